@@ -1,0 +1,21 @@
+//! What a type is, and what an operation on types is.
+//!
+//! The lowest layer: it knows no syntax, no IR and no e-graph. It holds
+//!
+//! * [`types`]: nominal, parametric types in a subtype lattice, interned as [`Ty`];
+//! * [`term`]: typed terms, the one form in which packs state meanings, guards, costs and rule sides;
+//! * [`ops`]: the operation table. The IR knows no opcodes; every operation is declared by a pack;
+//! * [`model`]: the closed vocabulary of scalar meanings that a declaration may name.
+//!
+//! **Invariant**: nothing here iterates in hash order, and nothing here fails on user input: mistakes in
+//! packs are found and reported by `dsl`, which builds these tables.
+
+pub mod model;
+pub mod ops;
+pub mod term;
+pub mod types;
+
+pub use model::{Model, Outcome, Scalar};
+pub use ops::{Effects, Op, OpId, OpTable, Universe};
+pub use term::Term;
+pub use types::{Ty, TypeExpr, TypeParam, TypeStore};

@@ -1,0 +1,197 @@
+//! The operation table: every operation that packs declare, read once, used by every stage.
+
+use crate::model::Model;
+use crate::term::Term;
+use crate::types::{TypeExpr, TypeParam, TypeStore};
+use indexmap::IndexMap;
+use std::collections::BTreeMap;
+
+/// An operation: an index into [`OpTable`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct OpId(pub u32);
+
+/// A formal parameter of an operation.
+#[derive(Clone, Debug)]
+pub struct OpParam {
+    /// Name as declared.
+    pub name: String,
+    /// Type, over the operation's type parameters.
+    pub ty: TypeExpr,
+    /// `const`: the argument is a compile-time constant and is an immediate of the instruction, so it is never
+    /// charged as a value nor kept in a register.
+    pub constant: bool,
+    /// `xs...`
+    pub variadic: bool,
+}
+
+/// What an operation may do besides computing its results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effects {
+    /// Names of the regions that it reads.
+    pub reads: Vec<String>,
+    /// Names of the regions that it writes.
+    pub writes: Vec<String>,
+    /// Names of the regions that it allocates in: carries a site.
+    pub allocates: Vec<String>,
+    /// Talks to the outside world: carries a site, and is ordered with every other such operation.
+    pub io: bool,
+    /// May trap: its meaning is total, and a check beside it decides (see [`Op::checks`]).
+    pub traps: bool,
+    /// May not return.
+    pub diverges: bool,
+}
+
+impl Effects {
+    /// No effect at all, not even a trap.
+    pub fn is_pure(&self) -> bool {
+        *self == Effects::default()
+    }
+
+    /// May it be computed where the program did not? Pure, or only reading (the state decides where).
+    pub fn is_value(&self) -> bool {
+        self.writes.is_empty() && self.allocates.is_empty() && !self.io && !self.diverges
+    }
+
+    /// Takes a state token (of the one region that it names).
+    pub fn takes_state(&self) -> bool {
+        !self.reads.is_empty() || !self.writes.is_empty()
+    }
+
+    /// Gives a state token.
+    pub fn gives_state(&self) -> bool {
+        !self.writes.is_empty()
+    }
+}
+
+/// One condition under which an operation traps: it traps with `code` iff `condition` is not zero.
+/// Declared as `@traps(code, condition)`, in order.
+#[derive(Clone, Debug)]
+pub struct TrapCheck {
+    /// Trap code by name (`int_divz`).
+    pub code: String,
+    /// Over the operation's parameters; `None` where only executing the operation tells.
+    pub condition: Option<Term>,
+}
+
+/// Algebraic laws stated beside a declaration.
+#[derive(Clone, Debug, Default)]
+pub struct Laws {
+    /// `f(x, y) == f(y, x)`: patterns are expanded, and both forms united where both exist.
+    pub commutative: bool,
+    /// `f(f(x, y), z) == f(x, f(y, z))`: a ruleset of its own with a budget.
+    pub associative: bool,
+    /// `f(x, x) == x`.
+    pub idempotent: bool,
+    /// `f(x, e) == x`.
+    pub identity: Option<Term>,
+}
+
+/// What one execution costs, in units of a simple integer instruction.
+#[derive(Clone, Debug)]
+pub enum Cost {
+    /// A number.
+    Fixed(u32),
+    /// Over the operation's parameters (shapes, constants).
+    Expr(Term),
+}
+
+/// A declared operation.
+#[derive(Clone, Debug)]
+pub struct Op {
+    /// Name as declared, shared by overloads.
+    pub name: String,
+    /// Unique name: `name`, or `name` and a suffix for later overloads. Used in e-graphs and in the IR's text.
+    pub unique: String,
+    /// Pack that declares it.
+    pub pack: String,
+    /// Type parameters.
+    pub tparams: Vec<TypeParam>,
+    /// Value parameters.
+    pub params: Vec<OpParam>,
+    /// Result types: none, one, or several.
+    pub results: Vec<TypeExpr>,
+    /// Effects.
+    pub effects: Effects,
+    /// When it traps; empty iff `!effects.traps`.
+    pub checks: Vec<TrapCheck>,
+    /// Cost.
+    pub cost: Cost,
+    /// Laws.
+    pub laws: Laws,
+    /// Primitive meaning (`@model(name)`).
+    pub model: Option<Model>,
+    /// Derived meaning (`spec expr`), over the parameters.
+    pub spec: Option<Term>,
+    /// Operator symbol (`as "+"`).
+    pub symbol: Option<String>,
+    /// `@clif("iadd")`: front or back end -> its spelling.
+    pub names: BTreeMap<String, String>,
+    /// A Rust function that the embedding program registers.
+    pub host: bool,
+    /// Conditions that any use must imply (`requires`), over the parameters.
+    pub requires: Vec<Term>,
+}
+
+/// All operations.
+#[derive(Clone, Debug, Default)]
+pub struct OpTable {
+    ops: IndexMap<String, Op>,
+    overloads: IndexMap<String, Vec<OpId>>,
+}
+
+impl OpTable {
+    /// Adds an operation and gives it its unique name.
+    pub fn declare(&mut self, mut op: Op) -> OpId {
+        let overloads = self.overloads.entry(op.name.clone()).or_default();
+        op.unique = if overloads.is_empty() { op.name.clone() } else { format!("{}.{}", op.name, overloads.len()) };
+        let (index, previous) = self.ops.insert_full(op.unique.clone(), op);
+        debug_assert!(previous.is_none());
+        let id = OpId(index as u32);
+        overloads.push(id);
+        id
+    }
+
+    /// The operation behind an id.
+    pub fn get(&self, id: OpId) -> &Op {
+        &self.ops[id.0 as usize]
+    }
+
+    /// For filling in terms that mention the operation itself or later ones.
+    pub fn get_mut(&mut self, id: OpId) -> &mut Op {
+        &mut self.ops[id.0 as usize]
+    }
+
+    /// All overloads of a name, in order of declaration.
+    pub fn overloads(&self, name: &str) -> &[OpId] {
+        self.overloads.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// By unique name.
+    pub fn by_unique(&self, unique: &str) -> Option<OpId> {
+        self.ops.get_index_of(unique).map(|i| OpId(i as u32))
+    }
+
+    /// All operations in order of declaration.
+    pub fn iter(&self) -> impl Iterator<Item = (OpId, &Op)> {
+        self.ops.values().enumerate().map(|(i, op)| (OpId(i as u32), op))
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// True when nothing is declared.
+    pub fn is_empty(&self) -> bool {
+        self.ops.is_empty()
+    }
+}
+
+/// Types and operations: what all packs of one run declare.
+#[derive(Clone, Debug, Default)]
+pub struct Universe {
+    /// Types.
+    pub types: TypeStore,
+    /// Operations.
+    pub ops: OpTable,
+}

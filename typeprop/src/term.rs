@@ -1,0 +1,40 @@
+//! Typed terms: the one form in which packs state rule sides, guards, meanings, costs and trap conditions.
+
+use crate::ops::OpId;
+use crate::types::TypeExpr;
+
+/// A typed expression over the variables of the rule or declaration that it stands in.
+///
+/// Variables are indices into the enclosing parameter list. Type arguments may mention the enclosing type
+/// parameters, among them the inferred ones.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Term {
+    /// The n-th variable.
+    Var(u32),
+    /// A literal of the given type: an integer as written, or a float's value. Checked to fit at each instance.
+    Lit(Literal, TypeExpr),
+    /// An operation on values. `state` is present exactly when the operation reads or writes a region.
+    Call {
+        /// The overload that was chosen.
+        op: OpId,
+        /// One per type parameter of the operation.
+        targs: Vec<TypeExpr>,
+        /// One per parameter of the operation.
+        args: Vec<Term>,
+        /// The state in which it stands: a state variable, or a call that gives one.
+        state: Option<Box<Term>>,
+    },
+    /// `eval(term)`: computed while matching, from constants. Only on a right side of a dynamic rule.
+    Eval(Box<Term>),
+}
+
+/// A literal as a pack writes it.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Literal {
+    /// An integer; hexadecimal ones may exceed the signed range of their type and wrap.
+    Int(i128),
+    /// A floating-point number, rounded to its type.
+    Float(f64),
+    /// A string, for domain functions.
+    Str(String),
+}

@@ -1,0 +1,246 @@
+//! Nominal, parametric types with one supertype each, interned as [`Ty`].
+//!
+//! A type is a declared name applied to arguments: `i32`, `Matrix{Real}`, `Array{Real, 2}`. Declarations form a
+//! tree by `<:` whose root is `Any`. Arguments are invariant: `Matrix{Real} <: Matrix{Num}` does *not* hold, but
+//! `Matrix{Real} <: Matrix` does, where `Matrix` without arguments stands for every instance.
+//!
+//! **Invariant**: a `Ty` is an index into the store that interned it, or into a store extended from that one
+//! (a front end clones the packs' store and adds the types that only its input names, say `i8x16`).
+
+use crate::model::Scalar;
+use indexmap::{IndexMap, IndexSet};
+use smallvec::SmallVec;
+
+/// An interned type.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Ty(pub u32);
+
+impl Ty {
+    /// The top of the lattice, present in every store.
+    pub const ANY: Ty = Ty(0);
+}
+
+/// A declared type name.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct TypeDeclId(pub u32);
+
+/// `T <: bound` in a parameter list.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct TypeParam {
+    /// The name as written; inferred parameters have names that no source can write (`?0`).
+    pub name: String,
+    /// Upper bound; `Any` when absent.
+    pub bound: Option<TypeExpr>,
+}
+
+/// A type that may mention the parameters of the declaration or rule that it stands in.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum TypeExpr {
+    /// The n-th type parameter of the enclosing declaration.
+    Param(u32),
+    /// A declared type, applied. No arguments on a parametric type: any instance.
+    App(TypeDeclId, Vec<TypeExpr>),
+    /// An integer argument, as in `Array{Real, 2}`.
+    Int(i64),
+}
+
+/// `type Name{params} <: supertype model scalar`.
+#[derive(Clone, Debug)]
+pub struct TypeDecl {
+    /// Name, unique in the universe.
+    pub name: String,
+    /// Parameters with their bounds.
+    pub params: Vec<TypeParam>,
+    /// The parent in the lattice; `None` only for `Any`.
+    pub supertype: Option<TypeExpr>,
+    /// The machine representation, where the type has one.
+    pub model: Option<Scalar>,
+    /// True where a front end, not a pack, named it: nothing is known of its values.
+    pub opaque: bool,
+}
+
+/// What an interned type is made of.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum TypeData {
+    /// A declared name and its arguments.
+    App(TypeDeclId, SmallVec<[Ty; 2]>),
+    /// An integer argument.
+    Int(i64),
+}
+
+/// All declared type names and all interned types.
+#[derive(Clone, Debug)]
+pub struct TypeStore {
+    decls: IndexMap<String, TypeDecl>,
+    interned: IndexSet<TypeData>,
+}
+
+impl Default for TypeStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl TypeStore {
+    /// A store that holds `Any` alone.
+    pub fn new() -> Self {
+        let mut store = TypeStore { decls: IndexMap::new(), interned: IndexSet::new() };
+        let any = store.declare(TypeDecl {
+            name: "Any".into(),
+            params: vec![],
+            supertype: None,
+            model: None,
+            opaque: false,
+        });
+        let interned = store.intern(TypeData::App(any, SmallVec::new()));
+        debug_assert_eq!(interned, Ty::ANY);
+        store
+    }
+
+    /// Adds or replaces a declaration; duplicates are the caller's diagnostic.
+    pub fn declare(&mut self, decl: TypeDecl) -> TypeDeclId {
+        TypeDeclId(self.decls.insert_full(decl.name.clone(), decl).0 as u32)
+    }
+
+    /// The declaration called `name`.
+    pub fn lookup(&self, name: &str) -> Option<TypeDeclId> {
+        self.decls.get_index_of(name).map(|i| TypeDeclId(i as u32))
+    }
+
+    /// The declaration behind an id.
+    pub fn decl(&self, id: TypeDeclId) -> &TypeDecl {
+        &self.decls[id.0 as usize]
+    }
+
+    /// All declarations in order.
+    pub fn decls(&self) -> impl Iterator<Item = (TypeDeclId, &TypeDecl)> {
+        self.decls.values().enumerate().map(|(i, d)| (TypeDeclId(i as u32), d))
+    }
+
+    /// Interns a type.
+    pub fn intern(&mut self, data: TypeData) -> Ty {
+        Ty(self.interned.insert_full(data).0 as u32)
+    }
+
+    /// The type `name` without arguments, if it is declared and already interned or internable.
+    pub fn named(&mut self, name: &str) -> Option<Ty> {
+        let decl = self.lookup(name)?;
+        Some(self.intern(TypeData::App(decl, SmallVec::new())))
+    }
+
+    /// The type `name` without arguments, if some stage has interned it.
+    pub fn find(&self, name: &str) -> Option<Ty> {
+        let decl = self.lookup(name)?;
+        self.interned.get_index_of(&TypeData::App(decl, SmallVec::new())).map(|i| Ty(i as u32))
+    }
+
+    /// The type `name`; where no pack declares it, a new opaque one.
+    pub fn named_or_opaque(&mut self, name: &str) -> Ty {
+        if let Some(ty) = self.named(name) {
+            return ty;
+        }
+        self.declare(TypeDecl {
+            name: name.into(),
+            params: vec![],
+            supertype: Some(TypeExpr::App(TypeDeclId(0), vec![])),
+            model: None,
+            opaque: true,
+        });
+        self.named(name).unwrap_or(Ty::ANY)
+    }
+
+    /// What a type is made of.
+    pub fn data(&self, ty: Ty) -> &TypeData {
+        &self.interned[ty.0 as usize]
+    }
+
+    /// All interned types in order.
+    pub fn all(&self) -> impl Iterator<Item = Ty> + use<> {
+        (0..self.interned.len() as u32).map(Ty)
+    }
+
+    /// The machine representation, where the type has one.
+    pub fn scalar(&self, ty: Ty) -> Option<Scalar> {
+        match self.data(ty) {
+            TypeData::App(decl, _) => self.decl(*decl).model,
+            TypeData::Int(_) => None,
+        }
+    }
+
+    /// The declared supertype, with this instance's arguments put in; `None` for `Any` and for integers.
+    pub fn supertype(&mut self, ty: Ty) -> Option<Ty> {
+        let TypeData::App(decl, args) = self.data(ty).clone() else { return None };
+        let sup = self.decl(decl).supertype.clone()?;
+        if args.is_empty() && !self.decl(decl).params.is_empty() {
+            // `Matrix` for every instance: its parent stands for every instance, too.
+            let TypeExpr::App(parent, _) = sup else { return None };
+            return Some(self.intern(TypeData::App(parent, SmallVec::new())));
+        }
+        self.instantiate(&sup, &args)
+    }
+
+    /// Puts `args` in for the parameters of `expr`; `None` when a parameter has no argument.
+    pub fn instantiate(&mut self, expr: &TypeExpr, args: &[Ty]) -> Option<Ty> {
+        match expr {
+            TypeExpr::Param(i) => args.get(*i as usize).copied(),
+            TypeExpr::Int(n) => Some(self.intern(TypeData::Int(*n))),
+            TypeExpr::App(decl, exprs) => {
+                let inner = exprs.iter().map(|e| self.instantiate(e, args)).collect::<Option<SmallVec<_>>>()?;
+                Some(self.intern(TypeData::App(*decl, inner)))
+            }
+        }
+    }
+
+    /// `sub <: sup`: reflexive, transitive, arguments invariant, a bare parametric name above its instances.
+    pub fn is_subtype(&mut self, sub: Ty, sup: Ty) -> bool {
+        let mut at = Some(sub);
+        while let Some(ty) = at {
+            if ty == sup || sup == Ty::ANY {
+                return true;
+            }
+            if let (TypeData::App(a, _), TypeData::App(b, args)) = (self.data(ty), self.data(sup))
+                && a == b
+                && args.is_empty()
+            {
+                return true;
+            }
+            at = self.supertype(ty);
+        }
+        false
+    }
+
+    /// The least upper bound: the most specific common ancestor (the bare name where only arguments differ).
+    pub fn join(&mut self, a: Ty, b: Ty) -> Ty {
+        let mut at = Some(a);
+        while let Some(ty) = at {
+            if self.is_subtype(b, ty) {
+                return ty;
+            }
+            if let TypeData::App(decl, args) = self.data(ty).clone()
+                && !args.is_empty()
+            {
+                let bare = self.intern(TypeData::App(decl, SmallVec::new()));
+                if self.is_subtype(b, bare) {
+                    return bare;
+                }
+            }
+            at = self.supertype(ty);
+        }
+        Ty::ANY
+    }
+
+    /// The type as a pack would write it.
+    pub fn display(&self, ty: Ty) -> String {
+        match self.data(ty) {
+            TypeData::Int(n) => n.to_string(),
+            TypeData::App(decl, args) => {
+                let name = &self.decl(*decl).name;
+                if args.is_empty() {
+                    return name.clone();
+                }
+                let args: Vec<_> = args.iter().map(|a| self.display(*a)).collect();
+                format!("{name}{{{}}}", args.join(", "))
+            }
+        }
+    }
+}
