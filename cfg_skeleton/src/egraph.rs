@@ -1,0 +1,126 @@
+//! What goes into a saturation engine and what comes back, as plain data.
+//!
+//! [`EGraphInput`] is a list of nodes, each referring to earlier ones; the engine hash-conses it, runs the rules
+//! and gives an [`EGraphView`]: classes of nodes, and the class of each input node. Both know one *unit*: one
+//! function (or two that are to be proved equal). The engine puts the unit's number into the leading column of
+//! every constructor, so that functions in one batch never share a class.
+//!
+//! **Invariant**: a view is closed (children are classes of the view), its nodes are distinct and in an order
+//! that depends on the input only.
+
+use crate::ir::{PayloadId, id};
+use rewright_typeprop::{OpId, Ty};
+use smallvec::SmallVec;
+
+id! {
+    /// An e-class of a view.
+    ClassId,
+    /// An e-node of a view.
+    NodeId,
+    /// A node of an input.
+    InputId,
+    /// A value that no node computes: a parameter, or the result of an opaque statement.
+    LeafId,
+    /// A state that no node computes: a function's first, one after an opaque statement, one at a join.
+    TokenId,
+}
+
+/// What a node computes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Head {
+    /// A declared operation. Children are its operands in order, then the state in which it stands, if it reads
+    /// or writes one. If it writes, the node *is* the state after it.
+    Op(OpId),
+    /// A constant in canonical form.
+    Const(i64),
+    /// A value from outside the e-graph.
+    Leaf(LeafId),
+    /// A state from outside the e-graph.
+    Token(TokenId),
+    /// A pure operation that no pack declares.
+    Opaque(PayloadId),
+    /// One result of a tuple node.
+    Proj(u32),
+}
+
+/// An e-node over children of one kind (`InputId` going in, `ClassId` coming back).
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Node<C> {
+    /// What it computes.
+    pub head: Head,
+    /// Type columns: one per type parameter of an operation; the type of a constant, leaf or projection; the
+    /// result types of an opaque node; none for a token.
+    pub types: SmallVec<[Ty; 2]>,
+    /// Operands, then the state.
+    pub children: SmallVec<[C; 3]>,
+}
+
+/// One unit, going in. Children of node `i` are nodes `< i`.
+#[derive(Clone, Debug, Default)]
+pub struct EGraphInput {
+    /// Nodes.
+    pub nodes: Vec<Node<InputId>>,
+}
+
+impl EGraphInput {
+    /// Adds a node. Equal nodes may be added twice; the engine makes them one.
+    pub fn add(&mut self, node: Node<InputId>) -> InputId {
+        self.nodes.push(node);
+        InputId(self.nodes.len() as u32 - 1)
+    }
+}
+
+/// One class, coming back.
+#[derive(Clone, Debug, Default)]
+pub struct Class {
+    /// Its nodes.
+    pub nodes: Vec<NodeId>,
+    /// The constant that it equals. A class with two different constants means a wrong rule: see
+    /// [`EGraphView::contradictions`].
+    pub constant: Option<i64>,
+}
+
+/// A rule that took part in making a class what it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Application {
+    /// The engine's number of the rule: its position in the rule program.
+    pub rule: u32,
+    /// The class that its left side matched.
+    pub class: ClassId,
+}
+
+/// One unit, saturated.
+#[derive(Clone, Debug, Default)]
+pub struct EGraphView {
+    /// Classes.
+    pub classes: Vec<Class>,
+    /// Nodes; `node_class` gives the class of each.
+    pub nodes: Vec<Node<ClassId>>,
+    /// The class of each node.
+    pub node_class: Vec<ClassId>,
+    /// The class of each input node.
+    pub input_class: Vec<ClassId>,
+    /// Rules that were applied, where logging was asked for; sorted, no duplicates.
+    pub applications: Vec<Application>,
+    /// Classes that hold two different constants.
+    pub contradictions: Vec<ClassId>,
+    /// The unit's budget ended before its rules did.
+    pub exhausted: bool,
+}
+
+impl EGraphView {
+    /// The class of an input node.
+    pub fn class_of(&self, input: InputId) -> ClassId {
+        self.input_class[input.index()]
+    }
+
+    /// A node.
+    pub fn node(&self, id: NodeId) -> &Node<ClassId> {
+        &self.nodes[id.index()]
+    }
+
+    /// A class.
+    pub fn class(&self, id: ClassId) -> &Class {
+        &self.classes[id.index()]
+    }
+}

@@ -1,0 +1,154 @@
+//! The skeleton: what of a function is not in the e-graph, namely the order of its statements and its control.
+//!
+//! A block is a list of [`Statement`]s, cut into *segments*: segment `i` of a block is before its statement `i`,
+//! the last one is before its terminator. A statement is a *site*. Values between statements have no position;
+//! selection gives each one a segment.
+//!
+//! **Traps are checks.** A trapping operation is a total pure value plus a [`StatementKind::Check`] at its place.
+//! **State** is threaded by tokens: [`Skeleton::live`] says which state is live in each segment for each region;
+//! a node that reads a state can be computed only where that state is live.
+
+use crate::egraph::{EGraphInput, InputId};
+use crate::ir::{BlockId, EdgeArg, InstId, RegionId, Value, id};
+use smallvec::SmallVec;
+
+id! {
+    /// A statement, numbered through the function in layout order.
+    SiteId,
+    /// A piece of a block between two statements, numbered through the function in layout order.
+    SegmentId,
+}
+
+/// A function as skeleton and e-graph input.
+#[derive(Clone, Debug)]
+pub struct Skeleton {
+    /// What goes into the e-graph.
+    pub input: EGraphInput,
+    /// By `BlockId`; blocks outside the layout are empty.
+    pub blocks: Vec<SkeletonBlock>,
+    /// In layout order; the first is the entry.
+    pub layout: Vec<BlockId>,
+    /// By `SiteId`.
+    pub statements: Vec<Statement>,
+    /// `live[region][segment]`: the state that is live there in the original program.
+    pub live: Vec<Vec<InputId>>,
+    /// For each IR value that the e-graph holds, its node.
+    pub value_input: Vec<Option<InputId>>,
+}
+
+/// A block of the skeleton.
+#[derive(Clone, Debug, Default)]
+pub struct SkeletonBlock {
+    /// Value parameters: leaf nodes.
+    pub params: Vec<InputId>,
+    /// State parameters: one per region that needs one here, with its token node.
+    pub tokens: Vec<(RegionId, InputId)>,
+    /// First of its segments; it has `sites.len() + 1`.
+    pub first_segment: u32,
+    /// Statements in order: `first_site .. first_site + sites`.
+    pub first_site: u32,
+    /// How many statements.
+    pub sites: u32,
+    /// Operands of the terminator: roots in the last segment.
+    pub operands: SmallVec<[InputId; 2]>,
+    /// The terminator observes every region (return, trap, opaque).
+    pub observes: bool,
+    /// By slot: what the edge carries. Needed only where the target's parameter is.
+    pub edges: Vec<SkeletonEdge>,
+}
+
+/// An edge of the skeleton.
+#[derive(Clone, Debug)]
+pub struct SkeletonEdge {
+    /// Where it goes.
+    pub target: BlockId,
+    /// By parameter: the node, or the terminator's own result.
+    pub args: SmallVec<[SkeletonArg; 2]>,
+}
+
+/// What an edge carries to one parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SkeletonArg {
+    /// A class, taken at the end of the block that the edge leaves.
+    Node(InputId),
+    /// The terminator's own result.
+    Terminator(u32),
+}
+
+impl SkeletonArg {
+    /// The IR's form of an argument that the terminator makes.
+    pub fn terminator(arg: EdgeArg) -> Option<Self> {
+        match arg {
+            EdgeArg::Value(_) => None,
+            EdgeArg::Terminator(n) => Some(SkeletonArg::Terminator(n)),
+        }
+    }
+}
+
+/// A statement.
+#[derive(Clone, Debug)]
+pub struct Statement {
+    /// The block it stands in.
+    pub block: BlockId,
+    /// The instruction it came from.
+    pub inst: InstId,
+    /// What it does.
+    pub kind: StatementKind,
+    /// Its results, available after it.
+    pub results: SmallVec<[(Value, InputId); 1]>,
+}
+
+/// What a statement does.
+#[derive(Clone, Debug)]
+pub enum StatementKind {
+    /// Kept as it is; its operands are roots.
+    Opaque {
+        /// Operands.
+        operands: SmallVec<[InputId; 3]>,
+        /// Observes every region.
+        observes: bool,
+        /// Gives every region a new state.
+        writes: bool,
+    },
+    /// A declared operation that writes one region: node `out` is the state after it. It may be dropped where
+    /// the states say so.
+    Write {
+        /// The node of the state after it.
+        out: InputId,
+        /// The region.
+        region: RegionId,
+        /// May trap, with this code.
+        trap: Option<u32>,
+        /// Address operands that identify the access (operands before the stored value), for equal checks.
+        key: SmallVec<[InputId; 3]>,
+    },
+    /// A check in its place. Kept, it observes every region. It goes only if it cannot trap or an equal check
+    /// that is kept dominates it, or follows with no site between.
+    Check {
+        /// What is checked.
+        key: CheckKey,
+        /// The total value that goes with it. Executing that operation performs the check, and its result is
+        /// available after this statement.
+        value: Option<InputId>,
+        /// May it trap at all? A load that cannot trap (`notrap`) has a check that only licenses its position.
+        observes: bool,
+    },
+}
+
+/// When two checks are the same check.
+#[derive(Clone, Debug)]
+pub enum CheckKey {
+    /// Traps with `code` iff `condition` is not zero.
+    Condition {
+        /// An integer.
+        condition: InputId,
+        /// The front end's number for the trap code.
+        code: u32,
+    },
+    /// Executing the value's own operation on these operands tells. Equal where the operation, its type
+    /// arguments, its operands without the state, and `code` are equal.
+    Operation {
+        /// The front end's number for the trap code, if it may trap.
+        code: Option<u32>,
+    },
+}
