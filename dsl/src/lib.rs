@@ -1,1 +1,8 @@
-//! x
+//! What a pack says: text -> [`syntax`] -> [`check`] -> [`program::Program`] -> [`egglog`] text.
+//!
+//! **Invariants**: `syntax` never fails, it gives a tree and diagnostics; a stage that finds mistakes reports all
+//! of them; a `Program` is well-typed. This crate knows no IR and runs nothing: it prints what an engine runs.
+
+pub mod diagnostic;
+pub mod program;
+pub mod syntax;

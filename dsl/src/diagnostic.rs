@@ -1,0 +1,47 @@
+//! A user's mistake as an owned value, which the terminal, JSON and an editor share.
+
+use crate::syntax::ast::Span;
+use serde::Serialize;
+
+/// How bad it is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The pack is rejected.
+    Error,
+    /// A lint.
+    Warning,
+}
+
+/// A place and what is to be said about it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Label {
+    /// Where.
+    pub span: Span,
+    /// What.
+    pub text: String,
+}
+
+/// One mistake: what, where, why, and what to do.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Diagnostic {
+    /// Stable code, `RW0102`: the first two digits name the stage.
+    pub code: &'static str,
+    /// How bad.
+    pub severity: Severity,
+    /// What is wrong, in one line.
+    pub message: String,
+    /// The cause.
+    pub primary: Label,
+    /// Declarations and other places that take part.
+    pub secondary: Vec<Label>,
+    /// A way on.
+    pub help: Option<String>,
+}
+
+/// The files of one run. A span names one by its index.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// Name as shown to the user, and text.
+    pub files: Vec<(String, String)>,
+}

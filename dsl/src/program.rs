@@ -1,0 +1,188 @@
+//! A checked program: everything that one or more packs say, resolved and typed. No names, no ambiguity.
+
+use crate::syntax::ast::Span;
+use indexmap::IndexMap;
+use rewright_typeprop::{OpId, Term, Ty, TypeExpr, TypeParam, Universe};
+
+/// A rule: an index into [`Program::rules`]. The engine reports applications by it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct RuleId(pub u32);
+
+/// A fact: an index into [`Program::facts`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct FactId(pub u32);
+
+/// All packs of one run.
+#[derive(Clone, Debug, Default)]
+pub struct Program {
+    /// Types and operations.
+    pub universe: Universe,
+    /// Facts.
+    pub facts: Vec<Fact>,
+    /// Rules, those that laws imply among them.
+    pub rules: Vec<Rule>,
+    /// Rulesets by qualified name (`std.arith.identities`), with their rules in order.
+    pub rulesets: IndexMap<String, Vec<RuleId>>,
+    /// Schedules by qualified name (`std.default`).
+    pub schedules: IndexMap<String, Schedule>,
+    /// Examples in order.
+    pub examples: Vec<Example>,
+}
+
+/// A declared fact.
+#[derive(Clone, Debug)]
+pub struct Fact {
+    /// Qualified name.
+    pub name: String,
+    /// Parameter types.
+    pub params: Vec<TypeExpr>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A variable of a rule.
+#[derive(Clone, Debug)]
+pub struct Var {
+    /// Name as written.
+    pub name: String,
+    /// What stands for it.
+    pub kind: VarKind,
+}
+
+/// What a variable stands for.
+#[derive(Clone, PartialEq, Debug)]
+pub enum VarKind {
+    /// A value of a type; `constant` ones match compile-time constants only.
+    Value { ty: TypeExpr, constant: bool },
+    /// A state.
+    State,
+}
+
+/// A rule or an inference.
+#[derive(Clone, Debug)]
+pub struct Rule {
+    /// Qualified name: `pack.ruleset.rule`; the second direction of `<=>` ends in `.back`.
+    pub name: String,
+    /// Its place.
+    pub span: Span,
+    /// Doc lines.
+    pub doc: Vec<String>,
+    /// Type parameters, as declared and then inferred.
+    pub tparams: Vec<TypeParam>,
+    /// Variables: `Term::Var` indices.
+    pub vars: Vec<Var>,
+    /// What it matches: several terms for a `match` block (first is the root).
+    pub left: Vec<Term>,
+    /// Conditions.
+    pub guards: Vec<Guard>,
+    /// What it concludes.
+    pub right: Conclusion,
+    /// `dynamic`
+    pub dynamic: bool,
+    /// Made from a law, not written as a rule.
+    pub law: bool,
+}
+
+/// What a rule concludes.
+#[derive(Clone, Debug)]
+pub enum Conclusion {
+    /// The root's class equals this term.
+    Equal(Term),
+    /// A fact holds.
+    Fact(FactId, Vec<Term>),
+}
+
+/// A condition.
+#[derive(Clone, Debug)]
+pub enum Guard {
+    /// A fact holds of these terms; looked up, never created.
+    Fact(FactId, Vec<Term>),
+    /// A computation over constants is not zero; the term's type is an integer or a truth value.
+    Holds(Term),
+    /// Two compile-time values compare equal (or not).
+    Compare { equal: bool, left: Term, right: Term },
+    /// Two terms are in the same class (`same`), or not (`distinct`; not monotone).
+    Class { same: bool, left: Term, right: Term },
+    /// A term has a type.
+    Is(Term, TypeExpr),
+    /// All of these; `not` and `or` are over constant conditions only.
+    Not(Box<Guard>),
+    /// Any of these.
+    Or(Box<Guard>, Box<Guard>),
+}
+
+/// A schedule.
+#[derive(Clone, Debug)]
+pub struct Schedule {
+    /// `at point`
+    pub at: Option<String>,
+    /// Steps.
+    pub steps: Vec<ScheduleStep>,
+    /// Its place.
+    pub span: Span,
+}
+
+/// A step.
+#[derive(Clone, PartialEq, Debug)]
+pub enum ScheduleStep {
+    /// One round of a ruleset.
+    Run { ruleset: String, node_limit: Option<u64> },
+    /// Rounds until nothing changes or the budget ends.
+    Saturate { ruleset: String, node_limit: Option<u64> },
+    /// Several times.
+    Repeat { count: u64, steps: Vec<ScheduleStep> },
+}
+
+/// An example.
+#[derive(Clone, Debug)]
+pub struct Example {
+    /// Qualified: pack, then title.
+    pub pack: String,
+    /// Title.
+    pub title: String,
+    /// Its place.
+    pub span: Span,
+    /// Must fail.
+    pub todo: bool,
+    /// Types of its parameters, in order: `Term::Var` indices. State variables have no type.
+    pub params: Vec<Option<Ty>>,
+    /// Which of its parameters are named what.
+    pub names: Vec<String>,
+    /// Rules that must take part.
+    pub fires: Vec<RuleId>,
+    /// Schedule by qualified name; otherwise the default of the pack.
+    pub using: Option<String>,
+    /// The term under test; all its type arguments are closed.
+    pub subject: Term,
+    /// What it claims of it.
+    pub verdict: Verdict,
+}
+
+/// The verdict of an example.
+#[derive(Clone, Debug)]
+pub enum Verdict {
+    /// Extraction chooses this.
+    Becomes(Term),
+    /// Same class.
+    Equals(Term),
+    /// Different classes.
+    Differs(Term),
+    /// Extraction keeps it.
+    Stays,
+}
+
+impl Program {
+    /// A rule.
+    pub fn rule(&self, id: RuleId) -> &Rule {
+        &self.rules[id.0 as usize]
+    }
+
+    /// The name that a front end spells an operation with, looked up: `names("clif")["iadd"]`.
+    pub fn names(&self, front_end: &str) -> IndexMap<&str, OpId> {
+        self.universe
+            .ops
+            .iter()
+            .filter_map(|(id, op)| op.names.get(front_end).map(|name| (name.as_str(), id)))
+            .collect()
+    }
+}

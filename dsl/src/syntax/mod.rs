@@ -1,0 +1,3 @@
+//! Text to syntax tree. Never fails: what cannot be parsed becomes an `Error` item and a diagnostic.
+
+pub mod ast;
