@@ -85,13 +85,8 @@ impl TypeStore {
     /// A store that holds `Any` alone.
     pub fn new() -> Self {
         let mut store = TypeStore { decls: IndexMap::new(), interned: IndexSet::new() };
-        let any = store.declare(TypeDecl {
-            name: "Any".into(),
-            params: vec![],
-            supertype: None,
-            model: None,
-            opaque: false,
-        });
+        let any =
+            store.declare(TypeDecl { name: "Any".into(), params: vec![], supertype: None, model: None, opaque: false });
         let interned = store.intern(TypeData::App(any, SmallVec::new()));
         debug_assert_eq!(interned, Ty::ANY);
         store
