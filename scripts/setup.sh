@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs what a bare Debian or Ubuntu machine with Rust and a C compiler lacks: cmake and libclang (HiGHS is
+# built from source), graphviz (pictures). Does nothing where all of it is there.
+set -euo pipefail
+
+packages=()
+command -v cmake >/dev/null || packages+=(cmake)
+command -v c++ >/dev/null || packages+=(g++)
+command -v dot >/dev/null || packages+=(graphviz)
+if ! ldconfig -p 2>/dev/null | grep -q libclang && ! compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null; then
+    packages+=(libclang-dev)
+fi
+if [ "${#packages[@]}" -gt 0 ]; then
+    sudo=""
+    [ "$(id -u)" = 0 ] || sudo=sudo
+    echo "setup: installing ${packages[*]}" >&2
+    $sudo apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -y -qq "${packages[@]}" >/dev/null
+fi
+if ! cargo nextest --version >/dev/null 2>&1; then
+    echo "setup: building cargo-nextest" >&2
+    cargo install --locked --quiet cargo-nextest
+fi
