@@ -1,0 +1,89 @@
+//! Meanings of integer operations, computed in 128 bits and cut to the result's width.
+
+use super::{Model, Scalar};
+
+/// `None`: no meaning at these representations.
+pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64]) -> Option<i64> {
+    use Model::*;
+    if !result.is_int() || !types.iter().all(|t| t.is_int()) {
+        return None;
+    }
+    let ty = types[0];
+    let bits = ty.bits();
+    let fits = match model {
+        Zext | Sext => result.bits() >= bits,
+        Trunc => result.bits() <= bits,
+        Bmask => true,
+        Shl | Lshr | Ashr | Rotl | Rotr => result == ty,
+        Eq | Ne | Slt | Sle | Sgt | Sge | Ult | Ule | Ugt | Uge => types[1] == ty,
+        _ => result == ty && types.iter().all(|t| *t == ty),
+    };
+    if !fits {
+        return None;
+    }
+    let arg = |n: usize| args.get(n).copied().unwrap_or_default();
+    let (x, y) = (arg(0), arg(1));
+    let unsigned = |v: i64| i128::from(ty.zero_extended(v));
+    let (ux, uy) = (unsigned(x), if types.len() > 1 { i128::from(types[1].zero_extended(y)) } else { 0 });
+    let (sx, sy) = (i128::from(x), i128::from(y));
+    let (least, greatest, all_ones) = (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1, (1i128 << bits) - 1);
+    let amount = (uy % i128::from(bits)) as u32;
+    let rotated_left = |by: u32| (ux << by) | (ux >> (bits - by));
+    let value: i128 = match model {
+        Add => sx + sy,
+        Sub => sx - sy,
+        Mul => sx * sy,
+        Neg => -sx,
+        Udiv => ux.checked_div(uy).unwrap_or(all_ones),
+        Sdiv => sx.checked_div(sy).unwrap_or(if sx < 0 { 1 } else { -1 }),
+        Urem => ux.checked_rem(uy).unwrap_or(ux),
+        Srem => sx.checked_rem(sy).unwrap_or(sx),
+        And => sx & sy,
+        Or => sx | sy,
+        Xor => sx ^ sy,
+        Not => !sx,
+        Shl => ux << amount,
+        Lshr => ux >> amount,
+        Ashr => sx >> amount,
+        Rotl => rotated_left(amount),
+        Rotr => rotated_left(bits - amount),
+        Umin => ux.min(uy),
+        Umax => ux.max(uy),
+        Smin => sx.min(sy),
+        Smax => sx.max(sy),
+        Iabs => sx.abs(),
+        Umulhi => ((ux as u128 * uy as u128) >> bits) as i128,
+        Smulhi => (sx * sy) >> bits,
+        UaddSat => (ux + uy).min(all_ones),
+        UsubSat => (ux - uy).max(0),
+        SaddSat => (sx + sy).clamp(least, greatest),
+        SsubSat => (sx - sy).clamp(least, greatest),
+        Clz => leading_zeros(ux, bits),
+        Ctz => i128::from(ux.trailing_zeros().min(bits)),
+        Cls => leading_zeros(if sx < 0 { !sx } else { sx }, bits) - 1,
+        Popcnt => i128::from(ux.count_ones()),
+        Bswap => i128::from((ux as u64).swap_bytes() >> (64 - bits)),
+        Bitrev => i128::from((ux as u64).reverse_bits() >> (64 - bits)),
+        Zext => ux,
+        Sext | Trunc => sx,
+        Bmask => -i128::from(ux != 0),
+        Bitselect => (sx & sy) | (!sx & i128::from(arg(2))),
+        Eq => i128::from(sx == sy),
+        Ne => i128::from(sx != sy),
+        Slt => i128::from(sx < sy),
+        Sle => i128::from(sx <= sy),
+        Sgt => i128::from(sx > sy),
+        Sge => i128::from(sx >= sy),
+        Ult => i128::from(ux < uy),
+        Ule => i128::from(ux <= uy),
+        Ugt => i128::from(ux > uy),
+        Uge => i128::from(ux >= uy),
+        _ => return None,
+    };
+    Some(result.canonical(value as u64))
+}
+
+/// Of a non-negative number below `2^bits`.
+fn leading_zeros(value: i128, bits: u32) -> i128 {
+    i128::from(value.leading_zeros()) - i128::from(128 - bits)
+}
