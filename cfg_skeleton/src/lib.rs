@@ -13,3 +13,5 @@ pub mod egraph;
 pub mod ir;
 pub mod select;
 pub mod skeleton;
+#[doc(hidden)]
+pub mod testing;

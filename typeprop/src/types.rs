@@ -224,6 +224,18 @@ impl TypeStore {
         Ty::ANY
     }
 
+    /// [`TypeStore::instantiate`] without interning: `None` too where no stage has interned the type yet.
+    pub fn find_instance(&self, expr: &TypeExpr, args: &[Ty]) -> Option<Ty> {
+        let data = match expr {
+            TypeExpr::Param(i) => return args.get(*i as usize).copied(),
+            TypeExpr::Int(n) => TypeData::Int(*n),
+            TypeExpr::App(decl, exprs) => {
+                TypeData::App(*decl, exprs.iter().map(|e| self.find_instance(e, args)).collect::<Option<_>>()?)
+            }
+        };
+        self.interned.get_index_of(&data).map(|i| Ty(i as u32))
+    }
+
     /// The type as a pack would write it.
     pub fn display(&self, ty: Ty) -> String {
         match self.data(ty) {

@@ -30,7 +30,11 @@ pub struct Skeleton {
     pub layout: Vec<BlockId>,
     /// By `SiteId`.
     pub statements: Vec<Statement>,
-    /// `live[region][segment]`: the state that is live there in the original program.
+    /// By `SegmentId`: the block that it is a piece of.
+    pub segment_block: Vec<BlockId>,
+    /// `live[row][segment]`: the state that is live there in the original program. Row `r` is region `r`'s memory;
+    /// row `regions + r` is what region `r`'s readonly accesses see, the same token everywhere. Empty where the
+    /// function has no modelled access.
     pub live: Vec<Vec<InputId>>,
     /// For each IR value that the e-graph holds, its node.
     pub value_input: Vec<Option<InputId>>,
@@ -41,8 +45,12 @@ pub struct Skeleton {
 pub struct SkeletonBlock {
     /// Value parameters: leaf nodes.
     pub params: Vec<InputId>,
-    /// State parameters: one per region that needs one here, with its token node.
+    /// State parameters: one per region that needs one here, with its token node. Their arguments are the
+    /// predecessors' [`SkeletonBlock::end`].
     pub tokens: Vec<(RegionId, InputId)>,
+    /// By row of [`Skeleton::live`]: the state that its edges carry. That of its last segment, except after an
+    /// opaque terminator.
+    pub end: SmallVec<[InputId; 2]>,
     /// First of its segments; it has `sites.len() + 1`.
     pub first_segment: u32,
     /// Statements in order: `first_site .. first_site + sites`.
@@ -85,6 +93,42 @@ impl SkeletonArg {
     }
 }
 
+impl Skeleton {
+    /// The segments of a block, first to last.
+    pub fn segments(&self, block: BlockId) -> impl DoubleEndedIterator<Item = SegmentId> + use<> {
+        let b = &self.blocks[block.index()];
+        (b.first_segment..b.first_segment + b.sites + 1).map(SegmentId)
+    }
+
+    /// The statements of a block, first to last.
+    pub fn sites(&self, block: BlockId) -> impl DoubleEndedIterator<Item = SiteId> + use<> {
+        let b = &self.blocks[block.index()];
+        (b.first_site..b.first_site + b.sites).map(SiteId)
+    }
+
+    /// The segment that ends at a statement. The next number is the segment after it.
+    pub fn segment_before(&self, site: SiteId) -> SegmentId {
+        let b = &self.blocks[self.statement(site).block.index()];
+        SegmentId(b.first_segment + (site.0 - b.first_site))
+    }
+
+    /// The segment that begins after a statement.
+    pub fn segment_after(&self, site: SiteId) -> SegmentId {
+        SegmentId(self.segment_before(site).0 + 1)
+    }
+
+    /// The last segment of a block, where its terminator and its edges take their operands.
+    pub fn last_segment(&self, block: BlockId) -> SegmentId {
+        let b = &self.blocks[block.index()];
+        SegmentId(b.first_segment + b.sites)
+    }
+
+    /// A statement.
+    pub fn statement(&self, site: SiteId) -> &Statement {
+        &self.statements[site.index()]
+    }
+}
+
 /// A statement.
 #[derive(Clone, Debug)]
 pub struct Statement {
@@ -124,11 +168,14 @@ pub enum StatementKind {
     },
     /// A check in its place. Kept, it observes every region. It goes only if it cannot trap or an equal check
     /// that is kept dominates it, or follows with no site between.
+    ///
+    /// An instruction with several trap conditions is several checks one after the other, with the same `inst`,
+    /// `value` and `results`. One that is kept fused performs them all.
     Check {
         /// What is checked.
         key: CheckKey,
-        /// The total value that goes with it. Executing that operation performs the check, and its result is
-        /// available after this statement.
+        /// The total value that goes with it (the tuple, if there are several). Executing that operation performs
+        /// the check, and its results are available after this statement.
         value: Option<InputId>,
         /// May it trap at all? A load that cannot trap (`notrap`) has a check that only licenses its position.
         observes: bool,
