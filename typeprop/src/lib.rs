@@ -5,11 +5,13 @@
 //! * [`types`]: nominal, parametric types in a subtype lattice, interned as [`Ty`];
 //! * [`term`]: typed terms, the one form in which packs state meanings, guards, costs and rule sides;
 //! * [`ops`]: the operation table. The IR knows no opcodes; every operation is declared by a pack;
-//! * [`model`]: the closed vocabulary of scalar meanings that a declaration may name.
+//! * [`model`]: the closed vocabulary of scalar meanings that a declaration may name;
+//! * [`eval`]: operations applied to constants.
 //!
 //! **Invariant**: nothing here iterates in hash order, and nothing here fails on user input: mistakes in
 //! packs are found and reported by `dsl`, which builds these tables.
 
+pub mod eval;
 pub mod model;
 pub mod ops;
 pub mod term;

@@ -1,0 +1,219 @@
+//! Evaluation of operations on constants: a primitive meaning through its [`Model`], a derived one through its
+//! `spec`, recursively. The one evaluator for constant folding, guards and the interpreter.
+//!
+//! **Invariant**: never panics and always ends, whatever a pack declares: a spec that mentions itself, or that
+//! grows exponentially, is [`Outcome::Undefined`].
+//!
+//! [`Model`]: crate::model::Model
+
+use crate::model::{Outcome, Scalar};
+use crate::ops::{Op, OpId, Universe};
+use crate::term::{Literal, Term};
+use crate::types::{Ty, TypeExpr, TypeStore};
+use smallvec::SmallVec;
+
+/// How deep specs and their terms may nest. Specs of specs are a few levels deep; more means a recursive one,
+/// and this many frames fit into any stack.
+const MAX_DEPTH: u32 = 128;
+
+/// How many operations one evaluation may take. Real specs take tens; a chain in which each spec uses the one
+/// before it twice would take 2^n.
+const MAX_STEPS: u32 = 10_000;
+
+/// Applies `op` at the type arguments `targs` to constants in canonical form, one per parameter.
+pub fn evaluate(universe: &Universe, op: OpId, targs: &[Ty], args: &[i64]) -> Outcome {
+    let scalars: Types = targs.iter().map(|ty| universe.types.scalar(*ty)).collect();
+    evaluate_scalars(universe, op, &scalars, args)
+}
+
+/// Like [`evaluate`], with the machine representation of each type argument instead of the type: no type that
+/// a front end added to a store of its own needs to be known.
+pub fn evaluate_scalars(universe: &Universe, op: OpId, targs: &[Option<Scalar>], args: &[i64]) -> Outcome {
+    Evaluator { universe, steps: 0 }.op(op, targs, args, 0).unwrap_or_else(|stop| stop)
+}
+
+/// Evaluates a term whose variables are constants; `targs` stands for the type parameters that it mentions.
+pub fn evaluate_term(universe: &Universe, term: &Term, targs: &[Ty], vars: &[i64]) -> Outcome {
+    let scalars: Types = targs.iter().map(|ty| universe.types.scalar(*ty)).collect();
+    Evaluator { universe, steps: 0 }.term(term, &scalars, vars, 0).map_or_else(|stop| stop, Outcome::Value)
+}
+
+/// The canonical form of a literal at a representation; `None` where it does not fit: `n` fits `iN` iff
+/// `-2^(N-1) <= n < 2^N`, and a whole number is also a float literal if it is exact.
+pub fn literal(literal: &Literal, scalar: Scalar) -> Option<i64> {
+    match (literal, scalar) {
+        (Literal::Int(n), Scalar::F32) => {
+            let value = *n as f32;
+            (value as i128 == *n).then(|| scalar.canonical(value.to_bits().into()))
+        }
+        (Literal::Int(n), Scalar::F64) => {
+            let value = *n as f64;
+            (value as i128 == *n).then(|| scalar.canonical(value.to_bits()))
+        }
+        (Literal::Int(n), _) => {
+            let bits = scalar.bits();
+            let fits = -(1i128 << (bits - 1)) <= *n && *n < 1i128 << bits;
+            fits.then(|| scalar.canonical(*n as u64))
+        }
+        (Literal::Float(value), Scalar::F32) => Some(scalar.canonical((*value as f32).to_bits().into())),
+        (Literal::Float(value), Scalar::F64) => Some(scalar.canonical(value.to_bits())),
+        (Literal::Float(_) | Literal::Str(_), _) => None,
+    }
+}
+
+/// The machine representation of a type expression, given those of the enclosing type parameters.
+pub fn scalar_of(types: &TypeStore, expr: &TypeExpr, targs: &[Option<Scalar>]) -> Option<Scalar> {
+    match expr {
+        TypeExpr::Param(i) => targs.get(*i as usize).copied().flatten(),
+        TypeExpr::App(decl, _) => types.decl(*decl).model,
+        TypeExpr::Int(_) => None,
+    }
+}
+
+type Types = SmallVec<[Option<Scalar>; 4]>;
+
+struct Evaluator<'a> {
+    universe: &'a Universe,
+    steps: u32,
+}
+
+impl Evaluator<'_> {
+    /// `Err` is an outcome that ends the whole evaluation: every operation is strict.
+    fn op(&mut self, id: OpId, targs: &[Option<Scalar>], args: &[i64], depth: u32) -> Result<Outcome, Outcome> {
+        self.steps += 1;
+        if depth > MAX_DEPTH || self.steps > MAX_STEPS {
+            return Err(Outcome::Undefined);
+        }
+        let op = self.universe.ops.get(id);
+        if args.len() != op.params.len() {
+            return Err(Outcome::Undefined);
+        }
+        if let Some(model) = op.model {
+            let Some((types, result)) = self.signature(op, targs) else { return Err(Outcome::Undefined) };
+            return Ok(model.eval(&types, result, args));
+        }
+        let Some(spec) = &op.spec else { return Err(Outcome::Undefined) };
+        self.term(spec, targs, args, depth + 1).map(Outcome::Value)
+    }
+
+    fn signature(&self, op: &Op, targs: &[Option<Scalar>]) -> Option<(SmallVec<[Scalar; 4]>, Scalar)> {
+        let types = &self.universe.types;
+        let params = op.params.iter().map(|p| scalar_of(types, &p.ty, targs)).collect::<Option<_>>()?;
+        Some((params, scalar_of(types, op.results.first()?, targs)?))
+    }
+
+    fn term(&mut self, term: &Term, targs: &[Option<Scalar>], vars: &[i64], depth: u32) -> Result<i64, Outcome> {
+        if depth > MAX_DEPTH {
+            return Err(Outcome::Undefined);
+        }
+        match term {
+            Term::Var(n) => vars.get(*n as usize).copied().ok_or(Outcome::Undefined),
+            Term::Lit(lit, ty) => {
+                let scalar = scalar_of(&self.universe.types, ty, targs).ok_or(Outcome::Undefined)?;
+                literal(lit, scalar).ok_or(Outcome::Undefined)
+            }
+            Term::Call { op, targs: inner, args, state: _ } => {
+                let mut values: SmallVec<[i64; 4]> = SmallVec::new();
+                for arg in args {
+                    values.push(self.term(arg, targs, vars, depth + 1)?);
+                }
+                let scalars: Types = inner.iter().map(|ty| scalar_of(&self.universe.types, ty, targs)).collect();
+                match self.op(*op, &scalars, &values, depth + 1)? {
+                    Outcome::Value(value) => Ok(value),
+                    stop => Err(stop),
+                }
+            }
+            Term::Eval(inner) => self.term(inner, targs, vars, depth + 1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Model;
+    use crate::ops::{Cost, Effects, Laws, OpParam};
+    use crate::types::{TypeDecl, TypeDeclId, TypeParam};
+
+    fn op(name: &str, arity: usize, model: Option<Model>, spec: Option<Term>) -> Op {
+        let param = |i| OpParam { name: format!("x{i}"), ty: TypeExpr::Param(0), constant: false, variadic: false };
+        Op {
+            name: name.into(),
+            unique: String::new(),
+            pack: "test".into(),
+            tparams: vec![TypeParam { name: "T".into(), bound: None }],
+            params: (0..arity).map(param).collect(),
+            results: vec![TypeExpr::Param(0)],
+            effects: Effects::default(),
+            checks: vec![],
+            cost: Cost::Fixed(1),
+            laws: Laws::default(),
+            model,
+            spec,
+            symbol: None,
+            names: Default::default(),
+            host: false,
+            requires: vec![],
+        }
+    }
+
+    fn call(op: OpId, args: Vec<Term>) -> Term {
+        Term::Call { op, targs: vec![TypeExpr::Param(0)], args, state: None }
+    }
+
+    fn universe() -> (Universe, Ty, OpId) {
+        let mut universe = Universe::default();
+        universe.types.declare(TypeDecl {
+            name: "i8".into(),
+            params: vec![],
+            supertype: Some(TypeExpr::App(TypeDeclId(0), vec![])),
+            model: Some(Scalar::I8),
+            opaque: false,
+        });
+        let i8 = universe.types.named("i8").unwrap();
+        let add = universe.ops.declare(op("iadd", 2, Some(Model::Add), None));
+        (universe, i8, add)
+    }
+
+    #[test]
+    fn models_and_specs_agree_with_wrapping_arithmetic() {
+        let (mut universe, i8, add) = universe();
+        let lit = Term::Lit(Literal::Int(255), TypeExpr::Param(0));
+        let spec = call(add, vec![call(add, vec![Term::Var(0), Term::Var(0)]), lit]);
+        let twice_less_one = universe.ops.declare(op("f", 1, None, Some(spec)));
+        assert_eq!(evaluate(&universe, add, &[i8], &[100, 100]), Outcome::Value(-56));
+        assert_eq!(evaluate(&universe, twice_less_one, &[i8], &[3]), Outcome::Value(5));
+        assert_eq!(evaluate(&universe, add, &[i8], &[1]), Outcome::Undefined);
+        assert_eq!(evaluate(&universe, add, &[Ty::ANY], &[1, 1]), Outcome::Undefined);
+    }
+
+    #[test]
+    fn recursive_and_exponential_specs_end() {
+        let (mut universe, i8, add) = universe();
+        let this = OpId(universe.ops.len() as u32);
+        let spec = call(add, vec![call(this, vec![Term::Var(0)]), Term::Var(0)]);
+        assert_eq!(universe.ops.declare(op("loop", 1, None, Some(spec))), this);
+        assert_eq!(evaluate(&universe, this, &[i8], &[1]), Outcome::Undefined);
+
+        let mut last = add;
+        for i in 0..60 {
+            let half = |last| call(last, vec![Term::Var(0), Term::Var(1)]);
+            let spec = call(add, vec![half(last), half(last)]);
+            last = universe.ops.declare(op(&format!("twice{i}"), 2, None, Some(spec)));
+        }
+        assert_eq!(evaluate(&universe, last, &[i8], &[1, 1]), Outcome::Undefined);
+    }
+
+    #[test]
+    fn literals_fit_or_do_not() {
+        assert_eq!(literal(&Literal::Int(255), Scalar::I8), Some(-1));
+        assert_eq!(literal(&Literal::Int(256), Scalar::I8), None);
+        assert_eq!(literal(&Literal::Int(-128), Scalar::I8), Some(-128));
+        assert_eq!(literal(&Literal::Int(-129), Scalar::I8), None);
+        assert_eq!(literal(&Literal::Int(u64::MAX.into()), Scalar::I64), Some(-1));
+        assert_eq!(literal(&Literal::Int(1), Scalar::F32), Some(0x3f80_0000));
+        assert_eq!(literal(&Literal::Int(16_777_217), Scalar::F32), None);
+        assert_eq!(literal(&Literal::Float(-0.0), Scalar::F64), Some(i64::MIN));
+        assert_eq!(literal(&Literal::Float(1.5), Scalar::I32), None);
+    }
+}
