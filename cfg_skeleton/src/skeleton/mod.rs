@@ -38,6 +38,9 @@ pub struct Skeleton {
     pub live: Vec<Vec<InputId>>,
     /// For each IR value that the e-graph holds, its node.
     pub value_input: Vec<Option<InputId>>,
+    /// Nodes of trapping operations that may be computed wherever their operands and their state are (a load that
+    /// its front end calls movable). They, and nodes with the same operation and operands, need no licence.
+    pub movable: Vec<InputId>,
 }
 
 /// A block of the skeleton.
