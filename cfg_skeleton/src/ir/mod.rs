@@ -6,6 +6,12 @@
 //! **Invariant**: `BlockId`s are stable; removing a block takes it out of `Function::layout` and leaves its
 //! data behind. The first block of the layout is the entry; its parameters are the function's.
 
+pub mod cfg;
+mod dominance;
+mod loops;
+
+pub use cfg::{Cfg, Loop, LoopId};
+
 use rewright_typeprop::{OpId, Ty};
 use smallvec::SmallVec;
 
