@@ -1,3 +1,71 @@
 //! Text to syntax tree. Never fails: what cannot be parsed becomes an `Error` item and a diagnostic.
+//!
+//! Three steps: the lexer makes tokens and comments; `structure` marks where items begin, decides which words are
+//! keywords, and bounds the depth; the grammar (chumsky) makes the tree. Mistakes of all three become diagnostics with
+//! codes `RW01xx`, in the order of the text.
+//!
+//! **Invariants**: [`parse`] returns on every input, in time linear in its length, without deep recursion; the depth
+//! of the tree is bounded, so later stages may recurse over it; diagnostics are at most [`MAX_DIAGNOSTICS`].
 
+#[allow(missing_docs, reason = "the line over a variant shows its fields as they are written")]
 pub mod ast;
+mod failure;
+mod grammar;
+pub(crate) mod lexer;
+mod message;
+mod structure;
+pub(crate) mod token;
+
+use crate::diagnostic::{Diagnostic, Label, Severity};
+use ast::{File, Span};
+
+/// Diagnostics per file. Whoever makes more has fed us something that is not a pack.
+pub const MAX_DIAGNOSTICS: usize = 200;
+
+/// The tree of a pack and everything that is wrong with its syntax. `file` is the file's index in
+/// [`crate::diagnostic::Sources`] and goes into every span.
+pub fn parse(file: u32, text: &str) -> (File, Vec<Diagnostic>) {
+    let mut diagnostics = Vec::new();
+    if text.len() > i32::MAX as usize {
+        let message = "the file is too large: offsets are 32-bit integers".to_owned();
+        diagnostics.push(Diagnostic {
+            code: "RW0100",
+            severity: Severity::Error,
+            message,
+            primary: Label { span: Span { file, start: 0, end: 0 }, text: "begins here".into() },
+            secondary: Vec::new(),
+            help: Some("split the pack".into()),
+        });
+        return (File::default(), diagnostics);
+    }
+    let mut lexed = lexer::lex(file, text, &mut diagnostics);
+    structure::prepare(file, &mut lexed, &mut diagnostics);
+    let (tree, failures) = grammar::parse(file, &lexed.tokens);
+    let mut last = None;
+    for failure in &failures {
+        if diagnostics.len() > MAX_DIAGNOSTICS {
+            break;
+        }
+        if last != Some((failure.at, failure.mistake)) {
+            diagnostics.extend(message::diagnose(file, &lexed.tokens, failure));
+        }
+        last = Some((failure.at, failure.mistake));
+    }
+    diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span.start);
+    if diagnostics.len() > MAX_DIAGNOSTICS {
+        diagnostics.truncate(MAX_DIAGNOSTICS);
+        let span = diagnostics[MAX_DIAGNOSTICS - 1].primary.span;
+        diagnostics.push(Diagnostic {
+            code: "RW0100",
+            severity: Severity::Error,
+            message: format!("more than {MAX_DIAGNOSTICS} mistakes; the rest is not shown"),
+            primary: Label { span, text: "the last one shown".into() },
+            secondary: Vec::new(),
+            help: Some("is this a rule pack?".into()),
+        });
+    }
+    (tree, diagnostics)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,270 @@
+//! From a [`Failure`] to words: what was found, what was expected, where it began, and a way on.
+
+use super::ast::Span;
+use super::failure::{Expected, Failure, Mistake};
+use super::token::{
+    FN_CLAUSE_WORDS, ITEM_WORDS, Kind, MODIFIERS, OPERATOR_WORDS, RULE_STATEMENT_WORDS, STEP_WORDS, Token,
+};
+use crate::diagnostic::{Diagnostic, Label, Severity};
+
+/// A diagnostic for a failure; `None` if the token found is one that another diagnostic speaks about.
+pub(crate) fn diagnose(file: u32, tokens: &[Token<'_>], failure: &Failure) -> Option<Diagnostic> {
+    let span = |from: usize, to: usize| match (tokens.get(from), tokens.get(to - 1)) {
+        (Some(first), Some(last)) => Span { file, start: first.start, end: last.end },
+        _ => {
+            let end = tokens.last().map_or(0, |token| token.end);
+            Span { file, start: end, end }
+        }
+    };
+    let found = tokens.get(failure.at);
+    if let Some(mistake) = failure.mistake {
+        return Some(match mistake {
+            Mistake::Chained { end } => error(
+                "RW0106",
+                "comparisons do not chain".into(),
+                span(failure.at, end),
+                "two comparisons side by side",
+                Some("write `a == b and b == c`, or put one of them in brackets".into()),
+            ),
+            Mistake::SecondUsing => error(
+                "RW0109",
+                "`using` is given twice".into(),
+                span(failure.at, failure.at + 1),
+                "a second one",
+                Some("an example runs one schedule; write another example for the other".into()),
+            ),
+            Mistake::TooLarge => error(
+                "RW0103",
+                "this number does not fit its place".into(),
+                span(failure.at, failure.at + 1),
+                "too large",
+                Some("counts and type arguments are 64-bit integers".into()),
+            ),
+        });
+    }
+    if found.is_some_and(|token| token.kind == Kind::Bad) {
+        return None;
+    }
+    let here = span(failure.at, failure.at + 1);
+    let found_text = match found {
+        None => "the end of the file".to_owned(),
+        Some(token) => match token.kind {
+            Kind::Str => "a string".to_owned(),
+            Kind::Doc | Kind::PackDoc => "a doc comment".to_owned(),
+            _ => format!("`{}`", token.text),
+        },
+    };
+    let closes = |token: &Token<'_>| token.kind == Kind::Symbol && matches!(token.text, ")" | "}" | "]");
+    let open = innermost_open(tokens, failure.at);
+    let expected_closer = open.is_some_and(|at| match tokens[at].text {
+        "(" => failure.expects(Expected::CloseParen),
+        _ => failure.expects(Expected::CloseBrace),
+    });
+    if let (Some(open), true) = (open, expected_closer) {
+        let bracket = &tokens[open];
+        let closer = if bracket.text == "(" { ")" } else { "}" };
+        if found.is_none_or(|token| token.starts_item || token.starts_statement && token.reserved || closes(token)) {
+            let mut diagnostic = error(
+                "RW0108",
+                format!("this `{}` is never closed", bracket.text),
+                span(open, open + 1),
+                "opened here",
+                Some(format!("add the missing `{closer}`")),
+            );
+            diagnostic.secondary.push(Label { span: here, text: format!("expected `{closer}` before {found_text}") });
+            return Some(diagnostic);
+        }
+    }
+    if open.is_none() && found.is_some_and(closes) {
+        return Some(error(
+            "RW0110",
+            format!("{found_text} closes nothing"),
+            here,
+            "no bracket is open here",
+            Some("remove it, or look for a bracket that closes too early".into()),
+        ));
+    }
+    let expected = expectations(failure);
+    let mut diagnostic = error(
+        "RW0105",
+        format!("expected {}, found {found_text}", list(&expected)),
+        here,
+        if found.is_none() { "the file ends here" } else { "not expected here" },
+        help(tokens, failure),
+    );
+    if let (Some(open), true) = (open, expected_closer) {
+        let bracket = &tokens[open];
+        diagnostic
+            .secondary
+            .push(Label { span: span(open, open + 1), text: format!("`{}` opened here", bracket.text) });
+    } else if failure.at > 0 && found.is_none_or(|token| token.first_on_line) {
+        let before = span(failure.at - 1, failure.at);
+        diagnostic.secondary.push(Label { span: before, text: "after this".into() });
+    }
+    Some(diagnostic)
+}
+
+fn error(code: &'static str, message: String, span: Span, label: &str, help: Option<String>) -> Diagnostic {
+    Diagnostic {
+        code,
+        severity: Severity::Error,
+        message,
+        primary: Label { span, text: label.to_owned() },
+        secondary: Vec::new(),
+        help,
+    }
+}
+
+/// The bracket that is open at a place. Looks back as far as the item that the place belongs to; at the end of the
+/// file, through all of it.
+fn innermost_open(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+    let begin =
+        if at >= tokens.len() { 0 } else { tokens[..at].iter().rposition(|token| token.starts_item).unwrap_or(0) };
+    let mut open = Vec::new();
+    for (i, token) in tokens.iter().enumerate().take(at).skip(begin) {
+        if token.kind != Kind::Symbol {
+            continue;
+        }
+        match token.text {
+            "(" | "{" => open.push(i),
+            ")" | "}" => {
+                open.pop();
+            }
+            _ => {}
+        }
+    }
+    open.pop()
+}
+
+/// What to list: continuations that are always possible only where nothing better is.
+fn expectations(failure: &Failure) -> Vec<Expected> {
+    let without = |expected: Expected| match expected {
+        Expected::Dot | Expected::Dots | Expected::For => failure.expected != expected.bit(),
+        Expected::OpenParen | Expected::OpenBrace => {
+            failure.expects(Expected::Operator) || failure.expects(Expected::Dot) && !failure.expects(Expected::Colon)
+        }
+        Expected::Integer => failure.expects(Expected::Type),
+        Expected::CloseParen => failure.expects(Expected::Expression) || failure.expects(Expected::Parameter),
+        _ => false,
+    };
+    let all: Vec<_> = Expected::ALL.iter().copied().filter(|&expected| failure.expects(expected)).collect();
+    let some: Vec<_> = all.iter().copied().filter(|&expected| !without(expected)).collect();
+    if some.is_empty() { all } else { some }
+}
+
+fn list(expected: &[Expected]) -> String {
+    match expected {
+        [] => "something else".to_owned(),
+        [only] => only.text().to_owned(),
+        [rest @ .., last] => {
+            let rest: Vec<_> = rest.iter().map(|expected| expected.text()).collect();
+            format!("{} or {}", rest.join(", "), last.text())
+        }
+    }
+}
+
+/// A way on, where the mistake is one that people make.
+fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
+    let expects = |expected| failure.expects(expected);
+    let found = tokens.get(failure.at);
+    let text = found.map_or("", |token| token.text);
+    let previous = failure.at.checked_sub(1).and_then(|at| tokens.get(at)).map_or("", |token| token.text);
+    let fixed = match text {
+        "->" | "==>" if expects(Expected::Arrow) => "a rewrite is written `left => right`",
+        "=>" if expects(Expected::ThinArrow) => "a function's result follows `->`",
+        "=" if expects(Expected::Arrow) => "`==` compares, `=>` rewrites",
+        "=" if expects(Expected::Operator) => "`==` compares",
+        "&&" => "write `and`",
+        "||" => "write `or`",
+        "!" => "write `not`",
+        ";" => "no `;` is needed: a statement ends where the next one begins",
+        "::" => "paths are joined by `.`",
+        "[" | "]" => "type arguments and blocks take `{ }`, calls and parameters `( )`",
+        "/*" | "*/" => "comments are written `// ..`, to the end of the line",
+        "%" => "there is no such operator; call the operation that a pack declares",
+        "<" if expects(Expected::OpenParen) || expects(Expected::OpenBrace) => {
+            "type parameters are written `{T <: Bound}`, type arguments `{i32}`"
+        }
+        ":" if expects(Expected::Subtype) => "a type parameter's bound is written `<:`",
+        "pack" if expects(Expected::Item) => "`pack` stands once, before all items",
+        _ if found.is_some_and(|token| token.is_word_of(OPERATOR_WORDS))
+            && (expects(Expected::Name) || expects(Expected::Parameter)) =>
+        {
+            return Some(format!("`{text}` is an operator of expressions and cannot be a name"));
+        }
+        _ => "",
+    };
+    if !fixed.is_empty() {
+        return Some(fixed.to_owned());
+    }
+    if let Some(token) = found.filter(|token| token.kind == Kind::Word) {
+        let mut words: Vec<&str> = Vec::new();
+        let places: [(Expected, &[&[&'static str]]); 5] = [
+            (Expected::Item, &[ITEM_WORDS, MODIFIERS]),
+            (
+                Expected::Clause,
+                if fn_clause(tokens, failure.at) { &[FN_CLAUSE_WORDS] } else { &[&RULE_STATEMENT_WORDS[3..]] },
+            ),
+            (Expected::Statement, &[RULE_STATEMENT_WORDS]),
+            (Expected::Step, &[STEP_WORDS]),
+            (Expected::Verdict, &[&["becomes", "equals", "differs", "stays"]]),
+        ];
+        for (expected, lists) in places {
+            if expects(expected) {
+                words.extend(lists.iter().flat_map(|list| list.iter()));
+            }
+        }
+        if let Some(near) = nearest(token.text, &words) {
+            return Some(format!("did you mean `{near}`?"));
+        }
+    }
+    let general = if previous == "when" || previous == "requires" {
+        "conditions are expressions with commas between"
+    } else if expects(Expected::Verdict) {
+        "an example ends in `becomes e`, `equals e`, `differs e` or `stays`"
+    } else if expects(Expected::ThinArrow) {
+        "a function states its result: `fn f(x: i32) -> i32`"
+    } else if expects(Expected::Colon) && expects(Expected::OpenBrace) && !expects(Expected::Parameter) {
+        "after the parameters comes `: ...`, or a block `{ ... }`"
+    } else if expects(Expected::Arrow) {
+        "a rewrite is written `left => right`"
+    } else {
+        return None;
+    };
+    Some(general.to_owned())
+}
+
+/// Does a place belong to a function declaration?
+fn fn_clause(tokens: &[Token<'_>], at: usize) -> bool {
+    let begin = tokens[..at].iter().rposition(|token| token.starts_item).unwrap_or(0);
+    tokens[begin..at].iter().find(|token| token.is_word_of(ITEM_WORDS)).is_some_and(|token| token.text == "fn")
+}
+
+/// The closest word, if it is close.
+fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
+    let limit = if text.len() <= 3 { 1 } else { 2 };
+    if text.len() > 20 {
+        return None;
+    }
+    words
+        .iter()
+        .map(|word| (edit_distance(text.as_bytes(), word.as_bytes()), *word))
+        .filter(|&(distance, _)| 0 < distance && distance <= limit)
+        .min()
+        .map(|(_, word)| word)
+}
+
+/// Levenshtein's distance.
+fn edit_distance(a: &[u8], b: &[u8]) -> usize {
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replaced = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
+        }
+    }
+    row[b.len()]
+}
