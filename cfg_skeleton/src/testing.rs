@@ -1,6 +1,6 @@
 //! A small universe, a builder of functions, and e-graph views made by hand, for tests of this crate and of others.
 //!
-//! Nothing here is part of the product: no pack is read, operations have no meaning beyond their signature.
+//! Nothing here is part of the product; no pack is read.
 
 use crate::egraph::{Class, ClassId, EGraphInput, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{
@@ -11,7 +11,7 @@ use indexmap::IndexMap;
 use rewright_typeprop::ops::{Cost, Laws, OpParam, TrapCheck};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeDecl;
-use rewright_typeprop::{Effects, Op, OpId, Scalar, Term, Ty, TypeExpr, TypeParam, Universe};
+use rewright_typeprop::{Effects, Model, Op, OpId, Scalar, Term, Ty, TypeExpr, TypeParam, Universe};
 use smallvec::SmallVec;
 
 /// The front end's numbers of trap codes in tests.
@@ -74,12 +74,22 @@ pub fn universe() -> Universe {
         host: false,
         requires: vec![],
     };
-    for (name, cost) in [("iadd", 1), ("isub", 1), ("imul", 3), ("band", 1), ("bor", 1), ("bxor", 1)] {
-        u.ops.declare(op(name, params(&[("x", &t), ("y", &t)]), vec![t.clone()], cost));
+    let binary = [
+        ("iadd", Model::Add, 1),
+        ("isub", Model::Sub, 1),
+        ("imul", Model::Mul, 3),
+        ("band", Model::And, 1),
+        ("bor", Model::Or, 1),
+        ("bxor", Model::Xor, 1),
+    ];
+    for (name, model, cost) in binary {
+        u.ops.declare(with(op(name, params(&[("x", &t), ("y", &t)]), vec![t.clone()], cost), model));
     }
-    let eq = u.ops.declare(op("icmp_eq", params(&[("x", &t), ("y", &t)]), vec![i8.clone()], 1));
-    u.ops.declare(op("icmp_ult", params(&[("x", &t), ("y", &t)]), vec![i8.clone()], 1));
-    u.ops.declare(op("select", params(&[("c", &i8), ("x", &t), ("y", &t)]), vec![t.clone()], 1));
+    let comparison = |name: &str| op(name, params(&[("x", &t), ("y", &t)]), vec![i8.clone()], 1);
+    let eq = u.ops.declare(with(comparison("icmp_eq"), Model::Eq));
+    u.ops.declare(with(comparison("icmp_ult"), Model::Ult));
+    let select = op("select", params(&[("c", &i8), ("x", &t), ("y", &t)]), vec![t.clone()], 1);
+    u.ops.declare(with(select, Model::Select));
     u.ops.declare(op("divmod", params(&[("x", &t), ("y", &t)]), vec![t.clone(), t.clone()], 20));
     let divisor_is = |n: i128| Term::Call {
         op: eq,
@@ -87,18 +97,20 @@ pub fn universe() -> Universe {
         args: vec![Term::Var(1), Term::Lit(Literal::Int(n), TypeExpr::Param(0))],
         state: None,
     };
-    let mut udiv = op("udiv", params(&[("x", &t), ("y", &t)]), vec![t.clone()], 20);
+    let mut udiv = with(op("udiv", params(&[("x", &t), ("y", &t)]), vec![t.clone()], 20), Model::Udiv);
     udiv.effects.traps = true;
     udiv.checks = vec![TrapCheck { code: "int_divz".into(), condition: Some(divisor_is(0)) }];
     u.ops.declare(udiv.clone());
-    let mut sdiv = Op { name: "sdiv".into(), ..udiv };
+    let mut sdiv = with(Op { name: "sdiv".into(), ..udiv }, Model::Sdiv);
     sdiv.checks.push(TrapCheck { code: "int_ovf".into(), condition: Some(divisor_is(-1)) });
     u.ops.declare(sdiv);
-    let mut load = op("load", params(&[("p", &i64), ("const offset", &i64)]), vec![t.clone()], 4);
+    let load = op("load", params(&[("p", &i64), ("const offset", &i64)]), vec![t.clone()], 4);
+    let mut load = with(load, Model::Load);
     load.effects = Effects { reads: vec!["memory".into()], traps: true, ..Effects::default() };
     load.checks = vec![TrapCheck { code: "heap_oob".into(), condition: None }];
     u.ops.declare(load.clone());
-    let mut store = op("store", params(&[("p", &i64), ("v", &t), ("const offset", &i64)]), vec![], 4);
+    let store = op("store", params(&[("p", &i64), ("v", &t), ("const offset", &i64)]), vec![], 4);
+    let mut store = with(store, Model::Store);
     store.effects = Effects { writes: vec!["memory".into()], traps: true, ..Effects::default() };
     store.checks = load.checks;
     u.ops.declare(store);
@@ -107,6 +119,10 @@ pub fn universe() -> Universe {
     tick.effects.io = true;
     u.ops.declare(tick);
     u
+}
+
+fn with(op: Op, model: Model) -> Op {
+    Op { model: Some(model), ..op }
 }
 
 /// An access to region 0 that may trap and may not move.

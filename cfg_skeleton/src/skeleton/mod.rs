@@ -8,6 +8,13 @@
 //! **State** is threaded by tokens: [`Skeleton::live`] says which state is live in each segment for each region;
 //! a node that reads a state can be computed only where that state is live.
 
+pub mod build;
+mod nodes;
+mod roles;
+mod states;
+
+pub use build::build;
+
 use crate::egraph::{EGraphInput, InputId};
 use crate::ir::{BlockId, EdgeArg, InstId, RegionId, Value, id};
 use smallvec::SmallVec;

@@ -1,0 +1,255 @@
+//! `Function -> Skeleton`: values become nodes, effects and control stay in order.
+//!
+//! Works on any verified function, normalised or not; blocks that the entry does not reach are left out. Blocks are
+//! visited in reverse post-order, where definitions come before uses, so each instruction is looked at a constant
+//! number of times (once more per region that the function accesses).
+
+use super::nodes::Nodes;
+use super::roles::{Role, Roles};
+use super::states::Frontiers;
+use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};
+use crate::egraph::{Head, InputId};
+use crate::ir::{BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
+use rewright_typeprop::{OpId, Ty, Universe};
+use smallvec::{SmallVec, smallvec};
+
+/// Takes a function apart. `trap_code` gives the front end's number for a trap code that a pack names.
+pub fn build(f: &Function, cfg: &Cfg, universe: &Universe, trap_code: &dyn Fn(&str) -> u32) -> Skeleton {
+    let roles = Roles::new(f, cfg, universe);
+    let numbering = roles.number(f, cfg);
+    let mut joins = vec![vec![]; roles.used.len()];
+    let memory_rows: Vec<usize> = roles.memory_rows().collect();
+    if !memory_rows.is_empty() {
+        let frontiers = Frontiers::new(f, cfg);
+        for row in &memory_rows {
+            let blocks = cfg.reverse_post_order().iter().copied();
+            joins[*row] = frontiers.joins(blocks.filter(|b| roles.changes(f, *b, *row)));
+        }
+    }
+    let segments = numbering.segment_block.len();
+    let mut builder = Builder {
+        f,
+        universe,
+        trap_code,
+        nodes: Nodes::new(universe),
+        live: vec![vec![InputId(0); segments]; roles.used.len()],
+        roles,
+        memory_rows,
+        joins,
+        state: vec![],
+        segment: 0,
+        value_input: vec![None; f.values.len()],
+        statements: vec![None; numbering.sites as usize],
+        site: 0,
+    };
+    // The states at the function's entry; rows that nothing changes keep them.
+    let entry: Vec<InputId> = builder.live.iter().map(|_| builder.nodes.token()).collect();
+    let mut blocks = numbering.blocks;
+    for block in cfg.reverse_post_order() {
+        builder.state = match cfg.idom(*block) {
+            Some(parent) => blocks[parent.index()].end.to_vec(),
+            None => entry.clone(),
+        };
+        builder.block(*block, &mut blocks[block.index()], *block == f.entry());
+    }
+    let statements = builder.statements.into_iter().map(|s| s.expect("every site was counted for one statement"));
+    Skeleton {
+        statements: statements.collect(),
+        input: builder.nodes.finish(),
+        blocks,
+        layout: numbering.layout,
+        segment_block: numbering.segment_block,
+        live: builder.live,
+        value_input: builder.value_input,
+    }
+}
+
+struct Builder<'a> {
+    f: &'a Function,
+    universe: &'a Universe,
+    trap_code: &'a dyn Fn(&str) -> u32,
+    nodes: Nodes<'a>,
+    roles: Roles<'a>,
+    /// Rows that statements change.
+    memory_rows: Vec<usize>,
+    /// By such a row, by block: does it need a parameter?
+    joins: Vec<Vec<bool>>,
+    /// By row: the state at the current place.
+    state: Vec<InputId>,
+    live: Vec<Vec<InputId>>,
+    segment: usize,
+    value_input: Vec<Option<InputId>>,
+    statements: Vec<Option<Statement>>,
+    site: usize,
+}
+
+impl Builder<'_> {
+    fn block(&mut self, block: BlockId, data: &mut super::SkeletonBlock, entry: bool) {
+        let f = self.f;
+        self.segment = data.first_segment as usize;
+        self.site = data.first_site as usize;
+        for row in self.memory_rows.iter().copied() {
+            if self.joins[row][block.index()] {
+                // At the entry, the function's first state is one of those that arrive: its token will do.
+                let token = if entry { self.state[row] } else { self.nodes.token() };
+                self.state[row] = token;
+                data.tokens.push((RegionId(row as u32), token));
+            }
+        }
+        for param in &f.block(block).params {
+            let leaf = self.nodes.leaf(f.ty(*param));
+            self.value_input[param.index()] = Some(leaf);
+            data.params.push(leaf);
+        }
+        self.enter_segment();
+        for inst in &f.block(block).insts {
+            self.inst(block, *inst);
+        }
+        let term = &f.block(block).term;
+        data.operands = term.operands().iter().map(|v| self.value(*v)).collect();
+        data.observes = matches!(term, Terminator::Return(_) | Terminator::Trap { .. } | Terminator::Opaque { .. });
+        for edge in term.edges() {
+            let args = edge.args.iter().map(|arg| match arg {
+                EdgeArg::Value(v) => SkeletonArg::Node(self.value(*v)),
+                EdgeArg::Terminator(n) => SkeletonArg::Terminator(*n),
+            });
+            data.edges.push(SkeletonEdge { target: edge.target, args: args.collect() });
+        }
+        if matches!(term, Terminator::Opaque { .. }) && !data.edges.is_empty() {
+            self.change_all();
+        }
+        data.end = self.state.iter().copied().collect();
+    }
+
+    fn value(&self, v: Value) -> InputId {
+        self.value_input[v.index()].expect("in a verified function definitions dominate uses")
+    }
+
+    fn enter_segment(&mut self) {
+        for (row, state) in self.live.iter_mut().zip(&self.state) {
+            row[self.segment] = *state;
+        }
+    }
+
+    /// A writer that is not modelled: new states everywhere.
+    fn change_all(&mut self) {
+        for row in &self.memory_rows {
+            self.state[*row] = self.nodes.token();
+        }
+    }
+
+    fn define(&mut self, inst: &Inst, nodes: &[InputId]) {
+        for (value, node) in inst.results.iter().zip(nodes) {
+            self.value_input[value.index()] = Some(*node);
+        }
+    }
+
+    fn statement(&mut self, block: BlockId, id: InstId, kind: StatementKind) {
+        let results = self.f.inst(id).results.iter();
+        let results = results.map(|v| (*v, self.value(*v))).collect();
+        self.statements[self.site] = Some(Statement { block, inst: id, kind, results });
+        self.site += 1;
+        self.segment += 1;
+        self.enter_segment();
+    }
+
+    fn inst(&mut self, block: BlockId, id: InstId) {
+        let f = self.f;
+        let inst = f.inst(id);
+        let operands: SmallVec<[InputId; 3]> = inst.args.iter().map(|v| self.value(*v)).collect();
+        let types: SmallVec<[Ty; 2]> = inst.results.iter().map(|v| f.ty(*v)).collect();
+        let role = self.roles.of(inst);
+        match (role, &inst.kind) {
+            (Role::Constant(n), _) => {
+                let node = self.nodes.constant(types[0], n);
+                self.define(inst, &[node]);
+            }
+            (Role::Opaque(payload), _) => {
+                let node = self.nodes.add(Head::Opaque(payload), types.clone(), operands);
+                let results = self.nodes.results(node, &types);
+                self.define(inst, &results);
+            }
+            (Role::Value, InstKind::Op { op, targs, .. }) => {
+                let node = self.nodes.add(Head::Op(*op), targs.clone(), operands);
+                let results = self.nodes.results(node, &types);
+                self.define(inst, &results);
+            }
+            (Role::Trapping, InstKind::Op { op, targs, .. }) => {
+                let node = self.nodes.add(Head::Op(*op), targs.clone(), operands.clone());
+                let results = self.nodes.results(node, &types);
+                self.define(inst, &results);
+                self.checks(block, id, *op, targs, &operands, node);
+            }
+            (Role::Load { row, check }, InstKind::Op { op, targs, access }) => {
+                let mut children = operands;
+                children.push(self.state[row]);
+                let node = self.nodes.add(Head::Op(*op), targs.clone(), children);
+                let results = self.nodes.results(node, &types);
+                self.define(inst, &results);
+                if let Some(observes) = check {
+                    let key = CheckKey::Operation { code: access.and_then(|a| a.trap) };
+                    self.statement(block, id, StatementKind::Check { key, value: Some(node), observes });
+                }
+            }
+            (Role::Write { region, trap }, InstKind::Op { op, targs, .. }) => {
+                let key = self.access_key(*op, &operands);
+                let mut children = operands;
+                children.push(self.state[region.index()]);
+                let out = self.nodes.add(Head::Op(*op), targs.clone(), children);
+                self.state[region.index()] = out;
+                self.statement(block, id, StatementKind::Write { out, region, trap, key });
+            }
+            (Role::Check { code, when }, _) => {
+                let condition = match when {
+                    true => Some(operands[0]),
+                    false => self.nodes.is_zero(operands[0], f.ty(inst.args[0])),
+                };
+                let kind = match condition {
+                    Some(condition) => StatementKind::Check {
+                        key: CheckKey::Condition { condition, code },
+                        value: None,
+                        observes: true,
+                    },
+                    None => StatementKind::Opaque { operands, observes: true, writes: false },
+                };
+                self.statement(block, id, kind);
+            }
+            (Role::Pinned { observes, writes }, _) => {
+                let leaves: SmallVec<[InputId; 1]> = types.iter().map(|ty| self.nodes.leaf(*ty)).collect();
+                self.define(inst, &leaves);
+                if writes {
+                    self.change_all();
+                }
+                self.statement(block, id, StatementKind::Opaque { operands, observes, writes });
+            }
+            (Role::Value | Role::Trapping | Role::Load { .. } | Role::Write { .. }, _) => {
+                unreachable!("only declared operations have these roles")
+            }
+        }
+    }
+
+    fn checks(&mut self, block: BlockId, id: InstId, op: OpId, targs: &[Ty], operands: &[InputId], value: InputId) {
+        for check in &self.universe.ops.get(op).checks {
+            let code = (self.trap_code)(&check.code);
+            let condition = check.condition.as_ref().and_then(|c| self.nodes.term(c, targs, operands));
+            let key = match condition {
+                Some(condition) => CheckKey::Condition { condition, code },
+                None => CheckKey::Operation { code: Some(code) },
+            };
+            self.statement(block, id, StatementKind::Check { key, value: Some(value), observes: true });
+        }
+    }
+
+    /// The operands that decide whether a write traps: all but the value that is stored, where the operation's
+    /// meaning tells which one that is.
+    fn access_key(&self, op: OpId, operands: &[InputId]) -> SmallVec<[InputId; 3]> {
+        let memory = self.universe.ops.get(op).model.and_then(|m| m.memory());
+        match (memory, operands) {
+            (Some(memory), [address, _, offset]) if memory.store => smallvec![*address, *offset],
+            _ => SmallVec::from_slice(operands),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

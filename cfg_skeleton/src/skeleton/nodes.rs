@@ -1,0 +1,117 @@
+//! Making the nodes of an e-graph input: hash-consed, and from terms.
+
+use crate::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
+use rewright_typeprop::model::Scalar;
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::{Model, OpId, Term, Ty, TypeExpr, Universe};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// An input in the making.
+pub(super) struct Nodes<'a> {
+    universe: &'a Universe,
+    input: EGraphInput,
+    known: FxHashMap<Node<InputId>, InputId>,
+    leaves: u32,
+    tokens: u32,
+}
+
+impl<'a> Nodes<'a> {
+    pub(super) fn new(universe: &'a Universe) -> Self {
+        Nodes { universe, input: EGraphInput::default(), known: FxHashMap::default(), leaves: 0, tokens: 0 }
+    }
+
+    pub(super) fn finish(self) -> EGraphInput {
+        self.input
+    }
+
+    /// The node; equal ones are added once.
+    pub(super) fn add(&mut self, head: Head, types: SmallVec<[Ty; 2]>, children: SmallVec<[InputId; 3]>) -> InputId {
+        let node = Node { head, types, children };
+        if let Some(id) = self.known.get(&node) {
+            return *id;
+        }
+        let id = self.input.add(node.clone());
+        self.known.insert(node, id);
+        id
+    }
+
+    pub(super) fn leaf(&mut self, ty: Ty) -> InputId {
+        self.leaves += 1;
+        self.input.add(Node {
+            head: Head::Leaf(LeafId(self.leaves - 1)),
+            types: smallvec![ty],
+            children: smallvec![],
+        })
+    }
+
+    pub(super) fn token(&mut self) -> InputId {
+        self.tokens += 1;
+        self.input.add(Node {
+            head: Head::Token(TokenId(self.tokens - 1)),
+            types: smallvec![],
+            children: smallvec![],
+        })
+    }
+
+    pub(super) fn constant(&mut self, ty: Ty, n: i64) -> InputId {
+        self.add(Head::Const(n), smallvec![ty], smallvec![])
+    }
+
+    /// The results of a node: itself, or its projections.
+    pub(super) fn results(&mut self, node: InputId, types: &[Ty]) -> SmallVec<[InputId; 1]> {
+        if let [_] = types {
+            return smallvec![node];
+        }
+        (0u32..).zip(types).map(|(i, ty)| self.add(Head::Proj(i), smallvec![*ty], smallvec![node])).collect()
+    }
+
+    /// A term over the operands and type arguments of an operation. `None` where it reads a state, evaluates, or
+    /// needs a type that no stage has interned. Terms come from packs and are as deep as their source.
+    pub(super) fn term(&mut self, term: &Term, targs: &[Ty], operands: &[InputId]) -> Option<InputId> {
+        let find = |expr: &TypeExpr| self.universe.types.find_instance(expr, targs);
+        match term {
+            Term::Var(i) => operands.get(*i as usize).copied(),
+            Term::Lit(literal, ty) => {
+                let ty = find(ty)?;
+                let n = canonical(literal, self.universe.types.scalar(ty)?)?;
+                Some(self.constant(ty, n))
+            }
+            Term::Call { op, targs: inner, args, state: None } => {
+                let types = inner.iter().map(find).collect::<Option<_>>()?;
+                let args = args.iter().map(|a| self.term(a, targs, operands)).collect::<Option<_>>()?;
+                Some(self.add(Head::Op(*op), types, args))
+            }
+            Term::Call { .. } | Term::Eval(_) => None,
+        }
+    }
+
+    /// "`x` is zero", by whichever operation means equality; `None` where `x` is no modelled integer.
+    pub(super) fn is_zero(&mut self, x: InputId, ty: Ty) -> Option<InputId> {
+        if !self.universe.types.scalar(ty)?.is_int() {
+            return None;
+        }
+        let eq = self.equality()?;
+        let zero = self.constant(ty, 0);
+        Some(self.add(Head::Op(eq), smallvec![ty], smallvec![x, zero]))
+    }
+
+    fn equality(&self) -> Option<OpId> {
+        let same = |ty: &TypeExpr| *ty == TypeExpr::Param(0);
+        let mut ops = self.universe.ops.iter();
+        let found = ops.find(|(_, op)| {
+            op.model == Some(Model::Eq) && op.tparams.len() == 1 && op.params.iter().all(|p| same(&p.ty))
+        });
+        found.map(|(id, _)| id)
+    }
+}
+
+/// A literal of a type, in canonical form. That it fits was checked with the pack.
+fn canonical(literal: &Literal, scalar: Scalar) -> Option<i64> {
+    match (literal, scalar) {
+        (Literal::Int(n), _) if scalar.is_int() => Some(scalar.canonical(*n as u64)),
+        (Literal::Float(x), Scalar::F32) => Some(scalar.canonical(u64::from((*x as f32).to_bits()))),
+        (Literal::Float(x), Scalar::F64) => Some(scalar.canonical(x.to_bits())),
+        _ => None,
+    }
+}
