@@ -41,6 +41,7 @@ pub fn build(f: &Function, cfg: &Cfg, universe: &Universe, trap_code: &dyn Fn(&s
         value_input: vec![None; f.values.len()],
         statements: vec![None; numbering.sites as usize],
         site: 0,
+        movable: vec![],
     };
     // The states at the function's entry; rows that nothing changes keep them.
     let entry: Vec<InputId> = builder.live.iter().map(|_| builder.nodes.token()).collect();
@@ -52,6 +53,8 @@ pub fn build(f: &Function, cfg: &Cfg, universe: &Universe, trap_code: &dyn Fn(&s
         };
         builder.block(*block, &mut blocks[block.index()], *block == f.entry());
     }
+    builder.movable.sort_unstable();
+    builder.movable.dedup();
     let statements = builder.statements.into_iter().map(|s| s.expect("every site was counted for one statement"));
     Skeleton {
         statements: statements.collect(),
@@ -60,6 +63,7 @@ pub fn build(f: &Function, cfg: &Cfg, universe: &Universe, trap_code: &dyn Fn(&s
         layout: numbering.layout,
         segment_block: numbering.segment_block,
         live: builder.live,
+        movable: builder.movable,
         value_input: builder.value_input,
     }
 }
@@ -81,6 +85,7 @@ struct Builder<'a> {
     value_input: Vec<Option<InputId>>,
     statements: Vec<Option<Statement>>,
     site: usize,
+    movable: Vec<InputId>,
 }
 
 impl Builder<'_> {
@@ -186,9 +191,12 @@ impl Builder<'_> {
                 let node = self.nodes.add(Head::Op(*op), targs.clone(), children);
                 let results = self.nodes.results(node, &types);
                 self.define(inst, &results);
-                if let Some(observes) = check {
-                    let key = CheckKey::Operation { code: access.and_then(|a| a.trap) };
-                    self.statement(block, id, StatementKind::Check { key, value: Some(node), observes });
+                match check {
+                    None => self.movable.push(node),
+                    Some(observes) => {
+                        let key = CheckKey::Operation { code: access.and_then(|a| a.trap) };
+                        self.statement(block, id, StatementKind::Check { key, value: Some(node), observes });
+                    }
                 }
             }
             (Role::Write { region, trap }, InstKind::Op { op, targs, .. }) => {

@@ -38,20 +38,12 @@ impl<'a> Nodes<'a> {
 
     pub(super) fn leaf(&mut self, ty: Ty) -> InputId {
         self.leaves += 1;
-        self.input.add(Node {
-            head: Head::Leaf(LeafId(self.leaves - 1)),
-            types: smallvec![ty],
-            children: smallvec![],
-        })
+        self.input.add(Node { head: Head::Leaf(LeafId(self.leaves - 1)), types: smallvec![ty], children: smallvec![] })
     }
 
     pub(super) fn token(&mut self) -> InputId {
         self.tokens += 1;
-        self.input.add(Node {
-            head: Head::Token(TokenId(self.tokens - 1)),
-            types: smallvec![],
-            children: smallvec![],
-        })
+        self.input.add(Node { head: Head::Token(TokenId(self.tokens - 1)), types: smallvec![], children: smallvec![] })
     }
 
     pub(super) fn constant(&mut self, ty: Ty, n: i64) -> InputId {
