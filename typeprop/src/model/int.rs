@@ -1,6 +1,6 @@
 //! Meanings of integer operations, computed in 128 bits and cut to the result's width.
 
-use super::{Model, Scalar};
+use super::{Model, Scalar, magic};
 
 /// `None`: no meaning at these representations.
 pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64]) -> Option<i64> {
@@ -11,9 +11,9 @@ pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64])
     let ty = types[0];
     let bits = ty.bits();
     let fits = match model {
-        Zext | Sext => result.bits() >= bits,
-        Trunc => result.bits() <= bits,
-        Bmask => true,
+        Zext | Sext => result.bits() > bits,
+        Trunc => result.bits() < bits,
+        Bmask | ShiftAmount => true,
         Shl | Lshr | Ashr | Rotl | Rotr => result == ty,
         Eq | Ne | Slt | Sle | Sgt | Sge | Ult | Ule | Ugt | Uge => types[1] == ty,
         _ => result == ty && types.iter().all(|t| *t == ty),
@@ -78,6 +78,12 @@ pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64])
         Ule => i128::from(ux <= uy),
         Ugt => i128::from(ux > uy),
         Uge => i128::from(ux >= uy),
+        ShiftAmount => i128::from(amount),
+        UdivMagic => magic::unsigned(ux as u64, bits).multiplier as i128,
+        UdivMagicWide => (magic::unsigned(ux as u64, bits).multiplier >> bits) as i128,
+        UdivShift => i128::from(magic::unsigned(ux as u64, bits).shift),
+        SdivMagic => magic::signed(x, bits).multiplier as i128,
+        SdivShift => i128::from(magic::signed(x, bits).shift),
         _ => return None,
     };
     Some(result.canonical(value as u64))

@@ -11,6 +11,7 @@
 
 mod float;
 mod int;
+mod magic;
 
 /// A machine representation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -194,11 +195,11 @@ models! {
     Bswap = "bswap", 1;
     /// Bits in reverse order.
     Bitrev = "bitrev", 1;
-    /// Zero extension to a wider integer (or the same).
+    /// Zero extension to a wider integer.
     Zext = "zext", 1;
-    /// Sign extension to a wider integer (or the same).
+    /// Sign extension to a wider integer.
     Sext = "sext", 1;
-    /// Low bits, to a narrower integer (or the same).
+    /// Low bits, to a narrower integer.
     Trunc = "trunc", 1;
     /// All ones unless `x` is 0, at any integer width.
     Bmask = "bmask", 1;
@@ -228,6 +229,18 @@ models! {
     Uge = "uge", 2;
     /// Width of the operand's type in bits, whatever its value: for guards.
     Width = "width", 1;
+    /// `y mod N`, whatever `x` is, at any integer type: for guards.
+    ShiftAmount = "shift_amount", 2;
+    /// Low N bits of the multiplier that replaces an unsigned division by `x` (0 below 3 and for powers of two).
+    UdivMagic = "udiv_magic", 1;
+    /// 1 iff that multiplier has N + 1 bits.
+    UdivMagicWide = "udiv_magic_wide", 1;
+    /// How far the high half of that product is still to be shifted.
+    UdivShift = "udiv_shift", 1;
+    /// The multiplier that replaces a signed division by `x` (0 below 3 and for powers of two), as N bits.
+    SdivMagic = "sdiv_magic", 1;
+    /// How far the high half of that product is still to be shifted.
+    SdivShift = "sdiv_shift", 1;
     /// IEEE sum.
     Fadd = "fadd", 2;
     /// IEEE difference.

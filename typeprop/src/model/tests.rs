@@ -55,6 +55,7 @@ fn malformed_uses_are_undefined() {
     undefined(Model::Add, &[Scalar::I8, Scalar::I16], Scalar::I8, &[1, 2]);
     undefined(Model::Add, &[Scalar::F32, Scalar::F32], Scalar::F32, &[1, 2]);
     undefined(Model::Zext, &[Scalar::I16], Scalar::I8, &[1]);
+    undefined(Model::Sext, &[Scalar::I16], Scalar::I16, &[1]);
     undefined(Model::Trunc, &[Scalar::I16], Scalar::I32, &[1]);
     undefined(Model::Bitcast, &[Scalar::I16], Scalar::F32, &[1]);
     undefined(Model::Fpromote, &[Scalar::F64], Scalar::F64, &[1]);
@@ -94,11 +95,11 @@ macro_rules! integers {
                     (Scalar::I32, ux as u32 as i32 as i64, sx as i32 as i64),
                     (Scalar::I64, ux as u64 as i64, sx as i64),
                 ] {
-                    if to.bits() >= bits {
+                    if to.bits() > bits {
                         assert_eq!(value(Model::Zext, &[ty], to, &[sx as i64]), zext);
                         assert_eq!(value(Model::Sext, &[ty], to, &[sx as i64]), sext);
                     }
-                    if to.bits() <= bits {
+                    if to.bits() < bits {
                         assert_eq!(value(Model::Trunc, &[ty], to, &[sx as i64]), sext);
                     }
                     assert_eq!(value(Model::Bmask, &[ty], to, &[sx as i64]), if sx == 0 { 0 } else { -1 });
@@ -144,6 +145,8 @@ macro_rules! integers {
                         assert_eq!(shift(Model::Rotl), sx.rotate_left(by));
                         assert_eq!(shift(Model::Rotr), sx.rotate_right(by));
                     }
+                    let shift_amount = value(Model::ShiftAmount, &[ty, Scalar::I64], Scalar::I8, &[0, y as i64]);
+                    assert_eq!(shift_amount as u64, y % u64::from(bits));
                     for (model, holds) in [
                         (Model::Eq, sx == sy),
                         (Model::Ne, sx != sy),
@@ -171,6 +174,48 @@ integers!(at_8, I8, i8, u8, i16, u16);
 integers!(at_16, I16, i16, u16, i32, u32);
 integers!(at_32, I32, i32, u32, i64, u64);
 integers!(at_64, I64, i64, u64, i128, u128);
+
+/// Exhaustive at 8 bits; samples above.
+#[test]
+fn magic_divides() {
+    let check = |ty: Scalar, x: i64, d: i64| {
+        let bits = ty.bits();
+        let (ux, ud) = (ty.zero_extended(x), ty.zero_extended(d));
+        if ud >= 3 && !ud.is_power_of_two() {
+            let of = |m| ty.zero_extended(value(m, &[ty], ty, &[d]));
+            let high = ((u128::from(of(Model::UdivMagic)) * u128::from(ux)) >> bits) as u64;
+            let shift = of(Model::UdivShift);
+            let quotient = match of(Model::UdivMagicWide) {
+                0 => high >> shift,
+                _ => (((ux - high) >> 1) + high) >> (shift - 1),
+            };
+            assert_eq!(quotient, ux / ud, "{ty:?} {ux} / {ud}");
+        }
+        if d >= 3 && !ud.is_power_of_two() {
+            let of = |m| value(m, &[ty], ty, &[d]);
+            let multiplier = of(Model::SdivMagic);
+            let mut high = (i128::from(multiplier) * i128::from(x)) >> bits;
+            if multiplier < 0 {
+                high += i128::from(x);
+            }
+            let quotient = (high >> of(Model::SdivShift)) - i128::from(x >> 63);
+            assert_eq!(quotient as i64, x / d, "{ty:?} {x} / {d}");
+        }
+    };
+    for x in i8::MIN..=i8::MAX {
+        for d in i8::MIN..=i8::MAX {
+            check(Scalar::I8, i64::from(x), i64::from(d));
+        }
+    }
+    for ty in [Scalar::I16, Scalar::I32, Scalar::I64] {
+        for x in samples() {
+            for d in samples() {
+                check(ty, ty.canonical(x), ty.canonical(d));
+                check(ty, ty.canonical((x - x % d.max(1)).wrapping_sub(1)), ty.canonical(d));
+            }
+        }
+    }
+}
 
 macro_rules! floats {
     ($name:ident, $scalar:ident, $f:ty, $bits:ty) => {
