@@ -1,0 +1,18 @@
+//! The CLIF front and back end: whole files in, whole files out.
+//!
+//! ```text
+//! text --read--> File --import--> ir::Function + Payloads --(optimiser)--> ir::Function --export--> CLIF function
+//! ```
+//!
+//! * [`read`]: files, with everything that is needed to write them back;
+//! * [`names`]: which CLIF spelling is which declared operation, in both directions;
+//! * [`import`]: Cranelift's functions to ours; what no pack declares becomes opaque;
+//! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier.
+//!
+//! **Invariant**: with `jit` and `interpret`, these are the only modules that name Cranelift. No opcode is named
+//! here except where an instruction *format* is control flow or a constant.
+
+pub mod export;
+pub mod import;
+pub mod names;
+pub mod read;
