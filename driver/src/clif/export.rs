@@ -1,0 +1,626 @@
+//! Our function back to Cranelift's.
+//!
+//! Everything around the body (signature, stack slots, global values, external functions, constants, alias
+//! regions) is taken over from the original; blocks and instructions are laid out anew. Opaque instructions are the
+//! original ones with new operands; declared operations go through [`Names`]; constants that are only immediates
+//! of instructions are not emitted.
+//!
+//! **Invariant**: what [`export`] returns has passed Cranelift's verifier. If it cannot, the caller keeps the
+//! original function and reports a failure.
+
+use crate::clif::import::{Payloads, operands};
+use crate::clif::names::{Cond, Names, Spelling, scalar_of};
+use cranelift_codegen::cursor::{Cursor, FuncCursor};
+use cranelift_codegen::ir as clif;
+use cranelift_codegen::ir::instructions::{InstructionFormat, InstructionMapper, ValueList};
+use cranelift_codegen::ir::{
+    BlockArg, BlockCall, Endianness, ExceptionTableData, ExceptionTableItem, InstBuilder, InstructionData,
+    JumpTableData, MemFlagsData, Opcode, TrapCode,
+};
+use cranelift_codegen::settings::FlagsOrIsa;
+use cranelift_codegen::verify_function;
+use rewright_cfg_skeleton::ir::{
+    Access, BlockId, Edge, EdgeArg, Function, Inst, InstKind, PayloadId, Terminator, Value,
+};
+use rewright_typeprop::OpId;
+use smallvec::SmallVec;
+use std::num::NonZeroU8;
+
+/// Why a function cannot go out. Each of these is a bug of an earlier stage: the original goes out instead.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// An operation that CLIF has no name for.
+    #[error("operation {0:?} has no CLIF spelling")]
+    NoSpelling(OpId),
+    /// An operation whose operands do not fit its instruction's format.
+    #[error("operands of `{0}` do not fit its format")]
+    Operands(Opcode),
+    /// A type that CLIF cannot write.
+    #[error("value {0:?} has a type that CLIF cannot write")]
+    Type(Value),
+    /// A result type that is not what the instruction gives.
+    #[error("`{opcode}` gives {actual}, not {expected}")]
+    Result {
+        /// The instruction.
+        opcode: Opcode,
+        /// What the function says.
+        expected: clif::Type,
+        /// What Cranelift says.
+        actual: clif::Type,
+    },
+    /// A use that no definition dominates.
+    #[error("value {0:?} is used before it is defined")]
+    Undefined(Value),
+    /// A `const` operand that is not a constant.
+    #[error("value {0:?} must be a constant")]
+    NotConstant(Value),
+    /// A payload that the import did not make.
+    #[error("payload {0:?} is unknown")]
+    Payload(PayloadId),
+    /// A trap code that CLIF cannot write.
+    #[error("trap code {0} is unknown")]
+    TrapCode(u32),
+    /// An exception handler whose call is gone.
+    #[error("the call of an exception handler is gone")]
+    Handler,
+    /// More different memory flags than Cranelift can hold.
+    #[error("too many different memory flags")]
+    MemFlags,
+    /// Cranelift's verifier objects.
+    #[error("verifier: {0}")]
+    Verifier(String),
+}
+
+/// Exports `function`, which was imported from `original`. `native` is the byte order of accesses that state none.
+pub fn export(
+    function: &Function,
+    original: &clif::Function,
+    payloads: &Payloads,
+    names: &Names,
+    native: Endianness,
+    fisa: FlagsOrIsa<'_>,
+) -> Result<clif::Function, ExportError> {
+    let order = reverse_postorder(function);
+    let mut exporter = Exporter {
+        function,
+        original,
+        payloads,
+        names,
+        native,
+        out: shell(original),
+        blocks: vec![None; function.blocks.len()],
+        values: vec![None; function.values.len()],
+        constants: vec![None; function.values.len()],
+        wanted: wanted(function, names),
+    };
+    exporter.lay_out(&order)?;
+    for block in order {
+        exporter.block(block)?;
+    }
+    let out = exporter.out;
+    verify_function(&out, fisa).map_err(|errors| ExportError::Verifier(errors.to_string()))?;
+    Ok(out)
+}
+
+/// The original without its body.
+fn shell(original: &clif::Function) -> clif::Function {
+    let mut out = clif::Function::with_name_signature(original.name.clone(), original.signature.clone());
+    out.params = original.params.clone();
+    out.sized_stack_slots = original.sized_stack_slots.clone();
+    out.dynamic_stack_slots = original.dynamic_stack_slots.clone();
+    out.global_values = original.global_values.clone();
+    out.stack_limit = original.stack_limit;
+    out.dfg.signatures = original.dfg.signatures.clone();
+    out.dfg.ext_funcs = original.dfg.ext_funcs.clone();
+    out.dfg.constants = original.dfg.constants.clone();
+    out.dfg.immediates = original.dfg.immediates.clone();
+    out.dfg.dynamic_types = original.dfg.dynamic_types.clone();
+    out.dfg.mem_flags = original.dfg.mem_flags.clone();
+    out.dfg.alias_regions = original.dfg.alias_regions.clone();
+    out
+}
+
+/// Reachable blocks such that a block comes after those that dominate it.
+fn reverse_postorder(function: &Function) -> Vec<BlockId> {
+    let mut seen = vec![false; function.blocks.len()];
+    let mut postorder = Vec::new();
+    let mut stack: Vec<(BlockId, SmallVec<[BlockId; 2]>)> = Vec::new();
+    let successors = |block: BlockId| function.block(block).term.edges().iter().map(|e| e.target).collect();
+    if let Some(entry) = function.layout.first() {
+        seen[entry.index()] = true;
+        stack.push((*entry, successors(*entry)));
+    }
+    while let Some((block, pending)) = stack.last_mut() {
+        match pending.pop() {
+            Some(next) if !std::mem::replace(&mut seen[next.index()], true) => stack.push((next, successors(next))),
+            Some(_) => {}
+            None => {
+                postorder.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    postorder.reverse();
+    postorder
+}
+
+/// Values that something uses as more than an immediate.
+fn wanted(function: &Function, names: &Names) -> Vec<bool> {
+    let mut wanted = vec![false; function.values.len()];
+    for block in &function.layout {
+        let block = function.block(*block);
+        for inst in block.insts.iter().map(|i| function.inst(*i)) {
+            let constant: &[bool] = match &inst.kind {
+                InstKind::Op { op, .. } => names.constants(*op),
+                _ => &[],
+            };
+            for (n, arg) in inst.args.iter().enumerate() {
+                wanted[arg.index()] |= !constant.get(n).copied().unwrap_or(false);
+            }
+        }
+        for value in block.term.operands() {
+            wanted[value.index()] = true;
+        }
+        for edge in block.term.edges() {
+            for arg in &edge.args {
+                if let EdgeArg::Value(value) = arg {
+                    wanted[value.index()] = true;
+                }
+            }
+        }
+    }
+    wanted
+}
+
+struct Exporter<'a> {
+    function: &'a Function,
+    original: &'a clif::Function,
+    payloads: &'a Payloads,
+    names: &'a Names,
+    native: Endianness,
+    out: clif::Function,
+    blocks: Vec<Option<clif::Block>>,
+    values: Vec<Option<clif::Value>>,
+    /// Canonical constants, by value.
+    constants: Vec<Option<i64>>,
+    wanted: Vec<bool>,
+}
+
+impl Exporter<'_> {
+    /// Blocks in our order, with their parameters.
+    fn lay_out(&mut self, reachable: &[BlockId]) -> Result<(), ExportError> {
+        let mut live = vec![false; self.function.blocks.len()];
+        for block in reachable {
+            live[block.index()] = true;
+        }
+        for id in self.function.layout.iter().copied().filter(|b| live[b.index()]) {
+            let block = self.out.dfg.make_block();
+            self.out.layout.append_block(block);
+            self.blocks[id.index()] = Some(block);
+            let data = self.function.block(id);
+            if data.cold && id != self.function.entry() {
+                self.out.layout.set_cold(block);
+            }
+            for param in &data.params {
+                let ty = self.clif_type(*param)?;
+                self.values[param.index()] = Some(self.out.dfg.append_block_param(block, ty));
+            }
+        }
+        Ok(())
+    }
+
+    fn clif_type(&self, value: Value) -> Result<clif::Type, ExportError> {
+        self.names.clif_type(self.function.ty(value)).ok_or(ExportError::Type(value))
+    }
+
+    fn value(&self, value: Value) -> Result<clif::Value, ExportError> {
+        self.values[value.index()].ok_or(ExportError::Undefined(value))
+    }
+
+    fn values(&self, values: &[Value]) -> Result<SmallVec<[clif::Value; 4]>, ExportError> {
+        values.iter().map(|v| self.value(*v)).collect()
+    }
+
+    fn block(&mut self, id: BlockId) -> Result<(), ExportError> {
+        let block = self.blocks[id.index()].expect("every reachable block is laid out");
+        let function = self.function;
+        for inst in &function.block(id).insts {
+            self.inst(block, function.inst(*inst))?;
+        }
+        self.terminator(id, block)
+    }
+
+    /// Appends an instruction whose result types follow from `ctrl`.
+    fn append(&mut self, block: clif::Block, data: InstructionData, ctrl: clif::Type) -> clif::Inst {
+        let inst = self.out.dfg.make_inst(data);
+        self.out.dfg.make_inst_results(inst, ctrl);
+        self.out.layout.append_inst(inst, block);
+        inst
+    }
+
+    /// Binds our results to those of `made`, and takes over the source location.
+    fn bind(&mut self, made: clif::Inst, inst: &Inst) -> Result<(), ExportError> {
+        let actual: SmallVec<[clif::Value; 2]> = self.out.dfg.inst_results(made).iter().copied().collect();
+        let opcode = self.out.dfg.insts[made].opcode();
+        if actual.len() != inst.results.len() {
+            return Err(ExportError::Operands(opcode));
+        }
+        for (ours, theirs) in inst.results.iter().zip(actual) {
+            let (expected, actual) = (self.clif_type(*ours)?, self.out.dfg.value_type(theirs));
+            if expected != actual {
+                return Err(ExportError::Result { opcode, expected, actual });
+            }
+            self.values[ours.index()] = Some(theirs);
+        }
+        if let Some(origin) = inst.origin {
+            self.locate(made, clif::Inst::from_u32(origin));
+        }
+        Ok(())
+    }
+
+    fn locate(&mut self, made: clif::Inst, origin: clif::Inst) {
+        if self.original.dfg.inst_is_valid(origin) {
+            let loc = self.original.srcloc(origin);
+            if !loc.is_default() {
+                self.out.set_srcloc(made, loc);
+            }
+        }
+    }
+
+    fn inst(&mut self, block: clif::Block, inst: &Inst) -> Result<(), ExportError> {
+        match &inst.kind {
+            InstKind::Const(value) => self.constant(block, inst, *value),
+            InstKind::Check { code, when } => {
+                let opcode = if *when { Opcode::Trapnz } else { Opcode::Trapz };
+                let &[arg] = inst.args.as_slice() else { return Err(ExportError::Operands(opcode)) };
+                let data = InstructionData::CondTrap { opcode, arg: self.value(arg)?, code: trap_code(*code)? };
+                let made = self.append(block, data, clif::types::INVALID);
+                self.bind(made, inst)
+            }
+            InstKind::Op { op, access, .. } => {
+                let spelling = self.names.spelling(*op).ok_or(ExportError::NoSpelling(*op))?;
+                let data = self.operation(block, spelling, inst, *access)?;
+                let ctrl = match data.typevar_operand(&self.out.dfg.value_lists) {
+                    Some(operand) if spelling.opcode.constraints().requires_typevar_operand() => {
+                        self.out.dfg.value_type(operand)
+                    }
+                    _ => match inst.results.first() {
+                        Some(result) => self.clif_type(*result)?,
+                        None => clif::types::INVALID,
+                    },
+                };
+                let made = self.append(block, data, ctrl);
+                self.bind(made, inst)
+            }
+            InstKind::Opaque { payload, .. } => {
+                let representative = self.payloads.inst(*payload).ok_or(ExportError::Payload(*payload))?;
+                let args = self.values(&inst.args)?;
+                let made = self.opaque(block, representative, &args)?;
+                self.bind(made, inst)?;
+                self.carry_over(made, inst.origin.map_or(representative, clif::Inst::from_u32));
+                Ok(())
+            }
+        }
+    }
+
+    /// A constant, unless it is only an immediate of other instructions.
+    fn constant(&mut self, block: clif::Block, inst: &Inst, value: i64) -> Result<(), ExportError> {
+        let &[result] = inst.results.as_slice() else { return Err(ExportError::Operands(Opcode::Iconst)) };
+        self.constants[result.index()] = Some(value);
+        if !self.wanted[result.index()] {
+            return Ok(());
+        }
+        let ty = self.clif_type(result)?;
+        let scalar = scalar_of(ty).ok_or(ExportError::Type(result))?;
+        let mut cursor = FuncCursor::new(&mut self.out).at_bottom(block);
+        let made = match ty {
+            clif::types::F32 => cursor.ins().f32const(clif::immediates::Ieee32::with_bits(value as u32)),
+            clif::types::F64 => cursor.ins().f64const(clif::immediates::Ieee64::with_bits(value as u64)),
+            // CLIF wants integers without the sign's copies.
+            _ => cursor.ins().iconst(ty, value & (-1i64 as u64 >> (64 - scalar.bits())) as i64),
+        };
+        let made = self.out.dfg.value_def(made).unwrap_inst();
+        self.bind(made, inst)
+    }
+
+    /// The instruction of a declared operation.
+    fn operation(
+        &mut self,
+        block: clif::Block,
+        spelling: Spelling,
+        inst: &Inst,
+        access: Option<Access>,
+    ) -> Result<InstructionData, ExportError> {
+        let opcode = spelling.opcode;
+        let bad = || ExportError::Operands(opcode);
+        let args = inst.args.as_slice();
+        Ok(match (opcode.format(), args, access, spelling.cond) {
+            (InstructionFormat::Unary, &[x], None, _) => InstructionData::Unary { opcode, arg: self.value(x)? },
+            (InstructionFormat::Binary, &[x, y], None, _) => {
+                InstructionData::Binary { opcode, args: [self.value(x)?, self.value(y)?] }
+            }
+            (InstructionFormat::Ternary, &[x, y, z], None, _) => {
+                InstructionData::Ternary { opcode, args: [self.value(x)?, self.value(y)?, self.value(z)?] }
+            }
+            (InstructionFormat::IntCompare, &[x, y], None, Cond::Int(cond)) => {
+                InstructionData::IntCompare { opcode, args: [self.value(x)?, self.value(y)?], cond }
+            }
+            (InstructionFormat::FloatCompare, &[x, y], None, Cond::Float(cond)) => {
+                InstructionData::FloatCompare { opcode, args: [self.value(x)?, self.value(y)?], cond }
+            }
+            (InstructionFormat::LoadNoOffset, &[x], None, _) => {
+                let flags = self.mem_flags(MemFlagsData::new())?;
+                InstructionData::LoadNoOffset { opcode, arg: self.value(x)?, flags }
+            }
+            (InstructionFormat::Load, &[address, offset], Some(access), _) => {
+                let (arg, offset) = self.address(block, address, offset)?;
+                InstructionData::Load { opcode, arg, flags: self.access(access, inst)?, offset }
+            }
+            (InstructionFormat::Store, &[address, value, offset], Some(access), _) => {
+                let (address, offset) = self.address(block, address, offset)?;
+                let args = [self.value(value)?, address];
+                InstructionData::Store { opcode, args, flags: self.access(access, inst)?, offset }
+            }
+            _ => return Err(bad()),
+        })
+    }
+
+    /// An address and an offset that fits the instruction; where it does not, it is added first.
+    fn address(
+        &mut self,
+        block: clif::Block,
+        address: Value,
+        offset: Value,
+    ) -> Result<(clif::Value, clif::immediates::Offset32), ExportError> {
+        let base = self.value(address)?;
+        let value = self.constants[offset.index()].ok_or(ExportError::NotConstant(offset))?;
+        if let Ok(offset) = i32::try_from(value) {
+            return Ok((base, offset.into()));
+        }
+        let ty = self.out.dfg.value_type(base);
+        let mut cursor = FuncCursor::new(&mut self.out).at_bottom(block);
+        let distance = cursor.ins().iconst(ty, value);
+        Ok((cursor.ins().iadd(base, distance), 0.into()))
+    }
+
+    fn access(&mut self, access: Access, inst: &Inst) -> Result<clif::MemFlags, ExportError> {
+        let region = access.region.0.checked_sub(1).map(clif::AliasRegion::from_u32);
+        let trap = access.trap.map(trap_code).transpose()?;
+        let mut flags = MemFlagsData::new().with_alias_region(region).with_trap_code(trap);
+        if access.movable {
+            flags = flags.with_can_move();
+        }
+        if access.readonly {
+            flags = flags.with_readonly();
+        }
+        if access.aligned {
+            flags = flags.with_aligned();
+        }
+        if self.native == Endianness::Big || self.said_little(inst) {
+            flags = flags.with_endianness(Endianness::Little);
+        }
+        self.mem_flags(flags)
+    }
+
+    /// Did the original access state its byte order, although it is the native one?
+    fn said_little(&self, inst: &Inst) -> bool {
+        let origin = inst.origin.map(clif::Inst::from_u32).filter(|i| self.original.dfg.inst_is_valid(*i));
+        let flags = origin.and_then(|origin| self.original.dfg.insts[origin].memflags());
+        flags.is_some_and(|f| self.original.dfg.mem_flags[f].explicit_endianness().is_some())
+    }
+
+    fn mem_flags(&mut self, flags: MemFlagsData) -> Result<clif::MemFlags, ExportError> {
+        self.out.dfg.mem_flags.insert(flags).map_err(|_| ExportError::MemFlags)
+    }
+
+    /// The original instruction with new operands. Result types are those of the original.
+    fn opaque(
+        &mut self,
+        block: clif::Block,
+        representative: clif::Inst,
+        args: &[clif::Value],
+    ) -> Result<clif::Inst, ExportError> {
+        let original = &self.original.dfg;
+        let data = &original.insts[representative];
+        if args.len() != operands(self.original, representative).count() {
+            return Err(ExportError::Operands(data.opcode()));
+        }
+        let handler = match *data {
+            InstructionData::ExceptionHandlerAddress { block, .. } => Some(self.handler(block)?),
+            _ => None,
+        };
+        let mut mapper = Clone { original, out: &mut self.out.dfg, args, handler, exception_table: None };
+        let data = data.map(&mut mapper);
+        Ok(self.append(block, data, original.ctrl_typevar(representative)))
+    }
+
+    /// The block that now ends in the call that `block` ended in.
+    fn handler(&self, block: clif::Block) -> Result<clif::Block, ExportError> {
+        let call = self.original.layout.last_inst(block).ok_or(ExportError::Handler)?;
+        let ends_in_call = |id: &BlockId| match self.function.block(*id).term {
+            Terminator::Opaque { payload, .. } => self.payloads.inst(payload) == Some(call),
+            _ => false,
+        };
+        let id = self.function.layout.iter().copied().find(ends_in_call).ok_or(ExportError::Handler)?;
+        self.blocks[id.index()].ok_or(ExportError::Handler)
+    }
+
+    /// What Cranelift keeps beside a call or a sequence point.
+    fn carry_over(&mut self, made: clif::Inst, origin: clif::Inst) {
+        if !self.original.dfg.inst_is_valid(origin) {
+            return;
+        }
+        self.locate(made, origin);
+        self.out.debug_tags.set(made, self.original.debug_tags.get(origin).iter().cloned());
+        if let Some(entries) = self.original.dfg.user_stack_map_entries(origin) {
+            self.out.dfg.append_user_stack_map_entries(made, entries.iter().cloned());
+        }
+    }
+
+    fn edge(&mut self, edge: &Edge) -> Result<BlockCall, ExportError> {
+        let target = self.blocks[edge.target.index()].expect("the target of a reachable edge is reachable");
+        let args: SmallVec<[BlockArg; 4]> = edge
+            .args
+            .iter()
+            .map(|arg| {
+                Ok(match *arg {
+                    EdgeArg::Value(value) => BlockArg::Value(self.value(value)?),
+                    EdgeArg::Terminator(n) if n % 2 == 0 => BlockArg::TryCallRet(n / 2),
+                    EdgeArg::Terminator(n) => BlockArg::TryCallExn(n / 2),
+                })
+            })
+            .collect::<Result<_, ExportError>>()?;
+        Ok(BlockCall::new(target, args, &mut self.out.dfg.value_lists))
+    }
+
+    fn terminator(&mut self, id: BlockId, block: clif::Block) -> Result<(), ExportError> {
+        let term = &self.function.block(id).term;
+        let made = match term {
+            Terminator::Jump(edge) => {
+                let data = InstructionData::Jump { opcode: Opcode::Jump, destination: self.edge(edge)? };
+                self.append(block, data, clif::types::INVALID)
+            }
+            Terminator::Branch { cond, then, els } => {
+                let blocks = [self.edge(then)?, self.edge(els)?];
+                let data = InstructionData::Brif { opcode: Opcode::Brif, arg: self.value(*cond)?, blocks };
+                self.append(block, data, clif::types::INVALID)
+            }
+            Terminator::Switch { index, targets, default } => {
+                let default = self.edge(default)?;
+                let targets = targets.iter().map(|e| self.edge(e)).collect::<Result<Vec<_>, _>>()?;
+                let table = self.out.create_jump_table(JumpTableData::new(default, &targets));
+                let data = InstructionData::BranchTable { opcode: Opcode::BrTable, arg: self.value(*index)?, table };
+                self.append(block, data, clif::types::INVALID)
+            }
+            Terminator::Return(values) => {
+                let values = self.values(values)?;
+                let args = ValueList::from_iter(values, &mut self.out.dfg.value_lists);
+                self.append(block, InstructionData::MultiAry { opcode: Opcode::Return, args }, clif::types::INVALID)
+            }
+            Terminator::Trap { code } => {
+                let data = InstructionData::Trap { opcode: Opcode::Trap, code: trap_code(*code)? };
+                self.append(block, data, clif::types::INVALID)
+            }
+            Terminator::Opaque { payload, args, targets } => {
+                let made = self.opaque_terminator(block, *payload, args, targets)?;
+                self.carry_over(made, self.payloads.inst(*payload).ok_or(ExportError::Payload(*payload))?);
+                return Ok(());
+            }
+        };
+        // A block that is still the original's ends where the original ended.
+        let origin = self.payloads.blocks.get(id.index()).and_then(|b| self.original.layout.last_inst(*b));
+        if let Some(origin) = origin
+            && self.original.dfg.insts[origin].opcode() == self.out.dfg.insts[made].opcode()
+        {
+            self.locate(made, origin);
+        }
+        Ok(())
+    }
+
+    fn opaque_terminator(
+        &mut self,
+        block: clif::Block,
+        payload: PayloadId,
+        args: &[Value],
+        targets: &[Edge],
+    ) -> Result<clif::Inst, ExportError> {
+        let representative = self.payloads.inst(payload).ok_or(ExportError::Payload(payload))?;
+        let args = self.values(args)?;
+        let data = &self.original.dfg.insts[representative];
+        let bad = || ExportError::Operands(data.opcode());
+        if args.len() != operands(self.original, representative).count() {
+            return Err(bad());
+        }
+        let mut exception_table = None;
+        if let Some(table) = data.exception_table() {
+            let table = &self.original.dfg.exception_tables[table];
+            let mut calls = targets.iter().map(|e| self.edge(e)).collect::<Result<Vec<_>, _>>()?;
+            let normal = calls.pop().ok_or_else(bad)?;
+            let mut calls = calls.into_iter();
+            let mut contexts = args.iter().skip(self.original.dfg.inst_args(representative).len());
+            let mut items = Vec::new();
+            for item in table.items() {
+                items.push(match item {
+                    ExceptionTableItem::Tag(tag, _) => ExceptionTableItem::Tag(tag, calls.next().ok_or_else(bad)?),
+                    ExceptionTableItem::Default(_) => ExceptionTableItem::Default(calls.next().ok_or_else(bad)?),
+                    ExceptionTableItem::Context(_) => ExceptionTableItem::Context(*contexts.next().ok_or_else(bad)?),
+                });
+            }
+            let table = ExceptionTableData::new(table.signature(), normal, items);
+            exception_table = Some(self.out.dfg.exception_tables.push(table));
+        } else if !targets.is_empty() {
+            return Err(bad());
+        }
+        let original = &self.original.dfg;
+        let mut mapper = Clone { original, out: &mut self.out.dfg, args: &args, handler: None, exception_table };
+        let data = data.map(&mut mapper);
+        Ok(self.append(block, data, original.ctrl_typevar(representative)))
+    }
+}
+
+/// Our number of a trap code is Cranelift's byte.
+fn trap_code(code: u32) -> Result<TrapCode, ExportError> {
+    let byte = u8::try_from(code).ok().and_then(NonZeroU8::new).ok_or(ExportError::TrapCode(code))?;
+    Ok(TrapCode::from_raw(byte))
+}
+
+/// Clones an instruction into another function whose tables are the same, with new operands in order.
+struct Clone<'a> {
+    original: &'a clif::DataFlowGraph,
+    out: &'a mut clif::DataFlowGraph,
+    args: &'a [clif::Value],
+    handler: Option<clif::Block>,
+    exception_table: Option<clif::ExceptionTable>,
+}
+
+impl Clone<'_> {
+    fn next(&mut self) -> clif::Value {
+        // The caller has compared the numbers of operands.
+        let (first, rest) = self.args.split_first().expect("as many operands as the original has");
+        self.args = rest;
+        *first
+    }
+}
+
+impl InstructionMapper for Clone<'_> {
+    fn map_value(&mut self, _: clif::Value) -> clif::Value {
+        self.next()
+    }
+    fn map_value_list(&mut self, list: ValueList) -> ValueList {
+        let values: Vec<_> = (0..list.len(&self.original.value_lists)).map(|_| self.next()).collect();
+        ValueList::from_slice(&values, &mut self.out.value_lists)
+    }
+    fn map_global_value(&mut self, global: clif::GlobalValue) -> clif::GlobalValue {
+        global
+    }
+    fn map_jump_table(&mut self, table: clif::JumpTable) -> clif::JumpTable {
+        table
+    }
+    fn map_exception_table(&mut self, table: clif::ExceptionTable) -> clif::ExceptionTable {
+        self.exception_table.unwrap_or(table)
+    }
+    fn map_block_call(&mut self, call: BlockCall) -> BlockCall {
+        call
+    }
+    fn map_block(&mut self, block: clif::Block) -> clif::Block {
+        self.handler.unwrap_or(block)
+    }
+    fn map_func_ref(&mut self, func: clif::FuncRef) -> clif::FuncRef {
+        func
+    }
+    fn map_sig_ref(&mut self, sig: clif::SigRef) -> clif::SigRef {
+        sig
+    }
+    fn map_stack_slot(&mut self, slot: clif::StackSlot) -> clif::StackSlot {
+        slot
+    }
+    fn map_dynamic_stack_slot(&mut self, slot: clif::DynamicStackSlot) -> clif::DynamicStackSlot {
+        slot
+    }
+    fn map_constant(&mut self, constant: clif::Constant) -> clif::Constant {
+        constant
+    }
+    fn map_immediate(&mut self, immediate: clif::Immediate) -> clif::Immediate {
+        immediate
+    }
+}

@@ -33,6 +33,9 @@ pub enum ImportError {
     /// A block without a terminator: the function has not passed the verifier.
     #[error("{0} has no terminator")]
     Unterminated(clif::Block),
+    /// Cranelift cannot write what it reads here, so a changed function could not go out as text.
+    #[error("it uses dynamic vector types, which Cranelift cannot print")]
+    DynamicTypes,
 }
 
 /// What the front end kept of the original function.
@@ -63,6 +66,9 @@ pub struct Imported {
 /// Imports a function that has passed Cranelift's verifier. `native` is the byte order of accesses that state none.
 pub fn import(func: &clif::Function, names: &Names, native: Endianness) -> Result<Imported, ImportError> {
     let entry = func.layout.entry_block().ok_or(ImportError::Empty)?;
+    if !func.dfg.dynamic_types.is_empty() {
+        return Err(ImportError::DynamicTypes);
+    }
     let mut importer = Importer {
         func,
         names,
@@ -192,11 +198,9 @@ impl Importer<'_> {
         let dfg = &self.func.dfg;
         match &dfg.insts[inst] {
             InstructionData::Jump { destination, .. } => Terminator::Jump(self.edge(destination)),
-            InstructionData::Brif { arg, blocks, .. } => Terminator::Branch {
-                cond: self.value(*arg),
-                then: self.edge(&blocks[0]),
-                els: self.edge(&blocks[1]),
-            },
+            InstructionData::Brif { arg, blocks, .. } => {
+                Terminator::Branch { cond: self.value(*arg), then: self.edge(&blocks[0]), els: self.edge(&blocks[1]) }
+            }
             InstructionData::BranchTable { arg, table, .. } => {
                 let table = &dfg.jump_tables[*table];
                 Terminator::Switch {
@@ -298,8 +302,7 @@ impl Importer<'_> {
             }
             _ => return None,
         };
-        let mut params: SmallVec<[Ty; 4]> =
-            operands.iter().map(|v| self.names.ty(dfg.value_type(*v))).collect();
+        let mut params: SmallVec<[Ty; 4]> = operands.iter().map(|v| self.names.ty(dfg.value_type(*v))).collect();
         let mut constant: SmallVec<[bool; 4]> = SmallVec::from_elem(false, params.len());
         let offset_ty = self.names.ty(clif::types::I64);
         if immediate.is_some() {

@@ -16,3 +16,7 @@ pub mod export;
 pub mod import;
 pub mod names;
 pub mod read;
+#[cfg(test)]
+mod roundtrip;
+#[cfg(test)]
+pub(crate) mod sample;

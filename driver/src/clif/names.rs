@@ -228,17 +228,8 @@ impl Names {
 
 /// Every type that CLIF can write, in a fixed order.
 fn all_types() -> impl Iterator<Item = Type> {
-    let lanes = [
-        types::I8,
-        types::I16,
-        types::I32,
-        types::I64,
-        types::I128,
-        types::F16,
-        types::F32,
-        types::F64,
-        types::F128,
-    ];
+    let lanes =
+        [types::I8, types::I16, types::I32, types::I64, types::I128, types::F16, types::F32, types::F64, types::F128];
     let vectors = (1..=8).flat_map(move |log2| lanes.into_iter().filter_map(move |lane| lane.by(1 << log2)));
     let dynamic = vectors.clone().filter_map(Type::vector_to_dynamic);
     lanes.into_iter().chain(vectors).chain(dynamic)
@@ -271,7 +262,9 @@ fn effects_agree(opcode: Opcode, effects: &rewright_typeprop::Effects) -> bool {
 fn slot(types: &mut TypeStore, expr: &TypeExpr) -> Slot {
     match expr {
         TypeExpr::Param(n) => Slot::Param(*n),
-        TypeExpr::App(decl, args) if args.is_empty() => Slot::Fixed(types.intern(TypeData::App(*decl, SmallVec::new()))),
+        TypeExpr::App(decl, args) if args.is_empty() => {
+            Slot::Fixed(types.intern(TypeData::App(*decl, SmallVec::new())))
+        }
         _ => Slot::Never,
     }
 }

@@ -1,0 +1,356 @@
+//! CLIF files: read as a whole, written back as a whole.
+//!
+//! Cranelift's reader does the parsing. What it does not keep is kept here: the text of the header (commands,
+//! settings, targets, comments) and of each function, so that a function that nothing changed is written back
+//! byte for byte. A changed function is printed by Cranelift, followed by the comments that belong to the function
+//! as a whole, among them its `; run:` lines. Comments on single instructions of a changed function are dropped:
+//! they name values that may no longer exist.
+//!
+//! **Invariant**: no text makes this module panic or exhaust memory. Entity numbers are bounded before the reader
+//! allocates by them, and the reader runs under `catch_unwind`, since it is not our code.
+
+use cranelift_codegen::ir::entities::AnyEntity;
+use cranelift_codegen::ir::{Endianness, Function};
+use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::settings::FlagsOrIsa;
+use cranelift_codegen::verify_function;
+use cranelift_reader::{Feature, IsaSpec, ParseOptions, parse_test};
+use std::fmt::Write as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The highest number of a value (or any entity) that a file may name. The reader allocates all lower ones.
+const MAX_ENTITY: u64 = 1 << 20;
+
+/// Why a text is not a CLIF file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ReadError {
+    /// The reader's own message.
+    #[error("{line}:{column}: {message}")]
+    Parse {
+        /// Counted from 1.
+        line: usize,
+        /// Counted from 1, in bytes. The reader says only the line: this is its first token.
+        column: usize,
+        /// What is wrong.
+        message: String,
+    },
+    /// The text is not UTF-8.
+    #[error("not UTF-8 text at byte {0}")]
+    Encoding(usize),
+    /// Cranelift's reader panicked.
+    #[error("cranelift-reader failed on this input: {0}")]
+    Reader(String),
+}
+
+/// A file.
+pub struct File {
+    /// The text before the first function, with its line ends.
+    pub header: String,
+    /// `test` lines without the word itself: `run`, `optimize precise-output`.
+    pub commands: Vec<String>,
+    /// `set` and `target` lines in order.
+    pub targets: Vec<TargetLine>,
+    /// `feature` lines.
+    pub features: Vec<FeatureLine>,
+    /// For what its functions are verified: the host's architecture if the file has a target of it or none at all,
+    /// else its first target. `None` where Cranelift does not support the host.
+    pub isa: Option<OwnedTargetIsa>,
+    /// In the order of the file.
+    pub functions: Vec<FileFunction>,
+}
+
+/// A line that says for what to compile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TargetLine {
+    /// `set name=value ...`; holds for every target below.
+    Set(String),
+    /// `target triple flags ...`
+    Target {
+        /// As written: `x86_64`.
+        triple: String,
+        /// ISA settings: `has_avx`, `sse42`, `has_fma=false`.
+        flags: Vec<String>,
+    },
+}
+
+/// A feature of Cranelift's build that the file wants or does not want.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FeatureLine {
+    /// Its name.
+    pub name: String,
+    /// `false` for `feature !`.
+    pub wanted: bool,
+}
+
+/// A function of a file.
+#[derive(Debug, Clone)]
+pub struct FileFunction {
+    /// Parsed.
+    pub func: Function,
+    /// The line of its `function` keyword, counted from 1.
+    pub line: usize,
+    /// Its text and all that follows up to the next function.
+    pub text: String,
+    /// Comments that belong to the function as a whole, semicolons included.
+    pub comments: Vec<String>,
+}
+
+impl File {
+    /// The strictest settings under which Cranelift's verifier accepts a function as it stands in the file: those
+    /// of a machine, or else (mixed pointer widths, which only interpreters run) those of none. What is made of the
+    /// function must pass the same ones.
+    pub fn accepts(&self, func: &Function) -> Result<FlagsOrIsa<'_>, String> {
+        let isa = self.isa.as_deref().ok_or("Cranelift does not support this host")?;
+        verify(func, isa.into()).map(|()| FlagsOrIsa::from(isa)).or_else(|errors| {
+            let flags = FlagsOrIsa::from(isa.flags());
+            verify(func, flags).map(|()| flags).map_err(|_| errors)
+        })
+    }
+
+    /// The byte order of accesses that state none.
+    pub fn endianness(&self) -> Endianness {
+        self.isa.as_deref().map_or(Endianness::Little, |isa| isa.endianness())
+    }
+}
+
+impl FileFunction {
+    /// Its name as CLIF writes it: `%f`, `u0:1`.
+    pub fn name(&self) -> String {
+        self.func.name.to_string()
+    }
+
+    /// The text of a function that takes this one's place.
+    pub fn replaced(&self, func: &Function) -> String {
+        let mut out = func.to_string();
+        if !out.ends_with('\n') {
+            out.push('\n');
+        }
+        for comment in &self.comments {
+            let _ = writeln!(out, "{comment}");
+        }
+        out.push('\n');
+        out
+    }
+}
+
+/// Reads a file from bytes.
+pub fn read_bytes(bytes: &[u8]) -> Result<File, ReadError> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => read(text),
+        Err(error) => Err(ReadError::Encoding(error.valid_up_to())),
+    }
+}
+
+/// Reads a file. Files without a header are read, too: then there are no commands and no targets.
+pub fn read(text: &str) -> Result<File, ReadError> {
+    check_entities(text)?;
+    let parsed = quietly(|| parse_test(text, ParseOptions::default()).map(|file| keep(text, file)));
+    match parsed {
+        Ok(Ok(file)) => Ok(file),
+        Ok(Err(error)) => Err(at(text, error.location.line_number, error.message)),
+        Err(message) => Err(ReadError::Reader(message)),
+    }
+}
+
+/// Asks Cranelift's verifier about a function, under the given settings.
+pub fn verify(func: &Function, fisa: FlagsOrIsa<'_>) -> Result<(), String> {
+    match quietly(|| verify_function(func, fisa)) {
+        Ok(Ok(())) => Ok(()),
+        Ok(Err(errors)) => {
+            let lines: Vec<String> = errors.0.iter().map(ToString::to_string).collect();
+            Err(lines.join("\n"))
+        }
+        Err(message) => Err(format!("cranelift's verifier failed: {message}")),
+    }
+}
+
+/// The whole file again, with some functions replaced. `replaced[i]` is what stands for function `i`.
+pub fn write(file: &File, replaced: &[Option<&Function>]) -> String {
+    let mut out = file.header.clone();
+    for (n, function) in file.functions.iter().enumerate() {
+        match replaced.get(n).copied().flatten() {
+            Some(func) => out.push_str(&function.replaced(func)),
+            None => out.push_str(&function.text),
+        }
+    }
+    out
+}
+
+/// Runs Cranelift's code; a panic of it becomes a message.
+pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| match payload.downcast::<String>() {
+        Ok(message) => *message,
+        Err(payload) => payload.downcast_ref::<&str>().map_or("unknown panic", |m| m).to_string(),
+    })
+}
+
+fn at(text: &str, line: usize, message: String) -> ReadError {
+    let source = text.lines().nth(line.saturating_sub(1)).unwrap_or("");
+    let column = 1 + source.len() - source.trim_start().len();
+    ReadError::Parse { line, column, message }
+}
+
+/// Refuses entity numbers that would make the reader allocate without bound.
+fn check_entities(text: &str) -> Result<(), ReadError> {
+    for (n, line) in text.lines().enumerate() {
+        let code = line.split(';').next().unwrap_or("");
+        let mut start = 0;
+        for word in code.split(|c: char| !c.is_ascii_alphanumeric()) {
+            let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+            let entity = !digits.is_empty() && digits.len() < word.len() && !word.starts_with("0x");
+            if entity && digits.bytes().all(|b| b.is_ascii_digit()) {
+                let prefix = &word[..word.len() - digits.len()];
+                let known = [
+                    "v",
+                    "block",
+                    "ss",
+                    "dss",
+                    "dt",
+                    "gv",
+                    "mt",
+                    "sig",
+                    "fn",
+                    "const",
+                    "region",
+                    "userextname",
+                    "extable",
+                    "ret",
+                    "exn",
+                ];
+                let number = digits.parse().unwrap_or(u64::MAX);
+                if known.contains(&prefix) && number > MAX_ENTITY {
+                    let message = format!("entity number in `{word}` is above {MAX_ENTITY}");
+                    return Err(ReadError::Parse { line: n + 1, column: start + 1, message });
+                }
+            }
+            start += word.len() + 1;
+        }
+    }
+    Ok(())
+}
+
+/// Takes everything out of the reader's borrowed result.
+fn keep(text: &str, file: cranelift_reader::TestFile<'_>) -> File {
+    let lines: Vec<&str> = text.split_inclusive('\n').collect();
+    let starts: Vec<usize> = file.functions.iter().map(|(_, details)| details.location.line_number).collect();
+    let slice = |from: usize, to: usize| lines.get(from..to.max(from)).unwrap_or(&[]).concat();
+    // A function that shares its line with the end of the one before cannot be cut out by lines.
+    let own_line = |line: usize| lines.get(line - 1).is_some_and(|l| l.trim_start().starts_with("function"));
+    let by_lines = starts.iter().all(|line| *line >= 1 && own_line(*line)) && starts.is_sorted_by(|a, b| a < b);
+
+    let header_end = starts.first().map_or(lines.len(), |line| line.saturating_sub(1));
+    let commands: Vec<String> = file.commands.iter().map(|c| c.to_string().trim_end().to_string()).collect();
+    let features = file.features.iter().map(|feature| match feature {
+        Feature::With(name) => FeatureLine { name: (*name).to_string(), wanted: true },
+        Feature::Without(name) => FeatureLine { name: (*name).to_string(), wanted: false },
+    });
+    let features: Vec<FeatureLine> = features.collect();
+    let header = slice(0, header_end.min(lines.len()));
+    let native = cranelift_native::builder().ok();
+    let isa = match &file.isa_spec {
+        IsaSpec::None(flags) => native.and_then(|b| b.finish(flags.clone()).ok()),
+        IsaSpec::Some(isas) => {
+            let host =
+                native.and_then(|b| isas.iter().find(|isa| isa.triple().architecture == b.triple().architecture));
+            host.or(isas.first()).cloned()
+        }
+    };
+    let has_targets = match &file.isa_spec {
+        IsaSpec::None(_) => header.lines().any(|l| l.trim_start().starts_with("set")),
+        IsaSpec::Some(_) => true,
+    };
+    let targets = if has_targets { target_lines(&header) } else { vec![] };
+
+    let count = file.functions.len();
+    let mut functions = Vec::with_capacity(count);
+    for (n, (func, details)) in file.functions.into_iter().enumerate() {
+        let whole = details.comments.iter().filter(|c| c.entity == AnyEntity::Function);
+        let comments = whole.map(|c| c.text.trim_end().to_string()).collect();
+        let line = details.location.line_number;
+        let mut function = FileFunction { func, line, text: String::new(), comments };
+        function.text = if by_lines {
+            slice(line - 1, starts.get(n + 1).map_or(lines.len(), |next| next - 1))
+        } else {
+            function.replaced(&function.func)
+        };
+        functions.push(function);
+    }
+    File { header, commands, targets, features, isa, functions }
+}
+
+/// `set` and `target` lines, which the reader has already understood and thrown away.
+fn target_lines(header: &str) -> Vec<TargetLine> {
+    header
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.split(';').next().unwrap_or("").split_whitespace();
+            match words.next()? {
+                "set" => Some(words.map(|w| TargetLine::Set(w.to_string())).collect()),
+                "target" => {
+                    let triple = words.next()?.to_string();
+                    Some(vec![TargetLine::Target { triple, flags: words.map(str::to_string).collect() }])
+                }
+                _ => None,
+            }
+        })
+        .flat_map(|lines: Vec<TargetLine>| lines)
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "test run\nset opt_level=speed\ntarget x86_64 has_avx\n; about\n\nfunction %f(i32) -> i32 {\n; inside\nblock0(v0: i32):\n    return v0 ; v0\n}\n; run: %f(1) == 1\n\nfunction %g() {\nblock0:\n    return\n}\n";
+
+    #[test]
+    fn unchanged_files_are_written_byte_for_byte() {
+        let file = read(FILE).unwrap();
+        assert_eq!(write(&file, &[None, None]), FILE);
+        assert_eq!(file.commands, ["run"]);
+        assert_eq!(file.targets.len(), 2);
+        assert_eq!(file.functions[0].comments, ["; inside", "; run: %f(1) == 1"]);
+        assert_eq!(file.functions[1].line, 13);
+    }
+
+    #[test]
+    fn changed_functions_keep_their_directives() {
+        let file = read(FILE).unwrap();
+        let text = write(&file, &[Some(&file.functions[0].func), None]);
+        let again = read(&text).unwrap();
+        assert_eq!(again.functions.len(), 2);
+        assert_eq!(again.functions[0].comments, file.functions[0].comments);
+        assert_eq!(again.functions[0].func.to_string(), file.functions[0].func.to_string());
+    }
+
+    #[test]
+    fn mistakes_are_messages() {
+        for (text, line) in [
+            ("function %f(", 1),
+            ("function %f() {\nblock0:\n    frobnicate\n}\n", 3),
+            ("function %f() {\nblock0:\n  v4000000000 = iconst.i32 1\n}\n", 3),
+            ("function %f() {\nss99999999 = explicit_slot 8\nblock0:\n    return\n}\n", 2),
+            ("test run\ntarget pdp11\n", 2),
+            ("((((", 1),
+        ] {
+            match read(text) {
+                Err(ReadError::Parse { line: actual, .. }) => assert_eq!(actual, line, "{text}"),
+                Err(other) => panic!("{text}: {other:?}"),
+                Ok(_) => panic!("{text}: was read"),
+            }
+        }
+        assert_eq!(read_bytes(&[b';', 0xff]).err(), Some(ReadError::Encoding(1)));
+    }
+
+    #[test]
+    fn every_prefix_of_a_file_is_read_or_refused() {
+        for end in 0..FILE.len() {
+            let _ = read(&FILE[..end]);
+        }
+    }
+
+    #[test]
+    fn large_nonsense_is_refused() {
+        assert!(read(&"(".repeat(5_000_000)).is_err());
+    }
+}
