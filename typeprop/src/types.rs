@@ -149,6 +149,11 @@ impl TypeStore {
         &self.interned[ty.0 as usize]
     }
 
+    /// Is it a type of this store?
+    pub fn contains(&self, ty: Ty) -> bool {
+        (ty.0 as usize) < self.interned.len()
+    }
+
     /// All interned types in order.
     pub fn all(&self) -> impl Iterator<Item = Ty> + use<> {
         (0..self.interned.len() as u32).map(Ty)
@@ -187,19 +192,28 @@ impl TypeStore {
     }
 
     /// `sub <: sup`: reflexive, transitive, arguments invariant, a bare parametric name above its instances.
-    pub fn is_subtype(&mut self, sub: Ty, sup: Ty) -> bool {
-        let mut at = Some(sub);
-        while let Some(ty) = at {
-            if ty == sup || sup == Ty::ANY {
+    pub fn is_subtype(&self, sub: Ty, sup: Ty) -> bool {
+        /// Stands for an argument that no stage has interned, hence equal to none that has been.
+        const UNKNOWN: Ty = Ty(u32::MAX);
+        if sub == sup || sup == Ty::ANY {
+            return true;
+        }
+        let (TypeData::App(decl, args), TypeData::App(wanted, wanted_args)) = (self.data(sub), self.data(sup)) else {
+            return false;
+        };
+        let (mut decl, mut args) = (*decl, args.clone());
+        // A declaration's ancestors are distinct, unless a pack is cyclic, which is its author's diagnostic.
+        for _ in 0..self.decls.len() {
+            if decl == *wanted && (wanted_args.is_empty() || args == *wanted_args) {
                 return true;
             }
-            if let (TypeData::App(a, _), TypeData::App(b, args)) = (self.data(ty), self.data(sup))
-                && a == b
-                && args.is_empty()
-            {
-                return true;
-            }
-            at = self.supertype(ty);
+            let here = self.decl(decl);
+            let Some(TypeExpr::App(parent, exprs)) = &here.supertype else { return false };
+            // `Matrix` for every instance: its parent stands for every instance, too.
+            let bare = args.is_empty() && !here.params.is_empty();
+            let exprs = if bare { &[][..] } else { exprs };
+            args = exprs.iter().map(|e| self.find_instance(e, &args).unwrap_or(UNKNOWN)).collect();
+            decl = *parent;
         }
         false
     }

@@ -9,6 +9,9 @@
 pub mod cfg;
 mod dominance;
 mod loops;
+pub mod parse;
+pub mod text;
+pub mod verify;
 
 pub use cfg::{Cfg, Loop, LoopId};
 
