@@ -10,6 +10,8 @@
 //! through `rewright_typeprop::OpTable`.
 
 pub mod egraph;
+pub mod elaborate;
+
 pub mod ir;
 pub mod select;
 pub mod skeleton;

@@ -7,12 +7,15 @@ use crate::ir::{
     Access, Block, BlockId, Edge, EdgeArg, Function, InstId, InstKind, OpaqueEffects, PayloadId, RegionId, Terminator,
     Value,
 };
+use crate::select::{Def, Selection, StatementChoice, Status};
+use crate::skeleton::{SegmentId, Skeleton};
 use indexmap::IndexMap;
 use rewright_typeprop::ops::{Cost, Laws, OpParam, TrapCheck};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeDecl;
 use rewright_typeprop::{Effects, Model, Op, OpId, Scalar, Term, Ty, TypeExpr, TypeParam, Universe};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// The front end's numbers of trap codes in tests.
 pub fn trap_code(name: &str) -> u32 {
@@ -350,4 +353,58 @@ pub fn op_id(universe: &Universe, name: &str) -> OpId {
 pub fn block_insts(function: &Function, block: BlockId) -> &[InstId] {
     let Block { insts, .. } = function.block(block);
     insts
+}
+
+/// The selection that chooses the program as it is: every value by its own node at its own place, every statement
+/// kept, checks performed by their instruction.
+pub fn identity_selection(function: &Function, skeleton: &Skeleton, view: &EGraphView) -> Selection {
+    let mut defs: BTreeMap<(SegmentId, ClassId), Def> = BTreeMap::new();
+    let mut statements = vec![StatementChoice::Keep { fused: true }; skeleton.statements.len()];
+    let node = |input: InputId| {
+        let node = &skeleton.input.nodes[input.index()];
+        let class = view.class_of(input);
+        let same = |id: &&NodeId| {
+            let other = view.node(**id);
+            let children = node.children.iter().map(|c| view.class_of(*c));
+            other.head == node.head && other.types == node.types && children.eq(other.children.iter().copied())
+        };
+        *view.class(class).nodes.iter().find(same).expect("a view holds the nodes of its input")
+    };
+    for block in &skeleton.layout {
+        let data = &skeleton.blocks[block.index()];
+        let mut segment = SegmentId(data.first_segment);
+        for (i, param) in data.params.iter().enumerate() {
+            let def = Def::Param { block: *block, index: i as u32 };
+            defs.entry((segment, view.class_of(*param))).or_insert(def);
+        }
+        let mut sites = skeleton.sites(*block).peekable();
+        for inst in &function.block(*block).insts {
+            let results = &function.inst(*inst).results;
+            let inputs = results.iter().map(|v| skeleton.value_input[v.index()].expect("built from this function"));
+            let mut first = true;
+            while let Some(site) = sites.next_if(|s| skeleton.statement(*s).inst == *inst) {
+                segment = skeleton.segment_after(site);
+                if !first {
+                    statements[site.index()] = StatementChoice::Drop;
+                    continue;
+                }
+                first = false;
+                for (index, input) in inputs.clone().enumerate() {
+                    let def = Def::Result { site, index: index as u32 };
+                    defs.insert((segment, view.class_of(input)), def);
+                }
+            }
+            if !first {
+                continue;
+            }
+            for input in inputs {
+                defs.entry((segment, view.class_of(input))).or_insert(Def::Node(node(input)));
+                if let Head::Proj(_) = skeleton.input.nodes[input.index()].head {
+                    let tuple = skeleton.input.nodes[input.index()].children[0];
+                    defs.entry((segment, view.class_of(tuple))).or_insert(Def::Node(node(tuple)));
+                }
+            }
+        }
+    }
+    Selection { defs, statements, cost: 0, status: Status::Greedy }
 }
