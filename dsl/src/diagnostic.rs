@@ -1,5 +1,11 @@
 //! A user's mistake as an owned value, which the terminal, JSON and an editor share.
 
+mod json;
+mod render;
+
+pub use json::{JsonDiagnostic, JsonLabel, Place, to_json};
+pub use render::render;
+
 use crate::syntax::ast::Span;
 use serde::Serialize;
 

@@ -3,6 +3,7 @@
 //! **Invariants**: `syntax` never fails, it gives a tree and diagnostics; a stage that finds mistakes reports all
 //! of them; a `Program` is well-typed. This crate knows no IR and runs nothing: it prints what an engine runs.
 
+pub mod codes;
 pub mod diagnostic;
 pub mod program;
 pub mod syntax;

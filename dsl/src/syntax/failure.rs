@@ -89,7 +89,7 @@ expected! {
     Else = "`else`",
     Fires = "`fires`",
     Using = "`using`",
-    Verdict = "`becomes`, `equals`, `differs` or `stays`",
+    Verdict = "a verdict",
     Clause = "a clause",
     Statement = "a statement",
     Step = "a step",

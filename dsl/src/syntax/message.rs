@@ -45,6 +45,11 @@ pub(crate) fn diagnose(file: u32, tokens: &[Token<'_>], failure: &Failure) -> Op
     if found.is_some_and(|token| token.kind == Kind::Bad) {
         return None;
     }
+    // Bad text may have swallowed what is missing now; the item's first mistake is enough.
+    if tokens[item_before(tokens, failure.at)..failure.at.min(tokens.len())].iter().any(|token| token.kind == Kind::Bad)
+    {
+        return None;
+    }
     let here = span(failure.at, failure.at + 1);
     let found_text = match found {
         None => "the end of the file".to_owned(),
@@ -63,7 +68,14 @@ pub(crate) fn diagnose(file: u32, tokens: &[Token<'_>], failure: &Failure) -> Op
     if let (Some(open), true) = (open, expected_closer) {
         let bracket = &tokens[open];
         let closer = if bracket.text == "(" { ")" } else { "}" };
-        if found.is_none_or(|token| token.starts_item || token.starts_statement && token.reserved || closes(token)) {
+        let ends = |token: &Token<'_>| {
+            token.starts_item
+                || token.starts_statement && (token.reserved || token.first_on_line)
+                || closes(token)
+                || token.is_symbol("=>")
+                || token.is_symbol("<=>")
+        };
+        if found.is_none_or(ends) {
             let mut diagnostic = error(
                 "RW0108",
                 format!("this `{}` is never closed", bracket.text),
@@ -93,10 +105,10 @@ pub(crate) fn diagnose(file: u32, tokens: &[Token<'_>], failure: &Failure) -> Op
         help(tokens, failure),
     );
     if let (Some(open), true) = (open, expected_closer) {
-        let bracket = &tokens[open];
-        diagnostic
-            .secondary
-            .push(Label { span: span(open, open + 1), text: format!("`{}` opened here", bracket.text) });
+        if tokens[open + 1..].iter().take(failure.at - open).any(|token| token.first_on_line) {
+            let text = format!("`{}` opened here", tokens[open].text);
+            diagnostic.secondary.push(Label { span: span(open, open + 1), text });
+        }
     } else if failure.at > 0 && found.is_none_or(|token| token.first_on_line) {
         let before = span(failure.at - 1, failure.at);
         diagnostic.secondary.push(Label { span: before, text: "after this".into() });
@@ -113,6 +125,11 @@ fn error(code: &'static str, message: String, span: Span, label: &str, help: Opt
         secondary: Vec::new(),
         help,
     }
+}
+
+/// Where the item begins that a place belongs to, or that ends there.
+fn item_before(tokens: &[Token<'_>], at: usize) -> usize {
+    tokens[..at.min(tokens.len())].iter().rposition(|token| token.starts_item).unwrap_or(0)
 }
 
 /// The bracket that is open at a place. Looks back as far as the item that the place belongs to; at the end of the
@@ -236,8 +253,10 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
 
 /// Does a place belong to a function declaration?
 fn fn_clause(tokens: &[Token<'_>], at: usize) -> bool {
-    let begin = tokens[..at].iter().rposition(|token| token.starts_item).unwrap_or(0);
-    tokens[begin..at].iter().find(|token| token.is_word_of(ITEM_WORDS)).is_some_and(|token| token.text == "fn")
+    tokens[item_before(tokens, at)..at]
+        .iter()
+        .find(|token| token.is_word_of(ITEM_WORDS))
+        .is_some_and(|token| token.text == "fn")
 }
 
 /// The closest word, if it is close.

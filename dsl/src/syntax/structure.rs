@@ -21,7 +21,7 @@ pub(crate) fn prepare(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Di
     sort_out_docs(file, lexed, diagnostics);
     mark_items(&mut lexed.tokens);
     for i in 0..lexed.tokens.len() {
-        let bound = i > 0 && lexed.tokens[i - 1].is_word_of(&["match", "let"]) && lexed.tokens[i - 1].reserved;
+        let bound = i > 0 && lexed.tokens[i - 1].starts_statement && !lexed.tokens[i].first_on_line;
         lexed.tokens[i].starts_statement = !bound && starts_statement(&lexed.tokens[i], lexed.tokens.get(i + 1));
     }
     limit_depth(file, &mut lexed.tokens, diagnostics);
@@ -87,20 +87,23 @@ fn sort_out_docs(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Diagnos
             continue;
         }
         let (first, last) = (&run[0], &run[run.len() - 1]);
-        let (message, help) = match kind {
-            Kind::PackDoc => {
-                ("`//!` documents the pack only at the top of the file", "write `///` before an item, or `//`")
-            }
-            _ => ("this doc comment documents nothing", "`///` stands before an item; write `//` for other comments"),
+        let (message, label, help) = match kind {
+            Kind::PackDoc => (
+                "`//!` documents the pack only at the top of the file",
+                "not at the top",
+                "write `///` before an item, or `//`",
+            ),
+            _ => (
+                "this doc comment documents nothing",
+                "no item follows it",
+                "`///` stands before an item; write `//` for other comments",
+            ),
         };
         diagnostics.push(Diagnostic {
             code: "RW0107",
             severity: Severity::Warning,
             message: message.into(),
-            primary: Label {
-                span: Span { file, start: first.start, end: last.end },
-                text: "no item follows it here".into(),
-            },
+            primary: Label { span: Span { file, start: first.start, end: last.end }, text: label.into() },
             secondary: Vec::new(),
             help: Some(help.into()),
         });
@@ -141,7 +144,7 @@ fn mark_items(tokens: &mut [Token<'_>]) {
                 && tokens.get(i + 1).is_some_and(|next| match next.kind {
                     Kind::Word => !next.first_on_line,
                     Kind::Str => !next.first_on_line,
-                    Kind::Symbol => tokens[i].first_on_line && matches!(next.text, "(" | "{"),
+                    Kind::Symbol => tokens[i].first_on_line && matches!(next.text, "(" | "{" | "<:"),
                     _ => false,
                 });
         tokens[start].starts_item = begins;
@@ -281,14 +284,15 @@ fn ends_operand(token: &Token<'_>) -> bool {
     }
 }
 
-/// May a broken statement of any kind of block end before this token?
+/// May a broken statement of any kind of block end before this token? Keywords and assignments, and at the beginning
+/// of a line two words side by side, which are likely a misspelt keyword and a name.
 fn starts_statement(token: &Token<'_>, next: Option<&Token<'_>>) -> bool {
-    if token.kind != Kind::Word {
+    if token.kind != Kind::Word || token.is_word_of(OPERATOR_WORDS) {
         return false;
     }
-    let next_is = |symbol: &str| next.is_some_and(|next| next.is_symbol(symbol));
-    next_is("=")
-        || token.first_on_line && (token.is_word_of(RULE_STATEMENT_WORDS) || token.is_word_of(BLOCK_STATEMENT_WORDS))
-        || token.is_word_of(STEP_WORDS) && (token.reserved || token.first_on_line)
-        || token.reserved && token.is_word_of(&["match", "let", "return", "do"])
+    let Some(next) = next else { return false };
+    let keyword = [RULE_STATEMENT_WORDS, BLOCK_STATEMENT_WORDS, STEP_WORDS].iter().any(|words| token.is_word_of(words));
+    next.is_symbol("=")
+        || keyword && (token.first_on_line || token.reserved)
+        || token.first_on_line && next.kind == Kind::Word && !next.first_on_line && !is_keyword(next.text)
 }

@@ -104,7 +104,7 @@ fn one_broken_item_costs_one_item() {
         "rule a(x: i32): x + => x\nrule b(x: i32): x + 0 => x\nruleset s {\n  rule c(x i32): x => x\n  rule d(x: i32): (x => x\n  \
          rule e(x: i32): f(x) => x\n}\nfact g(x: i32)\n",
     );
-    assert_eq!(codes(&diagnostics), ["RW0105", "RW0105", "RW0105"], "{diagnostics:#?}");
+    assert_eq!(codes(&diagnostics), ["RW0105", "RW0105", "RW0108"], "{diagnostics:#?}");
     assert_eq!(file.items.len(), 4);
     let ItemKind::Ruleset { items, .. } = &file.items[2].kind else { panic!() };
     assert_eq!(items.iter().filter(|item| item.kind == ItemKind::Error).count(), 2);

@@ -3,7 +3,7 @@
 use super::super::ast::{Arg, Effect, Expr, ExprKind, Param, Side, Span, Spanned, TParam, Type, TypeKind};
 use super::super::failure::{Expected, Failure, Mistake, Tokens};
 use super::super::lexer;
-use super::super::token::{Kind, Token};
+use super::super::token::{Kind, Token, is_keyword};
 use super::{Extra, P, comma, here, name, path, symbol, token, word};
 use chumsky::input::MapExtra;
 use chumsky::pratt::{infix, left, postfix, prefix, right};
@@ -158,7 +158,7 @@ pub(super) fn expr<'t>(file: u32) -> P<'t, Expr> {
                     Expr { kind: ExprKind::Postfix { op, expr: Box::new(expr) }, span }
                 }),
                 infix(right(POWER), op(&["^"]), binary),
-                prefix(NEGATION, op(&["-"]), |op, expr, _: &mut _| negate(op, expr)),
+                prefix(NEGATION, sign(file, &["-"]), |op, expr, _: &mut _| negate(op, expr)),
                 infix(left(PRODUCT), op(PRODUCTS), binary),
                 infix(left(SUM), op(SUMS), binary),
                 infix(left(SHIFT), op(&["<<", ">>"]), binary),
@@ -181,7 +181,7 @@ pub(super) fn expr<'t>(file: u32) -> P<'t, Expr> {
                     let span = cover(expr.span, ty.span);
                     Expr { kind: ExprKind::Is { expr: Box::new(expr), ty }, span }
                 }),
-                prefix(NOT, keyword(&["not"]), |op, expr, _: &mut _| unary(op, expr)),
+                prefix(NOT, sign(file, &["not"]), |op, expr, _: &mut _| unary(op, expr)),
                 infix(left(AND), keyword(&["and"]), binary),
                 infix(left(OR), keyword(&["or"]), binary),
             ))
@@ -196,6 +196,12 @@ fn operator<'t>(
     texts: &'static [&'static str],
 ) -> impl Parser<'t, Tokens<'t>, Spanned<String>, Extra> + Clone {
     token(Some(Expected::Operator), move |token| token.kind == kind && texts.contains(&token.text))
+        .map(move |token| super::spanned(file, token))
+}
+
+/// A prefix operator; where it is missing, an expression is, so it is not listed as expected.
+fn sign<'t>(file: u32, texts: &'static [&'static str]) -> impl Parser<'t, Tokens<'t>, Spanned<String>, Extra> + Clone {
+    token(None, move |token| matches!(token.kind, Kind::Symbol | Kind::Word) && texts.contains(&token.text))
         .map(move |token| super::spanned(file, token))
 }
 
@@ -287,11 +293,17 @@ fn atom<'t>(file: u32, expr: P<'t, Expr>, ty: P<'t, Type>) -> P<'t, Expr> {
         .allow_trailing()
         .collect::<Vec<_>>()
         .delimited_by(symbol("(", Expected::OpenParen), close());
+    // An assignment on the next line is not the operand that is missing on this one.
+    let operand = token(Some(Expected::Expression), |token| {
+        !(token.first_on_line && token.starts_statement && !is_keyword(token.text))
+    });
     let call =
-        path(file, Expected::Expression).then(targs.or_not().then(args).or_not()).map(|(callee, call)| match call {
-            Some((targs, args)) => ExprKind::Call { callee, targs: targs.unwrap_or_default(), args },
-            None => ExprKind::Path(callee.node),
-        });
+        operand.rewind().ignore_then(path(file, Expected::Expression)).then(targs.or_not().then(args).or_not()).map(
+            |(callee, call)| match call {
+                Some((targs, args)) => ExprKind::Call { callee, targs: targs.unwrap_or_default(), args },
+                None => ExprKind::Path(callee.node),
+            },
+        );
     choice((literal, bracketed, eval, call)).map_with(move |kind, e| Expr { kind, span: here(file, e) }).boxed()
 }
 

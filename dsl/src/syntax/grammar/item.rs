@@ -168,14 +168,15 @@ fn fn_clause<'t>(file: u32, expr: P<'t, Expr>) -> P<'t, Spanned<FnClause>> {
     .boxed()
 }
 
-/// `ruleset name { items }`. A broken header still lets the items be read.
+/// `ruleset name { items }`. Without a name its items are still read, for their mistakes.
 fn ruleset<'t>(file: u32, item: P<'t, Item>) -> P<'t, ItemKind> {
+    let missing = symbol("{", Expected::OpenBrace).rewind().to(None);
     word("ruleset", Expected::Item)
-        .ignore_then(name(file, Expected::Name))
+        .ignore_then(name(file, Expected::Name).map(Some).recover_with(via_parser(missing)))
         .then_ignore(symbol("{", Expected::OpenBrace))
         .then(items(file, item, true))
         .then_ignore(close_brace())
-        .map(|(name, items)| ItemKind::Ruleset { name, items })
+        .map(|(name, items)| name.map_or(ItemKind::Error, |name| ItemKind::Ruleset { name, items }))
         .boxed()
 }
 

@@ -84,7 +84,8 @@ fn spanned(file: u32, token: &Token<'_>) -> Name {
 
 /// `a.b.c`
 fn path<'t>(file: u32, expected: Expected) -> impl Parser<'t, Tokens<'t>, Path, Extra> + Clone {
-    let segment = token(Some(Expected::Name), |token| token.kind == Kind::Word);
+    let segment =
+        token(Some(Expected::Name), |token| token.kind == Kind::Word && !(token.reserved && token.first_on_line));
     name(file, expected).then(symbol(".", Expected::Dot).ignore_then(segment).repeated().collect::<Vec<_>>()).map_with(
         move |(first, rest), e| {
             let mut node = first.node;
