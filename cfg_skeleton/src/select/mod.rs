@@ -3,10 +3,25 @@
 //! Greedy and ILP both make one, hoisting is `Selection -> Selection`, the validator checks one and shares no
 //! code with the rest, and elaboration only prints it.
 
-use crate::egraph::{ClassId, NodeId};
+mod construct;
+pub mod cost;
+mod greedy;
+mod keys;
+mod place;
+mod segments;
+mod states;
+pub mod validate;
+
+pub use cost::{CostModel, UNIT};
+pub use validate::{Violation, validate};
+
+use crate::egraph::{ClassId, EGraphView, NodeId};
 use crate::ir::BlockId;
-use crate::skeleton::{SegmentId, SiteId};
-use std::collections::BTreeMap;
+use crate::ir::cfg::Cfg;
+use crate::skeleton::{SegmentId, SiteId, Skeleton};
+use rewright_typeprop::{OpId, Universe};
+use std::collections::{BTreeMap, BTreeSet};
+use thiserror::Error;
 
 /// Where a value comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -67,4 +82,154 @@ pub struct Selection {
     pub cost: u64,
     /// How good.
     pub status: Status,
+}
+
+/// How to choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Method {
+    /// Near-linear, no bound.
+    Greedy,
+    /// The integer program, from the greedy selection, within its budget.
+    Ilp,
+    /// The integer program where its model is small, else greedy.
+    #[default]
+    Auto,
+}
+
+/// How much work the integer program may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Budget {
+    /// Branch-and-bound nodes per solver run.
+    pub nodes: u32,
+    /// Variables after presolve; a larger model is not solved.
+    pub model: usize,
+    /// The same, for [`Method::Auto`].
+    pub auto_model: usize,
+    /// Solver runs (each one after cutting off the cycles in the last answer).
+    pub runs: u32,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget { nodes: 2_000, model: 60_000, auto_model: 3_000, runs: 20 }
+    }
+}
+
+/// What else decides a selection.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// How to choose.
+    pub method: Method,
+    /// How hard to try.
+    pub budget: Budget,
+    /// Prices.
+    pub cost: CostModel,
+    /// Operations that the back end cannot execute: never selected as values.
+    pub unavailable: BTreeSet<OpId>,
+    /// Make constants again in each block that uses them, at a cost, instead of keeping them in registers.
+    pub rematerialise: bool,
+}
+
+/// Why there is no selection. The caller keeps the original function; all but contradictions are bugs.
+#[derive(Clone, PartialEq, Debug, Error)]
+pub enum SelectError {
+    /// Some class holds two different constants: a rule is wrong.
+    #[error("{} classes hold two different constants", .0.len())]
+    Contradiction(Vec<ClassId>),
+    /// The skeleton, the view and the control-flow graph do not belong together.
+    #[error("the skeleton and the view do not belong together")]
+    Mismatch,
+    /// The selection does not pass the validator.
+    #[error("the selection is wrong in {} places, first {:?}", .0.len(), .0.first())]
+    Invalid(Vec<Violation>),
+    /// Something that is needed can not be had where it is needed. The first few of them.
+    #[error("{} needed classes are not available, first {:?}", demands.len(), demands.first())]
+    Unavailable {
+        /// Where, and what.
+        demands: Vec<(SegmentId, ClassId)>,
+    },
+}
+
+/// Chooses the cheapest program.
+pub fn select(
+    skeleton: &Skeleton,
+    view: &EGraphView,
+    universe: &Universe,
+    cfg: &Cfg,
+    method: Method,
+    budget: Budget,
+) -> Result<Selection, SelectError> {
+    select_with(skeleton, view, universe, cfg, &Options { method, budget, ..Options::default() })
+}
+
+/// Chooses the cheapest program, with all options.
+pub fn select_with(
+    skeleton: &Skeleton,
+    view: &EGraphView,
+    universe: &Universe,
+    cfg: &Cfg,
+    options: &Options,
+) -> Result<Selection, SelectError> {
+    if !view.contradictions.is_empty() {
+        return Err(SelectError::Contradiction(view.contradictions.clone()));
+    }
+    if skeleton.layout.is_empty()
+        || view.input_class.len() != skeleton.input.nodes.len()
+        || view.node_class.len() != view.nodes.len()
+    {
+        return Err(SelectError::Mismatch);
+    }
+    let tree = segments::SegmentTree::new(skeleton, cfg);
+    let mut keys = keys::Keys::new(skeleton, view, universe);
+    let choices = choices(skeleton, view, universe, cfg, options, &tree, &mut keys);
+    let mut selection = greedy::select(&choices)?;
+    if options.rematerialise {
+        selection = place::rematerialise(&choices, selection);
+    }
+    let violations = validate(skeleton, view, universe, cfg, &options.cost, &selection);
+    if violations.is_empty() { Ok(selection) } else { Err(SelectError::Invalid(violations)) }
+}
+
+/// How often a state plan is made again before no write is dropped at all.
+const PLANS: u32 = 4;
+
+/// Plans states and finds what there is to choose from; drops fewer writes until every demand can be met.
+fn choices<'a>(
+    skeleton: &'a Skeleton,
+    view: &'a EGraphView,
+    universe: &'a Universe,
+    cfg: &'a Cfg,
+    options: &Options,
+    tree: &'a segments::SegmentTree<'a>,
+    keys: &mut keys::Keys<'a>,
+) -> construct::Choices<'a> {
+    let mut kept = vec![false; skeleton.statements.len()];
+    let mut round = 0;
+    loop {
+        let plan = states::plan(skeleton, view, universe, cfg, tree, keys, &kept);
+        let found = construct::Choices::new(
+            skeleton,
+            view,
+            universe,
+            cfg,
+            tree,
+            keys,
+            options.cost,
+            &options.unavailable,
+            plan,
+        );
+        let missing = if round == PLANS { vec![] } else { found.missing() };
+        if missing.is_empty() {
+            return found;
+        }
+        round += 1;
+        let blamed = found.blame(&missing);
+        if blamed.is_empty() || round == PLANS {
+            round = PLANS;
+            kept.fill(true);
+        }
+        for site in blamed {
+            kept[site.index()] = true;
+        }
+    }
 }

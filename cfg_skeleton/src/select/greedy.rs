@@ -1,0 +1,368 @@
+//! The greedy selection: near-linear, always an answer where the original program is one.
+//!
+//! An *entity* is a class together with a segment in which one more of its alternatives becomes computable; for
+//! most classes there is one. Entities get tree costs by a least fixed point, each picks its cheapest alternative,
+//! and roots pull what they need. Then everything is placed from users to operands (Click, "Global code motion",
+//! 1995): in the nearest common dominator of its uses, or further up where that is executed less often and the node
+//! may be speculated.
+//!
+//! Tree costs count shared operands once per user. So the choice is made again with costs divided by the number of
+//! users in the choice before, restricted to operands that precede in the first order, which keeps it acyclic; the
+//! cheapest of the rounds is taken.
+//!
+//! **Invariant**: an entity's operands precede it in the order (segment in dominance preorder, then tree cost): an
+//! operand available in a strict dominator has a smaller segment, one in the same segment a strictly smaller cost.
+
+use super::construct::{AltId, Choices, Demand, GroupId};
+use super::place;
+use super::states::Fate;
+use super::{Def, SelectError, Selection, StatementChoice, Status};
+use crate::egraph::ClassId;
+use crate::skeleton::SegmentId;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, VecDeque};
+
+/// A class where one more of its alternatives becomes computable.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct EntityId(pub(crate) u32);
+
+impl EntityId {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// How many choices are made, each with what the one before has learnt of sharing.
+const ROUNDS: usize = 3;
+
+/// How often one class may be looked at again before its costs are taken as they are.
+const VISITS: u32 = 64;
+
+/// How many segments beyond those of its own alternatives a class takes over from its operands.
+const EXTRA: usize = 4;
+
+/// Costs are scaled so that a free node still costs something: what is acyclic by cost is acyclic.
+const SCALE: u64 = 64;
+
+struct Entity {
+    class: ClassId,
+    at: SegmentId,
+    /// Scaled; `u64::MAX` while unknown.
+    cost: u64,
+    alt: Option<AltId>,
+}
+
+struct Greedy<'c, 'a> {
+    choices: &'c Choices<'a>,
+    entities: Vec<Entity>,
+    /// By class, in dominance preorder.
+    of_class: Vec<SmallVec<[EntityId; 1]>>,
+}
+
+/// Makes a selection.
+pub(crate) fn select(choices: &Choices) -> Result<Selection, SelectError> {
+    let mut greedy = Greedy::new(choices);
+    greedy.costs();
+    let mut best: Option<Selection> = None;
+    let mut users: Option<Vec<u32>> = None;
+    let order = greedy.order();
+    for _ in 0..ROUNDS {
+        if let Some(users) = &users {
+            greedy.share(&order, users);
+        }
+        let marks = greedy.mark()?;
+        let selection = greedy.place(&marks, &order);
+        let better = best.as_ref().is_none_or(|b| selection.cost < b.cost);
+        let stuck = users.as_ref() == Some(&marks.users);
+        if better {
+            best = Some(selection);
+        }
+        if stuck || marks.users.iter().all(|n| *n <= 1) {
+            break;
+        }
+        users = Some(marks.users);
+    }
+    best.ok_or(SelectError::Unavailable { demands: vec![] })
+}
+
+/// What the roots pull.
+struct Marks {
+    needed: Vec<bool>,
+    /// By entity: how many selected entities and roots use it.
+    users: Vec<u32>,
+    fused: Vec<bool>,
+    demands: Vec<Demand>,
+}
+
+impl<'c, 'a> Greedy<'c, 'a> {
+    fn new(choices: &'c Choices<'a>) -> Self {
+        let mut greedy = Greedy { choices, entities: vec![], of_class: vec![SmallVec::new(); choices.of_class.len()] };
+        let tree = choices.tree;
+        for class in 0..choices.of_class.len() {
+            let mut segments: Vec<SegmentId> = vec![];
+            let mut extra: Vec<SegmentId> = vec![];
+            for alt in &choices.of_class[class] {
+                segments.extend(choices.minimal[alt.index()].iter().copied());
+                if choices.alt(*alt).at.is_none() && extra.len() <= EXTRA {
+                    for child in &choices.alt(*alt).children {
+                        let own = choices.of_class[child.index()].iter();
+                        extra.extend(own.flat_map(|a| &choices.minimal[a.index()]).copied().take(EXTRA + 1));
+                    }
+                }
+            }
+            if extra.len() <= EXTRA {
+                let alts = &choices.of_class[class];
+                extra.retain(|at| alts.iter().any(|a| choices.computable(*a, *at)));
+                segments.extend(extra);
+            }
+            segments.sort_by_key(|s| tree.order(*s));
+            segments.dedup();
+            for at in segments {
+                let id = EntityId(greedy.entities.len() as u32);
+                greedy.entities.push(Entity { class: ClassId(class as u32), at, cost: u64::MAX, alt: None });
+                greedy.of_class[class].push(id);
+            }
+        }
+        greedy
+    }
+
+    /// The cheapest entity of a class that is available there, and its cost seen from there: what is needed in a
+    /// segment that is executed less often than where it could first be computed is computed there.
+    fn best(&self, class: ClassId, at: SegmentId) -> Option<(EntityId, u64)> {
+        let tree = self.choices.tree;
+        let mut best: Option<(EntityId, u64)> = None;
+        for id in &self.of_class[class.index()] {
+            let entity = &self.entities[id.index()];
+            if entity.cost == u64::MAX || !tree.dominates(entity.at, at) {
+                continue;
+            }
+            let (here, there) = (tree.frequency(at), tree.frequency(entity.at).max(1));
+            let cost = if here < there { entity.cost / there * here } else { entity.cost };
+            if best.is_none_or(|b| cost < b.1) {
+                best = Some((*id, cost));
+            }
+        }
+        best
+    }
+
+    /// Where the operands of an alternative are taken if it is defined there.
+    fn operands_at(&self, alt: AltId, at: SegmentId) -> SegmentId {
+        if self.choices.alt(alt).group.is_some() { SegmentId(at.0 - 1) } else { at }
+    }
+
+    fn own_cost(&self, alt: AltId, at: SegmentId) -> u64 {
+        let a = self.choices.alt(alt);
+        match a.def {
+            Def::Param { .. } => a.cost.saturating_mul(SCALE) + 1,
+            _ => self.choices.tree.frequency(at).saturating_mul(a.cost.saturating_mul(SCALE).saturating_add(1)),
+        }
+    }
+
+    /// Tree costs, by relaxation.
+    fn costs(&mut self) {
+        let classes = self.of_class.len();
+        let mut queue: VecDeque<ClassId> = (0..classes as u32).map(ClassId).collect();
+        let mut queued = vec![true; classes];
+        let mut visits = vec![0u32; classes];
+        while let Some(class) = queue.pop_front() {
+            queued[class.index()] = false;
+            visits[class.index()] += 1;
+            let mut changed = false;
+            for n in 0..self.of_class[class.index()].len() {
+                let id = self.of_class[class.index()][n];
+                let at = self.entities[id.index()].at;
+                for alt in &self.choices.of_class[class.index()] {
+                    if !self.choices.computable(*alt, at) {
+                        continue;
+                    }
+                    let operands_at = self.operands_at(*alt, at);
+                    let mut cost = self.own_cost(*alt, at);
+                    for child in &self.choices.alt(*alt).children {
+                        cost = match self.best(*child, operands_at) {
+                            Some((_, c)) => cost.saturating_add(c),
+                            None => u64::MAX,
+                        };
+                    }
+                    let entity = &mut self.entities[id.index()];
+                    if cost < entity.cost {
+                        (entity.cost, entity.alt) = (cost, Some(*alt));
+                        changed = true;
+                    }
+                }
+            }
+            if changed {
+                for user in &self.choices.users[class.index()] {
+                    let user = self.choices.alt(*user).class;
+                    if !queued[user.index()] && visits[user.index()] < VISITS {
+                        queued[user.index()] = true;
+                        queue.push_back(user);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Entities, operands before users.
+    fn order(&self) -> Vec<EntityId> {
+        let mut order: Vec<EntityId> = (0..self.entities.len() as u32).map(EntityId).collect();
+        order.retain(|e| self.entities[e.index()].alt.is_some());
+        order.sort_by_key(|e| {
+            let entity = &self.entities[e.index()];
+            (self.choices.tree.order(entity.at), entity.cost, *e)
+        });
+        order
+    }
+
+    /// Chooses again, charging an entity to each of its users in part.
+    fn share(&mut self, order: &[EntityId], users: &[u32]) {
+        let mut rank = vec![u32::MAX; self.entities.len()];
+        for (i, e) in order.iter().enumerate() {
+            rank[e.index()] = i as u32;
+        }
+        let mut part = vec![u64::MAX; self.entities.len()];
+        for id in order {
+            let (class, at) = (self.entities[id.index()].class, self.entities[id.index()].at);
+            let mut best: Option<(u64, AltId)> = None;
+            for alt in &self.choices.of_class[class.index()] {
+                if !self.choices.computable(*alt, at) {
+                    continue;
+                }
+                let operands_at = self.operands_at(*alt, at);
+                let mut cost = self.own_cost(*alt, at);
+                for child in &self.choices.alt(*alt).children {
+                    let precedes = |e: &EntityId| rank[e.index()] < rank[id.index()];
+                    cost = match self.best(*child, operands_at).map(|b| b.0).filter(precedes) {
+                        Some(e) => cost.saturating_add(part[e.index()]),
+                        None => u64::MAX,
+                    };
+                }
+                if cost < u64::MAX && best.is_none_or(|b| cost < b.0) {
+                    best = Some((cost, *alt));
+                }
+            }
+            if let Some((cost, alt)) = best {
+                part[id.index()] = cost / u64::from(users[id.index()].max(1));
+                self.entities[id.index()].alt = Some(alt);
+            }
+        }
+    }
+
+    /// Marks what the roots need, and decides which checks are executed with their operation.
+    fn mark(&self) -> Result<Marks, SelectError> {
+        let choices = self.choices;
+        let mut marks = Marks {
+            needed: vec![false; self.entities.len()],
+            users: vec![0; self.entities.len()],
+            fused: choices.groups.iter().map(|g| g.must_fuse).collect(),
+            demands: choices.roots.clone(),
+        };
+        let before = |g: GroupId| choices.skeleton.segment_before(choices.groups[g.index()].sites[0]);
+        let mut missing = vec![];
+        let mut next = 0;
+        for (g, group) in choices.groups.iter().enumerate() {
+            if group.must_fuse {
+                let segment = before(GroupId(g as u32));
+                marks.demands.extend(group.operands.iter().map(|class| Demand { segment, class: *class }));
+            }
+        }
+        let mut undecided = 0;
+        loop {
+            // Roots and arguments in `demands` are followed through operands on a work list of their own.
+            while next < marks.demands.len() {
+                let demand = marks.demands[next];
+                next += 1;
+                let Some((entity, _)) = self.best(demand.class, demand.segment) else {
+                    missing.push(demand);
+                    continue;
+                };
+                let mut work = vec![entity];
+                while let Some(entity) = work.pop() {
+                    marks.users[entity.index()] += 1;
+                    if std::mem::replace(&mut marks.needed[entity.index()], true) {
+                        continue;
+                    }
+                    let Entity { at, alt: Some(alt), .. } = self.entities[entity.index()] else { continue };
+                    let a = choices.alt(alt);
+                    if let Some(group) = a.group {
+                        if !std::mem::replace(&mut marks.fused[group.index()], true) {
+                            let segment = before(group);
+                            let operands = choices.groups[group.index()].operands.iter();
+                            marks.demands.extend(operands.map(|class| Demand { segment, class: *class }));
+                        }
+                        continue;
+                    }
+                    marks.demands.extend(choices.arguments(a.def));
+                    work.extend(a.children.iter().filter_map(|c| self.best(*c, at)).map(|b| b.0));
+                }
+            }
+            // One bare check after the other: its condition may want another one's operation.
+            let Some(group) = choices.groups.get(undecided) else { break };
+            if group.required && !marks.fused[undecided] {
+                for (n, site) in group.sites.iter().enumerate() {
+                    if let Some(class) = group.conditions.get(n.min(group.conditions.len().saturating_sub(1))) {
+                        let segment = choices.skeleton.segment_before(*site);
+                        marks.demands.push(Demand { segment, class: *class });
+                    }
+                }
+            }
+            undecided += 1;
+        }
+        if missing.is_empty() { Ok(marks) } else { Err(SelectError::Unavailable { demands: report(&missing) }) }
+    }
+
+    /// Gives each marked entity its segments, from users to operands.
+    fn place(&self, marks: &Marks, order: &[EntityId]) -> Selection {
+        let choices = self.choices;
+        let mut uses: Vec<Vec<SegmentId>> = vec![vec![]; self.entities.len()];
+        for demand in &marks.demands {
+            if let Some((entity, _)) = self.best(demand.class, demand.segment) {
+                uses[entity.index()].push(demand.segment);
+            }
+        }
+        let mut defs = BTreeMap::new();
+        for id in order.iter().rev() {
+            let entity = &self.entities[id.index()];
+            let Some(alt) = entity.alt.filter(|_| marks.needed[id.index()]) else { continue };
+            let here = std::mem::take(&mut uses[id.index()]);
+            let segments = match choices.alt(alt).at {
+                Some(at) => vec![at],
+                None => place::segments(choices, alt, entity.at, here),
+            };
+            for at in segments {
+                defs.entry((at, entity.class)).or_insert(choices.alt(alt).def);
+                if choices.alt(alt).group.is_none() {
+                    for child in &choices.alt(alt).children {
+                        if let Some((operand, _)) = self.best(*child, entity.at) {
+                            uses[operand.index()].push(at);
+                        }
+                    }
+                }
+            }
+        }
+        let statements = statements(choices, &marks.fused);
+        let selection = Selection { defs, statements, cost: 0, status: Status::Greedy };
+        place::tidy(choices, selection)
+    }
+}
+
+/// What becomes of statements, given which groups of checks are executed as their operation.
+pub(crate) fn statements(choices: &Choices, fused: &[bool]) -> Vec<StatementChoice> {
+    let choice = |fate: &Fate| match fate {
+        Fate::Keep => StatementChoice::Keep { fused: false },
+        Fate::Optional | Fate::Drop => StatementChoice::Drop,
+    };
+    let mut statements: Vec<StatementChoice> = choices.plan.fates.iter().map(choice).collect();
+    for (group, fused) in choices.groups.iter().zip(fused).filter(|(_, fused)| **fused) {
+        for (n, site) in group.sites.iter().enumerate() {
+            // The first one performs them all.
+            let first = n == 0 && *fused;
+            statements[site.index()] =
+                if first { StatementChoice::Keep { fused: true } } else { StatementChoice::Drop };
+        }
+    }
+    statements
+}
+
+fn report(missing: &[Demand]) -> Vec<(SegmentId, ClassId)> {
+    missing.iter().map(|d| (d.segment, d.class)).take(8).collect()
+}

@@ -1,0 +1,226 @@
+//! When two checks are the same check, and what an operation needs to be computed without its own.
+//!
+//! Checks with equal [`Key`]s trap on the same inputs. A node of an operation that may trap needs, for each of its
+//! declared conditions, the key of that condition; a memory access needs its address' key. Condition classes are
+//! *found* in the view, never made: a condition that no node states, and that does not evaluate, licenses nothing.
+
+use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
+use crate::skeleton::{CheckKey, Skeleton, Statement, StatementKind};
+use indexmap::IndexSet;
+use rewright_typeprop::eval::{evaluate, literal};
+use rewright_typeprop::{OpId, Outcome, Term, Ty, Universe};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// What a check checks, up to the view's equalities.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub(crate) enum Key {
+    /// Traps iff the class is not zero.
+    Condition(ClassId),
+    /// Traps iff these bits at address and offset cannot be accessed.
+    Access(ClassId, ClassId, u32),
+    /// Traps iff the operation does, on these operands.
+    Operation(OpId, SmallVec<[Ty; 2]>, SmallVec<[ClassId; 3]>),
+}
+
+/// A [`Key`], interned.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct KeyId(pub(crate) u32);
+
+/// What a node needs to be computed where the program did not.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Licence {
+    /// Nothing.
+    Free,
+    /// All of these keys are known not to trap there.
+    Keys(SmallVec<[KeyId; 2]>),
+    /// It is never computed but as a statement.
+    Never,
+}
+
+/// All keys of one unit.
+pub(crate) struct Keys<'a> {
+    view: &'a EGraphView,
+    universe: &'a Universe,
+    keys: IndexSet<Key>,
+    /// Filled when the first condition is looked up.
+    nodes: Option<FxHashMap<&'a Node<ClassId>, ClassId>>,
+    movable: Vec<bool>,
+}
+
+impl<'a> Keys<'a> {
+    pub(crate) fn new(skeleton: &Skeleton, view: &'a EGraphView, universe: &'a Universe) -> Self {
+        let mut keys = Keys { view, universe, keys: IndexSet::new(), nodes: None, movable: vec![] };
+        for input in &skeleton.movable {
+            let node = keys.in_view(skeleton, *input);
+            if let Some(key) = keys.operation(&node) {
+                let id = keys.intern(key);
+                keys.movable.resize(keys.keys.len(), false);
+                keys.movable[id.0 as usize] = true;
+            }
+        }
+        keys
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    fn intern(&mut self, key: Key) -> KeyId {
+        KeyId(self.keys.insert_full(key).0 as u32)
+    }
+
+    /// An original node with its operands' classes.
+    pub(crate) fn in_view(&self, skeleton: &Skeleton, input: InputId) -> Node<ClassId> {
+        let node = &skeleton.input.nodes[input.index()];
+        let children = node.children.iter().map(|c| self.view.class_of(*c)).collect();
+        Node { head: node.head, types: node.types.clone(), children }
+    }
+
+    /// The key and trap code of a statement's check, if it makes one.
+    pub(crate) fn of_statement(&mut self, skeleton: &Skeleton, statement: &Statement) -> Option<(KeyId, Option<u32>)> {
+        match &statement.kind {
+            StatementKind::Opaque { .. } => None,
+            StatementKind::Check { key: CheckKey::Condition { condition, code }, .. } => {
+                Some((self.intern(Key::Condition(self.view.class_of(*condition))), Some(*code)))
+            }
+            StatementKind::Check { key: CheckKey::Operation { code }, value, .. } => {
+                let node = self.in_view(skeleton, (*value)?);
+                let key = self.operation(&node)?;
+                Some((self.intern(key), *code))
+            }
+            StatementKind::Write { out, trap, key, .. } => {
+                let node = self.in_view(skeleton, *out);
+                let key = self.operation(&node).unwrap_or_else(|| {
+                    let Head::Op(op) = node.head else { return Key::Condition(self.view.class_of(*out)) };
+                    Key::Operation(op, node.types.clone(), key.iter().map(|k| self.view.class_of(*k)).collect())
+                });
+                Some((self.intern(key), *trap))
+            }
+        }
+    }
+
+    /// The key under which executing a node tells whether it traps.
+    fn operation(&self, node: &Node<ClassId>) -> Option<Key> {
+        let Head::Op(id) = node.head else { return None };
+        let op = self.universe.ops.get(id);
+        let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.effects.takes_state()))];
+        if let Some(access) = op.model.and_then(|m| m.memory()) {
+            let bits = match access.bits {
+                Some(bits) => Some(bits),
+                None => node.types.first().and_then(|ty| self.universe.types.scalar(*ty)).map(|s| s.bits()),
+            };
+            match (access.store, operands, bits) {
+                (true, [address, _, offset], Some(bits)) | (false, [address, offset], Some(bits)) => {
+                    return Some(Key::Access(*address, *offset, bits));
+                }
+                _ => {}
+            }
+        }
+        Some(Key::Operation(id, node.types.clone(), SmallVec::from_slice(operands)))
+    }
+
+    /// What a node needs.
+    pub(crate) fn licence(&mut self, id: NodeId) -> Licence {
+        let view = self.view;
+        let node = view.node(id);
+        let Head::Op(op) = node.head else { return Licence::Free };
+        let universe = self.universe;
+        let op = universe.ops.get(op);
+        if !op.effects.traps {
+            return Licence::Free;
+        }
+        let Some(own) = self.operation(node) else { return Licence::Never };
+        let own = self.intern(own);
+        if self.movable.get(own.0 as usize) == Some(&true) {
+            return Licence::Free;
+        }
+        let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.effects.takes_state()))];
+        let mut needed: SmallVec<[KeyId; 2]> = SmallVec::new();
+        for check in &op.checks {
+            let key = match check.condition.as_ref().map(|c| self.find(c, &node.types, operands)) {
+                None | Some(None) => own,
+                Some(Some(Found::Constant(0))) => continue,
+                Some(Some(Found::Constant(_))) => return Licence::Never,
+                Some(Some(Found::Class(class))) => self.intern(Key::Condition(class)),
+            };
+            if !needed.contains(&key) {
+                needed.push(key);
+            }
+        }
+        if needed.is_empty() && op.checks.is_empty() {
+            needed.push(own);
+        }
+        if needed.is_empty() { Licence::Free } else { Licence::Keys(needed) }
+    }
+
+    /// The class that a condition over a node's operands has, or its value.
+    fn find(&mut self, term: &Term, types: &[Ty], operands: &[ClassId]) -> Option<Found> {
+        let view = self.view;
+        self.nodes.get_or_insert_with(|| view.nodes.iter().zip(view.node_class.iter().copied()).collect());
+        self.lookup(term, types, operands, 0)
+    }
+
+    fn lookup(&self, term: &Term, types: &[Ty], operands: &[ClassId], depth: u32) -> Option<Found> {
+        let store = &self.universe.types;
+        let class = |class: ClassId| self.view.class(class).constant.map_or(Found::Class(class), Found::Constant);
+        if depth > 64 {
+            return None;
+        }
+        match term {
+            Term::Var(i) => operands.get(*i as usize).map(|c| class(*c)),
+            Term::Lit(lit, ty) => {
+                let scalar = store.scalar(store.find_instance(ty, types)?)?;
+                literal(lit, scalar).map(Found::Constant)
+            }
+            Term::Eval(inner) => self.lookup(inner, types, operands, depth + 1),
+            Term::Call { op, targs, args, state } => {
+                if state.is_some() {
+                    return None;
+                }
+                let targs: SmallVec<[Ty; 2]> =
+                    targs.iter().map(|t| store.find_instance(t, types)).collect::<Option<_>>()?;
+                let found: Vec<Found> =
+                    args.iter().map(|a| self.lookup(a, types, operands, depth + 1)).collect::<Option<_>>()?;
+                let constants: Option<Vec<i64>> = found
+                    .iter()
+                    .map(|f| match f {
+                        Found::Constant(n) => Some(*n),
+                        Found::Class(_) => None,
+                    })
+                    .collect();
+                if let Some(constants) = constants
+                    && let Outcome::Value(n) = evaluate(self.universe, *op, &targs, &constants)
+                {
+                    return Some(Found::Constant(n));
+                }
+                let declared = self.universe.ops.get(*op);
+                let mut children: SmallVec<[ClassId; 3]> = SmallVec::new();
+                for (found, param) in found.iter().zip(&declared.params) {
+                    children.push(match found {
+                        Found::Class(class) => *class,
+                        Found::Constant(n) => {
+                            let ty = store.find_instance(&param.ty, &targs)?;
+                            let head = Head::Const(*n);
+                            self.class_of(&Node {
+                                head,
+                                types: SmallVec::from_slice(&[ty]),
+                                children: SmallVec::new(),
+                            })?
+                        }
+                    });
+                }
+                self.class_of(&Node { head: Head::Op(*op), types: targs, children }).map(class)
+            }
+        }
+    }
+
+    fn class_of(&self, node: &Node<ClassId>) -> Option<ClassId> {
+        self.nodes.as_ref()?.get(node).copied()
+    }
+}
+
+enum Found {
+    Constant(i64),
+    Class(ClassId),
+}

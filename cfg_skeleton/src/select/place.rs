@@ -1,0 +1,202 @@
+//! Where definitions stand: the segments for one node's uses, and `Selection -> Selection` changes that keep the
+//! program and do not raise its cost (but for [`rematerialise`], which trades cost for shorter lives).
+
+use super::construct::{AltId, Choices, Demand};
+use super::{Def, Selection, StatementChoice, cost};
+use crate::egraph::{ClassId, Head};
+use crate::ir::BlockId;
+use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// Segments in which a node is computed so that all uses have it: the nearest common dominator, or several where
+/// that is executed more often than the uses together; then up to where it is executed less often.
+pub(crate) fn segments(choices: &Choices, alt: AltId, top: SegmentId, mut uses: Vec<SegmentId>) -> Vec<SegmentId> {
+    let tree = choices.tree;
+    uses.sort();
+    uses.dedup();
+    let mut placed = vec![];
+    let mut work = if uses.is_empty() { vec![] } else { vec![uses] };
+    while let Some(group) = work.pop() {
+        let Some(mut at) = group.iter().copied().reduce(|a, b| tree.common(a, b)) else { continue };
+        let block = tree.block(at);
+        let mut blocks: Vec<BlockId> = group.iter().map(|s| tree.block(*s)).collect();
+        blocks.dedup();
+        if blocks.len() > 1 {
+            let below: u64 = blocks.iter().map(|b| choices.cfg.frequency(*b)).fold(0, u64::saturating_add);
+            if tree.frequency(at) > below {
+                let mut parts: BTreeMap<Option<BlockId>, Vec<SegmentId>> = BTreeMap::new();
+                for segment in group {
+                    parts.entry(tree.branch_below(block, segment)).or_default().push(segment);
+                }
+                work.extend(parts.into_values());
+                continue;
+            }
+        }
+        while !choices.computable(alt, at) {
+            match tree.parent(at) {
+                Some(up) if at != top => at = up,
+                _ => break,
+            }
+        }
+        while let Some(up) = tree.rarer(at) {
+            if !tree.dominates(top, up) || !choices.computable(alt, up) {
+                break;
+            }
+            at = up;
+        }
+        placed.push(at);
+    }
+    placed.sort();
+    placed.dedup();
+    placed
+}
+
+/// Definitions by class, to find the one that a use takes.
+pub(crate) struct Definitions {
+    of_class: FxHashMap<ClassId, Vec<(SegmentId, Def)>>,
+}
+
+impl Definitions {
+    pub(crate) fn new(selection: &Selection) -> Self {
+        let mut of_class: FxHashMap<ClassId, Vec<(SegmentId, Def)>> = FxHashMap::default();
+        for ((segment, class), def) in &selection.defs {
+            of_class.entry(*class).or_default().push((*segment, *def));
+        }
+        Definitions { of_class }
+    }
+
+    /// The nearest definition that dominates the segment.
+    pub(crate) fn nearest(&self, choices: &Choices, class: ClassId, at: SegmentId) -> Option<(SegmentId, Def)> {
+        let tree = choices.tree;
+        let list = self.of_class.get(&class)?.iter().copied();
+        list.filter(|(s, _)| tree.dominates(*s, at)).max_by_key(|(s, _)| tree.order(*s))
+    }
+}
+
+/// Removes nodes whose class a strict dominator defines already, then everything that nobody uses; computes the cost.
+pub(crate) fn tidy(choices: &Choices, mut selection: Selection) -> Selection {
+    let tree = choices.tree;
+    let definitions = Definitions::new(&selection);
+    selection.defs.retain(|(at, class), def| {
+        let above = tree.parent(*at).and_then(|up| definitions.nearest(choices, *class, up));
+        !matches!(def, Def::Node(_)) || above.is_none()
+    });
+    prune(choices, &mut selection);
+    selection.cost =
+        cost::total(&choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
+    selection
+}
+
+/// What a statement needs, as it is executed.
+fn statement_demands(choices: &Choices, site: SiteId, choice: StatementChoice, out: &mut Vec<Demand>) {
+    let StatementChoice::Keep { fused } = choice else { return };
+    let skeleton = choices.skeleton;
+    let segment = skeleton.segment_before(site);
+    let mut need = |class| out.push(Demand { segment, class });
+    let original = |input: crate::egraph::InputId| {
+        let node = &skeleton.input.nodes[input.index()];
+        let children: SmallVec<[ClassId; 3]> = node.children.iter().map(|c| choices.view.class_of(*c)).collect();
+        choices.operands(node.head, &children).unwrap_or_default()
+    };
+    match &skeleton.statement(site).kind {
+        StatementKind::Opaque { operands, .. } => {
+            operands.iter().for_each(|o| need(choices.view.class_of(*o)));
+        }
+        StatementKind::Write { out, .. } => original(*out).into_iter().for_each(need),
+        StatementKind::Check { value: Some(value), .. } if fused => original(*value).into_iter().for_each(need),
+        StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. } => {
+            need(choices.view.class_of(*condition));
+        }
+        StatementKind::Check { .. } => {}
+    }
+}
+
+/// All uses, from statements and terminators through definitions; `use_of` is called once per use.
+fn walk(
+    choices: &Choices,
+    selection: &Selection,
+    definitions: &Definitions,
+    mut use_of: impl FnMut(Demand, (SegmentId, Def)),
+) {
+    let mut work = vec![];
+    for block in choices.cfg.reverse_post_order() {
+        for site in choices.skeleton.sites(*block) {
+            statement_demands(choices, site, selection.statements[site.index()], &mut work);
+        }
+        let segment = choices.tree.last(*block);
+        let operands = choices.skeleton.blocks[block.index()].operands.iter();
+        work.extend(operands.map(|o| Demand { segment, class: choices.view.class_of(*o) }));
+    }
+    let mut seen: FxHashSet<(SegmentId, ClassId)> = FxHashSet::default();
+    while let Some(demand) = work.pop() {
+        let Some((at, def)) = definitions.nearest(choices, demand.class, demand.segment) else { continue };
+        use_of(demand, (at, def));
+        if !seen.insert((at, demand.class)) {
+            continue;
+        }
+        if let Def::Node(node) = def {
+            let node = choices.view.node(node);
+            let operands = choices.operands(node.head, &node.children).unwrap_or_default();
+            work.extend(operands.into_iter().map(|class| Demand { segment: at, class }));
+        }
+        work.extend(choices.arguments(def));
+    }
+}
+
+/// Removes definitions that nobody uses, and checks that are executed only for a result that nobody uses.
+fn prune(choices: &Choices, selection: &mut Selection) {
+    loop {
+        let definitions = Definitions::new(selection);
+        let mut used: FxHashSet<(SegmentId, ClassId)> = FxHashSet::default();
+        walk(choices, selection, &definitions, |demand, (at, _)| {
+            used.insert((at, demand.class));
+        });
+        selection.defs.retain(|key, _| used.contains(key));
+        let wanted: FxHashSet<SiteId> = selection
+            .defs
+            .values()
+            .filter_map(|def| match def {
+                Def::Result { site, .. } => Some(*site),
+                Def::Node(_) | Def::Param { .. } => None,
+            })
+            .collect();
+        let mut changed = false;
+        for group in choices.groups.iter().filter(|g| !g.required) {
+            let site = group.sites[0];
+            let choice = &mut selection.statements[site.index()];
+            if *choice != StatementChoice::Drop && !wanted.contains(&site) {
+                *choice = StatementChoice::Drop;
+                changed = true;
+            }
+        }
+        if !changed {
+            return;
+        }
+    }
+}
+
+/// Defines constants again in each block that uses them, unless that block is executed more often: a constant is
+/// cheaper to make than to keep in a register. Costs one instruction for each block.
+pub(crate) fn rematerialise(choices: &Choices, mut selection: Selection) -> Selection {
+    let tree = choices.tree;
+    let definitions = Definitions::new(&selection);
+    let mut added: BTreeMap<(BlockId, ClassId), (SegmentId, Def)> = BTreeMap::new();
+    walk(choices, &selection, &definitions, |demand, (at, def)| {
+        let Def::Node(node) = def else { return };
+        let constant = matches!(choices.view.node(node).head, Head::Const(_));
+        let block = tree.block(demand.segment);
+        if constant && block != tree.block(at) && tree.frequency(demand.segment) <= tree.frequency(at) {
+            let entry = added.entry((block, demand.class)).or_insert((demand.segment, def));
+            entry.0 = entry.0.min(demand.segment);
+        }
+    });
+    for ((_, class), (at, def)) in added {
+        selection.defs.entry((at, class)).or_insert(def);
+    }
+    prune(choices, &mut selection);
+    selection.cost =
+        cost::total(&choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
+    selection
+}

@@ -1,0 +1,191 @@
+//! Executes the statements that are kept, and compares states with the original program's wherever somebody looks.
+
+use super::{Validator, Violation};
+use crate::egraph::ClassId;
+use crate::ir::{BlockId, RegionId};
+use crate::skeleton::{SegmentId, SiteId, StatementKind};
+
+impl Validator<'_> {
+    fn was(&self, row: usize, at: SegmentId) -> ClassId {
+        self.class_of(self.skeleton.live[row][at.index()])
+    }
+
+    fn token(&self, block: BlockId, row: usize) -> Option<ClassId> {
+        let tokens = &self.skeleton.blocks[block.index()].tokens;
+        tokens.iter().find(|(region, _)| region.index() == row).map(|(_, input)| self.class_of(*input))
+    }
+
+    pub(super) fn states(&mut self) {
+        let rows = self.skeleton.live.len();
+        self.planned =
+            (0..rows).map(|row| self.skeleton.live[row].iter().map(|i| self.class_of(*i)).collect()).collect();
+        let blocks = self.flow.reachable();
+        let mut end: Vec<Option<Vec<ClassId>>> = vec![None; self.skeleton.blocks.len()];
+        for block in &blocks {
+            let first = SegmentId(self.skeleton.blocks[block.index()].first_segment);
+            let known: Vec<BlockId> =
+                self.flow.predecessors(*block).into_iter().filter(|p| end[p.index()].is_some()).collect();
+            let mut now: Vec<ClassId> = (0..rows)
+                .map(|row| {
+                    let arrives = known.first().and_then(|p| end[p.index()].as_ref()).map(|e| e[row]);
+                    self.token(*block, row).or(arrives).unwrap_or(self.was(row, first))
+                })
+                .collect();
+            for (row, state) in now.iter().enumerate() {
+                self.planned[row][first.index()] = *state;
+            }
+            for site in self.skeleton.sites(*block) {
+                self.execute(site, &mut now);
+                let after = self.skeleton.segment_after(site);
+                for (row, state) in now.iter().enumerate() {
+                    self.planned[row][after.index()] = *state;
+                }
+            }
+            let last = self.skeleton.last_segment(*block);
+            let data = &self.skeleton.blocks[block.index()];
+            if data.observes {
+                self.observe(last, &now);
+                // An opaque terminator may change what it has observed.
+                for (row, state) in now.iter_mut().enumerate() {
+                    if let Some(input) = data.end.get(row) {
+                        *state = self.view.class_of(*input);
+                    }
+                }
+            }
+            end[block.index()] = Some(now);
+        }
+        for block in &blocks {
+            let first = SegmentId(self.skeleton.blocks[block.index()].first_segment);
+            for from in self.flow.predecessors(*block) {
+                let Some(arrives) = &end[from.index()] else { continue };
+                for (row, arrives) in arrives.iter().enumerate() {
+                    let expected = match self.token(*block, row) {
+                        // The edge carries the original state to the state parameter.
+                        Some(_) => self.skeleton.blocks[from.index()].end.get(row).map(|i| self.class_of(*i)),
+                        None => Some(self.planned[row][first.index()]),
+                    };
+                    if expected != Some(*arrives) {
+                        self.found.push(Violation::StatesMeet(*block, RegionId(row as u32)));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Every region must be in its original state.
+    fn observe(&mut self, at: SegmentId, now: &[ClassId]) {
+        for (row, state) in now.iter().enumerate() {
+            if *state != self.was(row, at) {
+                self.found.push(Violation::Observed(at, RegionId(row as u32)));
+            }
+        }
+    }
+
+    fn execute(&mut self, site: SiteId, now: &mut [ClassId]) {
+        if !self.executed(site) {
+            return;
+        }
+        let (before, after) = (self.skeleton.segment_before(site), self.skeleton.segment_after(site));
+        match &self.skeleton.statement(site).kind {
+            StatementKind::Opaque { observes, writes, .. } => {
+                if *observes {
+                    self.observe(before, now);
+                }
+                if *writes {
+                    for (row, state) in now.iter_mut().enumerate() {
+                        *state = self.was(row, after);
+                    }
+                }
+            }
+            StatementKind::Check { value, observes, .. } => {
+                if *observes {
+                    self.observe(before, now);
+                }
+                if self.fused(site)
+                    && let Some(value) = value
+                    && let (_, Some(state)) = self.split(&self.original(*value))
+                    && !now.contains(&state)
+                {
+                    self.found.push(Violation::NotLive(before, self.class_of(*value)));
+                }
+            }
+            StatementKind::Write { out, region, .. } => {
+                if self.may_trap(site) && !self.stands_for_earlier(site, now) {
+                    self.observe(before, now);
+                }
+                let class = self.class_of(*out);
+                let original = self.original(*out);
+                let Some(state) = now.get_mut(region.index()) else { return };
+                let same = |id: &crate::egraph::NodeId| {
+                    let node = self.view.node(*id);
+                    let (operands, taken) = self.split(node);
+                    node.head == original.head
+                        && node.types == original.types
+                        && operands == self.split(&original).0
+                        && taken == Some(*state)
+                };
+                if !self.view.class(class).nodes.iter().any(same) {
+                    self.found.push(Violation::WriteInOtherState(site));
+                }
+                *state = class;
+            }
+        }
+    }
+
+    /// It is executed in place of an equal write just before it, whose states are those of now: if it traps, that
+    /// one would have, and nothing has happened since.
+    fn stands_for_earlier(&self, site: SiteId, now: &[ClassId]) -> bool {
+        self.idle_before(site).into_iter().any(|earlier| {
+            let before = self.skeleton.segment_before(earlier);
+            matches!(self.skeleton.statement(earlier).kind, StatementKind::Write { .. })
+                && self.same_check(earlier, site)
+                && now.iter().enumerate().all(|(row, state)| *state == self.was(row, before))
+        })
+    }
+
+    /// Statements that are not executed, since the last one that is, on the one way that leads here.
+    pub(super) fn idle_before(&self, site: SiteId) -> Vec<SiteId> {
+        let mut idle = vec![];
+        let mut block = self.skeleton.statement(site).block;
+        let mut at = site.0;
+        for _ in 0..self.skeleton.blocks.len() {
+            let data = &self.skeleton.blocks[block.index()];
+            while at > data.first_site {
+                at -= 1;
+                if self.executed(SiteId(at)) {
+                    return idle;
+                }
+                idle.push(SiteId(at));
+            }
+            let [from] = self.flow.predecessors(block)[..] else { return idle };
+            let up = &self.skeleton.blocks[from.index()];
+            if up.edges.len() != 1 || up.observes {
+                return idle;
+            }
+            (block, at) = (from, up.first_site + up.sites);
+        }
+        idle
+    }
+
+    /// The next statement that is executed, if only one thing can happen from here on until then.
+    pub(super) fn next_executed(&self, site: SiteId) -> Option<SiteId> {
+        let mut block = self.skeleton.statement(site).block;
+        let mut at = site.0 + 1;
+        for _ in 0..=self.skeleton.blocks.len() {
+            let data = &self.skeleton.blocks[block.index()];
+            while at < data.first_site + data.sites {
+                if self.executed(SiteId(at)) {
+                    return Some(SiteId(at));
+                }
+                at += 1;
+            }
+            let [edge] = &data.edges[..] else { return None };
+            if data.observes {
+                return None;
+            }
+            block = edge.target;
+            at = self.skeleton.blocks[block.index()].first_site;
+        }
+        None
+    }
+}
