@@ -91,7 +91,7 @@ pub fn elaborate(
         values: vec![SmallVec::new(); resolution.defs.len()],
         state: vec![Progress::None; resolution.defs.len()],
         results: vec![SmallVec::new(); skeleton.statements.len()],
-        originals: Originals::new(f, skeleton, view),
+        originals: Originals::new(f, universe, skeleton, view),
         resolution,
         live,
         literals: FxHashMap::default(),

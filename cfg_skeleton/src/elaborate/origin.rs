@@ -1,20 +1,30 @@
 //! Which instructions of the original function a node stands for: for source locations and access flags.
 
-use crate::egraph::{ClassId, EGraphView, Head, InputId, NodeId};
+use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{Access, Function, Inst, InstKind, RegionId};
-use crate::skeleton::Skeleton;
+use crate::skeleton::{Skeleton, StatementKind};
+use rewright_typeprop::Universe;
 use rustc_hash::FxHashMap;
+use std::cell::OnceCell;
 
-/// Instructions by the class of their value, in layout order.
+/// The original function, by what its instructions compute.
 pub(super) struct Originals<'a> {
+    universe: &'a Universe,
     skeleton: &'a Skeleton,
     view: &'a EGraphView,
+    /// Instructions by the class of their value, in layout order.
     by_class: FxHashMap<ClassId, Vec<(InputId, &'a Inst)>>,
+    /// All accesses with their nodes (for a write: the state after it), in layout order.
+    accesses: Vec<(InputId, Access)>,
+    /// Which row of states a class of states belongs to; filled on demand.
+    rows: OnceCell<FxHashMap<ClassId, usize>>,
+    regions: usize,
 }
 
 impl<'a> Originals<'a> {
-    pub(super) fn new(f: &'a Function, skeleton: &'a Skeleton, view: &'a EGraphView) -> Self {
+    pub(super) fn new(f: &'a Function, universe: &'a Universe, skeleton: &'a Skeleton, view: &'a EGraphView) -> Self {
         let mut by_class: FxHashMap<ClassId, Vec<(InputId, &'a Inst)>> = FxHashMap::default();
+        let mut accesses = vec![];
         let insts = skeleton.layout.iter().flat_map(|b| &f.block(*b).insts).map(|i| f.inst(*i));
         for inst in insts.filter(|i| !matches!(i.kind, InstKind::Const(_))) {
             let Some(mut input) = inst.results.first().and_then(|v| skeleton.value_input[v.index()]) else { continue };
@@ -22,46 +32,82 @@ impl<'a> Originals<'a> {
                 input = skeleton.input.nodes[input.index()].children[0];
             }
             by_class.entry(view.class_of(input)).or_default().push((input, inst));
+            if let InstKind::Op { access: Some(access), .. } = inst.kind {
+                accesses.push((input, access));
+            }
         }
-        Originals { skeleton, view, by_class }
+        for statement in &skeleton.statements {
+            if let StatementKind::Write { out, .. } = statement.kind
+                && let InstKind::Op { access: Some(access), .. } = f.inst(statement.inst).kind
+            {
+                accesses.push((out, access));
+            }
+        }
+        let regions = f.regions.len().max(1);
+        Originals { universe, skeleton, view, by_class, accesses, rows: OnceCell::new(), regions }
     }
 
     /// The front end's number of an instruction that this node is.
     pub(super) fn origin(&self, class: ClassId, node: NodeId) -> Option<u32> {
+        let node = self.view.node(node);
         let originals = self.by_class.get(&class)?;
-        originals.iter().find(|(input, _)| self.same(*input, node, usize::MAX)).and_then(|(_, inst)| inst.origin)
+        originals.iter().find(|(input, _)| self.original(*input) == *node).and_then(|(_, inst)| inst.origin)
     }
 
     /// What is known of an access that is made elsewhere than the program did: what all its originals have in
     /// common. Those are the accesses of the class through the same address if there are any, else all of the class
-    /// (the address was rewritten), else those through the same address in any state.
+    /// (the address was rewritten), else any through the same address.
     pub(super) fn access(&self, class: ClassId, node: NodeId) -> Option<Access> {
-        let operands = self.view.node(node).children.len() - 1;
-        let accesses = |list: &[(InputId, &Inst)], same: bool| {
-            let matching = list.iter().filter(|(input, _)| !same || self.same(*input, node, operands));
-            matching
-                .filter_map(|(_, inst)| match inst.kind {
-                    InstKind::Op { access, .. } => access,
-                    _ => None,
-                })
-                .reduce(common)
+        let node = self.view.node(node);
+        let address = self.address(node);
+        let of_class = || {
+            let list = self.by_class.get(&class).into_iter().flatten();
+            list.filter_map(|(input, inst)| match inst.kind {
+                InstKind::Op { access: Some(access), .. } => Some((*input, access)),
+                _ => None,
+            })
         };
-        let of_class = self.by_class.get(&class).map_or(&[][..], Vec::as_slice);
-        accesses(of_class, true).or_else(|| accesses(of_class, false)).or_else(|| {
-            // Rare: a load that a rule made in a state in which the program did not read this address. The result
-            // does not depend on the order.
-            let keys = (0..self.view.classes.len() as u32).map(ClassId);
-            keys.filter_map(|c| accesses(self.by_class.get(&c)?, true)).reduce(common)
+        let same = |(input, _): &(InputId, Access)| self.address(&self.original(*input)) == address;
+        let merge = |a: Option<Access>, (_, b): (InputId, Access)| Some(a.map_or(b, |a| common(a, b)));
+        let mut found = of_class().filter(same).fold(None, merge);
+        found = found.or_else(|| of_class().fold(None, merge));
+        found = found.or_else(|| self.accesses.iter().copied().filter(same).fold(None, merge));
+        let mut access = found?;
+        if let Some(row) = node.children.last().and_then(|state| self.rows().get(state)) {
+            access.region = RegionId((row % self.regions) as u32);
+            access.readonly = *row >= self.regions;
+        }
+        Some(access)
+    }
+
+    fn rows(&self) -> &FxHashMap<ClassId, usize> {
+        self.rows.get_or_init(|| {
+            let mut rows = FxHashMap::default();
+            for (row, states) in self.skeleton.live.iter().enumerate() {
+                rows.extend(states.iter().map(|state| (self.view.class_of(*state), row)));
+            }
+            rows
         })
     }
 
-    /// Is the input node this node, as far as its first `children` children?
-    fn same(&self, input: InputId, node: NodeId, children: usize) -> bool {
-        let (a, b) = (&self.skeleton.input.nodes[input.index()], self.view.node(node));
-        a.head == b.head
-            && a.types == b.types
-            && a.children.len() == b.children.len()
-            && a.children.iter().zip(&b.children).take(children).all(|(a, b)| self.view.class_of(*a) == *b)
+    fn original(&self, input: InputId) -> Node<ClassId> {
+        let node = &self.skeleton.input.nodes[input.index()];
+        let children = node.children.iter().map(|c| self.view.class_of(*c)).collect();
+        Node { head: node.head, types: node.types.clone(), children }
+    }
+
+    /// What tells where an access goes: address and offset, as the meaning of memory operations has them; otherwise
+    /// the operation and all operands but the state.
+    fn address(&self, node: &Node<ClassId>) -> (Option<Head>, Vec<ClassId>) {
+        let operands = &node.children[..node.children.len().saturating_sub(1)];
+        let memory = match node.head {
+            Head::Op(op) => self.universe.ops.get(op).model.and_then(|m| m.memory()),
+            _ => None,
+        };
+        match (memory, operands) {
+            (Some(_), [address, .., offset]) => (None, vec![*address, *offset]),
+            _ => (Some(node.head), operands.to_vec()),
+        }
     }
 }
 

@@ -1,6 +1,8 @@
 //! The identity selection reproduces a function; other selections do what they say; wrong ones are errors.
 
 use super::*;
+use crate::ir::text::Printer;
+use crate::ir::verify::verify;
 use crate::ir::{OpaqueEffects, PayloadId};
 use crate::select::StatementChoice;
 use crate::skeleton::{CheckKey, StatementKind, build};
@@ -99,7 +101,10 @@ fn try_elaborate(
     let view = trivial_view(&skeleton.input);
     let mut selection = identity_selection(&b.function, &skeleton, &view);
     change(&skeleton, &view, &mut selection);
-    elaborate(&b.function, &cfg, u, &skeleton, &view, &selection)
+    let out = elaborate(&b.function, &cfg, u, &skeleton, &view, &selection)?;
+    let errors: Vec<_> = verify(&out, u).iter().map(ToString::to_string).collect();
+    assert!(errors.is_empty(), "{errors:?}\n{}", Printer(&out, u));
+    Ok(out)
 }
 
 #[test]

@@ -1,8 +1,7 @@
 //! Making the nodes of an e-graph input: hash-consed, and from terms.
 
 use crate::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
-use rewright_typeprop::model::Scalar;
-use rewright_typeprop::term::Literal;
+use rewright_typeprop::eval::literal;
 use rewright_typeprop::{Model, OpId, Term, Ty, TypeExpr, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -64,9 +63,9 @@ impl<'a> Nodes<'a> {
         let find = |expr: &TypeExpr| self.universe.types.find_instance(expr, targs);
         match term {
             Term::Var(i) => operands.get(*i as usize).copied(),
-            Term::Lit(literal, ty) => {
+            Term::Lit(lit, ty) => {
                 let ty = find(ty)?;
-                let n = canonical(literal, self.universe.types.scalar(ty)?)?;
+                let n = literal(lit, self.universe.types.scalar(ty)?)?;
                 Some(self.constant(ty, n))
             }
             Term::Call { op, targs: inner, args, state: None } => {
@@ -95,15 +94,5 @@ impl<'a> Nodes<'a> {
             op.model == Some(Model::Eq) && op.tparams.len() == 1 && op.params.iter().all(|p| same(&p.ty))
         });
         found.map(|(id, _)| id)
-    }
-}
-
-/// A literal of a type, in canonical form. That it fits was checked with the pack.
-fn canonical(literal: &Literal, scalar: Scalar) -> Option<i64> {
-    match (literal, scalar) {
-        (Literal::Int(n), _) if scalar.is_int() => Some(scalar.canonical(*n as u64)),
-        (Literal::Float(x), Scalar::F32) => Some(scalar.canonical(u64::from((*x as f32).to_bits()))),
-        (Literal::Float(x), Scalar::F64) => Some(scalar.canonical(x.to_bits())),
-        _ => None,
     }
 }
