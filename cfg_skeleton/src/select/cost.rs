@@ -9,12 +9,12 @@
 
 use super::{Def, Selection, StatementChoice};
 use crate::egraph::{ClassId, EGraphView, Head, Node};
-use crate::ir::BlockId;
 use crate::ir::cfg::Cfg;
+use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects};
 use crate::skeleton::{SegmentId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::eval::evaluate_term;
 use rewright_typeprop::ops::Cost;
-use rewright_typeprop::{Outcome, Term, Universe};
+use rewright_typeprop::{OpId, Outcome, Term, Ty, Universe};
 use std::collections::BTreeSet;
 
 /// The cost of one simple integer instruction.
@@ -47,22 +47,8 @@ impl CostModel {
             Head::Opaque(_) => self.opaque,
             Head::Leaf(_) | Head::Token(_) | Head::Proj(_) => 0,
             Head::Op(op) => {
-                let op = universe.ops.get(op);
-                match &op.cost {
-                    Cost::Fixed(n) => u64::from(*n).saturating_mul(UNIT),
-                    Cost::Expr(term) => {
-                        let constants: Vec<Option<i64>> =
-                            node.children.iter().map(|c| view.class(*c).constant).collect();
-                        let vars: Vec<i64> = constants.iter().map(|c| c.unwrap_or(0)).collect();
-                        if !knows(term, &constants) {
-                            return UNIT;
-                        }
-                        match evaluate_term(universe, term, &node.types, &vars) {
-                            Outcome::Value(n) => u64::try_from(n).unwrap_or(0).saturating_mul(UNIT),
-                            Outcome::Nan | Outcome::Undefined => UNIT,
-                        }
-                    }
-                }
+                let constants: Vec<Option<i64>> = node.children.iter().map(|c| view.class(*c).constant).collect();
+                self.op(universe, op, &node.types, &constants)
             }
         }
     }
@@ -80,6 +66,81 @@ fn knows(term: &Term, constants: &[Option<i64>]) -> bool {
         }
     }
     true
+}
+
+impl CostModel {
+    /// What one execution of a declared operation costs, where some operands are known constants.
+    fn op(&self, universe: &Universe, op: OpId, types: &[Ty], constants: &[Option<i64>]) -> u64 {
+        match &universe.ops.get(op).cost {
+            Cost::Fixed(n) => u64::from(*n).saturating_mul(UNIT),
+            Cost::Expr(term) => {
+                let vars: Vec<i64> = constants.iter().map(|c| c.unwrap_or(0)).collect();
+                if !knows(term, constants) {
+                    return UNIT;
+                }
+                match evaluate_term(universe, term, types, &vars) {
+                    Outcome::Value(n) => u64::try_from(n).unwrap_or(0).saturating_mul(UNIT),
+                    Outcome::Nan | Outcome::Undefined => UNIT,
+                }
+            }
+        }
+    }
+}
+
+/// The static cost of a function of the IR, in the same units as that of a selection for it.
+pub fn function_cost(function: &Function, universe: &Universe, cfg: &Cfg) -> u64 {
+    let model = CostModel::default();
+    let mut constants: Vec<Option<i64>> = vec![None; function.values.len()];
+    // A constant is charged if somebody wants it as a value, not only as an immediate.
+    let mut wanted = vec![false; function.values.len()];
+    let insts = || cfg.reverse_post_order().iter().flat_map(|b| function.block(*b).insts.iter().map(move |i| (*b, *i)));
+    for (_, id) in insts() {
+        let inst = function.inst(id);
+        if let (InstKind::Const(n), [value]) = (&inst.kind, &inst.results[..]) {
+            constants[value.index()] = Some(*n);
+        }
+        let params = match &inst.kind {
+            InstKind::Op { op, .. } => &universe.ops.get(*op).params[..],
+            _ => &[],
+        };
+        for (i, arg) in inst.args.iter().enumerate() {
+            wanted[arg.index()] |= !params.get(i).or(params.last()).is_some_and(|p| p.constant);
+        }
+    }
+    let mut sum = 0u64;
+    let mut add = |block, cost: u64| sum = sum.saturating_add(cfg.frequency(block).saturating_mul(cost));
+    for block in cfg.reverse_post_order() {
+        let term = &function.block(*block).term;
+        term.operands().iter().for_each(|v| wanted[v.index()] = true);
+        for edge in term.edges() {
+            for (arg, param) in edge.args.iter().zip(&function.block(edge.target).params) {
+                if let EdgeArg::Value(v) = arg
+                    && v != param
+                {
+                    wanted[v.index()] = true;
+                    add(*block, model.parameter);
+                }
+            }
+        }
+    }
+    for (block, id) in insts() {
+        let inst = function.inst(id);
+        let cost = match &inst.kind {
+            InstKind::Const(_) => match inst.results.iter().any(|v| wanted[v.index()]) {
+                true => model.constant,
+                false => 0,
+            },
+            InstKind::Op { op, targs, .. } => {
+                let known: Vec<Option<i64>> = inst.args.iter().map(|a| constants[a.index()]).collect();
+                model.op(universe, *op, targs, &known)
+            }
+            InstKind::Check { .. } => model.check,
+            InstKind::Opaque { effects: OpaqueEffects::Pure, .. } => model.opaque,
+            InstKind::Opaque { .. } => 0,
+        };
+        add(block, cost);
+    }
+    sum
 }
 
 /// What a selection costs.

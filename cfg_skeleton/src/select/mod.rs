@@ -150,16 +150,15 @@ pub enum SelectError {
     },
 }
 
-/// Chooses the cheapest program.
+/// Chooses the cheapest program that it finds with the default budget. What comes back has passed [`validate`].
 pub fn select(
     skeleton: &Skeleton,
     view: &EGraphView,
     universe: &Universe,
     cfg: &Cfg,
     method: Method,
-    budget: Budget,
 ) -> Result<Selection, SelectError> {
-    select_with(skeleton, view, universe, cfg, &Options { method, budget, ..Options::default() })
+    select_with(skeleton, view, universe, cfg, &Options { method, ..Options::default() })
 }
 
 /// Chooses the cheapest program, with all options.
@@ -186,7 +185,7 @@ pub fn select_with(
     if options.rematerialise {
         selection = place::rematerialise(&choices, selection);
     }
-    let violations = validate(skeleton, view, universe, cfg, &options.cost, &selection);
+    let violations = validate::check(skeleton, view, universe, cfg, &options.cost, &selection);
     if violations.is_empty() { Ok(selection) } else { Err(SelectError::Invalid(violations)) }
 }
 

@@ -3,7 +3,7 @@
 //! kept, licences from the checks that are executed. Only the prices ([`CostModel`]) and the view's equalities are
 //! taken as given.
 //!
-//! [`validate`] lists everything that is wrong. A selection without violations is
+//! [`validate()`] lists everything that is wrong. A selection without violations is
 //!
 //! * *well-formed*: every definition defines its class where it says it does;
 //! * *complete*: what is pinned is kept, and every use finds a definition that dominates it;
@@ -20,55 +20,84 @@ mod states;
 
 use super::{CostModel, Def, Selection, StatementChoice, cost};
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node};
-use crate::ir::{BlockId, Cfg, RegionId};
+use crate::ir::{BlockId, Cfg, Function, RegionId};
 use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use flow::Flow;
 use rewright_typeprop::Universe;
 use rustc_hash::FxHashMap;
 
 /// Something that is wrong with a selection.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Violation {
     /// There is not one choice for each statement.
+    #[error("there is not one choice for each statement")]
     StatementCount,
     /// A definition names a segment, class, node, statement or parameter that does not exist or is unreachable.
+    #[error("definition of class {} in segment {} names what does not exist", .1.0, .0.0)]
     OutOfRange(SegmentId, ClassId),
     /// A definition defines another class than it says.
+    #[error("definition of class {} in segment {} defines another class", .1.0, .0.0)]
     WrongClass(SegmentId, ClassId),
     /// A definition stands in a segment in which its statement's result or parameter does not begin.
+    #[error("class {} is not given in segment {}", .1.0, .0.0)]
     WrongSegment(SegmentId, ClassId),
     /// A node that computes no value: a leaf, a state, or an operation that has to be a statement.
+    #[error("class {} in segment {} is defined by what computes no value", .1.0, .0.0)]
     NotAValue(SegmentId, ClassId),
     /// A `const` operand is not a constant.
+    #[error("a const operand of class {} in segment {} is no constant", .1.0, .0.0)]
     NotConstant(SegmentId, ClassId),
     /// The result of a statement that is not executed as its operation.
+    #[error("segment {} takes a result of statement {}, which is not executed as its operation", .0.0, .1.0)]
     NoResult(SegmentId, SiteId),
     /// A statement that must stay is dropped.
+    #[error("statement {} is pinned, and dropped", .0.0)]
     PinnedDropped(SiteId),
     /// A statement that has no operation is to be executed as one, or one that has nothing else is not.
+    #[error("statement {} cannot be executed in this form", .0.0)]
     Fusion(SiteId),
     /// A use that no definition dominates.
+    #[error("segment {} uses class {}, which nothing that dominates it defines", .0.0, .1.0)]
     Unavailable(SegmentId, ClassId),
     /// A definition that waits for itself.
+    #[error("class {} waits for itself in segment {}", .1.0, .0.0)]
     Cyclic(SegmentId, ClassId),
     /// A region is observed in another state than the original one.
+    #[error("segment {} observes region {} in another state", .0.0, .1.0)]
     Observed(SegmentId, RegionId),
     /// A write is executed in a state in which it need not give what it gave.
+    #[error("statement {} writes in a state in which it need not give what it gave", .0.0)]
     WriteInOtherState(SiteId),
     /// Paths meet in different states.
+    #[error("paths to block {} meet in different states of region {}", .0.0, .1.0)]
     StatesMeet(BlockId, RegionId),
     /// A definition reads a state that is not live.
+    #[error("segment {} computes class {} from a state that is not live", .0.0, .1.0)]
     NotLive(SegmentId, ClassId),
     /// A check is gone, and nothing covers it.
+    #[error("check {} is gone, and nothing covers it", .0.0)]
     Uncovered(SiteId),
     /// A definition may trap where no check allows it.
+    #[error("segment {} computes class {}, which may trap there", .0.0, .1.0)]
     Unlicensed(SegmentId, ClassId),
     /// The claimed cost, and the true one.
+    #[error("the cost is claimed to be {} and is {}", .0, .1)]
     Cost(u64, u64),
 }
 
-/// What is wrong.
+/// What is wrong with a selection for `original`, under the default prices.
 pub fn validate(
+    original: &Function,
+    skeleton: &Skeleton,
+    view: &EGraphView,
+    universe: &Universe,
+    selection: &Selection,
+) -> Vec<Violation> {
+    check(skeleton, view, universe, &Cfg::new(original), &CostModel::default(), selection)
+}
+
+/// What is wrong. `cfg` gives nothing but frequencies.
+pub fn check(
     skeleton: &Skeleton,
     view: &EGraphView,
     universe: &Universe,
