@@ -8,6 +8,7 @@
 
 pub mod cfg;
 mod dominance;
+pub mod interp;
 mod loops;
 pub mod parse;
 pub mod text;

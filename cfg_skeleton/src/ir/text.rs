@@ -49,6 +49,11 @@ const KEYWORDS: &[&str] = &[
 /// Prints as text: `Printer(&function, &universe)`.
 pub struct Printer<'a, T>(pub &'a T, pub &'a Universe);
 
+/// A function as text.
+pub fn print(function: &Function, universe: &Universe) -> String {
+    Printer(function, universe).to_string()
+}
+
 impl Display for Printer<'_, Module> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         for (i, function) in self.0.functions.iter().enumerate() {
