@@ -27,23 +27,25 @@ impl Memory {
         &self.areas
     }
 
-    fn find(&mut self, address: u64, size: u32) -> Option<&mut [u8]> {
-        self.areas.iter_mut().find_map(|area| {
+    /// The area and the bytes of it that an access touches.
+    fn find(&self, address: u64, size: u32) -> Option<(usize, std::ops::Range<usize>)> {
+        self.areas.iter().enumerate().find_map(|(i, area)| {
             let start = usize::try_from(address.checked_sub(area.base)?).ok()?;
-            area.bytes.get_mut(start..start.checked_add(size as usize)?)
+            let range = start..start.checked_add(size as usize)?;
+            (range.end <= area.bytes.len()).then_some((i, range))
         })
     }
 
     /// Reads `size` (at most 8) bytes, little-endian, zero-extended.
-    pub fn load(&mut self, address: u64, size: u32) -> Option<u64> {
-        let bytes = self.find(address, size)?;
-        Some(bytes.iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)))
+    pub fn load(&self, address: u64, size: u32) -> Option<u64> {
+        let (area, range) = self.find(address, size)?;
+        Some(self.areas[area].bytes[range].iter().rev().fold(0, |n, b| n << 8 | u64::from(*b)))
     }
 
     /// Writes the low `size` (at most 8) bytes of `value`, little-endian.
     pub fn store(&mut self, address: u64, size: u32, value: u64) -> Option<()> {
-        let bytes = self.find(address, size)?;
-        for (i, b) in bytes.iter_mut().enumerate() {
+        let (area, range) = self.find(address, size)?;
+        for (i, b) in self.areas[area].bytes[range].iter_mut().enumerate() {
             *b = (value >> (8 * i)) as u8;
         }
         Some(())
