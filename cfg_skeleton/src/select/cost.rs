@@ -1,7 +1,7 @@
 //! What a selection costs: for everything that is executed, the frequency of its block times its own cost.
 //!
-//! Costs are whole numbers of quarters of a simple integer instruction ([`UNIT`]). A declared operation costs what
-//! its declaration says; a constant costs one instruction where it is materialised and nothing where it is a `const`
+//! Costs are whole numbers of quarters of a pack's unit ([`UNIT`]). A declared operation costs what its declaration
+//! says; a constant costs one unit where it is materialised and nothing where it is a `const`
 //! operand; a block parameter that is kept costs a move on each of its edges. Opaque statements and terminators are
 //! the same in every selection and are not counted.
 //!
@@ -17,10 +17,10 @@ use rewright_typeprop::ops::Cost;
 use rewright_typeprop::{OpId, Outcome, Term, Ty, Universe};
 use std::collections::BTreeSet;
 
-/// The cost of one simple integer instruction.
+/// One unit of a pack's `cost`. The standard packs count in thirds of a simple integer instruction.
 pub const UNIT: u64 = 4;
 
-/// Prices that no declaration states, in quarters of an instruction.
+/// Prices that no declaration states, in quarters of a pack's unit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct CostModel {
     /// A constant, where it is materialised.
@@ -35,7 +35,7 @@ pub struct CostModel {
 
 impl Default for CostModel {
     fn default() -> Self {
-        CostModel { constant: UNIT, parameter: UNIT / 4, check: UNIT, opaque: 2 * UNIT }
+        CostModel { constant: UNIT, parameter: UNIT / 4, check: 3 * UNIT, opaque: 3 * UNIT }
     }
 }
 
