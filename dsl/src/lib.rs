@@ -5,5 +5,6 @@
 
 pub mod codes;
 pub mod diagnostic;
+pub mod egglog;
 pub mod program;
 pub mod syntax;

@@ -154,6 +154,16 @@ impl TypeStore {
         (ty.0 as usize) < self.interned.len()
     }
 
+    /// The type made of this, if some stage has interned it.
+    pub fn find_data(&self, data: &TypeData) -> Option<Ty> {
+        self.interned.get_index_of(data).map(|i| Ty(i as u32))
+    }
+
+    /// How many types are interned: those of a store extended from this one start here.
+    pub fn interned_len(&self) -> usize {
+        self.interned.len()
+    }
+
     /// All interned types in order.
     pub fn all(&self) -> impl Iterator<Item = Ty> + use<> {
         (0..self.interned.len() as u32).map(Ty)

@@ -1,0 +1,465 @@
+//! `Program` to `EgglogProgram`: declarations, then rules one by one.
+
+use super::instances::instances;
+use super::lower::{Reason, is_closed, lower, substitute};
+use super::names::{Names, path};
+use super::variants::variants;
+use super::{
+    Action, Atom, EgglogProgram, EgglogRule, Expr, Primitive, PrimitiveKind, REST_COLUMNS, Relation, Ruleset, Skipped,
+    Sort, Table, TableKind,
+};
+use crate::program::{Conclusion, FactId, Guard, Program, Rule, RuleId, VarKind};
+use indexmap::IndexMap;
+use rewright_typeprop::types::{TypeData, TypeParam};
+use rewright_typeprop::{Op, OpId, Term, Ty, TypeExpr, TypeStore};
+use rustc_hash::FxHashSet;
+use smallvec::SmallVec;
+
+/// Terms that nest deeper are not compiled: egglog's parser and this module recurse over them. Rules of people
+/// are a few levels deep.
+const MAX_DEPTH: usize = 100;
+
+/// Interns every closed type that a program names, so that front ends, which extend a copy of its store, number
+/// them as the rules do. To be called once, right after checking.
+pub fn intern_types(program: &mut Program) {
+    let mut exprs = Vec::new();
+    for rule in &program.rules {
+        for_each_type(rule, &mut |ty| exprs.push(ty.clone()));
+    }
+    for fact in &program.facts {
+        exprs.extend(fact.params.iter().cloned());
+    }
+    for (_, op) in program.universe.ops.iter() {
+        exprs.extend(op.params.iter().map(|p| p.ty.clone()).chain(op.results.iter().cloned()));
+        exprs.extend(op.tparams.iter().filter_map(|p| p.bound.clone()));
+    }
+    let types = &mut program.universe.types;
+    let decls: Vec<_> = types.decls().map(|(id, _)| id).collect();
+    for decl in decls {
+        types.intern(TypeData::App(decl, SmallVec::new()));
+    }
+    for expr in &exprs {
+        if is_closed(expr) {
+            let ty = types.instantiate(expr, &[]);
+            let mut at = ty;
+            while let Some(ty) = at {
+                at = types.supertype(ty);
+            }
+        }
+    }
+}
+
+/// Compiles a program. Rules that cannot be expressed are listed, not an error.
+pub fn compile(program: &Program) -> EgglogProgram {
+    let mut names = Names::new();
+    let mut result = EgglogProgram::default();
+    let mentioned = mentioned_ops(program);
+    declare_tables(program, &mentioned, &mut names, &mut result);
+    for fact in &program.facts {
+        let last = fact.name.rsplit('.').next().unwrap_or(&fact.name);
+        let columns = vec![Sort::Value; fact.params.len()];
+        result.facts.push(Relation { name: names.capitalised(last), columns });
+    }
+    let mut shared = Shared {
+        program,
+        types: program.universe.types.clone(),
+        base: program.universe.types.interned_len(),
+        op_names: result.op_tables.iter().map(|t| t.map(|t| result.tables[t].name.clone())).collect(),
+        fact_names: result.facts.iter().map(|f| f.name.clone()).collect(),
+        names,
+        primitives: IndexMap::new(),
+        needs_isa: false,
+    };
+    for (name, rules) in &program.rulesets {
+        let index = result.rulesets.len();
+        result.ruleset_index.insert(name.clone(), index);
+        let name = shared.names.unique(&path(name));
+        result.rulesets.push(Ruleset { name, combined: None });
+        for rule in rules {
+            compile_rule(&mut shared, &mut result, *rule, index);
+        }
+    }
+    let mut everywhere = Vec::new();
+    everywhere.extend(commutative(&mut shared, &mut result));
+    everywhere.extend(infer_types(&mut shared, &mut result));
+    if !everywhere.is_empty() {
+        for index in result.ruleset_index.values() {
+            let ruleset = &mut result.rulesets[*index];
+            ruleset.combined = Some(shared.names.unique(&format!("{}-and-laws", ruleset.name)));
+        }
+    }
+    for (name, schedule) in &program.schedules {
+        result.schedules.insert(name.clone(), schedule.steps.clone());
+    }
+    result.primitives = shared.primitives.into_values().collect();
+    result
+}
+
+fn declare_tables(program: &Program, mentioned: &FxHashSet<OpId>, names: &mut Names, result: &mut EgglogProgram) {
+    use Sort::{I64, List, State, Value};
+    let mut add = |name: &str, kind, columns: &[Sort], output| {
+        result.tables.push(Table { name: name.into(), kind, columns: columns.to_vec(), output });
+        result.tables.len() - 1
+    };
+    add("Const", TableKind::Const, &[I64, I64], Value);
+    add("Leaf", TableKind::Leaf, &[I64, I64], Value);
+    add("Token", TableKind::Token, &[I64, I64], State);
+    add("Proj", TableKind::Proj, &[I64, I64, Value], Value);
+    add("Nil", TableKind::Nil, &[], List);
+    add("Cons", TableKind::Cons, &[Value, List], List);
+    let mut rest: Vec<(usize, bool, Sort)> = (0..=REST_COLUMNS + 1).map(|n| (n, false, Value)).collect();
+    for (id, op) in program.universe.ops.iter() {
+        if mentioned.contains(&id) {
+            let mut columns = vec![I64; op.tparams.len().max(1)];
+            columns.extend(op.params.iter().map(|_| Value));
+            columns.extend(op.effects.takes_state().then_some(State));
+            let table = add(&names.capitalised(&op.unique), TableKind::Op(id), &columns, output(op));
+            result.op_tables.push(Some(table));
+        } else {
+            result.op_tables.push(None);
+            let shape = (op.params.len().min(REST_COLUMNS + 1), op.effects.takes_state(), output(op));
+            if !rest.contains(&shape) {
+                rest.push(shape);
+            }
+        }
+    }
+    for (operands, state, output) in rest {
+        let mut columns = vec![I64, I64];
+        let mut name = if operands > REST_COLUMNS {
+            columns.push(List);
+            "RestN".to_owned()
+        } else {
+            columns.extend(vec![Value; operands]);
+            format!("Rest{operands}")
+        };
+        if state {
+            columns.push(State);
+            name += "S";
+        }
+        if output == State {
+            name += "W";
+        }
+        add(&names.unique(&name), TableKind::Rest, &columns, output);
+    }
+}
+
+fn output(op: &Op) -> Sort {
+    if op.effects.gives_state() { Sort::State } else { Sort::Value }
+}
+
+fn compile_rule(shared: &mut Shared<'_>, result: &mut EgglogProgram, id: RuleId, ruleset: usize) {
+    let rule = shared.program.rule(id);
+    let mut skip = |reason: String| result.skipped.push(Skipped { rule: id, reason });
+    let mut deep = false;
+    for_each_term(rule, &mut |term| deep |= !within(term, MAX_DEPTH));
+    if deep {
+        return skip(format!("its terms nest deeper than {MAX_DEPTH}"));
+    }
+    let (instances, missing) = instances(&mut shared.types, rule);
+    missing.into_iter().for_each(&mut skip);
+    let mut made = 0;
+    for variant in variants(&shared.program.universe.ops, rule) {
+        for instance in &instances {
+            match lower(shared, &variant, instance) {
+                Ok(lowered) => {
+                    made += 1;
+                    let suffix = if made == 1 { String::new() } else { format!("#{made}") };
+                    let name = shared.names.unique(&format!("{}{suffix}", path(&rule.name)));
+                    result.rules.push(EgglogRule { name, source: Some(id), ruleset, ..lowered });
+                }
+                Err(reason) => {
+                    let skipped = Skipped { rule: id, reason };
+                    if !result.skipped.contains(&skipped) {
+                        result.skipped.push(skipped);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// One rule per commutative operation, in a ruleset that runs beside every other one.
+fn commutative(shared: &mut Shared<'_>, result: &mut EgglogProgram) -> Option<usize> {
+    let index = result.rulesets.len();
+    let mut rules = Vec::new();
+    for (id, op) in shared.program.universe.ops.iter() {
+        let Some(Some(name)) = shared.op_names.get(id.0 as usize) else { continue };
+        if !op.laws.commutative || op.params.len() < 2 {
+            continue;
+        }
+        let var = |n: String| Expr::Var(format!("?{n}"));
+        let mut columns: Vec<Expr> = (0..op.tparams.len().max(1)).map(|i| var(format!("t{i}"))).collect();
+        let first = columns.len();
+        columns.extend((0..op.params.len()).map(|i| var(format!("x{i}"))));
+        columns.extend(op.effects.takes_state().then(|| var("s".into())));
+        let mut turned = columns.clone();
+        turned.swap(first, first + 1);
+        let atom = |class: &str, columns| Atom::Equal(var(class.into()), Expr::Call(name.clone(), columns));
+        rules.push(EgglogRule {
+            name: shared.names.unique(&format!("commutative.{name}")),
+            source: None,
+            ruleset: index,
+            body: vec![atom("a", columns), atom("b", turned)],
+            unit: None,
+            root: None,
+            actions: vec![Action::Union(var("a".into()), var("b".into()))],
+        });
+    }
+    if rules.is_empty() {
+        return None;
+    }
+    result.rulesets.push(Ruleset { name: shared.names.unique("commutative"), combined: None });
+    result.rules.extend(rules);
+    Some(index)
+}
+
+/// `Isa` rows of nodes that rules make; the engine inserts those of a unit's own nodes. Closed upwards.
+fn infer_types(shared: &mut Shared<'_>, result: &mut EgglogProgram) -> Option<usize> {
+    if !shared.needs_isa {
+        return None;
+    }
+    result.isa = Some(Relation { name: "Isa".into(), columns: vec![Sort::Value, Sort::I64] });
+    let index = result.rulesets.len();
+    result.rulesets.push(Ruleset { name: shared.names.unique("types"), combined: None });
+    let var = |n: &str| Expr::Var(format!("?{n}"));
+    let isa = |class: Expr, column: Expr| Expr::Call("Isa".into(), vec![class, column]);
+    let mut add = |name: String, body, action| {
+        let actions = vec![Action::Insert(action)];
+        result.rules.push(EgglogRule { name, source: None, ruleset: index, body, unit: None, root: None, actions });
+    };
+    let node = |name: &str, columns| Atom::Equal(var("e"), Expr::Call(name.into(), columns));
+    add(shared.names.unique("types.Const"), vec![node("Const", vec![var("t"), var("n")])], isa(var("e"), var("t")));
+    for (id, op) in shared.program.universe.ops.iter() {
+        let Some(Some(name)) = shared.op_names.get(id.0 as usize).cloned() else { continue };
+        let (Some(ty), Sort::Value) = (op.results.first(), output(op)) else { continue };
+        let columns: Vec<Expr> = (0..op.tparams.len().max(1)).map(|i| var(&format!("t{i}"))).collect();
+        let mut row = columns.clone();
+        row.extend((0..op.params.len()).map(|i| var(&format!("x{i}"))));
+        row.extend(op.effects.takes_state().then(|| var("s")));
+        let mut body = vec![node(&name, row)];
+        let Ok(column) = result_column(shared, ty, &columns, &mut body) else { continue };
+        add(shared.names.unique(&format!("types.{name}")), body, isa(var("e"), column));
+    }
+    for (name, kind) in [("supertype", PrimitiveKind::Supertype), ("bare", PrimitiveKind::Bare)] {
+        let get = shared.primitive(kind, 1);
+        let body = vec![
+            Atom::Holds(isa(var("e"), var("t"))),
+            Atom::Equal(var("s"), Expr::Call(get, vec![var("t")])),
+        ];
+        add(shared.names.unique(&format!("types.{name}")), body, isa(var("e"), var("s")));
+    }
+    Some(index)
+}
+
+fn result_column(
+    shared: &mut Shared<'_>,
+    ty: &TypeExpr,
+    columns: &[Expr],
+    body: &mut Vec<Atom>,
+) -> Result<Expr, Reason> {
+    match ty {
+        TypeExpr::Param(i) => columns.get(*i as usize).cloned().ok_or_else(|| "out of range".into()),
+        TypeExpr::App(decl, args) if !is_closed(ty) => {
+            let parts = args
+                .iter()
+                .map(|arg| result_column(shared, arg, columns, body))
+                .collect::<Result<Vec<_>, _>>()?;
+            let make = shared.primitive(PrimitiveKind::TypeApp(*decl), parts.len());
+            let name = Expr::Var(format!("?r{}", body.len()));
+            body.push(Atom::Equal(name.clone(), Expr::Call(make, parts)));
+            Ok(name)
+        }
+        _ => {
+            let ty = shared.closed_type(ty)?;
+            let call = |name: &str, a, b| Expr::Call(name.into(), vec![a, b]);
+            let unit = call("&", columns[0].clone(), Expr::Int(!super::TYPE_MASK));
+            Ok(call("|", unit, Expr::Int(ty.0.into())))
+        }
+    }
+}
+
+/// What all rules of one compilation share.
+pub(super) struct Shared<'p> {
+    pub(super) program: &'p Program,
+    /// A copy to ask in: asking interns.
+    pub(super) types: TypeStore,
+    /// Types from here on are not in the program's store.
+    base: usize,
+    op_names: Vec<Option<String>>,
+    fact_names: Vec<String>,
+    pub(super) names: Names,
+    primitives: IndexMap<String, Primitive>,
+    pub(super) needs_isa: bool,
+}
+
+impl Shared<'_> {
+    pub(super) fn op_name(&self, op: OpId) -> Result<String, Reason> {
+        self.op_names.get(op.0 as usize).cloned().flatten().ok_or_else(|| "it names an unknown operation".into())
+    }
+
+    pub(super) fn output(&self, op: OpId) -> Sort {
+        output(self.program.universe.ops.get(op))
+    }
+
+    pub(super) fn fact(&self, fact: FactId) -> String {
+        self.fact_names[fact.0 as usize].clone()
+    }
+
+    /// The name of a primitive, declared at its first use.
+    pub(super) fn primitive(&mut self, kind: PrimitiveKind, arity: usize) -> String {
+        let types = &self.types;
+        let name = match &kind {
+            PrimitiveKind::Eval(op) => format!("eval-{}", path(&self.program.universe.ops.get(*op).unique)),
+            PrimitiveKind::Subtype(ty) => format!("subtype-{}-{}", path(&types.display(*ty)), ty.0),
+            PrimitiveKind::TypeArg(decl, i) => format!("type-arg-{}-{i}", path(&types.decl(*decl).name)),
+            PrimitiveKind::SuperArg(decl, i) => format!("super-arg-{}-{i}", path(&types.decl(*decl).name)),
+            PrimitiveKind::TypeApp(decl) => format!("type-app-{}", path(&types.decl(*decl).name)),
+            PrimitiveKind::Supertype => "supertype".into(),
+            PrimitiveKind::Bare => "bare-type".into(),
+        };
+        self.primitives.entry(name.clone()).or_insert(Primitive { name: name.clone(), kind, arity });
+        name
+    }
+
+    /// `Matrix` for any instance of a parametric type.
+    pub(super) fn is_bare(&self, ty: &TypeExpr) -> bool {
+        matches!(ty, TypeExpr::App(decl, args) if args.is_empty() && !self.types.decl(*decl).params.is_empty())
+    }
+
+    pub(super) fn closed_type(&mut self, ty: &TypeExpr) -> Result<Ty, Reason> {
+        match self.types.instantiate(ty, &[]) {
+            Some(ty) if (ty.0 as usize) < self.base => Ok(ty),
+            _ => Err("it names a type that the program has not interned".into()),
+        }
+    }
+
+    /// Is every value of type `place` also of type `wanted`? Both over the rule's type parameters.
+    pub(super) fn implies(&mut self, tparams: &[TypeParam], place: &TypeExpr, wanted: &TypeExpr) -> bool {
+        let mut at = Some(place.clone());
+        // The lattice is a tree of declared types, so a chain is short; a cyclic one ends here.
+        for _ in 0..64 {
+            let Some(ty) = at else { return false };
+            if ty == *wanted {
+                return true;
+            }
+            if let (TypeExpr::App(a, _), TypeExpr::App(b, args)) = (&ty, wanted)
+                && (a == b || b.0 == Ty::ANY.0)
+                && args.is_empty()
+            {
+                return true;
+            }
+            at = match &ty {
+                TypeExpr::Param(i) => tparams.get(*i as usize).and_then(|p| p.bound.clone()),
+                TypeExpr::App(decl, args) => {
+                    self.types.decl(*decl).supertype.as_ref().map(|sup| substitute(sup, args))
+                }
+                TypeExpr::Int(_) => None,
+            };
+        }
+        false
+    }
+}
+
+/// Operations in terms that are matched or made.
+fn mentioned_ops(program: &Program) -> FxHashSet<OpId> {
+    let mut ops = FxHashSet::default();
+    for rule in &program.rules {
+        let mut collect = |term: &Term| {
+            // Deep terms are not compiled, so their operations need no table of their own.
+            if within(term, MAX_DEPTH) {
+                collect_ops(term, &mut ops);
+            }
+        };
+        rule.left.iter().for_each(&mut collect);
+        match &rule.right {
+            Conclusion::Equal(term) => collect(term),
+            Conclusion::Fact(_, terms) => terms.iter().for_each(&mut collect),
+        }
+        for guard in &rule.guards {
+            if matches!(guard, Guard::Fact(..) | Guard::Class { .. } | Guard::Is(..)) {
+                in_guard(guard, &mut collect);
+            }
+        }
+    }
+    ops
+}
+
+fn collect_ops(term: &Term, ops: &mut FxHashSet<OpId>) {
+    if let Term::Call { op, args, state, .. } = term {
+        ops.insert(*op);
+        args.iter().for_each(|arg| collect_ops(arg, ops));
+        if let Some(state) = state {
+            collect_ops(state, ops);
+        }
+    }
+}
+
+fn within(term: &Term, depth: usize) -> bool {
+    depth > 0
+        && match term {
+            Term::Var(_) | Term::Lit(..) => true,
+            Term::Eval(inner) => within(inner, depth - 1),
+            Term::Call { args, state, .. } => {
+                args.iter().all(|arg| within(arg, depth - 1)) && state.iter().all(|s| within(s, depth - 1))
+            }
+        }
+}
+
+/// The terms of a rule that stand in the e-graph, and those of its conditions.
+fn for_each_term<'r>(rule: &'r Rule, f: &mut impl FnMut(&'r Term)) {
+    rule.left.iter().for_each(&mut *f);
+    match &rule.right {
+        Conclusion::Equal(term) => f(term),
+        Conclusion::Fact(_, terms) => terms.iter().for_each(&mut *f),
+    }
+    rule.guards.iter().for_each(|guard| in_guard(guard, f));
+}
+
+fn in_guard<'r>(guard: &'r Guard, f: &mut impl FnMut(&'r Term)) {
+    match guard {
+        Guard::Fact(_, terms) => terms.iter().for_each(&mut *f),
+        Guard::Class { left, right, .. } | Guard::Compare { left, right, .. } => {
+            f(left);
+            f(right);
+        }
+        Guard::Holds(term) | Guard::Is(term, _) => f(term),
+        Guard::Not(inner) => in_guard(inner, f),
+        Guard::Or(a, b) => {
+            in_guard(a, f);
+            in_guard(b, f);
+        }
+    }
+}
+
+fn for_each_type(rule: &Rule, f: &mut impl FnMut(&TypeExpr)) {
+    rule.tparams.iter().filter_map(|p| p.bound.as_ref()).for_each(&mut *f);
+    for var in &rule.vars {
+        if let VarKind::Value { ty, .. } = &var.kind {
+            f(ty);
+        }
+    }
+    for_each_term(rule, &mut |term| types_in_term(term, MAX_DEPTH, f));
+    for guard in &rule.guards {
+        if let Guard::Is(_, ty) = guard {
+            f(ty);
+        }
+    }
+}
+
+fn types_in_term(term: &Term, depth: usize, f: &mut impl FnMut(&TypeExpr)) {
+    if depth == 0 {
+        return;
+    }
+    match term {
+        Term::Var(_) => {}
+        Term::Lit(_, ty) => f(ty),
+        Term::Eval(inner) => types_in_term(inner, depth - 1, f),
+        Term::Call { targs, args, state, .. } => {
+            targs.iter().for_each(&mut *f);
+            args.iter().for_each(|arg| types_in_term(arg, depth - 1, f));
+            if let Some(state) = state {
+                types_in_term(state, depth - 1, f);
+            }
+        }
+    }
+}

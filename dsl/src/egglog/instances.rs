@@ -1,0 +1,159 @@
+//! Literals per type instance. `x + 0` holds at every width with the same canonical constant, so one polymorphic
+//! rule serves all; `x & 255` is `-1` at `i8` and `255` above, and `1.0` has other bits in each float format, so
+//! such rules are expanded into one per type. Where a literal does not fit a type, that instance does not exist.
+
+use crate::program::{Conclusion, Guard, Rule};
+use rewright_typeprop::eval::literal;
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::{Scalar, Term, Ty, TypeExpr, TypeStore};
+
+/// Rules with several such type parameters are expanded into at most this many instances.
+const MAX_INSTANCES: usize = 256;
+
+/// One instance: the types that its type parameters are fixed to; `None` stays polymorphic.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) struct Instance {
+    pub(super) fixed: Vec<Option<Ty>>,
+    /// By type parameter: a representation at which to take its literals. All possible ones agree.
+    scalars: Vec<Option<Scalar>>,
+}
+
+impl Instance {
+    /// The canonical value of a literal of the rule.
+    pub(super) fn literal(&self, types: &TypeStore, lit: &Literal, ty: &TypeExpr) -> Option<i64> {
+        let scalar = match ty {
+            TypeExpr::Param(i) => self.scalars.get(*i as usize).copied().flatten(),
+            TypeExpr::App(decl, _) => types.decl(*decl).model,
+            TypeExpr::Int(_) => None,
+        };
+        match scalar {
+            Some(scalar) => literal(lit, scalar),
+            None => abstract_literal(lit),
+        }
+    }
+}
+
+/// A literal of a type without representation (`Real`): a number as it is, a float's bits, a string's FNV-1a hash.
+pub(super) fn abstract_literal(lit: &Literal) -> Option<i64> {
+    match lit {
+        Literal::Int(n) => i64::try_from(*n).ok(),
+        Literal::Float(value) => Some(value.to_bits() as i64),
+        Literal::Str(text) => {
+            let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+            Some(hash as i64)
+        }
+    }
+}
+
+/// All instances of a rule, and the reasons for those that do not exist.
+pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, Vec<String>) {
+    let mut literals = Vec::new();
+    for_each_literal(rule, &mut |lit, ty| literals.push((lit.clone(), ty.clone())));
+    let mut missing = Vec::new();
+    let count = rule.tparams.len();
+    let mut all = vec![Instance { fixed: vec![None; count], scalars: vec![None; count] }];
+    for (lit, ty) in &literals {
+        if let TypeExpr::App(decl, _) = ty
+            && let Some(scalar) = types.decl(*decl).model
+            && literal(lit, scalar).is_none()
+        {
+            missing.push(format!("{} does not fit {}", show(lit), types.decl(*decl).name));
+            return (Vec::new(), missing);
+        }
+    }
+    for param in 0..count {
+        let own: Vec<&Literal> =
+            literals.iter().filter(|(_, ty)| *ty == TypeExpr::Param(param as u32)).map(|(lit, _)| lit).collect();
+        if own.is_empty() {
+            continue;
+        }
+        let candidates = scalar_types(types, rule, param);
+        let values: Vec<Vec<Option<i64>>> =
+            candidates.iter().map(|(_, scalar)| own.iter().map(|lit| literal(lit, *scalar)).collect()).collect();
+        let agree = values.windows(2).all(|pair| pair[0] == pair[1]) && values.iter().flatten().all(Option::is_some);
+        if agree {
+            let scalar = candidates.first().map(|(_, scalar)| *scalar);
+            all.iter_mut().for_each(|instance| instance.scalars[param] = scalar);
+            continue;
+        }
+        let mut expanded = Vec::new();
+        for instance in &all {
+            for ((ty, scalar), values) in candidates.iter().zip(&values) {
+                if let Some(at) = values.iter().position(Option::is_none) {
+                    missing.push(format!("{} does not fit {}", show(own[at]), types.display(*ty)));
+                    continue;
+                }
+                let mut next = instance.clone();
+                next.fixed[param] = Some(*ty);
+                next.scalars[param] = Some(*scalar);
+                expanded.push(next);
+            }
+        }
+        expanded.truncate(MAX_INSTANCES);
+        all = expanded;
+    }
+    missing.dedup();
+    (all, missing)
+}
+
+/// Types with a representation that a type parameter may stand for.
+fn scalar_types(types: &mut TypeStore, rule: &Rule, param: usize) -> Vec<(Ty, Scalar)> {
+    let bound = rule.tparams[param].bound.as_ref().and_then(|bound| types.instantiate(bound, &[]));
+    let all: Vec<Ty> = types.all().collect();
+    let mut result = Vec::new();
+    for ty in all {
+        if let Some(scalar) = types.scalar(ty)
+            && bound.is_none_or(|bound| types.is_subtype(ty, bound))
+        {
+            result.push((ty, scalar));
+        }
+    }
+    result
+}
+
+fn show(lit: &Literal) -> String {
+    match lit {
+        Literal::Int(n) => n.to_string(),
+        Literal::Float(value) => value.to_string(),
+        Literal::Str(text) => format!("{text:?}"),
+    }
+}
+
+fn for_each_literal(rule: &Rule, f: &mut impl FnMut(&Literal, &TypeExpr)) {
+    rule.left.iter().for_each(|term| in_term(term, f));
+    rule.guards.iter().for_each(|guard| in_guard(guard, f));
+    match &rule.right {
+        Conclusion::Equal(term) => in_term(term, f),
+        Conclusion::Fact(_, terms) => terms.iter().for_each(|term| in_term(term, f)),
+    }
+}
+
+fn in_guard(guard: &Guard, f: &mut impl FnMut(&Literal, &TypeExpr)) {
+    match guard {
+        Guard::Fact(_, terms) => terms.iter().for_each(|term| in_term(term, f)),
+        Guard::Holds(term) | Guard::Is(term, _) => in_term(term, f),
+        Guard::Compare { left, right, .. } | Guard::Class { left, right, .. } => {
+            in_term(left, f);
+            in_term(right, f);
+        }
+        Guard::Not(inner) => in_guard(inner, f),
+        Guard::Or(a, b) => {
+            in_guard(a, f);
+            in_guard(b, f);
+        }
+    }
+}
+
+fn in_term(term: &Term, f: &mut impl FnMut(&Literal, &TypeExpr)) {
+    match term {
+        Term::Var(_) => {}
+        Term::Lit(lit, ty) => f(lit, ty),
+        Term::Call { args, state, .. } => {
+            args.iter().for_each(|arg| in_term(arg, f));
+            if let Some(state) = state {
+                in_term(state, f);
+            }
+        }
+        Term::Eval(inner) => in_term(inner, f),
+    }
+}

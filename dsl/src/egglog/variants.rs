@@ -1,0 +1,167 @@
+//! Commutativity, compiled away: a pattern over a commutative operation becomes one pattern per order of its
+//! operands, so that no commuted node needs to exist for a rule to match.
+//!
+//! **Invariant**: the rule as written comes first. Variants that are equal up to the names of variables, and up
+//! to the order of commuted operands on the right, are one.
+
+use crate::program::{Conclusion, Guard, Rule};
+use rewright_typeprop::{OpTable, Term};
+use rustc_hash::FxHashSet;
+use std::fmt::Write;
+
+/// At most this many variants of a rule. Four commutative operations give 16; the innermost of a larger pattern
+/// are matched in the order written, and in the other one once the rule that unites commuted forms has seen both.
+const MAX_VARIANTS: usize = 16;
+
+/// At most this many operations of one pattern are turned around, the outermost first: 2^6 candidates, of which
+/// symmetry usually leaves few.
+const MAX_SITES: usize = 6;
+
+/// All distinct variants of a rule.
+pub(super) fn variants(ops: &OpTable, rule: &Rule) -> Vec<Rule> {
+    let mut depths = Vec::new();
+    let mut original = rule.clone();
+    for_each_pattern(&mut original, &mut |term| visit(ops, term, 0, &mut |depth, _| depths.push(depth)));
+    let mut sites: Vec<usize> = (0..depths.len()).collect();
+    sites.sort_by_key(|i| depths[*i]);
+    sites.truncate(MAX_SITES);
+
+    let mut seen = FxHashSet::default();
+    let mut result = Vec::new();
+    for mask in 0..1usize << sites.len() {
+        let mut variant = rule.clone();
+        let mut at = 0;
+        for_each_pattern(&mut variant, &mut |term| {
+            visit(ops, term, 0, &mut |_, args| {
+                if sites.iter().position(|site| *site == at).is_some_and(|bit| mask >> bit & 1 == 1) {
+                    args.swap(0, 1);
+                }
+                at += 1;
+            });
+        });
+        if seen.insert(key(ops, &variant)) {
+            result.push(variant);
+            if result.len() == MAX_VARIANTS {
+                break;
+            }
+        }
+    }
+    result
+}
+
+/// The terms of a rule that are matched in the e-graph.
+fn for_each_pattern(rule: &mut Rule, f: &mut impl FnMut(&mut Term)) {
+    rule.left.iter_mut().for_each(&mut *f);
+    for guard in &mut rule.guards {
+        match guard {
+            Guard::Fact(_, terms) => terms.iter_mut().for_each(&mut *f),
+            Guard::Class { left, right, .. } => {
+                f(left);
+                f(right);
+            }
+            Guard::Is(term, _) => f(term),
+            Guard::Holds(_) | Guard::Compare { .. } | Guard::Not(_) | Guard::Or(..) => {}
+        }
+    }
+}
+
+/// Calls `f` with the depth and operands of each commutative call, children first: so turning operands around
+/// does not change the order in which calls are met.
+fn visit(ops: &OpTable, term: &mut Term, depth: usize, f: &mut impl FnMut(usize, &mut Vec<Term>)) {
+    let Term::Call { op, args, state, .. } = term else { return };
+    for arg in args.iter_mut() {
+        visit(ops, arg, depth + 1, f);
+    }
+    if let Some(state) = state {
+        visit(ops, state, depth + 1, f);
+    }
+    if ops.get(*op).laws.commutative && args.len() >= 2 {
+        f(depth, args);
+    }
+}
+
+/// Equal for variants that match and conclude the same.
+fn key(ops: &OpTable, rule: &Rule) -> String {
+    let mut order = Vec::new();
+    let mut text = String::new();
+    for term in &rule.left {
+        write_term(ops, term, false, &mut order, &mut text);
+    }
+    for guard in &rule.guards {
+        write_guard(ops, guard, &mut order, &mut text);
+    }
+    match &rule.right {
+        Conclusion::Equal(term) => write_term(ops, term, true, &mut order, &mut text),
+        Conclusion::Fact(fact, terms) => {
+            text += &format!(" fact{}", fact.0);
+            terms.iter().for_each(|term| write_term(ops, term, true, &mut order, &mut text));
+        }
+    }
+    for var in order {
+        // Variables that are renamed to each other must be of one kind.
+        let _ = write!(text, " {:?}", rule.vars.get(var as usize).map(|v| &v.kind));
+    }
+    text
+}
+
+fn write_guard(ops: &OpTable, guard: &Guard, order: &mut Vec<u32>, text: &mut String) {
+    let mut terms = |label: String, terms: &[&Term]| {
+        *text += &label;
+        terms.iter().for_each(|term| write_term(ops, term, false, order, text));
+    };
+    match guard {
+        Guard::Fact(fact, args) => terms(format!(" fact{}", fact.0), &args.iter().collect::<Vec<_>>()),
+        Guard::Holds(term) => terms(" holds".into(), &[term]),
+        Guard::Compare { equal, left, right } => terms(format!(" compare {equal}"), &[left, right]),
+        Guard::Class { same, left, right } => terms(format!(" class {same}"), &[left, right]),
+        Guard::Is(term, ty) => terms(format!(" is {ty:?}"), &[term]),
+        Guard::Not(inner) => {
+            *text += " not";
+            write_guard(ops, inner, order, text);
+        }
+        Guard::Or(a, b) => {
+            *text += " or";
+            write_guard(ops, a, order, text);
+            write_guard(ops, b, order, text);
+        }
+    }
+}
+
+/// Variables by order of appearance; with `sort`, operands of commutative operations in a fixed order.
+fn write_term(ops: &OpTable, term: &Term, sort: bool, order: &mut Vec<u32>, text: &mut String) {
+    match term {
+        Term::Var(var) => {
+            let position = order.iter().position(|v| v == var).unwrap_or_else(|| {
+                order.push(*var);
+                order.len() - 1
+            });
+            let _ = write!(text, " x{position}");
+        }
+        Term::Lit(lit, ty) => {
+            let _ = write!(text, " {lit:?}:{ty:?}");
+        }
+        Term::Eval(inner) => {
+            *text += " eval";
+            write_term(ops, inner, sort, order, text);
+        }
+        Term::Call { op, targs, args, state } => {
+            let _ = write!(text, " ({}{targs:?}", op.0);
+            let mut written: Vec<String> = args
+                .iter()
+                .map(|arg| {
+                    let mut inner = String::new();
+                    write_term(ops, arg, sort, order, &mut inner);
+                    inner
+                })
+                .collect();
+            if sort && ops.get(*op).laws.commutative && written.len() >= 2 {
+                written[..2].sort();
+            }
+            *text += &written.concat();
+            if let Some(state) = state {
+                write_term(ops, state, sort, order, text);
+            }
+            text.push(')');
+        }
+    }
+}
