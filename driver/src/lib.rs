@@ -1,2 +1,3 @@
 //! x
 pub mod clif;
+pub mod saturate;

@@ -242,10 +242,7 @@ fn infer_types(shared: &mut Shared<'_>, result: &mut EgglogProgram) -> Option<us
     }
     for (name, kind) in [("supertype", PrimitiveKind::Supertype), ("bare", PrimitiveKind::Bare)] {
         let get = shared.primitive(kind, 1);
-        let body = vec![
-            Atom::Holds(isa(var("e"), var("t"))),
-            Atom::Equal(var("s"), Expr::Call(get, vec![var("t")])),
-        ];
+        let body = vec![Atom::Holds(isa(var("e"), var("t"))), Atom::Equal(var("s"), Expr::Call(get, vec![var("t")]))];
         add(shared.names.unique(&format!("types.{name}")), body, isa(var("e"), var("s")));
     }
     Some(index)
@@ -260,10 +257,8 @@ fn result_column(
     match ty {
         TypeExpr::Param(i) => columns.get(*i as usize).cloned().ok_or_else(|| "out of range".into()),
         TypeExpr::App(decl, args) if !is_closed(ty) => {
-            let parts = args
-                .iter()
-                .map(|arg| result_column(shared, arg, columns, body))
-                .collect::<Result<Vec<_>, _>>()?;
+            let parts =
+                args.iter().map(|arg| result_column(shared, arg, columns, body)).collect::<Result<Vec<_>, _>>()?;
             let make = shared.primitive(PrimitiveKind::TypeApp(*decl), parts.len());
             let name = Expr::Var(format!("?r{}", body.len()));
             body.push(Atom::Equal(name.clone(), Expr::Call(make, parts)));
@@ -350,9 +345,7 @@ impl Shared<'_> {
             }
             at = match &ty {
                 TypeExpr::Param(i) => tparams.get(*i as usize).and_then(|p| p.bound.clone()),
-                TypeExpr::App(decl, args) => {
-                    self.types.decl(*decl).supertype.as_ref().map(|sup| substitute(sup, args))
-                }
+                TypeExpr::App(decl, args) => self.types.decl(*decl).supertype.as_ref().map(|sup| substitute(sup, args)),
                 TypeExpr::Int(_) => None,
             };
         }

@@ -39,7 +39,8 @@ pub(super) fn abstract_literal(lit: &Literal) -> Option<i64> {
         Literal::Int(n) => i64::try_from(*n).ok(),
         Literal::Float(value) => Some(value.to_bits() as i64),
         Literal::Str(text) => {
-            let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+            let hash =
+                text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
             Some(hash as i64)
         }
     }

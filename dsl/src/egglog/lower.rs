@@ -246,8 +246,7 @@ impl Lower<'_, '_> {
             if self.bound_vars[var as usize].is_none() {
                 continue;
             }
-            let told: Vec<TypeExpr> =
-                self.told.iter().filter(|(v, _)| *v == var).map(|(_, ty)| ty.clone()).collect();
+            let told: Vec<TypeExpr> = self.told.iter().filter(|(v, _)| *v == var).map(|(_, ty)| ty.clone()).collect();
             let known = told.iter().any(|place| self.shared.implies(&self.rule.tparams, place, ty));
             if *constant {
                 let column = match ty {

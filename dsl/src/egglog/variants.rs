@@ -26,6 +26,12 @@ pub(super) fn variants(ops: &OpTable, rule: &Rule) -> Vec<Rule> {
     sites.sort_by_key(|i| depths[*i]);
     sites.truncate(MAX_SITES);
 
+    // A fact that is concluded of the matched term is concluded of the turned one.
+    let matched: Vec<Option<usize>> = match &rule.right {
+        Conclusion::Fact(_, terms) => terms.iter().map(|t| rule.left.iter().position(|left| left == t)).collect(),
+        Conclusion::Equal(_) => Vec::new(),
+    };
+
     let mut seen = FxHashSet::default();
     let mut result = Vec::new();
     for mask in 0..1usize << sites.len() {
@@ -39,6 +45,13 @@ pub(super) fn variants(ops: &OpTable, rule: &Rule) -> Vec<Rule> {
                 at += 1;
             });
         });
+        if let Conclusion::Fact(_, terms) = &mut variant.right {
+            for (term, left) in terms.iter_mut().zip(&matched) {
+                if let Some(left) = left {
+                    *term = variant.left[*left].clone();
+                }
+            }
+        }
         if seen.insert(key(ops, &variant)) {
             result.push(variant);
             if result.len() == MAX_VARIANTS {

@@ -1,0 +1,303 @@
+//! Saturation: units in, [`EGraphView`]s out. The only module that names egglog.
+//!
+//! An [`Engine`] belongs to one OS thread: clones of an egglog e-graph that run on different threads disturb
+//! each other, so each thread prepares a base of its own and clones it within the thread, once per batch.
+//! Units are numbered within their batch; the number rides in every type column, so units never meet.
+//!
+//! **Budgets are counts.** A match is charged to its unit inside the step, by a primitive at the end of each
+//! rule's body that fails once the unit's budget is spent: one step can explode (2,600 to 66,000 nodes was
+//! seen), so limits between steps are not enough. A unit that ends its budget inside a batch is run again
+//! alone with the same budget.
+//!
+//! **Determinism.** One thread per e-graph, batches cut by the input alone, and views in an order that does not
+//! depend on e-class numbers ([`order`]).
+//!
+//! Not here: what the rules are (`dsl::egglog`), what a function is (`cfg_skeleton`).
+
+mod batch;
+mod budget;
+mod emit;
+mod order;
+mod primitives;
+mod read_back;
+mod run;
+#[cfg(test)]
+mod tests;
+
+pub use budget::Budget;
+pub use emit::{NODE, STATE, Trace, print_runnable};
+
+use batch::Batch;
+use budget::Step;
+use egglog::EGraph;
+use primitives::Shared;
+use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
+use rewright_dsl::egglog::EgglogProgram;
+use rewright_dsl::egglog::print::{PrintOptions, print};
+use rewright_dsl::program::{Program, RuleId};
+use rewright_typeprop::TypeStore;
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Input nodes of one e-graph: larger batches gain nothing (a clone costs as much as some thousand nodes), and
+/// this bounds what one e-graph may grow to.
+const BATCH_NODES: usize = 20_000;
+
+/// Units of one e-graph: type columns stay below 2^31, where egglog holds numbers without a table.
+const BATCH_UNITS: usize = 1_000;
+
+/// egglog failed: a rule program that it does not accept, or a bug here. No input of a user's function gives it.
+#[derive(Debug, thiserror::Error)]
+pub enum EngineError {
+    /// The rule program.
+    #[error("the engine does not accept the rule program: {0}")]
+    Program(String),
+    /// A run.
+    #[error("the engine failed: {0}")]
+    Run(String),
+    /// There is no such schedule.
+    #[error("there is no schedule `{0}`")]
+    Schedule(String),
+}
+
+/// What to run, and how far.
+#[derive(Clone, Debug, Default)]
+pub struct SaturateOptions {
+    /// Limits per unit.
+    pub budget: Budget,
+    /// Fill [`EGraphView::applications`].
+    pub log: bool,
+    /// A schedule by qualified name; otherwise all rulesets in order, each until nothing changes.
+    pub schedule: Option<String>,
+}
+
+/// What a run did.
+#[derive(Clone, Debug, Default)]
+pub struct Report {
+    /// By position in [`EgglogProgram::rules`].
+    pub rules: Vec<RuleReport>,
+    /// Steps of all e-graphs.
+    pub steps: usize,
+    /// E-graphs.
+    pub batches: usize,
+    /// Units that were run again alone.
+    pub alone: usize,
+    /// Units whose budget ended.
+    pub exhausted: usize,
+    /// Time.
+    pub times: Times,
+}
+
+/// What one rule did.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RuleReport {
+    /// Matches that passed all conditions and were charged to a unit.
+    pub matches: u64,
+    /// Search and application.
+    pub time: Duration,
+}
+
+/// Where the time went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Times {
+    /// Copies of the base.
+    pub clone: Duration,
+    /// Nodes going in.
+    pub insert: Duration,
+    /// Steps.
+    pub run: Duration,
+    /// Views coming back.
+    pub read_back: Duration,
+}
+
+impl Report {
+    /// Matches and time by rule of the program: variants and instances together, laws left out.
+    pub fn by_rule(&self, program: &EgglogProgram) -> BTreeMap<RuleId, RuleReport> {
+        let mut result = BTreeMap::<RuleId, RuleReport>::new();
+        for (rule, report) in program.rules.iter().zip(&self.rules) {
+            if let Some(source) = rule.source {
+                let entry = result.entry(source).or_default();
+                entry.matches += report.matches;
+                entry.time += report.time;
+            }
+        }
+        result
+    }
+
+    /// Adds another run's numbers.
+    pub fn add(&mut self, other: &Report) {
+        self.rules.resize(self.rules.len().max(other.rules.len()), RuleReport::default());
+        for (mine, theirs) in self.rules.iter_mut().zip(&other.rules) {
+            mine.matches += theirs.matches;
+            mine.time += theirs.time;
+        }
+        self.steps += other.steps;
+        self.batches += other.batches;
+        self.alone += other.alone;
+        self.exhausted += other.exhausted;
+        self.times.clone += other.times.clone;
+        self.times.insert += other.times.insert;
+        self.times.run += other.times.run;
+        self.times.read_back += other.times.read_back;
+    }
+}
+
+/// A prepared rule program; one per OS thread.
+pub struct Engine {
+    program: Arc<EgglogProgram>,
+    base: EGraph,
+    /// The same with logging rules, prepared when first asked for.
+    logging: Option<EGraph>,
+    shared: Arc<Shared>,
+    /// Not `Send`: see the module's documentation.
+    thread: PhantomData<*const ()>,
+}
+
+impl Engine {
+    /// Prepares the base e-graph: declarations, rules and their plans. Milliseconds, once per thread.
+    ///
+    /// # Errors
+    /// When egglog rejects the program, which is a bug in `dsl::egglog`.
+    pub fn prepare(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
+        let shared = Arc::new(Shared::new(program, source));
+        let base = prepare_base(program, &shared, false)?;
+        Ok(Engine { program: program.clone(), base, logging: None, shared, thread: PhantomData })
+    }
+
+    /// The program that this engine runs.
+    pub fn program(&self) -> &Arc<EgglogProgram> {
+        &self.program
+    }
+
+    /// Like [`Engine::saturate`], in one e-graph and without running anything again alone, and gives what
+    /// [`print_runnable`] needs to print the same run.
+    ///
+    /// # Errors
+    /// See [`EngineError`].
+    pub fn trace(
+        &mut self,
+        units: &[&EGraphInput],
+        types: &TypeStore,
+        options: &SaturateOptions,
+    ) -> Result<(Vec<EGraphView>, Trace), EngineError> {
+        let plan = budget::plan(&self.program, options)?;
+        self.shared.begin(types, true);
+        let mut report = self.report();
+        let run = self.batch(units, &plan, options, &mut report);
+        let calls = self.shared.end();
+        let run = run?;
+        Ok((run.views, Trace { steps: run.steps, calls }))
+    }
+
+    /// Saturates units and gives one view for each, in order. `types` is the program's store or one extended
+    /// from it.
+    ///
+    /// # Errors
+    /// See [`EngineError`].
+    pub fn saturate(
+        &mut self,
+        units: &[&EGraphInput],
+        types: &TypeStore,
+        options: &SaturateOptions,
+    ) -> Result<(Vec<EGraphView>, Report), EngineError> {
+        let plan = budget::plan(&self.program, options)?;
+        self.shared.begin(types, false);
+        let mut report = self.report();
+        let mut views = Vec::with_capacity(units.len());
+        for chunk in cut(units) {
+            let run = self.batch(chunk, &plan, options, &mut report)?;
+            for (unit, view) in chunk.iter().zip(run.views) {
+                let view = if chunk.len() > 1 && (view.exhausted || run.stopped) {
+                    report.alone += 1;
+                    let alone = self.batch(std::slice::from_ref(unit), &plan, options, &mut report)?;
+                    alone.views.into_iter().next().unwrap_or_default()
+                } else {
+                    view
+                };
+                report.exhausted += usize::from(view.exhausted);
+                views.push(view);
+            }
+        }
+        Ok((views, report))
+    }
+
+    fn report(&self) -> Report {
+        Report { rules: vec![RuleReport::default(); self.program.rules.len()], ..Report::default() }
+    }
+
+    /// One e-graph.
+    fn batch(
+        &mut self,
+        units: &[&EGraphInput],
+        plan: &[Step],
+        options: &SaturateOptions,
+        report: &mut Report,
+    ) -> Result<Run, EngineError> {
+        report.batches += 1;
+        let start = Instant::now();
+        let egraph = self.base(options.log)?.clone();
+        let cloned = Instant::now();
+        let mut batch = Batch::insert(egraph, &self.program, &self.shared, units)?;
+        let inserted = Instant::now();
+        let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
+        self.shared.meter(|meter| meter.begin(&options.budget, &inputs));
+        let (steps, stopped) = run::run(&mut batch, plan, &options.budget, report)?;
+        let ran = Instant::now();
+        let mut views = read_back::views(&batch, options.log)?;
+        for (view, exhausted) in views.iter_mut().zip(self.shared.meter(|meter| meter.exhausted())) {
+            view.exhausted = exhausted;
+        }
+        report.times.clone += cloned - start;
+        report.times.insert += inserted - cloned;
+        report.times.run += ran - inserted;
+        report.times.read_back += ran.elapsed();
+        report.steps += steps.len();
+        Ok(Run { views, steps, stopped })
+    }
+
+    fn base(&mut self, log: bool) -> Result<&EGraph, EngineError> {
+        if !log {
+            return Ok(&self.base);
+        }
+        if self.logging.is_none() {
+            self.logging = Some(prepare_base(&self.program, &self.shared, true)?);
+        }
+        Ok(self.logging.as_ref().expect("it was just prepared"))
+    }
+}
+
+/// What one e-graph gave.
+struct Run {
+    views: Vec<EGraphView>,
+    /// Names of the rulesets that ran, in order.
+    steps: Vec<String>,
+    /// The run was broken off for all units.
+    stopped: bool,
+}
+
+fn prepare_base(program: &EgglogProgram, shared: &Arc<Shared>, log: bool) -> Result<EGraph, EngineError> {
+    let mut egraph = EGraph::new(1);
+    primitives::register(&mut egraph, program, shared);
+    let text = print(program, PrintOptions { budget: true, log, tabulate: false });
+    egraph.parse_and_run_program(None, &text).map_err(|error| EngineError::Program(error.to_string()))?;
+    Ok(egraph)
+}
+
+/// Cuts units into batches, by the input alone.
+fn cut<'u, 'i>(units: &'u [&'i EGraphInput]) -> Vec<&'u [&'i EGraphInput]> {
+    let mut chunks = Vec::new();
+    let (mut start, mut nodes) = (0, 0);
+    for (i, unit) in units.iter().enumerate() {
+        if i > start && (nodes + unit.nodes.len() > BATCH_NODES || i - start == BATCH_UNITS) {
+            chunks.push(&units[start..i]);
+            (start, nodes) = (i, 0);
+        }
+        nodes += unit.nodes.len();
+    }
+    if start < units.len() {
+        chunks.push(&units[start..]);
+    }
+    chunks
+}

@@ -1,0 +1,261 @@
+//! How far a unit may go, in counts, and what a schedule comes to.
+
+use super::{EngineError, SaturateOptions};
+use rewright_dsl::egglog::{Action, EgglogProgram, Expr};
+use rewright_dsl::program::ScheduleStep;
+
+/// Matches per unit. A unit of 100 instructions takes a few hundred; 20,000 is what a saturated sum of about ten
+/// terms takes under associativity, and tens of milliseconds.
+const MATCHES: u64 = 20_000;
+
+/// Further matches per input node, so that a long function has no less per instruction than a short one.
+const MATCHES_PER_INPUT: u64 = 16;
+
+/// Rounds of a ruleset that is to be saturated. Rules that finish do so in three or four; what still grows after
+/// eight grows without end.
+const ROUNDS: u64 = 8;
+
+/// Nodes per unit, and further ones per input node: ten times what useful runs reach.
+const NODES: u64 = 4_000;
+const NODES_PER_INPUT: u64 = 8;
+
+/// No unit grows beyond this: at about 150 bytes a node (row, hash entry, index) it is 60 MB.
+const NODE_CAP: u64 = 400_000;
+
+/// Steps of a whole run, however a schedule repeats itself.
+const MAX_STEPS: usize = 200;
+
+/// Limits per unit. Counts, never clocks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Budget {
+    /// Matches.
+    pub matches: u64,
+    /// Further matches per input node.
+    pub matches_per_input: u64,
+    /// Rounds of each ruleset that is to be saturated.
+    pub rounds: u64,
+    /// Nodes.
+    pub nodes: u64,
+    /// Further nodes per input node.
+    pub nodes_per_input: u64,
+    /// Nodes, whatever the input.
+    pub node_cap: u64,
+    /// Steps of a whole run.
+    pub steps: usize,
+}
+
+impl Default for Budget {
+    fn default() -> Self {
+        Budget {
+            matches: MATCHES,
+            matches_per_input: MATCHES_PER_INPUT,
+            rounds: ROUNDS,
+            nodes: NODES,
+            nodes_per_input: NODES_PER_INPUT,
+            node_cap: NODE_CAP,
+            steps: MAX_STEPS,
+        }
+    }
+}
+
+/// A schedule over names that egglog knows.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Run { ruleset: String, node_limit: Option<u64> },
+    Saturate { ruleset: String, node_limit: Option<u64> },
+    Repeat { count: u64, steps: Vec<Step> },
+}
+
+/// The schedule that the options ask for.
+pub(super) fn plan(program: &EgglogProgram, options: &SaturateOptions) -> Result<Vec<Step>, EngineError> {
+    let Some(name) = &options.schedule else {
+        let all = program.ruleset_index.values();
+        let steps = all.map(|index| Step::Saturate { ruleset: step_name(program, *index), node_limit: None });
+        return Ok(steps.collect());
+    };
+    let schedule = program.schedules.get(name).ok_or_else(|| EngineError::Schedule(name.clone()))?;
+    translate(program, schedule)
+}
+
+fn translate(program: &EgglogProgram, steps: &[ScheduleStep]) -> Result<Vec<Step>, EngineError> {
+    let ruleset = |name: &String| {
+        let index = program.ruleset_index.get(name).ok_or_else(|| EngineError::Schedule(name.clone()))?;
+        Ok(step_name(program, *index))
+    };
+    steps
+        .iter()
+        .map(|step| {
+            Ok(match step {
+                ScheduleStep::Run { ruleset: name, node_limit } => {
+                    Step::Run { ruleset: ruleset(name)?, node_limit: *node_limit }
+                }
+                ScheduleStep::Saturate { ruleset: name, node_limit } => {
+                    Step::Saturate { ruleset: ruleset(name)?, node_limit: *node_limit }
+                }
+                ScheduleStep::Repeat { count, steps } => {
+                    Step::Repeat { count: *count, steps: translate(program, steps)? }
+                }
+            })
+        })
+        .collect()
+}
+
+fn step_name(program: &EgglogProgram, index: usize) -> String {
+    let ruleset = &program.rulesets[index];
+    ruleset.combined.clone().unwrap_or_else(|| ruleset.name.clone())
+}
+
+/// How many nodes a match of each rule can make.
+fn growth(program: &EgglogProgram) -> Vec<u64> {
+    let calls = |action: &Action| match action {
+        Action::Union(_, made) | Action::Insert(made) => count_calls(made),
+        Action::Subsume(_) => 0,
+    };
+    program.rules.iter().map(|rule| rule.actions.iter().map(calls).sum()).collect()
+}
+
+fn count_calls(expr: &Expr) -> u64 {
+    match expr {
+        Expr::Call(_, args) => 1 + args.iter().map(count_calls).sum::<u64>(),
+        Expr::Var(_) | Expr::Int(_) | Expr::True => 0,
+    }
+}
+
+/// What a match is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Charge {
+    /// Go on.
+    Granted,
+    /// The unit has spent its budget.
+    Refused,
+    /// Nothing more can come of this step.
+    Stop,
+}
+
+/// Counts matches and nodes by unit.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    pub(super) units: Vec<UnitMeter>,
+    /// By rule: matches granted.
+    pub(super) matches: Vec<u64>,
+    /// By rule: nodes per match.
+    pub(super) growth: Vec<u64>,
+    /// Matches of units that had nothing left. They cost time, so a step with too many ends for all.
+    refused: u64,
+    max_refused: u64,
+    /// A step was broken off.
+    pub(super) stopped: bool,
+}
+
+/// One unit's counts.
+#[derive(Clone, Debug)]
+pub(super) struct UnitMeter {
+    matches: u64,
+    max_matches: u64,
+    /// As last counted.
+    nodes: u64,
+    /// At most this many more since then.
+    fresh: u64,
+    max_nodes: u64,
+    /// The current step's own limit.
+    step_nodes: u64,
+    /// Over the step's own limit, until the step ends.
+    paused: bool,
+    spent: bool,
+}
+
+impl UnitMeter {
+    /// `fresh` counts each match as if all its nodes were new. Most are not, so it may go beyond the limit
+    /// within a step, by a factor and a constant; between steps the nodes are counted.
+    fn overdrawn(&self, limit: u64) -> bool {
+        self.fresh > limit.saturating_sub(self.nodes).saturating_mul(3).saturating_add(1_000)
+    }
+}
+
+impl Meter {
+    pub(super) fn new(program: &EgglogProgram) -> Self {
+        Meter { growth: growth(program), matches: vec![0; program.rules.len()], ..Meter::default() }
+    }
+
+    pub(super) fn begin(&mut self, budget: &Budget, inputs: &[usize]) {
+        self.units = inputs
+            .iter()
+            .map(|input| {
+                let input = *input as u64;
+                UnitMeter {
+                    matches: 0,
+                    max_matches: budget.matches.saturating_add(budget.matches_per_input.saturating_mul(input)),
+                    nodes: input,
+                    fresh: 0,
+                    max_nodes: budget
+                        .nodes_per_input
+                        .saturating_mul(input)
+                        .saturating_add(budget.nodes)
+                        .min(budget.node_cap),
+                    step_nodes: u64::MAX,
+                    paused: false,
+                    spent: false,
+                }
+            })
+            .collect();
+        self.matches.iter_mut().for_each(|count| *count = 0);
+        self.refused = 0;
+        self.max_refused = if inputs.len() == 1 { 0 } else { budget.matches.saturating_mul(10) };
+        self.stopped = false;
+    }
+
+    pub(super) fn charge(&mut self, unit: usize, rule: usize) -> Charge {
+        let growth = self.growth.get(rule).copied().unwrap_or(1);
+        let Some(meter) = self.units.get_mut(unit) else { return Charge::Refused };
+        if !meter.spent && !meter.paused {
+            meter.matches += 1;
+            meter.fresh += growth;
+            if meter.matches > meter.max_matches || meter.overdrawn(meter.max_nodes) {
+                meter.spent = true;
+            } else if meter.overdrawn(meter.step_nodes) {
+                meter.paused = true;
+            } else {
+                if let Some(count) = self.matches.get_mut(rule) {
+                    *count += 1;
+                }
+                return Charge::Granted;
+            }
+        }
+        let spent = meter.spent;
+        self.refused += u64::from(spent);
+        if spent && self.refused > self.max_refused {
+            self.stopped = true;
+            return Charge::Stop;
+        }
+        Charge::Refused
+    }
+
+    pub(super) fn begin_step(&mut self, node_limit: Option<u64>) {
+        for unit in &mut self.units {
+            unit.step_nodes = node_limit.unwrap_or(u64::MAX);
+            unit.paused = unit.nodes > unit.step_nodes;
+        }
+    }
+
+    /// Units whose nodes must be counted before the next step.
+    pub(super) fn to_count(&self) -> Vec<usize> {
+        let over = |unit: &UnitMeter| unit.nodes + unit.fresh > unit.max_nodes.min(unit.step_nodes);
+        (0..self.units.len()).filter(|i| !self.units[*i].spent && over(&self.units[*i])).collect()
+    }
+
+    pub(super) fn counted(&mut self, unit: usize, nodes: u64) {
+        let unit = &mut self.units[unit];
+        unit.nodes = nodes;
+        unit.fresh = 0;
+        unit.spent |= nodes > unit.max_nodes;
+    }
+
+    /// Nothing more can come of a run.
+    pub(super) fn all_spent(&self) -> bool {
+        self.units.iter().all(|unit| unit.spent)
+    }
+
+    pub(super) fn exhausted(&self) -> Vec<bool> {
+        self.units.iter().map(|unit| unit.spent).collect()
+    }
+}

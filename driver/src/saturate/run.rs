@@ -1,0 +1,99 @@
+//! Runs a schedule on an e-graph, step by step, within budgets.
+
+use super::batch::Batch;
+use super::budget::{Budget, Step};
+use super::{EngineError, Report};
+use rewright_dsl::egglog::{TYPE_BITS, TableKind};
+
+/// Gives the names of the rulesets that ran, in order, and whether the run was broken off for all units.
+pub(super) fn run(
+    batch: &mut Batch<'_>,
+    plan: &[Step],
+    budget: &Budget,
+    report: &mut Report,
+) -> Result<(Vec<String>, bool), EngineError> {
+    let mut runner = Runner { batch, budget, report, steps: Vec::new(), stopped: false };
+    runner.sequence(plan)?;
+    let (steps, stopped) = (runner.steps, runner.stopped);
+    batch.shared.meter(|meter| {
+        for (rule, matches) in report.rules.iter_mut().zip(&meter.matches) {
+            rule.matches += matches;
+        }
+    });
+    Ok((steps, stopped))
+}
+
+struct Runner<'r, 'b> {
+    batch: &'r mut Batch<'b>,
+    budget: &'r Budget,
+    report: &'r mut Report,
+    steps: Vec<String>,
+    stopped: bool,
+}
+
+impl Runner<'_, '_> {
+    /// Did anything change?
+    fn sequence(&mut self, steps: &[Step]) -> Result<bool, EngineError> {
+        let mut changed = false;
+        for step in steps {
+            match step {
+                Step::Run { ruleset, node_limit } => changed |= self.step(ruleset, *node_limit)?,
+                Step::Saturate { ruleset, node_limit } => {
+                    for _ in 0..self.budget.rounds {
+                        if !self.step(ruleset, *node_limit)? {
+                            break;
+                        }
+                        changed = true;
+                    }
+                }
+                Step::Repeat { count, steps } => {
+                    for _ in 0..*count {
+                        if !self.sequence(steps)? {
+                            break;
+                        }
+                        changed = true;
+                    }
+                }
+            }
+        }
+        Ok(changed)
+    }
+
+    fn step(&mut self, ruleset: &str, node_limit: Option<u64>) -> Result<bool, EngineError> {
+        if self.stopped || self.steps.len() >= self.budget.steps {
+            return Ok(false);
+        }
+        let shared = self.batch.shared;
+        shared.meter(|meter| meter.begin_step(node_limit));
+        let report = self.batch.egraph.step_rules(ruleset).map_err(|error| EngineError::Run(error.to_string()))?;
+        self.steps.push(ruleset.to_owned());
+        for (rule, mine) in self.batch.program.rules.iter().zip(&mut self.report.rules) {
+            mine.time += report.search_and_apply_time_per_rule.get(rule.name.as_str()).copied().unwrap_or_default();
+        }
+        let over = shared.meter(|meter| meter.to_count());
+        if !over.is_empty() {
+            let nodes = count_nodes(self.batch)?;
+            shared.meter(|meter| over.iter().for_each(|unit| meter.counted(*unit, nodes[*unit])));
+        }
+        self.stopped = shared.meter(|meter| meter.stopped || meter.all_spent());
+        Ok(report.updated)
+    }
+}
+
+/// Nodes by unit.
+fn count_nodes(batch: &Batch<'_>) -> Result<Vec<u64>, EngineError> {
+    let mut nodes = vec![0u64; batch.units.len()];
+    for table in &batch.program.tables {
+        if matches!(table.kind, TableKind::Cons | TableKind::Nil) {
+            continue;
+        }
+        let counted = batch.egraph.constructor_enodes(&table.name, |enode| {
+            let column = batch.egraph.value_to_base::<i64>(enode.children[0]);
+            if let Some(count) = nodes.get_mut((column >> TYPE_BITS) as usize) {
+                *count += 1;
+            }
+        });
+        counted.map_err(|error| EngineError::Run(error.to_string()))?;
+    }
+    Ok(nodes)
+}

@@ -1,0 +1,8 @@
+//! Hand-built programs: what goes in, what must come back.
+
+mod budgets;
+mod domain;
+mod fixture;
+mod memory;
+mod scalar;
+mod text;
