@@ -4,6 +4,7 @@
 //! of them; a `Program` is well-typed. This crate knows no IR and runs nothing: it prints what an engine runs.
 
 pub mod codes;
+pub mod check;
 pub mod diagnostic;
 pub mod egglog;
 pub mod program;

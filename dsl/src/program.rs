@@ -19,6 +19,8 @@ pub struct Program {
     pub universe: Universe,
     /// Facts.
     pub facts: Vec<Fact>,
+    /// Conditions that any use of an operation must imply (`requires`), over its parameters.
+    pub requires: IndexMap<OpId, Vec<Guard>>,
     /// Rules, those that laws imply among them.
     pub rules: Vec<Rule>,
     /// Rulesets by qualified name (`std.arith.identities`), with their rules in order.
@@ -77,7 +79,7 @@ pub struct Rule {
     pub guards: Vec<Guard>,
     /// What it concludes.
     pub right: Conclusion,
-    /// `dynamic`
+    /// `dynamic`: its right side computes from constants ([`Term::Eval`]).
     pub dynamic: bool,
     /// Made from a law, not written as a rule.
     pub law: bool,
@@ -93,7 +95,7 @@ pub enum Conclusion {
 }
 
 /// A condition.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub enum Guard {
     /// A fact holds of these terms; looked up, never created.
     Fact(FactId, Vec<Term>),
@@ -173,6 +175,9 @@ pub enum Verdict {
 
 impl Program {
     /// A rule.
+    ///
+    /// # Panics
+    /// If the id is another program's.
     pub fn rule(&self, id: RuleId) -> &Rule {
         &self.rules[id.0 as usize]
     }

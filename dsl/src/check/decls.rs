@@ -1,0 +1,446 @@
+//! Stage 1: names. Imports, types, effects, facts and signatures.
+
+use super::report::Report;
+use super::scope::Scope;
+use super::{Checker, FnPlace};
+use crate::program::{Fact, FactId};
+use crate::syntax::ast::{self, Item, ItemKind, Name, Param, Span, TParam, TypeKind};
+use rewright_typeprop::ops::{Cost, Laws, OpParam};
+use rewright_typeprop::types::{TypeDecl, TypeDeclId};
+use rewright_typeprop::{Effects, Op, Scalar, TypeExpr, TypeParam, TypeStore};
+
+/// Names that only the language itself gives a meaning.
+const RESERVED_TYPES: [&str; 2] = ["Any", "State"];
+
+impl<'a> Checker<'a> {
+    pub(super) fn declare_all(&mut self) {
+        for file in 0..self.files.len() {
+            let mut scope = Scope::new(&self.files[file].pack);
+            if let Some(earlier) = self.files[..file].iter().position(|f| f.pack == scope.pack) {
+                let place = |f: &ast::File| f.pack.as_ref().map_or(Span::default(), |p| p.span);
+                let (pack, at) = (scope.pack.clone(), place(&self.files[file].file));
+                self.report(
+                    Report::error("RW0210", at, format!("two files are pack `{pack}`"), "stated here again")
+                        .also(place(&self.files[earlier].file), "first stated here")
+                        .help("give each file a pack name of its own"),
+                );
+            }
+            self.import_all(file, &mut scope);
+            let items = self.items(file);
+            self.declare_types(&items, &mut scope);
+            for (ruleset, item) in &items {
+                match &item.kind {
+                    ItemKind::Effect { name } => {
+                        if super::ops::BUILTIN_EFFECTS.contains(&name.node.as_str()) {
+                            self.report(Report::error(
+                                "RW0210",
+                                name.span,
+                                format!("effect `{}` is built in", name.node),
+                                "cannot be declared again",
+                            ));
+                        }
+                        scope.declare(|n| {
+                            n.effects.insert(name.node.clone());
+                        });
+                    }
+                    ItemKind::Fact { name, params } => self.declare_fact(name, params, &mut scope),
+                    ItemKind::Ruleset { name, .. } if ruleset.is_some() => {
+                        self.report(
+                            Report::error(
+                                "RW0455",
+                                item.span,
+                                "a ruleset inside a ruleset is not yet supported",
+                                format!("`{}` stands in another ruleset", name.node),
+                            )
+                            .help("move it to the top level of the pack"),
+                        );
+                    }
+                    _ => {}
+                }
+            }
+            for (_, item) in &items {
+                if let ItemKind::Fn(f) = &item.kind {
+                    self.declare_fn(file, item, f, &mut scope);
+                }
+            }
+            self.scopes.push(scope);
+        }
+        self.has_subtypes = vec![false; self.program.universe.types.decls().count()];
+        for (_, decl) in self.program.universe.types.decls() {
+            if let Some(TypeExpr::App(parent, _)) = &decl.supertype {
+                self.has_subtypes[parent.0 as usize] = true;
+            }
+        }
+    }
+
+    fn import_all(&mut self, file: usize, scope: &mut Scope) {
+        let parsed = &self.files[file];
+        for item in &parsed.file.items {
+            let ItemKind::Import { path, alias, names } = &item.kind else { continue };
+            let by_pack = || self.files[..file].iter().position(|f| f.pack == path.node);
+            let Some(target) = parsed.imports.get(&path.node).copied().or_else(by_pack) else {
+                scope.incomplete = true;
+                continue;
+            };
+            let Some(other) = self.scopes.get(target).cloned() else {
+                scope.incomplete = true;
+                continue;
+            };
+            let only: Option<Vec<&str>> = names.as_ref().map(|n| n.iter().map(|n| n.node.as_str()).collect());
+            for name in names.iter().flatten() {
+                if !other.exports.has(&name.node) && !other.incomplete {
+                    let e = &other.exports;
+                    let all = e.types.keys().chain(e.ops.keys()).chain(e.facts.keys()).chain(&e.effects);
+                    let report = Report::error(
+                        "RW0209",
+                        name.span,
+                        format!("pack `{}` has no `{}`", path.node, name.node),
+                        "not declared there",
+                    )
+                    .nearest(&name.node, all.map(String::as_str), || None);
+                    self.report(report);
+                    scope.names.rejected.insert(name.node.clone());
+                }
+            }
+            scope.import(&other, alias.as_ref().map(|a| a.node.as_str()), only.as_deref());
+        }
+    }
+
+    fn declare_types(&mut self, items: &[(Option<&'a Name>, &'a Item)], scope: &mut Scope) {
+        let mut own = Vec::new();
+        for (_, item) in items {
+            let ItemKind::Type { name, .. } = &item.kind else { continue };
+            if RESERVED_TYPES.contains(&name.node.as_str()) {
+                self.report(Report::error(
+                    "RW0210",
+                    name.span,
+                    format!("type `{}` is built in", name.node),
+                    "cannot be declared again",
+                ));
+                continue;
+            }
+            if let Some(earlier) = self.program.universe.types.lookup(&name.node) {
+                let place = self.type_spans[earlier.0 as usize];
+                self.report(
+                    Report::error("RW0210", name.span, format!("type `{}` is declared twice", name.node), "again here")
+                        .also(place, "first declared here")
+                        .help("type names are shared by all packs of a run: rename one, or import the other's"),
+                );
+                continue;
+            }
+            let id = self.program.universe.types.declare(TypeDecl {
+                name: name.node.clone(),
+                params: Vec::new(),
+                supertype: Some(TypeExpr::App(TypeDeclId(0), Vec::new())),
+                model: None,
+                opaque: false,
+            });
+            self.type_spans.push(name.span);
+            scope.declare(|n| {
+                n.types.insert(name.node.clone(), id);
+            });
+            own.push((id, *item));
+        }
+        // Parameters first: a supertype may apply a type that is declared below.
+        for (id, item) in &own {
+            let ItemKind::Type { name, tparams, .. } = &item.kind else { continue };
+            let params = tparams
+                .iter()
+                .map(|p| TypeParam { name: p.name.node.clone(), bound: None })
+                .collect();
+            self.redeclare(*id, &name.node, |d| d.params = params);
+        }
+        for (id, item) in &own {
+            let ItemKind::Type { name, tparams, supertype, model } = &item.kind else { continue };
+            let params = self.tparams(tparams, scope);
+            let parent = supertype.as_ref().and_then(|ty| {
+                let parent = self.type_expr(ty, &params, scope)?;
+                match parent {
+                    TypeExpr::App(..) => Some(parent),
+                    _ => {
+                        self.report(Report::error(
+                            "RW0308",
+                            ty.span,
+                            "a supertype must be a declared type",
+                            "not a type's name",
+                        ));
+                        None
+                    }
+                }
+            });
+            let scalar = model.as_ref().and_then(|m| {
+                let scalar = Scalar::from_name(&m.node);
+                if scalar.is_none() {
+                    let known = ["bv8", "bv16", "bv32", "bv64", "fp32", "fp64"];
+                    self.report(
+                        Report::error("RW0313", m.span, format!("unknown model `{}`", m.node), "no such representation")
+                            .nearest(&m.node, known, || Some(format!("representations are {}", known.join(", ")))),
+                    );
+                }
+                scalar
+            });
+            self.redeclare(*id, &name.node, |d| {
+                d.params = params;
+                d.model = scalar;
+                if let Some(parent) = parent {
+                    d.supertype = Some(parent);
+                }
+            });
+            self.reject_cycle(*id, name, supertype.as_ref());
+            for attribute in &item.attributes {
+                self.unknown_attribute(attribute, "a type");
+            }
+        }
+    }
+
+    /// A type must not be its own supertype, at any distance.
+    fn reject_cycle(&mut self, id: TypeDeclId, name: &Name, written: Option<&ast::Type>) {
+        let types = &self.program.universe.types;
+        let mut at = id;
+        for _ in 0..=types.decls().count() {
+            let Some(TypeExpr::App(parent, _)) = &types.decl(at).supertype else { return };
+            at = *parent;
+            if at == id {
+                let span = written.map_or(name.span, |ty| ty.span);
+                self.report(
+                    Report::error(
+                        "RW0312",
+                        span,
+                        format!("type `{}` is its own supertype", name.node),
+                        "leads back to where it started",
+                    )
+                    .also(name.span, "declared here"),
+                );
+                self.redeclare(id, &name.node, |d| {
+                    d.supertype = Some(TypeExpr::App(TypeDeclId(0), Vec::new()));
+                });
+                return;
+            }
+        }
+    }
+
+    fn redeclare(&mut self, id: TypeDeclId, name: &str, change: impl FnOnce(&mut TypeDecl)) {
+        let types = &mut self.program.universe.types;
+        let mut decl = types.decl(id).clone();
+        change(&mut decl);
+        let same = types.declare(decl);
+        debug_assert_eq!(same, id, "`{name}` keeps its id");
+    }
+
+    /// Type parameters with their bounds; a bound may mention earlier parameters.
+    pub(super) fn tparams(&mut self, tparams: &[TParam], scope: &Scope) -> Vec<TypeParam> {
+        let mut out: Vec<TypeParam> = Vec::new();
+        for (index, tparam) in tparams.iter().enumerate() {
+            if let Some(first) = tparams[..index].iter().find(|p| p.name.node == tparam.name.node) {
+                let (at, first) = (tparam.name.span, first.name.span);
+                self.report(
+                    Report::error("RW0210", at, format!("type parameter `{}` twice", tparam.name.node), "again here")
+                        .also(first, "first here"),
+                );
+            }
+            let bound = tparam.bound.as_ref().and_then(|ty| self.type_expr(ty, &out, scope));
+            out.push(TypeParam { name: tparam.name.node.clone(), bound });
+        }
+        out
+    }
+
+    /// A written type, over the given parameters.
+    pub(super) fn type_expr(&mut self, ty: &ast::Type, params: &[TypeParam], scope: &Scope) -> Option<TypeExpr> {
+        match resolve_type(ty, params, scope, &self.program.universe.types, &self.type_spans) {
+            Ok(ty) => Some(ty),
+            Err(report) => {
+                if let Some(report) = report {
+                    self.report(*report);
+                }
+                None
+            }
+        }
+    }
+
+    fn declare_fact(&mut self, name: &Name, params: &[Param], scope: &mut Scope) {
+        if let Some(earlier) = scope.exports.facts.get(&name.node).and_then(|f| f.first()).copied() {
+            let qualified = format!("{}.{}", scope.pack, name.node);
+            if *self.fact_name(earlier) == qualified {
+                let place = self.fact_spans[earlier.0 as usize];
+                self.report(
+                    Report::error("RW0210", name.span, format!("fact `{}` is declared twice", name.node), "again here")
+                        .also(place, "first declared here"),
+                );
+                return;
+            }
+        }
+        let tys = self.params(params, &[], scope);
+        let Some(tys) = tys else {
+            scope.declare(|n| {
+                n.rejected.insert(name.node.clone());
+            });
+            return;
+        };
+        let id = FactId(self.program.facts.len() as u32);
+        self.program.facts.push(Fact {
+            name: format!("{}.{}", scope.pack, name.node),
+            params: tys.into_iter().map(|p| p.ty).collect(),
+            span: name.span,
+        });
+        self.fact_spans.push(name.span);
+        scope.declare(|n| n.facts.entry(name.node.clone()).or_default().push(id));
+    }
+
+    /// Parameters of a declaration; without a type: `Any`. None if one of them was rejected.
+    fn params(&mut self, params: &[Param], tparams: &[TypeParam], scope: &Scope) -> Option<Vec<OpParam>> {
+        let mut out = Vec::new();
+        let mut good = true;
+        for (index, param) in params.iter().enumerate() {
+            if let Some(first) = params[..index].iter().find(|p| p.name.node == param.name.node) {
+                let (at, first) = (param.name.span, first.name.span);
+                self.report(
+                    Report::error("RW0210", at, format!("parameter `{}` twice", param.name.node), "again here")
+                        .also(first, "first here"),
+                );
+                good = false;
+            }
+            if param.variadic {
+                self.report(variadic(param.name.span));
+                good = false;
+            }
+            let ty = match &param.ty {
+                None => Some(TypeExpr::App(TypeDeclId(0), Vec::new())),
+                Some(ty) => self.type_expr(ty, tparams, scope),
+            };
+            match ty {
+                Some(ty) => out.push(OpParam {
+                    name: param.name.node.clone(),
+                    ty,
+                    constant: param.constant,
+                    variadic: false,
+                }),
+                None => good = false,
+            }
+        }
+        good.then_some(out)
+    }
+
+    fn declare_fn(&mut self, file: usize, item: &'a Item, f: &'a ast::FnItem, scope: &mut Scope) {
+        let before = self.errors();
+        let tparams = self.tparams(&f.tparams, scope);
+        let params = self.params(&f.params, &tparams, scope);
+        let results: Option<Vec<_>> = f.results.iter().map(|ty| self.type_expr(ty, &tparams, scope)).collect();
+        let (Some(params), Some(results)) = (params, results) else {
+            return self.reject_name(&f.name, scope);
+        };
+        if self.errors() > before {
+            return self.reject_name(&f.name, scope);
+        }
+        let same = scope.exports.ops.get(&f.name.node).into_iter().flatten().copied().find(|id| {
+            let op = self.program.universe.ops.get(*id);
+            op.pack == scope.pack
+                && op.params.iter().map(|p| &p.ty).eq(params.iter().map(|p| &p.ty))
+                && op.tparams.iter().map(|p| &p.bound).eq(tparams.iter().map(|p| &p.bound))
+        });
+        if let Some(earlier) = same {
+            let place = self.op_spans[earlier.0 as usize];
+            let message = format!("`{}` is declared twice for the same parameter types", f.name.node);
+            self.report(
+                Report::error("RW0210", f.name.span, message, "again here")
+                    .also(place, "first declared here")
+                    .help("overloads must differ in the types of their parameters"),
+            );
+            return;
+        }
+        let op = self.program.universe.ops.declare(Op {
+            name: f.name.node.clone(),
+            unique: String::new(),
+            pack: scope.pack.clone(),
+            tparams,
+            params,
+            results,
+            effects: Effects::default(),
+            checks: Vec::new(),
+            cost: Cost::Fixed(1),
+            laws: Laws::default(),
+            model: None,
+            spec: None,
+            symbol: None,
+            names: Default::default(),
+            host: f.host,
+            requires: Vec::new(),
+        });
+        self.op_spans.push(f.name.span);
+        self.fns.push(FnPlace { op, file, item });
+        scope.declare(|n| n.ops.entry(f.name.node.clone()).or_default().push(op));
+        self.declare_effects(op, f, scope);
+        self.declare_symbol(op, f, scope);
+    }
+
+    fn reject_name(&mut self, name: &Name, scope: &mut Scope) {
+        scope.declare(|n| {
+            n.rejected.insert(name.node.clone());
+        });
+    }
+}
+
+/// A written type, or why not (`None`: already reported elsewhere).
+pub(super) fn resolve_type(
+    ty: &ast::Type,
+    params: &[TypeParam],
+    scope: &Scope,
+    types: &TypeStore,
+    spans: &[Span],
+) -> Result<TypeExpr, Option<Box<Report>>> {
+    let fail = |report: Report| Err(Some(Box::new(report)));
+    let (path, args) = match &ty.kind {
+        TypeKind::Int(n) => return Ok(TypeExpr::Int(*n)),
+        TypeKind::Named { path, args } => (path, args),
+    };
+    if let Some(index) = params.iter().rposition(|p| p.name == path.node) {
+        if let Some(arg) = args.first() {
+            return fail(Report::error(
+                "RW0308",
+                arg.span,
+                format!("`{}` is a type parameter and takes no arguments", path.node),
+                "not allowed here",
+            ));
+        }
+        return Ok(TypeExpr::Param(index as u32));
+    }
+    if path.node == "State" {
+        return fail(
+            Report::error("RW0310", path.span, "`State` is not the type of a value", "not allowed here")
+                .help("states are parameters of rules and examples only: `s: State`"),
+        );
+    }
+    let Some(id) = scope.find_type(&path.node) else {
+        if scope.is_excused(&path.node) {
+            return Err(None);
+        }
+        let known = scope.names.types.keys().map(String::as_str).chain(params.iter().map(|p| p.name.as_str()));
+        let unimported = || {
+            types.lookup(&path.node).map(|_| format!("another pack declares `{}`: import it", path.node))
+        };
+        return fail(
+            Report::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported")
+                .nearest(&path.node, known, unimported),
+        );
+    };
+    let decl = types.decl(id);
+    if !args.is_empty() && args.len() != decl.params.len() {
+        let want = super::report::count(decl.params.len(), "type argument");
+        return fail(
+            Report::error(
+                "RW0308",
+                ty.span,
+                format!("`{}` takes {want}, here are {}", path.node, args.len()),
+                "wrong number of type arguments",
+            )
+            .also(spans.get(id.0 as usize).copied().unwrap_or_default(), "declared here"),
+        );
+    }
+    let args = args.iter().map(|a| resolve_type(a, params, scope, types, spans)).collect::<Result<_, _>>()?;
+    Ok(TypeExpr::App(id, args))
+}
+
+/// "Not yet" for lists.
+pub(super) fn variadic(at: Span) -> Report {
+    Report::error("RW0452", at, "lists (`xs...`) are not yet supported", "a list parameter or argument")
+        .help("declare one overload per number of arguments")
+}

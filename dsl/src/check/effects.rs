@@ -1,0 +1,260 @@
+//! What a plain rule may not do to effects, and what a right side must see to.
+//!
+//! Traps are no matter here: a trapping operation is a total function beside a check that stays by itself. Reading
+//! is none, either: a load is a function of its state. What counts are statements: `io`, `allocates`, `diverges`.
+//! A plain rule keeps them; writes are kept by the types, since a state can only be replaced by a state.
+
+use super::elab::short;
+use super::report::Report;
+use super::Checker;
+use crate::program::Guard;
+use crate::syntax::ast::{Rewrite, Span};
+use rewright_typeprop::{Effects, OpId, Term};
+
+/// The part of effects that makes a statement.
+#[derive(Clone, PartialEq, Debug)]
+struct Statement {
+    allocates: Vec<String>,
+    io: bool,
+    diverges: bool,
+}
+
+impl Statement {
+    fn of(effects: &Effects) -> Option<Self> {
+        let mut allocates = effects.allocates.clone();
+        allocates.sort();
+        let statement = Statement { allocates, io: effects.io, diverges: effects.diverges };
+        (statement.io || statement.diverges || !statement.allocates.is_empty()).then_some(statement)
+    }
+
+    fn show(&self) -> String {
+        let mut parts: Vec<String> = self.allocates.iter().map(|r| format!("`allocates({r})`")).collect();
+        if self.io {
+            parts.push("`io`".into());
+        }
+        if self.diverges {
+            parts.push("`diverges`".into());
+        }
+        super::report::listed(&parts)
+    }
+}
+
+impl Checker<'_> {
+    pub(super) fn check_effects(&mut self, rewrite: &Rewrite, left: &Term, right: &Term) {
+        self.keeps_effects(rewrite.left.expr.span, rewrite.right.expr.span, left, right);
+    }
+
+    pub(super) fn check_effects_back(&mut self, rewrite: &Rewrite, left: &Term, right: &Term) {
+        if self.program.universe.ops.is_empty() {
+            return;
+        }
+        let before = self.diagnostics.len();
+        self.keeps_effects(rewrite.right.expr.span, rewrite.left.expr.span, right, left);
+        // Both ways say the same if the first one said it already.
+        if before > 0 && self.diagnostics.len() > before && self.diagnostics[before - 1].code == "RW0309" {
+            self.diagnostics.truncate(before);
+        }
+    }
+
+    fn statement(&self, op: OpId) -> Option<Statement> {
+        Statement::of(&self.program.universe.ops.get(op).effects)
+    }
+
+    fn keeps_effects(&mut self, left_at: Span, right_at: Span, left: &Term, right: &Term) {
+        let (mut dropped, mut made) = (Vec::new(), Vec::new());
+        statements(left, &mut dropped);
+        statements(right, &mut made);
+        let root = |term: &Term| match term {
+            Term::Call { op, .. } => Some(*op),
+            _ => None,
+        };
+        let root_effect = root(left).and_then(|op| self.statement(op));
+        let right_effect = root(right).and_then(|op| self.statement(op));
+        if let Some(effect) = &root_effect {
+            let name = root(left).map(|op| self.program.universe.ops.get(op).name.clone()).unwrap_or_default();
+            match &right_effect {
+                Some(other) if other == effect => {}
+                Some(other) => self.report(
+                    Report::error(
+                        "RW0309",
+                        right_at,
+                        format!("`{name}` has {}, its replacement {}", effect.show(), other.show()),
+                        "another effect",
+                    )
+                    .also(left_at, format!("has {}", effect.show()))
+                    .help("a plain rule keeps effects as they are"),
+                ),
+                None => self.report(
+                    Report::error(
+                        "RW0309",
+                        right_at,
+                        format!("this rule drops {} of `{name}`", effect.show()),
+                        "has no such effect",
+                    )
+                    .also(left_at, format!("has {}", effect.show()))
+                    .help("only an `unsafe` rule that says `removes ..` and `because ..` may drop an effect"),
+                ),
+            }
+        }
+        // Statements below the root stay, each as it is.
+        let mut dropped = self.only_statements(dropped);
+        let mut made = self.only_statements(made);
+        dropped.retain(|t| t != left);
+        made.retain(|t| t != right);
+        for term in dropped.iter().filter(|t| !made.contains(t)) {
+            if let Some((name, effect)) = self.name_and_effect(term) {
+                self.report(
+                    Report::error(
+                        "RW0309",
+                        right_at,
+                        format!("this rule drops {effect} of `{name}`"),
+                        "does not mention that call",
+                    )
+                    .also(left_at, format!("holds a call of `{name}`"))
+                    .help("only an `unsafe` rule that says `removes ..` and `because ..` may drop an effect"),
+                );
+            }
+        }
+        let extra = made.iter().filter(|t| !dropped.contains(t)).cloned();
+        let fresh_root = right_effect.filter(|_| root_effect.is_none()).map(|_| right.clone());
+        for term in extra.chain(fresh_root).collect::<Vec<_>>() {
+            if let Some((name, effect)) = self.name_and_effect(&term) {
+                self.report(
+                    Report::error(
+                        "RW0309",
+                        right_at,
+                        format!("this rule makes a new call of `{name}`, which has {effect}"),
+                        "has an effect that the left side has not",
+                    )
+                    .help("only the root may be a statement, and only if the left side's root is one"),
+                );
+            }
+        }
+    }
+
+    fn only_statements(&self, terms: Vec<&Term>) -> Vec<Term> {
+        terms.into_iter().filter(|t| self.name_and_effect(t).is_some()).cloned().collect()
+    }
+
+    fn name_and_effect(&self, term: &Term) -> Option<(String, String)> {
+        let Term::Call { op, .. } = term else { return None };
+        let effect = self.statement(*op)?;
+        Some((self.program.universe.ops.get(*op).name.clone(), effect.show()))
+    }
+
+    /// A right side that uses an operation must imply what the operation requires: a condition of the rule says
+    /// so, or a call on the left side requires the same. A fact must be implied; a comparison that is not seen to
+    /// be is only pointed out, since it may follow for reasons that no syntax shows.
+    pub(super) fn check_requires(&mut self, file: usize, at: Span, left: &Term, right: &Term, guards: &[Guard]) {
+        let (mut lefts, mut rights) = (Vec::new(), Vec::new());
+        statements(left, &mut lefts);
+        statements(right, &mut rights);
+        let required = |term: &Term| -> Vec<Guard> {
+            let Term::Call { op, targs, args, state } = term else { return Vec::new() };
+            let with = Substitution { args, targs, state: state.as_deref() };
+            let own = self.program.requires.get(op).into_iter().flatten();
+            own.map(|g| with.guard(g)).collect()
+        };
+        let mut known: Vec<Guard> = guards.to_vec();
+        known.extend(lefts.iter().flat_map(|t| required(t)));
+        let mut missing = Vec::new();
+        for term in rights {
+            let Term::Call { op, .. } = term else { continue };
+            for guard in required(term) {
+                if !known.contains(&guard) {
+                    let fact = match &guard {
+                        Guard::Fact(id, _) => Some(short(self.fact_name(*id)).to_string()),
+                        _ => None,
+                    };
+                    missing.push((*op, fact));
+                }
+            }
+        }
+        for (op, fact) in missing {
+            let name = self.program.universe.ops.get(op).name.clone();
+            let declared = self.op_spans[op.0 as usize];
+            match fact {
+                Some(fact) => self.report(
+                    Report::error("RW0315", at, format!("`{name}` requires `{fact}`"), "nothing here implies it")
+                        .also(declared, "declared with `requires` here")
+                        .help(format!("add `when {fact}(..)`")),
+                ),
+                None if self.files[file].root => self.report(
+                    Report::lint(
+                        "RW0507",
+                        at,
+                        format!("`{name}` has a requirement that is not seen to hold here"),
+                        "no condition or call on the left says the same",
+                    )
+                    .also(declared, "declared with `requires` here"),
+                ),
+                None => {}
+            }
+        }
+    }
+}
+
+/// All calls in a term, the root first.
+fn statements<'t>(term: &'t Term, out: &mut Vec<&'t Term>) {
+    match term {
+        Term::Var(_) | Term::Lit(..) => {}
+        Term::Eval(inner) => statements(inner, out),
+        Term::Call { args, state, .. } => {
+            out.push(term);
+            args.iter().for_each(|a| statements(a, out));
+            if let Some(state) = state {
+                statements(state, out);
+            }
+        }
+    }
+}
+
+/// Arguments for an operation's parameters.
+pub(super) struct Substitution<'t> {
+    pub(super) args: &'t [Term],
+    pub(super) targs: &'t [rewright_typeprop::TypeExpr],
+    pub(super) state: Option<&'t Term>,
+}
+
+impl Substitution<'_> {
+    fn ty(&self, ty: &rewright_typeprop::TypeExpr) -> rewright_typeprop::TypeExpr {
+        use rewright_typeprop::TypeExpr;
+        match ty {
+            TypeExpr::Param(i) => self.targs.get(*i as usize).cloned().unwrap_or(TypeExpr::Param(*i)),
+            TypeExpr::Int(n) => TypeExpr::Int(*n),
+            TypeExpr::App(decl, args) => TypeExpr::App(*decl, args.iter().map(|a| self.ty(a)).collect()),
+        }
+    }
+
+    /// A term over the operation's parameters, put in the caller's terms.
+    pub(super) fn term(&self, term: &Term) -> Term {
+        match term {
+            Term::Var(i) if *i as usize >= self.args.len() => self.state.cloned().unwrap_or(Term::Var(*i)),
+            Term::Var(i) => self.args[*i as usize].clone(),
+            Term::Lit(literal, ty) => Term::Lit(literal.clone(), self.ty(ty)),
+            Term::Eval(inner) => Term::Eval(Box::new(self.term(inner))),
+            Term::Call { op, targs, args, state } => Term::Call {
+                op: *op,
+                targs: targs.iter().map(|t| self.ty(t)).collect(),
+                args: args.iter().map(|a| self.term(a)).collect(),
+                state: state.as_ref().map(|s| Box::new(self.term(s))),
+            },
+        }
+    }
+
+    fn guard(&self, guard: &Guard) -> Guard {
+        match guard {
+            Guard::Fact(id, args) => Guard::Fact(*id, args.iter().map(|a| self.term(a)).collect()),
+            Guard::Holds(term) => Guard::Holds(self.term(term)),
+            Guard::Compare { equal, left, right } => {
+                Guard::Compare { equal: *equal, left: self.term(left), right: self.term(right) }
+            }
+            Guard::Class { same, left, right } => {
+                Guard::Class { same: *same, left: self.term(left), right: self.term(right) }
+            }
+            Guard::Is(term, ty) => Guard::Is(self.term(term), self.ty(ty)),
+            Guard::Not(inner) => Guard::Not(Box::new(self.guard(inner))),
+            Guard::Or(a, b) => Guard::Or(Box::new(self.guard(a)), Box::new(self.guard(b))),
+        }
+    }
+}

@@ -1,0 +1,649 @@
+//! Expressions of one rule, declaration or example -> typed nodes.
+//!
+//! Nodes are built bottom-up. A call is resolved at once if its arguments decide it; otherwise it waits until
+//! other constraints have told more ([`super::overload`]). When a whole rule is built, [`super::finish`] closes
+//! what is open, gives every reading call its state and turns nodes into terms.
+
+use super::overload::Misfit;
+use super::report::{Report, count, listed};
+use super::scope::Scope;
+use super::solve::{Clash, IType, LiteralKind, Solver, rigid, substitute};
+use crate::diagnostic::Diagnostic;
+use crate::program::{Fact, FactId};
+use crate::syntax::ast::{self, Arg, Expr, ExprKind, Span};
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::{OpId, TypeParam, Universe};
+
+/// Deeper expressions are rejected, so that no stage needs an unbounded stack.
+const DEPTH: u32 = 200;
+
+/// A node: an index into [`Elab::nodes`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct NodeId(pub(crate) u32);
+
+/// Where an expression stands: decides which names it may introduce and what an omitted state means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Place {
+    /// A pattern: an omitted state is any state, `_` any value.
+    Left,
+    /// A replacement: an omitted state is that of the match.
+    Right,
+    /// A condition: like a replacement.
+    Guard,
+    /// An example: one state is meant wherever none is written.
+    Example,
+    /// A clause of a declaration: the state in which the operation itself stands.
+    Declaration,
+}
+
+/// What surrounds an expression.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Around {
+    pub(crate) place: Place,
+    pub(crate) state: Option<NodeId>,
+    /// `dynamic`: `eval` is allowed.
+    pub(crate) dynamic: bool,
+}
+
+/// A typed node.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub(crate) kind: NodeKind,
+    pub(crate) ty: IType,
+    pub(crate) span: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum NodeKind {
+    Var(u32),
+    Lit(Literal),
+    Call(Call),
+    Eval(NodeId),
+    /// Reported already.
+    Error,
+}
+
+/// A call, resolved or not.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    /// As written: a name or a symbol.
+    pub(crate) name: String,
+    pub(crate) name_span: Span,
+    pub(crate) candidates: Vec<OpId>,
+    pub(crate) explicit: Vec<IType>,
+    pub(crate) args: Vec<NodeId>,
+    pub(crate) around: Around,
+    pub(crate) chosen: Option<(OpId, Vec<IType>)>,
+    /// Set in the end, for operations that take a state.
+    pub(crate) state: Option<NodeId>,
+}
+
+/// A variable.
+#[derive(Clone, Debug)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) span: Span,
+    pub(crate) kind: VariableKind,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum VariableKind {
+    Value { ty: IType, constant: bool },
+    State,
+}
+
+/// The elaboration of one rule, declaration or example.
+pub(crate) struct Elab<'c> {
+    pub(crate) universe: &'c Universe,
+    pub(crate) scope: &'c Scope,
+    pub(crate) facts: &'c [Fact],
+    pub(crate) op_spans: &'c [Span],
+    pub(crate) type_spans: &'c [Span],
+    /// By operation: which arguments must be known to compute it; `None` if it cannot be computed.
+    pub(crate) computable: &'c [Option<Vec<bool>>],
+    pub(crate) solver: Solver<'c>,
+    pub(crate) tparams: Vec<TypeParam>,
+    pub(crate) variables: Vec<Variable>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) waiting: Vec<NodeId>,
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Something was wrong, reported here or earlier: no term may come out.
+    pub(crate) failed: bool,
+    pub(crate) depth: u32,
+    /// Why the rule can never fire although every part of it is well-typed.
+    pub(crate) never: Option<Report>,
+}
+
+impl<'c> super::Checker<'c> {
+    /// A fresh elaboration in the scope of a file, below the given type parameters.
+    pub(super) fn elab(&self, file: usize, tparams: Vec<TypeParam>) -> Elab<'_> {
+        let mut solver = Solver::new(&self.program.universe.types, &self.has_subtypes);
+        for tparam in &tparams {
+            solver.push_rigid(tparam.bound.as_ref().map(rigid));
+        }
+        Elab {
+            universe: &self.program.universe,
+            scope: &self.scopes[file],
+            facts: &self.program.facts,
+            op_spans: &self.op_spans,
+            type_spans: &self.type_spans,
+            computable: &self.computable,
+            solver,
+            tparams,
+            variables: Vec::new(),
+            nodes: Vec::new(),
+            waiting: Vec::new(),
+            diagnostics: Vec::new(),
+            failed: false,
+            depth: 0,
+            never: None,
+        }
+    }
+}
+
+impl Elab<'_> {
+    pub(crate) fn report(&mut self, report: Report) {
+        self.failed = true;
+        self.diagnostics.push(report.done());
+    }
+
+    pub(crate) fn node(&self, id: NodeId) -> &Node {
+        &self.nodes[id.0 as usize]
+    }
+
+    fn push(&mut self, kind: NodeKind, ty: IType, span: Span) -> NodeId {
+        self.nodes.push(Node { kind, ty, span });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    pub(crate) fn error_node(&mut self, span: Span) -> NodeId {
+        self.failed = true;
+        self.push(NodeKind::Error, IType::Error, span)
+    }
+
+    pub(crate) fn show(&self, ty: &IType) -> String {
+        self.solver.display(ty, &self.tparams)
+    }
+
+    /// Declares a variable; the caller has seen to it that the name is free.
+    pub(crate) fn declare(&mut self, name: &str, span: Span, kind: VariableKind) -> u32 {
+        self.variables.push(Variable { name: name.into(), span, kind });
+        self.variables.len() as u32 - 1
+    }
+
+    pub(crate) fn variable(&self, name: &str) -> Option<u32> {
+        self.variables.iter().position(|v| v.name == name && name != "_").map(|i| i as u32)
+    }
+
+    /// A written type: a parameter stands for itself, `_` is open.
+    pub(crate) fn written_type(&mut self, ty: &ast::Type) -> IType {
+        if let ast::TypeKind::Named { path, args } = &ty.kind
+            && path.node == "_"
+            && args.is_empty()
+        {
+            return self.solver.fresh();
+        }
+        let resolved =
+            super::decls::resolve_type(ty, &self.tparams, self.scope, &self.universe.types, self.type_spans);
+        match resolved {
+            Ok(ty) => rigid(&ty),
+            Err(report) => {
+                self.failed = true;
+                if let Some(report) = report {
+                    self.report(*report);
+                }
+                IType::Error
+            }
+        }
+    }
+
+    /// A side with its states, innermost last.
+    pub(crate) fn side(&mut self, side: &ast::Side, around: Around) -> NodeId {
+        let mut state = around.state;
+        for after in side.after.iter().rev() {
+            state = Some(self.state(after, Around { state, ..around }));
+        }
+        self.expr(&side.expr, Around { state, ..around })
+    }
+
+    /// An expression in state position.
+    fn state(&mut self, expr: &Expr, around: Around) -> NodeId {
+        match &expr.kind {
+            ExprKind::Paren(inner) => self.state(inner, around),
+            ExprKind::Path(name) if !name.contains('.') => {
+                if let Some(outer) = around.state {
+                    let at = self.node(outer).span;
+                    self.report(
+                        Report::error("RW0310", at, format!("state `{name}` stands in no other state"), "after what?")
+                            .help("a state variable ends a chain of `after`"),
+                    );
+                }
+                let index = match self.variable(name) {
+                    Some(index) => index,
+                    None if matches!(around.place, Place::Left | Place::Example) => {
+                        self.declare(name, expr.span, VariableKind::State)
+                    }
+                    None => {
+                        let known: Vec<String> = self.names_of(|k| *k == VariableKind::State);
+                        self.report(
+                            Report::error("RW0403", expr.span, format!("state `{name}` is not on the left"), "unbound")
+                                .nearest(name, known.iter().map(String::as_str), || {
+                                    Some("name the state on the left side: `... after s`".into())
+                                }),
+                        );
+                        return self.error_node(expr.span);
+                    }
+                };
+                if self.variables[index as usize].kind != VariableKind::State {
+                    let declared = self.variables[index as usize].span;
+                    self.report(
+                        Report::error("RW0310", expr.span, format!("`{name}` is a value, not a state"), "wants a state")
+                            .also(declared, "declared here"),
+                    );
+                    return self.error_node(expr.span);
+                }
+                self.push(NodeKind::Var(index), IType::State, expr.span)
+            }
+            _ => {
+                let node = self.expr(expr, around);
+                let ty = self.node(node).ty.clone();
+                if self.solver.unify(&ty, &IType::State).is_err() {
+                    let found = self.show(&ty);
+                    self.report(
+                        Report::error(
+                            "RW0310",
+                            expr.span,
+                            format!("expected a state, found a value of type `{found}`"),
+                            "gives no state",
+                        )
+                        .help("a state is a variable, or a call that writes"),
+                    );
+                    return self.error_node(expr.span);
+                }
+                node
+            }
+        }
+    }
+
+    fn names_of(&self, wanted: impl Fn(&VariableKind) -> bool) -> Vec<String> {
+        self.variables.iter().filter(|v| wanted(&v.kind) && v.name != "_").map(|v| v.name.clone()).collect()
+    }
+
+    /// An expression in value position.
+    pub(crate) fn expr(&mut self, expr: &Expr, around: Around) -> NodeId {
+        if self.depth >= DEPTH {
+            self.report(
+                Report::error("RW0456", expr.span, "this expression is nested too deeply", "too deep here")
+                    .help(format!("at most {DEPTH} levels")),
+            );
+            return self.error_node(expr.span);
+        }
+        self.depth += 1;
+        let node = self.expr_inner(expr, around);
+        self.depth -= 1;
+        node
+    }
+
+    fn expr_inner(&mut self, expr: &Expr, around: Around) -> NodeId {
+        let span = expr.span;
+        match &expr.kind {
+            ExprKind::Error => self.error_node(span),
+            ExprKind::Paren(inner) => self.expr(inner, around),
+            ExprKind::Path(name) => self.path(name, span),
+            ExprKind::Int { value, .. } => self.literal(Literal::Int(*value), LiteralKind::Int, span),
+            ExprKind::Float { value, .. } => self.literal(Literal::Float(*value), LiteralKind::Float, span),
+            ExprKind::Str(text) => self.literal(Literal::Str(text.clone()), LiteralKind::Str, span),
+            ExprKind::Bool(b) => self.literal(Literal::Int(i128::from(*b)), LiteralKind::Int, span),
+            ExprKind::Wildcard if around.place == Place::Left => {
+                let ty = self.solver.fresh();
+                let index = self.declare("_", span, VariableKind::Value { ty: ty.clone(), constant: false });
+                self.push(NodeKind::Var(index), ty, span)
+            }
+            ExprKind::Wildcard => {
+                self.report(
+                    Report::error("RW0403", span, "`_` stands for no value here", "only a pattern may leave it open")
+                        .help("name it in the parameter list"),
+                );
+                self.error_node(span)
+            }
+            ExprKind::Operator(symbol) => {
+                let message = format!("the operator `({symbol})` as a value is not yet supported");
+                self.report(Report::error("RW0455", span, message, "a function as a value"));
+                self.error_node(span)
+            }
+            ExprKind::Eval(inner) => self.eval(inner, span, around),
+            ExprKind::Call { callee, targs, args } => self.named_call(callee, targs, args, span, around),
+            ExprKind::Binary { op, left, right } => {
+                let args = vec![self.expr(left, around), self.expr(right, around)];
+                self.operator(op, args, span, around)
+            }
+            ExprKind::Unary { op, expr: inner } => match (op.node.as_str(), &inner.kind) {
+                ("-", ExprKind::Int { value, .. }) => {
+                    self.literal(Literal::Int(value.wrapping_neg()), LiteralKind::Int, span)
+                }
+                ("-", ExprKind::Float { value, .. }) => self.literal(Literal::Float(-value), LiteralKind::Float, span),
+                _ => {
+                    let args = vec![self.expr(inner, around)];
+                    self.operator(op, args, span, around)
+                }
+            },
+            ExprKind::Postfix { op, expr: inner } => {
+                let args = vec![self.expr(inner, around)];
+                self.operator(op, args, span, around)
+            }
+            ExprKind::Is { .. } => {
+                self.report(
+                    Report::error("RW0317", span, "`is` is a condition, not a value", "not allowed here")
+                        .help("conditions stand after `when`"),
+                );
+                self.error_node(span)
+            }
+        }
+    }
+
+    fn literal(&mut self, literal: Literal, kind: LiteralKind, span: Span) -> NodeId {
+        let ty = self.solver.fresh_literal(kind);
+        self.push(NodeKind::Lit(literal), ty, span)
+    }
+
+    fn path(&mut self, name: &str, span: Span) -> NodeId {
+        if let Some(index) = self.variable(name) {
+            let ty = match &self.variables[index as usize].kind {
+                VariableKind::Value { ty, .. } => ty.clone(),
+                VariableKind::State => IType::State,
+            };
+            return self.push(NodeKind::Var(index), ty, span);
+        }
+        if self.scope.is_excused(name) {
+            return self.error_node(span);
+        }
+        let known = self.names_of(|_| true);
+        let is_op = !self.scope.find_ops(name).is_empty();
+        let is_fact = !self.scope.find_facts(name).is_empty();
+        self.report(
+            Report::error("RW0214", span, format!("unknown variable `{name}`"), "not a parameter").nearest(
+                name,
+                known.iter().map(String::as_str),
+                || {
+                    Some(if is_op {
+                        format!("`{name}` is a function: write `{name}(..)`")
+                    } else if is_fact {
+                        format!("`{name}` is a fact: write `{name}(..)` after `when`")
+                    } else {
+                        format!("declare it in the parameter list: `({name}: ...)`")
+                    })
+                },
+            ),
+        );
+        self.error_node(span)
+    }
+
+    fn eval(&mut self, inner: &Expr, span: Span, around: Around) -> NodeId {
+        if around.place != Place::Right {
+            self.report(
+                Report::error("RW0405", span, "`eval` belongs on a right side", "nothing is computed here")
+                    .help("`dynamic rule f(const c: T): lhs => eval(..)`"),
+            );
+            return self.error_node(span);
+        }
+        if !around.dynamic {
+            self.report(
+                Report::error("RW0405", span, "`eval` outside a dynamic rule", "computed while matching")
+                    .help("write `dynamic rule`"),
+            );
+        }
+        let node = self.expr(inner, around);
+        let ty = self.node(node).ty.clone();
+        self.push(NodeKind::Eval(node), ty, span)
+    }
+
+    fn named_call(
+        &mut self,
+        callee: &ast::Path,
+        targs: &[ast::Type],
+        args: &[Arg],
+        span: Span,
+        around: Around,
+    ) -> NodeId {
+        let mut nodes = Vec::new();
+        for arg in args {
+            nodes.push(match arg {
+                Arg::Expr(e) => self.expr(e, around),
+                Arg::Splat(name) => {
+                    self.report(super::decls::variadic(name.span));
+                    self.error_node(name.span)
+                }
+                Arg::For { expr, .. } if around.place == Place::Left => {
+                    self.report(
+                        Report::error("RW0404", expr.span, "`for` on a left side", "a pattern builds no list")
+                            .help("match the list as `xs...`, and use `for` on the right"),
+                    );
+                    self.error_node(expr.span)
+                }
+                Arg::For { list, .. } => {
+                    self.report(super::decls::variadic(list.span));
+                    self.error_node(list.span)
+                }
+            });
+        }
+        let explicit = targs.iter().map(|t| self.written_type(t)).collect();
+        let name = callee.node.as_str();
+        let candidates = self.scope.find_ops(name);
+        if candidates.is_empty() {
+            if self.scope.is_excused(name) {
+                return self.error_node(span);
+            }
+            let (tables, last) = self.scope.tables(name);
+            let known: Vec<String> = tables.iter().flat_map(|t| t.ops.keys()).cloned().collect();
+            let is_fact = !self.scope.find_facts(name).is_empty();
+            let elsewhere: Vec<_> =
+                self.universe.ops.overloads(last).iter().map(|id| self.universe.ops.get(*id).pack.clone()).collect();
+            let report = if is_fact {
+                Report::error("RW0317", callee.span, format!("fact `{name}` is not a value"), "not allowed here")
+                    .help("facts stand after `when`")
+            } else {
+                Report::error("RW0201", callee.span, format!("unknown function `{name}`"), "not declared or imported")
+                    .nearest(last, known.iter().map(String::as_str), || {
+                        elsewhere.first().map(|pack| format!("pack `{pack}` declares it: `import {pack}`"))
+                    })
+            };
+            self.report(report);
+            return self.error_node(span);
+        }
+        self.call(callee.node.clone(), callee.span, candidates, explicit, nodes, span, around)
+    }
+
+    fn operator(&mut self, op: &ast::Name, args: Vec<NodeId>, span: Span, around: Around) -> NodeId {
+        let all = self.scope.symbols.get(&op.node).cloned().unwrap_or_default();
+        let arity = args.len();
+        let candidates: Vec<OpId> =
+            all.iter().copied().filter(|id| self.universe.ops.get(*id).params.len() == arity).collect();
+        if candidates.is_empty() {
+            if !self.scope.incomplete {
+                let kind = if arity == 1 { "prefix or postfix" } else { "infix" };
+                self.report(
+                    Report::error(
+                        "RW0213",
+                        op.span,
+                        format!("no function is {kind} `{}` here", op.node),
+                        "unknown operator",
+                    )
+                    .help(format!("declare one: `fn name(..) -> .. as \"{}\"`, or import a pack that does", op.node)),
+                );
+            }
+            return self.error_node(span);
+        }
+        self.call(op.node.clone(), op.span, candidates, Vec::new(), args, span, around)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "the parts of a call, used in two places")]
+    fn call(
+        &mut self,
+        name: String,
+        name_span: Span,
+        candidates: Vec<OpId>,
+        explicit: Vec<IType>,
+        args: Vec<NodeId>,
+        span: Span,
+        around: Around,
+    ) -> NodeId {
+        let ty = self.solver.fresh();
+        let call = Call { name, name_span, candidates, explicit, args, around, chosen: None, state: None };
+        let id = self.push(NodeKind::Call(call), ty, span);
+        if !self.try_choose(id, false) {
+            self.waiting.push(id);
+        }
+        id
+    }
+
+    /// Arguments of a fact, each below its parameter.
+    pub(crate) fn fact_args(&mut self, id: FactId, args: &[Arg], at: Span, around: Around) -> Option<Vec<NodeId>> {
+        let fact = &self.facts[id.0 as usize];
+        if fact.params.len() != args.len() {
+            let message = format!(
+                "fact `{}` takes {}, here are {}",
+                short(&fact.name),
+                count(fact.params.len(), "argument"),
+                args.len()
+            );
+            self.report(Report::error("RW0302", at, message, "wrong number").also(fact.span, "declared here"));
+            return None;
+        }
+        let mut nodes = Vec::new();
+        for (arg, param) in args.iter().zip(&fact.params) {
+            let Arg::Expr(e) = arg else {
+                self.report(super::decls::variadic(at));
+                return None;
+            };
+            let node = self.expr(e, around);
+            let want = substitute(param, &[]);
+            let ty = self.node(node).ty.clone();
+            if self.solver.subtype(&ty, &want).is_err() {
+                let (want, found) = (self.show(&want), self.show(&ty));
+                self.report(
+                    Report::error(
+                        "RW0301",
+                        e.span,
+                        format!("expected `{want}`, found `{found}`"),
+                        format!("of type `{found}`"),
+                    )
+                    .also(fact.span, format!("`{}` is about `{want}`", short(&fact.name))),
+                );
+            }
+            nodes.push(node);
+        }
+        Some(nodes)
+    }
+
+    /// Says why the only candidate does not fit.
+    pub(crate) fn report_misfit(&mut self, id: NodeId, op: OpId, misfit: Misfit) {
+        let NodeKind::Call(call) = self.node(id).kind.clone() else { return };
+        let decl = self.universe.ops.get(op);
+        let declared = self.op_spans[op.0 as usize];
+        let signature = signature(decl, self.universe);
+        let report = match misfit {
+            Misfit::Arity => Report::error(
+                "RW0302",
+                call.name_span,
+                format!(
+                    "`{}` takes {}, here are {}",
+                    call.name,
+                    count(decl.params.len(), "argument"),
+                    call.args.len()
+                ),
+                "wrong number of arguments",
+            ),
+            Misfit::TypeArity => Report::error(
+                "RW0308",
+                call.name_span,
+                format!(
+                    "`{}` takes {}, here are {}",
+                    call.name,
+                    count(decl.tparams.len(), "type argument"),
+                    call.explicit.len()
+                ),
+                "wrong number of type arguments",
+            ),
+            Misfit::TypeArg(index, clash) => {
+                let found = self.show(&call.explicit[index]);
+                let param = &decl.tparams[index].name;
+                Report::error(
+                    "RW0307",
+                    call.name_span,
+                    format!("`{found}` cannot be `{param}` of `{}`", call.name),
+                    self.explain(&clash),
+                )
+            }
+            Misfit::Arg(index, want, clash) => {
+                let arg = self.node(call.args[index]);
+                let (want, found) = (self.show(&want), self.show(&arg.ty));
+                let code = if matches!(clash, Clash::Bound(..)) { "RW0307" } else { "RW0301" };
+                Report::error(code, arg.span, format!("expected `{want}`, found `{found}`"), self.explain(&clash))
+            }
+            Misfit::Result(gives, clash) => {
+                let (gives, want) = (self.show(&gives), self.show(&self.node(id).ty));
+                let code = if matches!(clash, Clash::Bound(..)) { "RW0307" } else { "RW0301" };
+                Report::error(
+                    code,
+                    self.node(id).span,
+                    format!("`{}` gives `{gives}`, but `{want}` is wanted here", call.name),
+                    self.explain(&clash),
+                )
+            }
+        };
+        self.report(report.also(declared, signature));
+        self.nodes[id.0 as usize].kind = NodeKind::Error;
+    }
+
+    /// The label of a clash.
+    pub(crate) fn explain(&self, clash: &Clash) -> String {
+        match clash {
+            Clash::Different => "of another type".into(),
+            Clash::Bound(ty, bound) => format!("`{}` is not below `{}`", self.show(ty), self.show(bound)),
+            Clash::Literal(kind, ty) => {
+                let kind = match kind {
+                    LiteralKind::Int => "an integer",
+                    LiteralKind::Float => "a float",
+                    LiteralKind::Str => "a string",
+                };
+                format!("{kind} literal cannot be `{}`", self.show(ty))
+            }
+            Clash::Infinite => "this type would contain itself".into(),
+        }
+    }
+
+    /// Types of arguments, for messages.
+    pub(crate) fn arg_types(&self, call: &Call) -> String {
+        let shown: Vec<String> = call.args.iter().map(|a| format!("`{}`", self.show(&self.node(*a).ty))).collect();
+        if shown.is_empty() { "no arguments".into() } else { listed(&shown) }
+    }
+}
+
+/// The last part of a qualified name.
+pub(crate) fn short(name: &str) -> &str {
+    name.rsplit_once('.').map_or(name, |(_, last)| last)
+}
+
+/// `iadd{T <: Int}(x: T, y: T) -> T`
+pub(crate) fn signature(op: &rewright_typeprop::Op, universe: &Universe) -> String {
+    let none: [bool; 0] = [];
+    let solver = Solver::new(&universe.types, &none);
+    let ty = |t: &rewright_typeprop::TypeExpr| solver.display(&rigid(t), &op.tparams);
+    let tparams: Vec<String> = op
+        .tparams
+        .iter()
+        .map(|p| match &p.bound {
+            Some(bound) => format!("{} <: {}", p.name, ty(bound)),
+            None => p.name.clone(),
+        })
+        .collect();
+    let tparams = if tparams.is_empty() { String::new() } else { format!("{{{}}}", tparams.join(", ")) };
+    let params: Vec<String> = op.params.iter().map(|p| format!("{}: {}", p.name, ty(&p.ty))).collect();
+    let results: Vec<String> = op.results.iter().map(ty).collect();
+    let results = match &results[..] {
+        [] => String::new(),
+        [one] => format!(" -> {one}"),
+        more => format!(" -> ({})", more.join(", ")),
+    };
+    format!("{}{tparams}({}){results}", op.name, params.join(", "))
+}

@@ -1,0 +1,373 @@
+//! The end of an elaboration: calls that wait are resolved, reading calls get their state, open types are closed
+//! or become inferred type parameters, literals are checked against the instances; then nodes become terms.
+
+use super::elab::{Elab, NodeId, NodeKind, Place, VariableKind, short};
+use super::report::{Report, listed};
+use super::solve::IType;
+use crate::syntax::ast::Span;
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::types::TypeDeclId;
+use rewright_typeprop::{Scalar, Term, TypeParam};
+
+/// What an omitted state is called where it has no name.
+pub(super) const ANY_STATE: &str = "?state";
+
+impl Elab<'_> {
+    /// Closes everything. `left` is the root that gives an omitted state on the right its meaning; `generalise`
+    /// makes what is open a type parameter, otherwise it is a mistake.
+    pub(crate) fn finish(&mut self, left: Option<NodeId>, generalise: bool) {
+        self.resolve_waiting();
+        self.give_states(left);
+        self.check_constants();
+        self.close_types(generalise);
+        self.check_literals();
+    }
+
+    /// Ids of all calls that were resolved, in order of construction: arguments before calls.
+    fn calls(&self) -> Vec<NodeId> {
+        let ids = (0..self.nodes.len() as u32).map(NodeId);
+        ids.filter(|id| matches!(&self.node(*id).kind, NodeKind::Call(c) if c.chosen.is_some())).collect()
+    }
+
+    fn give_states(&mut self, left: Option<NodeId>) {
+        let mut used: Vec<NodeId> = Vec::new();
+        let mut given: Vec<NodeId> = Vec::new();
+        for id in self.calls() {
+            let NodeKind::Call(call) = self.node(id).kind.clone() else { continue };
+            let Some((op, _)) = call.chosen else { continue };
+            given.extend(call.around.state);
+            let decl = self.universe.ops.get(op);
+            if decl.effects.gives_state() && decl.results.iter().any(|r| *r != unit(self.universe)) {
+                let message = format!("`{}` gives a state and a value: not yet supported in rules", decl.name);
+                self.report(Report::error("RW0455", call.name_span, message, "used here"));
+            }
+            if !decl.effects.takes_state() {
+                continue;
+            }
+            let mut regions: Vec<&String> = decl.effects.reads.iter().chain(&decl.effects.writes).collect();
+            regions.sort();
+            regions.dedup();
+            if regions.len() > 1 {
+                let regions: Vec<String> = regions.iter().map(|r| format!("`{r}`")).collect();
+                let message = format!("`{}` uses {}: several regions are not yet supported", decl.name, listed(&regions));
+                self.report(Report::error("RW0455", call.name_span, message, "which state does it stand in?"));
+                continue;
+            }
+            let state = match (call.around.state, call.around.place) {
+                (Some(state), _) => {
+                    used.push(state);
+                    Some(state)
+                }
+                (None, Place::Left) => {
+                    let name = format!("{ANY_STATE}{}", self.variables.len());
+                    Some(self.state_variable(name, call.name_span))
+                }
+                (None, Place::Example | Place::Declaration) => {
+                    Some(self.state_variable(ANY_STATE.into(), call.name_span))
+                }
+                (None, Place::Right | Place::Guard) => self.state_of_match(left, call.name_span),
+            };
+            if let NodeKind::Call(call) = &mut self.nodes[id.0 as usize].kind {
+                call.state = state;
+            }
+        }
+        given.sort();
+        given.dedup();
+        for state in given {
+            let chained = |s: NodeId| used.contains(&s);
+            if !chained(state) && !self.failed {
+                let span = self.node(state).span;
+                self.report(
+                    Report::error("RW0310", span, "nothing here stands in a state", "`after` says nothing")
+                        .help("only calls that read or write a region take `after`"),
+                );
+            }
+        }
+    }
+
+    fn state_variable(&mut self, name: String, span: Span) -> NodeId {
+        let index = match self.variable(&name) {
+            Some(index) => index,
+            None => self.declare(&name, span, VariableKind::State),
+        };
+        self.nodes.push(super::elab::Node { kind: NodeKind::Var(index), ty: IType::State, span });
+        NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// What an omitted state means on a right side: the root's, or the only one on the left.
+    fn state_of_match(&mut self, left: Option<NodeId>, at: Span) -> Option<NodeId> {
+        if let Some(root) = left
+            && let NodeKind::Call(call) = &self.node(root).kind
+            && let Some(state) = call.state
+        {
+            return Some(state);
+        }
+        let states: Vec<u32> = (0..self.variables.len() as u32)
+            .filter(|i| self.variables[*i as usize].kind == VariableKind::State)
+            .collect();
+        if let [only] = states[..] {
+            let span = self.variables[only as usize].span;
+            self.nodes.push(super::elab::Node { kind: NodeKind::Var(only), ty: IType::State, span });
+            return Some(NodeId(self.nodes.len() as u32 - 1));
+        }
+        let why = if states.is_empty() { "the left side has no state" } else { "the left side has several states" };
+        self.report(
+            Report::error("RW0311", at, format!("in which state does this stand? {why}"), "state unknown")
+                .help("name it: `... after s` on both sides"),
+        );
+        None
+    }
+
+    /// Arguments of compile-time parameters must be compile-time values.
+    fn check_constants(&mut self) {
+        for id in self.calls() {
+            let NodeKind::Call(call) = self.node(id).kind.clone() else { continue };
+            let Some((op, _)) = call.chosen else { continue };
+            for (param, arg) in self.universe.ops.get(op).params.iter().zip(&call.args) {
+                if !param.constant {
+                    continue;
+                }
+                let kind = self.node(*arg).kind.clone();
+                let constant = match &kind {
+                    NodeKind::Var(v) => {
+                        let variable = &mut self.variables[*v as usize];
+                        match &mut variable.kind {
+                            VariableKind::Value { constant, .. } => {
+                                *constant |= variable.name == "_";
+                                *constant || call.around.place == Place::Declaration
+                            }
+                            VariableKind::State => false,
+                        }
+                    }
+                    NodeKind::Lit(_) | NodeKind::Eval(_) | NodeKind::Error => true,
+                    NodeKind::Call(_) => false,
+                };
+                if !constant {
+                    let (span, declared) = (self.node(*arg).span, self.op_spans[op.0 as usize]);
+                    let message = format!("`{}` of `{}` is a compile-time value", param.name, call.name);
+                    let help = match &kind {
+                        NodeKind::Var(v) => format!("declare `const {}`", self.variables[*v as usize].name),
+                        _ if call.around.place == Place::Right => "compute it in a dynamic rule: `eval(..)`".into(),
+                        _ => "match it with a `const` parameter, and constrain that with `when`".into(),
+                    };
+                    self.report(
+                        Report::error("RW0319", span, message, "known only at run time")
+                            .also(declared, "declared `const` here")
+                            .help(help),
+                    );
+                }
+            }
+        }
+    }
+
+    fn close_types(&mut self, generalise: bool) {
+        for id in self.calls() {
+            let NodeKind::Call(call) = self.node(id).kind.clone() else { continue };
+            let Some((op, targs)) = call.chosen else { continue };
+            for (index, targ) in targs.iter().enumerate() {
+                let mut holes = Vec::new();
+                self.solver.holes_in(targ, &mut holes);
+                for hole in holes {
+                    if generalise {
+                        self.generalise(hole);
+                    } else if self.solver.is_annotated(hole) {
+                        let ty = self.solver.upper(hole).unwrap_or_else(any);
+                        self.solver.close(hole, ty);
+                    } else {
+                        let decl = self.universe.ops.get(op);
+                        let params: Vec<String> = decl.tparams.iter().map(|p| p.name.clone()).collect();
+                        let written: Vec<String> = targs
+                            .iter()
+                            .map(|t| if self.solver.is_closed(t) { self.show(t) } else { "..".into() })
+                            .collect();
+                        let message = format!("`{}` of `{}` is not known here", params[index], call.name);
+                        let report = Report::error("RW0306", call.name_span, message, "of which type?")
+                            .also(self.op_spans[op.0 as usize], "declared here")
+                            .help(format!("write `{}{{{}}}(..)`", short(&call.name), written.join(", ")));
+                        if self.failed {
+                            self.solver.close(hole, IType::Error);
+                        } else {
+                            self.report(report);
+                            self.solver.close(hole, IType::Error);
+                        }
+                    }
+                }
+            }
+        }
+        // What no operation asks for is only bounded: the bound will do.
+        let mut rest = Vec::new();
+        for variable in &self.variables {
+            if let VariableKind::Value { ty, .. } = &variable.kind {
+                self.solver.holes_in(ty, &mut rest);
+            }
+        }
+        for hole in rest {
+            if self.solver.literal(hole).is_none() {
+                let ty = self.solver.upper(hole).unwrap_or_else(any);
+                self.solver.close(hole, ty);
+            }
+        }
+        for index in 0..self.nodes.len() {
+            let Node { ty, span, .. } = self.nodes[index].clone();
+            let mut holes = Vec::new();
+            self.solver.holes_in(&ty, &mut holes);
+            for hole in holes {
+                let default = self.scope.find_type("i64").filter(|id| {
+                    self.solver.literal(hole) == Some(super::solve::LiteralKind::Int)
+                        && self.universe.types.decl(*id).model == Some(Scalar::I64)
+                });
+                match (self.solver.upper(hole), default) {
+                    (Some(bound), _) => self.solver.close(hole, bound),
+                    (None, Some(id)) => self.solver.close(hole, IType::App(id, Vec::new())),
+                    (None, None) => {
+                        if !self.failed && self.solver.literal(hole).is_some() {
+                            self.report(
+                                Report::error("RW0306", span, "this literal may have any type", "of which type?")
+                                    .help("use it where an operation wants a certain type"),
+                            );
+                        }
+                        self.solver.close(hole, any());
+                    }
+                }
+            }
+        }
+    }
+
+    fn generalise(&mut self, hole: u32) {
+        let index = self.tparams.len() as u32;
+        let name = format!("?{}", self.tparams.iter().filter(|p| p.name.starts_with('?')).count());
+        let bound = self.solver.upper(hole);
+        // A bound may have holes of its own.
+        let mut inner = Vec::new();
+        if let Some(bound) = &bound {
+            self.solver.holes_in(bound, &mut inner);
+        }
+        self.tparams.push(TypeParam { name, bound: None });
+        self.solver.push_rigid(bound.clone());
+        self.solver.close(hole, IType::Rigid(index));
+        for hole in inner {
+            self.generalise(hole);
+        }
+        let bound = bound.and_then(|b| self.solver.to_expr(&b));
+        self.tparams[index as usize].bound = bound;
+    }
+
+    /// An integer literal must fit its type; below a type parameter, one of its instances.
+    fn check_literals(&mut self) {
+        for index in 0..self.nodes.len() {
+            let NodeKind::Lit(literal) = self.nodes[index].kind.clone() else { continue };
+            let (ty, span) = (self.nodes[index].ty.clone(), self.nodes[index].span);
+            let shown = match &literal {
+                Literal::Int(n) => n.to_string(),
+                Literal::Float(x) => x.to_string(),
+                Literal::Str(_) => continue,
+            };
+            let ty = self.solver.deep(&ty);
+            let instances = self.instances(&ty);
+            if instances.is_empty() || instances.iter().any(|(_, scalar)| fits(&literal, *scalar)) {
+                continue;
+            }
+            let names: Vec<String> = instances.iter().map(|(name, _)| format!("`{name}`")).collect();
+            let tried = if names.len() == 1 {
+                format!("does not fit {}", names[0])
+            } else {
+                format!("fits none of {}", listed(&names))
+            };
+            self.report(
+                Report::error("RW0305", span, format!("literal {shown} fits no instance of its type"), tried)
+                    .help("an integer of N bits holds -2^(N-1) to 2^N - 1"),
+            );
+        }
+    }
+
+    /// The machine types that a type stands for: itself, or those below a parameter's bound.
+    pub(crate) fn instances(&self, ty: &IType) -> Vec<(String, Scalar)> {
+        match ty {
+            IType::App(decl, _) => {
+                let d = self.universe.types.decl(*decl);
+                match d.model {
+                    Some(scalar) => vec![(d.name.clone(), scalar)],
+                    None => Vec::new(),
+                }
+            }
+            IType::Rigid(i) => match self.solver.rigid_bound(*i) {
+                Some(bound) => self.machine_types_below(&bound.clone()),
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    fn machine_types_below(&self, bound: &IType) -> Vec<(String, Scalar)> {
+        let mut out = Vec::new();
+        for (id, decl) in self.universe.types.decls() {
+            if let Some(scalar) = decl.model
+                && decl.params.is_empty()
+                && self.solver.clone().subtype(&IType::App(id, Vec::new()), bound).is_ok()
+            {
+                out.push((decl.name.clone(), scalar));
+            }
+        }
+        out
+    }
+
+    /// The finished term; `None` if something in it was wrong.
+    pub(crate) fn term(&self, id: NodeId) -> Option<Term> {
+        if self.failed {
+            return None;
+        }
+        let node = self.node(id);
+        Some(match &node.kind {
+            NodeKind::Error => return None,
+            NodeKind::Var(index) => Term::Var(*index),
+            NodeKind::Eval(inner) => Term::Eval(Box::new(self.term(*inner)?)),
+            NodeKind::Lit(literal) => {
+                let ty = self.solver.deep(&node.ty);
+                let float = self.instances(&ty).first().is_some_and(|(_, s)| !s.is_int());
+                let literal = match literal {
+                    Literal::Int(n) if float => Literal::Float(*n as f64),
+                    other => other.clone(),
+                };
+                Term::Lit(literal, self.solver.to_expr(&ty)?)
+            }
+            NodeKind::Call(call) => {
+                let (op, targs) = call.chosen.as_ref()?;
+                let state = match call.state {
+                    Some(state) => Some(Box::new(self.term(state)?)),
+                    None => None,
+                };
+                Term::Call {
+                    op: *op,
+                    targs: targs.iter().map(|t| self.solver.to_expr(t)).collect::<Option<_>>()?,
+                    args: call.args.iter().map(|a| self.term(*a)).collect::<Option<_>>()?,
+                    state,
+                }
+            }
+        })
+    }
+}
+
+use super::elab::Node;
+
+fn any() -> IType {
+    IType::App(TypeDeclId(0), Vec::new())
+}
+
+/// The type `Unit`, if declared: a result that is no value.
+fn unit(universe: &rewright_typeprop::Universe) -> rewright_typeprop::TypeExpr {
+    let id = universe.types.lookup("Unit").unwrap_or(TypeDeclId(0));
+    rewright_typeprop::TypeExpr::App(id, Vec::new())
+}
+
+/// Does a literal fit a representation? Hexadecimal ones may use the unsigned range.
+pub(crate) fn fits(literal: &Literal, scalar: Scalar) -> bool {
+    match literal {
+        Literal::Int(_) if !scalar.is_int() => true,
+        Literal::Int(n) => {
+            let bits = scalar.bits();
+            -(1i128 << (bits - 1)) <= *n && *n < (1i128 << bits)
+        }
+        Literal::Float(_) => !scalar.is_int(),
+        Literal::Str(_) => false,
+    }
+}

@@ -1,0 +1,146 @@
+//! Syntax trees of one or more packs -> [`Program`] and diagnostics.
+//!
+//! Files come with their imports before them (see [`crate::load`]). The stages, each over all files:
+//!
+//! 1. [`decls`]: names. Types, effects, facts and the signatures of functions, file by file; a [`scope::Scope`]
+//!    says what each name means there.
+//! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks.
+//! 3. [`rules`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
+//!    overloads of [`overload`]; [`effects`] says what a plain rule may not do. [`laws`] adds the rules that
+//!    declarations imply.
+//! 4. [`schedules`], [`examples`]: they name rules, so they come last.
+//! 5. [`lints`]: what is allowed but probably not meant, in root files only.
+//!
+//! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
+//! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
+
+mod decls;
+mod effects;
+mod elab;
+mod examples;
+mod finish;
+mod guards;
+mod laws;
+mod lints;
+mod ops;
+mod overload;
+mod report;
+mod rules;
+mod schedules;
+mod scope;
+mod solve;
+
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::program::{FactId, Program, RuleId};
+use crate::syntax::ast::{File, Item, ItemKind, Name, Span};
+use indexmap::IndexMap;
+use report::Report;
+use scope::Scope;
+
+/// A file with what the loader knows of it.
+#[derive(Clone, Debug, Default)]
+pub struct ParsedFile {
+    /// As shown to the user.
+    pub path: String,
+    /// Name of the pack: as stated, or the file's stem.
+    pub pack: String,
+    /// The tree.
+    pub file: File,
+    /// Imports by path as written -> index of the file. What is absent could not be loaded and is reported.
+    pub imports: IndexMap<String, usize>,
+    /// Asked for by the user, not only imported: lints speak of it.
+    pub root: bool,
+    /// Meant to be imported: unused declarations are its purpose.
+    pub library: bool,
+}
+
+/// Checks packs. `files` holds imported files before those that import them.
+pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
+    let mut checker = Checker {
+        files,
+        program: Program::default(),
+        diagnostics: Vec::new(),
+        scopes: Vec::new(),
+        type_spans: vec![Span::default()],
+        op_spans: Vec::new(),
+        fact_spans: Vec::new(),
+        has_subtypes: Vec::new(),
+        computable: Vec::new(),
+        fns: Vec::new(),
+        rejected_rules: Vec::new(),
+        rejected_sets: Vec::new(),
+        written: Vec::new(),
+    };
+    checker.declare_all();
+    checker.check_ops();
+    checker.check_rules();
+    checker.check_laws();
+    checker.check_schedules();
+    checker.check_examples();
+    checker.lint();
+    (checker.program, checker.diagnostics)
+}
+
+/// A function whose signature was accepted: where its item is.
+struct FnPlace<'a> {
+    op: rewright_typeprop::OpId,
+    file: usize,
+    item: &'a Item,
+}
+
+/// A rule as written, for lints: its file, and its directions.
+struct Written {
+    file: usize,
+    name: Span,
+    rules: Vec<RuleId>,
+}
+
+struct Checker<'a> {
+    files: &'a [ParsedFile],
+    program: Program,
+    diagnostics: Vec<Diagnostic>,
+    /// Per file.
+    scopes: Vec<Scope>,
+    /// Places of names, by id.
+    type_spans: Vec<Span>,
+    op_spans: Vec<Span>,
+    fact_spans: Vec<Span>,
+    has_subtypes: Vec<bool>,
+    /// By operation: which arguments must be known to compute it; `None` if it cannot be computed.
+    computable: Vec<Option<Vec<bool>>>,
+    fns: Vec<FnPlace<'a>>,
+    /// Qualified names of rules and rulesets that were rejected.
+    rejected_rules: Vec<String>,
+    rejected_sets: Vec<String>,
+    written: Vec<Written>,
+}
+
+impl<'a> Checker<'a> {
+    fn report(&mut self, report: Report) {
+        self.diagnostics.push(report.done());
+    }
+
+    fn errors(&self) -> usize {
+        self.diagnostics.iter().filter(|d| d.severity == Severity::Error).count()
+    }
+
+    /// Items of a file with the ruleset around them.
+    fn items(&self, file: usize) -> Vec<(Option<&'a Name>, &'a Item)> {
+        let mut out = Vec::new();
+        for item in &self.files[file].file.items {
+            match &item.kind {
+                ItemKind::Ruleset { name, items } => {
+                    out.push((None, item));
+                    out.extend(items.iter().map(|inner| (Some(name), inner)));
+                }
+                _ => out.push((None, item)),
+            }
+        }
+        out
+    }
+
+    /// Facts with their qualified names, to look rules up by.
+    fn fact_name(&self, id: FactId) -> &str {
+        &self.program.facts[id.0 as usize].name
+    }
+}

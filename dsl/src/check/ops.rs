@@ -1,0 +1,543 @@
+//! Stage 2: what the clauses and attributes of functions say.
+
+use super::elab::{Around, Elab, NodeId, Place, VariableKind};
+use super::report::{Report, nearest};
+use super::scope::Scope;
+use super::solve::{IType, rigid};
+use super::Checker;
+use crate::syntax::ast::{Attribute, Expr, ExprKind, FnClause, FnItem, Item, ItemKind, Span, Spanned};
+use rewright_typeprop::ops::{Cost, TrapCheck};
+use rewright_typeprop::{Effects, Model, OpId, Term};
+
+/// Effects that the language knows.
+pub(super) const BUILTIN_EFFECTS: [&str; 6] = ["reads", "writes", "allocates", "io", "traps", "diverges"];
+
+/// The region of an effect that names none.
+const DEFAULT_REGION: &str = "memory";
+
+const DECLARATION: Around = Around { place: Place::Declaration, state: None, dynamic: false };
+
+impl<'a> Checker<'a> {
+    /// Effects belong to the signature: overloads of later files need them.
+    pub(super) fn declare_effects(&mut self, op: OpId, f: &FnItem, scope: &Scope) {
+        let mut effects = Effects::default();
+        let mut stated: Option<(Span, bool)> = None;
+        for clause in &f.clauses {
+            let list = match &clause.node {
+                FnClause::Pure => None,
+                FnClause::Effects(list) => Some(list),
+                _ => continue,
+            };
+            if let Some((first, pure)) = stated
+                && (pure || list.is_none())
+            {
+                self.report(
+                    Report::error(
+                        "RW0314",
+                        clause.span,
+                        format!("`{}` states its effects twice, and differently", f.name.node),
+                        "contradicts the other",
+                    )
+                    .also(first, "stated here first"),
+                );
+                continue;
+            }
+            stated = Some((clause.span, list.is_none()));
+            for effect in list.into_iter().flatten() {
+                let region = || effect.region.as_ref().map_or(DEFAULT_REGION, |r| r.node.as_str()).to_string();
+                let takes_region = matches!(effect.name.node.as_str(), "reads" | "writes" | "allocates");
+                if let (Some(region), false) = (&effect.region, takes_region) {
+                    self.report(Report::error(
+                        "RW0212",
+                        region.span,
+                        format!("effect `{}` has no region", effect.name.node),
+                        "not allowed here",
+                    ));
+                }
+                match effect.name.node.as_str() {
+                    "reads" => push_new(&mut effects.reads, region()),
+                    "writes" => push_new(&mut effects.writes, region()),
+                    "allocates" => push_new(&mut effects.allocates, region()),
+                    "io" => effects.io = true,
+                    "traps" => effects.traps = true,
+                    "diverges" => effects.diverges = true,
+                    // A declared effect is a region of its own: ordered with itself, and with nothing else.
+                    own if scope.names.effects.contains(own) => push_new(&mut effects.writes, own.to_string()),
+                    unknown if scope.is_excused(unknown) => {}
+                    unknown => {
+                        let known = BUILTIN_EFFECTS.into_iter().chain(scope.names.effects.iter().map(String::as_str));
+                        let report = Report::error(
+                            "RW0212",
+                            effect.name.span,
+                            format!("unknown effect `{unknown}`"),
+                            "not declared or imported",
+                        )
+                        .nearest(unknown, known, || Some(format!("declare it: `effect {unknown}`")));
+                        self.report(report);
+                    }
+                }
+            }
+        }
+        self.program.universe.ops.get_mut(op).effects = effects;
+    }
+
+    pub(super) fn declare_symbol(&mut self, op: OpId, f: &FnItem, scope: &mut Scope) {
+        for clause in &f.clauses {
+            if let FnClause::As(symbol) = &clause.node {
+                if !(1..=2).contains(&f.params.len()) {
+                    self.report(Report::error(
+                        "RW0314",
+                        clause.span,
+                        format!("operator `{symbol}` takes one or two operands, `{}` has {}", f.name.node, f.params.len()),
+                        "cannot be an operator",
+                    ));
+                    continue;
+                }
+                self.program.universe.ops.get_mut(op).symbol = Some(symbol.clone());
+                scope.symbols.entry(symbol.clone()).or_default().push(op);
+            }
+        }
+    }
+
+    pub(super) fn check_ops(&mut self) {
+        for index in 0..self.fns.len() {
+            let (op, file, item) = (self.fns[index].op, self.fns[index].file, self.fns[index].item);
+            let ItemKind::Fn(f) = &item.kind else { continue };
+            self.attributes(op, file, item, f);
+            self.clauses(op, file, f);
+            self.overload_result(op);
+        }
+        self.reject_cyclic_specs();
+        self.computable = self.computable_ops();
+    }
+
+    /// A meaning must not lead back to itself.
+    fn reject_cyclic_specs(&mut self) {
+        let callees: Vec<Vec<u32>> = self
+            .program
+            .universe
+            .ops
+            .iter()
+            .map(|(_, op)| {
+                let mut out = Vec::new();
+                if let Some(spec) = &op.spec {
+                    callees_in(spec, &mut out);
+                }
+                out
+            })
+            .collect();
+        for start in 0..callees.len() as u32 {
+            let mut seen = vec![false; callees.len()];
+            let mut todo = callees[start as usize].clone();
+            while let Some(op) = todo.pop() {
+                if !std::mem::replace(&mut seen[op as usize], true) {
+                    todo.extend(&callees[op as usize]);
+                }
+            }
+            if seen[start as usize] {
+                let op = self.program.universe.ops.get_mut(OpId(start));
+                op.spec = None;
+                let name = op.name.clone();
+                let at = self.op_spans[start as usize];
+                self.report(
+                    Report::error("RW0314", at, format!("the `spec` of `{name}` leads back to itself"), "means itself")
+                        .help("state its meaning in terms of simpler operations"),
+                );
+            }
+        }
+    }
+
+    /// By operation: which arguments must be known to compute it.
+    fn computable_ops(&self) -> Vec<Option<Vec<bool>>> {
+        let ops = &self.program.universe.ops;
+        let mut out: Vec<Option<Vec<bool>>> = vec![None; ops.len()];
+        for (id, op) in ops.iter() {
+            let known = match op.model {
+                Some(Model::Width) => Some(false),
+                Some(model) if model.memory().is_some() => None,
+                Some(_) => Some(true),
+                None if op.host && op.effects.is_pure() => Some(true),
+                None => None,
+            };
+            out[id.0 as usize] = known.map(|needed| vec![needed; op.params.len()]);
+        }
+        // Specs build on each other without cycles: as many rounds as the longest chain.
+        loop {
+            let mut changed = false;
+            for (id, op) in ops.iter() {
+                if out[id.0 as usize].is_some() {
+                    continue;
+                }
+                let Some(spec) = &op.spec else { continue };
+                let mut needed = vec![false; op.params.len()];
+                if needs(spec, &out, &mut needed) {
+                    out[id.0 as usize] = Some(needed);
+                    changed = true;
+                }
+            }
+            if !changed {
+                return out;
+            }
+        }
+    }
+
+    /// An elaboration over the operation's own parameters.
+    fn declaration(&self, op: OpId, file: usize) -> Elab<'_> {
+        let decl = self.program.universe.ops.get(op);
+        let mut elab = self.elab(file, decl.tparams.clone());
+        for param in &decl.params {
+            let kind = VariableKind::Value { ty: rigid(&param.ty), constant: param.constant };
+            elab.declare(&param.name, self.op_spans[op.0 as usize], kind);
+        }
+        elab
+    }
+
+    /// Elaborates one expression over the operation's parameters, of the type that `want` says.
+    fn own_term(
+        &mut self,
+        op: OpId,
+        file: usize,
+        expr: &Expr,
+        want: impl Fn(&mut Elab<'_>, NodeId),
+    ) -> Option<Term> {
+        let mut elab = self.declaration(op, file);
+        let node = elab.expr(expr, DECLARATION);
+        want(&mut elab, node);
+        elab.finish(None, false);
+        let term = elab.term(node);
+        let diagnostics = elab.diagnostics;
+        self.diagnostics.extend(diagnostics);
+        term
+    }
+
+    fn attributes(&mut self, op: OpId, file: usize, item: &Item, f: &FnItem) {
+        for attribute in &item.attributes {
+            match attribute.name.node.as_str() {
+                "model" => self.model(op, attribute),
+                "traps" => self.traps(op, file, attribute),
+                other => {
+                    let [Expr { kind: ExprKind::Str(name), .. }] = &attribute.args[..] else {
+                        self.unknown_attribute(attribute, "a function");
+                        continue;
+                    };
+                    if let Some(meant) = nearest(other, ["model", "traps"]) {
+                        let report = Report::error(
+                            "RW0211",
+                            attribute.name.span,
+                            format!("unknown attribute `@{other}`"),
+                            "not an attribute of a function",
+                        );
+                        self.report(report.help(format!("did you mean `@{meant}`?")));
+                        continue;
+                    }
+                    let names = &mut self.program.universe.ops.get_mut(op).names;
+                    names.insert(other.to_string(), name.clone());
+                }
+            }
+        }
+        let decl = self.program.universe.ops.get(op);
+        if decl.effects.traps && decl.checks.is_empty() {
+            let check = TrapCheck { code: "unknown".into(), condition: None };
+            self.program.universe.ops.get_mut(op).checks.push(check);
+        } else if !decl.effects.traps && !decl.checks.is_empty() {
+            let at = item.attributes.iter().find(|a| a.name.node == "traps").map_or(item.span, |a| a.name.span);
+            self.program.universe.ops.get_mut(op).checks.clear();
+            self.report(
+                Report::error("RW0314", at, format!("`{}` traps, but does not say so", f.name.node), "says when")
+                    .also(f.name.span, "declared without the effect `traps`")
+                    .help("write `effects traps`"),
+            );
+        }
+    }
+
+    pub(super) fn unknown_attribute(&mut self, attribute: &Attribute, on: &str) {
+        let name = &attribute.name;
+        let message = format!("unknown attribute `@{}` on {on}", name.node);
+        self.report(Report::error("RW0211", name.span, message, "says nothing here").help(
+            "functions take `@model(name)`, `@traps(\"code\", condition)`, and `@frontend(\"name\")` for any front end",
+        ));
+    }
+
+    fn model(&mut self, op: OpId, attribute: &Attribute) {
+        let (ExprKind::Path(name) | ExprKind::Str(name)) = (match &attribute.args[..] {
+            [one] => one.kind.clone(),
+            _ => ExprKind::Error,
+        }) else {
+            return self.report(Report::error(
+                "RW0211",
+                attribute.name.span,
+                "`@model` takes one name",
+                "as in `@model(\"add\")`",
+            ));
+        };
+        let at = attribute.args[0].span;
+        let Some(model) = Model::from_name(&name) else {
+            let known = Model::ALL.iter().map(|m| m.name());
+            return self.report(
+                Report::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning")
+                    .nearest(&name, known, || Some("leave it out and state a `spec`".into())),
+            );
+        };
+        let decl = self.program.universe.ops.get_mut(op);
+        decl.model = Some(model);
+        if decl.params.len() != model.arity() {
+            let message = format!(
+                "model `{name}` takes {}, `{}` has {}",
+                super::report::count(model.arity(), "operand"),
+                decl.name,
+                decl.params.len()
+            );
+            let declared = self.op_spans[op.0 as usize];
+            self.report(Report::error("RW0313", at, message, "does not fit").also(declared, "declared here"));
+        }
+    }
+
+    fn traps(&mut self, op: OpId, file: usize, attribute: &Attribute) {
+        let (code, condition) = match &attribute.args[..] {
+            [Expr { kind: ExprKind::Str(code), .. }] => (code, None),
+            [Expr { kind: ExprKind::Str(code), .. }, condition] => (code, Some(condition)),
+            _ => {
+                return self.report(
+                    Report::error("RW0211", attribute.name.span, "`@traps` takes a code and a condition", "not so")
+                        .help("as in `@traps(\"int_divz\", icmp_eq(y, 0))`; the condition may be left out"),
+                );
+            }
+        };
+        let condition = match condition {
+            None => None,
+            Some(expr) => match self.own_term(op, file, expr, |_, _| {}) {
+                Some(term) => Some(term),
+                None => return,
+            },
+        };
+        self.program.universe.ops.get_mut(op).checks.push(TrapCheck { code: code.clone(), condition });
+    }
+
+    fn clauses(&mut self, op: OpId, file: usize, f: &FnItem) {
+        for clause in &f.clauses {
+            match &clause.node {
+                FnClause::As(_) | FnClause::Pure | FnClause::Effects(_) => {}
+                FnClause::Lazy => {
+                    self.report(
+                        Report::error("RW0455", clause.span, "`lazy` is not yet supported", "charged per consumer")
+                            .help("leave it out: the operation is charged once"),
+                    );
+                }
+                FnClause::Cost(expr) => self.cost(op, file, expr),
+                FnClause::Spec(expr) => {
+                    if self.program.universe.ops.get(op).model.is_some() {
+                        self.report(
+                            Report::error("RW0314", clause.span, "a model and a `spec`", "says again what it means")
+                                .also(f.name.span, "has a `@model`")
+                                .help("state one of them"),
+                        );
+                    }
+                    let spec = self.own_term(op, file, expr, |elab, node| elab.wants_result_of(node, op));
+                    self.program.universe.ops.get_mut(op).spec = spec;
+                }
+                FnClause::Requires(conditions) => self.requires(op, file, conditions),
+                FnClause::Law { name, arg } => self.law(op, file, clause, name, arg.as_ref()),
+            }
+        }
+    }
+
+    fn cost(&mut self, op: OpId, file: usize, expr: &Expr) {
+        if let Some(value) = fold(expr) {
+            match u32::try_from(value) {
+                Ok(cost) => self.program.universe.ops.get_mut(op).cost = Cost::Fixed(cost),
+                Err(_) => self.report(Report::error(
+                    "RW0314",
+                    expr.span,
+                    format!("cost {value} is out of range"),
+                    "wants 0 to 4294967295",
+                )),
+            }
+            return;
+        }
+        if let Some(term) = self.own_term(op, file, expr, |_, _| {}) {
+            self.program.universe.ops.get_mut(op).cost = Cost::Expr(term);
+        }
+    }
+
+    fn requires(&mut self, op: OpId, file: usize, conditions: &[Expr]) {
+        let mut elab = self.declaration(op, file);
+        let guards: Vec<_> = conditions.iter().filter_map(|c| elab.guard(c, DECLARATION)).collect();
+        elab.finish(None, false);
+        let guards: Option<Vec<_>> = guards.iter().map(|g| elab.close_guard(g)).collect();
+        let diagnostics = elab.diagnostics;
+        self.diagnostics.extend(diagnostics);
+        for guard in guards.into_iter().flatten() {
+            if let crate::program::Guard::Holds(term) = &guard {
+                self.program.universe.ops.get_mut(op).requires.push(term.clone());
+            }
+            self.program.requires.entry(op).or_default().push(guard);
+        }
+    }
+
+    fn law(&mut self, op: OpId, file: usize, clause: &Spanned<FnClause>, name: &str, arg: Option<&Expr>) {
+        let decl = self.program.universe.ops.get(op);
+        let unary = decl.params.len() == 1;
+        let same = decl.params.len() == 2 && decl.params[0].ty == decl.params[1].ty;
+        let closed = match decl.results.first() {
+            Some(result) => decl.params.iter().all(|p| p.ty == *result),
+            None => false,
+        };
+        let (fits, want) = match name {
+            "commutative" => (same, "two parameters of one type"),
+            "associative" => (same && closed, "two parameters of the type of the result"),
+            "idempotent" => ((same || unary) && closed, "one or two parameters of the type of the result"),
+            _ => (decl.params.len() == 2 && decl.results.first() == Some(&decl.params[0].ty), "two parameters"),
+        };
+        if !fits || !decl.effects.is_value() {
+            let message = format!("`{}` cannot be {}", decl.name, law_word(name));
+            let label = if fits { "an operation with effects obeys no laws".into() } else { format!("wants {want}") };
+            let declared = self.op_spans[op.0 as usize];
+            return self.report(Report::error("RW0314", clause.span, message, label).also(declared, "declared here"));
+        }
+        if name != "identity"
+            && let Some(arg) = arg
+        {
+            return self.report(Report::error(
+                "RW0314",
+                arg.span,
+                format!("`{name}` takes no argument"),
+                "not wanted",
+            ));
+        }
+        match name {
+            "commutative" => self.program.universe.ops.get_mut(op).laws.commutative = true,
+            "associative" => self.program.universe.ops.get_mut(op).laws.associative = true,
+            "idempotent" => self.program.universe.ops.get_mut(op).laws.idempotent = true,
+            _ => {
+                let Some(arg) = arg else {
+                    return self.report(
+                        Report::error("RW0314", clause.span, "`identity` of what?", "wants an element")
+                            .help("as in `identity(0)`"),
+                    );
+                };
+                let want = self.program.universe.ops.get(op).params[1].ty.clone();
+                let term = self.own_term(op, file, arg, |elab, node| elab.wants(node, &rigid(&want)));
+                self.program.universe.ops.get_mut(op).laws.identity = term;
+            }
+        }
+    }
+
+    /// A more specific overload must give a subtype of what the general one gives.
+    fn overload_result(&mut self, op: OpId) {
+        let universe = &self.program.universe;
+        let decl = universe.ops.get(op);
+        let mut found = None;
+        for other in universe.ops.overloads(&decl.name) {
+            let general = universe.ops.get(*other);
+            if *other == op || !super::overload::is_below(decl, general, universe, &self.has_subtypes) {
+                continue;
+            }
+            let mut solver = super::solve::Solver::new(&universe.types, &self.has_subtypes);
+            for tparam in &decl.tparams {
+                solver.push_rigid(tparam.bound.as_ref().map(rigid));
+            }
+            let targs: Vec<IType> = solver.instantiate(&general.tparams);
+            for (mine, theirs) in decl.params.iter().zip(&general.params) {
+                // Holds: `is_below` has just seen it.
+                let _ = solver.subtype(&rigid(&mine.ty), &super::solve::substitute(&theirs.ty, &targs));
+            }
+            let mine = super::overload::result(decl, &(0..decl.tparams.len() as u32).map(IType::Rigid).collect::<Vec<_>>());
+            let theirs = super::overload::result(general, &targs);
+            if solver.subtype(&mine, &theirs).is_err() {
+                found = Some((*other, solver.display(&mine, &decl.tparams), solver.display(&theirs, &decl.tparams)));
+                break;
+            }
+        }
+        if let Some((other, mine, theirs)) = found {
+            let at = self.op_spans[op.0 as usize];
+            let message = format!("this `{}` gives `{mine}`, the more general one `{theirs}`", decl.name);
+            let general = self.op_spans[other.0 as usize];
+            self.report(
+                Report::error("RW0318", at, message, format!("`{mine}` is not below `{theirs}`"))
+                    .also(general, "takes all arguments that this one takes"),
+            );
+        }
+    }
+}
+
+impl Elab<'_> {
+    /// Makes a node be of a type.
+    pub(super) fn wants(&mut self, node: NodeId, want: &IType) {
+        let ty = self.node(node).ty.clone();
+        if let Err(clash) = self.solver.subtype(&ty, want) {
+            let (found, wanted, why) = (self.show(&ty), self.show(want), self.explain(&clash));
+            let span = self.node(node).span;
+            self.report(Report::error("RW0301", span, format!("expected `{wanted}`, found `{found}`"), why));
+        }
+    }
+
+    fn wants_result_of(&mut self, node: NodeId, op: OpId) {
+        let decl = self.universe.ops.get(op);
+        let rigid: Vec<IType> = (0..decl.tparams.len() as u32).map(IType::Rigid).collect();
+        let want = super::overload::result(decl, &rigid);
+        self.wants(node, &want);
+    }
+}
+
+fn callees_in(term: &Term, out: &mut Vec<u32>) {
+    match term {
+        Term::Var(_) | Term::Lit(..) => {}
+        Term::Eval(inner) => callees_in(inner, out),
+        Term::Call { op, args, state, .. } => {
+            out.push(op.0);
+            args.iter().for_each(|a| callees_in(a, out));
+            if let Some(state) = state {
+                callees_in(state, out);
+            }
+        }
+    }
+}
+
+/// Marks the variables that must be known to compute a term; false if it cannot be computed.
+fn needs(term: &Term, ops: &[Option<Vec<bool>>], out: &mut [bool]) -> bool {
+    match term {
+        Term::Lit(..) => true,
+        Term::Eval(inner) => needs(inner, ops, out),
+        Term::Var(v) => match out.get_mut(*v as usize) {
+            Some(needed) => {
+                *needed = true;
+                true
+            }
+            None => false,
+        },
+        Term::Call { op, args, .. } => match &ops[op.0 as usize] {
+            Some(wanted) => args.iter().zip(wanted).all(|(a, needed)| !needed || needs(a, ops, out)),
+            None => false,
+        },
+    }
+}
+
+/// A number, computed from literals only.
+fn fold(expr: &Expr) -> Option<i128> {
+    match &expr.kind {
+        ExprKind::Int { value, .. } => Some(*value),
+        ExprKind::Paren(inner) => fold(inner),
+        ExprKind::Unary { op, expr } if op.node == "-" => fold(expr)?.checked_neg(),
+        ExprKind::Binary { op, left, right } => {
+            let (a, b) = (fold(left)?, fold(right)?);
+            match op.node.as_str() {
+                "+" => a.checked_add(b),
+                "-" => a.checked_sub(b),
+                "*" => a.checked_mul(b),
+                "/" => a.checked_div(b),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+fn law_word(name: &str) -> &str {
+    if name == "identity" { "given an identity" } else { name }
+}
+
+fn push_new(list: &mut Vec<String>, item: String) {
+    if !list.contains(&item) {
+        list.push(item);
+    }
+}

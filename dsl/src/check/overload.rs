@@ -1,0 +1,195 @@
+//! Which of several functions of one name a call means.
+//!
+//! Those whose parameters the arguments fit; among them the most specific one: its parameter types are below the
+//! others'. While an argument is still open and several fit, the call waits.
+
+use super::elab::{Call, Elab, NodeId, NodeKind, signature};
+use super::report::Report;
+use super::solve::{Clash, IType, Solver, rigid, substitute};
+use rewright_typeprop::{Op, OpId, Universe};
+
+/// Why an operation does not fit a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Misfit {
+    Arity,
+    TypeArity,
+    TypeArg(usize, Clash),
+    /// Which argument, and the type it should have.
+    Arg(usize, IType, Clash),
+    /// The type that the operation gives.
+    Result(IType, Clash),
+}
+
+impl Elab<'_> {
+    /// Constrains a call by one candidate; gives its type arguments.
+    fn fit(&self, solver: &mut Solver<'_>, id: NodeId, call: &Call, op: OpId) -> Result<Vec<IType>, Misfit> {
+        let decl = self.universe.ops.get(op);
+        if decl.params.len() != call.args.len() {
+            return Err(Misfit::Arity);
+        }
+        if !call.explicit.is_empty() && call.explicit.len() != decl.tparams.len() {
+            return Err(Misfit::TypeArity);
+        }
+        let targs = solver.instantiate(&decl.tparams);
+        for (index, (ty, hole)) in call.explicit.iter().zip(&targs).enumerate() {
+            solver.unify(hole, ty).map_err(|clash| Misfit::TypeArg(index, clash))?;
+        }
+        // What is known first, so that literals and open calls take the type of their place.
+        let open = |solver: &Solver<'_>, arg: NodeId| matches!(solver.shallow(&self.node(arg).ty), IType::Var(_));
+        let order = (0..call.args.len()).filter(|i| !open(solver, call.args[*i])).collect::<Vec<_>>();
+        let rest = (0..call.args.len()).filter(|i| !order.contains(i));
+        for index in order.iter().copied().chain(rest) {
+            let want = substitute(&decl.params[index].ty, &targs);
+            solver
+                .subtype(&self.node(call.args[index]).ty, &want)
+                .map_err(|clash| Misfit::Arg(index, solver.deep(&want), clash))?;
+        }
+        let gives = result(decl, &targs);
+        let ret = &self.node(id).ty;
+        let met = match solver.shallow(ret) {
+            IType::Var(_) | IType::Rigid(_) | IType::State | IType::Error => solver.unify(&gives, ret),
+            _ => solver.subtype(&gives, ret),
+        };
+        met.map_err(|clash| Misfit::Result(solver.deep(&gives), clash))?;
+        Ok(targs)
+    }
+
+    /// Resolves a call if that is possible now; `force` decides also while arguments are open. True when done.
+    pub(crate) fn try_choose(&mut self, id: NodeId, force: bool) -> bool {
+        let NodeKind::Call(call) = self.node(id).kind.clone() else { return true };
+        if let [only] = call.candidates[..] {
+            let mut solver = self.solver.clone();
+            match self.fit(&mut solver, id, &call, only) {
+                Ok(targs) => self.choose(id, only, targs, solver.forget()),
+                Err(misfit) => self.report_misfit(id, only, misfit),
+            }
+            return true;
+        }
+        let fitting: Vec<OpId> = call
+            .candidates
+            .iter()
+            .copied()
+            .filter(|op| self.fit(&mut self.solver.clone(), id, &call, *op).is_ok())
+            .collect();
+        let chosen = match fitting[..] {
+            [] => {
+                self.report_none_fits(id, &call);
+                return true;
+            }
+            [only] => only,
+            _ => {
+                let open = call.args.iter().any(|a| !self.solver.is_closed(&self.node(*a).ty));
+                if open && !force {
+                    return false;
+                }
+                match most_specific(&fitting, self.universe, self.solver.subtypes()) {
+                    Some(op) => op,
+                    None if !force => return false,
+                    None => {
+                        self.report_ambiguous(id, &call, &fitting);
+                        return true;
+                    }
+                }
+            }
+        };
+        let mut solver = self.solver.clone();
+        if let Ok(targs) = self.fit(&mut solver, id, &call, chosen) {
+            self.choose(id, chosen, targs, solver.forget());
+        }
+        true
+    }
+
+    fn choose(&mut self, id: NodeId, op: OpId, targs: Vec<IType>, holes: super::solve::Holes) {
+        self.solver.recall(holes);
+        if let NodeKind::Call(call) = &mut self.nodes[id.0 as usize].kind {
+            call.chosen = Some((op, targs));
+        }
+    }
+
+    /// Resolves all waiting calls: those that can be, then the first by force, and so on.
+    pub(crate) fn resolve_waiting(&mut self) {
+        while !self.waiting.is_empty() {
+            let waiting = std::mem::take(&mut self.waiting);
+            let before = waiting.len();
+            let mut still: Vec<NodeId> = waiting.into_iter().filter(|id| !self.try_choose(*id, false)).collect();
+            if still.len() == before {
+                let first = still.remove(0);
+                self.try_choose(first, true);
+            }
+            self.waiting = still;
+        }
+    }
+
+    fn report_none_fits(&mut self, id: NodeId, call: &Call) {
+        let mut report = Report::error(
+            "RW0303",
+            call.name_span,
+            format!("no `{}` fits {}", call.name, self.arg_types(call)),
+            "no overload takes these arguments",
+        );
+        for op in call.candidates.iter().take(6) {
+            report = report.also(self.op_spans[op.0 as usize], signature(self.universe.ops.get(*op), self.universe));
+        }
+        if self.solver.shallow(&self.node(id).ty) != self.node(id).ty {
+            report = report.help(format!("a result of type `{}` is wanted here", self.show(&self.node(id).ty)));
+        }
+        let silent = call.args.iter().any(|a| matches!(self.node(*a).kind, NodeKind::Error));
+        if silent {
+            self.failed = true;
+        } else {
+            self.report(report);
+        }
+        self.nodes[id.0 as usize].kind = NodeKind::Error;
+    }
+
+    fn report_ambiguous(&mut self, id: NodeId, call: &Call, fitting: &[OpId]) {
+        let mut report = Report::error(
+            "RW0304",
+            call.name_span,
+            format!("`{}` of {} is ambiguous", call.name, self.arg_types(call)),
+            "several overloads fit, none is more specific",
+        )
+        .help("state the types of the arguments, or the function's type arguments: `f{T}(..)`");
+        for op in fitting.iter().take(6) {
+            report = report.also(self.op_spans[op.0 as usize], signature(self.universe.ops.get(*op), self.universe));
+        }
+        let silent = call.args.iter().any(|a| matches!(self.node(*a).kind, NodeKind::Error));
+        if silent {
+            self.failed = true;
+        } else {
+            self.report(report);
+        }
+        self.nodes[id.0 as usize].kind = NodeKind::Error;
+    }
+}
+
+/// The type of a call: its result, or a state if it writes.
+pub(crate) fn result(op: &Op, targs: &[IType]) -> IType {
+    if op.effects.gives_state() {
+        return IType::State;
+    }
+    match &op.results[..] {
+        [one] => substitute(one, targs),
+        _ => IType::App(rewright_typeprop::types::TypeDeclId(0), Vec::new()),
+    }
+}
+
+/// Is `a` at least as specific as `b`: do all arguments that fit `a` fit `b`?
+pub(crate) fn is_below(a: &Op, b: &Op, universe: &Universe, has_subtypes: &[bool]) -> bool {
+    let mut solver = Solver::new(&universe.types, has_subtypes);
+    for tparam in &a.tparams {
+        solver.push_rigid(tparam.bound.as_ref().map(rigid));
+    }
+    let targs = solver.instantiate(&b.tparams);
+    a.params.len() == b.params.len()
+        && a.params.iter().zip(&b.params).all(|(p, q)| {
+            solver.subtype(&rigid(&p.ty), &substitute(&q.ty, &targs)).is_ok()
+        })
+}
+
+fn most_specific(fitting: &[OpId], universe: &Universe, has_subtypes: &[bool]) -> Option<OpId> {
+    let below = |a: OpId, b: OpId| is_below(universe.ops.get(a), universe.ops.get(b), universe, has_subtypes);
+    let mut best = fitting.iter().copied().filter(|a| fitting.iter().all(|b| a == b || below(*a, *b)));
+    let first = best.next()?;
+    best.next().is_none().then_some(first)
+}

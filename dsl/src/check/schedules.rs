@@ -1,0 +1,121 @@
+//! Stage 4: schedules. A step names a ruleset, or a schedule whose steps are put in its place. A pack without a
+//! schedule `default` gets one that saturates all its rulesets but `assoc`.
+
+use super::laws::ASSOC;
+use super::report::Report;
+use super::Checker;
+use crate::program::{Schedule, ScheduleStep};
+use crate::syntax::ast::{ItemKind, Name, Path, Span, Step};
+
+/// How many rounds a synthesised schedule makes over several rulesets.
+const ROUNDS: u64 = 3;
+
+impl Checker<'_> {
+    pub(super) fn check_schedules(&mut self) {
+        for file in 0..self.files.len() {
+            let pack = self.scopes[file].pack.clone();
+            for (_, item) in self.items(file) {
+                let ItemKind::Schedule { name, at, steps } = &item.kind else { continue };
+                let qualified = format!("{pack}.{}", name.node);
+                if let Some(earlier) = self.program.schedules.get(&qualified).map(|s| s.span) {
+                    self.report(
+                        Report::error(
+                            "RW0210",
+                            name.span,
+                            format!("schedule `{}` is declared twice", name.node),
+                            "again here",
+                        )
+                        .also(earlier, "first declared here"),
+                    );
+                    continue;
+                }
+                let steps = self.steps(file, steps, 0);
+                let at = at.as_ref().map(|a| a.node.clone());
+                self.program.schedules.insert(qualified, Schedule { at, steps, span: item.span });
+            }
+            let default = format!("{pack}.default");
+            if !self.program.schedules.contains_key(&default) {
+                let prefix = format!("{pack}.");
+                let own = self.program.rulesets.iter().filter(|(name, rules)| {
+                    let local = name.strip_prefix(&prefix);
+                    !rules.is_empty() && local.is_some_and(|l| l != ASSOC && !l.contains('.'))
+                });
+                let saturate: Vec<ScheduleStep> = own
+                    .map(|(name, _)| ScheduleStep::Saturate { ruleset: name.clone(), node_limit: None })
+                    .collect();
+                let steps = match saturate.len() {
+                    0 | 1 => saturate,
+                    _ => vec![ScheduleStep::Repeat { count: ROUNDS, steps: saturate }],
+                };
+                let span = self.files[file].file.pack.as_ref().map_or(Span::default(), |p| p.span);
+                self.program.schedules.insert(default, Schedule { at: None, steps, span });
+            }
+        }
+    }
+
+    fn steps(&mut self, file: usize, steps: &[Step], depth: u32) -> Vec<ScheduleStep> {
+        let mut out = Vec::new();
+        for step in steps {
+            match step {
+                Step::Run { ruleset, limit } => self.step(file, ruleset, limit, false, &mut out),
+                Step::Saturate { ruleset, limit } => self.step(file, ruleset, limit, true, &mut out),
+                Step::Repeat { count, steps } if depth < 100 => {
+                    let steps = self.steps(file, steps, depth + 1);
+                    out.push(ScheduleStep::Repeat { count: *count, steps });
+                }
+                Step::Repeat { .. } => {}
+            }
+        }
+        out
+    }
+
+    fn step(
+        &mut self,
+        file: usize,
+        path: &Path,
+        limit: &Option<(u64, Name)>,
+        saturate: bool,
+        out: &mut Vec<ScheduleStep>,
+    ) {
+        let mut node_limit = None;
+        if let Some((count, unit)) = limit {
+            if unit.node == "nodes" || unit.node == "node" {
+                node_limit = Some(*count);
+            } else {
+                self.report(
+                    Report::error("RW0409", unit.span, format!("unknown unit `{}`", unit.node), "of what?")
+                        .help("`limit 5000 nodes`"),
+                );
+            }
+        }
+        let candidates = self.scopes[file].candidates(&path.node);
+        for name in &candidates {
+            if self.program.rulesets.contains_key(name) {
+                let ruleset = name.clone();
+                out.push(match saturate {
+                    true => ScheduleStep::Saturate { ruleset, node_limit },
+                    false => ScheduleStep::Run { ruleset, node_limit },
+                });
+                return;
+            }
+            // Another schedule: its steps, once or until nothing changes by its own words.
+            if let Some(schedule) = self.program.schedules.get(name) {
+                out.extend(schedule.steps.clone());
+                return;
+            }
+        }
+        if self.scopes[file].incomplete || candidates.iter().any(|c| self.rejected_sets.contains(c)) {
+            return;
+        }
+        let prefix = format!("{}.", self.scopes[file].pack);
+        let sets = &self.program.rulesets;
+        let known: Vec<String> = sets.keys().map(|k| k.strip_prefix(&prefix).unwrap_or(k).to_string()).collect();
+        let names: Vec<String> = known.iter().take(8).map(|k| format!("`{k}`")).collect();
+        let report =
+            Report::error("RW0204", path.span, format!("unknown ruleset `{}`", path.node), "not declared or imported")
+                .nearest(&path.node, known.iter().map(String::as_str), || {
+                    (!names.is_empty()).then(|| format!("rulesets are {}", super::report::listed(&names)))
+                });
+        self.report(report);
+    }
+}
