@@ -3,9 +3,11 @@
 //! **Invariants**: `syntax` never fails, it gives a tree and diagnostics; a stage that finds mistakes reports all
 //! of them; a `Program` is well-typed. This crate knows no IR and runs nothing: it prints what an engine runs.
 
-pub mod codes;
 pub mod check;
+pub mod codes;
 pub mod diagnostic;
 pub mod egglog;
+pub mod load;
+#[allow(missing_docs, reason = "the line over a variant shows its fields as they are written")]
 pub mod program;
 pub mod syntax;

@@ -144,10 +144,7 @@ impl<'a> Checker<'a> {
         // Parameters first: a supertype may apply a type that is declared below.
         for (id, item) in &own {
             let ItemKind::Type { name, tparams, .. } = &item.kind else { continue };
-            let params = tparams
-                .iter()
-                .map(|p| TypeParam { name: p.name.node.clone(), bound: None })
-                .collect();
+            let params = tparams.iter().map(|p| TypeParam { name: p.name.node.clone(), bound: None }).collect();
             self.redeclare(*id, &name.node, |d| d.params = params);
         }
         for (id, item) in &own {
@@ -173,8 +170,13 @@ impl<'a> Checker<'a> {
                 if scalar.is_none() {
                     let known = ["bv8", "bv16", "bv32", "bv64", "fp32", "fp64"];
                     self.report(
-                        Report::error("RW0313", m.span, format!("unknown model `{}`", m.node), "no such representation")
-                            .nearest(&m.node, known, || Some(format!("representations are {}", known.join(", ")))),
+                        Report::error(
+                            "RW0313",
+                            m.span,
+                            format!("unknown model `{}`", m.node),
+                            "no such representation",
+                        )
+                        .nearest(&m.node, known, || Some(format!("representations are {}", known.join(", ")))),
                     );
                 }
                 scalar
@@ -308,12 +310,9 @@ impl<'a> Checker<'a> {
                 Some(ty) => self.type_expr(ty, tparams, scope),
             };
             match ty {
-                Some(ty) => out.push(OpParam {
-                    name: param.name.node.clone(),
-                    ty,
-                    constant: param.constant,
-                    variadic: false,
-                }),
+                Some(ty) => {
+                    out.push(OpParam { name: param.name.node.clone(), ty, constant: param.constant, variadic: false })
+                }
                 None => good = false,
             }
         }
@@ -414,9 +413,8 @@ pub(super) fn resolve_type(
             return Err(None);
         }
         let known = scope.names.types.keys().map(String::as_str).chain(params.iter().map(|p| p.name.as_str()));
-        let unimported = || {
-            types.lookup(&path.node).map(|_| format!("another pack declares `{}`: import it", path.node))
-        };
+        let unimported =
+            || types.lookup(&path.node).map(|_| format!("another pack declares `{}`: import it", path.node));
         return fail(
             Report::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported")
                 .nearest(&path.node, known, unimported),

@@ -4,9 +4,9 @@
 //! is none, either: a load is a function of its state. What counts are statements: `io`, `allocates`, `diverges`.
 //! A plain rule keeps them; writes are kept by the types, since a state can only be replaced by a state.
 
+use super::Checker;
 use super::elab::short;
 use super::report::Report;
-use super::Checker;
 use crate::program::Guard;
 use crate::syntax::ast::{Rewrite, Span};
 use rewright_typeprop::{Effects, OpId, Term};

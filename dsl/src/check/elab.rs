@@ -183,8 +183,7 @@ impl Elab<'_> {
         {
             return self.solver.fresh();
         }
-        let resolved =
-            super::decls::resolve_type(ty, &self.tparams, self.scope, &self.universe.types, self.type_spans);
+        let resolved = super::decls::resolve_type(ty, &self.tparams, self.scope, &self.universe.types, self.type_spans);
         match resolved {
             Ok(ty) => rigid(&ty),
             Err(report) => {
@@ -237,8 +236,13 @@ impl Elab<'_> {
                 if self.variables[index as usize].kind != VariableKind::State {
                     let declared = self.variables[index as usize].span;
                     self.report(
-                        Report::error("RW0310", expr.span, format!("`{name}` is a value, not a state"), "wants a state")
-                            .also(declared, "declared here"),
+                        Report::error(
+                            "RW0310",
+                            expr.span,
+                            format!("`{name}` is a value, not a state"),
+                            "wants a state",
+                        )
+                        .also(declared, "declared here"),
                     );
                     return self.error_node(expr.span);
                 }
@@ -360,21 +364,19 @@ impl Elab<'_> {
         let known = self.names_of(|_| true);
         let is_op = !self.scope.find_ops(name).is_empty();
         let is_fact = !self.scope.find_facts(name).is_empty();
-        self.report(
-            Report::error("RW0214", span, format!("unknown variable `{name}`"), "not a parameter").nearest(
-                name,
-                known.iter().map(String::as_str),
-                || {
-                    Some(if is_op {
-                        format!("`{name}` is a function: write `{name}(..)`")
-                    } else if is_fact {
-                        format!("`{name}` is a fact: write `{name}(..)` after `when`")
-                    } else {
-                        format!("declare it in the parameter list: `({name}: ...)`")
-                    })
-                },
-            ),
-        );
+        self.report(Report::error("RW0214", span, format!("unknown variable `{name}`"), "not a parameter").nearest(
+            name,
+            known.iter().map(String::as_str),
+            || {
+                Some(if is_op {
+                    format!("`{name}` is a function: write `{name}(..)`")
+                } else if is_fact {
+                    format!("`{name}` is a fact: write `{name}(..)` after `when`")
+                } else {
+                    format!("declare it in the parameter list: `({name}: ...)`")
+                })
+            },
+        ));
         self.error_node(span)
     }
 
@@ -545,12 +547,7 @@ impl Elab<'_> {
             Misfit::Arity => Report::error(
                 "RW0302",
                 call.name_span,
-                format!(
-                    "`{}` takes {}, here are {}",
-                    call.name,
-                    count(decl.params.len(), "argument"),
-                    call.args.len()
-                ),
+                format!("`{}` takes {}, here are {}", call.name, count(decl.params.len(), "argument"), call.args.len()),
                 "wrong number of arguments",
             ),
             Misfit::TypeArity => Report::error(

@@ -1,9 +1,9 @@
 //! Stage 4: examples. Their terms are closed: every type is known. Where no state is written, all of an example
 //! stands in one and the same state.
 
+use super::Checker;
 use super::elab::{Around, NodeId, NodeKind, Place, VariableKind};
 use super::report::Report;
-use super::Checker;
 use crate::program::{Example, RuleId, Verdict};
 use crate::syntax::ast::{self, ExampleBody, ExampleItem, Item, ItemKind, Path};
 use rewright_typeprop::{Ty, TypeExpr};

@@ -49,7 +49,8 @@ impl Elab<'_> {
             regions.dedup();
             if regions.len() > 1 {
                 let regions: Vec<String> = regions.iter().map(|r| format!("`{r}`")).collect();
-                let message = format!("`{}` uses {}: several regions are not yet supported", decl.name, listed(&regions));
+                let message =
+                    format!("`{}` uses {}: several regions are not yet supported", decl.name, listed(&regions));
                 self.report(Report::error("RW0455", call.name_span, message, "which state does it stand in?"));
                 continue;
             }

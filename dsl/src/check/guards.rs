@@ -117,9 +117,7 @@ impl Elab<'_> {
                         format!("unknown fact or function `{}`", callee.node),
                         "not declared or imported",
                     )
-                    .nearest(last, known.iter().map(String::as_str), || {
-                        Some(format!("declare it: `fact {last}(..)`"))
-                    }),
+                    .nearest(last, known.iter().map(String::as_str), || Some(format!("declare it: `fact {last}(..)`"))),
                 );
                 None
             }
@@ -256,8 +254,10 @@ impl Elab<'_> {
                     variable.name
                 ))
             }
-            _ => Report::error("RW0317", span, "this cannot be computed while matching", "has no meaning to compute by")
-                .help("conditions may call functions with a `@model` or a `spec`, and look up facts"),
+            _ => {
+                Report::error("RW0317", span, "this cannot be computed while matching", "has no meaning to compute by")
+                    .help("conditions may call functions with a `@model` or a `spec`, and look up facts")
+            }
         };
         self.report(report);
     }
@@ -273,9 +273,7 @@ impl Elab<'_> {
     /// The finished condition; `None` if something was wrong.
     pub(crate) fn close_guard(&self, condition: &Condition) -> Option<Guard> {
         Some(match condition {
-            Condition::Fact(id, args) => {
-                Guard::Fact(*id, args.iter().map(|a| self.term(*a)).collect::<Option<_>>()?)
-            }
+            Condition::Fact(id, args) => Guard::Fact(*id, args.iter().map(|a| self.term(*a)).collect::<Option<_>>()?),
             Condition::Holds(node) => Guard::Holds(self.term(*node)?),
             Condition::Compare { equal, left, right } => {
                 Guard::Compare { equal: *equal, left: self.term(*left)?, right: self.term(*right)? }

@@ -1,10 +1,10 @@
 //! Stage 2: what the clauses and attributes of functions say.
 
+use super::Checker;
 use super::elab::{Around, Elab, NodeId, Place, VariableKind};
 use super::report::{Report, nearest};
 use super::scope::Scope;
 use super::solve::{IType, rigid};
-use super::Checker;
 use crate::syntax::ast::{Attribute, Expr, ExprKind, FnClause, FnItem, Item, ItemKind, Span, Spanned};
 use rewright_typeprop::ops::{Cost, TrapCheck};
 use rewright_typeprop::{Effects, Model, OpId, Term};
@@ -88,7 +88,11 @@ impl<'a> Checker<'a> {
                     self.report(Report::error(
                         "RW0314",
                         clause.span,
-                        format!("operator `{symbol}` takes one or two operands, `{}` has {}", f.name.node, f.params.len()),
+                        format!(
+                            "operator `{symbol}` takes one or two operands, `{}` has {}",
+                            f.name.node,
+                            f.params.len()
+                        ),
                         "cannot be an operator",
                     ));
                     continue;
@@ -193,13 +197,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Elaborates one expression over the operation's parameters, of the type that `want` says.
-    fn own_term(
-        &mut self,
-        op: OpId,
-        file: usize,
-        expr: &Expr,
-        want: impl Fn(&mut Elab<'_>, NodeId),
-    ) -> Option<Term> {
+    fn own_term(&mut self, op: OpId, file: usize, expr: &Expr, want: impl Fn(&mut Elab<'_>, NodeId)) -> Option<Term> {
         let mut elab = self.declaration(op, file);
         let node = elab.expr(expr, DECLARATION);
         want(&mut elab, node);
@@ -274,8 +272,11 @@ impl<'a> Checker<'a> {
         let Some(model) = Model::from_name(&name) else {
             let known = Model::ALL.iter().map(|m| m.name());
             return self.report(
-                Report::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning")
-                    .nearest(&name, known, || Some("leave it out and state a `spec`".into())),
+                Report::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning").nearest(
+                    &name,
+                    known,
+                    || Some("leave it out and state a `spec`".into()),
+                ),
             );
         };
         let decl = self.program.universe.ops.get_mut(op);
@@ -397,12 +398,7 @@ impl<'a> Checker<'a> {
         if name != "identity"
             && let Some(arg) = arg
         {
-            return self.report(Report::error(
-                "RW0314",
-                arg.span,
-                format!("`{name}` takes no argument"),
-                "not wanted",
-            ));
+            return self.report(Report::error("RW0314", arg.span, format!("`{name}` takes no argument"), "not wanted"));
         }
         match name {
             "commutative" => self.program.universe.ops.get_mut(op).laws.commutative = true,
@@ -441,7 +437,8 @@ impl<'a> Checker<'a> {
                 // Holds: `is_below` has just seen it.
                 let _ = solver.subtype(&rigid(&mine.ty), &super::solve::substitute(&theirs.ty, &targs));
             }
-            let mine = super::overload::result(decl, &(0..decl.tparams.len() as u32).map(IType::Rigid).collect::<Vec<_>>());
+            let mine =
+                super::overload::result(decl, &(0..decl.tparams.len() as u32).map(IType::Rigid).collect::<Vec<_>>());
             let theirs = super::overload::result(general, &targs);
             if solver.subtype(&mine, &theirs).is_err() {
                 found = Some((*other, solver.display(&mine, &decl.tparams), solver.display(&theirs, &decl.tparams)));

@@ -182,9 +182,10 @@ pub(crate) fn is_below(a: &Op, b: &Op, universe: &Universe, has_subtypes: &[bool
     }
     let targs = solver.instantiate(&b.tparams);
     a.params.len() == b.params.len()
-        && a.params.iter().zip(&b.params).all(|(p, q)| {
-            solver.subtype(&rigid(&p.ty), &substitute(&q.ty, &targs)).is_ok()
-        })
+        && a.params
+            .iter()
+            .zip(&b.params)
+            .all(|(p, q)| solver.subtype(&rigid(&p.ty), &substitute(&q.ty, &targs)).is_ok())
 }
 
 fn most_specific(fitting: &[OpId], universe: &Universe, has_subtypes: &[bool]) -> Option<OpId> {

@@ -51,8 +51,13 @@ impl<'a> Checker<'a> {
             if let Some(first) = seen.iter().find(|n| n.node == name.node) {
                 let first = first.span;
                 self.report(
-                    Report::error("RW0210", name.span, format!("ruleset `{}` is declared twice", name.node), "again here")
-                        .also(first, "first declared here"),
+                    Report::error(
+                        "RW0210",
+                        name.span,
+                        format!("ruleset `{}` is declared twice", name.node),
+                        "again here",
+                    )
+                    .also(first, "first declared here"),
                 );
             }
             seen.push(name);
@@ -93,9 +98,14 @@ impl<'a> Checker<'a> {
         if let RuleBody::Block { span, .. } = &rule.body {
             rejected = true;
             self.report(
-                Report::error("RW0453", rule.name.span, "`match` blocks are not yet supported", "this rule is left out")
-                    .also(*span, "several patterns at once")
-                    .help("write a rule with one pattern: `rule name(..): lhs => rhs`"),
+                Report::error(
+                    "RW0453",
+                    rule.name.span,
+                    "`match` blocks are not yet supported",
+                    "this rule is left out",
+                )
+                .also(*span, "several patterns at once")
+                .help("write a rule with one pattern: `rule name(..): lhs => rhs`"),
             );
         }
         for param in rule.params.iter().filter(|p| p.variadic) {
@@ -211,9 +221,9 @@ impl<'a> Checker<'a> {
             Some(Condition::Fact(id, args)) => Some((id, args)),
             _ => None,
         };
-        let root = roots.as_ref().and_then(|(_, args)| {
-            args.iter().copied().find(|a| matches!(elab.node(*a).kind, NodeKind::Call(_)))
-        });
+        let root = roots
+            .as_ref()
+            .and_then(|(_, args)| args.iter().copied().find(|a| matches!(elab.node(*a).kind, NodeKind::Call(_))));
         elab.finish(root, true);
         for condition in &conditions {
             elab.check_computed(condition);
@@ -236,8 +246,7 @@ impl<'a> Checker<'a> {
             let left: Option<Vec<Term>> = patterns.iter().map(|p| elab.term(*p)).collect();
             let terms: Option<Vec<Term>> = args.iter().map(|a| elab.term(*a)).collect();
             let guards: Option<Vec<_>> = conditions.iter().map(|c| elab.close_guard(c)).collect();
-            if let (Some(left), Some(terms), Some(guards), Some(vars)) =
-                (left, terms, guards, elab.program_variables())
+            if let (Some(left), Some(terms), Some(guards), Some(vars)) = (left, terms, guards, elab.program_variables())
             {
                 built = Some((left, guards, Conclusion::Fact(id, terms), elab.tparams.clone(), vars));
             }
@@ -281,9 +290,7 @@ impl Elab<'_> {
                 );
                 continue;
             }
-            let is_state = |ty: &crate::syntax::ast::Type| {
-                matches!(&ty.kind, TypeKind::Named { path, args } if path.node == "State" && args.is_empty())
-            };
+            let is_state = |ty: &crate::syntax::ast::Type| matches!(&ty.kind, TypeKind::Named { path, args } if path.node == "State" && args.is_empty());
             if param.ty.as_ref().is_some_and(is_state) {
                 self.declare(&name.node, name.span, VariableKind::State);
                 continue;

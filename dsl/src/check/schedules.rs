@@ -1,9 +1,9 @@
 //! Stage 4: schedules. A step names a ruleset, or a schedule whose steps are put in its place. A pack without a
 //! schedule `default` gets one that saturates all its rulesets but `assoc`.
 
+use super::Checker;
 use super::laws::ASSOC;
 use super::report::Report;
-use super::Checker;
 use crate::program::{Schedule, ScheduleStep};
 use crate::syntax::ast::{ItemKind, Name, Path, Span, Step};
 
@@ -40,9 +40,8 @@ impl Checker<'_> {
                     let local = name.strip_prefix(&prefix);
                     !rules.is_empty() && local.is_some_and(|l| l != ASSOC && !l.contains('.'))
                 });
-                let saturate: Vec<ScheduleStep> = own
-                    .map(|(name, _)| ScheduleStep::Saturate { ruleset: name.clone(), node_limit: None })
-                    .collect();
+                let saturate: Vec<ScheduleStep> =
+                    own.map(|(name, _)| ScheduleStep::Saturate { ruleset: name.clone(), node_limit: None }).collect();
                 let steps = match saturate.len() {
                     0 | 1 => saturate,
                     _ => vec![ScheduleStep::Repeat { count: ROUNDS, steps: saturate }],

@@ -132,9 +132,10 @@ impl Scope {
             None => (vec![&self.names], path),
             Some((qualifier, last)) => {
                 let packs = self.packs.get(qualifier);
-                let tables = packs.into_iter().flatten().filter_map(|p| {
-                    if *p == self.pack { Some(&self.exports) } else { self.qualified.get(p) }
-                });
+                let tables = packs
+                    .into_iter()
+                    .flatten()
+                    .filter_map(|p| if *p == self.pack { Some(&self.exports) } else { self.qualified.get(p) });
                 (tables.collect(), last)
             }
         }

@@ -249,12 +249,14 @@ impl<'a> Solver<'a> {
             (IType::State, _) | (_, IType::State) => Err(Clash::Different),
             (_, top) if is_any(top) => Ok(()),
             (IType::Var(v), IType::App(decl, args)) => {
-                if self.has_subtypes(*decl) || !self.is_saturated(*decl, args) { self.bound(*v, sup.clone()) } else { self.unify(&sub, &sup) }
+                if self.has_subtypes(*decl) || !self.is_saturated(*decl, args) {
+                    self.bound(*v, sup.clone())
+                } else {
+                    self.unify(&sub, &sup)
+                }
             }
             (IType::Rigid(i), IType::App(..)) => match self.rigid_bound(*i).cloned() {
-                Some(bound) => {
-                    self.subtype(&bound, &sup).map_err(|_| Clash::Bound(sub.clone(), sup.clone()))
-                }
+                Some(bound) => self.subtype(&bound, &sup).map_err(|_| Clash::Bound(sub.clone(), sup.clone())),
                 None => Err(Clash::Bound(sub.clone(), sup.clone())),
             },
             (IType::App(..), IType::App(goal, goal_args)) => {
@@ -385,9 +387,7 @@ impl<'a> Solver<'a> {
             IType::Var(_) | IType::State | IType::Error => return None,
             IType::Rigid(i) => TypeExpr::Param(i),
             IType::Int(n) => TypeExpr::Int(n),
-            IType::App(decl, args) => {
-                TypeExpr::App(decl, args.iter().map(|a| self.to_expr(a)).collect::<Option<_>>()?)
-            }
+            IType::App(decl, args) => TypeExpr::App(decl, args.iter().map(|a| self.to_expr(a)).collect::<Option<_>>()?),
         })
     }
 

@@ -1,0 +1,310 @@
+//! Root files and everything they import, parsed: what [`crate::check`] wants.
+//!
+//! The caller reads: it gets an [`Origin`] and answers with text. `import std.arith` is the standard library's
+//! `std/arith.rw`; any other `import foo.bar` is `foo/bar.rw` beside the importing file. A root that states
+//! `pack std.arith` takes that library file's place. Missing and cyclic imports are reported at the import.
+
+use crate::check::ParsedFile;
+use crate::diagnostic::{Diagnostic, Label, Severity, Sources};
+use crate::syntax::ast::{ItemKind, Span};
+use crate::syntax::parse;
+use indexmap::IndexMap;
+
+/// Where a pack comes from.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Origin {
+    /// In the standard library, by path: `std/arith.rw`.
+    Std(String),
+    /// On disk.
+    Disk(String),
+}
+
+impl Origin {
+    /// As shown to the user.
+    pub fn path(&self) -> &str {
+        let (Origin::Std(path) | Origin::Disk(path)) = self;
+        path
+    }
+}
+
+/// A file that the user asked for.
+#[derive(Clone, Debug)]
+pub struct Root {
+    /// Where it is.
+    pub origin: Origin,
+    /// What it says.
+    pub text: String,
+    /// Meant to be imported: see [`ParsedFile::library`].
+    pub library: bool,
+}
+
+/// Gives the text behind an origin, or why there is none.
+pub type Resolver<'r> = dyn FnMut(&Origin) -> Result<String, String> + 'r;
+
+/// All files of a run.
+#[derive(Debug, Default)]
+pub struct Loaded {
+    /// Texts, for messages: a span's file is an index here.
+    pub sources: Sources,
+    /// Trees, imported ones before those that import them.
+    pub files: Vec<ParsedFile>,
+    /// Mistakes of syntax, and imports that led nowhere.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// The origin that an import names, seen from a file.
+pub fn resolve(importer: &Origin, import: &str) -> Origin {
+    let relative = format!("{}.rw", import.replace('.', "/"));
+    if import == "std" || import.starts_with("std.") {
+        return Origin::Std(relative);
+    }
+    let folder = importer.path().rfind('/').map_or("", |slash| &importer.path()[..=slash]);
+    match importer {
+        Origin::Std(_) => Origin::Std(format!("{folder}{relative}")),
+        Origin::Disk(_) => Origin::Disk(normalise(&format!("{folder}{relative}"))),
+    }
+}
+
+/// `./a/./b` is `a/b`: one file, one name.
+fn normalise(path: &str) -> String {
+    let (root, rest) = path.strip_prefix('/').map_or(("", path), |rest| ("/", rest));
+    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+    format!("{root}{}", parts.join("/"))
+}
+
+/// Parses the roots and all that they import.
+pub fn load(roots: Vec<Root>, resolver: &mut Resolver<'_>) -> Loaded {
+    let mut loader = Loader { resolver, sources: Sources::default(), found: IndexMap::new(), diagnostics: Vec::new() };
+    let mut queue: Vec<Origin> = Vec::new();
+    for root in roots {
+        let origin = match root.origin {
+            Origin::Disk(path) => Origin::Disk(normalise(&path)),
+            std => std,
+        };
+        if loader.found.contains_key(&origin) {
+            continue;
+        }
+        loader.parse(origin.clone(), root.text, true, root.library);
+        queue.push(origin);
+    }
+    // A root that is the library's own file stands for it.
+    let stands_for: Vec<(Origin, Origin)> = loader
+        .found
+        .iter()
+        .filter(|(_, f)| f.parsed.pack.starts_with("std.") || f.parsed.pack == "std")
+        .map(|(origin, f)| (resolve(origin, &f.parsed.pack), origin.clone()))
+        .collect();
+    let mut next = 0;
+    while next < queue.len() {
+        let origin = queue[next].clone();
+        next += 1;
+        queue.extend(loader.imports_of(&origin, &stands_for));
+    }
+    loader.finish()
+}
+
+/// A file on its way.
+struct Found {
+    parsed: ParsedFile,
+    /// Import as written -> place and origin; what could not be read is absent.
+    imports: IndexMap<String, (Span, Origin)>,
+}
+
+struct Loader<'r, 'f> {
+    resolver: &'r mut Resolver<'f>,
+    sources: Sources,
+    found: IndexMap<Origin, Found>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Loader<'_, '_> {
+    fn parse(&mut self, origin: Origin, text: String, root: bool, library: bool) {
+        let (file, diagnostics) = parse(self.sources.files.len() as u32, &text);
+        self.diagnostics.extend(diagnostics);
+        self.sources.files.push((origin.path().to_string(), text));
+        let path = origin.path();
+        let stem = path.rsplit('/').next().unwrap_or(path);
+        let stem = stem.strip_suffix(".rw").unwrap_or(stem);
+        let pack = file.pack.as_ref().map_or_else(|| stem.to_string(), |p| p.node.clone());
+        let parsed = ParsedFile { path: path.to_string(), pack, file, imports: IndexMap::new(), root, library };
+        self.found.insert(origin, Found { parsed, imports: IndexMap::new() });
+    }
+
+    /// Reads what a file imports; gives the origins that were new.
+    fn imports_of(&mut self, importer: &Origin, stands_for: &[(Origin, Origin)]) -> Vec<Origin> {
+        let Some(found) = self.found.get(importer) else { return Vec::new() };
+        let mut wanted = Vec::new();
+        for item in &found.parsed.file.items {
+            if let ItemKind::Import { path, .. } = &item.kind {
+                let origin = resolve(importer, &path.node);
+                let origin = stands_for.iter().find(|(std, _)| *std == origin).map_or(origin, |(_, own)| own.clone());
+                wanted.push((path.clone(), origin));
+            }
+        }
+        let mut fresh = Vec::new();
+        for (path, origin) in wanted {
+            if !self.found.contains_key(&origin) {
+                match (self.resolver)(&origin) {
+                    Ok(text) => {
+                        self.parse(origin.clone(), text, false, matches!(origin, Origin::Std(_)));
+                        fresh.push(origin.clone());
+                    }
+                    Err(why) => {
+                        let mut diagnostic =
+                            error("RW0207", path.span, format!("no pack `{}`", path.node), "cannot be imported".into());
+                        diagnostic.help = Some(format!("looked for `{}`: {why}", origin.path()));
+                        self.diagnostics.push(diagnostic);
+                        continue;
+                    }
+                }
+            }
+            self.found[importer].imports.entry(path.node).or_insert((path.span, origin));
+        }
+        fresh
+    }
+
+    /// Orders files so that imports come first; an import that leads back is reported and left out.
+    fn finish(mut self) -> Loaded {
+        #[derive(Clone, Copy, PartialEq)]
+        enum Mark {
+            New,
+            Open,
+            Done,
+        }
+        let count = self.found.len();
+        let mut marks = vec![Mark::New; count];
+        let mut order: Vec<usize> = Vec::new();
+        for start in 0..count {
+            if marks[start] != Mark::New {
+                continue;
+            }
+            // File, and which of its imports comes next.
+            let mut stack: Vec<(usize, usize)> = vec![(start, 0)];
+            marks[start] = Mark::Open;
+            while let Some((at, next)) = stack.last_mut() {
+                let at = *at;
+                let Some((name, (span, origin))) =
+                    self.found[at].imports.get_index(*next).map(|(n, i)| (n.clone(), i.clone()))
+                else {
+                    marks[at] = Mark::Done;
+                    order.push(at);
+                    stack.pop();
+                    continue;
+                };
+                *next += 1;
+                let Some(target) = self.found.get_index_of(&origin) else { continue };
+                match marks[target] {
+                    Mark::New => {
+                        marks[target] = Mark::Open;
+                        stack.push((target, 0));
+                    }
+                    Mark::Done => {}
+                    Mark::Open => {
+                        let from = stack.iter().position(|(f, _)| *f == target).unwrap_or(0);
+                        let mut chain: Vec<String> =
+                            stack[from..].iter().map(|(f, _)| format!("`{}`", self.found[*f].parsed.pack)).collect();
+                        chain.push(format!("`{}`", self.found[target].parsed.pack));
+                        let mut diagnostic =
+                            error("RW0208", span, format!("cyclic import of `{name}`"), "leads back here".into());
+                        diagnostic.help = Some(format!("{}: move what they share to a third pack", chain.join(" -> ")));
+                        self.diagnostics.push(diagnostic);
+                    }
+                }
+            }
+        }
+        let mut place = vec![0; count];
+        order.iter().enumerate().for_each(|(new, old)| place[*old] = new);
+        let mut files: Vec<Option<ParsedFile>> = vec![None; count];
+        let indices: IndexMap<Origin, usize> =
+            self.found.keys().enumerate().map(|(i, origin)| (origin.clone(), place[i])).collect();
+        for (old, (_, found)) in self.found.into_iter().enumerate() {
+            let mut parsed = found.parsed;
+            for (name, (_, origin)) in found.imports {
+                // One that leads forward is part of a cycle.
+                if let Some(target) = indices.get(&origin).copied().filter(|t| *t < place[old]) {
+                    parsed.imports.insert(name, target);
+                }
+            }
+            files[place[old]] = Some(parsed);
+        }
+        Loaded { sources: self.sources, files: files.into_iter().flatten().collect(), diagnostics: self.diagnostics }
+    }
+}
+
+fn error(code: &'static str, span: Span, message: String, label: String) -> Diagnostic {
+    Diagnostic {
+        code,
+        severity: Severity::Error,
+        message,
+        primary: Label { span, text: label },
+        secondary: Vec::new(),
+        help: None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load_all(files: &[(&str, &str)], roots: &[&str]) -> Loaded {
+        let text = |path: &str| files.iter().find(|(p, _)| *p == path).map(|(_, t)| (*t).to_string());
+        let roots = roots
+            .iter()
+            .map(|path| Root {
+                origin: Origin::Disk((*path).into()),
+                text: text(path.trim_start_matches("./")).expect("the test names its own files"),
+                library: false,
+            })
+            .collect();
+        load(roots, &mut |origin| text(origin.path()).ok_or_else(|| "no such file".into()))
+    }
+
+    #[test]
+    fn imports_come_first_and_relative() {
+        let loaded = load_all(
+            &[
+                ("a/main.rw", "pack main\nimport lib.x\nimport std.core\n"),
+                ("a/lib/x.rw", "pack lib.x\nimport std.core\n"),
+                ("std/core.rw", "pack std.core\n"),
+            ],
+            &["./a/main.rw"],
+        );
+        assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+        let packs: Vec<&str> = loaded.files.iter().map(|f| f.pack.as_str()).collect();
+        assert_eq!(packs, ["std.core", "lib.x", "main"]);
+        assert_eq!(loaded.files[2].imports["lib.x"], 1);
+        assert!(loaded.files[2].root && !loaded.files[0].root && loaded.files[0].library);
+    }
+
+    #[test]
+    fn missing_and_cyclic_imports_are_reported_at_the_import() {
+        let loaded = load_all(&[("a.rw", "pack a\nimport b\nimport c\n"), ("b.rw", "pack b\nimport a\n")], &["a.rw"]);
+        let codes: Vec<&str> = loaded.diagnostics.iter().map(|d| d.code).collect();
+        assert_eq!(codes, ["RW0207", "RW0208"]);
+        let spans: Vec<(u32, u32)> =
+            loaded.diagnostics.iter().map(|d| (d.primary.span.file, d.primary.span.start)).collect();
+        assert_eq!(spans, [(0, 23), (1, 14)]);
+    }
+
+    #[test]
+    fn a_root_takes_the_place_of_a_library_file() {
+        let loaded = load_all(
+            &[("stdlib/std/core.rw", "pack std.core\n"), ("stdlib/std/arith.rw", "pack std.arith\nimport std.core\n")],
+            &["stdlib/std/core.rw", "stdlib/std/arith.rw"],
+        );
+        assert!(loaded.diagnostics.is_empty(), "{:?}", loaded.diagnostics);
+        assert_eq!(loaded.files.len(), 2);
+    }
+
+    #[test]
+    fn a_long_chain_does_not_recurse() {
+        let loaded = load(
+            vec![Root { origin: Origin::Disk("p0.rw".into()), text: "import p1\n".into(), library: false }],
+            &mut |origin| {
+                let n: u32 = origin.path()[1..].trim_end_matches(".rw").parse().map_err(|_| "no".to_string())?;
+                Ok(if n < 3000 { format!("import p{}\n", n + 1) } else { String::new() })
+            },
+        );
+        assert_eq!((loaded.files.len(), loaded.diagnostics.len()), (3001, 0));
+    }
+}
