@@ -1,3 +1,6 @@
 //! x
 pub mod clif;
+pub mod isolate;
+pub mod jit;
+pub mod runtest;
 pub mod saturate;

@@ -12,7 +12,7 @@
 use cranelift_codegen::ir::entities::AnyEntity;
 use cranelift_codegen::ir::{Endianness, Function};
 use cranelift_codegen::isa::OwnedTargetIsa;
-use cranelift_codegen::settings::FlagsOrIsa;
+use cranelift_codegen::settings::{self, Flags, FlagsOrIsa};
 use cranelift_codegen::verify_function;
 use cranelift_reader::{Feature, IsaSpec, ParseOptions, parse_test};
 use std::fmt::Write as _;
@@ -52,6 +52,10 @@ pub struct File {
     pub targets: Vec<TargetLine>,
     /// `feature` lines.
     pub features: Vec<FeatureLine>,
+    /// What its `target` lines ask for, in order.
+    pub isas: Vec<OwnedTargetIsa>,
+    /// Shared settings where it has no `target` line.
+    pub flags: Flags,
     /// For what its functions are verified: the host's architecture if the file has a target of it or none at all,
     /// else its first target. `None` where Cranelift does not support the host.
     pub isa: Option<OwnedTargetIsa>,
@@ -247,6 +251,10 @@ fn keep(text: &str, file: cranelift_reader::TestFile<'_>) -> File {
     let features: Vec<FeatureLine> = features.collect();
     let header = slice(0, header_end.min(lines.len()));
     let native = cranelift_native::builder().ok();
+    let (isas, flags) = match &file.isa_spec {
+        IsaSpec::None(flags) => (vec![], flags.clone()),
+        IsaSpec::Some(isas) => (isas.clone(), Flags::new(settings::builder())),
+    };
     let isa = match &file.isa_spec {
         IsaSpec::None(flags) => native.and_then(|b| b.finish(flags.clone()).ok()),
         IsaSpec::Some(isas) => {
@@ -275,7 +283,7 @@ fn keep(text: &str, file: cranelift_reader::TestFile<'_>) -> File {
         };
         functions.push(function);
     }
-    File { header, commands, targets, features, isa, functions }
+    File { header, commands, targets, features, isas, flags, isa, functions }
 }
 
 /// `set` and `target` lines, which the reader has already understood and thrown away.

@@ -1,0 +1,372 @@
+//! Running compiled CLIF on the host: the one module with `unsafe` code.
+//!
+//! [`compile`] puts all functions of a file into one JIT module, with names that they use for each other resolved,
+//! and gives each a *trampoline*: a compiled function `(callee, slots)` that loads its arguments from 16-byte slots
+//! and stores its results there, so that any signature (several results, vectors, 128-bit integers) is called
+//! through one host signature.
+//!
+//! **Safety**: compiled code is as dangerous as its input. CLIF can read any address, and a wrong rule can make it
+//! so. Nothing here keeps it from bringing the process down: callers that run what they did not write use
+//! [`crate::isolate`]. What this module itself guarantees: pointers are called with the signature that they were
+//! compiled with, slots are as many as arguments and results need, and no code is freed while it can be called.
+
+#![allow(unsafe_code, reason = "calls compiled code; reviewed as a whole, see the safety notes at each use")]
+
+use crate::clif::read::quietly;
+use cranelift_codegen::data_value::DataValue;
+use cranelift_codegen::ir::{
+    AbiParam, Endianness, ExternalName, Function, InstBuilder, MemFlagsData, Signature, UserExternalName, UserFuncName,
+};
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
+use cranelift_codegen::settings::{Configurable, Flags, Value as Setting};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use indexmap::IndexMap;
+
+/// Bytes per argument or result.
+const SLOT: usize = 16;
+
+/// Why functions cannot be compiled for this host.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum JitError {
+    /// Two functions of one name.
+    #[error("{0} is defined twice")]
+    Duplicate(String),
+    /// A call of something that neither the file nor the runtime has.
+    #[error("{caller} uses {callee}, which is not in the file")]
+    Undefined {
+        /// Who.
+        caller: String,
+        /// What.
+        callee: String,
+    },
+    /// Cranelift says no.
+    #[error("{0}")]
+    Cranelift(String),
+    /// There is no such function to call.
+    #[error("there is no function {0}")]
+    NoFunction(String),
+    /// Arguments that do not fit the signature.
+    #[error("{name} takes {expected} arguments of its types, not {actual}")]
+    Arguments {
+        /// Of what.
+        name: String,
+        /// How many it wants.
+        expected: usize,
+        /// How many there are.
+        actual: usize,
+    },
+    /// A type that no slot holds.
+    #[error("values of type {0} do not fit a slot")]
+    Type(String),
+}
+
+/// A function in the module.
+struct Compiled {
+    signature: Signature,
+    code: FuncId,
+    trampoline: FuncId,
+}
+
+/// Functions, compiled and callable.
+pub struct Jit {
+    /// Taken only when dropped.
+    module: Option<JITModule>,
+    functions: IndexMap<String, Compiled>,
+}
+
+impl Drop for Jit {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: `call` is the only way to run this code; it borrows `self`, and it returns no pointers.
+            unsafe { module.free_memory() }
+        }
+    }
+}
+
+/// An ISA for this host with a file's settings and ISA flags. Without flags: everything that the host has.
+pub fn host_isa(flags: Flags, isa_flags: Option<&[Setting]>) -> Result<OwnedTargetIsa, JitError> {
+    let built = quietly(|| {
+        let mut builder = cranelift_native::builder_with_options(isa_flags.is_none()).map_err(ToString::to_string)?;
+        for value in isa_flags.unwrap_or(&[]) {
+            builder.set(value.name, &value.value_string()).map_err(|e| e.to_string())?;
+        }
+        builder.finish(flags).map_err(|e| e.to_string())
+    });
+    built.and_then(|result| result).map_err(JitError::Cranelift)
+}
+
+/// Compiles functions that may call each other by name.
+pub fn compile(functions: &[&Function], isa: OwnedTargetIsa) -> Result<Jit, JitError> {
+    match quietly(|| compile_all(functions, isa)) {
+        Ok(result) => result,
+        Err(panic) => Err(JitError::Cranelift(panic)),
+    }
+}
+
+fn compile_all(functions: &[&Function], isa: OwnedTargetIsa) -> Result<Jit, JitError> {
+    let error = |e: cranelift_module::ModuleError| JitError::Cranelift(format!("{e:?}"));
+    let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
+    for (name, address) in runtime() {
+        builder.symbol(name, address);
+    }
+    let mut jit = Jit { module: Some(JITModule::new(builder)), functions: IndexMap::new() };
+    let Jit { module: Some(module), functions: compiled } = &mut jit else { unreachable!("just set") };
+
+    for function in functions {
+        let name = function.name.to_string();
+        let code = module.declare_function(&name, Linkage::Local, &function.signature).map_err(error)?;
+        let trampoline = trampoline_signature(module.isa());
+        let trampoline =
+            module.declare_function(&format!("trampoline to {name}"), Linkage::Local, &trampoline).map_err(error)?;
+        let entry = Compiled { signature: function.signature.clone(), code, trampoline };
+        if compiled.insert(name.clone(), entry).is_some() {
+            return Err(JitError::Duplicate(name));
+        }
+    }
+    let mut context = module.make_context();
+    for function in functions {
+        let entry = &compiled[&function.name.to_string()];
+        context.func = resolved(function, entry.code, compiled)?;
+        module.define_function(entry.code, &mut context).map_err(error)?;
+        module.clear_context(&mut context);
+        context.func = trampoline(&entry.signature, module.isa());
+        module.define_function(entry.trampoline, &mut context).map_err(error)?;
+        module.clear_context(&mut context);
+    }
+    module.finalize_definitions().map_err(error)?;
+    Ok(jit)
+}
+
+/// The function with the names that it uses turned into the module's numbers.
+fn resolved(
+    function: &Function,
+    code: FuncId,
+    compiled: &IndexMap<String, Compiled>,
+) -> Result<Function, JitError> {
+    // Cranelift's module layer numbers functions in namespace 0.
+    let number = |id: FuncId| UserExternalName::new(0, id.as_u32());
+    let mut out = function.clone();
+    out.name = UserFuncName::User(number(code));
+    let mut renamed = vec![];
+    for (reference, data) in &out.dfg.ext_funcs {
+        let callee = match &data.name {
+            ExternalName::TestCase(name) => UserFuncName::Testcase(name.clone()).to_string(),
+            ExternalName::User(name) => UserFuncName::User(out.params.user_named_funcs()[*name].clone()).to_string(),
+            ExternalName::LibCall(_) | ExternalName::KnownSymbol(_) => continue,
+        };
+        match compiled.get(&callee) {
+            Some(target) => renamed.push((reference, number(target.code))),
+            None => return Err(JitError::Undefined { caller: function.name.to_string(), callee }),
+        }
+    }
+    // All old names are read before the first new one goes into the same table.
+    for (reference, name) in renamed {
+        let name = out.params.ensure_user_func_name(name);
+        out.dfg.ext_funcs[reference].name = ExternalName::User(name);
+    }
+    Ok(out)
+}
+
+/// `(callee, slots)`
+fn trampoline_signature(isa: &dyn TargetIsa) -> Signature {
+    let mut signature = Signature::new(isa.default_call_conv());
+    signature.params = vec![AbiParam::new(isa.pointer_type()); 2];
+    signature
+}
+
+/// A function that calls its first argument with what the slots hold, and puts the results there.
+fn trampoline(signature: &Signature, isa: &dyn TargetIsa) -> Function {
+    let mut func = Function::with_name_signature(UserFuncName::default(), trampoline_signature(isa));
+    let mut context = FunctionBuilderContext::new();
+    let mut builder = FunctionBuilder::new(&mut func, &mut context);
+    let block = builder.create_block();
+    builder.append_block_params_for_function_params(block);
+    builder.switch_to_block(block);
+    let (callee, slots) = (builder.block_params(block)[0], builder.block_params(block)[1]);
+    // `DataValue` keeps vectors in little-endian order.
+    let flags = |ty: cranelift_codegen::ir::Type| match ty.is_vector() {
+        true => MemFlagsData::trusted().with_endianness(Endianness::Little),
+        false => MemFlagsData::trusted(),
+    };
+    let params = signature.params.iter().enumerate();
+    let args: Vec<_> = params
+        .map(|(n, p)| builder.ins().load(p.value_type, flags(p.value_type), slots, (n * SLOT) as i32))
+        .collect();
+    let imported = builder.import_signature(signature.clone());
+    let call = builder.ins().call_indirect(imported, callee, &args);
+    let results = builder.func.dfg.inst_results(call).to_vec();
+    for (n, (result, p)) in results.into_iter().zip(&signature.returns).enumerate() {
+        builder.ins().store(flags(p.value_type), result, slots, (n * SLOT) as i32);
+    }
+    builder.ins().return_(&[]);
+    builder.seal_all_blocks();
+    builder.finalize(isa.frontend_config());
+    func
+}
+
+impl Jit {
+    /// The signature of a function by its name as CLIF writes it (`%f`).
+    pub fn signature(&self, name: &str) -> Option<&Signature> {
+        self.functions.get(name).map(|f| &f.signature)
+    }
+
+    /// Calls a function. It may trap, and that ends the process: see the module's notes.
+    pub fn call(&self, name: &str, args: &[DataValue]) -> Result<Vec<DataValue>, JitError> {
+        let function = self.functions.get(name).ok_or_else(|| JitError::NoFunction(name.to_string()))?;
+        let module = self.module.as_ref().expect("the module is there until it is dropped");
+        let signature = &function.signature;
+        let fits = |(p, a): (&AbiParam, &DataValue)| {
+            p.value_type == a.ty() || (p.value_type.is_vector() && p.value_type.bytes() == a.ty().bytes())
+        };
+        if signature.params.len() != args.len() || !signature.params.iter().zip(args).all(fits) {
+            let (expected, actual) = (signature.params.len(), args.len());
+            return Err(JitError::Arguments { name: name.to_string(), expected, actual });
+        }
+        for p in signature.params.iter().chain(&signature.returns) {
+            if p.value_type.is_dynamic_vector() || p.value_type.bytes() as usize > SLOT {
+                return Err(JitError::Type(p.value_type.to_string()));
+            }
+        }
+        let mut slots = vec![0u128; signature.params.len().max(signature.returns.len())];
+        for (slot, arg) in slots.iter_mut().zip(args) {
+            let mut bytes = [0; SLOT];
+            match arg.is_vector() {
+                true => arg.write_to_slice_le(&mut bytes),
+                false => arg.write_to_slice_ne(&mut bytes),
+            }
+            *slot = u128::from_ne_bytes(bytes);
+        }
+        let callee = module.get_finalized_function(function.code);
+        let trampoline = module.get_finalized_function(function.trampoline);
+        // SAFETY: the trampoline was compiled with the host's calling convention and these two parameters, for
+        // exactly this callee's signature; the slots are as many and as large as it accesses, and aligned to 16.
+        // That the callee itself behaves is what the module's notes leave to the caller.
+        unsafe {
+            let trampoline: extern "C" fn(*const u8, *mut u128) = std::mem::transmute(trampoline);
+            trampoline(callee, slots.as_mut_ptr());
+        }
+        let results = signature.returns.iter().zip(&slots);
+        Ok(results
+            .map(|(p, slot)| match p.value_type.is_vector() {
+                true => DataValue::read_from_slice_le(&slot.to_ne_bytes(), p.value_type),
+                false => DataValue::read_from_slice_ne(&slot.to_ne_bytes(), p.value_type),
+            })
+            .collect())
+    }
+}
+
+/// The library functions that Cranelift calls by name and that the C library of the host may not export to us.
+fn runtime() -> Vec<(&'static str, *const u8)> {
+    let mut symbols: Vec<(&'static str, *const u8)> = vec![
+        ("ceilf", libcalls::ceilf as *const u8),
+        ("ceil", libcalls::ceil as *const u8),
+        ("floorf", libcalls::floorf as *const u8),
+        ("floor", libcalls::floor as *const u8),
+        ("truncf", libcalls::truncf as *const u8),
+        ("trunc", libcalls::trunc as *const u8),
+        ("nearbyintf", libcalls::nearbyintf as *const u8),
+        ("nearbyint", libcalls::nearbyint as *const u8),
+        ("fmaf", libcalls::fmaf as *const u8),
+        ("fma", libcalls::fma as *const u8),
+    ];
+    #[cfg(target_arch = "x86_64")]
+    symbols.push(("__cranelift_x86_pshufb", libcalls::pshufb as *const u8));
+    symbols
+}
+
+/// What compiled code calls.
+mod libcalls {
+    pub(super) extern "C" fn ceilf(x: f32) -> f32 {
+        x.ceil()
+    }
+    pub(super) extern "C" fn ceil(x: f64) -> f64 {
+        x.ceil()
+    }
+    pub(super) extern "C" fn floorf(x: f32) -> f32 {
+        x.floor()
+    }
+    pub(super) extern "C" fn floor(x: f64) -> f64 {
+        x.floor()
+    }
+    pub(super) extern "C" fn truncf(x: f32) -> f32 {
+        x.trunc()
+    }
+    pub(super) extern "C" fn trunc(x: f64) -> f64 {
+        x.trunc()
+    }
+    pub(super) extern "C" fn nearbyintf(x: f32) -> f32 {
+        x.round_ties_even()
+    }
+    pub(super) extern "C" fn nearbyint(x: f64) -> f64 {
+        x.round_ties_even()
+    }
+    pub(super) extern "C" fn fmaf(x: f32, y: f32, z: f32) -> f32 {
+        x.mul_add(y, z)
+    }
+    pub(super) extern "C" fn fma(x: f64, y: f64, z: f64) -> f64 {
+        x.mul_add(y, z)
+    }
+
+    /// `pshufb` for hosts that are asked to do without it.
+    #[cfg(target_arch = "x86_64")]
+    #[expect(improper_ctypes_definitions, reason = "vectors travel in registers, as Cranelift expects")]
+    pub(super) extern "C" fn pshufb(
+        a: std::arch::x86_64::__m128i,
+        b: std::arch::x86_64::__m128i,
+    ) -> std::arch::x86_64::__m128i {
+        // SAFETY: all three types are 16 plain bytes.
+        let (a, b): ([u8; 16], [u8; 16]) = unsafe { (std::mem::transmute(a), std::mem::transmute(b)) };
+        let pick = |i: usize| if b[i] & 0x80 == 0 { a[usize::from(b[i] & 0xf)] } else { 0 };
+        let out: [u8; 16] = std::array::from_fn(pick);
+        // SAFETY: as above.
+        unsafe { std::mem::transmute(out) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::clif::read::read;
+    use cranelift_codegen::settings;
+
+    fn f64(x: f64) -> DataValue {
+        DataValue::F64(x.into())
+    }
+
+    fn run(text: &str, name: &str, args: &[DataValue]) -> Result<Vec<DataValue>, JitError> {
+        let file = read(text).unwrap();
+        let functions: Vec<&Function> = file.functions.iter().map(|f| &f.func).collect();
+        let mut flags = settings::builder();
+        flags.enable("enable_llvm_abi_extensions").unwrap();
+        flags.enable("enable_multi_ret_implicit_sret").unwrap();
+        let isa = host_isa(Flags::new(flags), None)?;
+        compile(&functions, isa)?.call(name, args)
+    }
+
+    #[test]
+    fn calls_pass_every_kind_of_value() {
+        let text = "function %f(i8, f64, i128, i32x4) -> i32x4, i128, f64, i8 {\nblock0(v0: i8, v1: f64, v2: i128, v3: i32x4):\n    return v3, v2, v1, v0\n}\n";
+        let vector = DataValue::V128([1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0]);
+        let args = [DataValue::I8(-3), f64(2.5), DataValue::I128(-1 << 70), vector];
+        let mut results = run(text, "%f", &args).unwrap();
+        results.reverse();
+        assert_eq!(results, args);
+    }
+
+    #[test]
+    fn functions_call_each_other_and_the_runtime() {
+        let text = "function %g(f64) -> f64 {\n    fn0 = %CeilF64(f64) -> f64\nblock0(v0: f64):\n    v1 = call fn0(v0)\n    return v1\n}\nfunction %f(f64) -> f64 {\n    fn0 = colocated %g(f64) -> f64\nblock0(v0: f64):\n    v1 = call fn0(v0)\n    return v1\n}\n";
+        assert_eq!(run(text, "%f", &[f64(1.5)]).unwrap(), [f64(2.0)]);
+    }
+
+    #[test]
+    fn mistakes_are_errors() {
+        let text = "function %f() {\n    fn0 = %nowhere()\nblock0:\n    call fn0()\n    return\n}\n";
+        assert!(matches!(run(text, "%f", &[]), Err(JitError::Undefined { .. })));
+        let text = "function %f(i32) {\nblock0(v0: i32):\n    return\n}\n";
+        assert!(matches!(run(text, "%f", &[]), Err(JitError::Arguments { .. })));
+        assert!(matches!(run(text, "%g", &[]), Err(JitError::NoFunction(_))));
+    }
+}
