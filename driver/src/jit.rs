@@ -140,11 +140,7 @@ fn compile_all(functions: &[&Function], isa: OwnedTargetIsa) -> Result<Jit, JitE
 }
 
 /// The function with the names that it uses turned into the module's numbers.
-fn resolved(
-    function: &Function,
-    code: FuncId,
-    compiled: &IndexMap<String, Compiled>,
-) -> Result<Function, JitError> {
+fn resolved(function: &Function, code: FuncId, compiled: &IndexMap<String, Compiled>) -> Result<Function, JitError> {
     // Cranelift's module layer numbers functions in namespace 0.
     let number = |id: FuncId| UserExternalName::new(0, id.as_u32());
     let mut out = function.clone();
@@ -191,9 +187,8 @@ fn trampoline(signature: &Signature, isa: &dyn TargetIsa) -> Function {
         false => MemFlagsData::trusted(),
     };
     let params = signature.params.iter().enumerate();
-    let args: Vec<_> = params
-        .map(|(n, p)| builder.ins().load(p.value_type, flags(p.value_type), slots, (n * SLOT) as i32))
-        .collect();
+    let args: Vec<_> =
+        params.map(|(n, p)| builder.ins().load(p.value_type, flags(p.value_type), slots, (n * SLOT) as i32)).collect();
     let imported = builder.import_signature(signature.clone());
     let call = builder.ins().call_indirect(imported, callee, &args);
     let results = builder.func.dfg.inst_results(call).to_vec();
