@@ -9,11 +9,13 @@
 //! a node that reads a state can be computed only where that state is live.
 
 pub mod build;
+pub mod changes;
 mod nodes;
 mod roles;
 mod states;
 
 pub use build::build;
+pub use changes::{Change, apply, changes};
 
 use crate::egraph::{EGraphInput, InputId};
 use crate::ir::{BlockId, EdgeArg, InstId, RegionId, Value, id};

@@ -1,0 +1,309 @@
+//! Block parameters that equal something else.
+//!
+//! Optimistic, in two steps. First, parameters of one block are taken to be equal until their arguments differ
+//! along some edge, where arguments are compared up to congruence under that very assumption: partition refinement
+//! (Alpern, Wegman, Zadeck, "Detecting Equality of Variables in Programs", POPL 1988), restarted after each split.
+//! Then a parameter is taken to be a copy of the one thing that arrives on all its edges, itself aside: a fixed
+//! point from above, so that cycles of parameters collapse, too.
+//!
+//! Two parameters of one block belong to the same iteration of all loops around it, and so do their arguments; that
+//! is why equal classes mean equal values here. A value that varies in a loop does not replace a parameter outside
+//! that loop: parameters at loop exits are what stands for a value's last iteration.
+
+use super::{Change, Reader, Taken};
+use crate::egraph::{ClassId, Head, Node, NodeId};
+use crate::ir::{BlockId, Cfg, Value};
+use crate::skeleton::SkeletonArg;
+use indexmap::IndexMap;
+use rewright_typeprop::Ty;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+
+/// Splits before the search for equal parameters is given up.
+const MAX_ROUNDS: usize = 32;
+
+/// Sweeps over the parameters in which copies may still change.
+const MAX_SWEEPS: usize = 8;
+
+/// A parameter and what arrives there; `None` for what a terminator makes.
+struct Param {
+    block: BlockId,
+    index: u32,
+    ty: Ty,
+    class: ClassId,
+    args: SmallVec<[Option<ClassId>; 2]>,
+}
+
+pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
+    let params = params(reader);
+    if params.is_empty() {
+        return vec![];
+    }
+    let mut found = vec![];
+    let constant = |class: ClassId| reader.view.class(class).constant;
+    let open: Vec<&Param> = params
+        .iter()
+        .filter(|p| match constant(p.class) {
+            Some(constant) => {
+                found.push(Change::Constant { block: p.block, index: p.index, constant });
+                false
+            }
+            None => true,
+        })
+        .collect();
+    let mut colors = equal_params(reader, &open);
+    let mut leaders: IndexMap<ClassId, &Param> = IndexMap::new();
+    for p in &open {
+        let color = colors.find(p.class);
+        match leaders.get(&color) {
+            // Only parameters of one block are grouped; others may share a class by a rule.
+            Some(leader) if leader.block == p.block => {
+                let by = reader.f.block(p.block).params[leader.index as usize];
+                found.push(Change::Replace { block: p.block, index: p.index, by });
+            }
+            Some(_) => {}
+            None => drop(leaders.insert(color, *p)),
+        }
+    }
+    let copies = copies(&leaders, &mut colors);
+    if copies.is_empty() {
+        return found;
+    }
+    let definitions = definitions(reader, cfg, &mut colors);
+    for (color, source) in copies {
+        let p = leaders[&color];
+        if let Some(constant) = constant(source) {
+            found.push(Change::Constant { block: p.block, index: p.index, constant });
+            continue;
+        }
+        let usable = |(block, value): &&(BlockId, Value)| {
+            *block != p.block
+                && cfg.dominates(*block, p.block)
+                && reader.f.ty(*value) == p.ty
+                && cfg.loop_of(*block).is_none_or(|l| cfg.loop_contains(l, p.block))
+        };
+        let nearest = definitions.get(&source).and_then(|list| list.iter().rev().find(usable));
+        if let Some((_, by)) = nearest {
+            found.push(Change::Replace { block: p.block, index: p.index, by: *by });
+        }
+    }
+    found
+}
+
+/// Parameters of reached blocks but the entry, with the arguments of edges that can be taken.
+fn params(reader: &Reader<'_>) -> Vec<Param> {
+    let Reader { f, s, view, .. } = reader;
+    let mut first: Vec<Option<usize>> = vec![None; s.blocks.len()];
+    let mut params = vec![];
+    for block in s.layout.iter().filter(|b| **b != f.entry()) {
+        first[block.index()] = Some(params.len());
+        for (i, input) in s.blocks[block.index()].params.iter().enumerate() {
+            let ty = f.ty(f.block(*block).params[i]);
+            let class = view.class_of(*input);
+            params.push(Param { block: *block, index: i as u32, ty, class, args: SmallVec::new() });
+        }
+    }
+    for block in &s.layout {
+        for (slot, edge) in s.blocks[block.index()].edges.iter().enumerate() {
+            let taken = reader.taken[block.index()];
+            if taken != Taken::All && taken != Taken::One(slot as u32) {
+                continue;
+            }
+            let Some(first) = first[edge.target.index()] else { continue };
+            for (i, arg) in edge.args.iter().enumerate() {
+                params[first + i].args.push(match arg {
+                    SkeletonArg::Node(input) => Some(view.class_of(*input)),
+                    SkeletonArg::Terminator(_) => None,
+                });
+            }
+        }
+    }
+    // A block that no edge reaches any more goes anyway.
+    params.retain(|p| !p.args.is_empty());
+    params
+}
+
+/// Finds parameters of one block that are always equal, and unites their classes.
+fn equal_params(reader: &Reader<'_>, params: &[&Param]) -> Congruence {
+    let mut groups: IndexMap<(BlockId, Ty), Vec<&Param>> = IndexMap::new();
+    for p in params {
+        groups.entry((p.block, p.ty)).or_default().push(*p);
+    }
+    let mut groups: Vec<Vec<&Param>> = groups.into_values().collect();
+    // What cannot be equal under any assumption is parted before the graph is looked at.
+    groups = split(groups, |p, q| p.args.iter().zip(&q.args).all(|(a, b)| may_be_equal(reader, *a, *b)));
+    for _ in 0..MAX_ROUNDS {
+        if groups.is_empty() {
+            break;
+        }
+        let mut colors = Congruence::new(reader);
+        colors.prepare(reader);
+        for group in &groups {
+            for p in &group[1..] {
+                colors.unite(reader, group[0].class, p.class);
+            }
+        }
+        let before: usize = groups.iter().map(Vec::len).sum();
+        let count = groups.len();
+        groups = split(groups, |p, q| {
+            p.args.iter().zip(&q.args).all(|(a, b)| match (a, b) {
+                (Some(a), Some(b)) => colors.find(*a) == colors.find(*b),
+                _ => false,
+            })
+        });
+        if groups.len() == count && groups.iter().map(Vec::len).sum::<usize>() == before {
+            return colors;
+        }
+    }
+    Congruence::new(reader)
+}
+
+/// Parts groups into those that agree with their first member; groups of one are left out.
+fn split<'p>(groups: Vec<Vec<&'p Param>>, mut agree: impl FnMut(&Param, &Param) -> bool) -> Vec<Vec<&'p Param>> {
+    let mut parts = vec![];
+    for group in groups {
+        let mut own: Vec<Vec<&Param>> = vec![];
+        for p in group {
+            match own.iter_mut().find(|part| agree(part[0], p)) {
+                Some(part) => part.push(p),
+                None => own.push(vec![p]),
+            }
+        }
+        parts.extend(own.into_iter().filter(|part| part.len() > 1));
+    }
+    parts
+}
+
+/// Could congruence ever make these classes one?
+fn may_be_equal(reader: &Reader<'_>, a: Option<ClassId>, b: Option<ClassId>) -> bool {
+    let (Some(a), Some(b)) = (a, b) else { return false };
+    let (x, y) = (reader.view.class(a), reader.view.class(b));
+    if a == b || x.constant.is_some() || y.constant.is_some() {
+        return a == b;
+    }
+    let head = |n: &NodeId| {
+        let node = reader.view.node(*n);
+        // Leaves may be parameters that are taken to be equal.
+        (if let Head::Leaf(_) = node.head { None } else { Some(node.head) }, node.types.clone())
+    };
+    let heads: Vec<_> = x.nodes.iter().map(head).collect();
+    y.nodes.iter().map(head).any(|h| heads.contains(&h))
+}
+
+/// By color of a parameter: the color of what it is a copy of.
+fn copies(leaders: &IndexMap<ClassId, &Param>, colors: &mut Congruence) -> Vec<(ClassId, ClassId)> {
+    // `None`: not known yet, equal to anything. Once a parameter stands for itself it always will; so will, after
+    // some sweeps, one that has not settled.
+    let mut value: FxHashMap<ClassId, Option<ClassId>> = leaders.keys().map(|c| (*c, None)).collect();
+    let mut changed = true;
+    let mut sweeps = 0;
+    while changed {
+        changed = false;
+        sweeps += 1;
+        for (color, p) in leaders {
+            let old = value[color];
+            if old == Some(*color) {
+                continue;
+            }
+            let mut new = None;
+            for arg in &p.args {
+                let arrives = match arg {
+                    None => Some(*color),
+                    Some(class) => {
+                        let class = colors.find(*class);
+                        value.get(&class).copied().unwrap_or(Some(class))
+                    }
+                };
+                match (new, arrives) {
+                    (_, None) => {}
+                    (None, some) => new = some,
+                    (Some(a), Some(b)) if a == b => {}
+                    _ => new = Some(*color),
+                }
+            }
+            if new != old {
+                let give_up = old.is_some() && sweeps > MAX_SWEEPS;
+                value.insert(*color, if give_up { Some(*color) } else { new });
+                changed = true;
+            }
+        }
+    }
+    leaders.keys().filter_map(|c| value[c].filter(|v| v != c).map(|v| (*c, v))).collect()
+}
+
+/// By color: original values in reverse post-order, with the blocks that define them.
+fn definitions(reader: &Reader<'_>, cfg: &Cfg, colors: &mut Congruence) -> FxHashMap<ClassId, Vec<(BlockId, Value)>> {
+    let Reader { f, s, view, .. } = reader;
+    let mut definitions: FxHashMap<ClassId, Vec<(BlockId, Value)>> = FxHashMap::default();
+    for block in cfg.reverse_post_order() {
+        let results = f.block(*block).insts.iter().flat_map(|i| &f.inst(*i).results);
+        for value in f.block(*block).params.iter().chain(results) {
+            if let Some(input) = s.value_input[value.index()] {
+                definitions.entry(colors.find(view.class_of(input))).or_default().push((*block, *value));
+            }
+        }
+    }
+    definitions
+}
+
+/// Classes up to assumed equalities and congruence (Downey, Sethi, Tarjan, "Variations on the Common Subexpression
+/// Problem", JACM 1980).
+struct Congruence {
+    up: Vec<ClassId>,
+    /// By class: the nodes that have it, or what was united with it, as a child.
+    parents: Vec<Vec<NodeId>>,
+    known: FxHashMap<Node<ClassId>, ClassId>,
+}
+
+impl Congruence {
+    fn new(reader: &Reader<'_>) -> Self {
+        let classes = (0..reader.view.classes.len() as u32).map(ClassId);
+        Congruence { up: classes.collect(), parents: vec![], known: FxHashMap::default() }
+    }
+
+    /// Needed before anything is united.
+    fn prepare(&mut self, reader: &Reader<'_>) {
+        let view = reader.view;
+        self.parents = vec![vec![]; view.classes.len()];
+        for (i, node) in view.nodes.iter().enumerate() {
+            for child in &node.children {
+                self.parents[child.index()].push(NodeId(i as u32));
+            }
+            self.known.insert(node.clone(), view.node_class[i]);
+        }
+    }
+
+    fn find(&mut self, mut class: ClassId) -> ClassId {
+        while self.up[class.index()] != class {
+            self.up[class.index()] = self.up[self.up[class.index()].index()];
+            class = self.up[class.index()];
+        }
+        class
+    }
+
+    fn unite(&mut self, reader: &Reader<'_>, a: ClassId, b: ClassId) {
+        let mut work = vec![(a, b)];
+        while let Some((a, b)) = work.pop() {
+            let (mut a, mut b) = (self.find(a), self.find(b));
+            if a == b {
+                continue;
+            }
+            if self.parents[a.index()].len() < self.parents[b.index()].len() {
+                std::mem::swap(&mut a, &mut b);
+            }
+            self.up[b.index()] = a;
+            let moved = std::mem::take(&mut self.parents[b.index()]);
+            for id in &moved {
+                let mut node = reader.view.node(*id).clone();
+                for child in &mut node.children {
+                    *child = self.find(*child);
+                }
+                let class = reader.view.node_class[id.index()];
+                if let Some(other) = self.known.insert(node, class) {
+                    work.push((class, other));
+                }
+            }
+            self.parents[a.index()].extend(moved);
+        }
+    }
+}
