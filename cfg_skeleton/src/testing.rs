@@ -2,6 +2,8 @@
 //!
 //! Nothing here is part of the product; no pack is read.
 
+pub mod random;
+
 use crate::egraph::{Class, ClassId, EGraphInput, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{
     Access, Block, BlockId, Edge, EdgeArg, Function, InstId, InstKind, OpaqueEffects, PayloadId, RegionId, Terminator,

@@ -8,8 +8,10 @@
 
 pub mod cfg;
 mod dominance;
+pub(crate) mod frontier;
 pub mod interp;
 mod loops;
+pub mod normalise;
 pub mod parse;
 pub mod text;
 pub mod verify;

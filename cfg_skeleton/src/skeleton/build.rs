@@ -6,9 +6,9 @@
 
 use super::nodes::Nodes;
 use super::roles::{Role, Roles};
-use super::states::Frontiers;
 use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};
 use crate::egraph::{Head, InputId};
+use crate::ir::frontier::Frontiers;
 use crate::ir::{BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
 use rewright_typeprop::{OpId, Ty, Universe};
 use smallvec::{SmallVec, smallvec};

@@ -12,7 +12,6 @@ pub mod build;
 pub mod changes;
 mod nodes;
 mod roles;
-mod states;
 
 pub use build::build;
 pub use changes::{Change, apply, changes};

@@ -1,18 +1,18 @@
-//! Where states meet: the blocks that need a state parameter.
+//! Where definitions meet: iterated dominance frontiers.
 //!
-//! Minimal SSA form for states: a block gets a parameter for a row where two different states arrive. The blocks
-//! are the iterated dominance frontier of those that change the state (Cytron et al., "Efficiently Computing Static
-//! Single Assignment Form and the Control Dependence Graph", TOPLAS 1991, section 5), with frontiers computed as
-//! by Cooper, Harvey and Kennedy ("A Simple, Fast Dominance Algorithm", 2001, figure 5).
+//! Minimal SSA form: a block gets a parameter where two different definitions arrive. The blocks are the iterated
+//! dominance frontier of those that define (Cytron et al., "Efficiently Computing Static Single Assignment Form and
+//! the Control Dependence Graph", TOPLAS 1991, section 5), with frontiers computed as by Cooper, Harvey and Kennedy
+//! ("A Simple, Fast Dominance Algorithm", 2001, figure 5).
 
-use crate::ir::{BlockId, Cfg, Function};
+use super::{BlockId, Cfg, Function};
 
 /// Dominance frontiers by block.
-pub(super) struct Frontiers(Vec<Vec<BlockId>>);
+pub(crate) struct Frontiers(Vec<Vec<BlockId>>);
 
 impl Frontiers {
     /// Of all reachable blocks.
-    pub(super) fn new(f: &Function, cfg: &Cfg) -> Self {
+    pub(crate) fn new(f: &Function, cfg: &Cfg) -> Self {
         let mut frontiers = vec![Vec::new(); f.blocks.len()];
         for block in cfg.reverse_post_order() {
             let preds = cfg.predecessors(*block);
@@ -40,8 +40,8 @@ impl Frontiers {
         Frontiers(frontiers)
     }
 
-    /// By block: does it need a parameter for a state that `changed` blocks change?
-    pub(super) fn joins(&self, changed: impl Iterator<Item = BlockId>) -> Vec<bool> {
+    /// By block: does it need a parameter for what `changed` blocks define anew?
+    pub(crate) fn joins(&self, changed: impl Iterator<Item = BlockId>) -> Vec<bool> {
         let mut joins = vec![false; self.0.len()];
         let mut work: Vec<BlockId> = changed.collect();
         while let Some(block) = work.pop() {
