@@ -163,6 +163,8 @@ pub fn total(
             (StatementKind::Check { value: Some(value), .. }, StatementChoice::Keep { fused: true }) => {
                 input_cost(*value)
             }
+            // A licence alone is nothing.
+            (StatementKind::Check { observes: false, .. }, _) => 0,
             (StatementKind::Check { .. }, _) => model.check,
         };
         add(statement.block, cost);
@@ -205,7 +207,7 @@ impl CostModel {
 }
 
 /// For each edge into a block: where it leaves from, and whether the parameter's value moves on it. It does not
-/// where the parameter is passed on as it is, nor where the terminator itself makes the value.
+/// where a back edge passes the parameter on as it is, nor where the terminator itself makes the value.
 pub fn moves(
     skeleton: &Skeleton,
     view: &EGraphView,
@@ -219,7 +221,8 @@ pub fn moves(
         .iter()
         .map(|id| {
             let arg = edge(id.from, id.slot).and_then(|e| e.args.get(index as usize));
-            let moved = matches!(arg, Some(SkeletonArg::Node(input)) if view.class_of(*input) != class);
+            let around = |input| view.class_of(input) == class && cfg.dominates(block, id.from);
+            let moved = matches!(arg, Some(SkeletonArg::Node(input)) if !around(*input));
             (id.from, moved)
         })
         .collect()

@@ -7,7 +7,7 @@
 //! may be speculated.
 //!
 //! Tree costs count shared operands once per user. So the choice is made again with costs divided by the number of
-//! users in the choice before, restricted to operands that precede in the first order, which keeps it acyclic; the
+//! users, those in the choice before or those that there could be, restricted to operands that precede in the first order, which keeps it acyclic; the
 //! cheapest of the rounds is taken.
 //!
 //! **Invariant**: an entity's operands precede it in the order (segment in dominance preorder, then tree cost): an
@@ -32,7 +32,7 @@ impl EntityId {
     }
 }
 
-/// How many choices are made, each with what the one before has learnt of sharing.
+/// How many more choices are made, each with what the one before has learnt of sharing.
 const ROUNDS: usize = 3;
 
 /// How often one class may be looked at again before its costs are taken as they are.
@@ -63,26 +63,23 @@ struct Greedy<'c, 'a> {
 pub(crate) fn select(choices: &Choices) -> Result<Selection, SelectError> {
     let mut greedy = Greedy::new(choices);
     greedy.costs();
-    let mut best: Option<Selection> = None;
-    let mut users: Option<Vec<u32>> = None;
     let order = greedy.order();
-    for _ in 0..ROUNDS {
-        if let Some(users) = &users {
-            greedy.share(&order, users);
-        }
-        let marks = greedy.mark()?;
-        let selection = greedy.place(&marks, &order);
-        let better = best.as_ref().is_none_or(|b| selection.cost < b.cost);
-        let stuck = users.as_ref() == Some(&marks.users);
-        if better {
-            best = Some(selection);
-        }
-        if stuck || marks.users.iter().all(|n| *n <= 1) {
+    let mut marks = greedy.mark()?;
+    let mut best = greedy.place(&marks, &order);
+    for round in 0..ROUNDS {
+        if !marks.choice {
             break;
         }
-        users = Some(marks.users);
+        // First of all that the choice uses; then of all that it could use.
+        let users = if round == 1 { greedy.potential(&marks) } else { std::mem::take(&mut marks.users) };
+        greedy.share(&order, &users);
+        marks = greedy.mark()?;
+        let selection = greedy.place(&marks, &order);
+        if selection.cost < best.cost {
+            best = selection;
+        }
     }
-    best.ok_or(SelectError::Unavailable { demands: vec![] })
+    Ok(best)
 }
 
 /// What the roots pull.
@@ -92,6 +89,8 @@ struct Marks {
     users: Vec<u32>,
     fused: Vec<bool>,
     demands: Vec<Demand>,
+    /// Some needed class has more than one alternative.
+    choice: bool,
 }
 
 impl<'c, 'a> Greedy<'c, 'a> {
@@ -137,7 +136,9 @@ impl<'c, 'a> Greedy<'c, 'a> {
                 continue;
             }
             let (here, there) = (tree.frequency(at), tree.frequency(entity.at).max(1));
-            let cost = if here < there { entity.cost / there * here } else { entity.cost };
+            let fixed = entity.alt.is_none_or(|alt| self.choices.alt(alt).at.is_some());
+            let rarer = (u128::from(entity.cost) * u128::from(here) / u128::from(there)) as u64;
+            let cost = if here < there && !fixed { rarer.max(1) } else { entity.cost };
             if best.is_none_or(|b| cost < b.1) {
                 best = Some((*id, cost));
             }
@@ -247,6 +248,31 @@ impl<'c, 'a> Greedy<'c, 'a> {
         }
     }
 
+    /// By entity: how many needed classes could use it.
+    fn potential(&self, marks: &Marks) -> Vec<u32> {
+        let mut users = vec![0; self.entities.len()];
+        let mut seen: Vec<EntityId> = vec![];
+        for (n, entity) in self.entities.iter().enumerate().filter(|(n, _)| marks.needed[*n]) {
+            seen.clear();
+            for alt in &self.choices.of_class[entity.class.index()] {
+                let operands_at = self.operands_at(*alt, entity.at);
+                if !self.choices.computable(*alt, entity.at) {
+                    continue;
+                }
+                for child in &self.choices.alt(*alt).children {
+                    if let Some((operand, _)) = self.best(*child, operands_at)
+                        && operand.index() != n
+                        && !seen.contains(&operand)
+                    {
+                        seen.push(operand);
+                        users[operand.index()] += 1;
+                    }
+                }
+            }
+        }
+        users
+    }
+
     /// Marks what the roots need, and decides which checks are executed with their operation.
     fn mark(&self) -> Result<Marks, SelectError> {
         let choices = self.choices;
@@ -255,6 +281,7 @@ impl<'c, 'a> Greedy<'c, 'a> {
             users: vec![0; self.entities.len()],
             fused: choices.groups.iter().map(|g| g.must_fuse).collect(),
             demands: choices.roots.clone(),
+            choice: false,
         };
         let before = |g: GroupId| choices.skeleton.segment_before(choices.groups[g.index()].sites[0]);
         let mut missing = vec![];
@@ -281,8 +308,9 @@ impl<'c, 'a> Greedy<'c, 'a> {
                     if std::mem::replace(&mut marks.needed[entity.index()], true) {
                         continue;
                     }
-                    let Entity { at, alt: Some(alt), .. } = self.entities[entity.index()] else { continue };
+                    let Entity { at, class, alt: Some(alt), .. } = self.entities[entity.index()] else { continue };
                     let a = choices.alt(alt);
+                    marks.choice |= choices.of_class[class.index()].len() > 1;
                     if let Some(group) = a.group {
                         if !std::mem::replace(&mut marks.fused[group.index()], true) {
                             let segment = before(group);

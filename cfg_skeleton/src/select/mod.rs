@@ -232,3 +232,6 @@ fn choices<'a>(
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

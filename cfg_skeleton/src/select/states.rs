@@ -227,6 +227,7 @@ impl Planner<'_> {
         let mut walk = Walk {
             row,
             planned,
+            key: self.checks[site.index()].map(|c| c.0),
             pending: (!covered).then(|| self.checks[site.index()]).flatten(),
             pending_any: !covered,
             entered: IndexMap::new(),
@@ -378,8 +379,9 @@ impl Planner<'_> {
     /// Does a write on the way not trap, by facts that do not come from the way itself?
     fn inert(&self, walk: &Walk, site: SiteId, before: SegmentId) -> bool {
         let Some((key, Some(_))) = self.checks[site.index()] else { return true };
-        // The check that is still to be covered is no fact yet.
-        walk.pending.is_none_or(|(pending, _)| pending != key) && self.plan.is_known(self.tree, key, before, true)
+        // The dropped write itself is no such fact, not even where it is said not to trap: Cranelift keeps a store
+        // that cannot trap before one to the same address that may.
+        walk.key != Some(key) && self.plan.is_known(self.tree, key, before, true)
     }
 
     /// Does the class after the write hold the same operation on the same operands in the planned state?
@@ -426,7 +428,9 @@ impl Planner<'_> {
 struct Walk {
     row: usize,
     planned: ClassId,
-    /// The dropped write's own check, while nothing covers it.
+    /// What the dropped write checks.
+    key: Option<KeyId>,
+    /// Its check, while nothing covers it.
     pending: Option<(KeyId, Option<u32>)>,
     pending_any: bool,
     /// Blocks entered in the planned state, and over how many edges.

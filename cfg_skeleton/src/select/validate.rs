@@ -53,7 +53,7 @@ pub enum Violation {
     /// A statement that must stay is dropped.
     #[error("statement {} is pinned, and dropped", .0.0)]
     PinnedDropped(SiteId),
-    /// A statement that has no operation is to be executed as one, or one that has nothing else is not.
+    /// A check that only its operation can perform is to be executed without it.
     #[error("statement {} cannot be executed in this form", .0.0)]
     Fusion(SiteId),
     /// A use that no definition dominates.
@@ -159,7 +159,8 @@ impl Validator<'_> {
     }
 
     fn fused(&self, site: SiteId) -> bool {
-        self.selection.statements[site.index()] == StatementChoice::Keep { fused: true }
+        let value = matches!(self.skeleton.statement(site).kind, StatementKind::Check { value: Some(_), .. });
+        value && self.selection.statements[site.index()] == StatementChoice::Keep { fused: true }
     }
 
     /// An original node as it stands in the view.
@@ -259,18 +260,15 @@ impl Validator<'_> {
         for site in self.flow.sites(self.skeleton) {
             let statement = self.skeleton.statement(site);
             let (executed, fused) = (self.executed(site), self.fused(site));
-            let fusion = match &statement.kind {
-                StatementKind::Opaque { .. } => {
-                    if !executed {
-                        self.found.push(Violation::PinnedDropped(site));
-                    }
-                    fused
-                }
-                StatementKind::Write { .. } => fused,
-                StatementKind::Check { key, value, .. } => {
-                    (fused && value.is_none()) || (executed && !fused && matches!(key, CheckKey::Operation { .. }))
-                }
+            let pinned = matches!(statement.kind, StatementKind::Opaque { .. });
+            if pinned && !executed {
+                self.found.push(Violation::PinnedDropped(site));
+            }
+            let key = match &statement.kind {
+                StatementKind::Check { key, observes: true, .. } => Some(key),
+                _ => None,
             };
+            let fusion = executed && !fused && matches!(key, Some(CheckKey::Operation { .. }));
             if fusion {
                 self.found.push(Violation::Fusion(site));
             }
