@@ -12,6 +12,7 @@ pub mod build;
 pub mod changes;
 mod nodes;
 mod roles;
+pub mod variance;
 
 pub use build::build;
 pub use changes::{Change, apply, changes};

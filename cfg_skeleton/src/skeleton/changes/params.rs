@@ -159,7 +159,7 @@ fn equal_params(reader: &Reader<'_>, params: &[&Param]) -> Congruence {
 }
 
 /// Parts groups into those that agree with their first member; groups of one are left out.
-fn split<'p>(groups: Vec<Vec<&'p Param>>, mut agree: impl FnMut(&Param, &Param) -> bool) -> Vec<Vec<&'p Param>> {
+fn split(groups: Vec<Vec<&Param>>, mut agree: impl FnMut(&Param, &Param) -> bool) -> Vec<Vec<&Param>> {
     let mut parts = vec![];
     for group in groups {
         let mut own: Vec<Vec<&Param>> = vec![];
