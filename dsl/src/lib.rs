@@ -7,6 +7,7 @@ pub mod check;
 pub mod codes;
 pub mod diagnostic;
 pub mod egglog;
+pub mod fmt;
 pub mod load;
 #[allow(missing_docs, reason = "the line over a variant shows its fields as they are written")]
 pub mod program;

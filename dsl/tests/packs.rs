@@ -1,7 +1,9 @@
-//! Packs as data: those in `packs/pass` have no syntax error; those in `packs/fail` have the ones in their `.stderr`.
-//! `BLESS=1` writes the `.stderr` files; read the difference before keeping it.
+//! Packs as data: those in `packs/pass` have no syntax error; those in `packs/fail` have the ones in their `.stderr`;
+//! those in `packs/fmt` are formatted into their `.formatted`. `BLESS=1` writes the latter two; read the difference
+//! before keeping it.
 
 use rewright_dsl::diagnostic::{Sources, render};
+use rewright_dsl::fmt::format;
 use rewright_dsl::syntax::parse;
 use std::path::{Path, PathBuf};
 
@@ -33,21 +35,36 @@ fn pass() {
     }
 }
 
-#[test]
-fn fail() {
+/// Compares with the file beside each pack, or writes it.
+fn compare(folder: &str, extension: &str, produce: impl Fn(&Path) -> String) {
     let mut wrong = Vec::new();
-    for path in packs("fail") {
-        let (_, rendered) = read(&path);
-        let expected_path = path.with_extension("stderr");
+    for path in packs(folder) {
+        let produced = produce(&path);
+        let expected_path = path.with_extension(extension);
         let expected = std::fs::read_to_string(&expected_path).unwrap_or_default();
-        if rendered == expected && !rendered.is_empty() {
+        if produced == expected && !produced.is_empty() {
             continue;
         }
         if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&expected_path, &rendered).expect("writable");
+            std::fs::write(&expected_path, &produced).expect("writable");
         } else {
-            wrong.push(format!("{}\n{rendered}", path.display()));
+            wrong.push(format!("{}\n{produced}", path.display()));
         }
     }
     assert!(wrong.is_empty(), "BLESS=1 accepts these:\n\n{}", wrong.join("\n"));
+}
+
+#[test]
+fn fail() {
+    compare("fail", "stderr", |path| read(path).1);
+}
+
+#[test]
+fn fmt() {
+    compare("fmt", "formatted", |path| {
+        let (text, errors) = read(path);
+        let once = format(&text).unwrap_or(errors);
+        assert_eq!(format(&once).as_ref(), Ok(&once), "formatting twice");
+        once
+    });
 }

@@ -25,18 +25,28 @@ pub const MAX_DIAGNOSTICS: usize = 200;
 /// The tree of a pack and everything that is wrong with its syntax. `file` is the file's index in
 /// [`crate::diagnostic::Sources`] and goes into every span.
 pub fn parse(file: u32, text: &str) -> (File, Vec<Diagnostic>) {
+    let parsed = parse_lossless(file, text);
+    (parsed.file, parsed.diagnostics)
+}
+
+/// A tree with what it was made of, for the formatter.
+pub(crate) struct Parsed<'s> {
+    /// The tree.
+    pub(crate) file: File,
+    /// In the order of the text.
+    pub(crate) diagnostics: Vec<Diagnostic>,
+    /// Tokens and comments.
+    pub(crate) lexed: lexer::Lexed<'s>,
+}
+
+/// As [`parse`], and nothing of the text is lost.
+pub(crate) fn parse_lossless(file: u32, text: &str) -> Parsed<'_> {
     let mut diagnostics = Vec::new();
     if text.len() > i32::MAX as usize {
         let message = "the file is too large: offsets are 32-bit integers".to_owned();
-        diagnostics.push(Diagnostic {
-            code: "RW0100",
-            severity: Severity::Error,
-            message,
-            primary: Label { span: Span { file, start: 0, end: 0 }, text: "begins here".into() },
-            secondary: Vec::new(),
-            help: Some("split the pack".into()),
-        });
-        return (File::default(), diagnostics);
+        let span = Span { file, start: 0, end: 0 };
+        diagnostics.push(too_much(message, span, "begins here", "split the pack"));
+        return Parsed { file: File::default(), diagnostics, lexed: lexer::Lexed::default() };
     }
     let mut lexed = lexer::lex(file, text, &mut diagnostics);
     structure::prepare(file, &mut lexed, &mut diagnostics);
@@ -54,17 +64,22 @@ pub fn parse(file: u32, text: &str) -> (File, Vec<Diagnostic>) {
     diagnostics.sort_by_key(|diagnostic| diagnostic.primary.span.start);
     if diagnostics.len() > MAX_DIAGNOSTICS {
         diagnostics.truncate(MAX_DIAGNOSTICS);
+        let message = format!("more than {MAX_DIAGNOSTICS} mistakes; the rest is not shown");
         let span = diagnostics[MAX_DIAGNOSTICS - 1].primary.span;
-        diagnostics.push(Diagnostic {
-            code: "RW0100",
-            severity: Severity::Error,
-            message: format!("more than {MAX_DIAGNOSTICS} mistakes; the rest is not shown"),
-            primary: Label { span, text: "the last one shown".into() },
-            secondary: Vec::new(),
-            help: Some("is this a rule pack?".into()),
-        });
+        diagnostics.push(too_much(message, span, "the last one shown", "is this a rule pack?"));
     }
-    (tree, diagnostics)
+    Parsed { file: tree, diagnostics, lexed }
+}
+
+fn too_much(message: String, span: Span, label: &str, help: &str) -> Diagnostic {
+    Diagnostic {
+        code: "RW0100",
+        severity: Severity::Error,
+        message,
+        primary: Label { span, text: label.to_owned() },
+        secondary: Vec::new(),
+        help: Some(help.to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -22,7 +22,7 @@ pub(crate) fn prepare(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Di
     mark_items(&mut lexed.tokens);
     for i in 0..lexed.tokens.len() {
         let bound = i > 0 && lexed.tokens[i - 1].starts_statement && !lexed.tokens[i].first_on_line;
-        lexed.tokens[i].starts_statement = !bound && starts_statement(&lexed.tokens[i], lexed.tokens.get(i + 1));
+        lexed.tokens[i].starts_statement = !bound && starts_statement(&lexed.tokens[i..]);
     }
     limit_depth(file, &mut lexed.tokens, diagnostics);
 }
@@ -42,10 +42,7 @@ fn reserve_words(tokens: &mut [Token<'_>]) {
                     Kind::Word => same_line && (!is_keyword(next.text) || next.is_word("const")),
                     Kind::Int | Kind::Float | Kind::Str => same_line,
                     // `rewrite (a + b) => c` after an unfinished line; a call is written without the space.
-                    Kind::Symbol => {
-                        next.text == "(" && same_line && token.first_on_line && next.start > token.end
-                            || next.text == "{" && token.is_word_of(&["example", "ruleset", "before"])
-                    }
+                    Kind::Symbol => next.text == "(" && same_line && token.first_on_line && next.start > token.end,
                     _ => false,
                 }
             });
@@ -286,13 +283,14 @@ fn ends_operand(token: &Token<'_>) -> bool {
 
 /// May a broken statement of any kind of block end before this token? Keywords and assignments, and at the beginning
 /// of a line two words side by side, which are likely a misspelt keyword and a name.
-fn starts_statement(token: &Token<'_>, next: Option<&Token<'_>>) -> bool {
+fn starts_statement(tokens: &[Token<'_>]) -> bool {
+    let [token, next, rest @ ..] = tokens else { return false };
     if token.kind != Kind::Word || token.is_word_of(OPERATOR_WORDS) {
         return false;
     }
-    let Some(next) = next else { return false };
     let keyword = [RULE_STATEMENT_WORDS, BLOCK_STATEMENT_WORDS, STEP_WORDS].iter().any(|words| token.is_word_of(words));
+    let side_by_side = next.kind == Kind::Word && !next.first_on_line && !is_keyword(next.text);
     next.is_symbol("=")
         || keyword && (token.first_on_line || token.reserved)
-        || token.first_on_line && next.kind == Kind::Word && !next.first_on_line && !is_keyword(next.text)
+        || token.first_on_line && side_by_side && !rest.first().is_some_and(|after| after.is_symbol("="))
 }
