@@ -7,6 +7,7 @@
 //! data behind. The first block of the layout is the entry; its parameters are the function's.
 
 pub mod cfg;
+pub mod cleanup;
 mod dominance;
 pub(crate) mod frontier;
 pub mod interp;

@@ -263,9 +263,10 @@ impl Host for Recorder {
             return Err(Outcome::Unsupported("an operation".into()));
         };
         let word = memory.load(ADDRESS as u64, 8).unwrap_or_default();
-        let mut result = mix(payload.0.into(), args[0] as u64);
+        let arg = args.first().copied().unwrap_or_default();
+        let mut result = mix(payload.0.into(), arg as u64);
         if effects != OpaqueEffects::Pure {
-            self.0.push((payload.0, args[0], word));
+            self.0.push((payload.0, arg, word));
         }
         if matches!(effects, OpaqueEffects::Observes | OpaqueEffects::Writes) {
             result = mix(result, word);
@@ -273,7 +274,7 @@ impl Host for Recorder {
         if effects == OpaqueEffects::Writes {
             memory.store(ADDRESS as u64, 8, mix(result, 1));
         }
-        Ok(SmallVec::from_slice(&[result as i64 % 16]))
+        Ok(inst.results.iter().map(|_| result as i64 % 16).collect())
     }
 
     fn leave(&mut self, term: &Terminator, args: &[i64], memory: &mut Memory) -> Result<(usize, Vec<i64>), Outcome> {
