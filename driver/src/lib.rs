@@ -1,5 +1,6 @@
 //! x
 pub mod clif;
+pub mod difftest;
 pub mod isolate;
 pub mod jit;
 pub mod runtest;

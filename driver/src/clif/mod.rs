@@ -6,15 +6,19 @@
 //!
 //! * [`read`]: files, with everything that is needed to write them back;
 //! * [`names`]: which CLIF spelling is which declared operation, in both directions;
+//! * [`print`]: a function as text, without the losses of Cranelift's own writer;
 //! * [`import`]: Cranelift's functions to ours; what no pack declares becomes opaque;
+//! * [`interpret`]: imported functions on our own interpreter;
 //! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier.
 //!
-//! **Invariant**: with `jit` and `interpret`, these are the only modules that name Cranelift. No opcode is named
+//! **Invariant**: with `jit` and `runtest`, these are the only modules that name Cranelift. No opcode is named
 //! here except where an instruction *format* is control flow or a constant.
 
 pub mod export;
 pub mod import;
+pub mod interpret;
 pub mod names;
+pub mod print;
 pub mod read;
 #[cfg(test)]
 mod roundtrip;

@@ -8,7 +8,7 @@
 //! says of the opcode. Everything else is opaque.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
-use cranelift_codegen::ir::{InstructionData, Opcode, Type, types};
+use cranelift_codegen::ir::{InstructionData, Opcode, TrapCode, Type, types};
 use indexmap::IndexMap;
 use rewright_typeprop::types::TypeData;
 use rewright_typeprop::{OpId, Scalar, Ty, TypeExpr, TypeStore, Universe};
@@ -246,6 +246,11 @@ pub fn scalar_of(ty: Type) -> Option<Scalar> {
         types::F64 => Scalar::F64,
         _ => return None,
     })
+}
+
+/// The number that the IR has for a trap code that a pack names: Cranelift's byte; 0 where it knows none.
+pub fn trap_code(name: &str) -> u32 {
+    name.parse::<TrapCode>().map_or(0, |code| code.as_raw().get().into())
 }
 
 /// Does the declaration admit everything that the opcode may do?

@@ -9,6 +9,7 @@
 //! **Invariant**: no text makes this module panic or exhaust memory. Entity numbers are bounded before the reader
 //! allocates by them, and the reader runs under `catch_unwind`, since it is not our code.
 
+use super::print::print;
 use cranelift_codegen::ir::entities::AnyEntity;
 use cranelift_codegen::ir::{Endianness, Function};
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -125,7 +126,7 @@ impl FileFunction {
 
     /// The text of a function that takes this one's place.
     pub fn replaced(&self, func: &Function) -> String {
-        let mut out = func.to_string();
+        let mut out = print(func);
         if !out.ends_with('\n') {
             out.push('\n');
         }

@@ -34,6 +34,20 @@ fn opcodes(func: &Function) -> Vec<String> {
     blocks.flat_map(|b| func.layout.block_insts(b)).map(|i| func.dfg.insts[i].opcode().to_string()).collect()
 }
 
+/// What a printed function could lose: flags, locations, tags, stack maps, by instruction.
+fn beside(func: &Function) -> Vec<String> {
+    let blocks = func.layout.blocks();
+    blocks
+        .flat_map(|b| func.layout.block_insts(b))
+        .map(|i| {
+            let data = &func.dfg.insts[i];
+            let flags = data.memflags().map(|f| func.dfg.mem_flags[f]);
+            let maps = func.dfg.user_stack_map_entries(i).map(|e| e.len());
+            format!("{} {flags:?} {} {:?} {maps:?}", data.opcode(), func.srcloc(i), func.debug_tags.get(i))
+        })
+        .collect()
+}
+
 fn check(folder: &Path) -> (usize, usize, usize, usize) {
     let mut universe = sample::universe();
     let names = Names::new(&mut universe);
@@ -72,6 +86,11 @@ fn check(folder: &Path) -> (usize, usize, usize, usize) {
         let again = read::read(&text).unwrap_or_else(|e| panic!("{}: {e}\n{text}", path.display()));
         for (a, b) in again.functions.iter().zip(&file.functions) {
             assert_eq!(a.comments, b.comments, "{}", path.display());
+        }
+        for (a, b) in again.functions.iter().zip(&replaced) {
+            if let Some(b) = b {
+                assert_eq!(beside(&a.func), beside(b), "{}", path.display());
+            }
         }
     }
     (paths.len(), functions, ops, opaque)

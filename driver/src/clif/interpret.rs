@@ -1,0 +1,152 @@
+//! CLIF files on our own interpreter: imported functions, with what is opaque of stack slots and direct calls
+//! supplied from the original.
+//!
+//! It runs what the IR models: scalars, memory in stack slots, calls within the file. Everything else ends a run as
+//! unsupported, which is no finding.
+
+use super::import::Imported;
+use super::names::scalar_of;
+use super::names::trap_code;
+use cranelift_codegen::data_value::DataValue;
+use cranelift_codegen::entity::EntityRef;
+use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
+use cranelift_codegen::ir::{self as clif, InstructionData, Type, types};
+use indexmap::IndexMap;
+use rewright_cfg_skeleton::ir::interp::{self, Host, Memory, Outcome};
+use rewright_cfg_skeleton::ir::{Inst, InstKind};
+use rewright_typeprop::Universe;
+use smallvec::SmallVec;
+
+/// Instructions that one activation may take.
+const FUEL: u64 = 2_000_000;
+/// Activations that one call from outside may make, and how deep they may nest.
+const ACTIVATIONS: u32 = 2_000;
+const DEPTH: u32 = 100;
+
+/// Functions that may call each other.
+pub struct Functions<'a> {
+    universe: &'a Universe,
+    by_name: IndexMap<String, (Imported, &'a clif::Function)>,
+}
+
+impl<'a> Functions<'a> {
+    /// No function yet.
+    pub fn new(universe: &'a Universe) -> Self {
+        Functions { universe, by_name: IndexMap::new() }
+    }
+
+    /// Adds a function with its original.
+    pub fn add(&mut self, imported: Imported, original: &'a clif::Function) {
+        self.by_name.insert(original.name.to_string(), (imported, original));
+    }
+
+    /// Calls a function by its name as CLIF writes it.
+    pub fn call(&self, name: &str, args: &[DataValue]) -> Result<Vec<DataValue>, Outcome> {
+        let unsupported = |what: &str| Outcome::Unsupported(what.to_string());
+        let (_, original) = self.by_name.get(name).ok_or_else(|| unsupported("not imported"))?;
+        let args: Option<Vec<i64>> = args.iter().map(to_canonical).collect();
+        let args = args.ok_or_else(|| unsupported("an argument that is no scalar"))?;
+        let mut shared = Shared { next_address: 0x1_0000, activations: 0 };
+        let results = match self.activate(name, &args, &mut Memory::default(), &mut shared, 0) {
+            Outcome::Return(results) => results,
+            other => return Err(other),
+        };
+        let typed = results.iter().zip(&original.signature.returns);
+        let typed: Option<Vec<DataValue>> = typed.map(|(n, p)| from_canonical(*n, p.value_type)).collect();
+        typed.ok_or_else(|| unsupported("a result that is no scalar"))
+    }
+
+    fn activate(&self, name: &str, args: &[i64], memory: &mut Memory, shared: &mut Shared, depth: u32) -> Outcome {
+        let Some((imported, original)) = self.by_name.get(name) else {
+            return Outcome::Unsupported(format!("{name} is not in the file"));
+        };
+        shared.activations += 1;
+        if shared.activations > ACTIVATIONS || depth > DEPTH {
+            return Outcome::OutOfFuel;
+        }
+        let mut slots = vec![];
+        for slot in original.sized_stack_slots.values() {
+            // Far enough apart that no access crosses from one to the next.
+            let align = 1u64 << slot.align_shift.min(16);
+            let base = shared.next_address.next_multiple_of(align.max(16));
+            shared.next_address = base + u64::from(slot.size) + 4096;
+            memory.add(base, vec![0; slot.size as usize]);
+            slots.push(base);
+        }
+        let mut frame = Frame { functions: self, imported, original, slots, shared, depth };
+        interp::run(&imported.function, self.universe, args, memory, &mut frame, FUEL)
+    }
+}
+
+/// What all activations of one call share.
+struct Shared {
+    next_address: u64,
+    activations: u32,
+}
+
+struct Frame<'a, 's> {
+    functions: &'a Functions<'a>,
+    imported: &'a Imported,
+    original: &'a clif::Function,
+    slots: Vec<u64>,
+    shared: &'s mut Shared,
+    depth: u32,
+}
+
+impl Host for Frame<'_, '_> {
+    fn trap_code(&self, name: &str) -> u32 {
+        trap_code(name)
+    }
+
+    fn execute(&mut self, inst: &Inst, args: &[i64], memory: &mut Memory) -> Result<SmallVec<[i64; 2]>, Outcome> {
+        let original = match inst.kind {
+            InstKind::Opaque { payload, .. } => self.imported.payloads.inst(payload),
+            _ => None,
+        };
+        let data = original.map(|i| &self.original.dfg.insts[i]);
+        match data {
+            Some(InstructionData::StackAddr { stack_slot, offset, .. }) => {
+                let base = self.slots.get(stack_slot.index()).copied().unwrap_or(0);
+                Ok(SmallVec::from_slice(&[base as i64 + i64::from(i32::from(*offset))]))
+            }
+            Some(InstructionData::Call { func_ref, .. }) => {
+                let callee = match &self.original.dfg.ext_funcs[*func_ref].name {
+                    clif::ExternalName::TestCase(name) => clif::UserFuncName::Testcase(name.clone()).to_string(),
+                    _ => return Err(Outcome::Unsupported("a call out of the file".into())),
+                };
+                match self.functions.activate(&callee, args, memory, self.shared, self.depth + 1) {
+                    Outcome::Return(results) => Ok(results.into()),
+                    other => Err(other),
+                }
+            }
+            _ => Err(Outcome::Unsupported("an instruction that is not modelled".into())),
+        }
+    }
+}
+
+/// A scalar as the interpreter holds it.
+fn to_canonical(value: &DataValue) -> Option<i64> {
+    let raw = match value {
+        DataValue::I8(n) => *n as u64,
+        DataValue::I16(n) => *n as u64,
+        DataValue::I32(n) => *n as u64,
+        DataValue::I64(n) => *n as u64,
+        DataValue::F32(f) => f.bits().into(),
+        DataValue::F64(f) => f.bits(),
+        _ => return None,
+    };
+    Some(scalar_of(value.ty())?.canonical(raw))
+}
+
+/// The scalar that the interpreter holds as `n`.
+fn from_canonical(n: i64, ty: Type) -> Option<DataValue> {
+    Some(match ty {
+        types::I8 => DataValue::I8(n as i8),
+        types::I16 => DataValue::I16(n as i16),
+        types::I32 => DataValue::I32(n as i32),
+        types::I64 => DataValue::I64(n),
+        types::F32 => DataValue::F32(Ieee32::with_bits(n as u32)),
+        types::F64 => DataValue::F64(Ieee64::with_bits(n as u64)),
+        _ => return None,
+    })
+}
