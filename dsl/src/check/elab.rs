@@ -196,9 +196,9 @@ impl Elab<'_> {
         }
     }
 
-    /// A side with its states, innermost last.
+    /// A side with its states, innermost last. A state that is named here hides the one around.
     pub(crate) fn side(&mut self, side: &ast::Side, around: Around) -> NodeId {
-        let mut state = around.state;
+        let mut state = if side.after.is_empty() { around.state } else { None };
         for after in side.after.iter().rev() {
             state = Some(self.state(after, Around { state, ..around }));
         }
@@ -209,6 +209,20 @@ impl Elab<'_> {
     fn state(&mut self, expr: &Expr, around: Around) -> NodeId {
         match &expr.kind {
             ExprKind::Paren(inner) => self.state(inner, around),
+            ExprKind::After(side) => {
+                if let Some(outer) = around.state {
+                    let at = self.node(outer).span;
+                    self.report(
+                        Report::error("RW0310", at, "a state that stands in two states", "the second one")
+                            .help("write one chain: `a after b after s`"),
+                    );
+                }
+                let mut state = None;
+                for after in side.after.iter().rev() {
+                    state = Some(self.state(after, Around { state, ..around }));
+                }
+                self.state(&side.expr, Around { state, ..around })
+            }
             ExprKind::Path(name) if !name.contains('.') => {
                 if let Some(outer) = around.state {
                     let at = self.node(outer).span;
@@ -316,6 +330,7 @@ impl Elab<'_> {
                 self.error_node(span)
             }
             ExprKind::Eval(inner) => self.eval(inner, span, around),
+            ExprKind::After(side) => self.side(side, around),
             ExprKind::Call { callee, targs, args } => self.named_call(callee, targs, args, span, around),
             ExprKind::Binary { op, left, right } => {
                 let args = vec![self.expr(left, around), self.expr(right, around)];

@@ -53,7 +53,13 @@ impl Checker<'_> {
             self.report(super::decls::variadic(param.name.span));
         }
         let mut elab = self.elab(file, Vec::new());
-        elab.parameters(&example.params, false);
+        let sides = match verdict {
+            ast::Verdict::Stays => vec![subject],
+            ast::Verdict::Becomes(side) | ast::Verdict::Equals(side) | ast::Verdict::Differs(side) => {
+                vec![subject, side]
+            }
+        };
+        elab.parameters(&example.params, &super::rules::state_names(&sides), false);
         let left = elab.side(subject, EXAMPLE);
         let other: Option<NodeId> = match verdict {
             ast::Verdict::Stays => None,

@@ -6,7 +6,8 @@ use super::report::Report;
 use super::{Checker, Written};
 use crate::program::{Conclusion, Rule, RuleId, Var, VarKind};
 use crate::syntax::ast::{
-    Clause, ClauseKind, Item, ItemKind, Name, Param, Rewrite, RuleBody, RuleItem, Span, TypeKind,
+    Arg, Clause, ClauseKind, Expr, ExprKind, Item, ItemKind, Name, Param, Rewrite, RuleBody, RuleItem, Side, Span,
+    TypeKind,
 };
 use rewright_typeprop::{Term, TypeExpr};
 
@@ -127,7 +128,7 @@ impl<'a> Checker<'a> {
         self.clauses_of_unsafe(clauses);
         let tparams = self.tparams(&rule.tparams, &self.scopes[file].clone());
         let mut elab = self.elab(file, tparams);
-        elab.parameters(&rule.params, true);
+        elab.parameters(&rule.params, &state_names(&[&rewrite.left, &rewrite.right]), true);
         let (left, right, conditions) = elab.rewrite(rewrite, clauses, rule.dynamic.is_some());
         elab.rule_checks(left, right, rewrite, &conditions);
         let built = elab.build(left, right, &conditions);
@@ -200,7 +201,7 @@ impl<'a> Checker<'a> {
         self.clauses_of_unsafe(clauses);
         let tparams = self.tparams(tparams, &self.scopes[file].clone());
         let mut elab = self.elab(file, tparams);
-        elab.parameters(params, true);
+        elab.parameters(params, &[], true);
         let concluded = elab.guard(fact, LEFT);
         if let Some(condition) = &concluded
             && !matches!(condition, Condition::Fact(..))
@@ -279,7 +280,8 @@ type Built = (Term, Term, Vec<crate::program::Guard>);
 
 impl Elab<'_> {
     /// Declares the parameters of a rule or example. `open`: a type with subtypes stands for any of them.
-    pub(crate) fn parameters(&mut self, params: &[Param], open: bool) {
+    /// One without a type is a state if it is ever written after `after`.
+    pub(crate) fn parameters(&mut self, params: &[Param], states: &[&str], open: bool) {
         for param in params {
             let name = &param.name;
             if let Some(first) = self.variable(&name.node) {
@@ -291,7 +293,8 @@ impl Elab<'_> {
                 continue;
             }
             let is_state = |ty: &crate::syntax::ast::Type| matches!(&ty.kind, TypeKind::Named { path, args } if path.node == "State" && args.is_empty());
-            if param.ty.as_ref().is_some_and(is_state) {
+            let untyped_state = param.ty.is_none() && states.contains(&name.node.as_str());
+            if untyped_state || param.ty.as_ref().is_some_and(is_state) {
                 self.declare(&name.node, name.span, VariableKind::State);
                 continue;
             }
@@ -534,6 +537,43 @@ impl Elab<'_> {
             NodeKind::Lit(_) | NodeKind::Error => {}
         }
     }
+}
+
+/// Names that stand after `after`.
+pub(super) fn state_names<'s>(sides: &[&'s Side]) -> Vec<&'s str> {
+    fn side<'s>(at: &'s Side, out: &mut Vec<&'s str>) {
+        for after in &at.after {
+            let mut inner = after;
+            while let ExprKind::Paren(next) = &inner.kind {
+                inner = next;
+            }
+            if let ExprKind::Path(name) = &inner.kind {
+                out.push(name);
+            }
+            expr(inner, out);
+        }
+        expr(&at.expr, out);
+    }
+    fn expr<'s>(at: &'s Expr, out: &mut Vec<&'s str>) {
+        match &at.kind {
+            ExprKind::After(inner) => side(inner, out),
+            ExprKind::Paren(inner) | ExprKind::Eval(inner) => expr(inner, out),
+            ExprKind::Unary { expr: inner, .. } | ExprKind::Postfix { expr: inner, .. } => expr(inner, out),
+            ExprKind::Binary { left, right, .. } => {
+                expr(left, out);
+                expr(right, out);
+            }
+            ExprKind::Call { args, .. } => args.iter().for_each(|arg| {
+                if let Arg::Expr(inner) = arg {
+                    expr(inner, out);
+                }
+            }),
+            _ => {}
+        }
+    }
+    let mut out = Vec::new();
+    sides.iter().for_each(|s| side(s, &mut out));
+    out
 }
 
 /// Type parameters among the type arguments of all calls in a term.

@@ -345,6 +345,8 @@ pub enum ExprKind {
     Paren(Box<Expr>),
     /// `eval(expr)`
     Eval(Box<Expr>),
+    /// `expr after state`, in brackets or as an argument.
+    After(Box<Side>),
     /// `f(args)`; type arguments may be given where they cannot be inferred: `f{i32}(args)`.
     Call { callee: Path, targs: Vec<Type>, args: Vec<Arg> },
     /// Infix, by symbol: `or and not == != <= >= < > + - * / ^ & | << >> .+ ...`

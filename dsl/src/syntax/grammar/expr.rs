@@ -144,6 +144,19 @@ pub(super) fn side<'t>(expr: P<'t, Expr>) -> P<'t, Side> {
         .boxed()
 }
 
+/// An expression that may name the state it stands in.
+fn stated<'t>(expr: P<'t, Expr>) -> P<'t, Expr> {
+    side(expr)
+        .map(|side| match side.after.last() {
+            None => side.expr,
+            Some(last) => {
+                let span = cover(side.expr.span, last.span);
+                Expr { kind: ExprKind::After(Box::new(side)), span }
+            }
+        })
+        .boxed()
+}
+
 /// An expression.
 pub(super) fn expr<'t>(file: u32) -> P<'t, Expr> {
     let ty = ty(file);
@@ -272,7 +285,7 @@ fn atom<'t>(file: u32, expr: P<'t, Expr>, ty: P<'t, Type>) -> P<'t, Expr> {
         .map(|token| ExprKind::Operator(token.text.to_owned()));
     let bracketed = symbol("(", Expected::Expression).ignore_then(choice((
         section,
-        expr.clone().then_ignore(close()).map(|inner| ExprKind::Paren(Box::new(inner))),
+        stated(expr.clone()).then_ignore(close()).map(|inner| ExprKind::Paren(Box::new(inner))),
     )));
     let eval = word("eval", Expected::Expression)
         .ignore_then(symbol("(", Expected::OpenParen))
@@ -314,7 +327,7 @@ pub(super) fn arg<'t>(file: u32, expr: P<'t, Expr>) -> P<'t, Arg> {
         .ignore_then(name(file, Expected::Name))
         .then_ignore(word("in", Expected::In))
         .then(name(file, Expected::Name));
-    let plain = expr.then(each.or_not()).map(|(expr, each)| match each {
+    let plain = stated(expr).then(each.or_not()).map(|(expr, each)| match each {
         Some((var, list)) => Arg::For { expr, var, list },
         None => Arg::Expr(expr),
     });
