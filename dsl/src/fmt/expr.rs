@@ -102,6 +102,7 @@ impl Printer<'_> {
                 self.token("eval");
                 self.list(("(", ")"), false, std::slice::from_ref(&**inner), Self::expr);
             }
+            ExprKind::After(side) => self.side(side),
             ExprKind::Call { callee, targs, args } => {
                 self.path(callee);
                 if !targs.is_empty() {

@@ -188,7 +188,11 @@ impl<'b> Gen<'b> {
             _ => {
                 let callee = self.path();
                 let targs = if self.pick(4) == 3 { self.list(1, |g| g.ty(1)) } else { Vec::new() };
-                let args = self.list(0, |g| match g.pick(6) {
+                let args = self.list(0, |g| match g.pick(7) {
+                    6 => {
+                        let side = Side { expr: g.expr(inner), after: g.list(1, |g| g.expr(inner)) };
+                        Arg::Expr(wrap(ExprKind::After(Box::new(side))))
+                    }
                     4 => Arg::Splat(g.name()),
                     5 => Arg::For { expr: g.expr(inner), var: g.name(), list: g.name() },
                     _ => Arg::Expr(g.expr(inner)),
