@@ -10,7 +10,7 @@ use crate::ir::{
     Value,
 };
 use crate::select::{Def, Selection, StatementChoice, Status};
-use crate::skeleton::{SegmentId, Skeleton};
+use crate::skeleton::{CheckKey, SegmentId, Skeleton, StatementKind};
 use indexmap::IndexMap;
 use rewright_typeprop::ops::{Cost, Laws, OpParam, TrapCheck};
 use rewright_typeprop::term::Literal;
@@ -385,6 +385,17 @@ pub fn identity_selection(function: &Function, skeleton: &Skeleton, view: &EGrap
             let inputs = results.iter().map(|v| skeleton.value_input[v.index()].expect("built from this function"));
             let mut first = true;
             while let Some(site) = sites.next_if(|s| skeleton.statement(*s).inst == *inst) {
+                let kind = &skeleton.statement(site).kind;
+                if let (
+                    InstKind::Check { when: false, .. },
+                    StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. },
+                ) = (&function.inst(*inst).kind, kind)
+                {
+                    // The program has no value for "it is zero".
+                    for input in [*condition, skeleton.input.nodes[condition.index()].children[1]] {
+                        defs.entry((segment, view.class_of(input))).or_insert(Def::Node(node(input)));
+                    }
+                }
                 segment = skeleton.segment_after(site);
                 if !first {
                     statements[site.index()] = StatementChoice::Drop;

@@ -1,12 +1,14 @@
 //! The identity selection reproduces a function; other selections do what they say; wrong ones are errors.
 
 use super::*;
+use crate::ir::normalise::normalise;
 use crate::ir::text::Printer;
 use crate::ir::verify::verify;
 use crate::ir::{OpaqueEffects, PayloadId};
 use crate::select::StatementChoice;
-use crate::skeleton::{CheckKey, StatementKind, build};
-use crate::testing::{Builder, MOVABLE, PLAIN, identity_selection, trap_code, trivial_view, universe, view};
+use crate::skeleton::{CheckKey, StatementKind, apply, build, changes};
+use crate::testing::{Builder, MOVABLE, PLAIN, identity_selection, random, trap_code, trivial_view, universe, view};
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -279,4 +281,31 @@ fn deep_chains_do_not_recurse() {
     b.ret(&[v]);
     let out = elaborated(&b, &u, |_, _, _| {});
     assert_eq!(out.insts.len(), 100_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn identity_and_changes_do_the_same_on_random_functions(seed in any::<u64>(), blocks in 1usize..16, normal: bool) {
+        let u = universe();
+        let mut original = random::function(seed, blocks, &u);
+        if normal {
+            normalise(&mut original);
+        }
+        let mut f = original.clone();
+        for _ in 0..3 {
+            let cfg = Cfg::new(&f);
+            let skeleton = build(&f, &cfg, &u, &trap_code);
+            let view = trivial_view(&skeleton.input);
+            let selection = identity_selection(&f, &skeleton, &view);
+            let out = elaborate(&f, &cfg, &u, &skeleton, &view, &selection).expect("the program itself");
+            prop_assert_eq!(verify(&out, &u), vec![], "{}", Printer(&out, &u));
+            random::assert_same(&original, &out, &u, seed);
+            let changed = apply(&f, &changes(&f, &cfg, &u, &skeleton, &view));
+            prop_assert_eq!(verify(&changed, &u), vec![], "{}", Printer(&changed, &u));
+            random::assert_same(&original, &changed, &u, seed);
+            f = changed;
+        }
+    }
 }
