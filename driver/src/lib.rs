@@ -1,7 +1,17 @@
-//! x
+//! What happens to a function: pipeline, front ends, back ends, command line.
+//!
+//! The driver joins the two halves that do not know each other: `dsl`, which says what the rules are, and
+//! `cfg_skeleton`, which says what a function is. [`saturate`] alone names the saturation engine, [`clif`] and
+//! `jit` alone name Cranelift, and only [`commands`] prints or decides an exit code.
+
 pub mod clif;
+pub mod commands;
 pub mod difftest;
+pub mod examples;
+pub mod generate;
 pub mod isolate;
 pub mod jit;
+pub mod packs;
+pub mod pipeline;
 pub mod runtest;
 pub mod saturate;

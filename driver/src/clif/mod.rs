@@ -9,7 +9,9 @@
 //! * [`print`]: a function as text, without the losses of Cranelift's own writer;
 //! * [`import`]: Cranelift's functions to ours; what no pack declares becomes opaque;
 //! * [`interpret`]: imported functions on our own interpreter;
-//! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier.
+//! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier;
+//! * [`optimise`]: a file through the pipeline;
+//! * [`midend`]: Cranelift's own mid-end and back end, to measure against.
 //!
 //! **Invariant**: with `jit` and `runtest`, these are the only modules that name Cranelift. No opcode is named
 //! here except where an instruction *format* is control flow or a constant.
@@ -17,7 +19,9 @@
 pub mod export;
 pub mod import;
 pub mod interpret;
+pub mod midend;
 pub mod names;
+pub mod optimise;
 pub mod print;
 pub mod read;
 #[cfg(test)]

@@ -1,0 +1,247 @@
+//! `rewright bench`: time per phase, and what the result costs, against Cranelift's own mid-end on the same functions.
+//!
+//! All figures come from one run: for each file our pipeline and Cranelift's pass alternate, `--repeat` times, and
+//! the fastest time of each is kept.
+
+use super::{Finding, Format, opt, out, packs, sources};
+use crate::clif::midend::{Code, Cranelift};
+use crate::clif::optimise::{ClifOptimiser, FunctionOutcome};
+use crate::clif::read::read_bytes;
+use crate::pipeline::{Optimiser, Phase};
+use anyhow::{Context, Result, anyhow};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Arguments of `bench`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// CLIF files, or directories of them
+    #[arg(required_unless_present = "curve")]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: packs::Rules,
+    #[command(flatten)]
+    how: opt::How,
+    /// Times that each file is run; the fastest counts
+    #[arg(long, default_value_t = 3)]
+    repeat: u32,
+    /// Instead of files: made-up functions of 10 to this many statements
+    #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "10000")]
+    curve: Option<usize>,
+    /// List the functions whose result costs more than Cranelift's
+    #[arg(long)]
+    losses: bool,
+    /// How to report
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// What was measured of one function.
+struct Measured {
+    name: String,
+    before: u64,
+    ours: u64,
+    theirs: u64,
+    code: Option<(Code, Code)>,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    match args.curve {
+        Some(most) => curve(&args, &clif.optimiser, most),
+        None => corpus(&args, &clif),
+    }
+}
+
+fn corpus(args: &Args, clif: &ClifOptimiser) -> Result<Finding> {
+    let cranelift = Cranelift::host().map_err(|e| anyhow!("Cranelift does not support this host: {e}"))?;
+    let files = sources::clif_files(&args.paths)?;
+    let mut measured = vec![];
+    let mut phases: BTreeMap<&str, Duration> = BTreeMap::new();
+    let (mut theirs_total, mut saturate_per_function, mut theirs_per_function) = (Duration::ZERO, vec![], vec![]);
+    let progress = super::progress("files", files.len() as u64);
+    let mut unreadable = 0;
+    for path in &files {
+        progress.inc(1);
+        let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let mut best: BTreeMap<&str, Duration> = BTreeMap::new();
+        let mut best_theirs = Duration::MAX;
+        let mut last = None;
+        for _ in 0..args.repeat.max(1) {
+            let mut keep = |name, time: Duration| {
+                let slot = best.entry(name).or_insert(time);
+                *slot = (*slot).min(time);
+            };
+            let start = Instant::now();
+            let Ok(file) = read_bytes(&bytes) else { break };
+            keep("parse", start.elapsed());
+            let outcome = clif.optimise(&file, &args.how.options(), |_| true);
+            keep("import", outcome.import);
+            keep("export", outcome.export);
+            for phase in Phase::ALL {
+                keep(phase.name(), outcome.phases.times.get(&phase).copied().unwrap_or_default());
+            }
+            let mut sum = Duration::ZERO;
+            let theirs: Vec<_> = file
+                .functions
+                .iter()
+                .map(|f| {
+                    let done = cranelift.optimise(&f.func).ok();
+                    sum += done.as_ref().map_or(Duration::ZERO, |(_, time)| *time);
+                    done.map(|(f, _)| f)
+                })
+                .collect();
+            best_theirs = best_theirs.min(sum);
+            last = Some((file, outcome, theirs));
+        }
+        let Some((file, outcome, theirs)) = last else {
+            unreadable += 1;
+            continue;
+        };
+        let count = file.functions.len().max(1) as u32;
+        saturate_per_function.push(best.get(Phase::Saturate.name()).copied().unwrap_or_default() / count);
+        theirs_per_function.push(best_theirs / count);
+        theirs_total += best_theirs;
+        for (phase, time) in best {
+            *phases.entry(phase).or_default() += time;
+        }
+        for (index, function) in file.functions.iter().enumerate() {
+            let (Some(theirs), Some(FunctionOutcome { name: f, outcome: Some(ours), .. })) =
+                (&theirs[index], &outcome.functions[index])
+            else {
+                continue;
+            };
+            let Ok(imported) = clif.import_function(theirs, &file) else { continue };
+            let emitted = outcome.replaced[index].as_ref().unwrap_or(&function.func);
+            let code = cranelift.code(emitted).ok().zip(cranelift.code(theirs).ok());
+            measured.push(Measured {
+                name: format!("{} {f}", path.display()),
+                before: ours.cost_before,
+                ours: ours.cost_after,
+                theirs: clif.optimiser.cost_of(&imported, &clif.optimiser.program().universe),
+                code: code.map(|((a, _), (b, _))| (a, b)),
+            });
+        }
+    }
+    progress.finish_and_clear();
+    report(args, &measured, &phases, theirs_total, unreadable, (saturate_per_function, theirs_per_function));
+    Ok(Finding::Clean)
+}
+
+/// The geometric mean of ratios; pairs with a zero are counted as equal where both are zero and left out otherwise.
+fn geometric_mean(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, usize) {
+    let logs: Vec<f64> = pairs
+        .filter_map(|(a, b)| match (a == 0.0, b == 0.0) {
+            (true, true) => Some(0.0),
+            (false, false) => Some((a / b).ln()),
+            _ => None,
+        })
+        .collect();
+    ((logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp(), logs.len())
+}
+
+fn median(mut times: Vec<Duration>) -> f64 {
+    times.sort();
+    times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64)
+}
+
+fn report(
+    args: &Args,
+    measured: &[Measured],
+    phases: &BTreeMap<&str, Duration>,
+    theirs: Duration,
+    unreadable: usize,
+    (saturate, pass): (Vec<Duration>, Vec<Duration>),
+) {
+    let (mean, counted) = geometric_mean(measured.iter().map(|m| (m.ours as f64, m.theirs as f64)));
+    let (mean_original, _) = geometric_mean(measured.iter().map(|m| (m.ours as f64, m.before as f64)));
+    let with_code = || measured.iter().filter_map(|m| m.code);
+    let (bytes, _) = geometric_mean(with_code().map(|(a, b)| (a.bytes as f64, b.bytes as f64)));
+    let (instructions, _) = geometric_mean(with_code().map(|(a, b)| (a.instructions as f64, b.instructions as f64)));
+    let mut losses: Vec<_> = measured.iter().filter(|m| m.ours > m.theirs).collect();
+    losses.sort_by(|a, b| (b.ours as f64 / b.theirs as f64).total_cmp(&(a.ours as f64 / a.theirs as f64)));
+    let wins = measured.iter().filter(|m| m.ours < m.theirs).count();
+    let order: Vec<_> =
+        ["parse", "import"].into_iter().chain(Phase::ALL.iter().map(|p| p.name())).chain(["export"]).collect();
+    let seconds = |name: &str| phases.get(name).map_or(0.0, Duration::as_secs_f64);
+    let own: f64 = Phase::ALL.iter().map(|p| seconds(p.name())).sum();
+    let own_but_saturation = own - seconds(Phase::Saturate.name());
+    let base = theirs.as_secs_f64().max(1e-9);
+    if args.format == Format::Json {
+        let losses: Vec<_> = losses
+            .iter()
+            .map(|m| json!({ "function": m.name, "before": m.before, "ours": m.ours, "cranelift": m.theirs }))
+            .collect();
+        let document = json!({
+            "functions": measured.len(),
+            "unreadable_files": unreadable,
+            "seconds": order.iter().map(|n| (n.to_string(), json!(seconds(n)))).collect::<serde_json::Map<_, _>>(),
+            "cranelift_seconds": base,
+            "ratio_all": own / base,
+            "ratio_without_saturation": own_but_saturation / base,
+            "cost_ratio_to_cranelift": mean,
+            "cost_ratio_to_original": mean_original,
+            "machine_code_bytes_ratio": bytes,
+            "machine_code_instructions_ratio": instructions,
+            "cheaper": wins,
+            "dearer": losses,
+        });
+        out::result(&format!("{document:#}\n"));
+        return;
+    }
+    let mut text = format!("{} functions, {unreadable} unreadable files\n", measured.len());
+    for name in order {
+        text += &format!("  {name:<10} {:>9.2} ms  {:>6.2}x of Cranelift's pass\n", seconds(name) * 1e3, seconds(name) / base);
+    }
+    text += &format!("  Cranelift's pass {:.2} ms (median per function {:.1} us; our saturation {:.1} us)\n", base * 1e3, median(pass) * 1e6, median(saturate) * 1e6);
+    text += &format!("  all phases {:.1}x, without saturation {:.1}x of it\n", own / base, own_but_saturation / base);
+    text += &format!(
+        "cost: geometric mean {mean:.4} of Cranelift's over {counted} functions ({wins} cheaper, {} dearer), {mean_original:.4} of the originals'\n",
+        losses.len()
+    );
+    text += &format!("machine code, same back end: {bytes:.4} of the bytes, {instructions:.4} of the instructions\n");
+    if args.losses {
+        for m in losses {
+            text += &format!("  {:<70} {} -> {} (Cranelift {})\n", m.name, m.before, m.ours, m.theirs);
+        }
+    }
+    out::result(&text);
+}
+
+fn curve(args: &Args, optimiser: &Optimiser, most: usize) -> Result<Finding> {
+    let mut rows = vec![];
+    let mut size = 10;
+    while size <= most {
+        let f = crate::generate::straight_line(&optimiser.program().universe, size);
+        let universe = &optimiser.program().universe;
+        let mut best: Option<(f64, f64)> = None;
+        for _ in 0..args.repeat.max(1) {
+            let batch = optimiser.optimise(std::slice::from_ref(&f), universe, &args.how.options());
+            let total: f64 = batch.phases.times.values().map(Duration::as_secs_f64).sum();
+            let saturate = batch.phases.times.get(&Phase::Saturate).map_or(0.0, Duration::as_secs_f64);
+            let now = (total - saturate, saturate);
+            best = Some(best.map_or(now, |b| if now.0 + now.1 < b.0 + b.1 { now } else { b }));
+        }
+        let (rest, saturate) = best.unwrap_or_default();
+        rows.push((size, rest, saturate));
+        size = if size.to_string().starts_with('1') { size * 3 } else { size / 3 * 10 };
+    }
+    if args.format == Format::Json {
+        let rows: Vec<_> = rows
+            .iter()
+            .map(|(n, rest, saturate)| json!({ "statements": n, "seconds": rest, "saturate_seconds": saturate }))
+            .collect();
+        out::result(&format!("{:#}\n", json!(rows)));
+    } else {
+        let mut text = String::from("statements  us/statement without saturation  us/statement of saturation\n");
+        for (n, rest, saturate) in rows {
+            let per = |t: f64| t * 1e6 / n as f64;
+            text += &format!("{n:>10}  {:>31.2}  {:>26.2}\n", per(rest), per(saturate));
+        }
+        out::result(&text);
+    }
+    Ok(Finding::Clean)
+}

@@ -1,0 +1,89 @@
+//! `rewright check`: parses, types and lints packs, and runs every example.
+
+use super::{Finding, Format, out, packs, sources};
+use crate::clif::optimise::ClifOptimiser;
+use crate::examples;
+use anyhow::{Context, Result};
+use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+/// Arguments of `check`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Packs, or directories of packs
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// How to report
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Warnings are findings, too
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let roots = sources::packs(&args.paths)?;
+    let crate::packs::Packs { program, sources: files, mut diagnostics } = packs::load(&roots)?;
+    let sound = diagnostics.iter().all(|d| d.severity != Severity::Error);
+    let mut fired = BTreeSet::new();
+    let (rules, examples) = (program.rules.len(), program.examples.len());
+    let mut failed = 0;
+    let mut silent = vec![];
+    if sound {
+        let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+        let optimiser = &clif.optimiser;
+        let progress = super::progress("examples", examples as u64);
+        for index in 0..examples {
+            let outcome = examples::run(optimiser, index);
+            progress.inc(1);
+            fired.extend(outcome.fired);
+            if let Some(failure) = outcome.failure {
+                failed += 1;
+                let example = &optimiser.program().examples[index];
+                diagnostics.push(Diagnostic {
+                    code: "RW0601",
+                    severity: Severity::Error,
+                    message: format!("example {:?} of {} fails", example.title, example.pack),
+                    primary: Label { span: example.span, text: failure },
+                    secondary: vec![],
+                    help: None,
+                });
+            }
+        }
+        progress.finish_and_clear();
+        let program = optimiser.program();
+        silent = (0..program.rules.len() as u32)
+            .filter(|r| !fired.contains(&rewright_dsl::program::RuleId(*r)) && !program.rules[*r as usize].law)
+            .map(|r| program.rules[r as usize].name.clone())
+            .collect();
+    }
+    let warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
+    let errors = diagnostics.len() - warnings;
+    match args.format {
+        Format::Text => {
+            packs::print(&files, &diagnostics);
+            for rule in &silent {
+                out::note(&format!("note: {rule} takes part in no example"));
+            }
+            out::result(&format!(
+                "{rules} rules, {examples} examples: {} passed, {failed} failed; {errors} errors, {warnings} warnings, {} rules in no example\n",
+                if sound { examples - failed } else { 0 },
+                silent.len()
+            ));
+        }
+        Format::Json => {
+            let list = rewright_dsl::diagnostic::to_json(&diagnostics, &files);
+            let report = json!({
+                "rules": rules,
+                "examples": { "total": examples, "run": if sound { examples } else { 0 }, "failed": failed },
+                "rules_in_no_example": silent,
+                "diagnostics": list,
+            });
+            out::result(&format!("{report:#}\n"));
+        }
+    }
+    let clean = errors == 0 && (!args.strict || warnings == 0);
+    Ok(if clean { Finding::Clean } else { Finding::Found })
+}

@@ -1,0 +1,61 @@
+//! What `opt --emit` prints besides CLIF.
+
+use crate::clif::optimise::{ClifOptimiser, FileOutcome};
+use crate::clif::read::File;
+use crate::pipeline::Options;
+use anyhow::{Context, Result};
+use rewright_cfg_skeleton::ir::{normalise::normalise, text};
+
+/// A picture of the middle of the pipeline.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Saturated {
+    /// The program that egglog runs.
+    Egglog,
+    /// Graphviz.
+    Dot,
+    /// egraph-serialize.
+    Json,
+}
+
+/// Saturates functions of a file once and prints their e-graphs.
+pub(super) fn functions(
+    clif: &ClifOptimiser,
+    file: &File,
+    options: &Options,
+    wanted: impl Fn(usize) -> bool,
+    what: Saturated,
+) -> Result<String> {
+    let optimiser = &clif.optimiser;
+    let universe = &optimiser.program().universe;
+    let skeletons: Vec<_> = (0..file.functions.len())
+        .filter(|i| wanted(*i))
+        .filter_map(|i| clif.import(file, i).ok())
+        .map(|imported| {
+            let mut f = imported.function;
+            normalise(&mut f);
+            (f.name.clone(), optimiser.build(&f, universe).1)
+        })
+        .collect();
+    if what == Saturated::Egglog {
+        let inputs: Vec<_> = skeletons.iter().map(|(_, s)| &s.input).collect();
+        return optimiser.print_runnable(&inputs, &universe.types, options).context("cannot print the egglog program");
+    }
+    let mut printed = String::new();
+    for (name, skeleton) in &skeletons {
+        let view = optimiser.saturate_one(&skeleton.input, &universe.types, options)?;
+        let _ = (name, view, &mut printed);
+    }
+    Ok(printed)
+}
+
+/// Rewright's own IR, optimised.
+pub(super) fn ir(clif: &ClifOptimiser, outcome: &FileOutcome) -> String {
+    let universe = &clif.optimiser.program().universe;
+    outcome
+        .functions
+        .iter()
+        .flatten()
+        .filter_map(|f| f.outcome.as_ref())
+        .map(|o| text::print(&o.function, universe) + "\n")
+        .collect()
+}

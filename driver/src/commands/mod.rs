@@ -1,0 +1,99 @@
+//! The command line: one file per subcommand. Results go to stdout, diagnostics and progress to stderr.
+//!
+//! Exit codes: 0 clean, 1 findings (a diagnostic, a failed example, a mismatch), 2 usage or internal error.
+
+mod check;
+mod emit;
+mod explain;
+mod opt;
+mod packs;
+mod sources;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use std::process::ExitCode;
+
+/// Rule packs for compilers: typed rewrite rules, equality saturation, checked selection.
+#[derive(Parser)]
+#[command(name = "rewright", version, about, propagate_version = true)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Parse, type and lint packs, and run every example
+    Check(check::Args),
+    /// Optimise a CLIF file
+    Opt(opt::Args),
+    /// What a diagnostic means
+    Explain(explain::Args),
+}
+
+/// How a command reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
+enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs; one document on stdout.
+    Json,
+}
+
+/// What a command found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Finding {
+    /// Nothing to complain about.
+    Clean,
+    /// The input has mistakes, an example fails, a mismatch was found.
+    Found,
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Check(args) => check::run(args),
+        Command::Opt(args) => opt::run(args),
+        Command::Explain(args) => explain::run(args),
+    };
+    match result {
+        Ok(Finding::Clean) => ExitCode::SUCCESS,
+        Ok(Finding::Found) => ExitCode::from(1),
+        Err(error) => {
+            out::error(&format!("{error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A progress bar on a terminal, nothing elsewhere.
+fn progress(what: &'static str, total: u64) -> indicatif::ProgressBar {
+    let style = indicatif::ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}")
+        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
+    indicatif::ProgressBar::new(total).with_style(style).with_message(what)
+}
+
+/// The only place that writes to the process's streams. A closed pipe ends the output, not in a panic.
+mod out {
+    use std::io::Write;
+
+    /// A result, to stdout.
+    pub(super) fn result(text: &str) {
+        let mut stdout = std::io::stdout().lock();
+        if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
+            std::process::exit(0);
+        }
+    }
+
+    /// A diagnostic or note, to stderr.
+    pub(super) fn note(text: &str) {
+        // Nobody is left to tell when stderr is closed.
+        let _ = writeln!(std::io::stderr().lock(), "{}", text.trim_end());
+    }
+
+    /// An error, to stderr.
+    pub(super) fn error(text: &str) {
+        note(&format!("error: {text}"));
+    }
+}

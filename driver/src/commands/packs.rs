@@ -1,0 +1,41 @@
+//! Loading the packs that a command was given, with their diagnostics on stderr.
+
+use super::out;
+use crate::packs;
+use anyhow::{Result, anyhow};
+use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
+use rewright_dsl::program::Program;
+use std::path::PathBuf;
+
+/// Which rules to use.
+#[derive(clap::Args, Clone)]
+pub(super) struct Rules {
+    /// A pack (`mine.rw`), or one that ships (`std`, `std.arith`); repeatable
+    #[arg(long = "rules", value_name = "PACK", default_value = packs::DEFAULT)]
+    rules: Vec<PathBuf>,
+}
+
+impl Rules {
+    /// The program that the packs make; `None` where they have mistakes, which are on stderr then.
+    pub(super) fn load(&self) -> Result<Option<Program>> {
+        let packs = load(&self.rules)?;
+        let errors: Vec<_> = packs.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
+        print(&packs.sources, &errors);
+        Ok(errors.is_empty().then_some(packs.program))
+    }
+}
+
+/// Loads and checks packs and all that they import.
+pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
+    let roots = roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))?;
+    Ok(packs::load(roots))
+}
+
+/// Prints diagnostics to stderr, in colour on a terminal.
+pub(super) fn print(files: &Sources, diagnostics: &[Diagnostic]) {
+    use std::io::IsTerminal;
+    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    if !diagnostics.is_empty() {
+        out::note(&render(diagnostics, files, colour));
+    }
+}

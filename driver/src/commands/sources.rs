@@ -1,0 +1,76 @@
+//! Finding and reading the files that a command was given.
+
+use super::{out, packs};
+use crate::clif::read::{File, read_bytes};
+use anyhow::{Context, Result, bail};
+use rewright_dsl::diagnostic::{Diagnostic, Sources};
+use std::path::{Path, PathBuf};
+
+/// Every `.rw` file in the given files and directories, sorted within each directory.
+pub(super) fn packs(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "rw")
+}
+
+/// Every `.clif` file in the given files and directories, sorted within each directory.
+pub(super) fn clif_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "clif")
+}
+
+fn with_extension(paths: &[PathBuf], extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = vec![];
+    for path in paths {
+        if path.is_dir() {
+            let mut inside = vec![];
+            for entry in ignore::WalkBuilder::new(path).standard_filters(false).build() {
+                let entry = entry.with_context(|| format!("cannot list {}", path.display()))?;
+                if entry.path().extension().is_some_and(|e| e == extension) && entry.path().is_file() {
+                    inside.push(entry.into_path());
+                }
+            }
+            if inside.is_empty() {
+                bail!("{} holds no .{extension} file", path.display());
+            }
+            inside.sort();
+            found.extend(inside);
+        } else {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// The text of a file. Bytes that are not UTF-8 are an error that says so.
+pub(super) fn read(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    String::from_utf8(bytes).map_err(|e| {
+        anyhow::anyhow!("{} is not text: byte {} is not UTF-8", path.display(), e.utf8_error().valid_up_to())
+    })
+}
+
+/// A CLIF file; `None` where it has mistakes, which are on stderr then.
+pub(super) fn clif(path: &Path) -> Result<Option<File>> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    match read_bytes(&bytes) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) => {
+            out::error(&format!("{}: {error}", path.display()));
+            Ok(None)
+        }
+    }
+}
+
+/// The index of the function with a name, given with or without its `%`.
+pub(super) fn function(path: &Path, file: &File, name: &str) -> Result<usize> {
+    let bare = |name: &str| name.trim_start_matches('%').to_string();
+    let found = file.functions.iter().position(|f| bare(&f.name()) == bare(name));
+    found.with_context(|| {
+        let names: Vec<_> = file.functions.iter().map(|f| f.name()).collect();
+        format!("{} has no function {name}; it has {}", path.display(), names.join(", "))
+    })
+}
+
+/// Diagnostics of one file, to stderr.
+pub(super) fn report_one(path: &Path, text: &str, diagnostics: &[Diagnostic]) {
+    let files = Sources { files: vec![(path.display().to_string(), text.to_string())] };
+    packs::print(&files, diagnostics);
+}

@@ -1,0 +1,522 @@
+//! One function, or many, through the whole house.
+//!
+//! ```text
+//! normalise -> [ build -> saturate -> skeleton changes ]* -> select and validate -> elaborate -> clean up -> verify
+//! ```
+//!
+//! Functions are saturated in batches whose make-up depends on the input only. Whatever goes wrong with one
+//! function, the original goes out and the [`Fate`] says why; no other function notices.
+//!
+//! **Invariant**: a function that goes out is the original, or is verified, comes from a validated selection, and
+//! costs less under the cost model that `rewright bench` states.
+
+use crate::saturate::{Engine, EngineError, SaturateOptions, print_runnable};
+use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
+use rewright_cfg_skeleton::ir::{Cfg, Function};
+use rewright_cfg_skeleton::select::{Method, Status};
+use rewright_cfg_skeleton::skeleton::Skeleton;
+use rewright_cfg_skeleton::{elaborate, ir, select, skeleton};
+use rewright_dsl::egglog::EgglogProgram;
+use rewright_dsl::egglog::{compile, intern_types};
+use rewright_dsl::program::Program;
+use rewright_typeprop::{TypeStore, Universe};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// How many e-graph input nodes make a batch: enough to share the cost of a clone of the rule base (about as much
+/// as inserting 1,500 nodes), few enough that two threads find work in one file.
+const BATCH_NODES: usize = 4_000;
+
+/// How often a function may be built again after skeleton changes. Most need none; a chain of constant branches
+/// needs one round for each that decides the next.
+const MAX_ROUNDS: usize = 4;
+
+/// What to do with functions.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How to select.
+    pub method: Method,
+    /// Which schedule to run, by qualified name; the program's default otherwise.
+    pub schedule: Option<String>,
+    /// Log which rules took part.
+    pub log: bool,
+    /// Let a changed function go out even if it is not cheaper; `check` wants to see it.
+    pub keep_if_not_cheaper: bool,
+    /// Threads; the result does not depend on it.
+    pub threads: usize,
+    /// Budgets of one unit.
+    pub budget: crate::saturate::Budget,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            method: Method::Auto,
+            schedule: None,
+            log: false,
+            keep_if_not_cheaper: false,
+            threads: 1,
+            budget: crate::saturate::Budget::default(),
+        }
+    }
+}
+
+/// What became of a function.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Fate {
+    /// A cheaper one goes out.
+    Optimised,
+    /// Nothing cheaper was found; the original goes out.
+    Unchanged,
+    /// Out of scope, with the reason; the original goes out.
+    PassedThrough(String),
+    /// A bug in Rewright or a wrong rule, with the reason; the original goes out.
+    Failed(String),
+}
+
+/// What optimising one function gave.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// What goes out.
+    pub function: Function,
+    /// What became of it.
+    pub fate: Fate,
+    /// Static cost of the original.
+    pub cost_before: u64,
+    /// Static cost of what goes out.
+    pub cost_after: u64,
+    /// How good the selection is known to be.
+    pub status: Status,
+    /// E-nodes after saturation, in the last round.
+    pub nodes: usize,
+    /// E-classes after saturation, in the last round.
+    pub classes: usize,
+    /// Times that the function was built.
+    pub rounds: usize,
+    /// The saturation budget ended before the rules did.
+    pub exhausted: bool,
+    /// Rules that took part (where logging is on), sorted.
+    pub rules: Vec<u32>,
+}
+
+/// Time by phase, summed over functions and threads.
+#[derive(Clone, Debug, Default)]
+pub struct Phases {
+    /// In pipeline order.
+    pub times: BTreeMap<Phase, Duration>,
+}
+
+/// A phase of the pipeline, in order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Phase {
+    /// Normalisation of loops and edges.
+    Normalise,
+    /// Function to skeleton and e-graph input.
+    Build,
+    /// Insertion, rules, read-back.
+    Saturate,
+    /// Finding and applying skeleton changes.
+    Changes,
+    /// Selection, and the independent check of it.
+    Select,
+    /// Selection to function.
+    Elaborate,
+    /// Clean-up and verification.
+    Cleanup,
+}
+
+impl Phase {
+    /// All, in order.
+    pub const ALL: [Phase; 7] = [
+        Phase::Normalise,
+        Phase::Build,
+        Phase::Saturate,
+        Phase::Changes,
+        Phase::Select,
+        Phase::Elaborate,
+        Phase::Cleanup,
+    ];
+
+    /// As reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Normalise => "normalise",
+            Phase::Build => "build",
+            Phase::Saturate => "saturate",
+            Phase::Changes => "changes",
+            Phase::Select => "select",
+            Phase::Elaborate => "elaborate",
+            Phase::Cleanup => "cleanup",
+        }
+    }
+}
+
+impl Phases {
+    fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        *self.times.entry(phase).or_default() += start.elapsed();
+        result
+    }
+
+    fn add(&mut self, other: &Phases) {
+        for (phase, time) in &other.times {
+            *self.times.entry(*phase).or_default() += *time;
+        }
+    }
+}
+
+/// What optimising many functions gave.
+#[derive(Clone, Debug, Default)]
+pub struct Batch {
+    /// One per function, in order.
+    pub outcomes: Vec<Outcome>,
+    /// Time by phase.
+    pub phases: Phases,
+    /// Matches per rule, by rule number.
+    pub matches: BTreeMap<u32, u64>,
+}
+
+/// A program of rules, ready to be applied.
+#[derive(Clone)]
+pub struct Optimiser {
+    program: Arc<Program>,
+    rules: Arc<EgglogProgram>,
+    /// The front end's number of a trap code that a pack names.
+    trap_code: fn(&str) -> u32,
+    /// Tells this optimiser's engines from those of others on the same thread.
+    id: u64,
+}
+
+thread_local! {
+    /// One prepared engine per thread: engines are not shared across threads (see `egglog-facts`: clones of one
+    /// base are not independent there), and preparing one costs milliseconds.
+    static ENGINE: RefCell<Option<(u64, Engine)>> = const { RefCell::new(None) };
+}
+
+impl Optimiser {
+    /// Lowers the program's rules.
+    pub fn new(mut program: Program, trap_code: fn(&str) -> u32) -> Result<Self, EngineError> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        intern_types(&mut program);
+        let rules = compile(&program);
+        let optimiser = Optimiser {
+            program: Arc::new(program),
+            rules: Arc::new(rules),
+            trap_code,
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+        };
+        optimiser.with_engine(|_| ())?;
+        Ok(optimiser)
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The lowered rules.
+    pub fn rules(&self) -> &EgglogProgram {
+        &self.rules
+    }
+
+    fn with_engine<T>(&self, work: impl FnOnce(&mut Engine) -> T) -> Result<T, EngineError> {
+        ENGINE.with_borrow_mut(|slot| {
+            let engine = match slot {
+                Some((id, engine)) if *id == self.id => engine,
+                _ => &mut slot.insert((self.id, Engine::prepare(&self.rules, &self.program)?)).1,
+            };
+            Ok(work(engine))
+        })
+    }
+
+    /// The static cost of a function under the packs' cost table: frequency times cost, summed over what is executed.
+    pub fn cost_of(&self, function: &Function, universe: &Universe) -> u64 {
+        select::cost::function_cost(function, universe, &Cfg::new(function))
+    }
+
+    /// Saturates one unit.
+    pub fn saturate_one(
+        &self,
+        input: &EGraphInput,
+        types: &TypeStore,
+        options: &Options,
+    ) -> Result<EGraphView, EngineError> {
+        let (mut views, _) =
+            self.with_engine(|engine| engine.saturate(&[input], types, &self.saturate_options(options)))??;
+        Ok(views.pop().expect("one unit in, one view out"))
+    }
+
+    /// Saturates units and prints the run as a program for egglog's own binary.
+    pub fn print_runnable(
+        &self,
+        inputs: &[&EGraphInput],
+        types: &TypeStore,
+        options: &Options,
+    ) -> Result<String, EngineError> {
+        let (_, trace) = self.with_engine(|engine| engine.trace(inputs, types, &self.saturate_options(options)))??;
+        print_runnable(&self.rules, &self.program, types, inputs, &trace)
+    }
+
+    fn saturate_options(&self, options: &Options) -> SaturateOptions {
+        let named = options.schedule.as_deref().unwrap_or(crate::packs::SCHEDULE);
+        let schedule = self.program.schedules.contains_key(named).then(|| named.to_string());
+        SaturateOptions { budget: options.budget.clone(), log: options.log, schedule }
+    }
+
+    /// Takes a function apart.
+    pub fn build(&self, function: &Function, universe: &Universe) -> (Cfg, Skeleton) {
+        let cfg = Cfg::new(function);
+        let skeleton = skeleton::build::build(function, &cfg, universe, &self.trap_code);
+        (cfg, skeleton)
+    }
+
+    /// Optimises functions over a universe that is the program's, or extends it by types.
+    pub fn optimise(&self, functions: &[Function], universe: &Universe, options: &Options) -> Batch {
+        let batches = batches(functions);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = vec![];
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(range) = batches.get(index) else { return done };
+                done.push((index, self.optimise_batch(&functions[range.clone()], universe, options)));
+            }
+        };
+        let mut results = if options.threads <= 1 || batches.len() <= 1 {
+            work()
+        } else {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..options.threads.min(batches.len())).map(|_| scope.spawn(work)).collect();
+                threads.into_iter().flat_map(|t| t.join().expect("the pipeline catches its own failures")).collect()
+            })
+        };
+        results.sort_by_key(|(index, _)| *index);
+        let mut whole = Batch::default();
+        for (_, batch) in results {
+            whole.outcomes.extend(batch.outcomes);
+            whole.phases.add(&batch.phases);
+            for (rule, count) in batch.matches {
+                *whole.matches.entry(rule).or_default() += count;
+            }
+        }
+        whole
+    }
+
+    fn optimise_batch(&self, functions: &[Function], universe: &Universe, options: &Options) -> Batch {
+        let mut batch = Batch::default();
+        let mut units: Vec<Unit> = functions.iter().map(|f| Unit::new(f, universe)).collect();
+        for round in 0..=MAX_ROUNDS {
+            let mut active: Vec<&mut Unit> = units.iter_mut().filter(|u| matches!(u.state, State::Build)).collect();
+            if active.is_empty() {
+                break;
+            }
+            let skeletons: Vec<(Cfg, Skeleton)> = active
+                .iter_mut()
+                .map(|unit| {
+                    if round == 0 {
+                        batch.phases.time(Phase::Normalise, || ir::normalise::normalise(&mut unit.current));
+                    }
+                    batch.phases.time(Phase::Build, || self.build(&unit.current, universe))
+                })
+                .collect();
+            let inputs: Vec<&EGraphInput> = skeletons.iter().map(|(_, s)| &s.input).collect();
+            let saturated = batch.phases.time(Phase::Saturate, || {
+                self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options)))
+            });
+            let views = match saturated {
+                Ok(Ok((views, report))) => {
+                    for (rule, report) in report.by_rule(&self.rules) {
+                        *batch.matches.entry(rule.0).or_default() += report.matches;
+                    }
+                    views
+                }
+                Ok(Err(error)) | Err(error) => {
+                    for unit in active {
+                        unit.state = State::Done(Fate::Failed(format!("saturation failed: {error}")));
+                    }
+                    break;
+                }
+            };
+            for ((unit, (cfg, skeleton)), view) in active.into_iter().zip(skeletons).zip(views) {
+                let last = round == MAX_ROUNDS;
+                self.advance(unit, &cfg, &skeleton, &view, universe, options, last, &mut batch.phases);
+            }
+        }
+        batch.outcomes =
+            units.into_iter().zip(functions).map(|(unit, original)| unit.finish(original, universe, options)).collect();
+        batch
+    }
+
+    /// Takes one unit from its saturated e-graph to its next build or to its end.
+    #[expect(clippy::too_many_arguments, reason = "each is a value of its own that one call site passes on")]
+    fn advance(
+        &self,
+        unit: &mut Unit,
+        cfg: &Cfg,
+        skeleton: &Skeleton,
+        view: &EGraphView,
+        universe: &Universe,
+        options: &Options,
+        last: bool,
+        phases: &mut Phases,
+    ) {
+        unit.note(view);
+        if !view.contradictions.is_empty() {
+            let rules = self.rules_at(view);
+            unit.state =
+                State::Done(Fate::Failed(format!("a class holds two different constants, so a rule is wrong{rules}")));
+            return;
+        }
+        if !last {
+            let changed = phases.time(Phase::Changes, || {
+                let changes = skeleton::changes::changes(&unit.current, cfg, universe, skeleton, view);
+                (!changes.is_empty()).then(|| skeleton::changes::apply(&unit.current, &changes))
+            });
+            if let Some(changed) = changed {
+                unit.current = changed;
+                return;
+            }
+        }
+        unit.state = match self.finish_unit(unit, cfg, skeleton, view, universe, options, phases) {
+            Ok(function) => State::Selected(function),
+            Err(reason) => State::Done(Fate::Failed(reason)),
+        };
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "each is a value of its own that one call site passes on")]
+    fn finish_unit(
+        &self,
+        unit: &mut Unit,
+        cfg: &Cfg,
+        skeleton: &Skeleton,
+        view: &EGraphView,
+        universe: &Universe,
+        options: &Options,
+        phases: &mut Phases,
+    ) -> Result<Function, String> {
+        let selection = phases
+            .time(Phase::Select, || select::select(skeleton, view, universe, cfg, options.method))
+            .map_err(|e| format!("selection failed: {e}"))?;
+        unit.status = selection.status;
+        let mut function = phases
+            .time(Phase::Elaborate, || elaborate::elaborate(&unit.current, cfg, universe, skeleton, view, &selection))
+            .map_err(|e| format!("elaboration failed: {e}"))?;
+        phases.time(Phase::Cleanup, || {
+            match ir::verify::verify(&function, universe).first() {
+                Some(error) => Err(format!("the verifier rejects the result: {error}")),
+                None => Ok(function),
+            }
+        })
+    }
+
+    fn rules_at(&self, view: &EGraphView) -> String {
+        let mut names: Vec<_> = view
+            .applications
+            .iter()
+            .filter(|a| view.contradictions.contains(&a.class))
+            .map(|a| self.program.rules[a.rule as usize].name.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() { String::new() } else { format!(" (one of {})", names.join(", ")) }
+    }
+}
+
+enum State {
+    Build,
+    Selected(Function),
+    Done(Fate),
+}
+
+/// One function on its way.
+struct Unit {
+    current: Function,
+    state: State,
+    status: Status,
+    nodes: usize,
+    classes: usize,
+    rounds: usize,
+    exhausted: bool,
+    rules: Vec<u32>,
+}
+
+impl Unit {
+    fn new(function: &Function, universe: &Universe) -> Self {
+        let state = match ir::verify::verify(function, universe).first() {
+            None => State::Build,
+            Some(error) => State::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
+        };
+        Unit {
+            current: function.clone(),
+            state,
+            status: Status::Greedy,
+            nodes: 0,
+            classes: 0,
+            rounds: 0,
+            exhausted: false,
+            rules: vec![],
+        }
+    }
+
+    fn note(&mut self, view: &EGraphView) {
+        self.rounds += 1;
+        self.nodes = view.nodes.len();
+        self.classes = view.classes.len();
+        self.exhausted |= view.exhausted;
+        self.rules.extend(view.applications.iter().map(|a| a.rule));
+        self.rules.sort_unstable();
+        self.rules.dedup();
+    }
+
+    fn finish(self, original: &Function, universe: &Universe, options: &Options) -> Outcome {
+        let cost = |f: &Function| select::cost::function_cost(f, universe, &Cfg::new(f));
+        let cost_before = cost(original);
+        let (function, fate, cost_after) = match self.state {
+            State::Selected(function) => {
+                let cost_after = cost(&function);
+                if cost_after < cost_before {
+                    (function, Fate::Optimised, cost_after)
+                } else if options.keep_if_not_cheaper {
+                    (function, Fate::Unchanged, cost_after)
+                } else {
+                    (original.clone(), Fate::Unchanged, cost_before)
+                }
+            }
+            State::Done(fate) => (original.clone(), fate, cost_before),
+            State::Build => unreachable!("the last round selects or gives up"),
+        };
+        Outcome {
+            function,
+            fate,
+            cost_before,
+            cost_after,
+            status: self.status,
+            nodes: self.nodes,
+            classes: self.classes,
+            rounds: self.rounds,
+            exhausted: self.exhausted,
+            rules: self.rules,
+        }
+    }
+}
+
+/// Cuts functions into batches of about [`BATCH_NODES`] instructions.
+fn batches(functions: &[Function]) -> Vec<std::ops::Range<usize>> {
+    let mut batches = vec![];
+    let (mut start, mut size) = (0, 0);
+    for (i, f) in functions.iter().enumerate() {
+        size += f.insts.len() + f.values.len();
+        if size >= BATCH_NODES {
+            batches.push(start..i + 1);
+            (start, size) = (i + 1, 0);
+        }
+    }
+    if start < functions.len() {
+        batches.push(start..functions.len());
+    }
+    batches
+}
