@@ -10,6 +10,7 @@
 
 pub mod build;
 pub mod changes;
+pub mod dot;
 mod nodes;
 mod roles;
 pub mod variance;
