@@ -41,8 +41,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Input nodes of one e-graph: larger batches gain nothing (a clone costs as much as some thousand nodes), and
-/// this bounds what one e-graph may grow to.
+/// Input nodes of one e-graph: a clone costs as much as some thousand nodes, so larger batches gain nothing.
 const BATCH_NODES: usize = 20_000;
 
 /// Units of one e-graph: type columns stay below 2^31, where egglog holds numbers without a table.
@@ -102,7 +101,7 @@ pub struct RuleReport {
 /// Where the time went.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
-    /// Copies of the base.
+    /// Copies of the base, made and dropped.
     pub clone: Duration,
     /// Nodes going in.
     pub insert: Duration,
@@ -205,21 +204,30 @@ impl Engine {
         let plan = budget::plan(&self.program, options)?;
         self.shared.begin(types, false);
         let mut report = self.report();
-        let mut views = Vec::with_capacity(units.len());
-        for chunk in cut(units) {
-            let run = self.batch(chunk, &plan, options, &mut report)?;
-            for (unit, view) in chunk.iter().zip(run.views) {
-                let view = if chunk.len() > 1 && (view.exhausted || run.stopped) {
-                    report.alone += 1;
-                    let alone = self.batch(std::slice::from_ref(unit), &plan, options, &mut report)?;
-                    alone.views.into_iter().next().unwrap_or_default()
-                } else {
-                    view
-                };
-                report.exhausted += usize::from(view.exhausted);
-                views.push(view);
+        let mut views: Vec<Option<EGraphView>> = vec![None; units.len()];
+        let mut work = cut(units);
+        while let Some(members) = work.pop() {
+            let own: Vec<&EGraphInput> = members.iter().map(|i| units[*i]).collect();
+            let run = self.batch(&own, &plan, options, &mut report)?;
+            if let [unit] = members[..] {
+                report.exhausted += run.views.iter().filter(|view| view.exhausted).count();
+                views[unit] = run.views.into_iter().next();
+                continue;
             }
+            let (spent, rest): (Vec<_>, Vec<_>) =
+                members.iter().copied().zip(run.views).partition(|(_, view)| view.exhausted);
+            report.alone += spent.len();
+            if !run.stopped {
+                rest.into_iter().for_each(|(unit, view)| views[unit] = Some(view));
+            } else if spent.is_empty() {
+                let (front, back) = members.split_at(members.len() / 2);
+                work.extend([front.to_vec(), back.to_vec()]);
+            } else if !rest.is_empty() {
+                work.push(rest.into_iter().map(|(unit, _)| unit).collect());
+            }
+            work.extend(spent.into_iter().map(|(unit, _)| vec![unit]));
         }
+        let views = views.into_iter().map(|view| view.expect("every unit is in a batch until it has a view")).collect();
         Ok((views, report))
     }
 
@@ -249,10 +257,12 @@ impl Engine {
         for (view, exhausted) in views.iter_mut().zip(self.shared.meter(|meter| meter.exhausted())) {
             view.exhausted = exhausted;
         }
-        report.times.clone += cloned - start;
+        let read = Instant::now();
+        drop(batch);
+        report.times.clone += cloned - start + read.elapsed();
         report.times.insert += inserted - cloned;
         report.times.run += ran - inserted;
-        report.times.read_back += ran.elapsed();
+        report.times.read_back += read - ran;
         report.steps += steps.len();
         Ok(Run { views, steps, stopped })
     }
@@ -285,19 +295,20 @@ fn prepare_base(program: &EgglogProgram, shared: &Arc<Shared>, log: bool) -> Res
     Ok(egraph)
 }
 
-/// Cuts units into batches, by the input alone.
-fn cut<'u, 'i>(units: &'u [&'i EGraphInput]) -> Vec<&'u [&'i EGraphInput]> {
-    let mut chunks = Vec::new();
-    let (mut start, mut nodes) = (0, 0);
+/// Cuts units into batches, by the input alone; the first batch is last.
+fn cut(units: &[&EGraphInput]) -> Vec<Vec<usize>> {
+    let mut batches: Vec<Vec<usize>> = Vec::new();
+    let mut nodes = 0;
     for (i, unit) in units.iter().enumerate() {
-        if i > start && (nodes + unit.nodes.len() > BATCH_NODES || i - start == BATCH_UNITS) {
-            chunks.push(&units[start..i]);
-            (start, nodes) = (i, 0);
-        }
         nodes += unit.nodes.len();
+        match batches.last_mut() {
+            Some(batch) if nodes <= BATCH_NODES && batch.len() < BATCH_UNITS => batch.push(i),
+            _ => {
+                nodes = unit.nodes.len();
+                batches.push(vec![i]);
+            }
+        }
     }
-    if start < units.len() {
-        chunks.push(&units[start..]);
-    }
-    chunks
+    batches.reverse();
+    batches
 }

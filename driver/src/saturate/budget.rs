@@ -22,6 +22,10 @@ const NODES_PER_INPUT: u64 = 8;
 /// No unit grows beyond this: at about 150 bytes a node (row, hash entry, index) it is 60 MB.
 const NODE_CAP: u64 = 400_000;
 
+/// Nodes that the matches of a batch may make, all counted as new. Beyond, the batch is cut in two: a single unit
+/// has limits of its own, but a thousand that grow at once would fill the memory before each has met its own.
+const BATCH_FRESH: u64 = 500_000;
+
 /// Steps of a whole run, however a schedule repeats itself.
 const MAX_STEPS: usize = 200;
 
@@ -143,6 +147,9 @@ pub(super) struct Meter {
     /// Matches of units that had nothing left. They cost time, so a step with too many ends for all.
     refused: u64,
     max_refused: u64,
+    /// At most this many new nodes, limited in a batch of several units.
+    fresh: u64,
+    max_fresh: u64,
     /// A step was broken off.
     pub(super) stopped: bool,
 }
@@ -201,6 +208,8 @@ impl Meter {
         self.matches.iter_mut().for_each(|count| *count = 0);
         self.refused = 0;
         self.max_refused = if inputs.len() == 1 { 0 } else { budget.matches.saturating_mul(10) };
+        self.fresh = 0;
+        self.max_fresh = if inputs.len() == 1 { u64::MAX } else { BATCH_FRESH };
         self.stopped = false;
     }
 
@@ -217,6 +226,11 @@ impl Meter {
             } else {
                 if let Some(count) = self.matches.get_mut(rule) {
                     *count += 1;
+                }
+                self.fresh += growth;
+                if self.fresh > self.max_fresh {
+                    self.stopped = true;
+                    return Charge::Stop;
                 }
                 return Charge::Granted;
             }
@@ -239,7 +253,7 @@ impl Meter {
 
     /// Units whose nodes must be counted before the next step.
     pub(super) fn to_count(&self) -> Vec<usize> {
-        let over = |unit: &UnitMeter| unit.nodes + unit.fresh > unit.max_nodes.min(unit.step_nodes);
+        let over = |unit: &UnitMeter| unit.nodes.saturating_add(unit.fresh) > unit.max_nodes.min(unit.step_nodes);
         (0..self.units.len()).filter(|i| !self.units[*i].spent && over(&self.units[*i])).collect()
     }
 

@@ -3,6 +3,7 @@
 mod budgets;
 mod domain;
 mod fixture;
+mod measure;
 mod memory;
 mod scalar;
 mod text;

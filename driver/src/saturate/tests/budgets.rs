@@ -89,3 +89,29 @@ fn the_same_input_gives_the_same_view() {
     assert_eq!(show(&first), show(&elsewhere));
     assert_eq!(first.applications, elsewhere.applications);
 }
+
+#[test]
+fn long_and_many_inputs_stay_in_memory() {
+    let mut f = associative();
+    let mut engine = f.engine();
+    let i64 = f.type_of("i64");
+    let types = f.program.universe.types.clone();
+    let long = chain(&f, i64, 30_000);
+    let view = saturate(&mut engine, &f, &long);
+    assert!(view.exhausted);
+    assert_eq!(view.input_class.len(), long.nodes.len());
+    assert!(memory_kib() < 1 << 20, "{} KiB", memory_kib());
+
+    // Each grows to its limit; together they would hold a million nodes.
+    let units: Vec<EGraphInput> = (0..40).map(|i| chain(&f, i64, 9 + i % 3)).collect();
+    let all: Vec<&EGraphInput> = units.iter().collect();
+    let options = SaturateOptions::default();
+    let (together, report) = engine.saturate(&all, &types, &options).unwrap();
+    assert!(report.batches > 1, "{report:?}");
+    for i in [0, 21, 39] {
+        let (alone, _) = engine.saturate(&all[i..=i], &types, &options).unwrap();
+        assert_eq!(show(&together[i]), show(&alone[0]));
+    }
+    assert!(memory_kib() < 1 << 20, "{} KiB", memory_kib());
+    eprintln!("{} KiB, {} batches, {} exhausted", memory_kib(), report.batches, report.exhausted);
+}

@@ -232,27 +232,7 @@ fn other_nodes_pass_through() {
 fn a_view_does_not_depend_on_its_batch() {
     let mut f = Fixture::with_arithmetic();
     let mut engine = f.engine();
-    let types = ["i8", "i16", "i32", "i64"].map(|name| f.type_of(name));
-    let names = ["iadd", "imul", "isub", "iand", "ishl", "umin"];
-    let mut seed = 12345u64;
-    let mut random = move |n: usize| {
-        seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
-        (seed >> 33) as usize % n
-    };
-    let mut units: Vec<EGraphInput> = Vec::new();
-    for _ in 0..40 {
-        let mut unit = Unit::new(&f);
-        let ty = types[random(4)];
-        let mut ids = vec![unit.leaf(0, ty), unit.leaf(1, ty)];
-        ids.extend([0, 1, 2, -1, 65_535].map(|n| unit.constant(n, ty)));
-        for _ in 0..random(60) {
-            let name = names[random(names.len())];
-            let pick = |r: usize| ids[r];
-            let args = [pick(random(ids.len())), pick(random(ids.len()))];
-            ids.push(unit.op(name, ty, &args));
-        }
-        units.push(unit.input);
-    }
+    let units = super::measure::random_units(&mut f, 40, 45);
     let all: Vec<&EGraphInput> = units.iter().collect();
     let store = &f.program.universe.types;
     let options = SaturateOptions { log: true, ..SaturateOptions::default() };
