@@ -2,6 +2,8 @@
 
 mod json;
 mod render;
+#[cfg(test)]
+mod tests;
 
 pub use json::{JsonDiagnostic, JsonLabel, Place, to_json};
 pub use render::render;

@@ -22,10 +22,21 @@ const SYMBOLS: &[&str] = &[
     "[", "]", ";", "!", "%", "?", "~",
 ];
 
+/// Longer runs of one symbol are errors whatever follows, so they need not fill the memory.
+const MAX_RUN: usize = 4 * super::structure::MAX_DEPTH;
+
 /// Tokens of a text. `file` goes into the spans of diagnostics.
 pub(crate) fn lex<'s>(file: u32, text: &'s str, diagnostics: &mut Vec<Diagnostic>) -> Lexed<'s> {
-    let mut lexer =
-        Lexer { file, text, bytes: text.as_bytes(), at: 0, first_on_line: true, out: Lexed::default(), diagnostics };
+    let mut lexer = Lexer {
+        file,
+        text,
+        bytes: text.as_bytes(),
+        at: 0,
+        first_on_line: true,
+        run: 0,
+        out: Lexed::default(),
+        diagnostics,
+    };
     if text.starts_with('\u{feff}') {
         lexer.at = 3;
     }
@@ -39,6 +50,8 @@ struct Lexer<'s, 'd> {
     bytes: &'s [u8],
     at: usize,
     first_on_line: bool,
+    /// How many equal symbols were lexed last, side by side.
+    run: usize,
     out: Lexed<'s>,
     diagnostics: &'d mut Vec<Diagnostic>,
 }
@@ -198,7 +211,17 @@ impl<'s> Lexer<'s, '_> {
     fn symbol(&mut self) {
         let rest = &self.bytes[self.at..];
         if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(symbol.as_bytes())) {
-            return self.token(Kind::Symbol, self.at + symbol.len());
+            let end = self.at + symbol.len();
+            match self.out.tokens.last_mut().filter(|last| last.is_symbol(symbol)) {
+                Some(last) if self.run >= MAX_RUN => {
+                    last.end = end as u32;
+                    self.at = end;
+                    return;
+                }
+                Some(_) => self.run += 1,
+                None => self.run = 1,
+            }
+            return self.token(Kind::Symbol, end);
         }
         let run: usize = self.text[self.at..].chars().take_while(|&c| is_foreign(c)).map(char::len_utf8).sum();
         let end = self.at + run.max(1);
