@@ -10,10 +10,31 @@ use std::ops::Range;
 /// Longest line, in bytes, that is printed around a label.
 const MAX_LINE: usize = 400;
 
+/// The files, as ariadne wants them, each read when it is needed. Files are told apart by index, not by name.
+struct Files<'s> {
+    sources: &'s Sources,
+    read: Vec<Option<Source<&'s str>>>,
+}
+
+impl<'s> ariadne::Cache<u32> for Files<'s> {
+    type Storage = &'s str;
+
+    fn fetch(&mut self, id: &u32) -> Result<&Source<&'s str>, impl std::fmt::Debug> {
+        let at = *id as usize;
+        match (self.read.get_mut(at), self.sources.files.get(at)) {
+            (Some(read), Some((_, text))) => Ok(&*read.get_or_insert_with(|| Source::from(text.as_str()))),
+            _ => Err("unknown file"),
+        }
+    }
+
+    fn display<'a>(&self, id: &'a u32) -> Option<impl std::fmt::Display + 'a> {
+        self.sources.files.get(*id as usize).map(|(name, _)| name.clone())
+    }
+}
+
 /// All diagnostics in order, each followed by an empty line. Ends of lines carry no white space.
 pub fn render(diagnostics: &[Diagnostic], sources: &Sources, color: bool) -> String {
-    let mut cache = ariadne::FnCache::new(|name: &String| Err::<String, _>(format!("unknown file {name}")))
-        .with_sources(sources.files.iter().map(|(name, text)| (name.clone(), Source::from(text.clone()))).collect());
+    let mut cache = Files { sources, read: sources.files.iter().map(|_| None).collect() };
     let mut out = String::new();
     for diagnostic in diagnostics {
         let text = if shows_well(diagnostic, sources) {
@@ -53,15 +74,10 @@ fn range(label: &Label, text: &str) -> Range<usize> {
     start..start + text[start..at(label.span.end).max(start)].trim_end().len()
 }
 
-fn with_source(
-    diagnostic: &Diagnostic,
-    sources: &Sources,
-    color: bool,
-    cache: &mut impl ariadne::Cache<String>,
-) -> String {
+fn with_source(diagnostic: &Diagnostic, sources: &Sources, color: bool, cache: &mut Files<'_>) -> String {
     let place = |label: &Label| {
-        let (name, text) = &sources.files[label.span.file as usize];
-        (name.clone(), range(label, text))
+        let text = &sources.files[label.span.file as usize].1;
+        (label.span.file, range(label, text))
     };
     let (kind, paint) = match diagnostic.severity {
         Severity::Error => (ReportKind::Error, Color::Red),

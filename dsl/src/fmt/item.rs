@@ -4,7 +4,7 @@ use super::Printer;
 use super::layout::Op;
 use crate::syntax::ast::{
     BlockStatement, Clause, ClauseKind, ExampleBody, ExampleItem, Expr, File, FnClause, FnItem, Item, ItemKind,
-    Rewrite, RuleBody, RuleItem, RuleStatement, Spanned, Step, Verdict,
+    Rewrite, RuleBody, RuleItem, RuleStatement, Side, Spanned, Step, Verdict,
 };
 use crate::syntax::token::Kind;
 
@@ -350,16 +350,7 @@ impl Printer<'_> {
                 p.group(|p| {
                     p.indented(|p| {
                         p.ops.push(Op::Line(1));
-                        p.side(subject);
-                        p.ops.push(Op::Line(1));
-                        let side = match verdict {
-                            Verdict::Becomes(side) => ("becomes", side),
-                            Verdict::Equals(side) => ("equals", side),
-                            Verdict::Differs(side) => ("differs", side),
-                            Verdict::Stays => return p.token("stays"),
-                        };
-                        p.word(side.0);
-                        p.side(side.1);
+                        p.group(|p| p.claim(subject, verdict));
                     });
                 });
             }),
@@ -372,6 +363,19 @@ impl Printer<'_> {
                 });
             }
         }
+    }
+
+    fn claim(&mut self, subject: &Side, verdict: &Verdict) {
+        self.side(subject);
+        self.ops.push(Op::Line(1));
+        let (word, side) = match verdict {
+            Verdict::Becomes(side) => ("becomes", side),
+            Verdict::Equals(side) => ("equals", side),
+            Verdict::Differs(side) => ("differs", side),
+            Verdict::Stays => return self.token("stays"),
+        };
+        self.word(word);
+        self.side(side);
     }
 
     /// `fires a, b` and `using s`, in the order of the source.
