@@ -68,7 +68,7 @@ pub(crate) struct Group {
     pub(crate) must_fuse: bool,
     /// What the operation needs.
     pub(crate) operands: SmallVec<[ClassId; 3]>,
-    /// What the bare checks need.
+    /// What the bare checks need, by site (unless only the operation tells).
     pub(crate) conditions: SmallVec<[ClassId; 2]>,
     /// Of one execution of the operation, and of the bare checks.
     pub(crate) fused: u64,
@@ -269,10 +269,7 @@ impl<'a> Choices<'a> {
                         group.required |= fate == Fate::Keep;
                         match key {
                             CheckKey::Condition { condition, .. } => {
-                                let class = class_of(condition);
-                                if !group.conditions.contains(&class) {
-                                    group.conditions.push(class);
-                                }
+                                group.conditions.push(class_of(condition));
                                 group.bare += self.model.check;
                             }
                             CheckKey::Operation { .. } => group.must_fuse |= fate == Fate::Keep,

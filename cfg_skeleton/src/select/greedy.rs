@@ -13,7 +13,7 @@
 //! **Invariant**: an entity's operands precede it in the order (segment in dominance preorder, then tree cost): an
 //! operand available in a strict dominator has a smaller segment, one in the same segment a strictly smaller cost.
 
-use super::construct::{AltId, Choices, Demand, GroupId};
+use super::construct::{AltId, Alternative, Choices, Demand, GroupId};
 use super::place;
 use super::states::Fate;
 use super::{Def, SelectError, Selection, StatementChoice, Status};
@@ -148,7 +148,11 @@ impl<'c, 'a> Greedy<'c, 'a> {
 
     /// Where the operands of an alternative are taken if it is defined there.
     fn operands_at(&self, alt: AltId, at: SegmentId) -> SegmentId {
-        if self.choices.alt(alt).group.is_some() { SegmentId(at.0 - 1) } else { at }
+        match self.choices.alt(alt) {
+            // Before the statement; its result begins after it.
+            Alternative { group: Some(_), at: Some(after), .. } => SegmentId(after.0 - 1),
+            _ => at,
+        }
     }
 
     fn own_cost(&self, alt: AltId, at: SegmentId) -> u64 {
@@ -326,11 +330,9 @@ impl<'c, 'a> Greedy<'c, 'a> {
             // One bare check after the other: its condition may want another one's operation.
             let Some(group) = choices.groups.get(undecided) else { break };
             if group.required && !marks.fused[undecided] {
-                for (n, site) in group.sites.iter().enumerate() {
-                    if let Some(class) = group.conditions.get(n.min(group.conditions.len().saturating_sub(1))) {
-                        let segment = choices.skeleton.segment_before(*site);
-                        marks.demands.push(Demand { segment, class: *class });
-                    }
+                for (site, class) in group.sites.iter().zip(&group.conditions) {
+                    let segment = choices.skeleton.segment_before(*site);
+                    marks.demands.push(Demand { segment, class: *class });
                 }
             }
             undecided += 1;

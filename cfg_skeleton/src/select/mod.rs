@@ -6,8 +6,11 @@
 mod construct;
 pub mod cost;
 mod greedy;
+mod ilp;
 mod keys;
 mod place;
+mod presolve;
+mod product;
 mod segments;
 mod states;
 pub mod validate;
@@ -181,12 +184,22 @@ pub fn select_with(
     let tree = segments::SegmentTree::new(skeleton, cfg);
     let mut keys = keys::Keys::new(skeleton, view, universe);
     let choices = choices(skeleton, view, universe, cfg, options, &tree, &mut keys);
-    let mut selection = greedy::select(&choices)?;
-    if options.rematerialise {
-        selection = place::rematerialise(&choices, selection);
+    let finish = |selection: Selection| {
+        let selection = if options.rematerialise { place::rematerialise(&choices, selection) } else { selection };
+        let violations = validate::check(skeleton, view, universe, cfg, &options.cost, &selection);
+        if violations.is_empty() { Ok(selection) } else { Err(SelectError::Invalid(violations)) }
+    };
+    let greedy = greedy::select(&choices)?;
+    let limit = match options.method {
+        Method::Greedy => return finish(greedy),
+        Method::Ilp => options.budget.model,
+        Method::Auto => options.budget.auto_model,
+    };
+    match ilp::improve(&choices, &greedy, &options.budget, limit) {
+        // A violation here is a bug in the product; the greedy selection does not know it.
+        Some((better, _)) => finish(better).or_else(|_| finish(greedy)),
+        None => finish(greedy),
     }
-    let violations = validate::check(skeleton, view, universe, cfg, &options.cost, &selection);
-    if violations.is_empty() { Ok(selection) } else { Err(SelectError::Invalid(violations)) }
 }
 
 /// How often a state plan is made again before no write is dropped at all.

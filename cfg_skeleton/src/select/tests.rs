@@ -2,6 +2,7 @@
 
 mod corrupted;
 mod memory;
+mod oracle;
 mod values;
 
 use super::*;

@@ -1,0 +1,368 @@
+//! The product of the e-graph with the dominator tree, on which multi-root extraction with dominance, reuse and
+//! hoisting is ordinary extraction of a DAG; and what can be decided there without a solver.
+//!
+//! A *product class* is a class in one of its candidate segments: where it is demanded, where its users may be
+//! computed, nearest common dominators of those, and dominators that are executed less often. It is *computed* by
+//! an alternative, at that segment's frequency, or *inherited* for nothing from its nearest candidate above.
+//! Operands are product classes, too; arguments of parameters are needed but may wait (deferred), so they never
+//! close a cycle. Every other cycle lies within one segment, since operands above stand in strict dominators.
+//!
+//! Presolve, each step without loss: choices that need what nobody can make; free classes (a choice that costs
+//! nothing and needs only free ones); forced ones (roots, and what the only choice of a forced class needs);
+//! substitution of classes with one free choice; domination within a class (no dearer, no more needs); components.
+
+use super::construct::{AltId, Choices, Demand, GroupId};
+use super::place::Definitions;
+use super::{Def, Selection};
+use crate::egraph::ClassId;
+use crate::skeleton::SegmentId;
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A product class.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(crate) struct Item(pub(crate) u32);
+
+impl Item {
+    pub(crate) fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// What a product class stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Meaning {
+    /// A class in a segment.
+    Class(ClassId, SegmentId),
+    /// The operation of a group of checks, executed.
+    Fused(GroupId),
+    /// A group of checks, executed one way or the other.
+    Checked(GroupId),
+}
+
+/// How a choice defines its class.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Origin {
+    /// By what is there already.
+    Inherit,
+    /// By an alternative.
+    Compute(AltId),
+    /// Checks, or an operation with its checks.
+    Statement,
+}
+
+/// One way to have a product class.
+#[derive(Clone, Debug)]
+pub(crate) struct Choice {
+    pub(crate) origin: Origin,
+    pub(crate) cost: u64,
+    /// Sorted, distinct.
+    pub(crate) needs: Vec<Item>,
+    /// Needed as well, but not before.
+    pub(crate) deferred: Vec<Item>,
+}
+
+/// A product class and its choices.
+#[derive(Clone, Debug)]
+pub(crate) struct Product {
+    pub(crate) meanings: Vec<Meaning>,
+    pub(crate) choices: Vec<Vec<Choice>>,
+    pub(crate) roots: Vec<Item>,
+}
+
+/// Makes the product; `None` where it would have more than `limit` choices. Candidates include where `start`
+/// stands, so that it is a point of the product.
+pub(crate) fn product(choices: &Choices, start: &Selection, limit: usize) -> Option<Product> {
+    let mut candidates = Candidates::new(choices, limit);
+    for (segment, class) in start.defs.keys() {
+        candidates.add(*class, *segment);
+    }
+    candidates.close()?;
+    Some(candidates.finish())
+}
+
+struct Candidates<'c, 'a> {
+    choices: &'c Choices<'a>,
+    limit: usize,
+    size: usize,
+    /// By class, in dominance preorder.
+    of_class: Vec<BTreeMap<u64, SegmentId>>,
+    work: Vec<(ClassId, SegmentId)>,
+    groups: Vec<bool>,
+    parameters: BTreeSet<(u32, u32)>,
+}
+
+impl<'c, 'a> Candidates<'c, 'a> {
+    fn new(choices: &'c Choices<'a>, limit: usize) -> Self {
+        let mut this = Candidates {
+            choices,
+            limit,
+            size: 0,
+            of_class: vec![BTreeMap::new(); choices.of_class.len()],
+            work: vec![],
+            groups: vec![false; choices.groups.len()],
+            parameters: BTreeSet::new(),
+        };
+        for demand in &choices.roots {
+            this.add(demand.class, demand.segment);
+        }
+        for (n, group) in choices.groups.iter().enumerate().filter(|(_, g)| g.required) {
+            if !group.must_fuse {
+                this.conditions(GroupId(n as u32)).into_iter().for_each(|d| this.add(d.class, d.segment));
+            }
+            this.group(GroupId(n as u32));
+        }
+        this
+    }
+
+    fn conditions(&self, group: GroupId) -> Vec<Demand> {
+        let (choices, group) = (self.choices, &self.choices.groups[group.index()]);
+        let demand = |(site, class): (&crate::skeleton::SiteId, &ClassId)| Demand {
+            segment: choices.skeleton.segment_before(*site),
+            class: *class,
+        };
+        group.sites.iter().zip(&group.conditions).map(demand).collect()
+    }
+
+    fn group(&mut self, group: GroupId) {
+        if !std::mem::replace(&mut self.groups[group.index()], true) {
+            let segment = self.choices.skeleton.segment_before(self.choices.groups[group.index()].sites[0]);
+            for class in self.choices.groups[group.index()].operands.clone() {
+                self.add(class, segment);
+            }
+        }
+    }
+
+    fn add(&mut self, class: ClassId, segment: SegmentId) {
+        if !self.choices.constructible(class, segment) {
+            return;
+        }
+        let order = self.choices.tree.order(segment);
+        if self.of_class[class.index()].insert(order, segment).is_none() {
+            self.size += self.choices.of_class[class.index()].len() + 1;
+            self.work.push((class, segment));
+        }
+    }
+
+    fn close(&mut self) -> Option<()> {
+        let (choices, tree) = (self.choices, self.choices.tree);
+        while let Some((class, segment)) = self.work.pop() {
+            if self.size > self.limit {
+                return None;
+            }
+            let order = tree.order(segment);
+            let set = &self.of_class[class.index()];
+            let below = set.range(..order).next_back().map(|(_, s)| *s);
+            let above = set.range(order + 1..).next().map(|(_, s)| *s);
+            for other in below.into_iter().chain(above) {
+                let common = tree.common(segment, other);
+                self.add(class, common);
+            }
+            if let Some(rarer) = tree.rarer(segment) {
+                self.add(class, rarer);
+            }
+            for alt in &choices.of_class[class.index()] {
+                let a = choices.alt(*alt);
+                match a.at {
+                    Some(at) => {
+                        if !tree.dominates(at, segment) || !choices.computable(*alt, at) {
+                            continue;
+                        }
+                        self.add(class, at);
+                        if let Some(group) = a.group {
+                            self.group(group);
+                        }
+                        if let Def::Param { block, index } = a.def
+                            && self.parameters.insert((block.0, index))
+                        {
+                            choices.arguments(a.def).into_iter().for_each(|d| self.add(d.class, d.segment));
+                        }
+                    }
+                    None if choices.computable(*alt, segment) => {
+                        a.children.iter().for_each(|child| self.add(*child, segment));
+                    }
+                    // Its state is not live here: the nearest place above where it is.
+                    None if a.state.is_some() => {
+                        let mut up = tree.parent(segment);
+                        for _ in 0..64 {
+                            let Some(at) = up else { break };
+                            if choices.computable(*alt, at) {
+                                self.add(class, at);
+                                break;
+                            }
+                            up = tree.parent(at);
+                        }
+                    }
+                    None => {}
+                }
+            }
+        }
+        Some(())
+    }
+
+    fn finish(self) -> Product {
+        let (choices, tree) = (self.choices, self.choices.tree);
+        let mut meanings = vec![];
+        let mut number: FxHashMap<(ClassId, SegmentId), Item> = FxHashMap::default();
+        for (class, set) in self.of_class.iter().enumerate() {
+            for segment in set.values() {
+                let class = ClassId(class as u32);
+                number.insert((class, *segment), Item(meanings.len() as u32));
+                meanings.push(Meaning::Class(class, *segment));
+            }
+        }
+        // The nearest candidate that dominates: in preorder, go back over subtrees that do not.
+        let nearest = |class: ClassId, at: SegmentId, strict: bool| -> Option<Item> {
+            let order = tree.order(at);
+            let set = &self.of_class[class.index()];
+            let range = if strict { set.range(..order) } else { set.range(..=order) };
+            let found = range.rev().map(|(_, s)| *s).find(|s| tree.dominates(*s, at))?;
+            number.get(&(class, found)).copied()
+        };
+        let mut fused = vec![None; self.groups.len()];
+        for (n, _) in self.groups.iter().enumerate().filter(|(_, used)| **used) {
+            fused[n] = Some(Item(meanings.len() as u32));
+            meanings.push(Meaning::Fused(GroupId(n as u32)));
+        }
+        let mut roots = vec![];
+        let mut product = vec![];
+        for (class, set) in self.of_class.iter().enumerate() {
+            let class = ClassId(class as u32);
+            for segment in set.values() {
+                let mut list = vec![];
+                if let Some(up) = nearest(class, *segment, true) {
+                    list.push(Choice { origin: Origin::Inherit, cost: 0, needs: vec![up], deferred: vec![] });
+                }
+                for alt in &choices.of_class[class.index()] {
+                    if !choices.computable(*alt, *segment) {
+                        continue;
+                    }
+                    let a = choices.alt(*alt);
+                    let origin = Origin::Compute(*alt);
+                    if let Some(group) = a.group {
+                        let needs = fused[group.index()].into_iter().collect();
+                        list.push(Choice { origin, cost: 0, needs, deferred: vec![] });
+                        continue;
+                    }
+                    let at = |d: &Demand| nearest(d.class, d.segment, false);
+                    let arguments = choices.arguments(a.def);
+                    let deferred: Option<Vec<Item>> = arguments.iter().map(at).collect();
+                    let needs: Option<Vec<Item>> = a.children.iter().map(|c| nearest(*c, *segment, false)).collect();
+                    let (Some(mut deferred), Some(mut needs)) = (deferred, needs) else { continue };
+                    for list in [&mut deferred, &mut needs] {
+                        list.sort();
+                        list.dedup();
+                    }
+                    let cost = match a.def {
+                        Def::Param { .. } => a.cost,
+                        _ => tree.frequency(*segment).saturating_mul(a.cost),
+                    };
+                    list.push(Choice { origin, cost, needs, deferred });
+                }
+                product.push(list);
+            }
+        }
+        for (n, _) in self.groups.iter().enumerate().filter(|(_, used)| **used) {
+            let group = &choices.groups[n];
+            let segment = choices.skeleton.segment_before(group.sites[0]);
+            let mut needs: Vec<Item> =
+                group.operands.iter().filter_map(|class| nearest(*class, segment, false)).collect();
+            let complete = needs.len() == group.operands.len();
+            needs.sort();
+            needs.dedup();
+            let cost = tree.frequency(segment).saturating_mul(group.fused);
+            let choice = Choice { origin: Origin::Statement, cost, needs, deferred: vec![] };
+            product.push(if complete { vec![choice] } else { vec![] });
+            if group.must_fuse {
+                roots.extend(fused[n]);
+            }
+        }
+        for (n, group) in choices.groups.iter().enumerate().filter(|(_, g)| g.required && !g.must_fuse) {
+            let id = GroupId(n as u32);
+            let demands = self.conditions(id);
+            let mut needs: Vec<Item> = demands.iter().filter_map(|d| nearest(d.class, d.segment, false)).collect();
+            let complete = needs.len() == demands.len();
+            needs.sort();
+            needs.dedup();
+            let cost = tree.frequency(choices.skeleton.segment_before(group.sites[0])).saturating_mul(group.bare);
+            let mut list = vec![];
+            if complete {
+                list.push(Choice { origin: Origin::Statement, cost, needs, deferred: vec![] });
+            }
+            if let Some(fused) = fused[n] {
+                list.push(Choice { origin: Origin::Inherit, cost: 0, needs: vec![fused], deferred: vec![] });
+            }
+            roots.push(Item(meanings.len() as u32));
+            meanings.push(Meaning::Checked(id));
+            product.push(list);
+        }
+        roots.extend(choices.roots.iter().filter_map(|d| nearest(d.class, d.segment, false)));
+        roots.sort();
+        roots.dedup();
+        Product { meanings, choices: product, roots }
+    }
+}
+
+impl Product {
+    /// Where a selection is in the product: by product class, the choice that it makes.
+    pub(crate) fn locate(&self, choices: &Choices, selection: &Selection) -> Vec<Option<usize>> {
+        let definitions = Definitions::new(selection);
+        let tree = choices.tree;
+        let fused = |group: GroupId| {
+            let site = choices.groups[group.index()].sites[0];
+            selection.statements[site.index()] == super::StatementChoice::Keep { fused: true }
+        };
+        let mut picked = vec![None; self.meanings.len()];
+        let mut work = self.roots.clone();
+        while let Some(item) = work.pop() {
+            if picked[item.index()].is_some() {
+                continue;
+            }
+            let wanted = |choice: &Choice| match (self.meanings[item.index()], choice.origin) {
+                (Meaning::Class(class, at), origin) => {
+                    let def = definitions.nearest(choices, class, at);
+                    let here = def.filter(|(s, _)| *s == at);
+                    match (here, origin) {
+                        (Some((_, def)), Origin::Compute(alt)) => choices.alt(alt).def == def,
+                        (None, Origin::Inherit) => def.is_some_and(|(s, _)| tree.dominates(s, at)),
+                        _ => false,
+                    }
+                }
+                (Meaning::Checked(group), Origin::Inherit) => fused(group),
+                (Meaning::Checked(group), _) => !fused(group),
+                (Meaning::Fused(_), _) => true,
+            };
+            let found = self.choices[item.index()].iter().position(wanted);
+            picked[item.index()] = found;
+            if let Some(n) = found {
+                let choice = &self.choices[item.index()][n];
+                work.extend(choice.needs.iter().chain(&choice.deferred).copied());
+            }
+        }
+        picked
+    }
+
+    /// The selection that follows from choices, where the roots lead.
+    pub(crate) fn decode(&self, choices: &Choices, picked: &[Option<usize>]) -> Option<Selection> {
+        let mut defs = BTreeMap::new();
+        let mut fused = vec![false; choices.groups.len()];
+        let mut seen = vec![false; self.meanings.len()];
+        let mut work = self.roots.clone();
+        while let Some(item) = work.pop() {
+            if std::mem::replace(&mut seen[item.index()], true) {
+                continue;
+            }
+            let choice = &self.choices[item.index()][picked[item.index()]?];
+            match (self.meanings[item.index()], choice.origin) {
+                (Meaning::Class(class, at), Origin::Compute(alt)) => {
+                    defs.insert((at, class), choices.alt(alt).def);
+                }
+                (Meaning::Fused(group), _) => fused[group.index()] = true,
+                _ => {}
+            }
+            work.extend(choice.needs.iter().chain(&choice.deferred).copied());
+        }
+        let statements = super::greedy::statements(choices, &fused);
+        Some(Selection { defs, statements, cost: 0, status: super::Status::Greedy })
+    }
+}
