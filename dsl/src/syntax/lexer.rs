@@ -210,7 +210,13 @@ impl<'s> Lexer<'s, '_> {
 
     fn symbol(&mut self) {
         let rest = &self.bytes[self.at..];
-        if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(symbol.as_bytes())) {
+        let alone = matches!(rest[0], b'(' | b')' | b'{' | b'}' | b'[' | b']' | b',' | b'@' | b'^' | b'\'');
+        let symbol = if alone {
+            Some(&self.text[self.at..self.at + 1])
+        } else {
+            SYMBOLS.iter().copied().find(|symbol| rest.starts_with(symbol.as_bytes()))
+        };
+        if let Some(symbol) = symbol {
             let end = self.at + symbol.len();
             match self.out.tokens.last_mut().filter(|last| last.is_symbol(symbol)) {
                 Some(last) if self.run >= MAX_RUN => {

@@ -1,6 +1,24 @@
 //! The grammar: tokens to tree, with chumsky. Each piece is a function that returns a boxed parser, which keeps both
 //! the compiler's types and the error messages small.
 //!
+//! ```text
+//! file      = { PACK_DOC } [ "pack" path ] { item }
+//! item      = { DOC } { "@" ID [ "(" [ expr { "," expr } ] ")" ] } kind
+//! kind      = import | type | effect | fact | fn | rule | infer | ruleset | schedule | example
+//! fn        = [ "host" ] "fn" ID [ tparams ] params "->" ( ty | "(" [ ty { "," ty } ] ")" ) { clause }
+//! rule      = [ "unsafe" ] [ "dynamic" ] "rule" ID [ tparams ] params ( ":" rw { when | removes | because } | block )
+//! rw        = side ( "=>" | "<=>" ) side        side = expr { "after" expr }
+//! example   = [ "todo" ] "example" STR [ params ] { "fires" path { "," path } | "using" path }
+//!             ( ":" side ( ( "becomes" | "equals" | "differs" ) side | "stays" ) | "{" "before" stmts "after" stmts "}" )
+//! expr      = loosest first: or; and; not; == != <= >= < > is; |; &; << >>; + - .+ .-; * / .* ./; prefix -;
+//!             ^ (right); postfix '
+//! atom      = path [ [ "{" ty { "," ty } "}" ] "(" args ")" ] | NUMBER | STR | "_" | "true" | "false"
+//!           | "(" OPERATOR ")" | "(" side ")" | "eval" "(" expr ")"
+//! arg       = side [ "for" ID "in" ID ] | ID "..."
+//! ```
+//! A minus sign before a bare number is part of the literal. Lists in round brackets may end in a comma. Words are
+//! keywords by their place, see `structure`; only `or and not is for in after` are never names.
+//!
 //! Recovery: a broken item becomes [`ItemKind::Error`] and costs itself only; a broken statement of a block costs its
 //! item, but the statements after it are still read, so that their mistakes are reported, too.
 //!
