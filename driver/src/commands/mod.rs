@@ -2,11 +2,14 @@
 //!
 //! Exit codes: 0 clean, 1 findings (a diagnostic, a failed example, a mismatch), 2 usage or internal error.
 
+mod bench;
 mod check;
+mod difftest;
 mod emit;
 mod explain;
 mod opt;
 mod packs;
+mod run;
 mod sources;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -26,6 +29,15 @@ enum Command {
     Check(check::Args),
     /// Optimise a CLIF file
     Opt(opt::Args),
+    /// Optimise a CLIF file, compile it for this host and call a function of it
+    Run(run::Args),
+    /// Run the directives of CLIF files before and after optimisation, and compare
+    Difftest(difftest::Args),
+    /// Time per phase, and cost against Cranelift's own mid-end
+    Bench(bench::Args),
+    /// Calls for another `rewright` that wants them in a process of their own
+    #[command(name = crate::isolate::COMMAND, hide = true)]
+    Isolated,
     /// What a diagnostic means
     Explain(explain::Args),
 }
@@ -55,6 +67,12 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Check(args) => check::run(args),
         Command::Opt(args) => opt::run(args),
+        Command::Run(args) => run::run(args),
+        Command::Difftest(args) => difftest::run(args),
+        Command::Bench(args) => bench::run(args),
+        Command::Isolated => crate::isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())
+            .map(|()| Finding::Clean)
+            .map_err(Into::into),
         Command::Explain(args) => explain::run(args),
     };
     match result {

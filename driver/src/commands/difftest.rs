@@ -1,0 +1,89 @@
+//! `rewright difftest`: runs the directives of CLIF files before and after optimisation, and compares.
+
+use super::{Finding, Format, opt, out, packs};
+use crate::clif::optimise::ClifOptimiser;
+use crate::clif::read::File;
+use crate::difftest::{self, Change, Config, Report};
+use crate::pipeline::Fate;
+use anyhow::{Context, Result};
+use std::path::PathBuf;
+
+/// Arguments of `difftest`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// CLIF files, or directories of them
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    rules: packs::Rules,
+    #[command(flatten)]
+    how: opt::How,
+    /// Seconds that one call may take
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+    /// How to report
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    let files = difftest::collect(&args.paths)?;
+    let progress = super::progress("files", files.len() as u64);
+    // Files are what runs side by side here; within a file there is one thread.
+    let threads = args.how.threads();
+    let options = crate::pipeline::Options { threads: 1, ..args.how.options() };
+    let optimise = |file: &File| -> Vec<Change> {
+        let outcome = clif.optimise(file, &options, |_| true);
+        let fates = outcome.functions.into_iter().zip(outcome.replaced);
+        fates
+            .map(|(function, replaced)| match (function.map(|f| f.fate), replaced) {
+                (Some(Fate::Optimised), Some(function)) => Change::Optimised(Box::new(function)),
+                (Some(Fate::PassedThrough(reason)), _) => Change::PassedThrough(reason),
+                (Some(Fate::Failed(reason)), _) => Change::Failed(reason),
+                _ => Change::Unchanged,
+            })
+            .collect()
+    };
+    let config = Config {
+        program: std::env::current_exe().context("cannot find this program's own file")?,
+        seconds: args.seconds,
+        reference: Some((&clif.optimiser.program().universe, &clif.names)),
+        progress: &|| progress.inc(1),
+    };
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().context("cannot start threads")?;
+    let report = pool.install(|| difftest::difftest(&files, &optimise, &config));
+    progress.finish_and_clear();
+    match args.format {
+        Format::Json => out::result(&format!("{}\n", serde_json::to_string_pretty(&report)?)),
+        Format::Text => out::result(&text(&report)),
+    }
+    Ok(if report.is_clean() { Finding::Clean } else { Finding::Found })
+}
+
+fn text(report: &Report) -> String {
+    let (f, d) = (&report.functions, &report.directives);
+    let mut text = format!(
+        "{} files\nfunctions: {} total, {} optimised, {} unchanged, {} passed through, {} failed\n\
+         directives: {} total, {} run, {} passed, {} failed, {} skipped\n",
+        report.files, f.total, f.optimised, f.unchanged, f.passed_through, f.failed, d.total, d.run, d.passed, d.failed,
+        d.skipped
+    );
+    for (engine, runs) in &report.engines {
+        text += &format!("  {runs} runs on {engine}\n");
+    }
+    for (reason, count) in &report.skipped_reasons {
+        text += &format!("  {count} skipped: {reason}\n");
+    }
+    for (reason, count) in &report.passed_through_reasons {
+        text += &format!("  {count} passed through: {reason}\n");
+    }
+    for mismatch in &report.mismatches {
+        text += &format!("mismatch: {mismatch:?}\n");
+    }
+    for failure in report.failures.iter().chain(&report.errors) {
+        text += &format!("failure: {failure:?}\n");
+    }
+    text
+}

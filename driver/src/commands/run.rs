@@ -1,0 +1,62 @@
+//! `rewright run`: optimises a CLIF file, compiles it for this host, and calls a function of it.
+
+use super::{Finding, opt, out, packs, sources};
+use crate::clif::optimise::ClifOptimiser;
+use crate::clif::read::write;
+use crate::isolate::{Engine, Job, Worker};
+use crate::runtest::{Outcome, host_targets};
+use anyhow::{Context, Result, bail};
+use std::path::PathBuf;
+
+/// Arguments of `run`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A CLIF file
+    file: PathBuf,
+    /// The function (with or without its `%`)
+    #[arg(long = "fn", value_name = "NAME")]
+    function: String,
+    /// Its arguments as CLIF writes them: `7`, `-1`, `0x1.8p0`, `[1 2 3 4]`
+    #[arg(allow_hyphen_values = true)]
+    args: Vec<String>,
+    #[command(flatten)]
+    rules: packs::Rules,
+    #[command(flatten)]
+    how: opt::How,
+    /// Seconds that the call may take
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let Some(file) = sources::clif(&args.file)? else { return Ok(Finding::Found) };
+    let index = sources::function(&args.file, &file, &args.function)?;
+    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    let outcome = clif.optimise(&file, &args.how.options(), |_| true);
+    let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
+    let name = file.functions[index].name();
+    let text = format!("print: {name}({})", args.args.join(", "));
+    let mut worker = Worker::new(std::env::current_exe().context("cannot find this program's own file")?);
+    let target = host_targets(&file).iter().position(Result::is_ok).unwrap_or(0);
+    let job = Job {
+        text: write(&file, &replaced),
+        engine: Engine::Jit,
+        target,
+        calls: vec![(index, text)],
+        seconds: args.seconds,
+    };
+    match worker.run(&job)?.pop() {
+        Some(Outcome::Returned { values, .. }) => {
+            out::result(&format!("{values}\n"));
+            Ok(Finding::Clean)
+        }
+        Some(Outcome::Trapped(how)) => {
+            out::error(&format!("{name} trapped: {how}"));
+            Ok(Finding::Found)
+        }
+        Some(Outcome::TimedOut) => bail!("{name} did not return within {} s", args.seconds),
+        Some(Outcome::Failed(reason)) => bail!("{name}: {reason}"),
+        None => bail!("{name}: the call gave nothing"),
+    }
+}
