@@ -67,13 +67,13 @@ impl Display for Printer<'_, Module> {
 impl Display for Printer<'_, Function> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Printer(function, universe) = self;
-        write!(f, "func {}", Name(&function.name, |s| is_function_name(s)))?;
+        write!(f, "func {}", Name(&function.name, is_function_name))?;
         for (i, ty) in function.results.iter().enumerate() {
             write!(f, "{}{}", if i == 0 { " -> (" } else { ", " }, show_type(universe, *ty))?;
         }
         writeln!(f, "{} {{", if function.results.is_empty() { "" } else { ")" })?;
         for (i, region) in function.regions.iter().enumerate().skip(1) {
-            write!(f, "{}{}", if i == 1 { "  regions " } else { ", " }, Name(region, |s| is_word(s)))?;
+            write!(f, "{}{}", if i == 1 { "  regions " } else { ", " }, Name(region, is_word))?;
         }
         if function.regions.len() > 1 {
             writeln!(f)?;
@@ -143,7 +143,7 @@ impl Printer<'_, Function> {
             }
             InstKind::Op { op, targs, access } => {
                 if (op.0 as usize) < self.1.ops.len() {
-                    write!(f, "{}", Name(&self.1.ops.get(*op).unique, |s| is_op_name(s)))?;
+                    write!(f, "{}", Name(&self.1.ops.get(*op).unique, is_op_name))?;
                 } else {
                     write!(f, "?{}", op.0)?;
                 }

@@ -16,7 +16,7 @@ pub struct Random(pub u64);
 
 impl Random {
     /// The next number.
-    pub fn next(&mut self) -> u64 {
+    pub fn draw(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -25,7 +25,7 @@ impl Random {
 
     /// A number below `n`.
     pub fn below(&mut self, n: usize) -> usize {
-        (self.next() % n as u64) as usize
+        (self.draw() % n as u64) as usize
     }
 
     /// True once in `n` times.
@@ -250,7 +250,7 @@ pub struct Trace {
 struct Recorder(Vec<(u32, i64, u64)>);
 
 fn mix(a: u64, b: u64) -> u64 {
-    Random(a ^ b.rotate_left(32)).next()
+    Random(a ^ b.rotate_left(32)).draw()
 }
 
 impl Host for Recorder {
@@ -308,7 +308,7 @@ pub fn assert_same(original: &Function, changed: &Function, universe: &Universe,
     assert!(errors.is_empty(), "{errors:#?}\n{}", show());
     let mut random = Random(seed);
     for _ in 0..6 {
-        let args = [random.next() as i32 as i64 >> random.below(32), random.below(5) as i64 - 1];
+        let args = [random.draw() as i32 as i64 >> random.below(32), random.below(5) as i64 - 1];
         let before = run(original, universe, args, 300);
         if before.outcome == Outcome::OutOfFuel {
             continue;
