@@ -6,6 +6,7 @@
 
 pub mod clif;
 pub mod commands;
+pub mod denotation;
 pub mod difftest;
 pub mod examples;
 pub mod generate;
