@@ -406,6 +406,7 @@ impl Optimiser {
             .time(Phase::Elaborate, || elaborate::elaborate(&unit.current, cfg, universe, skeleton, view, &selection))
             .map_err(|e| format!("elaboration failed: {e}"))?;
         phases.time(Phase::Cleanup, || {
+            ir::cleanup::cleanup(&mut function, universe);
             match ir::verify::verify(&function, universe).first() {
                 Some(error) => Err(format!("the verifier rejects the result: {error}")),
                 None => Ok(function),

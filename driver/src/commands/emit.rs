@@ -3,8 +3,9 @@
 use crate::clif::optimise::{ClifOptimiser, FileOutcome};
 use crate::clif::read::File;
 use crate::pipeline::Options;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rewright_cfg_skeleton::ir::{normalise::normalise, text};
+use rewright_cfg_skeleton::skeleton::dot;
 
 /// A picture of the middle of the pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,10 +41,18 @@ pub(super) fn functions(
         let inputs: Vec<_> = skeletons.iter().map(|(_, s)| &s.input).collect();
         return optimiser.print_runnable(&inputs, &universe.types, options).context("cannot print the egglog program");
     }
+    if what == Saturated::Json && skeletons.len() > 1 {
+        bail!("egraph-serialize's format holds one e-graph, and the file has {} functions: choose one with --fn", skeletons.len());
+    }
     let mut printed = String::new();
     for (name, skeleton) in &skeletons {
         let view = optimiser.saturate_one(&skeleton.input, &universe.types, options)?;
-        let _ = (name, view, &mut printed);
+        printed += &match what {
+            Saturated::Dot => format!("// {name}\n{}", dot::dot(universe, skeleton, &view)),
+            Saturated::Json | Saturated::Egglog => {
+                serde_json::to_string_pretty(&dot::json(universe, skeleton, &view))? + "\n"
+            }
+        };
     }
     Ok(printed)
 }

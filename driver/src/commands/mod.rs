@@ -7,6 +7,7 @@ mod check;
 mod difftest;
 mod emit;
 mod explain;
+mod fmt;
 mod opt;
 mod packs;
 mod run;
@@ -27,6 +28,8 @@ struct Cli {
 enum Command {
     /// Parse, type and lint packs, and run every example
     Check(check::Args),
+    /// Format rule packs
+    Fmt(fmt::Args),
     /// Optimise a CLIF file
     Opt(opt::Args),
     /// Optimise a CLIF file, compile it for this host and call a function of it
@@ -66,6 +69,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Check(args) => check::run(args),
+        Command::Fmt(args) => fmt::run(args),
         Command::Opt(args) => opt::run(args),
         Command::Run(args) => run::run(args),
         Command::Difftest(args) => difftest::run(args),
