@@ -1,7 +1,8 @@
 //! Every diagnostic code with its explanation: what `rewright explain RW0105` prints.
 //!
-//! The first two digits name the stage: `RW01` syntax, `RW02` names, `RW03` types and effects, `RW04` what the language
-//! has but this version does not do yet, `RW05` lints. A code never changes its meaning and is never used again.
+//! The first two digits name the stage: `RW01` syntax, `RW02` names, `RW03` types and effects, `RW04` what a rule must
+//! be like, and from `RW0451` what this version does not do yet, `RW05` lints. A code never changes its meaning and is
+//! never used again.
 
 /// A code and what it means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,7 +16,7 @@ pub struct Code {
 }
 
 /// All codes, by stage, each in ascending order.
-pub const TABLES: &[&[Code]] = &[SYNTAX, NAMES, TYPES, NOT_YET, LINTS];
+pub const TABLES: &[&[Code]] = &[SYNTAX, NAMES, TYPES, RULES, LINTS];
 
 /// The explanation of a code. Upper or lower case.
 pub fn explain(code: &str) -> Option<&'static str> {
@@ -103,16 +104,368 @@ const SYNTAX: &[Code] = &[
 ];
 
 /// `RW02xx`: names.
-const NAMES: &[Code] = &[];
+const NAMES: &[Code] = &[
+    code(
+        "RW0201",
+        "unknown function",
+        "A call names a function that this file neither declares nor imports. A file sees its own declarations, \
+         and through `import p` everything that pack `p` declares or imports plainly. `import p as q` brings in \
+         no names: write `q.f(..)`.",
+    ),
+    code(
+        "RW0202",
+        "unknown type",
+        "A type is named that this file neither declares nor imports. Type names are shared by all packs of a \
+         run, but a file must import the pack that declares them, directly or through another one.",
+    ),
+    code(
+        "RW0203",
+        "unknown fact",
+        "A condition calls something that is neither a declared fact nor a function. Facts are declared by `fact \
+         name(params)`; `same(a, b)` and `distinct(a, b)` compare classes and need no declaration.",
+    ),
+    code(
+        "RW0204",
+        "unknown ruleset",
+        "A step of a schedule names no ruleset. Rulesets of the pack are named plainly, those of imported packs \
+         by `pack.ruleset`; rules that stand in no ruleset are in `rules`, laws in `laws` and `assoc`. A step may \
+         also name another schedule: its steps are put in its place.",
+    ),
+    code(
+        "RW0205",
+        "unknown rule",
+        "`fires` names no rule. A rule is named by `rule`, by `ruleset.rule` where several rulesets have it, or \
+         by `pack.ruleset.rule`; the second direction of a two-way rule by `rule.back`.",
+    ),
+    code(
+        "RW0206",
+        "unknown schedule",
+        "`using` names no schedule. Schedules of the pack are named plainly, those of imported packs by \
+         `pack.schedule`; every pack has one called `default`.",
+    ),
+    code(
+        "RW0207",
+        "missing import",
+        "The file of an imported pack could not be read. `import std.arith` is a file of the standard library; \
+         any other `import foo.bar` is `foo/bar.rw` beside the importing file. Names that only the missing pack \
+         could declare are not reported.",
+    ),
+    code(
+        "RW0208",
+        "cyclic import",
+        "An import leads back to a file that is being imported. Packs build on each other in one direction: move \
+         what both need to a third pack that both import.",
+    ),
+    code(
+        "RW0209",
+        "name not in that pack",
+        "A list of names after an import holds one that the pack does not declare. What the pack itself imports \
+         plainly may be listed, too.",
+    ),
+    code(
+        "RW0210",
+        "declared twice",
+        "A name is declared a second time where it must be unique: types in all packs of a run; facts, rulesets, \
+         schedules, examples in a pack; rules in a ruleset; parameters in a list. Functions may share a name if \
+         their parameter types differ.",
+    ),
+    code(
+        "RW0211",
+        "unknown attribute",
+        "An attribute is not one that this item takes, or has other arguments than it takes. Functions take \
+         `@model(\"name\")`, `@traps(\"code\", condition)` any number of times, and `@frontend(\"name\")` for the \
+         name that any front or back end gives them. Other items take none.",
+    ),
+    code(
+        "RW0212",
+        "unknown effect",
+        "An effect is neither built in (`reads(region)`, `writes(region)`, `allocates(region)`, `io`, `traps`, \
+         `diverges`) nor declared by `effect name`. A declared effect is ordered with itself and with nothing \
+         else.",
+    ),
+    code(
+        "RW0213",
+        "unknown operator",
+        "No visible function is declared `as` this symbol with as many operands. Operators are functions: `fn \
+         add(..) -> .. as \"+\"`. They come with any import of the pack that declares them.",
+    ),
+    code(
+        "RW0214",
+        "unknown variable",
+        "A name in an expression is not a parameter. All variables of a rule or example are declared in its \
+         parameter list, except states, which may be named first on the left side: `after s`.",
+    ),
+    code(
+        "RW0215",
+        "ambiguous name",
+        "Several packs or rulesets declare this name, and nothing says which one is meant. Qualify it: \
+         `pack.name`, `ruleset.rule`.",
+    ),
+];
 
 /// `RW03xx`: types and effects.
-const TYPES: &[Code] = &[];
+const TYPES: &[Code] = &[
+    code(
+        "RW0301",
+        "type mismatch",
+        "A term has another type than its place wants. An argument must be of a subtype of its parameter; \
+         arguments of types (`Matrix{Real}`) must be equal; the right side of a rule must be of a subtype of the \
+         left side's type, for `<=>` of the same type. Numbers never convert by themselves.",
+    ),
+    code(
+        "RW0302",
+        "wrong number of arguments",
+        "A call has more or fewer arguments than the function or fact has parameters.",
+    ),
+    code(
+        "RW0303",
+        "no overload fits",
+        "Several functions have this name, and none takes arguments of these types. The labels show what each one \
+         takes.",
+    ),
+    code(
+        "RW0304",
+        "ambiguous overload",
+        "Several functions of this name take these arguments, and none of them is more specific than all others: \
+         its parameter types would have to be subtypes of theirs. State the type of an argument, or type \
+         arguments: `f{T}(..)`.",
+    ),
+    code(
+        "RW0305",
+        "literal fits no instance",
+        "An integer literal is outside the range of its type, or of every type that its type parameter may stand \
+         for: N bits hold -2^(N-1) to 2^N - 1. A literal that fits some instances is no error; the others do not \
+         exist.",
+    ),
+    code(
+        "RW0306",
+        "type not known",
+        "A type cannot be inferred. In examples every type must be known. On a right side every type argument \
+         must occur on the left side, since a rule creates terms from what it matched. State it: `uextend{i8, \
+         i32}(x)`.",
+    ),
+    code(
+        "RW0307",
+        "outside a bound",
+        "A type stands for a type parameter whose bound it is not below: `T <: Int` excludes floats, and a rule's \
+         own parameter must have a bound that is as narrow as that of the operations that it is used with.",
+    ),
+    code(
+        "RW0308",
+        "malformed type",
+        "A type has the wrong number of type arguments, arguments where it takes none, or is not the name of a \
+         type where one must stand.",
+    ),
+    code(
+        "RW0309",
+        "effect not kept",
+        "A plain rule must keep effects: a call with `io`, `allocates` or `diverges` may be replaced only by one \
+         with the same effects, may not be dropped, and may not be made anew. Traps are no matter here: the check \
+         beside a trapping operation stays by itself.",
+    ),
+    code(
+        "RW0310",
+        "misplaced state",
+        "A state stands where a value is wanted, a value where a state is wanted, or `after` where nothing reads \
+         or writes. A state is a variable (`after s`) or a call that writes, and means the state after it.",
+    ),
+    code(
+        "RW0311",
+        "state not known",
+        "A call on the right side or in a condition reads or writes, but does not say in which state, and the \
+         left side does not tell: it has no state, or several. Name the state on both sides: `load(p, o) after \
+         s`.",
+    ),
+    code(
+        "RW0312",
+        "cyclic supertype",
+        "A type is declared to be below itself, directly or through others. The supertypes of a type end at \
+         `Any`.",
+    ),
+    code(
+        "RW0313",
+        "unknown model",
+        "A type names a representation that does not exist (bv8, bv16, bv32, bv64, fp32, fp64), or a function a \
+         meaning that does not exist or takes another number of operands. Meanings that are built from others are \
+         stated by `spec`.",
+    ),
+    code(
+        "RW0314",
+        "clause does not fit",
+        "A clause of a function contradicts its declaration: a law that its types cannot obey, effects stated \
+         twice, `@traps` without the effect `traps`, a meaning that leads back to itself.",
+    ),
+    code(
+        "RW0315",
+        "requirement not implied",
+        "The right side of a rule calls a function that `requires` a fact, and neither a condition of the rule \
+         nor a call on its left side implies that fact. Add it to the rule: `when fact(..)`.",
+    ),
+    code(
+        "RW0317",
+        "not a condition",
+        "What stands after `when` cannot be a condition, or cannot be decided while matching. Facts and classes \
+         are looked up; everything else is computed from constants, literals and the widths of types. `not` and \
+         `or` are over computed conditions only.",
+    ),
+    code(
+        "RW0318",
+        "result of an overload",
+        "A function takes only arguments that another one of its name takes, too, but its result is not of a \
+         subtype of that one's. A term would change its type when more becomes known of an argument.",
+    ),
+    code(
+        "RW0319",
+        "not a constant",
+        "The argument of a `const` parameter must be known at compile time: a literal, a `const` variable of the \
+         rule, or on the right side of a dynamic rule `eval(..)`.",
+    ),
+];
 
-/// `RW04xx`: not yet.
-const NOT_YET: &[Code] = &[];
+/// `RW04xx`: rules, and what is not yet supported.
+const RULES: &[Code] = &[
+    code(
+        "RW0401",
+        "left side is no call",
+        "The left side of a rule is a variable or a literal, and would match every value of its type. Turn the \
+         rule around, or match the operation that makes the value.",
+    ),
+    code(
+        "RW0402",
+        "two-way rule with a bare side",
+        "`<=>` has a variable or a literal on its right side, so the way back would match every value of its \
+         type. Write `=>`.",
+    ),
+    code(
+        "RW0403",
+        "name not bound",
+        "A variable on the right side, or in a condition, does not occur on the left side, so nothing gives it a \
+         value. A condition that is a fact binds the variables that it mentions. Both sides of `<=>` must mention \
+         the same variables.",
+    ),
+    code(
+        "RW0404",
+        "`for` on a left side",
+        "`e for x in xs` builds a list from a list and belongs on a right side. A left side matches a list by \
+         `xs...`.",
+    ),
+    code(
+        "RW0405",
+        "misplaced `eval`",
+        "`eval(..)` is computed while matching. It stands on the right side of a rule that is declared `dynamic \
+         rule`, so that a reader sees which rules compute.",
+    ),
+    code(
+        "RW0406",
+        "`eval` of what is not constant",
+        "What `eval` computes must consist of `const` variables, literals, and functions that have a meaning: a \
+         `@model`, a `spec`, or `host fn`.",
+    ),
+    code(
+        "RW0407",
+        "clause of unsafe rules",
+        "`removes` and `because` belong to `unsafe` rules, which drop effects. A plain rule keeps all effects and \
+         needs neither.",
+    ),
+    code(
+        "RW0408",
+        "`infer` without a fact",
+        "An `infer` concludes that a fact holds: `infer name(params): fact(args) when conditions`. What two terms \
+         have in common is stated by a `rule`.",
+    ),
+    code("RW0409", "unknown unit", "A limit in a schedule counts in a unit that does not exist. Units: `nodes`."),
+    code(
+        "RW0451",
+        "not yet: unsafe rules",
+        "`unsafe` rules parse, but are left out: dropping an effect is a licence that extraction does not know \
+         yet.",
+    ),
+    code(
+        "RW0452",
+        "not yet: lists",
+        "List parameters and arguments (`xs...`, `e for x in xs`) parse, but what uses them is left out. Declare \
+         one overload per number of arguments.",
+    ),
+    code(
+        "RW0453",
+        "not yet: match blocks",
+        "Rules with a block of several patterns parse, but are left out. Write a rule with one pattern.",
+    ),
+    code(
+        "RW0454",
+        "not yet: before and after",
+        "Examples with `before` and `after` blocks parse, but are left out. Write an example about one term.",
+    ),
+    code(
+        "RW0455",
+        "not yet",
+        "The language has this, but this version does not act on it; what uses it is left out or, where that \
+         changes no meaning, ignored.",
+    ),
+    code(
+        "RW0456",
+        "nested too deeply",
+        "An expression has more than 200 levels. Such terms come from generated text; no rule needs them, and the \
+         checker bounds its stack.",
+    ),
+];
 
 /// `RW05xx`: lints.
-const LINTS: &[Code] = &[];
+const LINTS: &[Code] = &[
+    code(
+        "RW0501",
+        "rule without an example",
+        "No example names this rule in `fires`. An example shows a reader what the rule is for, and proves at \
+         every check that it still fires. A two-way rule needs one for either way.",
+    ),
+    code(
+        "RW0502",
+        "unused",
+        "A declaration, or a parameter of a rule, is mentioned nowhere. Packs that are meant to be imported are \
+         not spoken of.",
+    ),
+    code(
+        "RW0503",
+        "unbounded growth",
+        "The right side is larger than the left side and matches it again with other arguments, so each result is \
+         a new match. Equality saturation ends such a rule only by its budget: run it in a ruleset with a limit.",
+    ),
+    code(
+        "RW0504",
+        "not monotone",
+        "A condition asks whether two classes are distinct. Two classes may be found equal later, so the answer \
+         depends on when it is asked; it is asked once per round. Prefer a fact that says what the rule needs.",
+    ),
+    code(
+        "RW0505",
+        "can never fire",
+        "At every declared type that the rule's type parameters may stand for, a literal does not fit, the left \
+         side has no meaning (an extension to a narrower type), or a condition that depends on types alone fails.",
+    ),
+    code(
+        "RW0506",
+        "said twice",
+        "Another rule, or a law of a declaration, has the same left side, conditions and right side up to the \
+         names of variables. Remove one of them.",
+    ),
+    code(
+        "RW0507",
+        "requirement not seen",
+        "The right side calls a function whose `requires` is a comparison that neither a condition of the rule \
+         nor a call on its left side states. It may follow for other reasons; nothing here checks that it does.",
+    ),
+    code(
+        "RW0508",
+        "dynamic rule that computes nothing",
+        "A rule is declared `dynamic` but has no `eval(..)`. A plain rule says the same and is cheaper to match.",
+    ),
+    code(
+        "RW0509",
+        "right side without a meaning",
+        "At some types at which the left side can match, the right side has a call without a meaning, such as an \
+         extension to a narrower type. Exclude those types by a condition, or by a narrower bound.",
+    ),
+];
 
 #[cfg(test)]
 mod tests {

@@ -78,12 +78,12 @@ impl<'a> Checker<'a> {
         for item in &parsed.file.items {
             let ItemKind::Import { path, alias, names } = &item.kind else { continue };
             let by_pack = || self.files[..file].iter().position(|f| f.pack == path.node);
-            let Some(target) = parsed.imports.get(&path.node).copied().or_else(by_pack) else {
-                scope.incomplete = true;
-                continue;
-            };
-            let Some(other) = self.scopes.get(target).cloned() else {
-                scope.incomplete = true;
+            let target = parsed.imports.get(&path.node).copied().or_else(by_pack);
+            let Some(other) = target.and_then(|t| self.scopes.get(t)).cloned() else {
+                match names {
+                    Some(names) => scope.names.rejected.extend(names.iter().map(|n| n.node.clone())),
+                    None => scope.incomplete = true,
+                }
                 continue;
             };
             let only: Option<Vec<&str>> = names.as_ref().map(|n| n.iter().map(|n| n.node.as_str()).collect());

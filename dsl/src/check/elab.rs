@@ -110,8 +110,6 @@ pub(crate) struct Elab<'c> {
     /// Something was wrong, reported here or earlier: no term may come out.
     pub(crate) failed: bool,
     pub(crate) depth: u32,
-    /// Why the rule can never fire although every part of it is well-typed.
-    pub(crate) never: Option<Report>,
 }
 
 impl<'c> super::Checker<'c> {
@@ -136,7 +134,6 @@ impl<'c> super::Checker<'c> {
             diagnostics: Vec::new(),
             failed: false,
             depth: 0,
-            never: None,
         }
     }
 }
@@ -589,18 +586,30 @@ impl Elab<'_> {
             Misfit::Arg(index, want, clash) => {
                 let arg = self.node(call.args[index]);
                 let (want, found) = (self.show(&want), self.show(&arg.ty));
-                let code = if matches!(clash, Clash::Bound(..)) { "RW0307" } else { "RW0301" };
-                Report::error(code, arg.span, format!("expected `{want}`, found `{found}`"), self.explain(&clash))
+                match &clash {
+                    Clash::Bound(..) => Report::error(
+                        "RW0307",
+                        arg.span,
+                        format!("{} here", self.explain(&clash)),
+                        format!("of type `{found}`"),
+                    ),
+                    Clash::Different => Report::error(
+                        "RW0301",
+                        arg.span,
+                        format!("expected `{want}`, found `{found}`"),
+                        format!("of type `{found}`"),
+                    ),
+                    _ => {
+                        let message = format!("expected `{want}`, found {}", quoted(&found));
+                        Report::error("RW0301", arg.span, message, self.explain(&clash))
+                    }
+                }
             }
             Misfit::Result(gives, clash) => {
                 let (gives, want) = (self.show(&gives), self.show(&self.node(id).ty));
                 let code = if matches!(clash, Clash::Bound(..)) { "RW0307" } else { "RW0301" };
-                Report::error(
-                    code,
-                    self.node(id).span,
-                    format!("`{}` gives `{gives}`, but `{want}` is wanted here", call.name),
-                    self.explain(&clash),
-                )
+                let message = format!("`{}` gives `{gives}`, but `{want}` is wanted here", call.name);
+                Report::error(code, self.node(id).span, message, self.explain(&clash))
             }
         };
         self.report(report.also(declared, signature));
@@ -626,9 +635,14 @@ impl Elab<'_> {
 
     /// Types of arguments, for messages.
     pub(crate) fn arg_types(&self, call: &Call) -> String {
-        let shown: Vec<String> = call.args.iter().map(|a| format!("`{}`", self.show(&self.node(*a).ty))).collect();
+        let shown: Vec<String> = call.args.iter().map(|a| quoted(&self.show(&self.node(*a).ty))).collect();
         if shown.is_empty() { "no arguments".into() } else { listed(&shown) }
     }
+}
+
+/// A type in quotes, words as they are.
+pub(crate) fn quoted(shown: &str) -> String {
+    if shown.contains(' ') && !shown.contains('{') { shown.to_string() } else { format!("`{shown}`") }
 }
 
 /// The last part of a qualified name.

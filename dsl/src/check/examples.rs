@@ -192,6 +192,9 @@ impl Checker<'_> {
             known.push(local.to_string());
             known.push(super::elab::short(local).to_string());
         }
+        for rejected in &self.rejected_rules {
+            known.push(super::elab::short(rejected).to_string());
+        }
         let report =
             Report::error("RW0205", path.span, format!("unknown rule `{}`", path.node), "not declared or imported")
                 .nearest(&path.node, known.iter().map(String::as_str), || None);

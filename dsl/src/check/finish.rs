@@ -5,6 +5,7 @@ use super::elab::{Elab, NodeId, NodeKind, Place, VariableKind, short};
 use super::report::{Report, listed};
 use super::solve::IType;
 use crate::syntax::ast::Span;
+use rewright_typeprop::eval::literal as fits;
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeDeclId;
 use rewright_typeprop::{Scalar, Term, TypeParam};
@@ -265,7 +266,7 @@ impl Elab<'_> {
             };
             let ty = self.solver.deep(&ty);
             let instances = self.instances(&ty);
-            if instances.is_empty() || instances.iter().any(|(_, scalar)| fits(&literal, *scalar)) {
+            if instances.is_empty() || instances.iter().any(|(_, scalar)| fits(&literal, *scalar).is_some()) {
                 continue;
             }
             let names: Vec<String> = instances.iter().map(|(name, _)| format!("`{name}`")).collect();
@@ -322,15 +323,7 @@ impl Elab<'_> {
             NodeKind::Error => return None,
             NodeKind::Var(index) => Term::Var(*index),
             NodeKind::Eval(inner) => Term::Eval(Box::new(self.term(*inner)?)),
-            NodeKind::Lit(literal) => {
-                let ty = self.solver.deep(&node.ty);
-                let float = self.instances(&ty).first().is_some_and(|(_, s)| !s.is_int());
-                let literal = match literal {
-                    Literal::Int(n) if float => Literal::Float(*n as f64),
-                    other => other.clone(),
-                };
-                Term::Lit(literal, self.solver.to_expr(&ty)?)
-            }
+            NodeKind::Lit(literal) => Term::Lit(literal.clone(), self.solver.to_expr(&node.ty)?),
             NodeKind::Call(call) => {
                 let (op, targs) = call.chosen.as_ref()?;
                 let state = match call.state {
@@ -358,17 +351,4 @@ fn any() -> IType {
 fn unit(universe: &rewright_typeprop::Universe) -> rewright_typeprop::TypeExpr {
     let id = universe.types.lookup("Unit").unwrap_or(TypeDeclId(0));
     rewright_typeprop::TypeExpr::App(id, Vec::new())
-}
-
-/// Does a literal fit a representation? Hexadecimal ones may use the unsigned range.
-pub(crate) fn fits(literal: &Literal, scalar: Scalar) -> bool {
-    match literal {
-        Literal::Int(_) if !scalar.is_int() => true,
-        Literal::Int(n) => {
-            let bits = scalar.bits();
-            -(1i128 << (bits - 1)) <= *n && *n < (1i128 << bits)
-        }
-        Literal::Float(_) => !scalar.is_int(),
-        Literal::Str(_) => false,
-    }
 }

@@ -16,7 +16,7 @@ pub(crate) enum Condition {
     Fact(FactId, Vec<NodeId>),
     Holds(NodeId),
     Compare { equal: bool, left: NodeId, right: NodeId },
-    Class { same: bool, left: NodeId, right: NodeId, span: Span },
+    Class { same: bool, left: NodeId, right: NodeId },
     Is(NodeId, IType),
     Not(Box<Condition>),
     Or(Box<Condition>, Box<Condition>),
@@ -83,7 +83,7 @@ impl Elab<'_> {
                 };
                 let (left, right) = (self.expr(a, around), self.expr(b, around));
                 self.alike(left, right, expr.span);
-                Some(Condition::Class { same: callee.node == "same", left, right, span: expr.span })
+                Some(Condition::Class { same: callee.node == "same", left, right })
             }
             ExprKind::Call { callee, args, .. } if !self.scope.find_facts(&callee.node).is_empty() => {
                 let facts = self.scope.find_facts(&callee.node);
@@ -278,7 +278,7 @@ impl Elab<'_> {
             Condition::Compare { equal, left, right } => {
                 Guard::Compare { equal: *equal, left: self.term(*left)?, right: self.term(*right)? }
             }
-            Condition::Class { same, left, right, .. } => {
+            Condition::Class { same, left, right } => {
                 Guard::Class { same: *same, left: self.term(*left)?, right: self.term(*right)? }
             }
             Condition::Is(node, ty) => Guard::Is(self.term(*node)?, self.solver.to_expr(ty)?),

@@ -1,7 +1,395 @@
-//! Stage 5: what is allowed but probably not meant. Only root files are spoken of.
+//! Stage 5: what is allowed but probably not meant. Only root files are spoken of, and only where all is well:
+//! a mistake makes its neighbours look unused.
 
-use super::Checker;
+use super::report::Report;
+use super::{Checker, Written};
+use crate::program::{Conclusion, Guard, Rule, VarKind, Verdict};
+use crate::syntax::ast::{Item, ItemKind};
+use indexmap::IndexSet;
+use rewright_typeprop::{Term, TypeExpr};
+use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
-    pub(super) fn lint(&mut self) {}
+    pub(super) fn lint(&mut self) {
+        let written = std::mem::take(&mut self.written);
+        let faultless = self.errors() == 0;
+        self.lint_duplicates(&written);
+        for rule in written.iter().filter(|w| self.files[w.file].root) {
+            if faultless {
+                self.lint_example(rule);
+            }
+            for id in &rule.rules {
+                let checked = self.program.rule(*id).clone();
+                self.lint_growth(&checked, rule);
+                self.lint_monotone(&checked, rule);
+            }
+            let first = self.program.rule(rule.rules[0]).clone();
+            self.lint_variables(&first, rule);
+            self.lint_instances(&first, rule.name);
+            let evals = matches!(&first.right, Conclusion::Equal(t) if any(t, &|t| matches!(t, Term::Eval(_))));
+            if first.dynamic && !evals {
+                self.report(
+                    Report::lint("RW0508", rule.name, "a dynamic rule that computes nothing", "has no `eval(..)`")
+                        .help("write `rule`"),
+                );
+            }
+        }
+        if faultless {
+            self.lint_unused();
+        }
+    }
+
+    fn lint_example(&mut self, rule: &Written) {
+        if self.program.examples.iter().any(|e| e.fires.iter().any(|id| rule.rules.contains(id))) {
+            return;
+        }
+        let name = self.program.rule(rule.rules[0]).name.clone();
+        let short = name.rsplit('.').next().unwrap_or(&name).to_string();
+        self.report(
+            Report::lint("RW0501", rule.name, format!("rule `{short}` has no example"), "never shown to fire")
+                .help(format!("add `example \"..\" (..) fires {short}: .. becomes ..`")),
+        );
+    }
+
+    /// A right side that is larger and matches the left side again, with other arguments, never comes to an end.
+    fn lint_growth(&mut self, rule: &Rule, written: &Written) {
+        let (Some(left), Conclusion::Equal(right)) = (rule.left.first(), &rule.right) else { return };
+        if rule.dynamic || size(right) <= size(left) {
+            return;
+        }
+        let again = any(right, &|part| {
+            let mut binding = FxHashMap::default();
+            matches(left, part, &mut binding) && binding.iter().any(|(v, t)| *t != &Term::Var(*v))
+        });
+        if again {
+            self.report(
+                Report::lint("RW0503", written.name, "this rule may grow without bound", "its result matches again")
+                    .help("give its ruleset a limit: `run ruleset limit 5000 nodes`"),
+            );
+        }
+    }
+
+    fn lint_monotone(&mut self, rule: &Rule, written: &Written) {
+        if rule.guards.iter().any(|g| matches!(g, Guard::Class { same: false, .. })) && !rule.name.ends_with(".back") {
+            self.report(
+                Report::lint(
+                    "RW0504",
+                    written.name,
+                    "this rule asks whether two classes are distinct",
+                    "may be true now and false later",
+                )
+                .help("the answer depends on when it is asked: prefer a fact that says what you need"),
+            );
+        }
+    }
+
+    fn lint_variables(&mut self, rule: &Rule, written: &Written) {
+        let mut used = IndexSet::new();
+        let mut see = |t: &Term| {
+            if let Term::Var(v) = t {
+                used.insert(*v);
+            }
+            false
+        };
+        rule.left.iter().for_each(|t| walk(t, &mut see));
+        match &rule.right {
+            Conclusion::Equal(t) => walk(t, &mut see),
+            Conclusion::Fact(_, ts) => ts.iter().for_each(|t| walk(t, &mut see)),
+        }
+        rule.guards.iter().for_each(|g| in_guard(g, &mut |t| walk(t, &mut see)));
+        for (index, var) in rule.vars.iter().enumerate() {
+            if !used.contains(&(index as u32)) && !var.name.starts_with('_') {
+                let message = format!("parameter `{}` is never used", var.name);
+                self.report(Report::lint("RW0502", written.name, message, "declared by this rule"));
+            }
+        }
+    }
+
+    /// Two rules with the same left side and conditions.
+    fn lint_duplicates(&mut self, written: &[Written]) {
+        let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+        for (index, rule) in self.program.rules.iter().enumerate() {
+            if rule.law {
+                seen.entry(canonical(rule)).or_insert(index);
+            }
+        }
+        for rule in written {
+            for id in &rule.rules {
+                let checked = self.program.rule(*id);
+                let earlier = *seen.entry(canonical(checked)).or_insert(id.0 as usize);
+                if earlier == id.0 as usize || rule.rules.iter().any(|r| r.0 as usize == earlier) {
+                    continue;
+                }
+                if !self.files[rule.file].root {
+                    continue;
+                }
+                let other = self.program.rules[earlier].clone();
+                let what = if other.law { "the law" } else { "rule" };
+                self.report(
+                    Report::lint(
+                        "RW0506",
+                        rule.name,
+                        format!("{what} `{}` says the same", other.name),
+                        "says it again",
+                    )
+                    .also(other.span, "said here"),
+                );
+            }
+        }
+    }
+
+    /// Declarations that nothing mentions, in files that are not meant to be imported.
+    fn lint_unused(&mut self) {
+        let mut ops = IndexSet::new();
+        let mut facts = IndexSet::new();
+        let mut types = IndexSet::new();
+        {
+            let mut term = |t: &Term| {
+                walk(t, &mut |t| {
+                    match t {
+                        Term::Call { op, targs, .. } => {
+                            ops.insert(*op);
+                            targs.iter().for_each(|t| in_type(t, &mut types));
+                        }
+                        Term::Lit(_, ty) => in_type(ty, &mut types),
+                        _ => {}
+                    }
+                    false
+                });
+            };
+            for rule in self.program.rules.iter().filter(|r| !r.law) {
+                rule.left.iter().for_each(&mut term);
+                match &rule.right {
+                    Conclusion::Equal(t) => term(t),
+                    Conclusion::Fact(_, ts) => ts.iter().for_each(&mut term),
+                }
+                rule.guards.iter().for_each(|g| in_guard(g, &mut term));
+            }
+            self.program.requires.values().flatten().for_each(|g| in_guard(g, &mut term));
+            for example in &self.program.examples {
+                term(&example.subject);
+                match &example.verdict {
+                    Verdict::Becomes(t) | Verdict::Equals(t) | Verdict::Differs(t) => term(t),
+                    Verdict::Stays => {}
+                }
+            }
+            for (_, op) in self.program.universe.ops.iter() {
+                op.spec.iter().chain(op.laws.identity.iter()).for_each(&mut term);
+                op.checks.iter().filter_map(|c| c.condition.as_ref()).for_each(&mut term);
+                if let rewright_typeprop::ops::Cost::Expr(t) = &op.cost {
+                    term(t);
+                }
+            }
+        }
+        for rule in &self.program.rules {
+            rule.tparams.iter().filter_map(|p| p.bound.as_ref()).for_each(|t| in_type(t, &mut types));
+            for var in &rule.vars {
+                if let VarKind::Value { ty, .. } = &var.kind {
+                    in_type(ty, &mut types);
+                }
+            }
+            for guard in &rule.guards {
+                in_facts(guard, &mut facts);
+            }
+            if let Conclusion::Fact(id, _) = &rule.right {
+                facts.insert(*id);
+            }
+        }
+        self.program.requires.values().flatten().for_each(|g| in_facts(g, &mut facts));
+        for fact in &self.program.facts {
+            fact.params.iter().for_each(|t| in_type(t, &mut types));
+        }
+        for (_, op) in self.program.universe.ops.iter() {
+            let bounds = op.tparams.iter().filter_map(|p| p.bound.as_ref());
+            op.params.iter().map(|p| &p.ty).chain(&op.results).chain(bounds).for_each(|t| in_type(t, &mut types));
+        }
+        for (_, decl) in self.program.universe.types.decls() {
+            decl.supertype.iter().for_each(|t| in_type(t, &mut types));
+            decl.params.iter().filter_map(|p| p.bound.as_ref()).for_each(|t| in_type(t, &mut types));
+        }
+        for file in 0..self.files.len() {
+            if !self.files[file].root || self.files[file].library {
+                continue;
+            }
+            let own: Vec<&Item> = self.items(file).into_iter().map(|(_, item)| item).collect();
+            let is_new =
+                |span: crate::syntax::ast::Span, ids: Vec<bool>| (!ids.iter().any(|used| *used)).then_some(span);
+            let mut unused = Vec::new();
+            for item in own {
+                match &item.kind {
+                    ItemKind::Fn(f) => {
+                        let id = self.fns.iter().find(|p| std::ptr::eq(p.item, item)).map(|p| p.op);
+                        let used = id.is_none_or(|id| ops.contains(&id));
+                        unused.extend(is_new(f.name.span, vec![used]).map(|s| (s, "function", f.name.node.clone())));
+                    }
+                    ItemKind::Fact { name, .. } => {
+                        let id = self.fact_spans.iter().position(|s| *s == name.span);
+                        let used = id.is_none_or(|id| facts.contains(&crate::program::FactId(id as u32)));
+                        unused.extend(is_new(name.span, vec![used]).map(|s| (s, "fact", name.node.clone())));
+                    }
+                    ItemKind::Type { name, .. } => {
+                        let id = self.program.universe.types.lookup(&name.node);
+                        let used = id.is_none_or(|id| types.contains(&id.0));
+                        unused.extend(is_new(name.span, vec![used]).map(|s| (s, "type", name.node.clone())));
+                    }
+                    _ => {}
+                }
+            }
+            for (span, kind, name) in unused {
+                self.report(
+                    Report::lint("RW0502", span, format!("{kind} `{name}` is never used"), "nothing mentions it")
+                        .help("remove it, or state a rule or an example about it"),
+                );
+            }
+        }
+    }
+}
+
+fn size(term: &Term) -> usize {
+    match term {
+        Term::Var(_) | Term::Lit(..) => 1,
+        Term::Eval(_) => 1,
+        Term::Call { args, state, .. } => 1 + args.iter().map(size).sum::<usize>() + state.as_deref().map_or(0, size),
+    }
+}
+
+/// Calls `f` on every part of a term, the root first; `true` from `f` leaves out what is below.
+fn walk<'t>(term: &'t Term, f: &mut impl FnMut(&'t Term) -> bool) {
+    if f(term) {
+        return;
+    }
+    match term {
+        Term::Var(_) | Term::Lit(..) => {}
+        Term::Eval(inner) => walk(inner, f),
+        Term::Call { args, state, .. } => {
+            args.iter().for_each(|a| walk(a, f));
+            if let Some(state) = state {
+                walk(state, f);
+            }
+        }
+    }
+}
+
+/// Does some part of a term satisfy a test?
+fn any(term: &Term, test: &impl Fn(&Term) -> bool) -> bool {
+    let mut found = false;
+    walk(term, &mut |part| {
+        found |= test(part);
+        found
+    });
+    found
+}
+
+fn in_guard(guard: &Guard, f: &mut impl FnMut(&Term)) {
+    match guard {
+        Guard::Fact(_, terms) => terms.iter().for_each(f),
+        Guard::Holds(term) | Guard::Is(term, _) => f(term),
+        Guard::Compare { left, right, .. } | Guard::Class { left, right, .. } => {
+            f(left);
+            f(right);
+        }
+        Guard::Not(inner) => in_guard(inner, f),
+        Guard::Or(a, b) => {
+            in_guard(a, f);
+            in_guard(b, f);
+        }
+    }
+}
+
+fn in_facts(guard: &Guard, out: &mut IndexSet<crate::program::FactId>) {
+    match guard {
+        Guard::Fact(id, _) => {
+            out.insert(*id);
+        }
+        Guard::Not(inner) => in_facts(inner, out),
+        Guard::Or(a, b) => {
+            in_facts(a, out);
+            in_facts(b, out);
+        }
+        _ => {}
+    }
+}
+
+fn in_type(ty: &TypeExpr, out: &mut IndexSet<u32>) {
+    if let TypeExpr::App(decl, args) = ty {
+        out.insert(decl.0);
+        args.iter().for_each(|a| in_type(a, out));
+    }
+}
+
+/// Does a pattern match a term? Variables of the term are constants here.
+fn matches<'t>(pattern: &Term, term: &'t Term, binding: &mut FxHashMap<u32, &'t Term>) -> bool {
+    match (pattern, term) {
+        (Term::Var(v), _) => *binding.entry(*v).or_insert(term) == term,
+        (Term::Call { op: p, args: ps, state: s, .. }, Term::Call { op: q, args: qs, state: t, .. }) => {
+            p == q
+                && ps.iter().zip(qs).all(|(p, q)| matches(p, q, binding))
+                && match (s, t) {
+                    (Some(s), Some(t)) => matches(s, t, binding),
+                    _ => true,
+                }
+        }
+        _ => pattern == term,
+    }
+}
+
+/// A rule's left side, conditions and conclusion with variables and type parameters in order of occurrence.
+fn canonical(rule: &Rule) -> String {
+    let mut names = Renaming::default();
+    let left: Vec<Term> = rule.left.iter().map(|t| names.term(t)).collect();
+    let right = match &rule.right {
+        Conclusion::Equal(t) => format!("{:?}", names.term(t)),
+        Conclusion::Fact(id, ts) => format!("{id:?}{:?}", ts.iter().map(|t| names.term(t)).collect::<Vec<_>>()),
+    };
+    let mut guards: Vec<String> = rule.guards.iter().map(|g| names.guard(g)).collect();
+    guards.sort();
+    let kinds: Vec<bool> = names
+        .vars
+        .iter()
+        .map(|v| matches!(rule.vars.get(*v as usize).map(|v| &v.kind), Some(VarKind::Value { constant: true, .. })))
+        .collect();
+    let bounds: Vec<_> = names.tparams.iter().map(|p| rule.tparams.get(*p as usize).map(|p| &p.bound)).collect();
+    format!("{left:?} {right} {guards:?} {kinds:?} {bounds:?}")
+}
+
+#[derive(Default)]
+struct Renaming {
+    vars: IndexSet<u32>,
+    tparams: IndexSet<u32>,
+}
+
+impl Renaming {
+    fn ty(&mut self, ty: &TypeExpr) -> TypeExpr {
+        match ty {
+            TypeExpr::Param(i) => TypeExpr::Param(self.tparams.insert_full(*i).0 as u32),
+            TypeExpr::Int(n) => TypeExpr::Int(*n),
+            TypeExpr::App(decl, args) => TypeExpr::App(*decl, args.iter().map(|a| self.ty(a)).collect()),
+        }
+    }
+
+    fn term(&mut self, term: &Term) -> Term {
+        match term {
+            Term::Var(v) => Term::Var(self.vars.insert_full(*v).0 as u32),
+            Term::Lit(lit, ty) => Term::Lit(lit.clone(), self.ty(ty)),
+            Term::Eval(inner) => Term::Eval(Box::new(self.term(inner))),
+            Term::Call { op, targs, args, state } => Term::Call {
+                op: *op,
+                targs: targs.iter().map(|t| self.ty(t)).collect(),
+                args: args.iter().map(|a| self.term(a)).collect(),
+                state: state.as_ref().map(|s| Box::new(self.term(s))),
+            },
+        }
+    }
+
+    fn guard(&mut self, guard: &Guard) -> String {
+        match guard {
+            Guard::Fact(id, ts) => format!("{id:?}{:?}", ts.iter().map(|t| self.term(t)).collect::<Vec<_>>()),
+            Guard::Holds(t) => format!("{:?}", self.term(t)),
+            Guard::Is(t, ty) => format!("{:?} is {:?}", self.term(t), self.ty(ty)),
+            Guard::Compare { equal, left, right } => format!("{equal} {:?} {:?}", self.term(left), self.term(right)),
+            Guard::Class { same, left, right } => format!("class {same} {:?} {:?}", self.term(left), self.term(right)),
+            Guard::Not(inner) => format!("not {}", self.guard(inner)),
+            Guard::Or(a, b) => format!("or {} {}", self.guard(a), self.guard(b)),
+        }
+    }
 }

@@ -20,6 +20,7 @@ mod elab;
 mod examples;
 mod finish;
 mod guards;
+mod instances;
 mod laws;
 mod lints;
 mod ops;
@@ -78,7 +79,9 @@ pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
     checker.check_schedules();
     checker.check_examples();
     checker.lint();
-    (checker.program, checker.diagnostics)
+    let Checker { program, mut diagnostics, .. } = checker;
+    diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
+    (program, diagnostics)
 }
 
 /// A function whose signature was accepted: where its item is.

@@ -491,7 +491,7 @@ fn callees_in(term: &Term, out: &mut Vec<u32>) {
 }
 
 /// Marks the variables that must be known to compute a term; false if it cannot be computed.
-fn needs(term: &Term, ops: &[Option<Vec<bool>>], out: &mut [bool]) -> bool {
+pub(super) fn needs(term: &Term, ops: &[Option<Vec<bool>>], out: &mut [bool]) -> bool {
     match term {
         Term::Lit(..) => true,
         Term::Eval(inner) => needs(inner, ops, out),

@@ -61,7 +61,11 @@ impl Elab<'_> {
             let mut solver = self.solver.clone();
             match self.fit(&mut solver, id, &call, only) {
                 Ok(targs) => self.choose(id, only, targs, solver.forget()),
-                Err(misfit) => self.report_misfit(id, only, misfit),
+                Err(misfit) => {
+                    // The reasons speak of what the trial found out.
+                    self.solver.recall(solver.forget());
+                    self.report_misfit(id, only, misfit);
+                }
             }
             return true;
         }

@@ -109,7 +109,7 @@ impl<'a> Checker<'a> {
                 .help("write a rule with one pattern: `rule name(..): lhs => rhs`"),
             );
         }
-        for param in rule.params.iter().filter(|p| p.variadic) {
+        if !rejected && let Some(param) = rule.params.iter().find(|p| p.variadic) {
             rejected = true;
             self.report(super::decls::variadic(param.name.span));
         }
@@ -132,7 +132,7 @@ impl<'a> Checker<'a> {
         let (left, right, conditions) = elab.rewrite(rewrite, clauses, rule.dynamic.is_some());
         elab.rule_checks(left, right, rewrite, &conditions);
         let built = elab.build(left, right, &conditions);
-        let (diagnostics, never) = (std::mem::take(&mut elab.diagnostics), elab.never.take());
+        let diagnostics = std::mem::take(&mut elab.diagnostics);
         let parts = built.map(|(l, r, g)| (l, r, g, elab.tparams.clone(), elab.program_variables()));
         self.diagnostics.extend(diagnostics);
         let Some((left_term, right_term, guards, tparams, vars)) = parts else {
@@ -149,11 +149,6 @@ impl<'a> Checker<'a> {
             return;
         }
         self.check_requires(file, rewrite.right.expr.span, &left_term, &right_term, &guards);
-        if let Some(report) = never
-            && self.files[file].root
-        {
-            self.report(report);
-        }
         let mut made = Rule {
             name: qualified.clone(),
             span: item.span,
@@ -236,10 +231,10 @@ impl<'a> Checker<'a> {
             let mut bound = Vec::new();
             patterns.iter().for_each(|p| elab.variables_in(*p, &mut bound));
             elab.bound_by_facts(&conditions, &mut bound);
-            for arg in &args {
-                elab.must_be_bound(*arg, &bound, "concluded");
+            for arg in args.iter().filter(|_| !elab.failed).copied().collect::<Vec<_>>() {
+                elab.must_be_bound(arg, &bound, "concluded");
             }
-            for condition in &conditions {
+            for condition in conditions.iter().filter(|_| !elab.failed).cloned().collect::<Vec<_>>() {
                 for node in condition.nodes() {
                     elab.must_be_bound(node, &bound, "in a condition");
                 }
@@ -366,6 +361,9 @@ impl Elab<'_> {
         }
         for condition in conditions {
             self.check_computed(condition);
+        }
+        if self.failed {
+            return;
         }
         let mut bound = Vec::new();
         self.variables_in(left, &mut bound);

@@ -275,6 +275,12 @@ impl<'a> Solver<'a> {
 
     fn unify_args(&mut self, a: &[IType], b: &[IType]) -> Met {
         if a.is_empty() || b.is_empty() {
+            // A bare name says nothing of its arguments: what stays open may be anything.
+            for ty in a.iter().chain(b) {
+                if let IType::Var(v) = self.shallow(ty) {
+                    self.holes[v as usize].annotated = true;
+                }
+            }
             return Ok(());
         }
         if a.len() != b.len() {

@@ -289,7 +289,7 @@ fn atom<'t>(file: u32, expr: P<'t, Expr>, ty: P<'t, Type>) -> P<'t, Expr> {
     )));
     let eval = word("eval", Expected::Expression)
         .ignore_then(symbol("(", Expected::OpenParen))
-        .ignore_then(expr.clone())
+        .ignore_then(stated(expr.clone()))
         .then_ignore(close())
         .map(|inner| ExprKind::Eval(Box::new(inner)));
     let targs = ty
