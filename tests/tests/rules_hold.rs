@@ -12,11 +12,11 @@ use rewright_typeprop::{Model, Outcome, Scalar, Term, Ty, TypeExpr, TypeParam};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// The checked program of `stdlib_rules/std/default.rw`.
+/// The checked program of `stdlib_rules/std.rw`.
 fn standard() -> Program {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stdlib_rules");
     let read = |origin: &Origin| std::fs::read_to_string(folder.join(origin.path())).map_err(|e| e.to_string());
-    let origin = Origin::Std("std/default.rw".into());
+    let origin = Origin::Std("std.rw".into());
     let text = read(&origin).expect("the standard packs are there");
     let loaded = load(vec![Root { origin, text, library: true }], &mut |origin| read(origin));
     let (program, mut diagnostics) = check(&loaded.files);
