@@ -16,7 +16,7 @@
 use super::construct::{AltId, Alternative, Choices, Demand, GroupId};
 use super::place;
 use super::states::Fate;
-use super::{Def, SelectError, Selection, StatementChoice, Status};
+use super::{Def, SelectError, Selection, StatementChoice, Status, UNIT};
 use crate::egraph::ClassId;
 use crate::skeleton::SegmentId;
 use smallvec::SmallVec;
@@ -50,6 +50,40 @@ struct Entity {
     /// Scaled; `u64::MAX` while unknown.
     cost: u64,
     alt: Option<AltId>,
+}
+
+/// The cost of a node with its operands: their sum, where they are small. Trees over shared values grow exponentially
+/// with depth, so of all but the dearest operand no more than [`SMALL`] instructions count.
+struct Sum {
+    own: u64,
+    small: u64,
+    limited: u64,
+    dearest: u64,
+    known: bool,
+}
+
+/// Operands of at most this many instructions count in full.
+const SMALL: u64 = 256;
+
+impl Sum {
+    fn new(own: u64, frequency: u64) -> Self {
+        let small = frequency.saturating_mul(SMALL * UNIT * SCALE);
+        Sum { own, small, limited: 0, dearest: 0, known: true }
+    }
+
+    fn add(&mut self, cost: Option<u64>) {
+        self.known &= cost.is_some();
+        let cost = cost.unwrap_or(0);
+        self.limited = self.limited.saturating_add(cost.min(self.small));
+        self.dearest = self.dearest.max(cost);
+    }
+
+    /// More than each operand; `u64::MAX` where one is unknown.
+    fn total(&self) -> u64 {
+        let beyond = self.dearest - self.dearest.min(self.small);
+        let sum = self.own.saturating_add(self.limited).saturating_add(beyond);
+        if self.known { sum } else { u64::MAX }
+    }
 }
 
 struct Greedy<'c, 'a> {
@@ -181,13 +215,11 @@ impl<'c, 'a> Greedy<'c, 'a> {
                         continue;
                     }
                     let operands_at = self.operands_at(*alt, at);
-                    let mut cost = self.own_cost(*alt, at);
+                    let mut sum = Sum::new(self.own_cost(*alt, at), self.choices.tree.frequency(at));
                     for child in &self.choices.alt(*alt).children {
-                        cost = match self.best(*child, operands_at) {
-                            Some((_, c)) => cost.saturating_add(c),
-                            None => u64::MAX,
-                        };
+                        sum.add(self.best(*child, operands_at).map(|b| b.1));
                     }
+                    let cost = sum.total();
                     let entity = &mut self.entities[id.index()];
                     if cost < entity.cost {
                         (entity.cost, entity.alt) = (cost, Some(*alt));
@@ -233,14 +265,13 @@ impl<'c, 'a> Greedy<'c, 'a> {
                     continue;
                 }
                 let operands_at = self.operands_at(*alt, at);
-                let mut cost = self.own_cost(*alt, at);
+                let mut sum = Sum::new(self.own_cost(*alt, at), self.choices.tree.frequency(at));
                 for child in &self.choices.alt(*alt).children {
                     let precedes = |e: &EntityId| rank[e.index()] < rank[id.index()];
-                    cost = match self.best(*child, operands_at).map(|b| b.0).filter(precedes) {
-                        Some(e) => cost.saturating_add(part[e.index()]),
-                        None => u64::MAX,
-                    };
+                    let operand = self.best(*child, operands_at).map(|b| b.0).filter(precedes);
+                    sum.add(operand.map(|e| part[e.index()]));
                 }
+                let cost = sum.total();
                 if cost < u64::MAX && best.is_none_or(|b| cost < b.0) {
                     best = Some((cost, *alt));
                 }

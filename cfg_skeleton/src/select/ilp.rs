@@ -29,6 +29,7 @@ const MAX_CUT: usize = 400;
 
 /// What came out of it, and how large it was.
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(dead_code, reason = "read by measurements in tests")]
 pub(crate) struct Size {
     /// Product classes and choices before presolve.
     pub(crate) classes: usize,
@@ -48,13 +49,13 @@ pub(crate) fn improve(
     limit: usize,
 ) -> Option<(Selection, Size)> {
     // Presolve leaves a small part; a product that is many times too large is not worth making.
-    let product = product(choices, start, limit.saturating_mul(64))?;
+    let (product, moved) = product(choices, start, limit.saturating_mul(16))?;
     let mut size = Size {
         classes: product.meanings.len(),
         choices: product.choices.iter().map(Vec::len).sum(),
         ..Size::default()
     };
-    let located = product.locate(choices, start);
+    let located = product.locate(choices, &moved);
     let Reduced { mut picked, components, replaced } = presolve(&product)?;
     size.components = components.len();
     size.left = components.iter().flat_map(|c| &c.choices).map(Vec::len).sum();
@@ -70,7 +71,7 @@ pub(crate) fn improve(
             picked[item.index()] = pick.map(|k| options[k].number).or(picked[item.index()]);
         }
     }
-    let mut selection = place::tidy(choices, product.decode(choices, &picked)?);
+    let mut selection = place::sink(choices, place::tidy(choices, product.decode(choices, &picked)?));
     let status = |slack: f64, cost: u64| match slack {
         s if s < 0.5 => Status::Optimal,
         s => Status::Gap(s / (cost.max(1) as f64)),

@@ -113,6 +113,20 @@ fn statement_demands(choices: &Choices, site: SiteId, choice: StatementChoice, o
     }
 }
 
+/// What statements and terminators need.
+fn demands(choices: &Choices, selection: &Selection) -> Vec<Demand> {
+    let mut demands = vec![];
+    for block in choices.cfg.reverse_post_order() {
+        for site in choices.skeleton.sites(*block) {
+            statement_demands(choices, site, selection.statements[site.index()], &mut demands);
+        }
+        let segment = choices.tree.last(*block);
+        let operands = choices.skeleton.blocks[block.index()].operands.iter();
+        demands.extend(operands.map(|o| Demand { segment, class: choices.view.class_of(*o) }));
+    }
+    demands
+}
+
 /// All uses, from statements and terminators through definitions; `use_of` is called once per use.
 fn walk(
     choices: &Choices,
@@ -120,15 +134,7 @@ fn walk(
     definitions: &Definitions,
     mut use_of: impl FnMut(Demand, (SegmentId, Def)),
 ) {
-    let mut work = vec![];
-    for block in choices.cfg.reverse_post_order() {
-        for site in choices.skeleton.sites(*block) {
-            statement_demands(choices, site, selection.statements[site.index()], &mut work);
-        }
-        let segment = choices.tree.last(*block);
-        let operands = choices.skeleton.blocks[block.index()].operands.iter();
-        work.extend(operands.map(|o| Demand { segment, class: choices.view.class_of(*o) }));
-    }
+    let mut work = demands(choices, selection);
     let mut seen: FxHashSet<(SegmentId, ClassId)> = FxHashSet::default();
     while let Some(demand) = work.pop() {
         let Some((at, def)) = definitions.nearest(choices, demand.class, demand.segment) else { continue };
@@ -175,6 +181,65 @@ fn prune(choices: &Choices, selection: &mut Selection) {
             return;
         }
     }
+}
+
+/// Moves nodes down to where their uses are, each one's operands after it, as long as that is not executed more often.
+pub(crate) fn sink(choices: &Choices, selection: Selection) -> Selection {
+    let definitions = Definitions::new(&selection);
+    let mut uses: BTreeMap<(SegmentId, ClassId), Vec<SegmentId>> = BTreeMap::new();
+    for demand in demands(choices, &selection) {
+        if let Some((at, _)) = definitions.nearest(choices, demand.class, demand.segment) {
+            uses.entry((at, demand.class)).or_default().push(demand.segment);
+        }
+    }
+    for def in selection.defs.values() {
+        for demand in choices.arguments(*def) {
+            if let Some((at, _)) = definitions.nearest(choices, demand.class, demand.segment) {
+                uses.entry((at, demand.class)).or_default().push(demand.segment);
+            }
+        }
+    }
+    let operands = |at: SegmentId, def: Def| -> Vec<(SegmentId, ClassId)> {
+        let Def::Node(node) = def else { return vec![] };
+        let node = choices.view.node(node);
+        let operands = choices.operands(node.head, &node.children).unwrap_or_default();
+        let found = operands.into_iter().filter_map(|c| Some((definitions.nearest(choices, c, at)?.0, c)));
+        found.collect()
+    };
+    // Users before operands: the reverse of the order in which a depth-first walk leaves them.
+    let mut order = vec![];
+    let mut seen: FxHashSet<(SegmentId, ClassId)> = FxHashSet::default();
+    for key in selection.defs.keys() {
+        let mut work = vec![(*key, false)];
+        while let Some((key, leave)) = work.pop() {
+            if leave {
+                order.push(key);
+            } else if seen.insert(key)
+                && let Some(def) = selection.defs.get(&key)
+            {
+                work.push((key, true));
+                work.extend(operands(key.0, *def).into_iter().map(|k| (k, false)));
+            }
+        }
+    }
+    let mut moved = Selection { defs: BTreeMap::new(), ..selection.clone() };
+    for key in order.into_iter().rev() {
+        let def = selection.defs[&key];
+        let own = uses.remove(&key).unwrap_or_default();
+        let alt = choices.of_class[key.1.index()].iter().find(|a| choices.alt(**a).def == def);
+        let segments = match (def, alt) {
+            (Def::Node(_), Some(alt)) => segments(choices, *alt, key.0, own),
+            _ => vec![key.0],
+        };
+        for at in segments {
+            moved.defs.insert((at, key.1), def);
+            for operand in operands(key.0, def) {
+                uses.entry(operand).or_default().push(at);
+            }
+        }
+    }
+    let moved = tidy(choices, moved);
+    if moved.cost <= selection.cost { moved } else { selection }
 }
 
 /// Defines constants again in each block that uses them, unless that block is executed more often: a constant is

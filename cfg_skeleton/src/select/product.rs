@@ -2,8 +2,13 @@
 //! hoisting is ordinary extraction of a DAG; and what can be decided there without a solver.
 //!
 //! A *product class* is a class in one of its candidate segments: where it is demanded, where its users may be
-//! computed, nearest common dominators of those, and dominators that are executed less often. It is *computed* by
-//! an alternative, at that segment's frequency, or *inherited* for nothing from its nearest candidate above.
+//! computed, and nearest common dominators of those. It is *computed* by an alternative, at that segment's frequency,
+//! or *inherited* for nothing from its nearest candidate above.
+//!
+//! A class that reads no state needs few candidates. Its *breakpoints* are the segments where one more of its
+//! alternatives, or of its operands' breakpoints, becomes available; between a breakpoint and a demand below it the
+//! alternatives are the same, so it may as well be computed in the topmost of the rarest segments between the two.
+//! [`super::place::sink`] brings it back down to its uses afterwards.
 //! Operands are product classes, too; arguments of parameters are needed but may wait (deferred), so they never
 //! close a cycle. Every other cycle lies within one segment, since operands above stand in strict dominators.
 //!
@@ -70,16 +75,25 @@ pub(crate) struct Product {
     pub(crate) roots: Vec<Item>,
 }
 
-/// Makes the product; `None` where it would have more than `limit` choices. Candidates include where `start`
-/// stands, so that it is a point of the product.
-pub(crate) fn product(choices: &Choices, start: &Selection, limit: usize) -> Option<Product> {
+/// Makes the product; `None` where it would have more than `limit` choices. Gives back `start` moved to candidates,
+/// too, so that it is a point of the product.
+pub(crate) fn product(choices: &Choices, start: &Selection, limit: usize) -> Option<(Product, Selection)> {
     let mut candidates = Candidates::new(choices, limit);
-    for (segment, class) in start.defs.keys() {
-        candidates.add(*class, *segment);
+    let mut moved = Selection { defs: BTreeMap::new(), ..start.clone() };
+    for ((segment, class), def) in &start.defs {
+        let at = match def {
+            Def::Node(_) => candidates.raise(*class, *def, *segment),
+            Def::Param { .. } | Def::Result { .. } => *segment,
+        };
+        moved.defs.entry((at, *class)).or_insert(*def);
+        candidates.add(*class, at);
     }
     candidates.close()?;
-    Some(candidates.finish())
+    Some((candidates.finish(), moved))
 }
+
+/// How many breakpoints a class may have; more are left out.
+const BREAKPOINTS: usize = 64;
 
 struct Candidates<'c, 'a> {
     choices: &'c Choices<'a>,
@@ -90,6 +104,10 @@ struct Candidates<'c, 'a> {
     work: Vec<(ClassId, SegmentId)>,
     groups: Vec<bool>,
     parameters: BTreeSet<(u32, u32)>,
+    /// By class: where its set of alternatives grows.
+    breakpoints: Vec<Vec<SegmentId>>,
+    /// By class: some alternative reads a state, which does not stay live.
+    reads: Vec<bool>,
 }
 
 impl<'c, 'a> Candidates<'c, 'a> {
@@ -102,7 +120,10 @@ impl<'c, 'a> Candidates<'c, 'a> {
             work: vec![],
             groups: vec![false; choices.groups.len()],
             parameters: BTreeSet::new(),
+            breakpoints: vec![vec![]; choices.of_class.len()],
+            reads: vec![false; choices.of_class.len()],
         };
+        this.find_breakpoints();
         for demand in &choices.roots {
             this.add(demand.class, demand.segment);
         }
@@ -133,14 +154,93 @@ impl<'c, 'a> Candidates<'c, 'a> {
         }
     }
 
+    fn find_breakpoints(&mut self) {
+        let choices = self.choices;
+        let mut work: Vec<ClassId> = vec![];
+        for (class, alts) in choices.of_class.iter().enumerate() {
+            let list = &mut self.breakpoints[class];
+            list.extend(alts.iter().flat_map(|a| &choices.minimal[a.index()]).copied());
+            list.sort();
+            list.dedup();
+            self.reads[class] = alts.iter().any(|a| choices.alt(*a).state.is_some());
+            if !list.is_empty() {
+                work.push(ClassId(class as u32));
+            }
+        }
+        while let Some(class) = work.pop() {
+            for alt in &choices.users[class.index()] {
+                let a = choices.alt(*alt);
+                if a.at.is_some() || choices.minimal[alt.index()].is_empty() {
+                    continue;
+                }
+                let mut changed = false;
+                for n in 0..self.breakpoints[class.index()].len() {
+                    let at = self.breakpoints[class.index()][n];
+                    let list = &mut self.breakpoints[a.class.index()];
+                    if list.len() < BREAKPOINTS && !list.contains(&at) && choices.computable(*alt, at) {
+                        list.push(at);
+                        changed = true;
+                    }
+                }
+                if changed {
+                    work.push(a.class);
+                }
+            }
+        }
+    }
+
+    /// For each breakpoint above a segment, from the last one up: the topmost of the rarest segments between the two.
+    fn topmost(&self, class: ClassId, segment: SegmentId) -> Vec<SegmentId> {
+        let tree = self.choices.tree;
+        let above = self.breakpoints[class.index()].iter().copied().filter(|b| tree.dominates(*b, segment));
+        let mut above: Vec<SegmentId> = above.collect();
+        above.sort_by_key(|b| std::cmp::Reverse(tree.order(*b)));
+        let (mut found, mut at) = (vec![], segment);
+        for top in above {
+            while let Some(rarer) = tree.rarer(at).filter(|r| tree.dominates(top, *r)) {
+                at = rarer;
+            }
+            let frequency = tree.frequency(at);
+            if tree.frequency(top) == frequency {
+                at = top;
+            } else {
+                // Out of a loop: the topmost of the places outside.
+                let mut up = at;
+                while let Some(next) = tree.parent(up).filter(|up| tree.dominates(top, *up)) {
+                    if tree.frequency(next) == frequency {
+                        at = next;
+                    }
+                    up = next;
+                }
+            }
+            found.push(at);
+        }
+        found
+    }
+
+    /// A place for a node as good as its own, as far up as its operands could be.
+    fn raise(&self, class: ClassId, def: Def, segment: SegmentId) -> SegmentId {
+        let (choices, tree) = (self.choices, self.choices.tree);
+        if !self.reads[class.index()] {
+            return self.topmost(class, segment).first().copied().unwrap_or(segment);
+        }
+        let alt = choices.of_class[class.index()].iter().find(|a| choices.alt(**a).def == def);
+        let minimal = alt.map_or(&[][..], |a| &choices.minimal[a.index()][..]);
+        let same = |m: &&SegmentId| tree.dominates(**m, segment) && tree.frequency(**m) == tree.frequency(segment);
+        minimal.iter().find(same).copied().unwrap_or(segment)
+    }
+
     fn add(&mut self, class: ClassId, segment: SegmentId) {
         if !self.choices.constructible(class, segment) {
             return;
         }
-        let order = self.choices.tree.order(segment);
-        if self.of_class[class.index()].insert(order, segment).is_none() {
-            self.size += self.choices.of_class[class.index()].len() + 1;
-            self.work.push((class, segment));
+        let segments = if self.reads[class.index()] { vec![segment] } else { self.topmost(class, segment) };
+        for segment in segments {
+            let order = self.choices.tree.order(segment);
+            if self.of_class[class.index()].insert(order, segment).is_none() {
+                self.size += self.choices.of_class[class.index()].len() + 1;
+                self.work.push((class, segment));
+            }
         }
     }
 
@@ -158,7 +258,9 @@ impl<'c, 'a> Candidates<'c, 'a> {
                 let common = tree.common(segment, other);
                 self.add(class, common);
             }
-            if let Some(rarer) = tree.rarer(segment) {
+            if self.reads[class.index()]
+                && let Some(rarer) = tree.rarer(segment)
+            {
                 self.add(class, rarer);
             }
             for alt in &choices.of_class[class.index()] {

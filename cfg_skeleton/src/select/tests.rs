@@ -3,6 +3,7 @@
 mod corrupted;
 mod memory;
 mod oracle;
+mod scale;
 mod values;
 
 use super::*;

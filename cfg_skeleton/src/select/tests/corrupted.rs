@@ -98,30 +98,30 @@ fn is_check(kind: &crate::skeleton::StatementKind) -> bool {
 
 #[test]
 fn a_missing_choice() {
-    check(|v| *v == Violation::StatementCount, |_, _, s| drop(s.statements.pop()));
+    check(|v| *v == Violation::StatementCount, |_, _, s| _ = s.statements.pop());
 }
 
 #[test]
 fn a_segment_or_class_that_does_not_exist() {
     check(
         |v| matches!(v, Violation::OutOfRange(..)),
-        |_, _, s| drop(s.defs.insert((SegmentId(9999), ClassId(0)), Def::Node(NodeId(0)))),
+        |_, _, s| _ = s.defs.insert((SegmentId(9999), ClassId(0)), Def::Node(NodeId(0))),
     );
     check(
         |v| matches!(v, Violation::OutOfRange(..)),
-        |_, _, s| drop(s.defs.insert((SegmentId(0), ClassId(9999)), Def::Node(NodeId(0)))),
+        |_, _, s| _ = s.defs.insert((SegmentId(0), ClassId(9999)), Def::Node(NodeId(0))),
     );
     check(
         |v| matches!(v, Violation::OutOfRange(..)),
-        |_, _, s| drop(s.defs.insert((SegmentId(0), ClassId(0)), Def::Node(NodeId(9999)))),
+        |_, _, s| _ = s.defs.insert((SegmentId(0), ClassId(0)), Def::Node(NodeId(9999))),
     );
     check(
         |v| matches!(v, Violation::OutOfRange(..)),
-        |_, _, s| drop(s.defs.insert((SegmentId(0), ClassId(0)), Def::Param { block: BlockId(0), index: 77 })),
+        |_, _, s| _ = s.defs.insert((SegmentId(0), ClassId(0)), Def::Param { block: BlockId(0), index: 77 }),
     );
     check(
         |v| matches!(v, Violation::OutOfRange(..)),
-        |_, _, s| drop(s.defs.insert((SegmentId(0), ClassId(0)), Def::Result { site: SiteId(77), index: 0 })),
+        |_, _, s| _ = s.defs.insert((SegmentId(0), ClassId(0)), Def::Result { site: SiteId(77), index: 0 }),
     );
 }
 
@@ -216,7 +216,7 @@ fn a_result_of_a_check_without_its_operation() {
 #[test]
 fn a_definition_that_is_gone_or_too_late_or_on_another_path() {
     let gone = |v: &Violation| matches!(v, Violation::Unavailable(..));
-    check(gone, |case, parts, s| drop(s.defs.remove(&case.def_of(s, case.class(parts.product)))));
+    check(gone, |case, parts, s| _ = s.defs.remove(&case.def_of(s, case.class(parts.product))));
     check(gone, |case, parts, s| {
         let key = case.def_of(s, case.class(parts.product));
         let def = s.defs.remove(&key).unwrap();

@@ -229,7 +229,7 @@ fn nothing_is_cheaper_than_the_integer_program() {
     let u = universe();
     let mut random = Random(0x9e37_79b9_7f4a_7c15);
     let (mut finished, mut improved) = (0, 0);
-    for n in 0..400 {
+    for n in 0..600 {
         let case = instance(&u, &mut random);
         if !case.view.contradictions.is_empty() {
             continue;
