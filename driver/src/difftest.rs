@@ -341,7 +341,7 @@ fn reason(runs: &[Runs], skipped: &[String], directive: usize) -> String {
     });
     // A missing extension of this architecture says more than another architecture.
     let near = skipped.iter().find(|reason| !reason.contains("does not run on this host"));
-    said.last().or(near.cloned()).unwrap_or_else(|| "no target line that this host can run".to_string())
+    said.reduce(|_, last| last).or(near.cloned()).unwrap_or_else(|| "no target line that this host can run".to_string())
 }
 
 /// Do two outcomes agree? Any trap is a trap: compiled code does not say which.

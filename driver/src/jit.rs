@@ -273,6 +273,9 @@ fn runtime() -> Vec<(&'static str, *const u8)> {
 
 /// What compiled code calls.
 mod libcalls {
+    #[cfg(target_arch = "x86_64")]
+    use std::arch::x86_64::__m128i;
+
     pub(super) extern "C" fn ceilf(x: f32) -> f32 {
         x.ceil()
     }
@@ -308,15 +311,16 @@ mod libcalls {
     #[cfg(target_arch = "x86_64")]
     #[expect(improper_ctypes_definitions, reason = "vectors travel in registers, as Cranelift expects")]
     pub(super) extern "C" fn pshufb(
-        a: std::arch::x86_64::__m128i,
-        b: std::arch::x86_64::__m128i,
-    ) -> std::arch::x86_64::__m128i {
+        a: __m128i,
+        b: __m128i,
+    ) -> __m128i {
+        use std::mem::transmute;
         // SAFETY: all three types are 16 plain bytes.
-        let (a, b): ([u8; 16], [u8; 16]) = unsafe { (std::mem::transmute(a), std::mem::transmute(b)) };
+        let (a, b) = unsafe { (transmute::<__m128i, [u8; 16]>(a), transmute::<__m128i, [u8; 16]>(b)) };
         let pick = |i: usize| if b[i] & 0x80 == 0 { a[usize::from(b[i] & 0xf)] } else { 0 };
         let out: [u8; 16] = std::array::from_fn(pick);
         // SAFETY: as above.
-        unsafe { std::mem::transmute(out) }
+        unsafe { transmute::<[u8; 16], __m128i>(out) }
     }
 }
 
