@@ -12,6 +12,9 @@
 
 #![allow(unsafe_code, reason = "calls compiled code; reviewed as a whole, see the safety notes at each use")]
 
+mod libcalls;
+mod throw;
+
 use crate::clif::read::quietly;
 use cranelift_codegen::data_value::DataValue;
 use cranelift_codegen::ir::{
@@ -74,6 +77,8 @@ pub struct Jit {
     /// Taken only when dropped.
     module: Option<JITModule>,
     functions: IndexMap<String, Compiled>,
+    /// Calls that catch exceptions.
+    sites: Vec<throw::Site>,
 }
 
 impl Drop for Jit {
@@ -108,11 +113,11 @@ pub fn compile(functions: &[&Function], isa: OwnedTargetIsa) -> Result<Jit, JitE
 fn compile_all(functions: &[&Function], isa: OwnedTargetIsa) -> Result<Jit, JitError> {
     let error = |e: cranelift_module::ModuleError| JitError::Cranelift(format!("{e:?}"));
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-    for (name, address) in runtime() {
+    for (name, address) in libcalls::symbols().into_iter().chain(throw::SYMBOL) {
         builder.symbol(name, address);
     }
-    let mut jit = Jit { module: Some(JITModule::new(builder)), functions: IndexMap::new() };
-    let Jit { module: Some(module), functions: compiled } = &mut jit else { unreachable!("just set") };
+    let mut jit = Jit { module: Some(JITModule::new(builder)), functions: IndexMap::new(), sites: vec![] };
+    let Jit { module: Some(module), functions: compiled, .. } = &mut jit else { unreachable!("just set") };
 
     for function in functions {
         let name = function.name.to_string();
@@ -126,21 +131,31 @@ fn compile_all(functions: &[&Function], isa: OwnedTargetIsa) -> Result<Jit, JitE
         }
     }
     let mut context = module.make_context();
+    let mut catching = vec![];
     for function in functions {
         let entry = &compiled[&function.name.to_string()];
-        context.func = resolved(function, entry.code, compiled)?;
+        context.func = resolved(function, entry.code, compiled, module)?;
         module.define_function(entry.code, &mut context).map_err(error)?;
+        let sites = context.compiled_code().map(|code| throw::sites(&code.buffer)).unwrap_or_default();
+        catching.extend(sites.into_iter().map(|site| (entry.code, site)));
         module.clear_context(&mut context);
         context.func = trampoline(&entry.signature, module.isa());
         module.define_function(entry.trampoline, &mut context).map_err(error)?;
         module.clear_context(&mut context);
     }
     module.finalize_definitions().map_err(error)?;
+    let placed = |(id, site): (FuncId, throw::Site)| site.placed(module.get_finalized_function(id).addr());
+    jit.sites = catching.into_iter().map(placed).collect();
     Ok(jit)
 }
 
 /// The function with the names that it uses turned into the module's numbers.
-fn resolved(function: &Function, code: FuncId, compiled: &IndexMap<String, Compiled>) -> Result<Function, JitError> {
+fn resolved(
+    function: &Function,
+    code: FuncId,
+    compiled: &IndexMap<String, Compiled>,
+    module: &mut JITModule,
+) -> Result<Function, JitError> {
     // Cranelift's module layer numbers functions in namespace 0.
     let number = |id: FuncId| UserExternalName::new(0, id.as_u32());
     let mut out = function.clone();
@@ -154,6 +169,12 @@ fn resolved(function: &Function, code: FuncId, compiled: &IndexMap<String, Compi
         };
         match compiled.get(&callee) {
             Some(target) => renamed.push((reference, number(target.code))),
+            None if throw::SYMBOL.is_some_and(|(name, _)| callee.strip_prefix('%') == Some(name)) => {
+                let signature = &out.dfg.signatures[data.signature];
+                let declared = module.declare_function(&callee[1..], Linkage::Import, signature);
+                let id = declared.map_err(|e| JitError::Cranelift(format!("{e:?}")))?;
+                renamed.push((reference, number(id)));
+            }
             None => return Err(JitError::Undefined { caller: function.name.to_string(), callee }),
         }
     }
@@ -235,6 +256,7 @@ impl Jit {
         }
         let callee = module.get_finalized_function(function.code);
         let trampoline = module.get_finalized_function(function.trampoline);
+        let _catching = throw::catch_with(&self.sites);
         // SAFETY: the trampoline was compiled with the host's calling convention and these two parameters, for
         // exactly this callee's signature; the slots are as many and as large as it accesses, and aligned to 16.
         // That the callee itself behaves is what the module's notes leave to the caller.
@@ -249,78 +271,6 @@ impl Jit {
                 false => DataValue::read_from_slice_ne(&slot.to_ne_bytes(), p.value_type),
             })
             .collect())
-    }
-}
-
-/// The library functions that Cranelift calls by name and that the C library of the host may not export to us.
-fn runtime() -> Vec<(&'static str, *const u8)> {
-    let mut symbols: Vec<(&'static str, *const u8)> = vec![
-        ("ceilf", libcalls::ceilf as *const u8),
-        ("ceil", libcalls::ceil as *const u8),
-        ("floorf", libcalls::floorf as *const u8),
-        ("floor", libcalls::floor as *const u8),
-        ("truncf", libcalls::truncf as *const u8),
-        ("trunc", libcalls::trunc as *const u8),
-        ("nearbyintf", libcalls::nearbyintf as *const u8),
-        ("nearbyint", libcalls::nearbyint as *const u8),
-        ("fmaf", libcalls::fmaf as *const u8),
-        ("fma", libcalls::fma as *const u8),
-    ];
-    #[cfg(target_arch = "x86_64")]
-    symbols.push(("__cranelift_x86_pshufb", libcalls::pshufb as *const u8));
-    symbols
-}
-
-/// What compiled code calls.
-mod libcalls {
-    #[cfg(target_arch = "x86_64")]
-    use std::arch::x86_64::__m128i;
-
-    pub(super) extern "C" fn ceilf(x: f32) -> f32 {
-        x.ceil()
-    }
-    pub(super) extern "C" fn ceil(x: f64) -> f64 {
-        x.ceil()
-    }
-    pub(super) extern "C" fn floorf(x: f32) -> f32 {
-        x.floor()
-    }
-    pub(super) extern "C" fn floor(x: f64) -> f64 {
-        x.floor()
-    }
-    pub(super) extern "C" fn truncf(x: f32) -> f32 {
-        x.trunc()
-    }
-    pub(super) extern "C" fn trunc(x: f64) -> f64 {
-        x.trunc()
-    }
-    pub(super) extern "C" fn nearbyintf(x: f32) -> f32 {
-        x.round_ties_even()
-    }
-    pub(super) extern "C" fn nearbyint(x: f64) -> f64 {
-        x.round_ties_even()
-    }
-    pub(super) extern "C" fn fmaf(x: f32, y: f32, z: f32) -> f32 {
-        x.mul_add(y, z)
-    }
-    pub(super) extern "C" fn fma(x: f64, y: f64, z: f64) -> f64 {
-        x.mul_add(y, z)
-    }
-
-    /// `pshufb` for hosts that are asked to do without it.
-    #[cfg(target_arch = "x86_64")]
-    #[expect(improper_ctypes_definitions, reason = "vectors travel in registers, as Cranelift expects")]
-    pub(super) extern "C" fn pshufb(
-        a: __m128i,
-        b: __m128i,
-    ) -> __m128i {
-        use std::mem::transmute;
-        // SAFETY: all three types are 16 plain bytes.
-        let (a, b) = unsafe { (transmute::<__m128i, [u8; 16]>(a), transmute::<__m128i, [u8; 16]>(b)) };
-        let pick = |i: usize| if b[i] & 0x80 == 0 { a[usize::from(b[i] & 0xf)] } else { 0 };
-        let out: [u8; 16] = std::array::from_fn(pick);
-        // SAFETY: as above.
-        unsafe { transmute::<[u8; 16], __m128i>(out) }
     }
 }
 
