@@ -18,7 +18,14 @@
 //! **Invariant**: wrong graphs give disagreements, never panics.
 
 mod evaluate;
+mod inputs;
+mod laboratory;
+mod mutate;
 mod observe;
+
+pub use inputs::random_inputs;
+pub use laboratory::{Laboratory, Saturated};
+pub use mutate::{Mutant, mutants};
 
 use evaluate::Graph;
 use observe::Recorder;
@@ -161,5 +168,7 @@ pub fn check(
     report
 }
 
+#[cfg(test)]
+mod packs_tests;
 #[cfg(test)]
 mod tests;

@@ -196,7 +196,7 @@ fn node(
 }
 
 /// A term as a function of one block that returns it (or, for a state, ends in it).
-fn function(universe: &mut Universe, example: &Example, term: &Term) -> Result<Function, String> {
+pub(crate) fn function(universe: &mut Universe, example: &Example, term: &Term) -> Result<Function, String> {
     let mut f = Function {
         name: example.title.clone(),
         results: vec![],
