@@ -2,6 +2,7 @@
 //! takes, and what machine code its back end gives for a function that needs no more optimising.
 
 use cranelift_codegen::Context;
+use super::read::quietly;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -31,6 +32,8 @@ impl Cranelift {
         let isa = |level: &str| -> Result<OwnedTargetIsa, String> {
             let mut flags = settings::builder();
             flags.set("opt_level", level).map_err(|e| e.to_string())?;
+            // Without it i128 in a signature is an error, even for functions that only this yardstick compiles.
+            flags.set("enable_llvm_abi_extensions", "true").map_err(|e| e.to_string())?;
             cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
         };
         Ok(Cranelift { speed: isa("speed")?, none: isa("none")? })
@@ -40,7 +43,7 @@ impl Cranelift {
     pub fn optimise(&self, function: &Function) -> Result<(Function, Duration), String> {
         let mut context = Context::for_function(function.clone());
         let start = Instant::now();
-        context.optimize(&*self.speed, &mut ControlPlane::default()).map_err(|e| e.to_string())?;
+        quietly(|| context.optimize(&*self.speed, &mut ControlPlane::default()).map_err(|e| e.to_string()))??;
         let time = start.elapsed();
         Ok((context.func, time))
     }
@@ -50,10 +53,13 @@ impl Cranelift {
         let mut context = Context::for_function(function.clone());
         context.set_disasm(true);
         let start = Instant::now();
-        let code = context.compile(&*self.none, &mut ControlPlane::default()).map_err(|e| format!("{:?}", e.inner))?;
+        let (bytes, instructions) = quietly(|| {
+            let code = context.compile(&*self.none, &mut ControlPlane::default()).map_err(|e| format!("{:?}", e.inner))?;
+            let listing = code.vcode.as_deref().unwrap_or_default();
+            let instructions = listing.lines().filter(|l| l.starts_with("  ") && !l.trim_start().starts_with(';'));
+            Ok::<_, String>((code.code_info().total_size as usize, instructions.count()))
+        })??;
         let time = start.elapsed();
-        let listing = code.vcode.as_deref().unwrap_or_default();
-        let instructions = listing.lines().filter(|l| l.starts_with("  ") && !l.trim_start().starts_with(';')).count();
-        Ok((Code { bytes: code.code_info().total_size as usize, instructions }, time))
+        Ok((Code { bytes, instructions }, time))
     }
 }
