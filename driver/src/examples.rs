@@ -46,6 +46,17 @@ pub fn run(optimiser: &Optimiser, index: usize) -> ExampleOutcome {
     ExampleOutcome { example: index, failure, fired }
 }
 
+/// The subject of an example as a function, over a universe that has all its types.
+///
+/// # Errors
+/// When the subject is no program.
+pub fn subject(program: &Program, example: usize) -> Result<(Universe, Function), String> {
+    let mut universe = program.universe.clone();
+    let example = &program.examples[example];
+    let f = function(&mut universe, example, &example.subject)?;
+    Ok((universe, f))
+}
+
 type Judgement = (Option<String>, Vec<RuleId>);
 
 fn judge(optimiser: &Optimiser, example: &Example) -> Result<Judgement, String> {

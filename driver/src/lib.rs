@@ -12,6 +12,7 @@ pub mod examples;
 pub mod generate;
 pub mod isolate;
 pub mod jit;
+pub mod mutate;
 pub mod packs;
 pub mod pipeline;
 pub mod runtest;

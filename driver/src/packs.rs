@@ -11,7 +11,7 @@ use std::path::Path;
 static STDLIB: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../stdlib_rules");
 
 /// The pack that a command uses where none is named.
-pub const DEFAULT: &str = "std.default";
+pub const DEFAULT: &str = "std";
 
 /// The schedule that runs where none is named: the default schedules of all roots, one after the other.
 pub const SCHEDULE: &str = "default";
@@ -21,7 +21,7 @@ fn embedded(path: &str) -> Option<&'static str> {
     STDLIB.get_file(path)?.contents_utf8()
 }
 
-/// A root from the command line: a file, or the name of a pack that ships (`std.default`, `std.arith`).
+/// A root from the command line: a file, or the name of a pack that ships (`std`, `std.arith`).
 ///
 /// # Errors
 /// When there is no such file or it cannot be read.

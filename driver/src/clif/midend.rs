@@ -1,8 +1,8 @@
 //! Cranelift's own mid-end and back end, as the yardstick: what its optimise pass makes of a function, how long that
 //! takes, and what machine code its back end gives for a function that needs no more optimising.
 
-use cranelift_codegen::Context;
 use super::read::quietly;
+use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -54,7 +54,8 @@ impl Cranelift {
         context.set_disasm(true);
         let start = Instant::now();
         let (bytes, instructions) = quietly(|| {
-            let code = context.compile(&*self.none, &mut ControlPlane::default()).map_err(|e| format!("{:?}", e.inner))?;
+            let code =
+                context.compile(&*self.none, &mut ControlPlane::default()).map_err(|e| format!("{:?}", e.inner))?;
             let listing = code.vcode.as_deref().unwrap_or_default();
             let instructions = listing.lines().filter(|l| l.starts_with("  ") && !l.trim_start().starts_with(';'));
             Ok::<_, String>((code.code_info().total_size as usize, instructions.count()))

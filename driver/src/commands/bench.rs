@@ -194,9 +194,18 @@ fn report(
     }
     let mut text = format!("{} functions, {unreadable} unreadable files\n", measured.len());
     for name in order {
-        text += &format!("  {name:<10} {:>9.2} ms  {:>6.2}x of Cranelift's pass\n", seconds(name) * 1e3, seconds(name) / base);
+        text += &format!(
+            "  {name:<10} {:>9.2} ms  {:>6.2}x of Cranelift's pass\n",
+            seconds(name) * 1e3,
+            seconds(name) / base
+        );
     }
-    text += &format!("  Cranelift's pass {:.2} ms (median per function {:.1} us; our saturation {:.1} us)\n", base * 1e3, median(pass) * 1e6, median(saturate) * 1e6);
+    text += &format!(
+        "  Cranelift's pass {:.2} ms (median per function {:.1} us; our saturation {:.1} us)\n",
+        base * 1e3,
+        median(pass) * 1e6,
+        median(saturate) * 1e6
+    );
     text += &format!("  all phases {:.1}x, without saturation {:.1}x of it\n", own / base, own_but_saturation / base);
     text += &format!(
         "cost: geometric mean {mean:.4} of Cranelift's over {counted} functions ({wins} cheaper, {} dearer), {mean_original:.4} of the originals'\n",

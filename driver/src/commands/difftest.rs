@@ -67,7 +67,16 @@ fn text(report: &Report) -> String {
     let mut text = format!(
         "{} files\nfunctions: {} total, {} optimised, {} unchanged, {} passed through, {} failed\n\
          directives: {} total, {} run, {} passed, {} failed, {} skipped\n",
-        report.files, f.total, f.optimised, f.unchanged, f.passed_through, f.failed, d.total, d.run, d.passed, d.failed,
+        report.files,
+        f.total,
+        f.optimised,
+        f.unchanged,
+        f.passed_through,
+        f.failed,
+        d.total,
+        d.run,
+        d.passed,
+        d.failed,
         d.skipped
     );
     for (engine, runs) in &report.engines {

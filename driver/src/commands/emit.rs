@@ -42,7 +42,10 @@ pub(super) fn functions(
         return optimiser.print_runnable(&inputs, &universe.types, options).context("cannot print the egglog program");
     }
     if what == Saturated::Json && skeletons.len() > 1 {
-        bail!("egraph-serialize's format holds one e-graph, and the file has {} functions: choose one with --fn", skeletons.len());
+        bail!(
+            "egraph-serialize's format holds one e-graph, and the file has {} functions: choose one with --fn",
+            skeletons.len()
+        );
     }
     let mut printed = String::new();
     for (name, skeleton) in &skeletons {

@@ -8,6 +8,7 @@ mod difftest;
 mod emit;
 mod explain;
 mod fmt;
+mod harness;
 mod opt;
 mod packs;
 mod run;
@@ -36,6 +37,8 @@ enum Command {
     Run(run::Args),
     /// Run the directives of CLIF files before and after optimisation, and compare
     Difftest(difftest::Args),
+    /// Evaluate saturated e-graphs on runs of the function, and compare the members of each class
+    Harness(harness::Args),
     /// Time per phase, and cost against Cranelift's own mid-end
     Bench(bench::Args),
     /// Calls for another `rewright` that wants them in a process of their own
@@ -73,6 +76,7 @@ pub fn main() -> ExitCode {
         Command::Opt(args) => opt::run(args),
         Command::Run(args) => run::run(args),
         Command::Difftest(args) => difftest::run(args),
+        Command::Harness(args) => harness::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Isolated => crate::isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())
             .map(|()| Finding::Clean)
