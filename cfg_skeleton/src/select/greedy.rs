@@ -16,7 +16,7 @@
 use super::construct::{AltId, Alternative, Choices, Demand, GroupId};
 use super::place;
 use super::states::Fate;
-use super::{Def, SelectError, Selection, StatementChoice, Status, UNIT};
+use super::{Def, SelectError, Selection, StatementChoice, Status, UNIT, cost};
 use crate::egraph::ClassId;
 use crate::skeleton::SegmentId;
 use smallvec::SmallVec;
@@ -113,7 +113,7 @@ pub(crate) fn select(choices: &Choices) -> Result<Selection, SelectError> {
             best = selection;
         }
     }
-    Ok(best)
+    Ok(place::tidy(choices, best))
 }
 
 /// What the roots pull.
@@ -401,8 +401,10 @@ impl<'c, 'a> Greedy<'c, 'a> {
             }
         }
         let statements = statements(choices, &marks.fused);
-        let selection = Selection { defs, statements, cost: 0, status: Status::Greedy };
-        place::tidy(choices, selection)
+        let mut selection = Selection { defs, statements, cost: 0, status: Status::Greedy };
+        let (view, skeleton) = (choices.view, choices.skeleton);
+        selection.cost = cost::total(&choices.model, choices.universe, view, skeleton, choices.cfg, &selection);
+        selection
     }
 }
 

@@ -21,9 +21,6 @@ use highs::{Col, HighsModelStatus, RowProblem, Sense};
 use petgraph::graph::DiGraph;
 use std::collections::BTreeSet;
 
-/// Components with at most this many combinations of choices are searched, not solved.
-const SEARCH: u64 = 4_096;
-
 /// Strongly connected components of at most this many classes get their cut up front.
 const MAX_CUT: usize = 400;
 
@@ -112,7 +109,7 @@ struct Answer {
 fn solve(component: &Component, hint: &[Option<usize>], budget: &Budget, runs: &mut u32) -> Option<Answer> {
     let combinations = component.choices.iter().try_fold(1u64, |n, options| {
         let n = n.checked_mul(options.len() as u64 + 1)?;
-        (n <= SEARCH).then_some(n)
+        (n <= budget.search).then_some(n)
     });
     if combinations.is_some() {
         return search(component);

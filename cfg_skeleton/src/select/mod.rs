@@ -108,13 +108,15 @@ pub struct Budget {
     pub model: usize,
     /// The same, for [`Method::Auto`].
     pub auto_model: usize,
+    /// Parts with at most this many combinations of choices are searched, not solved.
+    pub search: u64,
     /// Solver runs (each one after cutting off the cycles in the last answer).
     pub runs: u32,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { nodes: 2_000, model: 60_000, auto_model: 3_000, runs: 20 }
+        Budget { nodes: 2_000, model: 60_000, auto_model: 3_000, search: 4_096, runs: 20 }
     }
 }
 

@@ -238,6 +238,9 @@ fn nothing_is_cheaper_than_the_integer_program() {
         let ilp = case.select(Method::Ilp);
         assert_eq!(ilp.status, Status::Optimal, "instance {n}");
         assert!(ilp.cost <= greedy.cost, "instance {n}");
+        let budget = Budget { search: 0, ..Budget::default() };
+        let solved = case.select_with(&Options { budget, ..case.options(Method::Ilp) });
+        assert_eq!((solved.cost, solved.status), (ilp.cost, Status::Optimal), "instance {n}");
         improved += usize::from(ilp.cost < greedy.cost);
         match cheaper(&case, &greedy, ilp.cost) {
             None => {}

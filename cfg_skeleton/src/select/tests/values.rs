@@ -315,3 +315,36 @@ fn bad_input_is_an_error() {
     let nothing = Skeleton { layout: vec![], ..case.skeleton.clone() };
     assert_eq!(select(&nothing, &case.view).unwrap_err(), SelectError::Mismatch);
 }
+
+#[test]
+fn a_large_choice_goes_to_the_solver() {
+    // Sixteen values, each either a product of its own or a sum over one of four shared products.
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32", "i32"]);
+    let [x, y] = args(&b);
+    let mut values = vec![x, y];
+    for n in 0..16 {
+        let (a, c) = (values[n % values.len()], values[n * 5 % values.len()]);
+        values.push(b.op("imul", "i32", &[a, c]));
+    }
+    b.ret(&values[10..]);
+    let mut case = Case::new(&b, &u);
+    let inputs: Vec<_> = values.iter().map(|v| case.input(*v)).collect();
+    let shared: Vec<_> = (0..4).map(|n| case.op("band", "i32", &[inputs[n], inputs[n + 1]])).collect();
+    for n in 6..18 {
+        for k in 0..2 {
+            let sum = case.op(["iadd", "isub"][k], "i32", &[shared[(n + k) % 4], inputs[(n * 3 + k) % 5]]);
+            case.unions.push((inputs[n], sum));
+        }
+    }
+    case.view = crate::testing::view(&case.skeleton.input, &case.unions);
+    let budget = Budget { search: 0, ..Budget::default() };
+    let solved = case.select_with(&Options { budget, ..case.options(Method::Ilp) });
+    let searched =
+        case.select_with(&Options { budget: Budget { search: u64::MAX, ..budget }, ..case.options(Method::Ilp) });
+    assert_eq!((solved.cost, solved.status), (searched.cost, Status::Optimal));
+    assert!(solved.cost <= case.select(Method::Greedy).cost);
+    let starved =
+        case.select_with(&Options { budget: Budget { nodes: 0, runs: 1, ..budget }, ..case.options(Method::Ilp) });
+    assert!(starved.cost >= solved.cost);
+}
