@@ -11,7 +11,7 @@ use crate::clif::import::import;
 use crate::clif::interpret::Functions;
 use crate::clif::names::Names;
 use crate::clif::read::{File, read_bytes, write};
-use crate::isolate::{Engine, Job, Worker};
+use crate::isolate::{Call, Engine, Job, Worker};
 use crate::runtest::{Directive, Outcome, directives, host_targets, run_ours};
 use cranelift_codegen::ir::Function;
 use rayon::prelude::*;
@@ -243,7 +243,8 @@ fn run_everywhere(
     config: &Config<'_>,
     worker: &mut Worker,
 ) -> Result<(Vec<Runs>, Vec<String>), String> {
-    let calls: Vec<(usize, String)> = found.iter().map(|d| (d.function, d.text.clone())).collect();
+    let call = |d: &Directive| Call::Directive { function: d.function, text: d.text.clone() };
+    let calls: Vec<Call> = found.iter().map(call).collect();
     let mut run = |text: &str, engine, target| {
         let job = Job { text: text.to_string(), engine, target, calls: calls.clone(), seconds: config.seconds };
         worker.run(&job).map_err(|e| format!("cannot run a child process: {e}"))

@@ -10,7 +10,8 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::{Access, BlockId, Edge, EdgeArg, Function, InstKind, RegionId, Terminator, Value};
-use rewright_typeprop::{Model, Op, OpId, Scalar, Ty, TypeExpr, Universe};
+use rewright_typeprop::eval::evaluate;
+use rewright_typeprop::{Model, Op, OpId, Outcome, Scalar, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 
 /// Bytes behind the pointer parameter that a random function may access.
@@ -95,6 +96,8 @@ impl<'u> Generator<'u> {
                 }
             }
         }
+        // Types that fit the declaration but not the operation: extension to a narrower type.
+        instances.retain(|i| i.kind != Kind::Pure || defined(universe, i));
         let add = types
             .iter()
             .filter_map(|ty| {
@@ -107,18 +110,39 @@ impl<'u> Generator<'u> {
         Generator { universe, types, instances, add, trap_code }
     }
 
+    /// Keeps the operations without effects for which `wanted` holds of a function that does nothing else.
+    pub fn retain(&mut self, mut wanted: impl FnMut(&Function) -> bool) {
+        let memory = |i: &Instance| matches!(i.kind, Kind::Read | Kind::Write);
+        let instances = std::mem::take(&mut self.instances);
+        self.instances = instances.into_iter().filter(|i| memory(i) || wanted(&self.only(i))).collect();
+    }
+
+    /// A function of one instruction.
+    fn only(&self, instance: &Instance) -> Function {
+        let mut f = empty("%only".into());
+        let entry = f.add_block();
+        self.param(&mut f, entry, self.ty(Scalar::I64));
+        let mut args = vec![];
+        for (ty, constant) in &instance.params {
+            args.push(if *constant {
+                let id = f.append(entry, InstKind::Const(0), &[], &[*ty]);
+                f.inst(id).results[0]
+            } else {
+                self.param(&mut f, entry, *ty)
+            });
+        }
+        let kind = InstKind::Op { op: instance.op, targs: instance.targs.clone(), access: None };
+        let result: Vec<Ty> = instance.result.into_iter().collect();
+        let id = f.append(entry, kind, &args, &result);
+        f.blocks[entry.index()].term = Terminator::Return(f.inst(id).results.iter().copied().collect());
+        f.results = result;
+        f
+    }
+
     /// A random function. Its first parameter is a pointer to [`MEMORY_BYTES`] bytes.
     pub fn function(&self, seed: u64, shape: Shape) -> Function {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut f = Function {
-            name: format!("%random{seed}"),
-            results: vec![],
-            blocks: vec![],
-            layout: vec![],
-            insts: vec![],
-            values: vec![],
-            regions: vec!["memory".into(), "first".into(), "second".into()],
-        };
+        let mut f = empty(format!("%random{seed}"));
         let entry = f.add_block();
         let pointer = self.param(&mut f, entry, self.ty(Scalar::I64));
         let mut pool = vec![];
@@ -147,6 +171,24 @@ impl<'u> Generator<'u> {
         f.blocks[block.index()].params.push(value);
         value
     }
+}
+
+fn empty(name: String) -> Function {
+    Function {
+        name,
+        results: vec![],
+        blocks: vec![],
+        layout: vec![],
+        insts: vec![],
+        values: vec![],
+        regions: vec!["memory".into(), "first".into(), "second".into()],
+    }
+}
+
+/// Has the operation a meaning at these types?
+fn defined(universe: &Universe, instance: &Instance) -> bool {
+    let ones: Vec<i64> = instance.params.iter().map(|_| 1).collect();
+    evaluate(universe, instance.op, &instance.targs, &ones) != Outcome::Undefined
 }
 
 fn kind(op: &Op) -> Option<Kind> {
@@ -359,7 +401,7 @@ impl Body<'_, '_> {
         self.enter(join, &types, pool);
     }
 
-    /// One more than a counter, in the current block.
+    /// One less than a counter, in the current block.
     fn step(&mut self, counter: Value) -> Value {
         let ty = self.f.ty(counter);
         let one = self.constant(ty, -1);

@@ -7,7 +7,7 @@
 //! **Invariant**: `run` gives exactly one outcome per directive, in order, whatever the compiled code does.
 
 use crate::clif::read::read;
-use crate::runtest::{Outcome, compile_file, host_targets, run_compiled, run_interpreted};
+use crate::runtest::{Outcome, compile_file, host_targets, run_compiled, run_interpreted, run_on_memory};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::PathBuf;
@@ -39,10 +39,32 @@ pub struct Job {
     pub engine: Engine,
     /// Which of its targets; see [`host_targets`].
     pub target: usize,
-    /// (index of the function, directive).
-    pub calls: Vec<(usize, String)>,
+    /// What to run.
+    pub calls: Vec<Call>,
     /// How long one call may take.
     pub seconds: u64,
+}
+
+/// One thing to run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub enum Call {
+    /// A directive of a function.
+    Directive {
+        /// Index of the function in the file.
+        function: usize,
+        /// Its text.
+        text: String,
+    },
+    /// A compiled function whose first parameter is the address of some memory. The values of the outcome are
+    /// [`Returned`](crate::runtest::Returned), as JSON.
+    OnMemory {
+        /// Index of the function in the file.
+        function: usize,
+        /// All arguments but the first, as canonical constants.
+        args: Vec<i64>,
+        /// The memory.
+        memory: Vec<u8>,
+    },
 }
 
 /// A child process, started when it is needed.
@@ -188,12 +210,17 @@ pub fn serve(input: impl BufRead, mut output: impl Write) -> std::io::Result<()>
         });
         write_line(&mut output, &compiled.as_ref().map(|_| ()))?;
         let Ok((file, jit)) = compiled else { continue };
-        for (function, text) in &job.calls {
+        for call in &job.calls {
             deadline.store(now() + job.seconds.max(1), Ordering::Relaxed);
-            let outcome = match (&jit, file.functions.get(*function)) {
-                (_, None) => Outcome::Failed("no such function".to_string()),
-                (Some(jit), Some(f)) => run_compiled(jit, &f.name(), text),
-                (None, Some(_)) => run_interpreted(&file, *function, text),
+            let (Call::Directive { function, .. } | Call::OnMemory { function, .. }) = call;
+            let outcome = match (&jit, file.functions.get(*function), call) {
+                (_, None, _) => Outcome::Failed("no such function".to_string()),
+                (Some(jit), Some(f), Call::Directive { text, .. }) => run_compiled(jit, &f.name(), text),
+                (None, Some(_), Call::Directive { text, .. }) => run_interpreted(&file, *function, text),
+                (Some(jit), Some(f), Call::OnMemory { args, memory, .. }) => {
+                    run_on_memory(jit, &f.name(), args, memory)
+                }
+                (None, Some(_), Call::OnMemory { .. }) => Outcome::Failed("only compiled code has memory".to_string()),
             };
             deadline.store(0, Ordering::Relaxed);
             write_line(&mut output, &outcome)?;

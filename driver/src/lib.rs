@@ -9,6 +9,7 @@ pub mod commands;
 pub mod denotation;
 pub mod difftest;
 pub mod examples;
+pub mod fuzz;
 pub mod generate;
 pub mod isolate;
 pub mod jit;

@@ -4,7 +4,7 @@
 //! runs once for every `target` line whose architecture is the host's and whose ISA flags the host has; everything
 //! else is skipped with a reason.
 
-use crate::clif::interpret::Functions;
+use crate::clif::interpret::{Functions, from_canonical, to_canonical};
 use crate::clif::read::{File, quietly};
 use crate::jit::{Jit, JitError, compile, host_isa};
 use cranelift_codegen::data_value::{DataValue, DisplayDataValues};
@@ -162,6 +162,42 @@ pub fn run_compiled(jit: &Jit, name: &str, text: &str) -> Outcome {
             Ok(values) => judge(&command, &values, DataValue::bitwise_eq),
             Err(error) => Outcome::Failed(error.to_string()),
         },
+    }
+}
+
+/// What a [`run_on_memory`] gave.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Returned {
+    /// Results as canonical constants.
+    pub results: Vec<i64>,
+    /// The memory after the call.
+    pub memory: Vec<u8>,
+}
+
+/// Room on both sides of that memory, so that a small mistake of the code does not end in our own heap.
+const MARGIN: usize = 256;
+
+/// Runs a compiled function on memory of its own, whose address is the first argument. The process may die of it.
+pub fn run_on_memory(jit: &Jit, name: &str, args: &[i64], memory: &[u8]) -> Outcome {
+    let Some(signature) = jit.signature(name) else { return Outcome::Failed(format!("there is no function {name}")) };
+    let mut bytes = vec![0u8; memory.len() + 2 * MARGIN];
+    bytes[MARGIN..][..memory.len()].copy_from_slice(memory);
+    let types = signature.params.iter().skip(1).map(|p| p.value_type);
+    let Some(mut values) = args.iter().zip(types).map(|(n, ty)| from_canonical(*n, ty)).collect::<Option<Vec<_>>>()
+    else {
+        return Outcome::Failed("an argument that is no scalar".to_string());
+    };
+    values.insert(0, DataValue::I64(bytes[MARGIN..].as_mut_ptr().expose_provenance() as i64));
+    match jit.call(name, &values) {
+        Err(error) => Outcome::Failed(error.to_string()),
+        Ok(results) => {
+            let results = results.iter().filter_map(to_canonical).collect();
+            let returned = Returned { results, memory: bytes[MARGIN..][..memory.len()].to_vec() };
+            match serde_json::to_string(&returned) {
+                Ok(values) => Outcome::Returned { values, holds: true },
+                Err(error) => Outcome::Failed(error.to_string()),
+            }
+        }
     }
 }
 

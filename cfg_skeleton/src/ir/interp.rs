@@ -56,6 +56,11 @@ pub trait Host {
         0
     }
 
+    /// The NaN that arithmetic gives, whose sign and payload no semantics states.
+    fn nan(&self, scalar: Scalar) -> i64 {
+        quiet_nan(scalar)
+    }
+
     /// Executes an instruction that is opaque, or an operation without a meaning; one value per result.
     fn execute(&mut self, inst: &Inst, args: &[i64], memory: &mut Memory) -> Result<SmallVec<[i64; 2]>, Outcome> {
         let _ = (inst, args, memory);
@@ -260,7 +265,7 @@ impl Run<'_> {
         match eval::evaluate(self.universe, id, targs, args) {
             Evaluated::Value(n) => self.set(*result, n),
             Evaluated::Nan => {
-                let nan = quiet_nan(self.scalar(self.function.ty(*result))?);
+                let nan = self.host.nan(self.scalar(self.function.ty(*result))?);
                 self.set(*result, nan);
             }
             Evaluated::Undefined => return unsupported(format!("{} has no value here", op.unique)),

@@ -17,6 +17,7 @@ use cranelift_codegen::ir::{
     BlockArg, BlockCall, Endianness, ExceptionTableData, ExceptionTableItem, InstBuilder, InstructionData,
     JumpTableData, MemFlagsData, Opcode, TrapCode,
 };
+use cranelift_codegen::isa::CallConv;
 use cranelift_codegen::settings::FlagsOrIsa;
 use cranelift_codegen::verify_function;
 use rewright_cfg_skeleton::ir::{
@@ -100,6 +101,29 @@ pub fn export(
     let out = exporter.out;
     verify_function(&out, fisa).map_err(|errors| ExportError::Verifier(errors.to_string()))?;
     Ok(out)
+}
+
+/// Exports a function that comes from no CLIF function, under the given name (without `%`). It must hold nothing
+/// opaque.
+pub fn export_new(
+    function: &Function,
+    name: &str,
+    names: &Names,
+    convention: CallConv,
+    fisa: FlagsOrIsa<'_>,
+) -> Result<clif::Function, ExportError> {
+    let mut signature = clif::Signature::new(convention);
+    let abi = |ty| names.clif_type(ty).map(clif::AbiParam::new);
+    for param in &function.block(function.entry()).params {
+        signature.params.push(abi(function.ty(*param)).ok_or(ExportError::Type(*param))?);
+    }
+    signature.returns = function.results.iter().filter_map(|ty| abi(*ty)).collect();
+    let mut original = clif::Function::with_name_signature(clif::UserFuncName::testcase(name), signature);
+    for (user_id, region) in (0..).zip(function.regions.iter().skip(1)) {
+        let description = region.clone().into();
+        original.dfg.alias_regions.push(clif::AliasRegionData { user_id, description });
+    }
+    export(function, &original, &Payloads::default(), names, Endianness::Little, fisa)
 }
 
 /// The original without its body.

@@ -125,7 +125,7 @@ impl Host for Frame<'_, '_> {
 }
 
 /// A scalar as the interpreter holds it.
-fn to_canonical(value: &DataValue) -> Option<i64> {
+pub fn to_canonical(value: &DataValue) -> Option<i64> {
     let raw = match value {
         DataValue::I8(n) => *n as u64,
         DataValue::I16(n) => *n as u64,
@@ -139,7 +139,7 @@ fn to_canonical(value: &DataValue) -> Option<i64> {
 }
 
 /// The scalar that the interpreter holds as `n`.
-fn from_canonical(n: i64, ty: Type) -> Option<DataValue> {
+pub fn from_canonical(n: i64, ty: Type) -> Option<DataValue> {
     Some(match ty {
         types::I8 => DataValue::I8(n as i8),
         types::I16 => DataValue::I16(n as i16),

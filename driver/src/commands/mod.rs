@@ -8,6 +8,7 @@ mod difftest;
 mod emit;
 mod explain;
 mod fmt;
+mod fuzz;
 mod harness;
 mod opt;
 mod packs;
@@ -39,6 +40,8 @@ enum Command {
     Difftest(difftest::Args),
     /// Evaluate saturated e-graphs on runs of the function, and compare the members of each class
     Harness(harness::Args),
+    /// Optimise random functions and compare what they do before and after
+    Fuzz(fuzz::Args),
     /// Time per phase, and cost against Cranelift's own mid-end
     Bench(bench::Args),
     /// Calls for another `rewright` that wants them in a process of their own
@@ -77,6 +80,7 @@ pub fn main() -> ExitCode {
         Command::Run(args) => run::run(args),
         Command::Difftest(args) => difftest::run(args),
         Command::Harness(args) => harness::run(args),
+        Command::Fuzz(args) => fuzz::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Isolated => crate::isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())
             .map(|()| Finding::Clean)

@@ -3,7 +3,7 @@
 use super::{Finding, opt, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::write;
-use crate::isolate::{Engine, Job, Worker};
+use crate::isolate::{Call, Engine, Job, Worker};
 use crate::runtest::{Outcome, host_targets};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -43,7 +43,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         text: write(&file, &replaced),
         engine: Engine::Jit,
         target,
-        calls: vec![(index, text)],
+        calls: vec![Call::Directive { function: index, text }],
         seconds: args.seconds,
     };
     match worker.run(&job)?.pop() {

@@ -1,0 +1,36 @@
+//! Random functions do the same before and after optimisation, on our interpreter. `rewright fuzz` runs more of
+//! them, larger ones, and as compiled code.
+
+use rewright_driver::clif::optimise::ClifOptimiser;
+use rewright_driver::fuzz::{Config, Finding, Report, fuzz};
+use rewright_driver::generate::Shape;
+use rewright_driver::packs;
+use rewright_driver::pipeline::Options;
+use std::path::Path;
+
+fn run(seed: u64, count: u64, size: usize) -> Report {
+    let root = packs::root(Path::new(packs::DEFAULT)).expect("the standard packs ship");
+    let clif = ClifOptimiser::new(packs::load(vec![root]).program).expect("they lower");
+    let config = Config {
+        clif: &clif,
+        program: None,
+        count,
+        seed,
+        shape: Shape { size, ..Shape::default() },
+        options: Options::default(),
+        progress: &|_| {},
+    };
+    fuzz(&config)
+}
+
+#[test]
+fn random_functions_keep_their_meaning() {
+    let report = run(1_000_000, 250, 12);
+    // The seed is the number that `rewright fuzz --count 1 --size 12 --interpret --seed` wants.
+    let show = |f: &Finding| {
+        format!("seed {}, {}: {}\n{}\nbecomes\n{}", f.seed, f.engine, f.difference, f.original, f.optimised)
+    };
+    let found: Vec<String> = report.findings.iter().map(show).collect();
+    assert!(found.is_empty(), "{}", found.join("\n"));
+    assert!(report.changed > 100 && report.trapped > 50, "{report:?}");
+}
