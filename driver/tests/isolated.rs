@@ -3,7 +3,7 @@
 
 use rewright_driver::clif::read::read;
 use rewright_driver::difftest::{Change, Config, collect, difftest};
-use rewright_driver::isolate::{Engine, Job, Worker};
+use rewright_driver::isolate::{Call, Engine, Job, Worker};
 use rewright_driver::runtest::Outcome;
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ fn program() -> PathBuf {
 }
 
 fn run(text: &str, calls: &[&str]) -> Vec<Outcome> {
-    let calls = calls.iter().map(|c| (0, (*c).to_string())).collect();
+    let calls = calls.iter().map(|c| Call::Directive { function: 0, text: (*c).to_string() }).collect();
     let job = Job { text: text.to_string(), engine: Engine::Jit, target: 0, calls, seconds: 1 };
     Worker::new(program()).run(&job).unwrap()
 }
