@@ -18,6 +18,7 @@ mod batch;
 mod budget;
 mod emit;
 mod order;
+mod possible;
 mod primitives;
 mod read_back;
 mod run;
@@ -30,6 +31,7 @@ pub use emit::{NODE, STATE, Trace, print_runnable};
 use batch::Batch;
 use budget::Step;
 use egglog::EGraph;
+use possible::Possible;
 use primitives::Shared;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_dsl::egglog::EgglogProgram;
@@ -150,6 +152,7 @@ pub struct Engine {
     /// The same with logging rules, prepared when first asked for.
     logging: Option<EGraph>,
     shared: Arc<Shared>,
+    possible: Possible,
     /// Not `Send`: see the module's documentation.
     thread: PhantomData<*const ()>,
 }
@@ -162,7 +165,8 @@ impl Engine {
     pub fn prepare(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
         let shared = Arc::new(Shared::new(program, source));
         let base = prepare_base(program, &shared, false)?;
-        Ok(Engine { program: program.clone(), base, logging: None, shared, thread: PhantomData })
+        let possible = Possible::new(program);
+        Ok(Engine { program: program.clone(), base, logging: None, shared, possible, thread: PhantomData })
     }
 
     /// The program that this engine runs.
@@ -187,7 +191,8 @@ impl Engine {
         let run = self.batch(units, &plan, options, &mut report);
         let calls = self.shared.end();
         let run = run?;
-        Ok((run.views, Trace { steps: run.steps, calls }))
+        let exhausted = run.stopped || run.views.iter().any(|view| view.exhausted);
+        Ok((run.views, Trace { steps: run.steps, calls, exhausted }))
     }
 
     /// Saturates units and gives one view for each, in order. `types` is the program's store or one extended
@@ -251,7 +256,7 @@ impl Engine {
         let inserted = Instant::now();
         let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
         self.shared.meter(|meter| meter.begin(&options.budget, &inputs));
-        let (steps, stopped) = run::run(&mut batch, plan, &options.budget, report)?;
+        let (steps, stopped) = run::run(&mut batch, plan, &self.possible, &options.budget, report)?;
         let ran = Instant::now();
         let mut views = read_back::views(&batch, options.log)?;
         for (view, exhausted) in views.iter_mut().zip(self.shared.meter(|meter| meter.exhausted())) {

@@ -10,6 +10,7 @@ use rewright_dsl::egglog::{EgglogProgram, REST_COLUMNS, Sort, TYPE_BITS, TableKi
 use rewright_dsl::program::Program;
 use rewright_typeprop::{Ty, TypeStore};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 /// An e-graph with units in it.
@@ -19,6 +20,8 @@ pub(super) struct Batch<'a> {
     pub(super) shared: &'a Arc<Shared>,
     pub(super) units: &'a [&'a EGraphInput],
     pub(super) heads: Heads,
+    /// Tables with rows.
+    pub(super) tables: BTreeSet<usize>,
 }
 
 /// Heads of rows that share a table by arity: an operation and its types, as one number.
@@ -165,6 +168,7 @@ impl<'a> Batch<'a> {
             let unit_rows = input.nodes.iter().map(|node| row(program, shared.source(), &mut heads, unit, node));
             rows.push(unit_rows.collect::<Result<_, _>>()?);
         }
+        let mut tables: BTreeSet<usize> = rows.iter().flatten().map(|(table, _)| *table).collect();
         let lists = program.table(TableKind::Nil).zip(program.table(TableKind::Cons));
         let inserted = egraph.update(|mut state| {
             let nil = match lists {
@@ -202,6 +206,7 @@ impl<'a> Batch<'a> {
             Ok(())
         });
         inserted.map_err(|error| EngineError::Run(error.to_string()))?;
-        Ok(Batch { egraph, program, shared, units, heads })
+        tables.extend(lists.iter().flat_map(|(nil, cons)| [*nil, *cons]));
+        Ok(Batch { egraph, program, shared, units, heads, tables })
     }
 }

@@ -26,8 +26,8 @@ const NODE_CAP: u64 = 400_000;
 /// has limits of its own, but a thousand that grow at once would fill the memory before each has met its own.
 const BATCH_FRESH: u64 = 500_000;
 
-/// Steps of a whole run, however a schedule repeats itself.
-const MAX_STEPS: usize = 200;
+/// Steps of a whole run, however a schedule repeats itself: the standard schedule has 55 rulesets, eight times.
+const MAX_STEPS: usize = 2_000;
 
 /// Limits per unit. Counts, never clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,6 +46,8 @@ pub struct Budget {
     pub node_cap: u64,
     /// Steps of a whole run.
     pub steps: usize,
+    /// New nodes of a batch of several units; beyond, it is cut. Changes no result, only the memory taken.
+    pub batch_fresh: u64,
 }
 
 impl Default for Budget {
@@ -58,15 +60,16 @@ impl Default for Budget {
             nodes_per_input: NODES_PER_INPUT,
             node_cap: NODE_CAP,
             steps: MAX_STEPS,
+            batch_fresh: BATCH_FRESH,
         }
     }
 }
 
-/// A schedule over names that egglog knows.
+/// A schedule over positions in `EgglogProgram::rulesets`.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Run { ruleset: String, node_limit: Option<u64> },
-    Saturate { ruleset: String, node_limit: Option<u64> },
+    Run { ruleset: usize, node_limit: Option<u64> },
+    Saturate { ruleset: usize, node_limit: Option<u64> },
     Repeat { count: u64, steps: Vec<Step> },
 }
 
@@ -74,7 +77,7 @@ pub(super) enum Step {
 pub(super) fn plan(program: &EgglogProgram, options: &SaturateOptions) -> Result<Vec<Step>, EngineError> {
     let Some(name) = &options.schedule else {
         let all = program.ruleset_index.values();
-        let steps = all.map(|index| Step::Saturate { ruleset: step_name(program, *index), node_limit: None });
+        let steps = all.map(|index| Step::Saturate { ruleset: *index, node_limit: None });
         return Ok(steps.collect());
     };
     let schedule = program.schedules.get(name).ok_or_else(|| EngineError::Schedule(name.clone()))?;
@@ -82,10 +85,8 @@ pub(super) fn plan(program: &EgglogProgram, options: &SaturateOptions) -> Result
 }
 
 fn translate(program: &EgglogProgram, steps: &[ScheduleStep]) -> Result<Vec<Step>, EngineError> {
-    let ruleset = |name: &String| {
-        let index = program.ruleset_index.get(name).ok_or_else(|| EngineError::Schedule(name.clone()))?;
-        Ok(step_name(program, *index))
-    };
+    let ruleset =
+        |name: &String| program.ruleset_index.get(name).copied().ok_or_else(|| EngineError::Schedule(name.clone()));
     steps
         .iter()
         .map(|step| {
@@ -102,11 +103,6 @@ fn translate(program: &EgglogProgram, steps: &[ScheduleStep]) -> Result<Vec<Step
             })
         })
         .collect()
-}
-
-fn step_name(program: &EgglogProgram, index: usize) -> String {
-    let ruleset = &program.rulesets[index];
-    ruleset.combined.clone().unwrap_or_else(|| ruleset.name.clone())
 }
 
 /// How many nodes a match of each rule can make.
@@ -209,7 +205,7 @@ impl Meter {
         self.refused = 0;
         self.max_refused = if inputs.len() == 1 { 0 } else { budget.matches.saturating_mul(10) };
         self.fresh = 0;
-        self.max_fresh = if inputs.len() == 1 { u64::MAX } else { BATCH_FRESH };
+        self.max_fresh = if inputs.len() == 1 { u64::MAX } else { budget.batch_fresh };
         self.stopped = false;
     }
 

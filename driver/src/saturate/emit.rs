@@ -21,6 +21,8 @@ pub struct Trace {
     pub(super) steps: Vec<String>,
     /// Primitive calls that succeeded.
     pub(super) calls: Calls,
+    /// A budget ended. Nothing bounds the printed program, so its classes may be more, and it may not end.
+    pub exhausted: bool,
 }
 
 /// The name of the function that gives the class of an input value by unit and position.
@@ -114,6 +116,9 @@ fn write_run(
         }
     }
     writeln!(out, "\n; the steps that were taken")?;
+    if trace.exhausted {
+        writeln!(out, "; WARNING: a budget ended in this run. Here none does: bound memory before running this.")?;
+    }
     for step in &trace.steps {
         writeln!(out, "(run-schedule (run {step}))")?;
     }

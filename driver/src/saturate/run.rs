@@ -2,6 +2,7 @@
 
 use super::batch::Batch;
 use super::budget::{Budget, Step};
+use super::possible::Possible;
 use super::{EngineError, Report};
 use rewright_dsl::egglog::{TYPE_BITS, TableKind};
 
@@ -9,11 +10,16 @@ use rewright_dsl::egglog::{TYPE_BITS, TableKind};
 pub(super) fn run(
     batch: &mut Batch<'_>,
     plan: &[Step],
+    possible: &Possible,
     budget: &Budget,
     report: &mut Report,
 ) -> Result<(Vec<String>, bool), EngineError> {
-    let mut runner = Runner { batch, budget, report, steps: Vec::new(), stopped: false };
+    let possible = possible.rulesets(batch.program, batch.tables.iter().copied());
+    let mut runner = Runner { batch, possible, budget, report, steps: Vec::new(), stopped: false };
     runner.sequence(plan)?;
+    if runner.steps.is_empty() {
+        runner.laws()?;
+    }
     let (steps, stopped) = (runner.steps, runner.stopped);
     batch.shared.meter(|meter| {
         for (rule, matches) in report.rules.iter_mut().zip(&meter.matches) {
@@ -25,6 +31,8 @@ pub(super) fn run(
 
 struct Runner<'r, 'b> {
     batch: &'r mut Batch<'b>,
+    /// By ruleset: can it do anything here?
+    possible: Vec<bool>,
     budget: &'r Budget,
     report: &'r mut Report,
     steps: Vec<String>,
@@ -37,10 +45,10 @@ impl Runner<'_, '_> {
         let mut changed = false;
         for step in steps {
             match step {
-                Step::Run { ruleset, node_limit } => changed |= self.step(ruleset, *node_limit)?,
+                Step::Run { ruleset, node_limit } => changed |= self.step(*ruleset, *node_limit)?,
                 Step::Saturate { ruleset, node_limit } => {
                     for _ in 0..self.budget.rounds {
-                        if !self.step(ruleset, *node_limit)? {
+                        if !self.step(*ruleset, *node_limit)? {
                             break;
                         }
                         changed = true;
@@ -59,14 +67,30 @@ impl Runner<'_, '_> {
         Ok(changed)
     }
 
-    fn step(&mut self, ruleset: &str, node_limit: Option<u64>) -> Result<bool, EngineError> {
-        if self.stopped || self.steps.len() >= self.budget.steps {
+    /// Laws run beside every ruleset; where no ruleset can do anything, they run alone.
+    fn laws(&mut self) -> Result<(), EngineError> {
+        let own = &self.batch.program.ruleset_index;
+        let laws = (0..self.possible.len()).filter(|i| own.values().all(|own| own != i)).collect::<Vec<_>>();
+        for ruleset in laws {
+            for _ in 0..self.budget.rounds {
+                if !self.step(ruleset, None)? {
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
+        if self.stopped || !self.possible[ruleset] || self.steps.len() >= self.budget.steps {
             return Ok(false);
         }
+        let ruleset = &self.batch.program.rulesets[ruleset];
+        let ruleset = ruleset.combined.as_ref().unwrap_or(&ruleset.name);
         let shared = self.batch.shared;
         shared.meter(|meter| meter.begin_step(node_limit));
         let report = self.batch.egraph.step_rules(ruleset).map_err(|error| EngineError::Run(error.to_string()))?;
-        self.steps.push(ruleset.to_owned());
+        self.steps.push(ruleset.clone());
         for (rule, mine) in self.batch.program.rules.iter().zip(&mut self.report.rules) {
             mine.time += report.search_and_apply_time_per_rule.get(rule.name.as_str()).copied().unwrap_or_default();
         }

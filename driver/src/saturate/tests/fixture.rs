@@ -236,8 +236,8 @@ impl<'f> Unit<'f> {
 
     pub(super) fn op(&mut self, name: &str, ty: Ty, children: &[InputId]) -> InputId {
         let id = self.fixture.op_id(name);
-        let types = if self.fixture.program.universe.ops.get(id).tparams.is_empty() { &[][..] } else { &[ty][..] };
-        self.add(Head::Op(id), types, children)
+        let types = vec![ty; self.fixture.program.universe.ops.get(id).tparams.len()];
+        self.add(Head::Op(id), &types, children)
     }
 }
 

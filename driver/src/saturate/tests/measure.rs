@@ -29,7 +29,8 @@ fn int_lit(i: usize) -> rewright_typeprop::Term {
 
 pub(super) fn random_units(f: &mut Fixture, count: usize, nodes: usize) -> Vec<EGraphInput> {
     let types = ["i8", "i16", "i32", "i64"].map(|name| f.type_of(name));
-    let names = ["iadd", "imul", "isub", "iand", "ishl", "umin"];
+    let and = if f.program.universe.ops.by_unique("iand").is_some() { "iand" } else { "band" };
+    let names = ["iadd", "imul", "isub", and, "ishl", "umin"];
     let mut seed = 12345u64;
     let mut random = move |n: usize| {
         seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
@@ -98,5 +99,82 @@ fn measure_sizes() {
         let (views, report) =
             engine.saturate(&[&units[0]], &f.program.universe.types, &SaturateOptions::default()).unwrap();
         eprintln!("{nodes}: {} nodes, exhausted {}, {:?}", views[0].nodes.len(), views[0].exhausted, report.times);
+    }
+}
+
+/// Time on a processor: the machine may be shared.
+fn cpu() -> std::time::Duration {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
+    let nanos = text.split_whitespace().next().and_then(|n| n.parse().ok()).unwrap_or(0);
+    std::time::Duration::from_nanos(nanos)
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn measure_prepare() {
+    for rules in [125, 250, 500, 1_000] {
+        let mut f = large(80, rules);
+        intern_types(&mut f.program);
+        let compiled = Arc::new(compile(&f.program));
+        let source = Arc::new(f.program.clone());
+        let start = cpu();
+        let engine = Engine::prepare(&compiled, &source).unwrap();
+        let prepared = cpu();
+        drop(engine.base.clone());
+        eprintln!("{} rules: prepare {:?}, clone {:?}", compiled.rules.len(), prepared - start, cpu() - prepared);
+    }
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn measure_packs() {
+    let root = crate::packs::root(std::path::Path::new("std.default")).unwrap();
+    let mut packs = crate::packs::load(vec![root]);
+    intern_types(&mut packs.program);
+    let start = Instant::now();
+    let compiled = Arc::new(compile(&packs.program));
+    eprintln!(
+        "{} rules -> {} egglog rules, {} tables, {} primitives, {} rulesets, compile {:?}",
+        packs.program.rules.len(),
+        compiled.rules.len(),
+        compiled.tables.len(),
+        compiled.primitives.len(),
+        compiled.rulesets.len(),
+        start.elapsed()
+    );
+    for skipped in &compiled.skipped {
+        eprintln!("  skipped {}: {}", packs.program.rule(skipped.rule).name, skipped.reason);
+    }
+    let source = Arc::new(packs.program);
+    let start = cpu();
+    let mut engine = Engine::prepare(&compiled, &source).unwrap();
+    eprintln!("prepare {:?} on the processor", cpu() - start);
+    let mut f = Fixture { program: (*source).clone() };
+    for (count, nodes) in [(1, 10), (1, 50), (100, 50), (1, 1_000), (1, 10_000)] {
+        let units = random_units(&mut f, count, nodes);
+        let all: Vec<&EGraphInput> = units.iter().collect();
+        for schedule in [Some("default".to_owned()), None] {
+            let options = SaturateOptions { schedule, ..SaturateOptions::default() };
+            let (views, report) = engine.saturate(&all, &source.universe.types, &options).unwrap();
+            let nodes: usize = views.iter().map(|v| v.nodes.len()).sum();
+            let matches: u64 = report.rules.iter().map(|r| r.matches).sum();
+            eprintln!(
+                "{count} x {}: {nodes} nodes, {matches} matches, {} steps, {} batches, {} exhausted, {:?}",
+                all[0].nodes.len(),
+                report.steps,
+                report.batches,
+                report.exhausted,
+                report.times
+            );
+            if count == 100 {
+                let mut slow: Vec<_> = report.by_rule(&compiled).into_iter().collect();
+                slow.sort_by_key(|(_, r)| std::cmp::Reverse(r.time));
+                for (rule, r) in &slow[..8] {
+                    eprintln!("    {}: {} matches, {:?}", source.rule(*rule).name, r.matches, r.time);
+                }
+                let rules: std::time::Duration = report.rules.iter().map(|r| r.time).sum();
+                eprintln!("    all rules {rules:?}");
+            }
+        }
     }
 }

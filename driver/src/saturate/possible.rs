@@ -1,0 +1,88 @@
+//! Which rulesets can do anything in an e-graph: a rule needs a row in every table of its body. Rules over floats
+//! or memory cost a few microseconds a step each even where there are none, and a pack has thousands.
+//!
+//! **Invariant**: what is left out could not have matched, so results do not depend on this.
+
+use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr};
+use rustc_hash::FxHashMap;
+
+/// Tables and relations that each rule reads and fills, by number: tables first, then relations.
+pub(super) struct Possible {
+    rules: Vec<(Vec<usize>, Vec<usize>)>,
+    symbols: usize,
+    /// Filled by insertion whatever the input.
+    always: Vec<usize>,
+}
+
+impl Possible {
+    pub(super) fn new(program: &EgglogProgram) -> Self {
+        let tables = program.tables.iter().map(|table| table.name.as_str());
+        let relations = program.facts.iter().chain(&program.isa).map(|relation| relation.name.as_str());
+        let numbers: FxHashMap<&str, usize> = tables.chain(relations).enumerate().map(|(i, name)| (name, i)).collect();
+        let rules = program
+            .rules
+            .iter()
+            .map(|rule| {
+                let (mut reads, mut fills) = (Vec::new(), Vec::new());
+                for atom in &rule.body {
+                    match atom {
+                        Atom::Equal(a, b) => {
+                            collect(a, &numbers, &mut reads);
+                            collect(b, &numbers, &mut reads);
+                        }
+                        Atom::Holds(a) => collect(a, &numbers, &mut reads),
+                    }
+                }
+                for action in &rule.actions {
+                    match action {
+                        Action::Union(a, b) => {
+                            collect(a, &numbers, &mut fills);
+                            collect(b, &numbers, &mut fills);
+                        }
+                        Action::Insert(a) => collect(a, &numbers, &mut fills),
+                        Action::Subsume(_) => {}
+                    }
+                }
+                (reads, fills)
+            })
+            .collect();
+        let always = program.isa.iter().filter_map(|isa| numbers.get(isa.name.as_str()).copied()).collect();
+        Possible { rules, symbols: numbers.len(), always }
+    }
+
+    /// By ruleset: can some rule of it match, now or later, if these tables have rows now?
+    pub(super) fn rulesets(&self, program: &EgglogProgram, tables: impl Iterator<Item = usize>) -> Vec<bool> {
+        let mut filled = vec![false; self.symbols];
+        tables.chain(self.always.iter().copied()).for_each(|table| filled[table] = true);
+        let mut possible = vec![false; self.rules.len()];
+        loop {
+            let mut changed = false;
+            for (rule, (reads, fills)) in self.rules.iter().enumerate() {
+                if !possible[rule] && reads.iter().all(|symbol| filled[*symbol]) {
+                    possible[rule] = true;
+                    changed = true;
+                    fills.iter().for_each(|symbol| filled[*symbol] = true);
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        let mut rulesets = vec![false; program.rulesets.len()];
+        for (rule, possible) in program.rules.iter().zip(possible) {
+            rulesets[rule.ruleset] |= possible;
+        }
+        rulesets
+    }
+}
+
+fn collect(expr: &Expr, numbers: &FxHashMap<&str, usize>, into: &mut Vec<usize>) {
+    if let Expr::Call(name, args) = expr {
+        if let Some(number) = numbers.get(name.as_str())
+            && !into.contains(number)
+        {
+            into.push(*number);
+        }
+        args.iter().for_each(|arg| collect(arg, numbers, into));
+    }
+}
