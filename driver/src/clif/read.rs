@@ -16,8 +16,10 @@ use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Flags, FlagsOrIsa};
 use cranelift_codegen::verify_function;
 use cranelift_reader::{Feature, IsaSpec, ParseOptions, parse_test};
+use std::cell::Cell;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
 
 /// The highest number of a value (or any entity) that a file may name. The reader allocates all lower ones.
 const MAX_ENTITY: u64 = 1 << 20;
@@ -181,9 +183,26 @@ pub fn write(file: &File, replaced: &[Option<&Function>]) -> String {
     out
 }
 
-/// Runs Cranelift's code; a panic of it becomes a message.
+thread_local! {
+    /// Panics of this thread are somebody's message now: the hook says nothing of them.
+    static QUIET: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Runs Cranelift's code; a panic of it becomes a message, and nothing else is printed.
 pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| match payload.downcast::<String>() {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let usual = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if !QUIET.get() {
+                usual(info);
+            }
+        }));
+    });
+    let before = QUIET.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(run));
+    QUIET.set(before);
+    result.map_err(|payload| match payload.downcast::<String>() {
         Ok(message) => *message,
         Err(payload) => payload.downcast_ref::<&str>().map_or("unknown panic", |m| m).to_string(),
     })
