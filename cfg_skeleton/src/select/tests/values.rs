@@ -144,6 +144,18 @@ fn a_division_is_one_instruction_with_its_check() {
 }
 
 #[test]
+fn an_instruction_performs_all_of_its_checks_for_those_below() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32", "i32"]);
+    let [x, y] = args(&b);
+    let q = b.op("sdiv", "i32", &[x, y]);
+    let r = b.op("sdiv", "i32", &[q, y]);
+    b.ret(&[r]);
+    let case = Case::new(&b, &u);
+    assert_eq!(listing(&case.optimised(), &u), ["sdiv", "sdiv"]);
+}
+
+#[test]
 fn a_dead_division_leaves_its_check() {
     let u = universe();
     let mut b = Builder::new(&u, &["i32", "i32"]);

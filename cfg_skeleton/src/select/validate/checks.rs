@@ -70,7 +70,7 @@ impl Validator<'_> {
     pub(super) fn facts(&mut self) {
         for site in self.flow.sites(self.skeleton) {
             let write = matches!(self.skeleton.statement(site).kind, StatementKind::Write { .. });
-            if (self.executed(site) || self.said(site))
+            if (self.executed(site) || self.said(site) || self.performed(site))
                 && let Some((fact, _)) = self.checks(site)
             {
                 self.places.entry(fact).or_default().push((self.skeleton.segment_after(site), write));
