@@ -8,21 +8,19 @@
 //! **Invariant**: what [`export`] returns has passed Cranelift's verifier. If it cannot, the caller keeps the
 //! original function and reports a failure.
 
-use crate::clif::import::{Payloads, operands};
+mod opaque;
+mod terminator;
+
+use crate::clif::import::Payloads;
 use crate::clif::names::{Cond, Names, Spelling, scalar_of};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir as clif;
-use cranelift_codegen::ir::instructions::{InstructionFormat, InstructionMapper, ValueList};
-use cranelift_codegen::ir::{
-    BlockArg, BlockCall, Endianness, ExceptionTableData, ExceptionTableItem, InstBuilder, InstructionData,
-    JumpTableData, MemFlagsData, Opcode, TrapCode,
-};
+use cranelift_codegen::ir::instructions::InstructionFormat;
+use cranelift_codegen::ir::{Endianness, InstBuilder, InstructionData, MemFlagsData, Opcode, TrapCode};
 use cranelift_codegen::isa::CallConv;
 use cranelift_codegen::settings::FlagsOrIsa;
 use cranelift_codegen::verify_function;
-use rewright_cfg_skeleton::ir::{
-    Access, BlockId, Edge, EdgeArg, Function, Inst, InstKind, PayloadId, Terminator, Value,
-};
+use rewright_cfg_skeleton::ir::{Access, BlockId, EdgeArg, Function, Inst, InstKind, PayloadId, Value};
 use rewright_typeprop::OpId;
 use smallvec::SmallVec;
 use std::num::NonZeroU8;
@@ -436,215 +434,10 @@ impl Exporter<'_> {
     fn mem_flags(&mut self, flags: MemFlagsData) -> Result<clif::MemFlags, ExportError> {
         self.out.dfg.mem_flags.insert(flags).map_err(|_| ExportError::MemFlags)
     }
-
-    /// The original instruction with new operands. Result types are those of the original.
-    fn opaque(
-        &mut self,
-        block: clif::Block,
-        representative: clif::Inst,
-        args: &[clif::Value],
-    ) -> Result<clif::Inst, ExportError> {
-        let original = &self.original.dfg;
-        let data = &original.insts[representative];
-        if args.len() != operands(self.original, representative).count() {
-            return Err(ExportError::Operands(data.opcode()));
-        }
-        let handler = match *data {
-            InstructionData::ExceptionHandlerAddress { block, .. } => Some(self.handler(block)?),
-            _ => None,
-        };
-        let mut mapper = Clone { original, out: &mut self.out.dfg, args, handler, exception_table: None };
-        let data = data.map(&mut mapper);
-        Ok(self.append(block, data, original.ctrl_typevar(representative)))
-    }
-
-    /// The block that now ends in the call that `block` ended in.
-    fn handler(&self, block: clif::Block) -> Result<clif::Block, ExportError> {
-        let call = self.original.layout.last_inst(block).ok_or(ExportError::Handler)?;
-        let ends_in_call = |id: &BlockId| match self.function.block(*id).term {
-            Terminator::Opaque { payload, .. } => self.payloads.inst(payload) == Some(call),
-            _ => false,
-        };
-        let id = self.function.layout.iter().copied().find(ends_in_call).ok_or(ExportError::Handler)?;
-        self.blocks[id.index()].ok_or(ExportError::Handler)
-    }
-
-    /// What Cranelift keeps beside a call or a sequence point.
-    fn carry_over(&mut self, made: clif::Inst, origin: clif::Inst) {
-        if !self.original.dfg.inst_is_valid(origin) {
-            return;
-        }
-        self.locate(made, origin);
-        self.out.debug_tags.set(made, self.original.debug_tags.get(origin).iter().cloned());
-        if let Some(entries) = self.original.dfg.user_stack_map_entries(origin) {
-            self.out.dfg.append_user_stack_map_entries(made, entries.iter().cloned());
-        }
-    }
-
-    fn edge(&mut self, edge: &Edge) -> Result<BlockCall, ExportError> {
-        let target = self.blocks[edge.target.index()].expect("the target of a reachable edge is reachable");
-        let args: SmallVec<[BlockArg; 4]> = edge
-            .args
-            .iter()
-            .map(|arg| {
-                Ok(match *arg {
-                    EdgeArg::Value(value) => BlockArg::Value(self.value(value)?),
-                    EdgeArg::Terminator(n) if n % 2 == 0 => BlockArg::TryCallRet(n / 2),
-                    EdgeArg::Terminator(n) => BlockArg::TryCallExn(n / 2),
-                })
-            })
-            .collect::<Result<_, ExportError>>()?;
-        Ok(BlockCall::new(target, args, &mut self.out.dfg.value_lists))
-    }
-
-    fn terminator(&mut self, id: BlockId, block: clif::Block) -> Result<(), ExportError> {
-        let term = &self.function.block(id).term;
-        let made = match term {
-            Terminator::Jump(edge) => {
-                let data = InstructionData::Jump { opcode: Opcode::Jump, destination: self.edge(edge)? };
-                self.append(block, data, clif::types::INVALID)
-            }
-            Terminator::Branch { cond, then, els } => {
-                let blocks = [self.edge(then)?, self.edge(els)?];
-                let data = InstructionData::Brif { opcode: Opcode::Brif, arg: self.value(*cond)?, blocks };
-                self.append(block, data, clif::types::INVALID)
-            }
-            Terminator::Switch { index, targets, default } => {
-                let default = self.edge(default)?;
-                let targets = targets.iter().map(|e| self.edge(e)).collect::<Result<Vec<_>, _>>()?;
-                let table = self.out.create_jump_table(JumpTableData::new(default, &targets));
-                let data = InstructionData::BranchTable { opcode: Opcode::BrTable, arg: self.value(*index)?, table };
-                self.append(block, data, clif::types::INVALID)
-            }
-            Terminator::Return(values) => {
-                let values = self.values(values)?;
-                let args = ValueList::from_iter(values, &mut self.out.dfg.value_lists);
-                self.append(block, InstructionData::MultiAry { opcode: Opcode::Return, args }, clif::types::INVALID)
-            }
-            Terminator::Trap { code } => {
-                let data = InstructionData::Trap { opcode: Opcode::Trap, code: trap_code(*code)? };
-                self.append(block, data, clif::types::INVALID)
-            }
-            Terminator::Opaque { payload, args, targets } => {
-                let made = self.opaque_terminator(block, *payload, args, targets)?;
-                self.carry_over(made, self.payloads.inst(*payload).ok_or(ExportError::Payload(*payload))?);
-                return Ok(());
-            }
-        };
-        // A block that is still the original's ends where the original ended.
-        let origin = self.payloads.blocks.get(id.index()).and_then(|b| self.original.layout.last_inst(*b));
-        if let Some(origin) = origin
-            && self.original.dfg.insts[origin].opcode() == self.out.dfg.insts[made].opcode()
-        {
-            self.locate(made, origin);
-        }
-        Ok(())
-    }
-
-    fn opaque_terminator(
-        &mut self,
-        block: clif::Block,
-        payload: PayloadId,
-        args: &[Value],
-        targets: &[Edge],
-    ) -> Result<clif::Inst, ExportError> {
-        let representative = self.payloads.inst(payload).ok_or(ExportError::Payload(payload))?;
-        let args = self.values(args)?;
-        let data = &self.original.dfg.insts[representative];
-        let bad = || ExportError::Operands(data.opcode());
-        if args.len() != operands(self.original, representative).count() {
-            return Err(bad());
-        }
-        let mut exception_table = None;
-        if let Some(table) = data.exception_table() {
-            let table = &self.original.dfg.exception_tables[table];
-            let mut calls = targets.iter().map(|e| self.edge(e)).collect::<Result<Vec<_>, _>>()?;
-            let normal = calls.pop().ok_or_else(bad)?;
-            let mut calls = calls.into_iter();
-            let mut contexts = args.iter().skip(self.original.dfg.inst_args(representative).len());
-            let mut items = Vec::new();
-            for item in table.items() {
-                items.push(match item {
-                    ExceptionTableItem::Tag(tag, _) => ExceptionTableItem::Tag(tag, calls.next().ok_or_else(bad)?),
-                    ExceptionTableItem::Default(_) => ExceptionTableItem::Default(calls.next().ok_or_else(bad)?),
-                    ExceptionTableItem::Context(_) => ExceptionTableItem::Context(*contexts.next().ok_or_else(bad)?),
-                });
-            }
-            let table = ExceptionTableData::new(table.signature(), normal, items);
-            exception_table = Some(self.out.dfg.exception_tables.push(table));
-        } else if !targets.is_empty() {
-            return Err(bad());
-        }
-        let original = &self.original.dfg;
-        let mut mapper = Clone { original, out: &mut self.out.dfg, args: &args, handler: None, exception_table };
-        let data = data.map(&mut mapper);
-        Ok(self.append(block, data, original.ctrl_typevar(representative)))
-    }
 }
 
 /// Our number of a trap code is Cranelift's byte.
 fn trap_code(code: u32) -> Result<TrapCode, ExportError> {
     let byte = u8::try_from(code).ok().and_then(NonZeroU8::new).ok_or(ExportError::TrapCode(code))?;
     Ok(TrapCode::from_raw(byte))
-}
-
-/// Clones an instruction into another function whose tables are the same, with new operands in order.
-struct Clone<'a> {
-    original: &'a clif::DataFlowGraph,
-    out: &'a mut clif::DataFlowGraph,
-    args: &'a [clif::Value],
-    handler: Option<clif::Block>,
-    exception_table: Option<clif::ExceptionTable>,
-}
-
-impl Clone<'_> {
-    fn next(&mut self) -> clif::Value {
-        // The caller has compared the numbers of operands.
-        let (first, rest) = self.args.split_first().expect("as many operands as the original has");
-        self.args = rest;
-        *first
-    }
-}
-
-impl InstructionMapper for Clone<'_> {
-    fn map_value(&mut self, _: clif::Value) -> clif::Value {
-        self.next()
-    }
-    fn map_value_list(&mut self, list: ValueList) -> ValueList {
-        let values: Vec<_> = (0..list.len(&self.original.value_lists)).map(|_| self.next()).collect();
-        ValueList::from_slice(&values, &mut self.out.value_lists)
-    }
-    fn map_global_value(&mut self, global: clif::GlobalValue) -> clif::GlobalValue {
-        global
-    }
-    fn map_jump_table(&mut self, table: clif::JumpTable) -> clif::JumpTable {
-        table
-    }
-    fn map_exception_table(&mut self, table: clif::ExceptionTable) -> clif::ExceptionTable {
-        self.exception_table.unwrap_or(table)
-    }
-    fn map_block_call(&mut self, call: BlockCall) -> BlockCall {
-        call
-    }
-    fn map_block(&mut self, block: clif::Block) -> clif::Block {
-        self.handler.unwrap_or(block)
-    }
-    fn map_func_ref(&mut self, func: clif::FuncRef) -> clif::FuncRef {
-        func
-    }
-    fn map_sig_ref(&mut self, sig: clif::SigRef) -> clif::SigRef {
-        sig
-    }
-    fn map_stack_slot(&mut self, slot: clif::StackSlot) -> clif::StackSlot {
-        slot
-    }
-    fn map_dynamic_stack_slot(&mut self, slot: clif::DynamicStackSlot) -> clif::DynamicStackSlot {
-        slot
-    }
-    fn map_constant(&mut self, constant: clif::Constant) -> clif::Constant {
-        constant
-    }
-    fn map_immediate(&mut self, immediate: clif::Immediate) -> clif::Immediate {
-        immediate
-    }
 }
