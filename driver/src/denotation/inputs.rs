@@ -55,7 +55,7 @@ fn input(function: &Function, universe: &Universe, addresses: &[bool], may_alias
 fn random_constant(scalar: Option<Scalar>, rng: &mut ChaCha8Rng) -> i64 {
     let Some(scalar) = scalar else { return rng.random() };
     let bits = scalar.bits();
-    let raw: u64 = match (scalar, rng.random_range(0..8)) {
+    let raw: u64 = match (scalar, rng.random_range(0..9)) {
         (Scalar::F32, 0..5) => (*FLOATS.choose(rng).expect("not empty") as f32).to_bits().into(),
         (Scalar::F64, 0..5) => FLOATS.choose(rng).expect("not empty").to_bits(),
         (_, 0) => rng.random_range(0..4),
@@ -64,6 +64,7 @@ fn random_constant(scalar: Option<Scalar>, rng: &mut ChaCha8Rng) -> i64 {
         (_, 3) => (1 << (bits - 1)) - 1,
         (_, 4) => 1 << rng.random_range(0..bits),
         (_, 5) => rng.random_range(0..256),
+        (_, 6) => 0,
         _ => rng.random(),
     };
     scalar.canonical(raw)
