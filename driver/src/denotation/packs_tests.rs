@@ -101,7 +101,7 @@ fn hunt(count: usize) -> (usize, usize, Vec<String>) {
 
 #[test]
 fn mutants_are_found() {
-    let (tried, found, missed) = hunt(6);
+    let (tried, found, missed) = hunt(3);
     assert!(found * 3 >= tried * 2, "{found} of {tried}; missed: {missed:#?}");
 }
 
