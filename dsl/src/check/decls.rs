@@ -8,6 +8,7 @@ use crate::syntax::ast::{self, Item, ItemKind, Name, Param, Span, TParam, TypeKi
 use rewright_typeprop::ops::{Cost, Laws, OpParam};
 use rewright_typeprop::types::{TypeDecl, TypeDeclId};
 use rewright_typeprop::{Effects, Op, Scalar, TypeExpr, TypeParam, TypeStore};
+use std::rc::Rc;
 
 /// Names that only the language itself gives a meaning.
 const RESERVED_TYPES: [&str; 2] = ["Any", "State"];
@@ -63,7 +64,7 @@ impl<'a> Checker<'a> {
                     self.declare_fn(file, item, f, &mut scope);
                 }
             }
-            self.scopes.push(scope);
+            self.scopes.push(Rc::new(scope));
         }
         self.has_subtypes = vec![false; self.program.universe.types.decls().count()];
         for (_, decl) in self.program.universe.types.decls() {

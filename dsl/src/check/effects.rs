@@ -5,7 +5,7 @@
 //! A plain rule keeps them; writes are kept by the types, since a state can only be replaced by a state.
 
 use super::Checker;
-use super::elab::short;
+use super::messages::short;
 use super::report::Report;
 use crate::program::Guard;
 use crate::syntax::ast::{Rewrite, Span};

@@ -59,7 +59,7 @@ impl Checker<'_> {
                 vec![subject, side]
             }
         };
-        elab.parameters(&example.params, &super::rules::state_names(&sides), false);
+        elab.parameters(&example.params, &super::variables::state_names(&sides), false);
         let left = elab.side(subject, EXAMPLE);
         let other: Option<NodeId> = match verdict {
             ast::Verdict::Stays => None,
@@ -141,11 +141,10 @@ impl Checker<'_> {
     /// A rule by `rule`, `ruleset.rule` or `pack.ruleset.rule`; `.back` names the way back.
     fn find_rule(&mut self, file: usize, path: &Path) -> Option<RuleId> {
         let candidates = self.scopes[file].candidates(&path.node);
-        let rules = &self.program.rules;
-        let position = |name: &String| rules.iter().position(|r| r.name == *name).map(|i| RuleId(i as u32));
-        if let Some(id) = candidates.iter().find_map(position) {
-            return Some(id);
+        if let Some(id) = candidates.iter().find_map(|c| self.rule_names.get(c)) {
+            return Some(*id);
         }
+        let rules = &self.program.rules;
         // Without its ruleset, if only one of the pack's rulesets has it; then in other packs.
         let packs: Vec<String> = std::iter::once(self.scopes[file].pack.clone())
             .chain(self.scopes[file].qualified.keys().cloned())
@@ -190,10 +189,10 @@ impl Checker<'_> {
         for rule in rules.iter().filter(|r| !r.law) {
             let local = rule.name.strip_prefix(&prefix).unwrap_or(&rule.name);
             known.push(local.to_string());
-            known.push(super::elab::short(local).to_string());
+            known.push(super::messages::short(local).to_string());
         }
         for rejected in &self.rejected_rules {
-            known.push(super::elab::short(rejected).to_string());
+            known.push(super::messages::short(rejected).to_string());
         }
         let report =
             Report::error("RW0205", path.span, format!("unknown rule `{}`", path.node), "not declared or imported")

@@ -1,7 +1,8 @@
 //! The end of an elaboration: calls that wait are resolved, reading calls get their state, open types are closed
 //! or become inferred type parameters, literals are checked against the instances; then nodes become terms.
 
-use super::elab::{Elab, NodeId, NodeKind, Place, VariableKind, short};
+use super::elab::{Elab, NodeId, NodeKind, Place, VariableKind};
+use super::messages::short;
 use super::report::{Report, listed};
 use super::solve::IType;
 use crate::syntax::ast::Span;

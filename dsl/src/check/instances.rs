@@ -173,7 +173,7 @@ impl Checker<'_> {
 
     fn value(&self, term: &Term, targs: &[Ty]) -> Option<i64> {
         let mut needed = vec![false; 64];
-        if !super::ops::needs(term, &self.computable, &mut needed) || needed.contains(&true) {
+        if !super::computable::needs(term, &self.computable, &mut needed) || needed.contains(&true) {
             return None;
         }
         match evaluate_term(&self.program.universe, term, targs, &[0; 64]) {

@@ -54,8 +54,10 @@ impl Checker<'_> {
             kind: VarKind::Value { ty: op.params[0].ty.clone(), constant: false },
         };
         let set = format!("{}.{set}", op.pack);
+        let name = format!("{set}.{}.{law}", op.unique);
+        self.rule_names.insert(name.clone(), id);
         self.program.rules.push(Rule {
-            name: format!("{set}.{}.{law}", op.unique),
+            name,
             span,
             doc: Vec::new(),
             tparams: op.tparams.clone(),

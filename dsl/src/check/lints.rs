@@ -13,7 +13,9 @@ impl Checker<'_> {
     pub(super) fn lint(&mut self) {
         let written = std::mem::take(&mut self.written);
         let faultless = self.errors() == 0;
-        self.lint_duplicates(&written);
+        if written.iter().any(|w| self.files[w.file].root) {
+            self.lint_duplicates(&written);
+        }
         for rule in written.iter().filter(|w| self.files[w.file].root) {
             if faultless {
                 self.lint_example(rule);
@@ -34,7 +36,7 @@ impl Checker<'_> {
                 );
             }
         }
-        if faultless {
+        if faultless && self.files.iter().any(|f| f.root && !f.library) {
             self.lint_unused();
         }
     }

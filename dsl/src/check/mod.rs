@@ -14,6 +14,7 @@
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
 //! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
 
+mod computable;
 mod decls;
 mod effects;
 mod elab;
@@ -23,6 +24,7 @@ mod guards;
 mod instances;
 mod laws;
 mod lints;
+mod messages;
 mod ops;
 mod overload;
 mod report;
@@ -30,13 +32,18 @@ mod rules;
 mod schedules;
 mod scope;
 mod solve;
+#[cfg(test)]
+mod tests;
+mod variables;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{FactId, Program, RuleId};
 use crate::syntax::ast::{File, Item, ItemKind, Name, Span};
 use indexmap::IndexMap;
 use report::Report;
+use rustc_hash::FxHashMap;
 use scope::Scope;
+use std::rc::Rc;
 
 /// A file with what the loader knows of it.
 #[derive(Clone, Debug, Default)]
@@ -62,6 +69,7 @@ pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
         program: Program::default(),
         diagnostics: Vec::new(),
         scopes: Vec::new(),
+        rule_names: FxHashMap::default(),
         type_spans: vec![Span::default()],
         op_spans: Vec::new(),
         fact_spans: Vec::new(),
@@ -103,7 +111,9 @@ struct Checker<'a> {
     program: Program,
     diagnostics: Vec<Diagnostic>,
     /// Per file.
-    scopes: Vec<Scope>,
+    scopes: Vec<Rc<Scope>>,
+    /// Rules by qualified name.
+    rule_names: FxHashMap<String, RuleId>,
     /// Places of names, by id.
     type_spans: Vec<Span>,
     op_spans: Vec<Span>,

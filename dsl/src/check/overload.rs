@@ -3,7 +3,8 @@
 //! Those whose parameters the arguments fit; among them the most specific one: its parameter types are below the
 //! others'. While an argument is still open and several fit, the call waits.
 
-use super::elab::{Call, Elab, NodeId, NodeKind, signature};
+use super::elab::{Call, Elab, NodeId, NodeKind};
+use super::messages::signature;
 use super::report::Report;
 use super::solve::{Clash, IType, Solver, rigid, substitute};
 use rewright_typeprop::{Op, OpId, Universe};

@@ -1,0 +1,110 @@
+//! Which operations can be computed while matching, and from what: a `@model`, a `spec`, or a `host fn`.
+
+use super::Checker;
+use super::report::Report;
+use rewright_typeprop::{Model, OpId, Term};
+
+impl Checker<'_> {
+    /// A meaning must not lead back to itself.
+    pub(super) fn reject_cyclic_specs(&mut self) {
+        let callees: Vec<Vec<u32>> = self
+            .program
+            .universe
+            .ops
+            .iter()
+            .map(|(_, op)| {
+                let mut out = Vec::new();
+                if let Some(spec) = &op.spec {
+                    callees_in(spec, &mut out);
+                }
+                out
+            })
+            .collect();
+        for start in 0..callees.len() as u32 {
+            let mut seen = vec![false; callees.len()];
+            let mut todo = callees[start as usize].clone();
+            while let Some(op) = todo.pop() {
+                if !std::mem::replace(&mut seen[op as usize], true) {
+                    todo.extend(&callees[op as usize]);
+                }
+            }
+            if seen[start as usize] {
+                let op = self.program.universe.ops.get_mut(OpId(start));
+                op.spec = None;
+                let name = op.name.clone();
+                let at = self.op_spans[start as usize];
+                self.report(
+                    Report::error("RW0314", at, format!("the `spec` of `{name}` leads back to itself"), "means itself")
+                        .help("state its meaning in terms of simpler operations"),
+                );
+            }
+        }
+    }
+
+    /// By operation: which arguments must be known to compute it.
+    pub(super) fn computable_ops(&self) -> Vec<Option<Vec<bool>>> {
+        let ops = &self.program.universe.ops;
+        let mut out: Vec<Option<Vec<bool>>> = vec![None; ops.len()];
+        for (id, op) in ops.iter() {
+            let known = match op.model {
+                Some(Model::Width) => Some(false),
+                Some(model) if model.memory().is_some() => None,
+                Some(_) => Some(true),
+                None if op.host && op.effects.is_pure() => Some(true),
+                None => None,
+            };
+            out[id.0 as usize] = known.map(|needed| vec![needed; op.params.len()]);
+        }
+        // Specs build on each other without cycles: as many rounds as the longest chain.
+        loop {
+            let mut changed = false;
+            for (id, op) in ops.iter() {
+                if out[id.0 as usize].is_some() {
+                    continue;
+                }
+                let Some(spec) = &op.spec else { continue };
+                let mut needed = vec![false; op.params.len()];
+                if needs(spec, &out, &mut needed) {
+                    out[id.0 as usize] = Some(needed);
+                    changed = true;
+                }
+            }
+            if !changed {
+                return out;
+            }
+        }
+    }
+}
+
+fn callees_in(term: &Term, out: &mut Vec<u32>) {
+    match term {
+        Term::Var(_) | Term::Lit(..) => {}
+        Term::Eval(inner) => callees_in(inner, out),
+        Term::Call { op, args, state, .. } => {
+            out.push(op.0);
+            args.iter().for_each(|a| callees_in(a, out));
+            if let Some(state) = state {
+                callees_in(state, out);
+            }
+        }
+    }
+}
+
+/// Marks the variables that must be known to compute a term; false if it cannot be computed.
+pub(super) fn needs(term: &Term, ops: &[Option<Vec<bool>>], out: &mut [bool]) -> bool {
+    match term {
+        Term::Lit(..) => true,
+        Term::Eval(inner) => needs(inner, ops, out),
+        Term::Var(v) => match out.get_mut(*v as usize) {
+            Some(needed) => {
+                *needed = true;
+                true
+            }
+            None => false,
+        },
+        Term::Call { op, args, .. } => match &ops[op.0 as usize] {
+            Some(wanted) => args.iter().zip(wanted).all(|(a, needed)| !needed || needs(a, ops, out)),
+            None => false,
+        },
+    }
+}
