@@ -11,7 +11,8 @@
 //!   operands in the planned state);
 //!
 //! and its own check is covered: it cannot trap, an equal check dominates it (for an idempotent write, a read of
-//! the same bytes will do), or the next thing that is executed is an equal check with the same trap code.
+//! the same bytes will do), or the next thing that is executed is an equal check with the same trap code (and
+//! nothing between them is said not to trap: that is said only of executions that have passed the check).
 //!
 //! Dropping a write takes its state away from the values that read it; [`super::construct`] finds out, and the
 //! plan is made again with that write kept.
@@ -102,7 +103,9 @@ pub(crate) fn plan(
     };
     let desynced = vec![FxHashMap::default(); original.len()];
     let forced = vec![false; skeleton.statements.len()];
-    let mut planner = Planner { skeleton, view, universe, cfg, tree, kept, checks, original, plan, desynced, forced };
+    let relied = forced.clone();
+    let mut planner =
+        Planner { skeleton, view, universe, cfg, tree, kept, checks, original, plan, desynced, forced, relied };
     planner.checks();
     planner.writes();
     planner.facts();
@@ -125,6 +128,8 @@ struct Planner<'a> {
     desynced: Vec<FxHashMap<BlockId, ClassId>>,
     /// Writes that an accepted look-ahead relies on to be dropped.
     forced: Vec<bool>,
+    /// Writes that are executed in place of an equal check before them.
+    relied: Vec<bool>,
 }
 
 impl Planner<'_> {
@@ -180,7 +185,8 @@ impl Planner<'_> {
                     }
                     StatementKind::Write { region, .. } => {
                         let state = now.get_mut(region.index());
-                        let (Some(state), false) = (state, self.kept[site.index()]) else {
+                        let pinned = self.kept[site.index()] || self.relied[site.index()];
+                        let (Some(state), false) = (state, pinned) else {
                             if let Some(state) = now.get_mut(region.index()) {
                                 *state = self.original[region.index()][after.index()];
                             }
@@ -232,6 +238,7 @@ impl Planner<'_> {
             pending_any: !covered,
             entered: IndexMap::new(),
             forced: vec![],
+            relied: None,
             steps: 0,
         };
         // An idempotent write whose check has to move needs no other write to set the state right.
@@ -243,6 +250,9 @@ impl Planner<'_> {
         }
         for site in walk.forced {
             self.forced[site.index()] = true;
+        }
+        if let Some(site) = walk.relied {
+            self.relied[site.index()] = true;
         }
         true
     }
@@ -325,6 +335,8 @@ impl Planner<'_> {
                 }
             }
             StatementKind::Check { observes, .. } => match self.plan.fates[site.index()] {
+                // It would be executed without the check that it was behind, and may not trap only there.
+                Fate::Optional if walk.pending_any => Step::Observed,
                 Fate::Optional => Step::On,
                 Fate::Keep if *observes => Step::Observed,
                 Fate::Keep => Step::On,
@@ -347,6 +359,9 @@ impl Planner<'_> {
                     return if walk.pending_any || !inert { Step::Observed } else { Step::On };
                 }
                 let result = self.original[walk.row][after.index()];
+                if equal {
+                    walk.relied = Some(site);
+                }
                 if synced {
                     return if equal { Step::Right } else { Step::Observed };
                 }
@@ -436,6 +451,8 @@ struct Walk {
     /// Blocks entered in the planned state, and over how many edges.
     entered: IndexMap<BlockId, u32>,
     forced: Vec<SiteId>,
+    /// The write that takes over the check.
+    relied: Option<SiteId>,
     steps: u32,
 }
 

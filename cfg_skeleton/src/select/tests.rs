@@ -3,6 +3,7 @@
 mod corrupted;
 mod memory;
 mod oracle;
+mod runs;
 mod scale;
 mod values;
 
@@ -89,7 +90,9 @@ impl<'u> Case<'u> {
 
     fn select_with(&self, options: &Options) -> Selection {
         let selection = select_with(&self.skeleton, &self.view, self.universe, &self.cfg, options);
-        let selection = selection.expect("the original program is a selection");
+        let selection = selection.unwrap_or_else(|e| {
+            panic!("{e}\n{}", crate::ir::text::Printer(&self.function, self.universe));
+        });
         let out = self.elaborate(&selection);
         let errors: Vec<_> = verify(&out, self.universe).iter().map(ToString::to_string).collect();
         assert!(errors.is_empty(), "{errors:?}");

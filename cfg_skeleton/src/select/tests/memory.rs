@@ -14,7 +14,7 @@ fn traps(region: u32, code: u32) -> Access {
 }
 
 /// The rules over states that packs state: forwarding, overwriting, writing back what is there.
-fn memory_rules(case: &mut Case) {
+pub(super) fn memory_rules(case: &mut Case) {
     let (load, store) = (Head::Op(op_id(case.universe, "load")), Head::Op(op_id(case.universe, "store")));
     loop {
         let input_of = |case: &Case, class: ClassId| {

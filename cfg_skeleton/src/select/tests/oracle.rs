@@ -7,10 +7,10 @@ use crate::select::segments::SegmentTree;
 use crate::skeleton::{CheckKey, SkeletonArg, StatementKind};
 
 /// Numbers that look random: xorshift64*.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, n: usize) -> usize {
+    pub(super) fn below(&mut self, n: usize) -> usize {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;

@@ -58,7 +58,7 @@ impl Validator<'_> {
     }
 
     /// The front end says that it never traps.
-    fn said(&self, site: SiteId) -> bool {
+    pub(super) fn said(&self, site: SiteId) -> bool {
         match &self.skeleton.statement(site).kind {
             StatementKind::Write { trap, .. } => trap.is_none(),
             StatementKind::Check { observes, .. } => !observes,

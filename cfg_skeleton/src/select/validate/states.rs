@@ -152,7 +152,7 @@ impl Validator<'_> {
             let data = &self.skeleton.blocks[block.index()];
             while at > data.first_site {
                 at -= 1;
-                if self.executed(SiteId(at)) {
+                if self.executed(SiteId(at)) || self.said(SiteId(at)) {
                     return idle;
                 }
                 idle.push(SiteId(at));
@@ -176,6 +176,10 @@ impl Validator<'_> {
             while at < data.first_site + data.sites {
                 if self.executed(SiteId(at)) {
                     return Some(SiteId(at));
+                }
+                // It is said not to trap where the check has been passed.
+                if self.said(SiteId(at)) {
+                    return None;
                 }
                 at += 1;
             }
