@@ -26,9 +26,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many e-graph input nodes make a batch: enough to share the cost of a clone of the rule base (about as much
-/// as inserting 1,500 nodes), few enough that two threads find work in one file.
-const BATCH_NODES: usize = 4_000;
+/// How many instructions and values make a batch. A clone of the standard packs' rule base costs as much as
+/// inserting tens of thousands of nodes, so batches are large.
+const BATCH_NODES: usize = 20_000;
 
 /// How often a function may be built again after skeleton changes. Most need none; a chain of constant branches
 /// needs one round for each that decides the next.
