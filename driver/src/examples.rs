@@ -10,6 +10,7 @@ use rewright_cfg_skeleton::ir::{Access, Function, InstKind, RegionId, Terminator
 use rewright_dsl::program::{Example, Program, RuleId, Verdict};
 use rewright_typeprop::{Outcome, Term, Ty, TypeExpr, Universe, term::Literal};
 use smallvec::{SmallVec, smallvec};
+use std::collections::BTreeMap;
 
 /// What running one example gave.
 #[derive(Clone, Debug)]
@@ -22,14 +23,28 @@ pub struct ExampleOutcome {
     pub fired: Vec<RuleId>,
 }
 
-/// Runs one example.
-pub fn run(optimiser: &Optimiser, index: usize) -> ExampleOutcome {
+/// Runs examples: those under one schedule share their e-graphs.
+pub fn run(optimiser: &Optimiser, indices: &[usize]) -> Vec<ExampleOutcome> {
     let program = optimiser.program();
+    let mut universe = program.universe.clone();
+    let mut judgements: BTreeMap<usize, Result<Judgement, String>> = BTreeMap::new();
+    let mut by_schedule: BTreeMap<String, Vec<(usize, Trial)>> = BTreeMap::new();
+    for index in indices {
+        let example = &program.examples[*index];
+        match trial(&mut universe, example) {
+            Ok(trial) => by_schedule.entry(schedule(program, example)).or_default().push((*index, trial)),
+            Err(reason) => drop(judgements.insert(*index, Err(reason))),
+        }
+    }
+    for (schedule, trials) in &by_schedule {
+        judge(optimiser, &universe, schedule, trials, &mut judgements);
+    }
+    judgements.into_iter().map(|(index, judgement)| outcome(program, index, judgement)).collect()
+}
+
+fn outcome(program: &Program, index: usize, judgement: Result<Judgement, String>) -> ExampleOutcome {
     let example = &program.examples[index];
-    let (mut failure, fired) = match judge(optimiser, example) {
-        Ok((failure, fired)) => (failure, fired),
-        Err(reason) => (Some(reason), vec![]),
-    };
+    let (mut failure, fired) = judgement.unwrap_or_else(|reason| (Some(reason), vec![]));
     if failure.is_none() {
         let missing: Vec<_> =
             example.fires.iter().filter(|r| !fired.contains(r)).map(|r| program.rule(*r).name.as_str()).collect();
@@ -46,63 +61,101 @@ pub fn run(optimiser: &Optimiser, index: usize) -> ExampleOutcome {
     ExampleOutcome { example: index, failure, fired }
 }
 
-/// The subject of an example as a function, over a universe that has all its types.
-///
-/// # Errors
-/// When the subject is no program.
-pub fn subject(program: &Program, example: usize) -> Result<(Universe, Function), String> {
-    let mut universe = program.universe.clone();
-    let example = &program.examples[example];
-    let f = function(&mut universe, example, &example.subject)?;
-    Ok((universe, f))
+/// What is to be run for one example.
+enum Trial {
+    /// Optimise a function; it must become the other one.
+    Becomes { before: Box<Function>, wanted: Box<Function> },
+    /// Saturate two roots; they must share a class, or not.
+    Same { input: EGraphInput, roots: [InputId; 2], expected: bool },
 }
 
-type Judgement = (Option<String>, Vec<RuleId>);
-
-fn judge(optimiser: &Optimiser, example: &Example) -> Result<Judgement, String> {
+fn trial(universe: &mut Universe, example: &Example) -> Result<Trial, String> {
+    let becomes = |universe: &mut Universe, expected: &Term| {
+        let before = Box::new(function(universe, example, &example.subject)?);
+        Ok(Trial::Becomes { before, wanted: Box::new(function(universe, example, expected)?) })
+    };
     match &example.verdict {
-        Verdict::Becomes(expected) => becomes(optimiser, example, expected),
-        Verdict::Stays => becomes(optimiser, example, &example.subject),
-        Verdict::Equals(other) => same_class(optimiser, example, other, true),
-        Verdict::Differs(other) => same_class(optimiser, example, other, false),
+        Verdict::Becomes(expected) => becomes(universe, expected),
+        Verdict::Stays => becomes(universe, &example.subject),
+        Verdict::Equals(other) => same_class(universe, example, other, true),
+        Verdict::Differs(other) => same_class(universe, example, other, false),
     }
 }
 
-fn becomes(optimiser: &Optimiser, example: &Example, expected: &Term) -> Result<Judgement, String> {
-    let program = optimiser.program();
-    let mut universe = program.universe.clone();
-    let before = function(&mut universe, example, &example.subject)?;
-    let wanted = function(&mut universe, example, expected)?;
-    let options = Options {
-        schedule: Some(schedule(program, example)),
-        log: true,
-        keep_if_not_cheaper: false,
-        ..Options::default()
-    };
-    let outcome = optimiser
-        .optimise(std::slice::from_ref(&before), &universe, &options)
-        .outcomes
-        .pop()
-        .expect("one function in, one out");
+/// Runs all trials of one schedule.
+fn judge(
+    optimiser: &Optimiser,
+    universe: &Universe,
+    schedule: &str,
+    trials: &[(usize, Trial)],
+    judgements: &mut BTreeMap<usize, Result<Judgement, String>>,
+) {
+    let options =
+        Options { schedule: Some(schedule.into()), log: true, keep_if_not_cheaper: true, ..Options::default() };
+    let functions: Vec<Function> = trials
+        .iter()
+        .filter_map(|(_, trial)| match trial {
+            Trial::Becomes { before, .. } => Some((**before).clone()),
+            Trial::Same { .. } => None,
+        })
+        .collect();
+    let inputs: Vec<&EGraphInput> = trials
+        .iter()
+        .filter_map(|(_, trial)| match trial {
+            Trial::Same { input, .. } => Some(input),
+            Trial::Becomes { .. } => None,
+        })
+        .collect();
+    let mut outcomes = optimiser.optimise(&functions, universe, &options).outcomes.into_iter();
+    let saturated = optimiser.saturate(&inputs, &universe.types, &options).map_err(|e| e.to_string());
+    let mut views = saturated.as_ref().map(|views| views.iter()).map_err(Clone::clone);
+    for (index, trial) in trials {
+        let judgement = match trial {
+            Trial::Becomes { wanted, .. } => {
+                let outcome = outcomes.next().expect("one outcome for each function that went in");
+                became(optimiser, universe, &outcome, wanted)
+            }
+            Trial::Same { roots: [a, b], expected, .. } => match &mut views {
+                Err(error) => Err(error.clone()),
+                Ok(views) => {
+                    let view = views.next().expect("one view for each input that went in");
+                    let mut fired: Vec<_> = view.applications.iter().map(|a| RuleId(a.rule)).collect();
+                    fired.sort_unstable();
+                    fired.dedup();
+                    let failure = match (view.class_of(*a) == view.class_of(*b), expected) {
+                        (true, true) | (false, false) => None,
+                        (false, true) => Some("the two sides are in different classes".into()),
+                        (true, false) => Some("the two sides are in one class".into()),
+                    };
+                    Ok((failure, fired))
+                }
+            },
+        };
+        judgements.insert(*index, judgement);
+    }
+}
+
+fn became(
+    optimiser: &Optimiser,
+    universe: &Universe,
+    outcome: &crate::pipeline::Outcome,
+    wanted: &Function,
+) -> Result<Judgement, String> {
     if let Fate::Failed(reason) | Fate::PassedThrough(reason) = &outcome.fate {
         return Err(format!("it did not go through the optimiser: {reason}"));
     }
-    let got = canonical(&universe, &outcome.function);
-    let want = canonical(&universe, &wanted);
     let fired = outcome.rules.iter().map(|r| RuleId(*r)).collect();
+    let (got, want) = (canonical(universe, &outcome.function), canonical(universe, wanted));
     if got == want {
         return Ok((None, fired));
     }
-    let cost = |f: &Function| optimiser.cost_of(f, &universe);
-    Ok((
-        Some(format!("became  {got} (cost {})\n  expected {want} (cost {})", cost(&outcome.function), cost(&wanted))),
-        fired,
-    ))
+    let cost = |f: &Function| optimiser.cost_of(f, universe);
+    let failure =
+        format!("became  {got} (cost {})\n  expected {want} (cost {})", cost(&outcome.function), cost(wanted));
+    Ok((Some(failure), fired))
 }
 
-fn same_class(optimiser: &Optimiser, example: &Example, other: &Term, expected: bool) -> Result<Judgement, String> {
-    let program = optimiser.program();
-    let mut universe = program.universe.clone();
+fn same_class(universe: &mut Universe, example: &Example, other: &Term, expected: bool) -> Result<Trial, String> {
     let mut input = EGraphInput::default();
     let mut variables = vec![];
     for (i, ty) in example.params.iter().enumerate() {
@@ -112,20 +165,22 @@ fn same_class(optimiser: &Optimiser, example: &Example, other: &Term, expected: 
         };
         variables.push(input.add(Node { head, types, children: SmallVec::new() }));
     }
-    let a = node(&mut universe, &mut input, &variables, &example.subject)?;
-    let b = node(&mut universe, &mut input, &variables, other)?;
-    let options = Options { schedule: Some(schedule(program, example)), log: true, ..Options::default() };
-    let view = optimiser.saturate_one(&input, &universe.types, &options).map_err(|e| e.to_string())?;
-    let mut fired: Vec<_> = view.applications.iter().map(|a| RuleId(a.rule)).collect();
-    fired.sort_unstable();
-    fired.dedup();
-    let same = view.class_of(a) == view.class_of(b);
-    let failure = match (same, expected) {
-        (true, true) | (false, false) => None,
-        (false, true) => Some("the two sides are in different classes".into()),
-        (true, false) => Some("the two sides are in one class".into()),
-    };
-    Ok((failure, fired))
+    let a = node(universe, &mut input, &variables, &example.subject)?;
+    let b = node(universe, &mut input, &variables, other)?;
+    Ok(Trial::Same { input, roots: [a, b], expected })
+}
+
+type Judgement = (Option<String>, Vec<RuleId>);
+
+/// The subject of an example as a function, over a universe that has all its types.
+///
+/// # Errors
+/// When the subject is no program.
+pub fn subject(program: &Program, example: usize) -> Result<(Universe, Function), String> {
+    let mut universe = program.universe.clone();
+    let example = &program.examples[example];
+    let f = function(&mut universe, example, &example.subject)?;
+    Ok((universe, f))
 }
 
 /// The schedule that an example runs under: the one it names, or its pack's default.

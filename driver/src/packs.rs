@@ -47,6 +47,8 @@ pub struct Packs {
     pub sources: Sources,
     /// Their mistakes.
     pub diagnostics: Vec<Diagnostic>,
+    /// Names of the packs that were asked for, not only imported.
+    pub roots: Vec<String>,
 }
 
 /// Loads and checks packs.
@@ -61,6 +63,7 @@ pub fn load(roots: Vec<Root>) -> Packs {
     let (mut program, found) = check::check(&loaded.files);
     let mut diagnostics = loaded.diagnostics;
     diagnostics.extend(found);
+    let roots = loaded.files.iter().filter(|f| f.root).map(|f| f.pack.clone()).collect();
     let mut steps = vec![];
     let mut span = None;
     for file in loaded.files.iter().filter(|f| f.root) {
@@ -72,5 +75,5 @@ pub fn load(roots: Vec<Root>) -> Packs {
     if let Some(span) = span {
         program.schedules.insert(SCHEDULE.into(), Schedule { at: None, steps, span });
     }
-    Packs { program, sources: loaded.sources, diagnostics }
+    Packs { program, sources: loaded.sources, diagnostics, roots }
 }

@@ -245,9 +245,22 @@ impl Optimiser {
         types: &TypeStore,
         options: &Options,
     ) -> Result<EGraphView, EngineError> {
-        let (mut views, _) =
-            self.with_engine(|engine| engine.saturate(&[input], types, &self.saturate_options(options)))??;
-        Ok(views.pop().expect("one unit in, one view out"))
+        Ok(self.saturate(&[input], types, options)?.pop().expect("one unit in, one view out"))
+    }
+
+    /// Saturates units; one view for each, in order.
+    pub fn saturate(
+        &self,
+        inputs: &[&EGraphInput],
+        types: &TypeStore,
+        options: &Options,
+    ) -> Result<Vec<EGraphView>, EngineError> {
+        if inputs.is_empty() {
+            return Ok(vec![]);
+        }
+        let saturated =
+            self.with_engine(|engine| engine.saturate(inputs, types, &self.saturate_options(options)))??;
+        Ok(saturated.0)
     }
 
     /// Saturates units and prints the run as a program for egglog's own binary.

@@ -25,23 +25,25 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let roots = sources::packs(&args.paths)?;
-    let crate::packs::Packs { program, sources: files, mut diagnostics } = packs::load(&roots)?;
+    let crate::packs::Packs { program, sources: files, mut diagnostics, roots } = packs::load(&roots)?;
     let sound = diagnostics.iter().all(|d| d.severity != Severity::Error);
-    let mut fired = BTreeSet::new();
-    let (rules, examples) = (program.rules.len(), program.examples.len());
+    // What is only imported has been checked by its own author.
+    let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));
+    let wanted: Vec<usize> =
+        (0..program.examples.len()).filter(|i| roots.contains(&program.examples[*i].pack)).collect();
+    let (rules, examples) = (program.rules.iter().filter(|r| own(&r.name)).count(), wanted.len());
     let mut failed = 0;
     let mut silent = vec![];
     if sound {
         let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
         let optimiser = &clif.optimiser;
-        let progress = super::progress("examples", examples as u64);
-        for index in 0..examples {
-            let outcome = examples::run(optimiser, index);
-            progress.inc(1);
+        let program = optimiser.program();
+        let mut fired = BTreeSet::new();
+        for outcome in examples::run(optimiser, &wanted) {
             fired.extend(outcome.fired);
             if let Some(failure) = outcome.failure {
                 failed += 1;
-                let example = &optimiser.program().examples[index];
+                let example = &program.examples[outcome.example];
                 diagnostics.push(Diagnostic {
                     code: "RW0601",
                     severity: Severity::Error,
@@ -52,11 +54,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 });
             }
         }
-        progress.finish_and_clear();
-        let program = optimiser.program();
         silent = (0..program.rules.len() as u32)
-            .filter(|r| !fired.contains(&rewright_dsl::program::RuleId(*r)) && !program.rules[*r as usize].law)
-            .map(|r| program.rules[r as usize].name.clone())
+            .filter(|r| !fired.contains(&rewright_dsl::program::RuleId(*r)))
+            .map(|r| &program.rules[r as usize])
+            .filter(|rule| !rule.law && own(&rule.name))
+            .map(|rule| rule.name.clone())
             .collect();
     }
     let warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
