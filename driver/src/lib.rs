@@ -13,7 +13,6 @@ pub mod fuzz;
 pub mod generate;
 pub mod isolate;
 pub mod jit;
-pub mod mutate;
 pub mod packs;
 pub mod pipeline;
 pub mod runtest;

@@ -5,10 +5,11 @@ use super::{Finding, Format, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::read_bytes;
 use crate::denotation::{self, Input, Limits, Report};
+use crate::examples;
 use crate::generate::{Generator, Shape};
 use crate::pipeline::{Optimiser, Options};
-use crate::{examples, mutate};
 use anyhow::{Context, Result};
+use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::interp::Memory;
@@ -187,13 +188,14 @@ fn mutants(args: &Args, program: &Program, progress: &indicatif::ProgressBar) ->
         let example = rng.random_range(0..program.examples.len());
         let fires = &program.examples[example].fires;
         let Some(rule) = fires.first().copied() else { continue };
-        let Some(mutant) = mutate::mutant(program, rule, rng.random()) else { continue };
-        let Ok((universe, f)) = examples::subject(&mutant.program, example) else { continue };
-        if !applies(&mutant.program, rule, &universe, &f, args)? {
+        let Some(mutant) = denotation::mutants(program, rule).choose(&mut rng).cloned() else { continue };
+        let mutated = mutant.apply(program);
+        let Ok((universe, f)) = examples::subject(&mutated, example) else { continue };
+        if !applies(&mutated, rule, &universe, &f)? {
             continue;
         }
         let name = format!("{}: {}", program.rule(rule).name, mutant.change);
-        let optimiser = Optimiser::new(mutant.program, crate::clif::optimise::trap_code)
+        let optimiser = Optimiser::new(mutated, crate::clif::optimise::trap_code)
             .with_context(|| format!("the mutant {name} is no program"))?;
         let mut total = Total::default();
         let many = Args { inputs: 64, paths: vec![], rules: args.rules.clone(), ..*args };
@@ -204,10 +206,9 @@ fn mutants(args: &Args, program: &Program, progress: &indicatif::ProgressBar) ->
     Ok(results)
 }
 
-/// Does the wrong rule match in that function, and do its sides differ there? A mutant that means the same is none.
-fn applies(program: &Program, rule: RuleId, universe: &Universe, f: &Function, args: &Args) -> Result<bool> {
+/// Does the wrong rule match in that function by itself?
+fn applies(program: &Program, rule: RuleId, universe: &Universe, f: &Function) -> Result<bool> {
     let mut alone = program.clone();
-    let kept = alone.rules[rule.0 as usize].clone();
     for rules in alone.rulesets.values_mut() {
         rules.retain(|r| *r == rule);
     }
@@ -215,6 +216,5 @@ fn applies(program: &Program, rule: RuleId, universe: &Universe, f: &Function, a
     let (_, skeleton) = optimiser.build(f, universe);
     let options = Options { log: true, ..Options::default() };
     let view = optimiser.saturate_one(&skeleton.input, &universe.types, &options)?;
-    let _ = (kept, args);
     Ok(view.applications.iter().any(|a| a.rule == rule.0))
 }
