@@ -1,6 +1,8 @@
 //! Directives of our own CLIF files, through child processes of the real binary: unchanged, imported and exported
 //! again, and with compiled code that crashes or does not return.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use rewright_driver::clif::read::read;
 use rewright_driver::difftest::{Change, Config, collect, difftest};
 use rewright_driver::isolate::{Call, Engine, Job, Worker};

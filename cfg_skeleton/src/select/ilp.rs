@@ -303,7 +303,7 @@ fn run_solver(
                 row.push((a, -1.0));
                 problem.add_row(0..=0, &row);
             }
-            None => drop(problem.add_row(1..=1, &row)),
+            None => problem.add_row(1..=1, &row),
         }
         let needs: BTreeSet<usize> = options.iter().flat_map(|o| o.needs.iter().copied()).collect();
         for need in needs {
@@ -329,7 +329,7 @@ fn run_solver(
                     row.push((a, -1.0));
                     problem.add_row(0.., &row);
                 }
-                None => drop(problem.add_row(1.., &outside)),
+                None => problem.add_row(1.., &outside),
             }
         }
     }

@@ -6,7 +6,7 @@ use crate::program::{Conclusion, Guard, Program, Rule, RuleId, Var, VarKind};
 use crate::syntax::ast::Span;
 use rewright_typeprop::ops::{Cost, Effects, Laws, Op, OpParam};
 use rewright_typeprop::term::Literal;
-use rewright_typeprop::types::{TypeDecl, TypeDeclId, TypeParam};
+use rewright_typeprop::types::{TypeDecl, TypeParam};
 use rewright_typeprop::{Model, OpId, Scalar, Term, TypeExpr};
 
 const T: TypeExpr = TypeExpr::Param(0);

@@ -45,7 +45,7 @@ pub(super) fn memory_rules(case: &mut Case) {
                         && v.types == node.types
                         && v.children[..] == [node.children[0], node.children[2], node.children[3]]
                 };
-                if of(node.children[1]).any(|v| there(v)) {
+                if of(node.children[1]).any(there) {
                     equal.push((class, node.clone(), Some(node.children[3])));
                 }
             }
