@@ -8,6 +8,7 @@ cargo fmt --all --check
 cargo clippy --workspace --all-targets --quiet -- -D warnings
 cargo nextest run --workspace
 cargo test --workspace --doc --quiet
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --quiet
+RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
 cargo run --quiet --bin rewright -- check stdlib_rules examples
+cargo run --quiet --bin rewright -- difftest tests/clif
 examples/first/run.sh

@@ -155,7 +155,7 @@ pub enum SelectError {
     },
 }
 
-/// Chooses the cheapest program that it finds with the default budget. What comes back has passed [`validate`].
+/// Chooses the cheapest program that it finds with the default budget. What comes back has passed [`fn@validate`].
 pub fn select(
     skeleton: &Skeleton,
     view: &EGraphView,

@@ -6,7 +6,7 @@
 //!
 //! * [`read`]: files, with everything that is needed to write them back;
 //! * [`names`]: which CLIF spelling is which declared operation, in both directions;
-//! * [`print`]: a function as text, without the losses of Cranelift's own writer;
+//! * [`mod@print`]: a function as text, without the losses of Cranelift's own writer;
 //! * [`import`]: Cranelift's functions to ours; what no pack declares becomes opaque;
 //! * [`interpret`]: imported functions on our own interpreter;
 //! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier;
