@@ -1,6 +1,6 @@
 //! A checked program as an egglog program: plain data, and text that egglog reads.
 //!
-//! [`compile`] gives declarations, rules by ruleset, and schedules; [`print`] gives their text. The engine feeds
+//! [`fn@compile`] gives declarations, rules by ruleset, and schedules; [`mod@print`] gives their text. The engine feeds
 //! the text to egglog once and implements the [`Primitive`]s; everything else is ordinary egglog.
 //!
 //! **Encoding.** One constructor per operation that some rule mentions: its *type columns* (one per type
