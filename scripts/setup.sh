@@ -7,7 +7,10 @@ packages=()
 command -v cmake >/dev/null || packages+=(cmake)
 command -v c++ >/dev/null || packages+=(g++)
 command -v dot >/dev/null || packages+=(graphviz)
-if ! ldconfig -p 2>/dev/null | grep -q libclang && ! compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null; then
+# Not libclang-cpp, which is another library and is on many machines without this one.
+if ! ldconfig -p 2>/dev/null | grep -Eq 'libclang(-[0-9.]+)?\.so' &&
+    ! compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null &&
+    ! compgen -G '/usr/lib/llvm-*/lib/libclang-[0-9]*.so*' >/dev/null; then
     packages+=(libclang-dev)
 fi
 if [ "${#packages[@]}" -gt 0 ]; then
