@@ -1,8 +1,10 @@
 //! Saturation: units in, [`EGraphView`]s out. The only module that names egglog.
 //!
 //! An [`Engine`] belongs to one OS thread: clones of an egglog e-graph that run on different threads disturb
-//! each other, so each thread prepares a base of its own and clones it within the thread, once per batch.
-//! Units are numbered within their batch; the number rides in every type column, so units never meet.
+//! each other, so each thread prepares one of its own ([`base`]). Its tables are emptied after each batch, and
+//! rules and their plans stay: a clone per batch would copy every rule's syntax tree, which took nine tenths of
+//! all time over files of a few functions. Units are numbered within their batch; the number rides in every type
+//! column, so units never meet.
 //!
 //! **Budgets are counts.** A match is charged to its unit inside the step, by a primitive at the end of each
 //! rule's body that fails once the unit's budget is spent: one step can explode (2,600 to 66,000 nodes was
@@ -14,6 +16,7 @@
 //!
 //! Not here: what the rules are (`dsl::egglog`), what a function is (`cfg_skeleton`).
 
+mod base;
 mod batch;
 mod budget;
 mod emit;
@@ -28,14 +31,13 @@ mod tests;
 pub use budget::Budget;
 pub use emit::{NODE, STATE, Trace, print_runnable};
 
+use base::Base;
 use batch::Batch;
 use budget::Step;
-use egglog::EGraph;
 use possible::Possible;
 use primitives::Shared;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_dsl::egglog::EgglogProgram;
-use rewright_dsl::egglog::print::{PrintOptions, print};
 use rewright_dsl::program::{Program, RuleId};
 use rewright_typeprop::TypeStore;
 use std::collections::BTreeMap;
@@ -43,7 +45,8 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// Input nodes of one e-graph: a clone costs as much as some thousand nodes, so larger batches gain nothing.
+/// Input nodes of one e-graph: a schedule's steps cost as much as some thousand nodes, so larger batches gain
+/// nothing.
 const BATCH_NODES: usize = 20_000;
 
 /// Units of one e-graph: type columns stay below 2^31, where egglog holds numbers without a table.
@@ -103,8 +106,8 @@ pub struct RuleReport {
 /// Where the time went.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Times {
-    /// Copies of the base, made and dropped.
-    pub clone: Duration,
+    /// Preparing the rules, and emptying the e-graph after each batch.
+    pub base: Duration,
     /// Nodes going in.
     pub insert: Duration,
     /// Steps.
@@ -138,7 +141,7 @@ impl Report {
         self.batches += other.batches;
         self.alone += other.alone;
         self.exhausted += other.exhausted;
-        self.times.clone += other.times.clone;
+        self.times.base += other.times.base;
         self.times.insert += other.times.insert;
         self.times.run += other.times.run;
         self.times.read_back += other.times.read_back;
@@ -148,11 +151,12 @@ impl Report {
 /// A prepared rule program; one per OS thread.
 pub struct Engine {
     program: Arc<EgglogProgram>,
-    base: EGraph,
+    plain: Base,
     /// The same with logging rules, prepared when first asked for.
-    logging: Option<EGraph>,
+    logging: Base,
     shared: Arc<Shared>,
     possible: Possible,
+    members: Vec<Vec<usize>>,
     /// Not `Send`: see the module's documentation.
     thread: PhantomData<*const ()>,
 }
@@ -164,9 +168,10 @@ impl Engine {
     /// When egglog rejects the program, which is a bug in `dsl::egglog`.
     pub fn prepare(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
         let shared = Arc::new(Shared::new(program, source));
-        let base = prepare_base(program, &shared, false)?;
-        let possible = Possible::new(program);
-        Ok(Engine { program: program.clone(), base, logging: None, shared, possible, thread: PhantomData })
+        let (mut plain, logging) = (Base::new(false), Base::new(true));
+        plain.prepare(program, &shared)?;
+        let (possible, members) = (Possible::new(program), run::members(program));
+        Ok(Engine { program: program.clone(), plain, logging, shared, possible, members, thread: PhantomData })
     }
 
     /// The program that this engine runs.
@@ -250,36 +255,28 @@ impl Engine {
     ) -> Result<Run, EngineError> {
         report.batches += 1;
         let start = Instant::now();
-        let egraph = self.base(options.log)?.clone();
-        let cloned = Instant::now();
-        let mut batch = Batch::insert(egraph, &self.program, &self.shared, units)?;
+        let base = if options.log { &mut self.logging } else { &mut self.plain };
+        let mut egraph = base.take(&self.program, &self.shared)?;
+        let taken = Instant::now();
+        let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units)?;
         let inserted = Instant::now();
         let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
         self.shared.meter(|meter| meter.begin(&options.budget, &inputs));
-        let (steps, stopped) = run::run(&mut batch, plan, &self.possible, &options.budget, report)?;
+        let (steps, stopped) = run::run(&mut batch, plan, &self.possible, &self.members, &options.budget, report)?;
         let ran = Instant::now();
         let mut views = read_back::views(&batch, options.log)?;
         for (view, exhausted) in views.iter_mut().zip(self.shared.meter(|meter| meter.exhausted())) {
             view.exhausted = exhausted;
         }
         let read = Instant::now();
-        drop(batch);
-        report.times.clone += cloned - start + read.elapsed();
-        report.times.insert += inserted - cloned;
+        let made = inputs.iter().sum::<usize>() as u64 + self.shared.meter(|meter| meter.made());
+        base.give_back(egraph, made, &self.program)?;
+        report.times.base += taken - start + read.elapsed();
+        report.times.insert += inserted - taken;
         report.times.run += ran - inserted;
         report.times.read_back += read - ran;
         report.steps += steps.len();
         Ok(Run { views, steps, stopped })
-    }
-
-    fn base(&mut self, log: bool) -> Result<&EGraph, EngineError> {
-        if !log {
-            return Ok(&self.base);
-        }
-        if self.logging.is_none() {
-            self.logging = Some(prepare_base(&self.program, &self.shared, true)?);
-        }
-        Ok(self.logging.as_ref().expect("it was just prepared"))
     }
 }
 
@@ -290,14 +287,6 @@ struct Run {
     steps: Vec<String>,
     /// The run was broken off for all units.
     stopped: bool,
-}
-
-fn prepare_base(program: &EgglogProgram, shared: &Arc<Shared>, log: bool) -> Result<EGraph, EngineError> {
-    let mut egraph = EGraph::new(1);
-    primitives::register(&mut egraph, program, shared);
-    let text = print(program, PrintOptions { budget: true, log, tabulate: false });
-    egraph.parse_and_run_program(None, &text).map_err(|error| EngineError::Program(error.to_string()))?;
-    Ok(egraph)
 }
 
 /// Cuts units into batches, by the input alone; the first batch is last.

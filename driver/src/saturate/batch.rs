@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// An e-graph with units in it.
 pub(super) struct Batch<'a> {
-    pub(super) egraph: EGraph,
+    pub(super) egraph: &'a mut EGraph,
     pub(super) program: &'a EgglogProgram,
     pub(super) shared: &'a Arc<Shared>,
     pub(super) units: &'a [&'a EGraphInput],
@@ -155,9 +155,9 @@ fn above(types: &mut TypeStore, ty: Ty) -> Vec<Ty> {
 }
 
 impl<'a> Batch<'a> {
-    /// Puts units into a fresh e-graph, through the API: text would overflow egglog's parser.
+    /// Puts units into an e-graph without rows, through the API: text would overflow egglog's parser.
     pub(super) fn insert(
-        mut egraph: EGraph,
+        egraph: &'a mut EGraph,
         program: &'a EgglogProgram,
         shared: &'a Arc<Shared>,
         units: &'a [&'a EGraphInput],

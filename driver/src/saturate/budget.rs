@@ -180,6 +180,11 @@ impl Meter {
         Meter { growth: growth(program), matches: vec![0; program.rules.len()], ..Meter::default() }
     }
 
+    /// At most so many nodes were made.
+    pub(super) fn made(&self) -> u64 {
+        self.matches.iter().zip(&self.growth).map(|(matches, growth)| matches * growth).sum()
+    }
+
     pub(super) fn begin(&mut self, budget: &Budget, inputs: &[usize]) {
         self.units = inputs
             .iter()

@@ -29,7 +29,7 @@ pub(super) fn views(batch: &Batch<'_>, log: bool) -> Result<Vec<EGraphView>, Eng
 
 /// All nodes by unit; classes are egglog's numbers.
 fn rows(batch: &Batch<'_>) -> Result<Vec<Vec<RawNode>>, EngineError> {
-    let egraph = &batch.egraph;
+    let egraph = &*batch.egraph;
     let int = |value: Value| egraph.value_to_base::<i64>(value);
     let mut lists: FxHashMap<Value, (Value, Value)> = FxHashMap::default();
     if let Some(cons) = batch.program.table(TableKind::Cons) {

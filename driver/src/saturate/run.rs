@@ -4,18 +4,39 @@ use super::batch::Batch;
 use super::budget::{Budget, Step};
 use super::possible::Possible;
 use super::{EngineError, Report};
-use rewright_dsl::egglog::{TYPE_BITS, TableKind};
+use rewright_dsl::egglog::{EgglogProgram, TYPE_BITS, TableKind};
+
+/// By ruleset: the rules that a step of it runs, laws among them.
+pub(super) fn members(program: &EgglogProgram) -> Vec<Vec<usize>> {
+    let mut own: Vec<Vec<usize>> = vec![Vec::new(); program.rulesets.len()];
+    for (index, rule) in program.rules.iter().enumerate() {
+        own[rule.ruleset].push(index);
+    }
+    let laws: Vec<usize> = laws(program).into_iter().flat_map(|ruleset| own[ruleset].clone()).collect();
+    for (ruleset, rules) in program.rulesets.iter().zip(&mut own) {
+        if ruleset.combined.is_some() {
+            rules.extend(&laws);
+        }
+    }
+    own
+}
+
+/// Rulesets that run beside every other.
+fn laws(program: &EgglogProgram) -> Vec<usize> {
+    (0..program.rulesets.len()).filter(|i| program.ruleset_index.values().all(|own| own != i)).collect()
+}
 
 /// Gives the names of the rulesets that ran, in order, and whether the run was broken off for all units.
 pub(super) fn run(
     batch: &mut Batch<'_>,
     plan: &[Step],
     possible: &Possible,
+    members: &[Vec<usize>],
     budget: &Budget,
     report: &mut Report,
 ) -> Result<(Vec<String>, bool), EngineError> {
     let possible = possible.rulesets(batch.program, batch.tables.iter().copied());
-    let mut runner = Runner { batch, possible, budget, report, steps: Vec::new(), stopped: false };
+    let mut runner = Runner { batch, possible, members, budget, report, steps: Vec::new(), stopped: false };
     runner.sequence(plan)?;
     if runner.steps.is_empty() {
         runner.laws()?;
@@ -33,6 +54,7 @@ struct Runner<'r, 'b> {
     batch: &'r mut Batch<'b>,
     /// By ruleset: can it do anything here?
     possible: Vec<bool>,
+    members: &'r [Vec<usize>],
     budget: &'r Budget,
     report: &'r mut Report,
     steps: Vec<String>,
@@ -69,9 +91,7 @@ impl Runner<'_, '_> {
 
     /// Laws run beside every ruleset; where no ruleset can do anything, they run alone.
     fn laws(&mut self) -> Result<(), EngineError> {
-        let own = &self.batch.program.ruleset_index;
-        let laws = (0..self.possible.len()).filter(|i| own.values().all(|own| own != i)).collect::<Vec<_>>();
-        for ruleset in laws {
+        for ruleset in laws(self.batch.program) {
             for _ in 0..self.budget.rounds {
                 if !self.step(ruleset, None)? {
                     break;
@@ -85,14 +105,17 @@ impl Runner<'_, '_> {
         if self.stopped || !self.possible[ruleset] || self.steps.len() >= self.budget.steps {
             return Ok(false);
         }
+        let rules = &self.members[ruleset];
         let ruleset = &self.batch.program.rulesets[ruleset];
         let ruleset = ruleset.combined.as_ref().unwrap_or(&ruleset.name);
         let shared = self.batch.shared;
         shared.meter(|meter| meter.begin_step(node_limit));
         let report = self.batch.egraph.step_rules(ruleset).map_err(|error| EngineError::Run(error.to_string()))?;
         self.steps.push(ruleset.clone());
-        for (rule, mine) in self.batch.program.rules.iter().zip(&mut self.report.rules) {
-            mine.time += report.search_and_apply_time_per_rule.get(rule.name.as_str()).copied().unwrap_or_default();
+        for rule in rules {
+            let name = self.batch.program.rules[*rule].name.as_str();
+            let time = report.search_and_apply_time_per_rule.get(name).copied();
+            self.report.rules[*rule].time += time.unwrap_or_default();
         }
         let over = shared.meter(|meter| meter.to_count());
         if !over.is_empty() {
