@@ -26,8 +26,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// How many instructions and values make a batch. A clone of the standard packs' rule base costs as much as
-/// inserting tens of thousands of nodes, so batches are large.
+/// How many instructions and values make a batch. The steps of the standard schedule cost as much as some thousand
+/// nodes, so batches are large.
 const BATCH_NODES: usize = 20_000;
 
 /// How often a function may be built again after skeleton changes. Most need none; a chain of constant branches
