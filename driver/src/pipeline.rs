@@ -10,7 +10,7 @@
 //! **Invariant**: a function that goes out is the original, or is verified, comes from a validated selection, and
 //! costs less under the cost model that `rewright bench` states.
 
-use crate::saturate::{Engine, EngineError, SaturateOptions, print_runnable};
+use crate::saturate::{Engine, EngineError, RuleReport, SaturateOptions, print_runnable};
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{Method, Status};
@@ -176,8 +176,8 @@ pub struct Batch {
     pub outcomes: Vec<Outcome>,
     /// Time by phase.
     pub phases: Phases,
-    /// Matches per rule, by rule number.
-    pub matches: BTreeMap<u32, u64>,
+    /// Matches and time per rule, by rule number.
+    pub rules: BTreeMap<u32, RuleReport>,
 }
 
 /// A program of rules, ready to be applied.
@@ -312,8 +312,8 @@ impl Optimiser {
         for (_, batch) in results {
             whole.outcomes.extend(batch.outcomes);
             whole.phases.add(&batch.phases);
-            for (rule, count) in batch.matches {
-                *whole.matches.entry(rule).or_default() += count;
+            for (rule, report) in batch.rules {
+                whole.rules.entry(rule).or_default().add(report);
             }
         }
         whole
@@ -343,7 +343,7 @@ impl Optimiser {
             let views = match saturated {
                 Ok(Ok((views, report))) => {
                     for (rule, report) in report.by_rule(&self.rules) {
-                        *batch.matches.entry(rule.0).or_default() += report.matches;
+                        batch.rules.entry(rule.0).or_default().add(report);
                     }
                     views
                 }

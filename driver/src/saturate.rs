@@ -116,6 +116,14 @@ pub struct Times {
     pub read_back: Duration,
 }
 
+impl RuleReport {
+    /// Adds another run's numbers.
+    pub fn add(&mut self, other: RuleReport) {
+        self.matches += other.matches;
+        self.time += other.time;
+    }
+}
+
 impl Report {
     /// Matches and time by rule of the program: variants and instances together, laws left out.
     pub fn by_rule(&self, program: &EgglogProgram) -> BTreeMap<RuleId, RuleReport> {
@@ -123,8 +131,7 @@ impl Report {
         for (rule, report) in program.rules.iter().zip(&self.rules) {
             if let Some(source) = rule.source {
                 let entry = result.entry(source).or_default();
-                entry.matches += report.matches;
-                entry.time += report.time;
+                entry.add(*report);
             }
         }
         result
@@ -134,8 +141,7 @@ impl Report {
     pub fn add(&mut self, other: &Report) {
         self.rules.resize(self.rules.len().max(other.rules.len()), RuleReport::default());
         for (mine, theirs) in self.rules.iter_mut().zip(&other.rules) {
-            mine.matches += theirs.matches;
-            mine.time += theirs.time;
+            mine.add(*theirs);
         }
         self.steps += other.steps;
         self.batches += other.batches;

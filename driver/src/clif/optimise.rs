@@ -5,7 +5,7 @@ use super::import::{Imported, import};
 use super::names::Names;
 use super::read::File;
 use crate::pipeline::{Batch, Fate, Optimiser, Options, Outcome, Phases};
-use crate::saturate::EngineError;
+use crate::saturate::{EngineError, RuleReport};
 use cranelift_codegen::ir::{self as clif, TrapCode};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_dsl::program::Program;
@@ -33,8 +33,8 @@ pub struct FileOutcome {
     pub import: Duration,
     /// See `import`.
     pub export: Duration,
-    /// Matches per rule.
-    pub matches: BTreeMap<u32, u64>,
+    /// Matches and time per rule.
+    pub rules: BTreeMap<u32, RuleReport>,
 }
 
 /// What became of a function of a file.
@@ -80,7 +80,7 @@ impl ClifOptimiser {
         let import = start.elapsed();
         let functions: Vec<Function> =
             imported.iter().flatten().filter_map(|i| i.as_ref().ok().map(|i| i.function.clone())).collect();
-        let Batch { outcomes, phases, matches } =
+        let Batch { outcomes, phases, rules } =
             self.optimiser.optimise(&functions, &self.optimiser.program().universe, options);
         let start = Instant::now();
         let mut outcomes = outcomes.into_iter();
@@ -99,7 +99,7 @@ impl ClifOptimiser {
             replaced.push(new);
             functions.push(outcome.map(|(fate, outcome)| FunctionOutcome { name, fate, outcome }));
         }
-        FileOutcome { replaced, functions, phases, import, export: start.elapsed(), matches }
+        FileOutcome { replaced, functions, phases, import, export: start.elapsed(), rules }
     }
 
     fn exported(

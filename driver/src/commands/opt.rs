@@ -125,6 +125,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 
 fn report(args: &Args, clif: &ClifOptimiser, file: &FileOutcome) {
     let functions = || file.functions.iter().flatten();
+    let matched = || file.rules.iter().filter(|(_, report)| report.matches > 0);
     for function in functions() {
         if let Fate::Failed(reason) = &function.fate {
             out::note(&format!("warning: {}: {reason}; the original goes out", function.name));
@@ -155,8 +156,10 @@ fn report(args: &Args, clif: &ClifOptimiser, file: &FileOutcome) {
             .iter()
             .map(|p| (p.name().to_string(), json!(file.phases.times.get(p).map_or(0.0, |t| t.as_secs_f64()))))
             .collect();
-        let matches: serde_json::Map<_, _> = file.matches.iter().map(|(r, n)| (rule(r), json!(n))).collect();
-        out::note(&json!({ "functions": functions, "seconds": phases, "matches": matches }).to_string());
+        let rules: serde_json::Map<_, _> = matched()
+            .map(|(r, report)| (rule(r), json!({ "matches": report.matches, "seconds": report.time.as_secs_f64() })))
+            .collect();
+        out::note(&json!({ "functions": functions, "seconds": phases, "rules": rules }).to_string());
         return;
     }
     for f in functions() {
@@ -185,10 +188,11 @@ fn report(args: &Args, clif: &ClifOptimiser, file: &FileOutcome) {
             .filter_map(|p| file.phases.times.get(p).map(|t| format!("{} {:.2} ms", p.name(), t.as_secs_f64() * 1e3)))
             .collect();
         out::note(&format!("time: {}", shown.join(", ")));
-        let mut by_count: Vec<_> = file.matches.iter().filter(|(_, n)| **n > 0).collect();
-        by_count.sort_by_key(|(r, n)| (std::cmp::Reverse(**n), **r));
-        for (r, n) in by_count.iter().take(20) {
-            out::note(&format!("{n:>8} matches  {}", rule(r)));
+        let mut by_count: Vec<_> = matched().collect();
+        by_count.sort_by_key(|(r, report)| (std::cmp::Reverse(report.matches), **r));
+        for (r, report) in by_count.iter().take(20) {
+            let time = report.time.as_secs_f64() * 1e3;
+            out::note(&format!("{:>8} matches {time:>8.2} ms  {}", report.matches, rule(r)));
         }
     }
 }

@@ -414,12 +414,15 @@ pub(super) fn resolve_type(
             return Err(None);
         }
         let known = scope.names.types.keys().map(String::as_str).chain(params.iter().map(|p| p.name.as_str()));
-        let unimported =
-            || types.lookup(&path.node).map(|_| format!("another pack declares `{}`: import it", path.node));
-        return fail(
+        let elsewhere = types.lookup(&path.node);
+        let unimported = || elsewhere.map(|_| format!("another pack declares `{}`: import it", path.node));
+        let report =
             Report::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported")
-                .nearest(&path.node, known, unimported),
-        );
+                .nearest(&path.node, known, unimported);
+        return fail(match elsewhere.and_then(|id| spans.get(id.0 as usize)) {
+            Some(declared) => report.also(*declared, "declared here"),
+            None => report,
+        });
     };
     let decl = types.decl(id);
     if !args.is_empty() && args.len() != decl.params.len() {

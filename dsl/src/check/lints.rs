@@ -48,7 +48,7 @@ impl Checker<'_> {
         let name = self.program.rule(rule.rules[0]).name.clone();
         let short = name.rsplit('.').next().unwrap_or(&name).to_string();
         self.report(
-            Report::lint("RW0501", rule.name, format!("rule `{short}` has no example"), "never shown to fire")
+            Report::lint("RW0501", rule.name, format!("rule `{short}` has no example"), "in no example's `fires`")
                 .help(format!("add `example \"..\" (..) fires {short}: .. becomes ..`")),
         );
     }
