@@ -11,4 +11,5 @@ cargo test --workspace --doc --quiet
 RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
 cargo run --quiet --bin rewright -- check stdlib_rules examples
 cargo run --quiet --bin rewright -- difftest tests/clif
+cargo run --quiet --bin rewright -- fuzz --seed 2000000 --count 1500 --size 12
 examples/first/run.sh

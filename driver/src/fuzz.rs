@@ -8,6 +8,7 @@
 //! **Invariant**: the report depends on the configuration and the rules, not on the number of threads.
 
 mod compiled;
+mod outside;
 mod reduce;
 
 use crate::clif::names::trap_code;
@@ -15,10 +16,11 @@ use crate::clif::optimise::ClifOptimiser;
 use crate::generate::{Generator, MEMORY_BYTES, Shape};
 use crate::isolate::Worker;
 use crate::pipeline::{Fate, Options};
+use outside::Outside;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
-use rewright_cfg_skeleton::ir::interp::{self, Host, Memory, Outcome, equal_up_to_nan};
+use rewright_cfg_skeleton::ir::interp::{self, Memory, Outcome, equal_up_to_nan};
 use rewright_cfg_skeleton::ir::{Function, text, verify};
 use rewright_typeprop::{Scalar, Universe};
 use serde::Serialize;
@@ -26,8 +28,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-/// Functions that are optimised together.
-const CHUNK: u64 = 16;
+/// Functions that are optimised together: each batch costs the engine some milliseconds.
+const CHUNK: u64 = 64;
+/// Findings per batch that are made smaller; a wrong rule shows in many functions, and some of them are enough.
+const REDUCED: usize = 2;
 /// Calls per function.
 const CALLS: usize = 4;
 /// Steps that one call may take.
@@ -51,11 +55,15 @@ pub struct Config<'a> {
     pub options: Options,
     /// Told how many functions are done.
     pub progress: &'a (dyn Fn(u64) + Sync),
+    /// Told of every finding in a line, before it is reduced, in no particular order.
+    pub found: &'a (dyn Fn(&str) + Sync),
 }
 
 /// What was found.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
+    /// The first function's seed.
+    pub seed: u64,
     /// Functions that were made.
     pub functions: u64,
     /// Of these: a different one came out.
@@ -87,7 +95,7 @@ pub struct Finding {
     pub arguments: Vec<i64>,
     /// The memory, in hexadecimal.
     pub memory: String,
-    /// The function, reduced.
+    /// The function; reduced, if it is among the first of its batch.
     pub original: String,
     /// What becomes of it.
     pub optimised: String,
@@ -130,10 +138,13 @@ struct Difference {
 /// Tests random functions.
 pub fn fuzz(config: &Config<'_>) -> Report {
     let universe = &config.clif.optimiser.program().universe;
+    let file = outside::file();
+    let outside = Outside::new(config.clif, &file);
     let mut generator = Generator::new(universe, trap_code("heap_oob"));
+    generator.add_opaque(&outside.prototypes);
     if let Some(program) = &config.program {
         let mut worker = Worker::new(program.clone());
-        generator.retain(|function| compiled::compiles(config.clif, function, &mut worker));
+        generator.retain(|function| compiled::compiles(config.clif, &outside, function, &mut worker));
     }
     let workers: Mutex<Vec<Worker>> = Mutex::new(vec![]);
     let chunks: Vec<u64> = (0..config.count).step_by(CHUNK as usize).collect();
@@ -145,7 +156,7 @@ pub fn fuzz(config: &Config<'_>) -> Report {
                 idle.unwrap_or_else(|| Worker::new(program.clone()))
             });
             let count = CHUNK.min(config.count - first);
-            let mut tester = Tester { config, universe, worker, report: Report::default() };
+            let mut tester = Tester { config, universe, outside: &outside, worker, report: Report::default() };
             let seeds: Vec<u64> = (0..count).map(|i| config.seed.wrapping_add(first + i)).collect();
             tester.chunk(&generator, &seeds);
             if let (Some(worker), Ok(mut idle)) = (tester.worker, workers.lock()) {
@@ -155,7 +166,7 @@ pub fn fuzz(config: &Config<'_>) -> Report {
             tester.report
         })
         .collect();
-    let mut whole = Report::default();
+    let mut whole = Report { seed: config.seed, ..Report::default() };
     for report in reports {
         whole.functions += report.functions;
         whole.changed += report.changed;
@@ -174,6 +185,7 @@ pub fn fuzz(config: &Config<'_>) -> Report {
 struct Tester<'a> {
     config: &'a Config<'a>,
     universe: &'a Universe,
+    outside: &'a Outside<'a>,
     worker: Option<Worker>,
     report: Report,
 }
@@ -221,19 +233,18 @@ impl Tester<'_> {
         (0..CALLS).map(call).collect()
     }
 
-    fn interpret(&self, function: &Function, call: &Call, negative_nans: bool) -> End {
+    fn interpret(&self, function: &Function, call: &Call, nan: fn(Scalar) -> i64) -> End {
         let mut memory = Memory::default();
         memory.add(ADDRESS as u64, call.memory.clone());
         let args: Vec<i64> = std::iter::once(ADDRESS).chain(call.args.iter().copied()).collect();
-        let mut host = Nans { negative: negative_nans };
-        let outcome = interp::run(function, self.universe, &args, &mut memory, &mut host, FUEL);
+        let outcome = self.outside.run(function, &args, &mut memory, nan, FUEL);
         let memory = memory.areas().first().map(|a| a.bytes.clone()).unwrap_or_default();
         End { outcome, memory }
     }
 
     fn expected(&self, function: &Function, call: &Call) -> Expected {
-        let end = self.interpret(function, call, false);
-        let other = self.interpret(function, call, true);
+        let end = self.interpret(function, call, interp::quiet_nan);
+        let other = self.interpret(function, call, other_nan);
         let memory: Vec<bool> = end.memory.iter().zip(&other.memory).map(|(a, b)| a == b).collect();
         let (results, unknown) = match (&end.outcome, &other.outcome) {
             (Outcome::Return(a), Outcome::Return(b)) => {
@@ -298,7 +309,7 @@ impl Tester<'_> {
                 let whole = expected.results.iter().chain(&expected.memory).all(|same| *same) && !expected.unknown;
                 self.report.nan_dependent += u64::from(!whole);
             }
-            let end = self.interpret(optimised, call, false);
+            let end = self.interpret(optimised, call, interp::quiet_nan);
             if let Err(text) = self.agrees(original, &expected, &end) {
                 return Some(Difference { engine: "interpreter", call: call.clone(), text });
             }
@@ -311,8 +322,9 @@ impl Tester<'_> {
 
     /// Reduces a difference and puts it on the list.
     fn find(&mut self, seed: u64, difference: Difference, original: &Function, optimised: &Function) {
+        (self.config.found)(&format!("seed {seed}, {}: {}", difference.engine, difference.text));
         let mut found = (original.clone(), optimised.clone(), difference);
-        if found.2.engine != "generator" {
+        if found.2.engine != "generator" && self.report.findings.len() < REDUCED {
             found = self.reduce(found);
         }
         let (original, optimised, difference) = found;
@@ -320,7 +332,7 @@ impl Tester<'_> {
         let program = self.config.clif.optimiser.program();
         let again = self.config.clif.optimiser.optimise(std::slice::from_ref(&original), self.universe, &options);
         let rules = again.outcomes.iter().flat_map(|o| &o.rules).map(|r| program.rules[*r as usize].name.clone());
-        self.report.findings.push(Finding {
+        let finding = Finding {
             seed,
             engine: difference.engine,
             difference: difference.text,
@@ -329,7 +341,8 @@ impl Tester<'_> {
             original: self.print(&original),
             optimised: self.print(&optimised),
             rules: rules.collect(),
-        });
+        };
+        self.report.findings.push(finding);
     }
 }
 
@@ -351,22 +364,14 @@ fn argument(scalar: Scalar, rng: &mut ChaCha8Rng) -> i64 {
     scalar.canonical(raw)
 }
 
-/// Chooses what arithmetic gives as NaN.
-struct Nans {
-    negative: bool,
+/// A NaN with another sign and another payload than [`interp::quiet_nan`].
+fn other_nan(scalar: Scalar) -> i64 {
+    let other = match scalar {
+        Scalar::F32 => 0x8035_5555,
+        _ => 0x8005_5555_5555_5555u64,
+    };
+    scalar.canonical(interp::quiet_nan(scalar) as u64 | other)
 }
 
-impl Host for Nans {
-    fn trap_code(&self, name: &str) -> u32 {
-        trap_code(name)
-    }
-
-    fn nan(&self, scalar: Scalar) -> i64 {
-        let nan = interp::quiet_nan(scalar);
-        let other = match scalar {
-            Scalar::F32 => 0x8035_5555,
-            _ => 0x8005_5555_5555_5555u64,
-        };
-        if self.negative { scalar.canonical(nan as u64 | other) } else { nan }
-    }
-}
+#[cfg(test)]
+mod tests;

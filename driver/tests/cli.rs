@@ -98,6 +98,42 @@ fn every_mistake_is_reported() {
     assert!(ran.stdout.contains("10 errors"), "{}", ran.stdout);
 }
 
+/// A wrong rule.
+const WRONG: &str =
+    "pack wrong\nimport std.core\n\nruleset wrong {\n  rule forgets{T <: Int}(x: T): popcnt(x) => x\n}\n";
+
+#[test]
+fn random_functions_find_a_wrong_rule_at_once() {
+    let dir = inputs();
+    fs::write(dir.path().join("wrong.rw"), WRONG).unwrap();
+    let ran = rewright(dir.path(), "fuzz --rules wrong.rw --count 20 --size 6 --seed 20 --format json");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let findings = report["findings"].as_array().unwrap();
+    assert!(!findings.is_empty());
+    // Each of them was told on the way, before the report.
+    assert_eq!(ran.stderr.lines().filter(|l| l.starts_with("seed ")).count(), findings.len());
+    for finding in findings {
+        assert!((20..40).contains(&finding["seed"].as_u64().unwrap()), "{finding}");
+        assert!(finding["rules"].to_string().contains("forgets"), "{finding}");
+    }
+}
+
+#[test]
+fn random_functions_are_reported() {
+    let dir = inputs();
+    let ran = rewright(dir.path(), "fuzz --count 40 --size 12 --seed 7 --format json");
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let number = |key: &str| report[key].as_u64().unwrap();
+    assert_eq!((number("seed"), number("functions"), number("interpreted")), (7, 40, 160));
+    assert!(number("compiled") > 80 && number("trapped") > 0, "{report}");
+    assert_eq!(report["findings"].as_array().unwrap().len(), 0);
+    assert!(report["nan_dependent"].is_u64() && report["not_compiled"].is_object());
+    let text = rewright(dir.path(), "fuzz --count 1 --size 12 --seed 7 --interpret").stdout;
+    assert!(text.starts_with("1 functions from seed 7"), "{text}");
+}
+
 #[test]
 fn good_input_is_clean() {
     let dir = inputs();

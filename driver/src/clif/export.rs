@@ -101,13 +101,14 @@ pub fn export(
     Ok(out)
 }
 
-/// Exports a function that comes from no CLIF function, under the given name (without `%`). It must hold nothing
-/// opaque.
+/// Exports a function that comes from no CLIF function, under the given name (without `%`). What it holds that is
+/// opaque comes from `outside`: a function, and payloads that name instructions of it.
 pub fn export_new(
     function: &Function,
     name: &str,
     names: &Names,
     convention: CallConv,
+    outside: Option<(&clif::Function, &Payloads)>,
     fisa: FlagsOrIsa<'_>,
 ) -> Result<clif::Function, ExportError> {
     let mut signature = clif::Signature::new(convention);
@@ -116,12 +117,16 @@ pub fn export_new(
         signature.params.push(abi(function.ty(*param)).ok_or(ExportError::Type(*param))?);
     }
     signature.returns = function.results.iter().filter_map(|ty| abi(*ty)).collect();
-    let mut original = clif::Function::with_name_signature(clif::UserFuncName::testcase(name), signature);
+    let mut original = outside.map_or_else(clif::Function::new, |(outside, _)| outside.clone());
+    original.name = clif::UserFuncName::testcase(name);
+    original.signature = signature;
     for (user_id, region) in (0..).zip(function.regions.iter().skip(1)) {
         let description = region.clone().into();
         original.dfg.alias_regions.push(clif::AliasRegionData { user_id, description });
     }
-    export(function, &original, &Payloads::default(), names, Endianness::Little, fisa)
+    let none = Payloads::default();
+    let payloads = outside.map_or(&none, |(_, payloads)| payloads);
+    export(function, &original, payloads, names, Endianness::Little, fisa)
 }
 
 /// The original without its body.

@@ -1,27 +1,41 @@
 //! CLIF files on our own interpreter: imported functions, with what is opaque of stack slots and direct calls
 //! supplied from the original.
 //!
-//! It runs what the IR models: scalars, memory in stack slots, calls within the file. Everything else ends a run as
-//! unsupported, which is no finding.
+//! It runs what the IR models: scalars, memory in stack slots, calls within the file, arithmetic that says whether it
+//! overflowed. Everything else ends a run as unsupported, which is no finding.
 
-use super::import::Imported;
+use super::import::{Imported, Payloads};
 use super::names::scalar_of;
 use super::names::trap_code;
 use cranelift_codegen::data_value::DataValue;
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
-use cranelift_codegen::ir::{self as clif, InstructionData, Type, types};
+use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, types};
 use indexmap::IndexMap;
 use rewright_cfg_skeleton::ir::interp::{self, Host, Memory, Outcome};
-use rewright_cfg_skeleton::ir::{Inst, InstKind};
-use rewright_typeprop::Universe;
+use rewright_cfg_skeleton::ir::{Function, Inst, InstKind};
+use rewright_typeprop::{Scalar, Universe};
 use smallvec::SmallVec;
 
 /// Instructions that one activation may take.
 const FUEL: u64 = 2_000_000;
-/// Activations that one call from outside may make, and how deep they may nest.
+/// Activations that one call from a directive may make, and how deep they may nest.
 const ACTIVATIONS: u32 = 2_000;
 const DEPTH: u32 = 100;
+
+/// Where memory begins that the caller does not give.
+const FIRST_ADDRESS: u64 = 0x1_0000;
+
+/// An imported function with its original.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// Ours.
+    pub function: &'a Function,
+    /// Instructions of the original.
+    pub payloads: &'a Payloads,
+    /// The original.
+    pub original: &'a clif::Function,
+}
 
 /// Functions that may call each other.
 pub struct Functions<'a> {
@@ -46,7 +60,8 @@ impl<'a> Functions<'a> {
         let (_, original) = self.by_name.get(name).ok_or_else(|| unsupported("not imported"))?;
         let args: Option<Vec<i64>> = args.iter().map(to_canonical).collect();
         let args = args.ok_or_else(|| unsupported("an argument that is no scalar"))?;
-        let mut shared = Shared { next_address: 0x1_0000, activations: 0 };
+        let mut shared =
+            Shared { next_address: FIRST_ADDRESS, activations: ACTIVATIONS, fuel: FUEL, nan: interp::quiet_nan };
         let results = match self.activate(name, &args, &mut Memory::default(), &mut shared, 0) {
             Outcome::Return(results) => results,
             other => return Err(other),
@@ -56,16 +71,45 @@ impl<'a> Functions<'a> {
         typed.ok_or_else(|| unsupported("a result that is no scalar"))
     }
 
+    /// Calls a function that is not among them, on memory of the caller's. Each activation has `fuel`, and there
+    /// are at most as many.
+    pub fn run(
+        &self,
+        subject: Subject<'_>,
+        args: &[i64],
+        memory: &mut Memory,
+        nan: fn(Scalar) -> i64,
+        fuel: u64,
+    ) -> Outcome {
+        let ends = memory.areas().iter().map(|a| a.base.saturating_add(a.bytes.len() as u64));
+        let next_address = ends.max().unwrap_or(0).max(FIRST_ADDRESS);
+        let activations = u32::try_from(fuel).unwrap_or(u32::MAX);
+        let mut shared = Shared { next_address, activations, fuel, nan };
+        self.enter(subject, args, memory, &mut shared, 0)
+    }
+
     fn activate(&self, name: &str, args: &[i64], memory: &mut Memory, shared: &mut Shared, depth: u32) -> Outcome {
         let Some((imported, original)) = self.by_name.get(name) else {
             return Outcome::Unsupported(format!("{name} is not in the file"));
         };
-        shared.activations += 1;
-        if shared.activations > ACTIVATIONS || depth > DEPTH {
+        let subject = Subject { function: &imported.function, payloads: &imported.payloads, original };
+        self.enter(subject, args, memory, shared, depth)
+    }
+
+    fn enter(
+        &self,
+        subject: Subject<'_>,
+        args: &[i64],
+        memory: &mut Memory,
+        shared: &mut Shared,
+        depth: u32,
+    ) -> Outcome {
+        if shared.activations == 0 || depth > DEPTH {
             return Outcome::OutOfFuel;
         }
+        shared.activations -= 1;
         let mut slots = vec![];
-        for slot in original.sized_stack_slots.values() {
+        for slot in subject.original.sized_stack_slots.values() {
             // Far enough apart that no access crosses from one to the next.
             let align = 1u64 << slot.align_shift.min(16);
             let base = shared.next_address.next_multiple_of(align.max(16));
@@ -73,21 +117,26 @@ impl<'a> Functions<'a> {
             memory.add(base, vec![0; slot.size as usize]);
             slots.push(base);
         }
-        let mut frame = Frame { functions: self, imported, original, slots, shared, depth };
-        interp::run(&imported.function, self.universe, args, memory, &mut frame, FUEL)
+        let fuel = shared.fuel;
+        let mut frame = Frame { functions: self, subject, slots, shared, depth };
+        interp::run(subject.function, self.universe, args, memory, &mut frame, fuel)
     }
 }
 
 /// What all activations of one call share.
 struct Shared {
     next_address: u64,
+    /// How many more there may be.
     activations: u32,
+    /// Of each activation.
+    fuel: u64,
+    /// What arithmetic gives as NaN.
+    nan: fn(Scalar) -> i64,
 }
 
 struct Frame<'a, 's> {
     functions: &'a Functions<'a>,
-    imported: &'a Imported,
-    original: &'a clif::Function,
+    subject: Subject<'a>,
     slots: Vec<u64>,
     shared: &'s mut Shared,
     depth: u32,
@@ -98,19 +147,23 @@ impl Host for Frame<'_, '_> {
         trap_code(name)
     }
 
+    fn nan(&self, scalar: Scalar) -> i64 {
+        (self.shared.nan)(scalar)
+    }
+
     fn execute(&mut self, inst: &Inst, args: &[i64], memory: &mut Memory) -> Result<SmallVec<[i64; 2]>, Outcome> {
         let original = match inst.kind {
-            InstKind::Opaque { payload, .. } => self.imported.payloads.inst(payload),
+            InstKind::Opaque { payload, .. } => self.subject.payloads.inst(payload),
             _ => None,
         };
-        let data = original.map(|i| &self.original.dfg.insts[i]);
+        let data = original.map(|i| &self.subject.original.dfg.insts[i]);
         match data {
             Some(InstructionData::StackAddr { stack_slot, offset, .. }) => {
                 let base = self.slots.get(stack_slot.index()).copied().unwrap_or(0);
                 Ok(SmallVec::from_slice(&[base as i64 + i64::from(i32::from(*offset))]))
             }
             Some(InstructionData::Call { func_ref, .. }) => {
-                let callee = match &self.original.dfg.ext_funcs[*func_ref].name {
+                let callee = match &self.subject.original.dfg.ext_funcs[*func_ref].name {
                     clif::ExternalName::TestCase(name) => clif::UserFuncName::Testcase(name.clone()).to_string(),
                     _ => return Err(Outcome::Unsupported("a call out of the file".into())),
                 };
@@ -119,9 +172,39 @@ impl Host for Frame<'_, '_> {
                     other => Err(other),
                 }
             }
-            _ => Err(Outcome::Unsupported("an instruction that is not modelled".into())),
+            Some(InstructionData::Binary { opcode, args: [x, _] }) => {
+                overflowing(*opcode, self.subject.original.dfg.value_type(*x), args).ok_or_else(not_modelled)
+            }
+            Some(InstructionData::IntAddTrap { args: [x, _], code, .. }) => {
+                let ty = self.subject.original.dfg.value_type(*x);
+                match overflowing(Opcode::UaddOverflow, ty, args).ok_or_else(not_modelled)?[..] {
+                    [sum, 0] => Ok(SmallVec::from_slice(&[sum])),
+                    _ => Err(Outcome::Trap(code.as_raw().get().into())),
+                }
+            }
+            _ => Err(not_modelled()),
         }
     }
+}
+
+fn not_modelled() -> Outcome {
+    Outcome::Unsupported("an instruction that is not modelled".into())
+}
+
+/// The result modulo the width, and whether that is not the result.
+fn overflowing(opcode: Opcode, ty: Type, args: &[i64]) -> Option<SmallVec<[i64; 2]>> {
+    let scalar = scalar_of(ty)?;
+    let &[x, y] = args else { return None };
+    let signed = matches!(opcode, Opcode::SaddOverflow | Opcode::SsubOverflow | Opcode::SmulOverflow);
+    let wide = |n: i64| if signed { i128::from(n) } else { i128::from(scalar.zero_extended(n)) };
+    let exact = match opcode {
+        Opcode::UaddOverflow | Opcode::SaddOverflow => wide(x) + wide(y),
+        Opcode::UsubOverflow | Opcode::SsubOverflow => wide(x) - wide(y),
+        Opcode::UmulOverflow | Opcode::SmulOverflow => wide(x).checked_mul(wide(y))?,
+        _ => return None,
+    };
+    let result = scalar.canonical(exact as u64);
+    Some(SmallVec::from_slice(&[result, i64::from(wide(result) != exact)]))
 }
 
 /// A scalar as the interpreter holds it.

@@ -1,4 +1,6 @@
 //! `rewright fuzz`: optimises random functions and compares what they do before and after.
+//!
+//! A finding goes to stderr at once, in a line; the report with all of them comes at the end, in order of seeds.
 
 use super::{Finding, Format, opt, out, packs};
 use crate::clif::optimise::ClifOptimiser;
@@ -43,6 +45,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         shape: Shape { size: args.size.into(), ..Shape::default() },
         options: args.how.options(),
         progress: &|done| progress.inc(done),
+        found: &|line| progress.suspend(|| out::note(line)),
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.how.threads()).build();
     let report = pool.context("cannot start threads")?.install(|| fuzz::fuzz(&config));
@@ -70,8 +73,9 @@ fn text(report: &Report) -> String {
         );
     }
     text += &format!(
-        "{} functions, {} changed, {} findings\n{} calls interpreted ({} trap, {} depend on NaNs), {} compiled\n",
+        "{} functions from seed {}, {} changed, {} findings\n{} calls interpreted ({} trap, {} depend on NaNs), {} compiled\n",
         report.functions,
+        report.seed,
         report.changed,
         report.findings.len(),
         report.interpreted,

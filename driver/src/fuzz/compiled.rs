@@ -1,5 +1,6 @@
 //! Random functions as compiled code, in a child process.
 
+use super::outside::Outside;
 use super::{Call, Difference, End, Expected, Tester};
 use crate::clif::export::export_new;
 use crate::clif::optimise::ClifOptimiser;
@@ -14,24 +15,27 @@ use rewright_cfg_skeleton::ir::interp::Outcome;
 /// Many results go through memory.
 const HEADER: &str = "test run\nset enable_multi_ret_implicit_sret=true\n\n";
 
-/// A file of these functions, called `%f0`, `%f1` and so on.
-fn file(clif: &ClifOptimiser, functions: &[&Function]) -> Result<String, String> {
+/// A file of these functions, called `%f0`, `%f1` and so on, and what they call.
+fn file(clif: &ClifOptimiser, outside: &Outside<'_>, functions: &[&Function]) -> Result<String, String> {
     let empty = read(HEADER).map_err(|e| e.to_string())?;
     let isa = empty.isa.as_ref().ok_or("no compiler for this host")?;
     let mut out = HEADER.to_string();
+    let used = outside.used_by(functions);
     for (n, function) in functions.iter().enumerate() {
         let name = format!("f{n}");
         let convention = CallConv::triple_default(isa.triple());
-        let function = export_new(function, &name, &clif.names, convention, isa.as_ref().into());
+        let around = used.map(|(original, payloads, _)| (original, payloads));
+        let function = export_new(function, &name, &clif.names, convention, around, isa.as_ref().into());
         out.push_str(&print(&function.map_err(|e| e.to_string())?));
         out.push('\n');
     }
+    out.push_str(used.map_or("", |(_, _, text)| text));
     Ok(out)
 }
 
 /// Can the host's compiler compile it? It may fail in a panic, so this asks a child process, too.
-pub(super) fn compiles(clif: &ClifOptimiser, function: &Function, worker: &mut Worker) -> bool {
-    let Ok(text) = file(clif, &[function]) else { return false };
+pub(super) fn compiles(clif: &ClifOptimiser, outside: &Outside<'_>, function: &Function, worker: &mut Worker) -> bool {
+    let Ok(text) = file(clif, outside, &[function]) else { return false };
     let args = function.block(function.entry()).params.iter().skip(1).map(|_| 1).collect();
     let call = isolate::Call::OnMemory { function: 0, args, memory: vec![] };
     let job = Job { text, engine: Engine::Jit, target: 0, calls: vec![call], seconds: 5 };
@@ -49,7 +53,7 @@ impl Tester<'_> {
     ) -> Option<Difference> {
         let (Some(worker), Some((first, _))) = (&mut self.worker, calls.first()) else { return None };
         let difference = |call: &Call, text| Some(Difference { engine: "compiled", call: call.clone(), text });
-        let text = match file(self.config.clif, &[original, optimised]) {
+        let text = match file(self.config.clif, self.outside, &[original, optimised]) {
             Ok(text) => text,
             Err(reason) => return difference(first, format!("export: {reason}")),
         };
