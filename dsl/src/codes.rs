@@ -382,19 +382,22 @@ const RULES: &[Code] = &[
     ),
     code(
         "RW0452",
-        "not yet: lists",
-        "List parameters and arguments (`xs...`, `e for x in xs`) parse, but what uses them is left out. Declare \
-         one overload per number of arguments.",
+        "a list where none can stand",
+        "Lists (`xs...`) are parameters of functions and rules, and arguments (`xs...`, `e for x in xs`) of \
+         functions that take a list. A function takes one list at most. They are written out per length before \
+         anything else is checked, so a rule over several lists becomes many rules.",
     ),
     code(
         "RW0453",
-        "not yet: match blocks",
-        "Rules with a block of several patterns parse, but are left out. Write a rule with one pattern.",
+        "a match block that does not say what it rewrites",
+        "A block names expressions with `match p = ..`, parts with `let q = ..`, and says `rewrite p => ..` of one \
+         or several of them. Its patterns must be connected by variables, and each is rewritten once, in one \
+         direction.",
     ),
     code(
         "RW0454",
-        "not yet: before and after",
-        "Examples with `before` and `after` blocks parse, but are left out. Write an example about one term.",
+        "a block that goes on after its end",
+        "In the `before` and `after` blocks of an example `return` comes last.",
     ),
     code(
         "RW0455",

@@ -63,8 +63,12 @@ pub enum VarKind {
 /// A rule or an inference.
 #[derive(Clone, Debug)]
 pub struct Rule {
-    /// Qualified name: `pack.ruleset.rule`; the second direction of `<=>` ends in `.back`.
+    /// Qualified name: `pack.ruleset.rule`; the second direction of `<=>` ends in `.back`, the second rewriting of
+    /// a `match` block in `.2`, an instance over lists in their lengths (`[xs=1, ys=0]`).
     pub name: String,
+    /// The first of the rules that one name in a pack stands for: its instances over lists, the rewritings of its
+    /// block. `fires` and coverage speak of families.
+    pub family: RuleId,
     /// Its place.
     pub span: Span,
     /// Doc lines.
@@ -146,7 +150,8 @@ pub struct Example {
     pub span: Span,
     /// Must fail.
     pub todo: bool,
-    /// Types of its parameters, in order: `Term::Var` indices. State variables have no type.
+    /// Types of its variables, in order: `Term::Var` indices. State variables have no type. Those that no
+    /// [`Statement::Let`] gives a value are its parameters.
     pub params: Vec<Option<Ty>>,
     /// Which of its parameters are named what.
     pub names: Vec<String>,
@@ -154,13 +159,30 @@ pub struct Example {
     pub fires: Vec<RuleId>,
     /// Schedule by qualified name; otherwise the default of the pack.
     pub using: Option<String>,
-    /// The term under test; all its type arguments are closed.
-    pub subject: Term,
-    /// What it claims of it.
-    pub verdict: Verdict,
+    /// What it claims. All type arguments are closed.
+    pub claim: Claim,
 }
 
-/// The verdict of an example.
+/// What an example claims.
+#[derive(Clone, Debug)]
+pub enum Claim {
+    /// Something of one term.
+    Term {
+        /// The term under test.
+        subject: Term,
+        /// What is claimed of it.
+        verdict: Verdict,
+    },
+    /// One program becomes the other.
+    Program {
+        /// The program under test.
+        before: Block,
+        /// What it becomes.
+        after: Block,
+    },
+}
+
+/// The verdict of an example about a term.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// Extraction chooses this.
@@ -171,6 +193,62 @@ pub enum Verdict {
     Differs(Term),
     /// Extraction keeps it.
     Stays,
+}
+
+/// A small program: statements in order. In their terms, what takes a state stands in the state of its place.
+pub type Block = Vec<Statement>;
+
+/// A statement of a small program.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Statement {
+    /// A variable, as in [`Term::Var`], gets a value.
+    Let(u32, Term),
+    /// For its effects.
+    Do(Term),
+    /// The program's result; nothing follows in its block.
+    Return(Term),
+    /// One of two blocks, by whether an integer is not zero.
+    If {
+        /// The integer.
+        cond: Term,
+        /// Where it is not zero.
+        then: Block,
+        /// Where it is.
+        els: Block,
+    },
+}
+
+impl Claim {
+    /// Every term of the claim.
+    pub fn terms(&self) -> Vec<&Term> {
+        fn block<'b>(statements: &'b Block, out: &mut Vec<&'b Term>) {
+            for statement in statements {
+                match statement {
+                    Statement::Let(_, term) | Statement::Do(term) | Statement::Return(term) => out.push(term),
+                    Statement::If { cond, then, els } => {
+                        out.push(cond);
+                        block(then, out);
+                        block(els, out);
+                    }
+                }
+            }
+        }
+        let mut out = Vec::new();
+        match self {
+            Claim::Term { subject, verdict } => {
+                out.push(subject);
+                match verdict {
+                    Verdict::Becomes(term) | Verdict::Equals(term) | Verdict::Differs(term) => out.push(term),
+                    Verdict::Stays => {}
+                }
+            }
+            Claim::Program { before, after } => {
+                block(before, &mut out);
+                block(after, &mut out);
+            }
+        }
+        out
+    }
 }
 
 impl Program {

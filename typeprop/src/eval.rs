@@ -38,6 +38,21 @@ pub fn evaluate_term(universe: &Universe, term: &Term, targs: &[Ty], vars: &[i64
     Evaluator { universe, steps: 0 }.term(term, &scalars, vars, 0).map_or_else(|stop| stop, Outcome::Value)
 }
 
+/// A literal as a constant of a type: in the form of the type's representation, and where it has none, a number as
+/// it is, a float's bits, a string's FNV-1a hash.
+pub fn constant(lit: &Literal, scalar: Option<Scalar>) -> Option<i64> {
+    match (scalar, lit) {
+        (Some(scalar), _) => literal(lit, scalar),
+        (None, Literal::Int(n)) => i64::try_from(*n).ok(),
+        (None, Literal::Float(value)) => Some(value.to_bits() as i64),
+        (None, Literal::Str(text)) => {
+            let hash =
+                text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
+            Some(hash as i64)
+        }
+    }
+}
+
 /// The canonical form of a literal at a representation; `None` where it does not fit: `n` fits `iN` iff
 /// `-2^(N-1) <= n < 2^N`, and a whole number is also a float literal if it is exact.
 pub fn literal(literal: &Literal, scalar: Scalar) -> Option<i64> {

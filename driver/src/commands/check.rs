@@ -40,7 +40,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let program = optimiser.program();
         let mut fired = BTreeSet::new();
         for outcome in examples::run(optimiser, &wanted) {
-            fired.extend(outcome.fired);
+            fired.extend(outcome.fired.iter().map(|rule| program.rule(*rule).family));
             if let Some(failure) = outcome.failure {
                 failed += 1;
                 let example = &program.examples[outcome.example];
@@ -54,9 +54,12 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 });
             }
         }
-        silent = (0..program.rules.len() as u32)
-            .filter(|r| !fired.contains(&rewright_dsl::program::RuleId(*r)))
-            .map(|r| &program.rules[r as usize])
+        silent = program
+            .rules
+            .iter()
+            .enumerate()
+            .filter(|(i, rule)| rule.family.0 as usize == *i && !fired.contains(&rule.family))
+            .map(|(_, rule)| rule)
             .filter(|rule| !rule.law && own(&rule.name))
             .map(|rule| rule.name.clone())
             .collect();

@@ -19,7 +19,7 @@ fn program() -> Program {
 /// The subjects of all examples, as functions.
 fn subjects(program: &Program, universe: &mut Universe) -> Vec<Function> {
     let all = program.examples.iter();
-    all.filter_map(|e| examples::function(universe, e, &e.subject).ok()).collect()
+    all.filter_map(|e| examples::build::subject(universe, e).ok()).collect()
 }
 
 fn names(program: &Program, rules: &[u32]) -> Vec<String> {

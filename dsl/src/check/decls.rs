@@ -441,8 +441,8 @@ pub(super) fn resolve_type(
     Ok(TypeExpr::App(id, args))
 }
 
-/// "Not yet" for lists.
+/// A list where nothing takes one.
 pub(super) fn variadic(at: Span) -> Report {
-    Report::error("RW0452", at, "lists (`xs...`) are not yet supported", "a list parameter or argument")
-        .help("declare one overload per number of arguments")
+    Report::error("RW0452", at, "a list cannot stand here", "not allowed here")
+        .help("lists are parameters of functions and rules, and arguments of functions that take a list")
 }

@@ -8,7 +8,7 @@ use super::Checker;
 use super::messages::short;
 use super::report::Report;
 use crate::program::Guard;
-use crate::syntax::ast::{Rewrite, Span};
+use crate::syntax::ast::Span;
 use rewright_typeprop::{Effects, OpId, Term};
 
 /// The part of effects that makes a statement.
@@ -40,16 +40,16 @@ impl Statement {
 }
 
 impl Checker<'_> {
-    pub(super) fn check_effects(&mut self, rewrite: &Rewrite, left: &Term, right: &Term) {
-        self.keeps_effects(rewrite.left.expr.span, rewrite.right.expr.span, left, right);
+    pub(super) fn check_effects(&mut self, left_at: Span, right_at: Span, left: &Term, right: &Term) {
+        self.keeps_effects(left_at, right_at, left, right);
     }
 
-    pub(super) fn check_effects_back(&mut self, rewrite: &Rewrite, left: &Term, right: &Term) {
+    pub(super) fn check_effects_back(&mut self, left_at: Span, right_at: Span, left: &Term, right: &Term) {
         if self.program.universe.ops.is_empty() {
             return;
         }
         let before = self.diagnostics.len();
-        self.keeps_effects(rewrite.right.expr.span, rewrite.left.expr.span, right, left);
+        self.keeps_effects(right_at, left_at, right, left);
         // Both ways say the same if the first one said it already.
         if before > 0 && self.diagnostics.len() > before && self.diagnostics[before - 1].code == "RW0309" {
             self.diagnostics.truncate(before);
@@ -145,9 +145,9 @@ impl Checker<'_> {
     /// A right side that uses an operation must imply what the operation requires: a condition of the rule says
     /// so, or a call on the left side requires the same. A fact must be implied; a comparison that is not seen to
     /// be is only pointed out, since it may follow for reasons that no syntax shows.
-    pub(super) fn check_requires(&mut self, file: usize, at: Span, left: &Term, right: &Term, guards: &[Guard]) {
+    pub(super) fn check_requires(&mut self, file: usize, at: Span, left: &[Term], right: &Term, guards: &[Guard]) {
         let (mut lefts, mut rights) = (Vec::new(), Vec::new());
-        statements(left, &mut lefts);
+        left.iter().for_each(|term| statements(term, &mut lefts));
         statements(right, &mut rights);
         let required = |term: &Term| -> Vec<Guard> {
             let Term::Call { op, targs, args, state } = term else { return Vec::new() };

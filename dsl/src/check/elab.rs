@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::solve::{IType, LiteralKind, Solver, rigid, substitute};
 use crate::diagnostic::Diagnostic;
 use crate::program::{Fact, FactId};
-use crate::syntax::ast::{self, Arg, Expr, ExprKind, Span};
+use crate::syntax::ast::{self, Arg, Expr, ExprKind, Name, Span};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::{OpId, TypeParam, Universe};
 
@@ -104,6 +104,8 @@ pub(crate) struct Elab<'c> {
     pub(crate) solver: Solver<'c>,
     pub(crate) tparams: Vec<TypeParam>,
     pub(crate) variables: Vec<Variable>,
+    /// Names of parts of a `match` block.
+    pub(crate) aliases: Vec<(Name, NodeId)>,
     pub(crate) nodes: Vec<Node>,
     pub(crate) waiting: Vec<NodeId>,
     pub(crate) diagnostics: Vec<Diagnostic>,
@@ -129,6 +131,7 @@ impl<'c> super::Checker<'c> {
             solver,
             tparams,
             variables: Vec::new(),
+            aliases: Vec::new(),
             nodes: Vec::new(),
             waiting: Vec::new(),
             diagnostics: Vec::new(),
@@ -321,11 +324,17 @@ impl Elab<'_> {
                 );
                 self.error_node(span)
             }
-            ExprKind::Operator(symbol) => {
-                let message = format!("the operator `({symbol})` as a value is not yet supported");
-                self.report(Report::error("RW0455", span, message, "a function as a value"));
-                self.error_node(span)
-            }
+            ExprKind::Operator(symbol) => match self.function_value(symbol, span) {
+                Some(value) => value,
+                None => {
+                    let message = format!("the operator `({symbol})` stands for no value here");
+                    self.report(
+                        Report::error("RW0202", span, message, "a function as a value is of type `Fn`")
+                            .help("declare or import `type Fn`"),
+                    );
+                    self.error_node(span)
+                }
+            },
             ExprKind::Eval(inner) => self.eval(inner, span, around),
             ExprKind::After(side) => self.side(side, around),
             ExprKind::Call { callee, targs, args } => self.named_call(callee, targs, args, span, around),
@@ -362,6 +371,12 @@ impl Elab<'_> {
         self.push(NodeKind::Lit(literal), ty, span)
     }
 
+    /// A function as a value: its name, of the type `Fn` that the pack declares.
+    fn function_value(&mut self, name: &str, span: Span) -> Option<NodeId> {
+        let ty = IType::App(self.scope.find_type("Fn")?, Vec::new());
+        Some(self.push(NodeKind::Lit(Literal::Str(name.into())), ty, span))
+    }
+
     fn path(&mut self, name: &str, span: Span) -> NodeId {
         if let Some(index) = self.variable(name) {
             let ty = match &self.variables[index as usize].kind {
@@ -370,8 +385,16 @@ impl Elab<'_> {
             };
             return self.push(NodeKind::Var(index), ty, span);
         }
+        if let Some((_, node)) = self.aliases.iter().find(|(alias, _)| alias.node == name) {
+            return *node;
+        }
         if self.scope.is_excused(name) {
             return self.error_node(span);
+        }
+        if !self.scope.find_ops(name).is_empty()
+            && let Some(value) = self.function_value(name, span)
+        {
+            return value;
         }
         let known = self.names_of(|_| true);
         let is_op = !self.scope.find_ops(name).is_empty();

@@ -2,13 +2,13 @@
 //! stands in one and the same state.
 
 use super::Checker;
-use super::elab::{Around, NodeId, NodeKind, Place, VariableKind};
+use super::elab::{Around, Elab, NodeId, NodeKind, Place, VariableKind};
 use super::report::Report;
-use crate::program::{Example, RuleId, Verdict};
-use crate::syntax::ast::{self, ExampleBody, ExampleItem, Item, ItemKind, Path};
+use crate::program::{Claim, Example, RuleId, Verdict};
+use crate::syntax::ast::{self, ExampleBody, ExampleItem, Item, ItemKind, Param, Path, Side, Span};
 use rewright_typeprop::{Ty, TypeExpr};
 
-const EXAMPLE: Around = Around { place: Place::Example, state: None, dynamic: false };
+pub(super) const EXAMPLE: Around = Around { place: Place::Example, state: None, dynamic: false };
 
 impl Checker<'_> {
     pub(super) fn check_examples(&mut self) {
@@ -38,60 +38,14 @@ impl Checker<'_> {
         let before = self.errors();
         let fires: Vec<RuleId> = example.fires.iter().filter_map(|path| self.find_rule(file, path)).collect();
         let using = example.using.as_ref().and_then(|path| self.find_schedule(file, path));
-        let ExampleBody::Verdict { subject, verdict } = &example.body else {
-            return self.report(
-                Report::error(
-                    "RW0454",
-                    example.title.span,
-                    "examples with `before` and `after` blocks are not yet supported",
-                    "this example is left out",
-                )
-                .help("write `example \"..\" (params): term becomes term`"),
-            );
-        };
         for param in example.params.iter().filter(|p| p.variadic) {
             self.report(super::decls::variadic(param.name.span));
         }
         let mut elab = self.elab(file, Vec::new());
-        let sides = match verdict {
-            ast::Verdict::Stays => vec![subject],
-            ast::Verdict::Becomes(side) | ast::Verdict::Equals(side) | ast::Verdict::Differs(side) => {
-                vec![subject, side]
-            }
+        let claim = match &example.body {
+            ExampleBody::Verdict { subject, verdict } => elab.term_claim(&example.params, subject, verdict),
+            ExampleBody::Blocks { before, after } => elab.program_claim(example, before, after),
         };
-        elab.parameters(&example.params, &super::variables::state_names(&sides), false);
-        let left = elab.side(subject, EXAMPLE);
-        let other: Option<NodeId> = match verdict {
-            ast::Verdict::Stays => None,
-            ast::Verdict::Becomes(side) | ast::Verdict::Equals(side) | ast::Verdict::Differs(side) => {
-                let right = elab.side(side, EXAMPLE);
-                let (l, r) = (elab.node(left).ty.clone(), elab.node(right).ty.clone());
-                if elab.solver.unify(&l, &r).is_err() && elab.solver.subtype(&r, &l).is_err() {
-                    let (l, r) = (elab.show(&l), elab.show(&r));
-                    elab.report(
-                        Report::error(
-                            "RW0301",
-                            side.expr.span,
-                            format!("the term is `{l}`, what it is compared with `{r}`"),
-                            format!("of type `{r}`"),
-                        )
-                        .also(subject.expr.span, format!("of type `{l}`")),
-                    );
-                }
-                Some(right)
-            }
-        };
-        elab.finish(Some(left), false);
-        if !elab.failed && matches!(elab.node(left).kind, NodeKind::Lit(_)) {
-            elab.report(Report::error(
-                "RW0401",
-                subject.expr.span,
-                "an example is about a call",
-                "a literal is what it is",
-            ));
-        }
-        let subject = elab.term(left);
-        let other = other.map(|node| elab.term(node));
         let names: Vec<String> = elab.variables.iter().map(|v| v.name.clone()).collect();
         let types: Option<Vec<Option<TypeExpr>>> = elab
             .variables
@@ -103,7 +57,7 @@ impl Checker<'_> {
             .collect();
         let diagnostics = std::mem::take(&mut elab.diagnostics);
         self.diagnostics.extend(diagnostics);
-        let (Some(subject), Some(types)) = (subject, types) else { return };
+        let (Some(claim), Some(types)) = (claim, types) else { return };
         if self.errors() > before {
             return;
         }
@@ -117,13 +71,6 @@ impl Checker<'_> {
                 }),
             });
         }
-        let verdict = match (verdict, other) {
-            (ast::Verdict::Stays, _) => Verdict::Stays,
-            (ast::Verdict::Becomes(_), Some(Some(term))) => Verdict::Becomes(term),
-            (ast::Verdict::Equals(_), Some(Some(term))) => Verdict::Equals(term),
-            (ast::Verdict::Differs(_), Some(Some(term))) => Verdict::Differs(term),
-            _ => return,
-        };
         self.program.examples.push(Example {
             pack: self.scopes[file].pack.clone(),
             title: example.title.node.clone(),
@@ -133,8 +80,7 @@ impl Checker<'_> {
             names,
             fires,
             using,
-            subject,
-            verdict,
+            claim,
         });
     }
 
@@ -155,8 +101,9 @@ impl Checker<'_> {
                 let rest = name.strip_prefix(&start).and_then(|r| r.strip_suffix(&end));
                 rest.is_some_and(|m| !m.contains('.'))
             };
-            let found: Vec<RuleId> =
-                (0..rules.len()).filter(|i| middle(&rules[*i].name)).map(|i| RuleId(i as u32)).collect();
+            let families = self.rule_names.iter().filter(|(name, _)| middle(name));
+            let mut found: Vec<RuleId> = families.map(|(_, id)| *id).collect();
+            found.sort_unstable();
             match found[..] {
                 [] => {
                     if self.rejected_rules.iter().any(|r| middle(r)) {
@@ -220,5 +167,61 @@ impl Checker<'_> {
             self.report(report);
         }
         None
+    }
+}
+
+impl Elab<'_> {
+    fn term_claim(&mut self, params: &[Param], subject: &Side, verdict: &ast::Verdict) -> Option<Claim> {
+        let sides = match verdict {
+            ast::Verdict::Stays => vec![subject],
+            ast::Verdict::Becomes(side) | ast::Verdict::Equals(side) | ast::Verdict::Differs(side) => {
+                vec![subject, side]
+            }
+        };
+        self.parameters(params, &super::variables::state_names(&sides), false);
+        let left = self.side(subject, EXAMPLE);
+        let other: Option<NodeId> = match verdict {
+            ast::Verdict::Stays => None,
+            ast::Verdict::Becomes(side) | ast::Verdict::Equals(side) | ast::Verdict::Differs(side) => {
+                let right = self.side(side, EXAMPLE);
+                self.must_meet(left, subject.expr.span, right, side.expr.span);
+                Some(right)
+            }
+        };
+        self.finish(Some(left), false);
+        if !self.failed && matches!(self.node(left).kind, NodeKind::Lit(_)) {
+            self.report(Report::error(
+                "RW0401",
+                subject.expr.span,
+                "an example is about a call",
+                "a literal is what it is",
+            ));
+        }
+        let subject = self.term(left)?;
+        let verdict = match (verdict, other.and_then(|node| self.term(node))) {
+            (ast::Verdict::Stays, _) => Verdict::Stays,
+            (ast::Verdict::Becomes(_), Some(term)) => Verdict::Becomes(term),
+            (ast::Verdict::Equals(_), Some(term)) => Verdict::Equals(term),
+            (ast::Verdict::Differs(_), Some(term)) => Verdict::Differs(term),
+            (_, None) => return None,
+        };
+        Some(Claim::Term { subject, verdict })
+    }
+
+    /// What is compared must be of one type.
+    pub(super) fn must_meet(&mut self, left: NodeId, left_at: Span, right: NodeId, right_at: Span) {
+        let (l, r) = (self.node(left).ty.clone(), self.node(right).ty.clone());
+        if self.solver.unify(&l, &r).is_err() && self.solver.subtype(&r, &l).is_err() {
+            let (l, r) = (self.show(&l), self.show(&r));
+            self.report(
+                Report::error(
+                    "RW0301",
+                    right_at,
+                    format!("the term is `{l}`, what it is compared with `{r}`"),
+                    format!("of type `{r}`"),
+                )
+                .also(left_at, format!("of type `{l}`")),
+            );
+        }
     }
 }

@@ -58,6 +58,7 @@ impl Checker<'_> {
         self.rule_names.insert(name.clone(), id);
         self.program.rules.push(Rule {
             name,
+            family: id,
             span,
             doc: Vec::new(),
             tparams: op.tparams.clone(),

@@ -3,9 +3,11 @@
 
 use super::report::Report;
 use super::{Checker, Written};
-use crate::program::{Conclusion, Guard, Rule, VarKind, Verdict};
+use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
 use crate::syntax::ast::{Item, ItemKind};
 use indexmap::IndexSet;
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::types::TypeData;
 use rewright_typeprop::{Term, TypeExpr};
 use rustc_hash::FxHashMap;
 
@@ -20,14 +22,18 @@ impl Checker<'_> {
             if faultless {
                 self.lint_example(rule);
             }
+            let told = self.diagnostics.len();
             for id in &rule.rules {
                 let checked = self.program.rule(*id).clone();
                 self.lint_growth(&checked, rule);
                 self.lint_monotone(&checked, rule);
+                self.lint_instances(&checked, rule.name);
+                if self.diagnostics.len() > told {
+                    break;
+                }
             }
             let first = self.program.rule(rule.rules[0]).clone();
             self.lint_variables(&first, rule);
-            self.lint_instances(&first, rule.name);
             let evals = matches!(&first.right, Conclusion::Equal(t) if any(t, &|t| matches!(t, Term::Eval(_))));
             if first.dynamic && !evals {
                 self.report(
@@ -42,7 +48,9 @@ impl Checker<'_> {
     }
 
     fn lint_example(&mut self, rule: &Written) {
-        if self.program.examples.iter().any(|e| e.fires.iter().any(|id| rule.rules.contains(id))) {
+        let own: Vec<RuleId> = rule.rules.iter().map(|id| self.program.rule(*id).family).collect();
+        let shown = |id: &RuleId| own.contains(&self.program.rule(*id).family);
+        if self.program.examples.iter().any(|e| e.fires.iter().any(shown)) {
             return;
         }
         let name = self.program.rule(rule.rules[0]).name.clone();
@@ -145,6 +153,8 @@ impl Checker<'_> {
         let mut ops = IndexSet::new();
         let mut facts = IndexSet::new();
         let mut types = IndexSet::new();
+        // Functions that are mentioned as values.
+        let mut values: IndexSet<String> = IndexSet::new();
         {
             let mut term = |t: &Term| {
                 walk(t, &mut |t| {
@@ -153,7 +163,12 @@ impl Checker<'_> {
                             ops.insert(*op);
                             targs.iter().for_each(|t| in_type(t, &mut types));
                         }
-                        Term::Lit(_, ty) => in_type(ty, &mut types),
+                        Term::Lit(literal, ty) => {
+                            in_type(ty, &mut types);
+                            if let Literal::Str(name) = literal {
+                                values.insert(name.clone());
+                            }
+                        }
                         _ => {}
                     }
                     false
@@ -169,11 +184,7 @@ impl Checker<'_> {
             }
             self.program.requires.values().flatten().for_each(|g| in_guard(g, &mut term));
             for example in &self.program.examples {
-                term(&example.subject);
-                match &example.verdict {
-                    Verdict::Becomes(t) | Verdict::Equals(t) | Verdict::Differs(t) => term(t),
-                    Verdict::Stays => {}
-                }
+                example.claim.terms().into_iter().for_each(&mut term);
             }
             for (_, op) in self.program.universe.ops.iter() {
                 op.spec.iter().chain(op.laws.identity.iter()).for_each(&mut term);
@@ -195,6 +206,11 @@ impl Checker<'_> {
             }
             if let Conclusion::Fact(id, _) = &rule.right {
                 facts.insert(*id);
+            }
+        }
+        for ty in self.program.examples.iter().flat_map(|example| example.params.iter().flatten()) {
+            if let TypeData::App(decl, _) = self.program.universe.types.data(*ty) {
+                types.insert(decl.0);
             }
         }
         self.program.requires.values().flatten().for_each(|g| in_facts(g, &mut facts));
@@ -220,9 +236,11 @@ impl Checker<'_> {
             for item in own {
                 match &item.kind {
                     ItemKind::Fn(f) => {
-                        let id = self.fns.iter().find(|p| std::ptr::eq(p.item, item)).map(|p| p.op);
-                        let used = id.is_none_or(|id| ops.contains(&id));
-                        unused.extend(is_new(f.name.span, vec![used]).map(|s| (s, "function", f.name.node.clone())));
+                        // One declaration over a list is many operations.
+                        let declared = self.fns.iter().filter(|p| p.item.span == item.span).map(|p| p.op);
+                        let mut used: Vec<bool> = declared.map(|id| ops.contains(&id)).collect();
+                        used.push(used.is_empty() || values.contains(&f.name.node));
+                        unused.extend(is_new(f.name.span, used).map(|s| (s, "function", f.name.node.clone())));
                     }
                     ItemKind::Fact { name, .. } => {
                         let id = self.fact_spans.iter().position(|s| *s == name.span);
@@ -237,6 +255,7 @@ impl Checker<'_> {
                     _ => {}
                 }
             }
+            unused.dedup();
             for (span, kind, name) in unused {
                 self.report(
                     Report::lint("RW0502", span, format!("{kind} `{name}` is never used"), "nothing mentions it")

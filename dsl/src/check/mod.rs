@@ -2,18 +2,20 @@
 //!
 //! Files come with their imports before them (see [`crate::load`]). The stages, each over all files:
 //!
+//! 0. [`lists`]: what takes a list is written out per length.
 //! 1. [`decls`]: names. Types, effects, facts and the signatures of functions, file by file; a [`scope::Scope`]
 //!    says what each name means there.
 //! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks.
-//! 3. [`rules`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
+//! 3. [`rules`], [`matches`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
 //!    overloads of [`overload`]; [`effects`] says what a plain rule may not do. [`laws`] adds the rules that
 //!    declarations imply.
-//! 4. [`schedules`], [`examples`]: they name rules, so they come last.
+//! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
 //! 5. [`lints`]: what is allowed but probably not meant, in root files only.
 //!
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
 //! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
 
+mod blocks;
 mod computable;
 mod decls;
 mod effects;
@@ -24,6 +26,8 @@ mod guards;
 mod instances;
 mod laws;
 mod lints;
+mod lists;
+mod matches;
 mod messages;
 mod ops;
 mod overload;
@@ -64,10 +68,11 @@ pub struct ParsedFile {
 
 /// Checks packs. `files` holds imported files before those that import them.
 pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
+    let (files, diagnostics) = lists::expand(files);
     let mut checker = Checker {
-        files,
+        files: &files,
         program: Program::default(),
-        diagnostics: Vec::new(),
+        diagnostics,
         scopes: Vec::new(),
         rule_names: FxHashMap::default(),
         type_spans: vec![Span::default()],
@@ -99,7 +104,7 @@ struct FnPlace<'a> {
     item: &'a Item,
 }
 
-/// A rule as written, for lints: its file, and its directions.
+/// A rule as written, for lints: its file, its directions and instances.
 struct Written {
     file: usize,
     name: Span,
@@ -112,7 +117,7 @@ struct Checker<'a> {
     diagnostics: Vec<Diagnostic>,
     /// Per file.
     scopes: Vec<Rc<Scope>>,
-    /// Rules by qualified name.
+    /// Families of rules by qualified name: the first rule of each.
     rule_names: FxHashMap<String, RuleId>,
     /// Places of names, by id.
     type_spans: Vec<Span>,

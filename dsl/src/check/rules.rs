@@ -3,16 +3,16 @@
 use super::elab::{Around, Elab, NodeId, NodeKind, Place};
 use super::guards::Condition;
 use super::report::Report;
-use super::variables::state_names;
+use super::variables::{state_names, states_in};
 use super::{Checker, Written};
-use crate::program::{Conclusion, Rule, RuleId};
-use crate::syntax::ast::{Clause, ClauseKind, Item, ItemKind, Name, Rewrite, RuleBody, RuleItem};
-use rewright_typeprop::{Term, TypeExpr};
+use crate::program::{Conclusion, Guard, Rule, RuleId, Var};
+use crate::syntax::ast::{Clause, ClauseKind, Item, ItemKind, Name, Rewrite, RuleBody, RuleItem, RuleStatement, Span};
+use rewright_typeprop::{Term, TypeExpr, TypeParam};
 
 /// The ruleset of rules that stand in none.
 pub(super) const TOP_RULESET: &str = "rules";
 
-const LEFT: Around = Around { place: Place::Left, state: None, dynamic: false };
+pub(super) const LEFT: Around = Around { place: Place::Left, state: None, dynamic: false };
 const GUARD: Around = Around { place: Place::Guard, state: None, dynamic: false };
 
 impl<'a> Checker<'a> {
@@ -65,17 +65,19 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Enters a rule; its name must be new.
-    fn enter(&mut self, set: &str, rule: Rule) -> RuleId {
+    /// Enters a rule of the family that has this name.
+    fn enter(&mut self, set: &str, family: &str, rule: Rule) -> RuleId {
         let id = RuleId(self.program.rules.len() as u32);
-        self.rule_names.insert(rule.name.clone(), id);
-        self.program.rules.push(rule);
+        let family = *self.rule_names.entry(family.to_string()).or_insert(id);
+        self.program.rules.push(Rule { family, ..rule });
         self.program.rulesets.entry(set.to_string()).or_default().push(id);
         id
     }
 
-    fn is_new_name(&mut self, qualified: &str, name: &Name) -> bool {
-        let Some(earlier) = self.rule_names.get(qualified).map(|id| self.program.rule(*id).span) else {
+    /// Instances of one item share its name.
+    fn is_new_name(&mut self, qualified: &str, name: &Name, item: Span) -> bool {
+        let earlier = self.rule_names.get(qualified).map(|id| self.program.rule(*id).span);
+        let Some(earlier) = earlier.filter(|earlier| *earlier != item) else {
             return true;
         };
         self.report(
@@ -87,90 +89,118 @@ impl<'a> Checker<'a> {
 
     /// What cannot be accepted whatever it says.
     fn not_yet(&mut self, rule: &RuleItem) -> bool {
-        let mut rejected = false;
         if let Some(at) = rule.is_unsafe {
-            rejected = true;
             self.report(
                 Report::error("RW0451", at, "`unsafe` rules are not yet supported", "drops an effect")
                     .also(rule.name.span, "this rule is left out"),
             );
         }
-        if let RuleBody::Block { span, .. } = &rule.body {
-            rejected = true;
-            self.report(
-                Report::error(
-                    "RW0453",
-                    rule.name.span,
-                    "`match` blocks are not yet supported",
-                    "this rule is left out",
-                )
-                .also(*span, "several patterns at once")
-                .help("write a rule with one pattern: `rule name(..): lhs => rhs`"),
-            );
-        }
-        if !rejected && let Some(param) = rule.params.iter().find(|p| p.variadic) {
-            rejected = true;
-            self.report(super::decls::variadic(param.name.span));
-        }
-        rejected
+        rule.is_unsafe.is_some()
     }
 
     fn check_rule(&mut self, file: usize, set: &str, item: &Item, rule: &RuleItem) {
-        let qualified = format!("{set}.{}", rule.name.node);
-        let fresh = self.is_new_name(&qualified, &rule.name);
+        let name = format!("{set}.{}", rule.name.node);
+        if !rule.lengths.is_empty() && self.rejected_rules.contains(&name) {
+            // Another instance has told why.
+            return;
+        }
+        let fresh = self.is_new_name(&name, &rule.name, item.span);
         if self.not_yet(rule) || !fresh {
-            self.rejected_rules.push(qualified);
+            self.rejected_rules.push(name);
             return;
         }
-        let RuleBody::Rewrite { rewrite, clauses } = &rule.body else { return };
-        let before = self.errors();
-        self.clauses_of_unsafe(clauses);
-        let tparams = self.tparams(&rule.tparams, &self.scopes[file].clone());
-        let mut elab = self.elab(file, tparams);
-        elab.parameters(&rule.params, &state_names(&[&rewrite.left, &rewrite.right]), true);
-        let (left, right, conditions) = elab.rewrite(rewrite, clauses, rule.dynamic.is_some());
-        elab.rule_checks(left, right, rewrite, &conditions);
-        let built = elab.build(left, right, &conditions);
-        let diagnostics = std::mem::take(&mut elab.diagnostics);
-        let parts = built.map(|(l, r, g)| (l, r, g, elab.tparams.clone(), elab.program_variables()));
-        self.diagnostics.extend(diagnostics);
-        let Some((left_term, right_term, guards, tparams, vars)) = parts else {
-            self.rejected_rules.push(qualified);
-            return;
-        };
-        let Some(vars) = vars else { return };
-        self.check_effects(rewrite, &left_term, &right_term);
-        if rewrite.both_ways {
-            self.check_effects_back(rewrite, &left_term, &right_term);
+        let (errors, before) = (self.errors(), self.diagnostics.len());
+        let mut made: Vec<(String, Rule)> = Vec::new();
+        for which in 0..rewrites(&rule.body).max(1) {
+            match self.rewriting(file, rule, which) {
+                Some(rewriting) if self.errors() == errors => self.make(item, rule, &name, which, rewriting, &mut made),
+                _ => {
+                    // With an empty list a rule may say nothing; then there is no such instance.
+                    if rule.lengths.iter().any(|(_, length)| *length == 0) {
+                        self.diagnostics.truncate(before);
+                    } else {
+                        self.rejected_rules.push(name);
+                    }
+                    return;
+                }
+            }
         }
-        if self.errors() > before {
-            self.rejected_rules.push(qualified);
-            return;
+        let rules: Vec<RuleId> = made.into_iter().map(|(family, rule)| self.enter(set, &family, rule)).collect();
+        match self.written.last_mut().filter(|last| last.name == rule.name.span) {
+            Some(last) => last.rules.extend(rules),
+            None => self.written.push(Written { file, name: rule.name.span, rules }),
         }
-        self.check_requires(file, rewrite.right.expr.span, &left_term, &right_term, &guards);
-        let mut made = Rule {
-            name: qualified.clone(),
+    }
+
+    /// The rules, with their families, of one rewriting: one or two directions.
+    fn make(
+        &self,
+        item: &Item,
+        rule: &RuleItem,
+        name: &str,
+        which: usize,
+        rewriting: Rewriting,
+        out: &mut Vec<(String, Rule)>,
+    ) {
+        let Rewriting { left, right, guards, tparams, vars, both_ways } = rewriting;
+        let number = if which == 0 { String::new() } else { format!(".{}", which + 1) };
+        let lengths: Vec<String> = rule.lengths.iter().map(|(list, length)| format!("{list}={length}")).collect();
+        let lengths = if lengths.is_empty() { String::new() } else { format!("[{}]", lengths.join(", ")) };
+        let there = Rule {
+            name: format!("{name}{number}{lengths}"),
+            family: RuleId(0),
             span: item.span,
             doc: item.doc.clone(),
             tparams,
             vars,
-            left: vec![left_term.clone()],
+            left,
             guards,
-            right: Conclusion::Equal(right_term.clone()),
+            right: Conclusion::Equal(right.clone()),
             dynamic: rule.dynamic.is_some(),
             law: false,
         };
-        let mut rules = vec![self.enter(set, made.clone())];
-        if rewrite.both_ways {
-            made.name = format!("{qualified}.back");
-            made.left = vec![right_term];
-            made.right = Conclusion::Equal(left_term);
-            rules.push(self.enter(set, made));
-        }
-        self.written.push(Written { file, name: rule.name.span, rules });
+        let back = both_ways.then(|| Rule {
+            name: format!("{name}{number}.back{lengths}"),
+            left: vec![right],
+            right: Conclusion::Equal(there.left[0].clone()),
+            ..there.clone()
+        });
+        out.push((name.to_string(), there));
+        out.extend(back.map(|back| (format!("{name}.back"), back)));
     }
 
-    fn clauses_of_unsafe(&mut self, clauses: &[Clause]) {
+    /// The `which`-th rewriting of a rule, elaborated by itself; its other patterns are conditions.
+    fn rewriting(&mut self, file: usize, rule: &RuleItem, which: usize) -> Option<Rewriting> {
+        let mut said = Vec::new();
+        clauses(&rule.body, &mut said);
+        if which == 0 {
+            self.clauses_of_unsafe(&said);
+        }
+        let tparams = self.tparams(&rule.tparams, &self.scopes[file].clone());
+        let mut elab = self.elab(file, tparams);
+        elab.parameters(&rule.params, &states(&rule.body), true);
+        let shape = match &rule.body {
+            RuleBody::Rewrite { rewrite, .. } => Some(elab.rewrite(rewrite, rule.dynamic.is_some())),
+            RuleBody::Block { statements, span } => elab.block(statements, *span, which, rule.dynamic.is_some()),
+        };
+        let parts = shape.and_then(|mut shape| {
+            elab.finish_rewriting(&mut shape, &said);
+            let (left, right, guards) = elab.build(&shape)?;
+            Some((shape, left, right, guards, elab.tparams.clone(), elab.program_variables()))
+        });
+        let diagnostics = std::mem::take(&mut elab.diagnostics);
+        self.diagnostics.extend(diagnostics);
+        let (shape, left, right, guards, tparams, vars) = parts?;
+        let vars = vars?;
+        self.check_effects(shape.left_at, shape.right_at, &left[0], &right);
+        if shape.both_ways {
+            self.check_effects_back(shape.left_at, shape.right_at, &left[0], &right);
+        }
+        self.check_requires(file, shape.right_at, &left, &right, &guards);
+        Some(Rewriting { left, right, guards, tparams, vars, both_ways: shape.both_ways })
+    }
+
+    fn clauses_of_unsafe(&mut self, clauses: &[&Clause]) {
         for clause in clauses {
             let word = match &clause.kind {
                 ClauseKind::When(_) => continue,
@@ -188,11 +218,11 @@ impl<'a> Checker<'a> {
         let ItemKind::Infer { tparams, params, fact, clauses, .. } = &item.kind else { return };
         let qualified = format!("{set}.{}", name.node);
         let before = self.errors();
-        let fresh = self.is_new_name(&qualified, name);
+        let fresh = self.is_new_name(&qualified, name, item.span);
         for param in params.iter().filter(|p| p.variadic) {
             self.report(super::decls::variadic(param.name.span));
         }
-        self.clauses_of_unsafe(clauses);
+        self.clauses_of_unsafe(&clauses.iter().collect::<Vec<_>>());
         let tparams = self.tparams(tparams, &self.scopes[file].clone());
         let mut elab = self.elab(file, tparams);
         elab.parameters(params, &[], true);
@@ -251,7 +281,8 @@ impl<'a> Checker<'a> {
         match built {
             Some((left, guards, right, tparams, vars)) if fresh && self.errors() == before => {
                 let rule = Rule {
-                    name: qualified,
+                    name: qualified.clone(),
+                    family: RuleId(0),
                     span: item.span,
                     doc: item.doc.clone(),
                     tparams,
@@ -262,7 +293,7 @@ impl<'a> Checker<'a> {
                     dynamic: false,
                     law: false,
                 };
-                let id = self.enter(set, rule);
+                let id = self.enter(set, &qualified, rule);
                 self.written.push(Written { file, name: name.span, rules: vec![id] });
             }
             _ => self.rejected_rules.push(qualified),
@@ -270,45 +301,114 @@ impl<'a> Checker<'a> {
     }
 }
 
-type Built = (Term, Term, Vec<crate::program::Guard>);
+/// One rewriting, checked.
+struct Rewriting {
+    left: Vec<Term>,
+    right: Term,
+    guards: Vec<Guard>,
+    tparams: Vec<TypeParam>,
+    vars: Vec<Var>,
+    both_ways: bool,
+}
+
+/// One rewriting while it is elaborated.
+pub(super) struct Shape {
+    /// What is matched; the first is what is rewritten.
+    pub(super) patterns: Vec<NodeId>,
+    pub(super) right: NodeId,
+    pub(super) conditions: Vec<Condition>,
+    pub(super) left_at: Span,
+    pub(super) right_at: Span,
+    pub(super) both_ways: bool,
+}
+
+/// How many rewritings a rule has.
+fn rewrites(body: &RuleBody) -> usize {
+    match body {
+        RuleBody::Rewrite { .. } => 1,
+        RuleBody::Block { statements, .. } => {
+            statements.iter().filter(|s| matches!(s, RuleStatement::Rewrite(_))).count()
+        }
+    }
+}
+
+fn clauses<'r>(body: &'r RuleBody, out: &mut Vec<&'r Clause>) {
+    match body {
+        RuleBody::Rewrite { clauses, .. } => out.extend(clauses),
+        RuleBody::Block { statements, .. } => out.extend(statements.iter().filter_map(|s| match s {
+            RuleStatement::Clause(clause) => Some(clause),
+            _ => None,
+        })),
+    }
+}
+
+/// Names of states in a rule.
+fn states(body: &RuleBody) -> Vec<&str> {
+    fn sides(rewrite: &Rewrite) -> Vec<&str> {
+        state_names(&[&rewrite.left, &rewrite.right])
+    }
+    match body {
+        RuleBody::Rewrite { rewrite, .. } => sides(rewrite),
+        RuleBody::Block { statements, .. } => statements
+            .iter()
+            .flat_map(|s| match s {
+                RuleStatement::Match(_, expr) | RuleStatement::Let(_, expr) => states_in(expr),
+                RuleStatement::Rewrite(rewrite) => sides(rewrite),
+                RuleStatement::Clause(_) => vec![],
+            })
+            .collect(),
+    }
+}
 
 impl Elab<'_> {
-    fn rewrite(&mut self, rewrite: &Rewrite, clauses: &[Clause], dynamic: bool) -> (NodeId, NodeId, Vec<Condition>) {
+    fn rewrite(&mut self, rewrite: &Rewrite, dynamic: bool) -> Shape {
         let left = self.side(&rewrite.left, LEFT);
-        let right_place = Around { place: Place::Right, state: None, dynamic };
-        let right = self.side(&rewrite.right, right_place);
-        let (l, r) = (self.node(left).ty.clone(), self.node(right).ty.clone());
-        let met = if rewrite.both_ways { self.solver.unify(&r, &l) } else { self.solver.subtype(&r, &l) };
+        let right = self.side(&rewrite.right, Around { place: Place::Right, state: None, dynamic });
+        Shape {
+            patterns: vec![left],
+            right,
+            conditions: Vec::new(),
+            left_at: rewrite.left.expr.span,
+            right_at: rewrite.right.expr.span,
+            both_ways: rewrite.both_ways,
+        }
+    }
+
+    /// Types of the sides, conditions, and all else that holds of every rule.
+    fn finish_rewriting(&mut self, shape: &mut Shape, clauses: &[&Clause]) {
+        let (l, r) = (self.node(shape.patterns[0]).ty.clone(), self.node(shape.right).ty.clone());
+        let met = if shape.both_ways { self.solver.unify(&r, &l) } else { self.solver.subtype(&r, &l) };
         if let Err(clash) = met {
             let (l, r) = (self.show(&l), self.show(&r));
             let why = self.explain(&clash);
             self.report(
                 Report::error(
                     "RW0301",
-                    rewrite.right.expr.span,
+                    shape.right_at,
                     format!("the left side is `{l}`, the right side `{r}`"),
                     if matches!(clash, super::solve::Clash::Different) { format!("of type `{r}`") } else { why },
                 )
-                .also(rewrite.left.expr.span, format!("of type `{l}`")),
+                .also(shape.left_at, format!("of type `{l}`")),
             );
         }
-        let mut conditions = Vec::new();
         for clause in clauses {
             if let ClauseKind::When(exprs) = &clause.kind {
-                conditions.extend(self.conditions(exprs, GUARD));
+                shape.conditions.extend(self.conditions(exprs, GUARD));
             }
         }
-        self.finish(Some(left), true);
-        (left, right, conditions)
+        self.finish(Some(shape.patterns[0]), true);
+        self.rule_checks(shape);
     }
 
     /// What holds of every rule, beyond types.
-    fn rule_checks(&mut self, left: NodeId, right: NodeId, rewrite: &Rewrite, conditions: &[Condition]) {
+    fn rule_checks(&mut self, shape: &Shape) {
+        let Shape { patterns, right, conditions, left_at, right_at, both_ways } = shape;
+        let (left, right) = (patterns[0], *right);
         if !matches!(self.node(left).kind, NodeKind::Call(_) | NodeKind::Error) {
             self.report(
                 Report::error(
                     "RW0401",
-                    rewrite.left.expr.span,
+                    *left_at,
                     "the left side must be a call",
                     "would match every value of its type",
                 )
@@ -316,11 +416,11 @@ impl Elab<'_> {
             );
             return;
         }
-        if rewrite.both_ways && !matches!(self.node(right).kind, NodeKind::Call(_) | NodeKind::Error) {
+        if *both_ways && !matches!(self.node(right).kind, NodeKind::Call(_) | NodeKind::Error) {
             self.report(
                 Report::error(
                     "RW0402",
-                    rewrite.right.expr.span,
+                    *right_at,
                     "`<=>` with a bare variable or literal on one side",
                     "the way back would match every value",
                 )
@@ -335,7 +435,7 @@ impl Elab<'_> {
             return;
         }
         let mut bound = Vec::new();
-        self.variables_in(left, &mut bound);
+        patterns.iter().for_each(|pattern| self.variables_in(*pattern, &mut bound));
         self.bound_by_facts(conditions, &mut bound);
         self.must_be_bound(right, &bound, "on the right");
         for condition in conditions {
@@ -343,7 +443,7 @@ impl Elab<'_> {
                 self.must_be_bound(node, &bound, "in a condition");
             }
         }
-        if rewrite.both_ways {
+        if *both_ways {
             let mut back = Vec::new();
             self.variables_in(right, &mut back);
             self.bound_by_facts(conditions, &mut back);
@@ -355,7 +455,7 @@ impl Elab<'_> {
                     format!("`<=>`: `{}` is on the left but not on the right", variable.name)
                 };
                 self.report(
-                    Report::error("RW0403", rewrite.right.expr.span, message, "the way back cannot know it")
+                    Report::error("RW0403", *right_at, message, "the way back cannot know it")
                         .also(variable.span, "this one")
                         .help("write `=>`, or mention it on both sides"),
                 );
@@ -370,7 +470,7 @@ impl Elab<'_> {
                 self.report_not_computable(part);
             }
         }
-        self.must_be_determined(left, right, rewrite);
+        self.must_be_determined(shape);
     }
 
     fn report_not_computable(&mut self, part: NodeId) {
@@ -395,18 +495,19 @@ impl Elab<'_> {
     }
 
     /// A type argument on the right must be known from the left.
-    fn must_be_determined(&mut self, left: NodeId, right: NodeId, rewrite: &Rewrite) {
+    fn must_be_determined(&mut self, shape: &Shape) {
         if self.failed {
             return;
         }
-        let (Some(l), Some(r)) = (self.term(left), self.term(right)) else { return };
+        let left: Option<Vec<Term>> = shape.patterns.iter().map(|pattern| self.term(*pattern)).collect();
+        let (Some(left), Some(right)) = (left, self.term(shape.right)) else { return };
         let mut known = Vec::new();
-        type_arguments(&l, &mut known);
+        left.iter().for_each(|term| type_arguments(term, &mut known));
         let mut wanted = Vec::new();
-        type_arguments(&r, &mut wanted);
-        let mut ways = vec![(wanted.clone(), known.clone(), rewrite.right.expr.span)];
-        if rewrite.both_ways {
-            ways.push((known, wanted, rewrite.left.expr.span));
+        type_arguments(&right, &mut wanted);
+        let mut ways = vec![(wanted.clone(), known.clone(), shape.right_at)];
+        if shape.both_ways {
+            ways.push((known, wanted, shape.left_at));
         }
         for (wanted, known, span) in ways {
             let Some(index) = wanted.into_iter().find(|i| !known.contains(i)) else { continue };
@@ -423,9 +524,10 @@ impl Elab<'_> {
         }
     }
 
-    fn build(&self, left: NodeId, right: NodeId, conditions: &[Condition]) -> Option<Built> {
-        let guards = conditions.iter().map(|c| self.close_guard(c)).collect::<Option<Vec<_>>>()?;
-        Some((self.term(left)?, self.term(right)?, guards))
+    fn build(&self, shape: &Shape) -> Option<(Vec<Term>, Term, Vec<Guard>)> {
+        let guards = shape.conditions.iter().map(|c| self.close_guard(c)).collect::<Option<Vec<_>>>()?;
+        let left = shape.patterns.iter().map(|pattern| self.term(*pattern)).collect::<Option<Vec<_>>>()?;
+        Some((left, self.term(shape.right)?, guards))
     }
 }
 

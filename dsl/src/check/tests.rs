@@ -68,7 +68,7 @@ fn literals_take_the_type_of_their_place() {
     let Some(Term::Call { args, .. }) = rule(&p, "t.rules.r").left.first() else { panic!("a call") };
     assert!(matches!(&args[1], Term::Lit(_, TypeExpr::Param(0))));
     let i8 = p.universe.types.lookup("i8").expect("declared");
-    let Term::Call { args, .. } = &p.examples[0].subject else { panic!("a call") };
+    let Term::Call { args, .. } = p.examples[0].claim.terms()[0] else { panic!("a call") };
     assert!(matches!(&args[1], Term::Lit(_, TypeExpr::App(id, _)) if *id == i8));
 }
 

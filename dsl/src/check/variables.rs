@@ -115,39 +115,48 @@ impl Elab<'_> {
     }
 }
 
-/// Names that stand after `after`.
+/// Names that stand after `after` in sides.
 pub(super) fn state_names<'s>(sides: &[&'s Side]) -> Vec<&'s str> {
-    fn side<'s>(at: &'s Side, out: &mut Vec<&'s str>) {
-        for after in &at.after {
-            let mut inner = after;
-            while let ExprKind::Paren(next) = &inner.kind {
-                inner = next;
-            }
-            if let ExprKind::Path(name) = &inner.kind {
-                out.push(name);
-            }
-            expr(inner, out);
-        }
-        expr(&at.expr, out);
-    }
-    fn expr<'s>(at: &'s Expr, out: &mut Vec<&'s str>) {
-        match &at.kind {
-            ExprKind::After(inner) => side(inner, out),
-            ExprKind::Paren(inner) | ExprKind::Eval(inner) => expr(inner, out),
-            ExprKind::Unary { expr: inner, .. } | ExprKind::Postfix { expr: inner, .. } => expr(inner, out),
-            ExprKind::Binary { left, right, .. } => {
-                expr(left, out);
-                expr(right, out);
-            }
-            ExprKind::Call { args, .. } => args.iter().for_each(|arg| {
-                if let Arg::Expr(inner) = arg {
-                    expr(inner, out);
-                }
-            }),
-            _ => {}
-        }
-    }
     let mut out = Vec::new();
-    sides.iter().for_each(|s| side(s, &mut out));
+    sides.iter().for_each(|s| in_side(s, &mut out));
     out
+}
+
+/// Names that stand after `after` in an expression.
+pub(super) fn states_in(expr: &Expr) -> Vec<&str> {
+    let mut out = Vec::new();
+    in_expr(expr, &mut out);
+    out
+}
+
+fn in_side<'s>(at: &'s Side, out: &mut Vec<&'s str>) {
+    for after in &at.after {
+        let mut inner = after;
+        while let ExprKind::Paren(next) = &inner.kind {
+            inner = next;
+        }
+        if let ExprKind::Path(name) = &inner.kind {
+            out.push(name);
+        }
+        in_expr(inner, out);
+    }
+    in_expr(&at.expr, out);
+}
+
+fn in_expr<'s>(at: &'s Expr, out: &mut Vec<&'s str>) {
+    match &at.kind {
+        ExprKind::After(inner) => in_side(inner, out),
+        ExprKind::Paren(inner) | ExprKind::Eval(inner) => in_expr(inner, out),
+        ExprKind::Unary { expr: inner, .. } | ExprKind::Postfix { expr: inner, .. } => in_expr(inner, out),
+        ExprKind::Binary { left, right, .. } => {
+            in_expr(left, out);
+            in_expr(right, out);
+        }
+        ExprKind::Call { args, .. } => args.iter().for_each(|arg| {
+            if let Arg::Expr(inner) = arg {
+                in_expr(inner, out);
+            }
+        }),
+        _ => {}
+    }
 }

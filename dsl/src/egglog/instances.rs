@@ -3,7 +3,7 @@
 //! such rules are expanded into one per type. Where a literal does not fit a type, that instance does not exist.
 
 use crate::program::{Conclusion, Guard, Rule};
-use rewright_typeprop::eval::literal;
+use rewright_typeprop::eval::{constant, literal};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::{Scalar, Term, Ty, TypeExpr, TypeStore};
 
@@ -26,23 +26,7 @@ impl Instance {
             TypeExpr::App(decl, _) => types.decl(*decl).model,
             TypeExpr::Int(_) => None,
         };
-        match scalar {
-            Some(scalar) => literal(lit, scalar),
-            None => abstract_literal(lit),
-        }
-    }
-}
-
-/// A literal of a type without representation (`Real`): a number as it is, a float's bits, a string's FNV-1a hash.
-pub(super) fn abstract_literal(lit: &Literal) -> Option<i64> {
-    match lit {
-        Literal::Int(n) => i64::try_from(*n).ok(),
-        Literal::Float(value) => Some(value.to_bits() as i64),
-        Literal::Str(text) => {
-            let hash =
-                text.bytes().fold(0xcbf2_9ce4_8422_2325u64, |h, b| (h ^ u64::from(b)).wrapping_mul(0x100_0000_01b3));
-            Some(hash as i64)
-        }
+        constant(lit, scalar)
     }
 }
 

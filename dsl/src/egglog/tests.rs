@@ -75,6 +75,7 @@ fn rule(program: &mut Program, bound: &str, vars: &[(&str, bool)], left: Term, g
     };
     let id = RuleId(program.rules.len() as u32);
     program.rules.push(Rule {
+        family: id,
         name: format!("test.rules.r{}", id.0),
         span: Span::default(),
         doc: vec![],

@@ -325,6 +325,7 @@ impl<'b> Gen<'b> {
                     tparams: self.tparams(),
                     params: self.params(),
                     body,
+                    lengths: Vec::new(),
                 })
             }
             9 => {

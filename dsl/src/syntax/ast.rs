@@ -188,6 +188,8 @@ pub struct RuleItem {
     pub params: Vec<Param>,
     /// One rewrite, or a block.
     pub body: RuleBody,
+    /// How long its lists are, once they are written out; empty as parsed.
+    pub lengths: Vec<(String, usize)>,
 }
 
 /// The body of a rule.

@@ -147,6 +147,7 @@ impl Fixture {
         let vars = text.vars.into_iter().enumerate();
         self.program.rules.push(Rule {
             name: format!("test.{ruleset}.{name}"),
+            family: id,
             span: Span::default(),
             doc: vec![],
             tparams: text.tparams,

@@ -76,7 +76,9 @@ pub(super) fn rule<'t>(file: u32, expr: P<'t, Expr>) -> P<'t, ItemKind> {
         .then(params(file))
         .then(one_line.or(block(file, expr)))
         .map(|(((((is_unsafe, dynamic), name), tparams), params), body)| match body {
-            Some(body) => ItemKind::Rule(RuleItem { is_unsafe, dynamic, name, tparams, params, body }),
+            Some(body) => {
+                ItemKind::Rule(RuleItem { is_unsafe, dynamic, name, tparams, params, body, lengths: Vec::new() })
+            }
             None => ItemKind::Error,
         })
         .boxed()

@@ -1,0 +1,384 @@
+//! Stage 0: lists. What takes a list (`parts...`) is written out once per length, so that no later stage, and no
+//! engine, knows lists: `hcat(parts...)` becomes overloads of no, one, two parts, and a rule over lists becomes
+//! one rule per combination of lengths.
+//!
+//! Lengths go from none to the longest that some call of the packs has, and at least to [`LENGTH`]; a call that
+//! would be longer is in no instance of a rule. The elements of `xs` are called `xs.1`, `xs.2`, which no source can
+//! write.
+//!
+//! Left to [`super::elab`] to reject: a list where nothing takes one.
+
+use super::ParsedFile;
+use super::report::Report;
+use crate::diagnostic::Diagnostic;
+use crate::syntax::ast::{
+    Arg, BlockStatement, Clause, ClauseKind, ExampleBody, Expr, ExprKind, FnClause, FnItem, Item, ItemKind, Name,
+    Param, Rewrite, RuleBody, RuleItem, RuleStatement, Side, Spanned, Verdict,
+};
+use indexmap::IndexMap;
+
+/// Lists of at least this many elements are spoken of, whatever the packs mention.
+const LENGTH: usize = 4;
+
+/// Longer calls do not make lists longer: a rule over three lists has hundreds of instances at this length.
+const MAX_LENGTH: usize = 8;
+
+/// A rule has at most this many instances.
+const MAX_INSTANCES: usize = 256;
+
+/// Writes lists out. What comes back has list parameters and list arguments only where they are mistakes.
+pub(super) fn expand(files: &[ParsedFile]) -> (Vec<ParsedFile>, Vec<Diagnostic>) {
+    let mut lists = Lists { fixed: IndexMap::new(), most: LENGTH, diagnostics: Vec::new() };
+    for file in files {
+        for_each_item(&file.file.items, &mut |item| lists.declaration(item));
+    }
+    if lists.fixed.is_empty() {
+        return (files.to_vec(), lists.diagnostics);
+    }
+    let mut longest = LENGTH;
+    for file in files {
+        for_each_item(&file.file.items, &mut |item| {
+            for_each_expr(item, &mut |expr| longest = longest.max(lists.length(expr).unwrap_or(0)));
+        });
+    }
+    lists.most = longest.min(MAX_LENGTH);
+    let expanded = files
+        .iter()
+        .map(|file| {
+            let mut file = file.clone();
+            file.file.items = lists.items(&file.file.items);
+            file
+        })
+        .collect();
+    (expanded, lists.diagnostics)
+}
+
+struct Lists {
+    /// Functions that take a list, by name: how many parameters they have beside it.
+    fixed: IndexMap<String, usize>,
+    most: usize,
+    diagnostics: Vec<Diagnostic>,
+}
+
+impl Lists {
+    fn declaration(&mut self, item: &Item) {
+        let ItemKind::Fn(f) = &item.kind else { return };
+        let lists: Vec<&Param> = f.params.iter().filter(|p| p.variadic).collect();
+        if let [_, second, ..] = lists[..] {
+            self.diagnostics.push(
+                Report::error("RW0452", second.name.span, "a function takes one list at most", "the second one")
+                    .help("where would the first one end?")
+                    .done(),
+            );
+        }
+        if !lists.is_empty() {
+            self.fixed.insert(f.name.node.clone(), f.params.len() - 1);
+        }
+    }
+
+    /// How many parameters beside its list the callee of a call has; by its last name, whatever it is imported as.
+    fn fixed(&self, callee: &str) -> Option<usize> {
+        self.fixed.get(callee.rsplit('.').next().unwrap_or(callee)).copied()
+    }
+
+    /// The length of the list that a call without list arguments passes.
+    fn length(&self, expr: &Expr) -> Option<usize> {
+        let ExprKind::Call { callee, args, .. } = &expr.kind else { return None };
+        let fixed = self.fixed(&callee.node)?;
+        args.iter().all(|arg| matches!(arg, Arg::Expr(_))).then(|| args.len().saturating_sub(fixed))
+    }
+
+    fn items(&mut self, items: &[Item]) -> Vec<Item> {
+        let mut out = Vec::new();
+        for item in items {
+            match &item.kind {
+                ItemKind::Fn(f) if f.params.iter().filter(|p| p.variadic).count() == 1 => {
+                    let list = f.params.iter().find(|p| p.variadic).map(|p| p.name.node.clone()).unwrap_or_default();
+                    for length in 0..=self.most {
+                        let instance = Instance {
+                            lists: self,
+                            lengths: vec![(list.clone(), length)],
+                            element: None,
+                            pattern: false,
+                        };
+                        out.push(Item { kind: ItemKind::Fn(instance.function(f)), ..item.clone() });
+                    }
+                }
+                ItemKind::Rule(rule) if rule.params.iter().any(|p| p.variadic) => {
+                    let instances = self.instances(rule);
+                    out.extend(instances.into_iter().map(|rule| Item { kind: ItemKind::Rule(rule), ..item.clone() }));
+                }
+                ItemKind::Ruleset { name, items } => {
+                    let items = self.items(items);
+                    out.push(Item { kind: ItemKind::Ruleset { name: name.clone(), items }, ..item.clone() });
+                }
+                _ => out.push(item.clone()),
+            }
+        }
+        out
+    }
+
+    /// All instances of a rule, those without an empty list first: they say best what is wrong with a rule.
+    fn instances(&mut self, rule: &RuleItem) -> Vec<RuleItem> {
+        let names: Vec<&Name> = rule.params.iter().filter(|p| p.variadic).map(|p| &p.name).collect();
+        let mut lengths: Vec<Vec<usize>> = vec![Vec::new()];
+        for _ in &names {
+            lengths = lengths
+                .iter()
+                .flat_map(|begun| (0..=self.most).map(|n| begun.iter().copied().chain([n]).collect()))
+                .collect();
+            if lengths.len() > 1 << 16 {
+                break;
+            }
+        }
+        lengths.sort_by_key(|lengths| (lengths.contains(&0), lengths.iter().sum::<usize>()));
+        let mut out = Vec::new();
+        for lengths in lengths.into_iter().filter(|lengths| lengths.len() == names.len()) {
+            let lengths = names.iter().map(|n| n.node.clone()).zip(lengths).collect();
+            let instance = Instance { lists: self, lengths, element: None, pattern: false }.rule(rule);
+            let mut fits = true;
+            in_rule(&instance, &mut |expr| fits &= self.length(expr).is_none_or(|length| length <= self.most));
+            if fits {
+                out.push(instance);
+            }
+            if out.len() == MAX_INSTANCES {
+                break;
+            }
+        }
+        if out.len() == MAX_INSTANCES || out.is_empty() {
+            let message = format!("rule `{}` is about too many lists at once", rule.name.node);
+            let report = Report::error("RW0452", rule.name.span, message, "this rule is left out")
+                .help(format!("lists have up to {} elements here; use fewer of them in one rule", self.most));
+            self.diagnostics.push(report.done());
+            out.clear();
+        }
+        out
+    }
+}
+
+/// Lists at certain lengths.
+struct Instance<'l> {
+    lists: &'l Lists,
+    lengths: Vec<(String, usize)>,
+    /// Inside `expr for x in xs`: `x`, and the element that it stands for.
+    element: Option<(String, String)>,
+    /// On a left side, where a list cannot be built: `for` stays, to be rejected.
+    pattern: bool,
+}
+
+impl Instance<'_> {
+    fn length(&self, list: &str) -> Option<usize> {
+        self.lengths.iter().find(|(name, _)| name == list).map(|(_, length)| *length)
+    }
+
+    fn params(&self, params: &[Param]) -> Vec<Param> {
+        let mut out = Vec::new();
+        for param in params {
+            match self.length(&param.name.node).filter(|_| param.variadic) {
+                None => out.push(param.clone()),
+                Some(length) => out.extend((1..=length).map(|i| Param {
+                    name: Spanned { node: element(&param.name.node, i), span: param.name.span },
+                    variadic: false,
+                    ..param.clone()
+                })),
+            }
+        }
+        out
+    }
+
+    fn function(&self, f: &FnItem) -> FnItem {
+        let clause = |clause: &FnClause| match clause {
+            FnClause::Cost(e) => FnClause::Cost(self.expr(e)),
+            FnClause::Spec(e) => FnClause::Spec(self.expr(e)),
+            FnClause::Requires(es) => FnClause::Requires(self.exprs(es)),
+            other => other.clone(),
+        };
+        let clauses = f.clauses.iter().map(|c| Spanned { node: clause(&c.node), span: c.span }).collect();
+        FnItem { params: self.params(&f.params), clauses, ..f.clone() }
+    }
+
+    fn rule(&self, rule: &RuleItem) -> RuleItem {
+        let body = match &rule.body {
+            RuleBody::Rewrite { rewrite, clauses } => RuleBody::Rewrite {
+                rewrite: self.rewrite(rewrite),
+                clauses: clauses.iter().map(|c| self.clause(c)).collect(),
+            },
+            RuleBody::Block { statements, span } => {
+                let statement = |statement: &RuleStatement| match statement {
+                    RuleStatement::Match(name, e) => RuleStatement::Match(name.clone(), self.pattern().expr(e)),
+                    RuleStatement::Let(name, e) => RuleStatement::Let(name.clone(), self.expr(e)),
+                    RuleStatement::Rewrite(rewrite) => RuleStatement::Rewrite(self.rewrite(rewrite)),
+                    RuleStatement::Clause(clause) => RuleStatement::Clause(self.clause(clause)),
+                };
+                RuleBody::Block { statements: statements.iter().map(statement).collect(), span: *span }
+            }
+        };
+        RuleItem { params: self.params(&rule.params), lengths: self.lengths.clone(), body, ..rule.clone() }
+    }
+
+    fn rewrite(&self, rewrite: &Rewrite) -> Rewrite {
+        Rewrite {
+            left: self.pattern().side(&rewrite.left),
+            both_ways: rewrite.both_ways,
+            right: self.side(&rewrite.right),
+        }
+    }
+
+    fn pattern(&self) -> Self {
+        Instance { lists: self.lists, lengths: self.lengths.clone(), element: None, pattern: true }
+    }
+
+    fn side(&self, side: &Side) -> Side {
+        Side { expr: self.expr(&side.expr), after: self.exprs(&side.after) }
+    }
+
+    fn clause(&self, clause: &Clause) -> Clause {
+        let kind = match &clause.kind {
+            ClauseKind::When(conditions) => ClauseKind::When(self.exprs(conditions)),
+            other => other.clone(),
+        };
+        Clause { kind, ..clause.clone() }
+    }
+
+    fn exprs(&self, exprs: &[Expr]) -> Vec<Expr> {
+        exprs.iter().map(|e| self.expr(e)).collect()
+    }
+
+    fn expr(&self, expr: &Expr) -> Expr {
+        let boxed = |e: &Expr| Box::new(self.expr(e));
+        let kind = match &expr.kind {
+            ExprKind::Path(name) => match &self.element {
+                Some((variable, element)) if variable == name => ExprKind::Path(element.clone()),
+                _ => ExprKind::Path(name.clone()),
+            },
+            ExprKind::Paren(e) => ExprKind::Paren(boxed(e)),
+            ExprKind::Eval(e) => ExprKind::Eval(boxed(e)),
+            ExprKind::After(side) => ExprKind::After(Box::new(self.side(side))),
+            ExprKind::Binary { op, left, right } => {
+                ExprKind::Binary { op: op.clone(), left: boxed(left), right: boxed(right) }
+            }
+            ExprKind::Unary { op, expr } => ExprKind::Unary { op: op.clone(), expr: boxed(expr) },
+            ExprKind::Postfix { op, expr } => ExprKind::Postfix { op: op.clone(), expr: boxed(expr) },
+            ExprKind::Is { expr, ty } => ExprKind::Is { expr: boxed(expr), ty: ty.clone() },
+            ExprKind::Call { callee, targs, args } => {
+                let takes_list = self.lists.fixed(&callee.node).is_some();
+                let args = args.iter().flat_map(|arg| self.arg(arg, takes_list)).collect();
+                ExprKind::Call { callee: callee.clone(), targs: targs.clone(), args }
+            }
+            other => other.clone(),
+        };
+        Expr { kind, span: expr.span }
+    }
+
+    fn arg(&self, arg: &Arg, takes_list: bool) -> Vec<Arg> {
+        match arg {
+            Arg::Expr(e) => vec![Arg::Expr(self.expr(e))],
+            Arg::Splat(name) => match self.length(&name.node).filter(|_| takes_list) {
+                None => vec![arg.clone()],
+                Some(length) => (1..=length)
+                    .map(|i| Arg::Expr(Expr { kind: ExprKind::Path(element(&name.node, i)), span: name.span }))
+                    .collect(),
+            },
+            Arg::For { expr, var, list } => match self.length(&list.node).filter(|_| takes_list && !self.pattern) {
+                None => vec![arg.clone()],
+                Some(length) => (1..=length)
+                    .map(|i| {
+                        let element = Some((var.node.clone(), element(&list.node, i)));
+                        let lengths = self.lengths.clone();
+                        let inner = Instance { lists: self.lists, lengths, element, pattern: false };
+                        Arg::Expr(inner.expr(expr))
+                    })
+                    .collect(),
+            },
+        }
+    }
+}
+
+fn element(list: &str, i: usize) -> String {
+    format!("{list}.{i}")
+}
+
+fn for_each_item<'i>(items: &'i [Item], f: &mut impl FnMut(&'i Item)) {
+    for item in items {
+        f(item);
+        if let ItemKind::Ruleset { items, .. } = &item.kind {
+            for_each_item(items, f);
+        }
+    }
+}
+
+/// Calls `f` with every expression of a rule or an example.
+fn for_each_expr(item: &Item, f: &mut dyn FnMut(&Expr)) {
+    match &item.kind {
+        ItemKind::Rule(rule) => in_rule(rule, f),
+        ItemKind::Example(example) => match &example.body {
+            ExampleBody::Verdict { subject, verdict } => {
+                in_side(subject, f);
+                match verdict {
+                    Verdict::Becomes(side) | Verdict::Equals(side) | Verdict::Differs(side) => in_side(side, f),
+                    Verdict::Stays => {}
+                }
+            }
+            ExampleBody::Blocks { before, after } => {
+                in_block(before, f);
+                in_block(after, f);
+            }
+        },
+        _ => {}
+    }
+}
+
+fn in_rule(rule: &RuleItem, f: &mut dyn FnMut(&Expr)) {
+    let rewrite = |rewrite: &Rewrite, f: &mut dyn FnMut(&Expr)| {
+        in_side(&rewrite.left, f);
+        in_side(&rewrite.right, f);
+    };
+    match &rule.body {
+        RuleBody::Rewrite { rewrite: only, .. } => rewrite(only, f),
+        RuleBody::Block { statements, .. } => {
+            for statement in statements {
+                match statement {
+                    RuleStatement::Match(_, e) | RuleStatement::Let(_, e) => in_expr(e, f),
+                    RuleStatement::Rewrite(own) => rewrite(own, f),
+                    RuleStatement::Clause(_) => {}
+                }
+            }
+        }
+    }
+}
+
+fn in_block(block: &[BlockStatement], f: &mut dyn FnMut(&Expr)) {
+    for statement in block {
+        match statement {
+            BlockStatement::Let(_, e) | BlockStatement::Do(e) | BlockStatement::Return(e) => in_expr(e, f),
+            BlockStatement::If { cond, then, els } => {
+                in_expr(cond, f);
+                in_block(then, f);
+                in_block(els, f);
+            }
+        }
+    }
+}
+
+fn in_side(side: &Side, f: &mut dyn FnMut(&Expr)) {
+    in_expr(&side.expr, f);
+    side.after.iter().for_each(|state| in_expr(state, f));
+}
+
+fn in_expr(expr: &Expr, f: &mut dyn FnMut(&Expr)) {
+    f(expr);
+    match &expr.kind {
+        ExprKind::Paren(e) | ExprKind::Eval(e) => in_expr(e, f),
+        ExprKind::Unary { expr, .. } | ExprKind::Postfix { expr, .. } | ExprKind::Is { expr, .. } => in_expr(expr, f),
+        ExprKind::After(side) => in_side(side, f),
+        ExprKind::Binary { left, right, .. } => {
+            in_expr(left, f);
+            in_expr(right, f);
+        }
+        ExprKind::Call { args, .. } => args.iter().for_each(|arg| match arg {
+            Arg::Expr(e) | Arg::For { expr: e, .. } => in_expr(e, f),
+            Arg::Splat(_) => {}
+        }),
+        _ => {}
+    }
+}
