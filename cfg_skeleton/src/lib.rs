@@ -11,6 +11,7 @@
 
 pub mod egraph;
 pub mod elaborate;
+pub mod extract;
 
 pub mod ir;
 pub mod select;

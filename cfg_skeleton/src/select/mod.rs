@@ -9,12 +9,12 @@ mod greedy;
 mod ilp;
 mod keys;
 mod place;
-mod presolve;
 mod product;
 mod segments;
 mod states;
 pub mod validate;
 
+pub use crate::extract::{Method, Status};
 pub use cost::{CostModel, UNIT};
 pub use validate::{Violation, validate};
 
@@ -59,17 +59,6 @@ pub enum StatementChoice {
     Drop,
 }
 
-/// How good a selection is known to be.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub enum Status {
-    /// No cheaper one exists under the cost model.
-    Optimal,
-    /// At most this much (relative) above the best bound.
-    Gap(f64),
-    /// No bound was computed.
-    Greedy,
-}
-
 /// One program.
 ///
 /// A use of class `c` in segment `g` takes the definition at the nearest segment that dominates `g` (or is `g`)
@@ -87,24 +76,12 @@ pub struct Selection {
     pub status: Status,
 }
 
-/// How to choose.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Method {
-    /// Near-linear, no bound.
-    Greedy,
-    /// The integer program, from the greedy selection, within its budget.
-    Ilp,
-    /// The integer program where its model is small, else greedy.
-    #[default]
-    Auto,
-}
-
 /// How much work the integer program may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Budget {
     /// Branch-and-bound nodes per solver run.
     pub nodes: u32,
-    /// Variables after presolve; a larger model is not solved.
+    /// Product nodes that a part may have after presolve to be solved.
     pub model: usize,
     /// The same, for [`Method::Auto`].
     pub auto_model: usize,

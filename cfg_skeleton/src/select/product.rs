@@ -12,27 +12,16 @@
 //! Operands are product classes, too; arguments of parameters are needed but may wait (deferred), so they never
 //! close a cycle. Every other cycle lies within one segment, since operands above stand in strict dominators.
 //!
-//! Presolve, each step without loss: choices that need what nobody can make; free classes (a choice that costs
-//! nothing and needs only free ones); forced ones (roots, and what the only choice of a forced class needs);
-//! substitution of classes with one free choice; domination within a class (no dearer, no more needs); components.
+//! The product is a [`Graph`] of [`crate::extract`], which does the rest.
 
 use super::construct::{AltId, Choices, Demand, GroupId};
 use super::place::Definitions;
 use super::{Def, Selection};
 use crate::egraph::ClassId;
+use crate::extract::{Class, Classes, Graph, Node};
 use crate::skeleton::SegmentId;
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A product class.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Item(pub(crate) u32);
-
-impl Item {
-    pub(crate) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
 
 /// What a product class stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,23 +45,13 @@ pub(crate) enum Origin {
     Statement,
 }
 
-/// One way to have a product class.
-#[derive(Clone, Debug)]
-pub(crate) struct Choice {
-    pub(crate) origin: Origin,
-    pub(crate) cost: u64,
-    /// Sorted, distinct.
-    pub(crate) needs: Vec<Item>,
-    /// Needed as well, but not before.
-    pub(crate) deferred: Vec<Item>,
-}
-
-/// A product class and its choices.
+/// The product classes as classes of a graph, and what they and their nodes stand for.
 #[derive(Clone, Debug)]
 pub(crate) struct Product {
-    pub(crate) meanings: Vec<Meaning>,
-    pub(crate) choices: Vec<Vec<Choice>>,
-    pub(crate) roots: Vec<Item>,
+    pub(crate) graph: Graph,
+    meanings: Vec<Meaning>,
+    /// By class and node.
+    origins: Vec<Vec<Origin>>,
 }
 
 /// Makes the product; `None` where it would have more than `limit` choices. Gives back `start` moved to candidates,
@@ -305,16 +284,16 @@ impl<'c, 'a> Candidates<'c, 'a> {
     fn finish(self) -> Product {
         let (choices, tree) = (self.choices, self.choices.tree);
         let mut meanings = vec![];
-        let mut number: FxHashMap<(ClassId, SegmentId), Item> = FxHashMap::default();
+        let mut number: FxHashMap<(ClassId, SegmentId), Class> = FxHashMap::default();
         for (class, set) in self.of_class.iter().enumerate() {
             for segment in set.values() {
                 let class = ClassId(class as u32);
-                number.insert((class, *segment), Item(meanings.len() as u32));
+                number.insert((class, *segment), Class(meanings.len() as u32));
                 meanings.push(Meaning::Class(class, *segment));
             }
         }
         // The nearest candidate that dominates: in preorder, go back over subtrees that do not.
-        let nearest = |class: ClassId, at: SegmentId, strict: bool| -> Option<Item> {
+        let nearest = |class: ClassId, at: SegmentId, strict: bool| -> Option<Class> {
             let order = tree.order(at);
             let set = &self.of_class[class.index()];
             let range = if strict { set.range(..order) } else { set.range(..=order) };
@@ -323,58 +302,52 @@ impl<'c, 'a> Candidates<'c, 'a> {
         };
         let mut fused = vec![None; self.groups.len()];
         for (n, _) in self.groups.iter().enumerate().filter(|(_, used)| **used) {
-            fused[n] = Some(Item(meanings.len() as u32));
+            fused[n] = Some(Class(meanings.len() as u32));
             meanings.push(Meaning::Fused(GroupId(n as u32)));
         }
         let mut roots = vec![];
-        let mut product = vec![];
+        let (mut classes, mut origins) = (vec![], vec![]);
         for (class, set) in self.of_class.iter().enumerate() {
             let class = ClassId(class as u32);
             for segment in set.values() {
-                let mut list = vec![];
+                let (mut nodes, mut list) = (vec![], vec![]);
                 if let Some(up) = nearest(class, *segment, true) {
-                    list.push(Choice { origin: Origin::Inherit, cost: 0, needs: vec![up], deferred: vec![] });
+                    nodes.push(Node::new(0.0, [up], []));
+                    list.push(Origin::Inherit);
                 }
                 for alt in &choices.of_class[class.index()] {
                     if !choices.computable(*alt, *segment) {
                         continue;
                     }
                     let a = choices.alt(*alt);
-                    let origin = Origin::Compute(*alt);
                     if let Some(group) = a.group {
-                        let needs = fused[group.index()].into_iter().collect();
-                        list.push(Choice { origin, cost: 0, needs, deferred: vec![] });
+                        nodes.push(Node::new(0.0, fused[group.index()], []));
+                        list.push(Origin::Compute(*alt));
                         continue;
                     }
                     let at = |d: &Demand| nearest(d.class, d.segment, false);
                     let arguments = choices.arguments(a.def);
-                    let deferred: Option<Vec<Item>> = arguments.iter().map(at).collect();
-                    let needs: Option<Vec<Item>> = a.children.iter().map(|c| nearest(*c, *segment, false)).collect();
-                    let (Some(mut deferred), Some(mut needs)) = (deferred, needs) else { continue };
-                    for list in [&mut deferred, &mut needs] {
-                        list.sort();
-                        list.dedup();
-                    }
+                    let deferred: Option<Classes> = arguments.iter().map(at).collect();
+                    let needs: Option<Classes> = a.children.iter().map(|c| nearest(*c, *segment, false)).collect();
+                    let (Some(deferred), Some(needs)) = (deferred, needs) else { continue };
                     let cost = match a.def {
                         Def::Param { .. } => a.cost,
                         _ => tree.frequency(*segment).saturating_mul(a.cost),
                     };
-                    list.push(Choice { origin, cost, needs, deferred });
+                    nodes.push(Node::new(cost as f64, needs, deferred));
+                    list.push(Origin::Compute(*alt));
                 }
-                product.push(list);
+                classes.push(nodes);
+                origins.push(list);
             }
         }
         for (n, _) in self.groups.iter().enumerate().filter(|(_, used)| **used) {
             let group = &choices.groups[n];
             let segment = choices.skeleton.segment_before(group.sites[0]);
-            let mut needs: Vec<Item> =
-                group.operands.iter().filter_map(|class| nearest(*class, segment, false)).collect();
-            let complete = needs.len() == group.operands.len();
-            needs.sort();
-            needs.dedup();
+            let needs: Option<Classes> = group.operands.iter().map(|class| nearest(*class, segment, false)).collect();
             let cost = tree.frequency(segment).saturating_mul(group.fused);
-            let choice = Choice { origin: Origin::Statement, cost, needs, deferred: vec![] };
-            product.push(if complete { vec![choice] } else { vec![] });
+            classes.push(needs.map(|needs| Node::new(cost as f64, needs, [])).into_iter().collect::<Vec<_>>());
+            origins.push(vec![Origin::Statement]);
             if group.must_fuse {
                 roots.extend(fused[n]);
             }
@@ -382,32 +355,32 @@ impl<'c, 'a> Candidates<'c, 'a> {
         for (n, group) in choices.groups.iter().enumerate().filter(|(_, g)| g.required && !g.must_fuse) {
             let id = GroupId(n as u32);
             let demands = self.conditions(id);
-            let mut needs: Vec<Item> = demands.iter().filter_map(|d| nearest(d.class, d.segment, false)).collect();
-            let complete = needs.len() == demands.len();
-            needs.sort();
-            needs.dedup();
+            let needs: Option<Classes> = demands.iter().map(|d| nearest(d.class, d.segment, false)).collect();
             let cost = tree.frequency(choices.skeleton.segment_before(group.sites[0])).saturating_mul(group.bare);
-            let mut list = vec![];
-            if complete {
-                list.push(Choice { origin: Origin::Statement, cost, needs, deferred: vec![] });
+            let (mut nodes, mut list) = (vec![], vec![]);
+            if let Some(needs) = needs {
+                nodes.push(Node::new(cost as f64, needs, []));
+                list.push(Origin::Statement);
             }
             if let Some(fused) = fused[n] {
-                list.push(Choice { origin: Origin::Inherit, cost: 0, needs: vec![fused], deferred: vec![] });
+                nodes.push(Node::new(0.0, [fused], []));
+                list.push(Origin::Inherit);
             }
-            roots.push(Item(meanings.len() as u32));
+            roots.push(Class(meanings.len() as u32));
             meanings.push(Meaning::Checked(id));
-            product.push(list);
+            classes.push(nodes);
+            origins.push(list);
         }
         roots.extend(choices.roots.iter().filter_map(|d| nearest(d.class, d.segment, false)));
         roots.sort();
         roots.dedup();
-        Product { meanings, choices: product, roots }
+        Product { graph: Graph { classes, roots }, meanings, origins }
     }
 }
 
 impl Product {
     /// Where a selection is in the product: by product class, the choice that it makes.
-    pub(crate) fn locate(&self, choices: &Choices, selection: &Selection) -> Vec<Option<usize>> {
+    pub(crate) fn locate(&self, choices: &Choices, selection: &Selection) -> Vec<Option<u32>> {
         let definitions = Definitions::new(selection);
         let tree = choices.tree;
         let fused = |group: GroupId| {
@@ -415,12 +388,12 @@ impl Product {
             selection.statements[site.index()] == super::StatementChoice::Keep { fused: true }
         };
         let mut picked = vec![None; self.meanings.len()];
-        let mut work = self.roots.clone();
+        let mut work = self.graph.roots.clone();
         while let Some(item) = work.pop() {
             if picked[item.index()].is_some() {
                 continue;
             }
-            let wanted = |choice: &Choice| match (self.meanings[item.index()], choice.origin) {
+            let wanted = |origin: &Origin| match (self.meanings[item.index()], *origin) {
                 (Meaning::Class(class, at), origin) => {
                     let def = definitions.nearest(choices, class, at);
                     let here = def.filter(|(s, _)| *s == at);
@@ -434,35 +407,34 @@ impl Product {
                 (Meaning::Checked(group), _) => !fused(group),
                 (Meaning::Fused(_), _) => true,
             };
-            let found = self.choices[item.index()].iter().position(wanted);
-            picked[item.index()] = found;
+            let found = self.origins[item.index()].iter().position(wanted);
+            picked[item.index()] = found.map(|n| n as u32);
             if let Some(n) = found {
-                let choice = &self.choices[item.index()][n];
-                work.extend(choice.needs.iter().chain(&choice.deferred).copied());
+                work.extend(self.graph.classes[item.index()][n].needs());
             }
         }
         picked
     }
 
     /// The selection that follows from choices, where the roots lead.
-    pub(crate) fn decode(&self, choices: &Choices, picked: &[Option<usize>]) -> Option<Selection> {
+    pub(crate) fn decode(&self, choices: &Choices, picked: &[Option<u32>]) -> Option<Selection> {
         let mut defs = BTreeMap::new();
         let mut fused = vec![false; choices.groups.len()];
         let mut seen = vec![false; self.meanings.len()];
-        let mut work = self.roots.clone();
+        let mut work = self.graph.roots.clone();
         while let Some(item) = work.pop() {
             if std::mem::replace(&mut seen[item.index()], true) {
                 continue;
             }
-            let choice = &self.choices[item.index()][picked[item.index()]?];
-            match (self.meanings[item.index()], choice.origin) {
+            let pick = picked[item.index()]? as usize;
+            match (self.meanings[item.index()], self.origins[item.index()][pick]) {
                 (Meaning::Class(class, at), Origin::Compute(alt)) => {
                     defs.insert((at, class), choices.alt(alt).def);
                 }
                 (Meaning::Fused(group), _) => fused[group.index()] = true,
                 _ => {}
             }
-            work.extend(choice.needs.iter().chain(&choice.deferred).copied());
+            work.extend(self.graph.classes[item.index()][pick].needs());
         }
         let statements = super::greedy::statements(choices, &fused);
         Some(Selection { defs, statements, cost: 0, status: super::Status::Greedy })

@@ -1,0 +1,126 @@
+//! The integer program of a graph, as columns and rows that name no solver.
+//!
+//! A column `x` per node, a column `a` per class that is no root. Each class that is had has one node; a node has what
+//! it needs; and for each set of classes on a cycle, some class must be had by a node that leads out of it:
+//!
+//! ```text
+//! min sum cost * x     (1) sum x(C) = a(C)     (2) for C, D: sum { x in C : D needed } <= a(D)
+//!                      (3) for S, J in S: sum { x in S : no ordered child in S } >= a(J)
+//! ```
+//!
+//! (2) is summed over the nodes of a class, which is tighter than a row per node. `a` follows from `x` and need not be
+//! declared integer.
+
+use crate::extract::graph::{Class, Graph};
+use std::collections::BTreeSet;
+
+/// `low <= sum of terms <= high`.
+#[derive(Clone, Debug)]
+pub(crate) struct Row {
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+    pub(crate) terms: Vec<(usize, f64)>,
+}
+
+/// A column between 0 and `high`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Column {
+    pub(crate) cost: f64,
+    pub(crate) integer: bool,
+    pub(crate) high: f64,
+}
+
+/// Minimise the cost of columns subject to rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Model {
+    pub(crate) columns: Vec<Column>,
+    pub(crate) rows: Vec<Row>,
+}
+
+/// The model of a graph, and which columns stand for what.
+pub(crate) struct Program {
+    pub(crate) model: Model,
+    /// By class, the column of its first node.
+    x: Vec<usize>,
+    /// By class; `None` for roots.
+    a: Vec<Option<usize>>,
+}
+
+impl Program {
+    /// Rows (1) and (2).
+    pub(crate) fn new(graph: &Graph) -> Self {
+        let mut model = Model::default();
+        let mut column = |cost, integer| {
+            model.columns.push(Column { cost, integer, high: 1.0 });
+            model.columns.len() - 1
+        };
+        let mut root = vec![false; graph.classes.len()];
+        graph.roots.iter().for_each(|class| root[class.index()] = true);
+        let (mut x, mut a) = (vec![], vec![]);
+        for (class, nodes) in graph.classes.iter().enumerate() {
+            let first: Vec<usize> = nodes.iter().map(|node| column(node.cost, true)).collect();
+            a.push((!root[class]).then(|| column(0.0, false)));
+            x.push(first.first().copied().unwrap_or(0));
+        }
+        let mut program = Program { model, x, a };
+        for (class, nodes) in graph.classes.iter().enumerate() {
+            let own = (0..nodes.len()).map(|n| (program.x[class] + n, 1.0));
+            let (row, sum) = match program.a[class] {
+                Some(a) => (own.chain([(a, -1.0)]).collect(), 0.0),
+                None => (own.collect(), 1.0),
+            };
+            program.model.rows.push(Row { low: sum, high: sum, terms: row });
+            let needs: BTreeSet<Class> = nodes.iter().flat_map(|node| node.needs()).collect();
+            for need in needs {
+                let Some(a) = program.a[need.index()] else { continue };
+                let using = nodes.iter().enumerate().filter(|(_, node)| node.needs().any(|c| c == need));
+                let mut terms: Vec<(usize, f64)> = using.map(|(n, _)| (program.x[class] + n, 1.0)).collect();
+                terms.push((a, -1.0));
+                program.model.rows.push(Row { low: f64::NEG_INFINITY, high: 0.0, terms });
+            }
+        }
+        program
+    }
+
+    /// Rows (3) for one set of classes, sorted.
+    pub(crate) fn cut(&mut self, graph: &Graph, set: &[Class]) {
+        let mut out: Vec<(usize, f64)> = vec![];
+        for class in set {
+            for (n, node) in graph.classes[class.index()].iter().enumerate() {
+                if !node.children.iter().any(|child| set.binary_search(child).is_ok()) {
+                    out.push((self.x[class.index()] + n, 1.0));
+                }
+            }
+        }
+        for class in set {
+            let mut terms = out.clone();
+            let low = match self.a[class.index()] {
+                Some(a) => {
+                    terms.push((a, -1.0));
+                    0.0
+                }
+                None => 1.0,
+            };
+            self.model.rows.push(Row { low, high: f64::INFINITY, terms });
+        }
+    }
+
+    /// A choice as values of the columns.
+    pub(crate) fn values(&self, picks: &[Option<u32>]) -> Vec<f64> {
+        let mut values = vec![0.0; self.model.columns.len()];
+        for (class, pick) in picks.iter().enumerate() {
+            if let Some(pick) = pick {
+                values[self.x[class] + *pick as usize] = 1.0;
+                if let Some(a) = self.a[class] {
+                    values[a] = 1.0;
+                }
+            }
+        }
+        values
+    }
+
+    /// The value of a node's column.
+    pub(crate) fn value(&self, values: &[f64], class: Class, node: usize) -> f64 {
+        values[self.x[class.index()] + node]
+    }
+}

@@ -1,0 +1,222 @@
+//! Extraction from one e-graph, with sharing: the cheapest choice of nodes that has the roots, and a proof that it is.
+//!
+//! Functions come here as the product of their e-graph with the dominator tree ([`crate::select`]), serialised
+//! e-graphs as they are ([`serialized`]) or as the product with a tree of blocks. The way is the same:
+//!
+//! ```text
+//! Graph --presolve--> parts --trees, local search--> incumbent --integer program--> choice and bound --check-->
+//! ```
+//!
+//! **Invariants**: every answer is recomputed by [`check()`] on the graph that was given; a solver is believed in its
+//! bound only, and in that only as long as no choice is cheaper; work is counted, not timed, unless a time limit is
+//! set. There is always an answer if the roots can be made, whatever the solver does.
+
+pub mod check;
+mod cycle;
+pub mod graph;
+pub(crate) mod ilp;
+mod incumbent;
+pub mod presolve;
+mod search;
+pub mod serialized;
+mod tree;
+
+pub use check::{Fault, check};
+pub use graph::{Class, Classes, Graph, Node};
+
+use ilp::Solver;
+use presolve::{Component, Rules, presolve};
+use std::time::{Duration, Instant};
+use thiserror::Error;
+
+/// How to choose.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Method {
+    /// Near-linear, no bound.
+    Greedy,
+    /// The integer program, from the greedy choice, within its budget.
+    Ilp,
+    /// The integer program for the parts whose model is small, else greedy.
+    #[default]
+    Auto,
+}
+
+/// How good a choice is known to be.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Status {
+    /// No cheaper one exists under the cost model.
+    Optimal,
+    /// At most this much of the cost above the best bound.
+    Gap(f64),
+    /// No bound was computed.
+    Greedy,
+}
+
+/// How much work an extraction may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    /// Nodes that a part may have after presolve to be solved.
+    pub model: usize,
+    /// Parts with at most this many combinations of choices are searched, not solved.
+    pub search: u64,
+    /// Branch-and-bound nodes per solver run.
+    pub nodes: u32,
+    /// Solver runs per part, each one after cutting off the cycles in the last answer.
+    pub runs: u32,
+    /// Moves that the local search tries in each part, in multiples of the part's nodes.
+    pub moves: u32,
+    /// Wall clock, for everything. Results depend on the machine then.
+    pub time: Option<Duration>,
+    /// Reductions that take part.
+    pub rules: Rules,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Limits { model: 60_000, search: 4_096, nodes: 2_000, runs: 20, moves: 4, time: None, rules: Rules::default() }
+    }
+}
+
+/// A choice and what is known of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Extraction {
+    /// By class, the position of the picked node; only what the roots lead to.
+    pub picks: Vec<Option<u32>>,
+    /// Its cost.
+    pub cost: f64,
+    /// No choice costs less.
+    pub bound: f64,
+    /// How good.
+    pub status: Status,
+    /// Nodes that were left to decide between after presolve.
+    pub left: usize,
+    /// Parts that do not meet.
+    pub parts: usize,
+    /// Solver runs.
+    pub runs: u32,
+}
+
+/// There is no choice: a root cannot be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Error)]
+#[error("a root cannot be made: each of its nodes needs the root itself, or a class without nodes")]
+pub struct Unconstructible;
+
+/// Makes the cheapest choice that it finds. `start` is a choice to begin with, if it is one.
+pub fn extract(
+    graph: &Graph,
+    method: Method,
+    limits: &Limits,
+    start: Option<&[Option<u32>]>,
+) -> Result<Extraction, Unconstructible> {
+    extract_with(graph, method, limits, start, &ilp::highs::Highs)
+}
+
+/// The same with another solver.
+pub(crate) fn extract_with(
+    graph: &Graph,
+    method: Method,
+    limits: &Limits,
+    start: Option<&[Option<u32>]>,
+    solver: &dyn Solver,
+) -> Result<Extraction, Unconstructible> {
+    let deadline = limits.time.map(|time| Instant::now() + time);
+    let reduced = presolve(graph, limits.rules).ok_or(Unconstructible)?;
+    let mut picks = reduced.picked.clone();
+    let (mut bound, mut runs) = (reduced.offset, 0);
+    let mut parts: Vec<&Component> = reduced.components.iter().collect();
+    // Small ones first: what they do not use of the time goes to the large ones.
+    parts.sort_by_key(|part| part.node_count());
+    let mut after: usize = reduced.node_count();
+    for part in parts {
+        let hint = |class: Class| {
+            let number = start?.get(class.index()).copied().flatten()?;
+            Some(reduced.stand_in(class, number))
+        };
+        let share = part.node_count() as f64 / after.max(1) as f64;
+        after -= part.node_count();
+        let now = Instant::now();
+        let own = deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(share.clamp(0.2, 1.0)));
+        let answer = solve(part, hint, method, limits, own, solver, &mut runs)?;
+        bound += answer.bound;
+        for (class, (pick, list)) in part.classes.iter().zip(answer.picks.iter().zip(&part.nodes)) {
+            if let Some(pick) = pick {
+                picks[class.index()] = Some(list[*pick as usize].number);
+            }
+        }
+    }
+    let picks = reachable(graph, &picks);
+    let cost = check(graph, &picks);
+    debug_assert!(cost.is_ok(), "{cost:?}");
+    let mut found = cost.ok().map(|cost| (cost, picks));
+    if let Some(start) = start.map(|start| reachable(graph, start))
+        && let Ok(cost) = check(graph, &start)
+        && found.as_ref().is_none_or(|(best, _)| cost < *best)
+    {
+        found = Some((cost, start));
+    }
+    let (cost, picks) = found.ok_or(Unconstructible)?;
+    let status = match method {
+        Method::Greedy => Status::Greedy,
+        _ if cost - bound <= tolerance(cost) => Status::Optimal,
+        _ => Status::Gap(((cost - bound) / cost).min(1.0)),
+    };
+    let bound = if status == Status::Optimal { cost } else { bound };
+    Ok(Extraction { picks, cost, bound, status, left: reduced.node_count(), parts: reduced.components.len(), runs })
+}
+
+/// Differences in cost that are taken for rounding.
+fn tolerance(cost: f64) -> f64 {
+    1e-9 * cost.max(1.0)
+}
+
+/// The picks that the roots lead to.
+fn reachable(graph: &Graph, picks: &[Option<u32>]) -> Vec<Option<u32>> {
+    let mut had = vec![None; graph.classes.len()];
+    let mut stack = graph.roots.clone();
+    while let Some(class) = stack.pop() {
+        let pick = picks.get(class.index()).copied().flatten();
+        let Some(node) = pick.and_then(|n| graph.classes[class.index()].get(n as usize)) else { continue };
+        if had[class.index()].is_none() {
+            had[class.index()] = pick;
+            stack.extend(node.needs());
+        }
+    }
+    had
+}
+
+/// What is known of a part: positions among the nodes that are left, and a bound.
+pub(crate) struct Answer {
+    pub(crate) picks: Vec<Option<u32>>,
+    pub(crate) bound: f64,
+}
+
+fn solve(
+    part: &Component,
+    hint: impl Fn(Class) -> Option<u32>,
+    method: Method,
+    limits: &Limits,
+    deadline: Option<Instant>,
+    solver: &dyn Solver,
+    runs: &mut u32,
+) -> Result<Answer, Unconstructible> {
+    let graph = part.graph();
+    if method != Method::Greedy
+        && let Some(answer) = search::search(&graph, limits.search)
+    {
+        return Ok(answer);
+    }
+    let hinted = part.classes.iter().zip(&part.nodes).map(|(class, list)| {
+        let number = hint(*class)?;
+        list.iter().position(|left| left.number == number).map(|n| n as u32)
+    });
+    let hinted = reachable(&graph, &hinted.collect::<Vec<_>>());
+    let hinted = check(&graph, &hinted).is_ok().then_some(hinted);
+    let incumbent = incumbent::find(&graph, hinted, limits.moves, deadline).ok_or(Unconstructible)?;
+    if method == Method::Greedy || part.node_count() > limits.model {
+        return Ok(Answer { picks: incumbent, bound: 0.0 });
+    }
+    Ok(ilp::solve(&graph, incumbent, limits, deadline, solver, runs))
+}
+
+#[cfg(test)]
+mod tests;

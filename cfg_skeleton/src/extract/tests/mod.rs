@@ -1,0 +1,7 @@
+//! Extraction against brute force, and a solver's faults.
+
+use super::*;
+
+mod random;
+mod reductions;
+mod solver;
