@@ -2,7 +2,10 @@
 //!
 //! Nothing here is part of the product; no pack is read.
 
+pub mod domain;
 pub mod random;
+
+pub use domain::domain;
 
 use crate::egraph::{Class, ClassId, EGraphInput, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{

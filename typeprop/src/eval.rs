@@ -1,11 +1,12 @@
 //! Evaluation of operations on constants: a primitive meaning through its [`Model`], a derived one through its
-//! `spec`, recursively. The one evaluator for constant folding, guards and the interpreter.
+//! `spec`, recursively, and a pure one that an embedding program implements through its Rust function. The one evaluator for constant folding, guards and the interpreter.
 //!
-//! **Invariant**: never panics and always ends, whatever a pack declares: a spec that mentions itself, or that
+//! **Invariant**: apart from registered functions, which answer for themselves, it never panics and always ends, whatever a pack declares: a spec that mentions itself, or that
 //! grows exponentially, is [`Outcome::Undefined`].
 //!
 //! [`Model`]: crate::model::Model
 
+use crate::host::Constant;
 use crate::model::{Outcome, Scalar};
 use crate::ops::{Op, OpId, Universe};
 use crate::term::{Literal, Term};
@@ -85,6 +86,33 @@ pub fn scalar_of(types: &TypeStore, expr: &TypeExpr, targs: &[Option<Scalar>]) -
     }
 }
 
+/// Calls the Rust function registered under a name with canonical constants: of these representations, keys of
+/// arrays, or handles. The result is canonical, or a key; `None` where there is no such function or it has no
+/// value here.
+pub fn call_host(
+    universe: &Universe,
+    name: &str,
+    params: &[Option<Scalar>],
+    result: Option<Scalar>,
+    args: &[i64],
+) -> Option<Outcome> {
+    let function = universe.hosts.get(name)?;
+    let constant = |(scalar, n): (&Option<Scalar>, &i64)| match scalar {
+        Some(scalar) => Constant::Scalar(*scalar, *n),
+        None => universe.data.get(*n).map_or(Constant::Handle(*n), Constant::Data),
+    };
+    let args: SmallVec<[Constant; 4]> = params.iter().zip(args).map(constant).collect();
+    match (function(&args)?, result) {
+        (Constant::Scalar(found, n), Some(wanted)) if found == wanted => Some(match found.canonical(n as u64) {
+            n if found.is_nan(n) => Outcome::Nan,
+            n => Outcome::Value(n),
+        }),
+        (Constant::Data(data), None) => Some(Outcome::Value(universe.data.intern_shared(data))),
+        (Constant::Handle(n), None) => Some(Outcome::Value(n)),
+        _ => None,
+    }
+}
+
 type Types = SmallVec<[Option<Scalar>; 4]>;
 
 struct Evaluator<'a> {
@@ -107,8 +135,17 @@ impl Evaluator<'_> {
             let Some((types, result)) = self.signature(op, targs) else { return Err(Outcome::Undefined) };
             return Ok(model.eval(&types, result, args));
         }
-        let Some(spec) = &op.spec else { return Err(Outcome::Undefined) };
-        self.term(spec, targs, args, depth + 1).map(Outcome::Value)
+        if let Some(spec) = &op.spec {
+            return self.term(spec, targs, args, depth + 1).map(Outcome::Value);
+        }
+        let scalar = |expr: &TypeExpr| scalar_of(&self.universe.types, expr, targs);
+        let params: Types = op.params.iter().map(|p| scalar(&p.ty)).collect();
+        match op.results.as_slice() {
+            [result] if op.effects.is_pure() => {
+                call_host(self.universe, &op.name, &params, scalar(result), args).ok_or(Outcome::Undefined)
+            }
+            _ => Err(Outcome::Undefined),
+        }
     }
 
     fn signature(&self, op: &Op, targs: &[Option<Scalar>]) -> Option<(SmallVec<[Scalar; 4]>, Scalar)> {

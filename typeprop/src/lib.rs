@@ -6,17 +6,24 @@
 //! * [`term`]: typed terms, the one form in which packs state meanings, guards, costs and rule sides;
 //! * [`ops`]: the operation table. The IR knows no opcodes; every operation is declared by a pack;
 //! * [`model`]: the closed vocabulary of scalar meanings that a declaration may name;
+//! * [`overload`]: which of several operations of one name a call means;
+//! * [`data`]: constants that are arrays; [`host`]: Rust functions that an embedding program registers;
 //! * [`eval`]: operations applied to constants.
 //!
 //! **Invariant**: nothing here iterates in hash order, and nothing here fails on user input: mistakes in
 //! packs are found and reported by `dsl`, which builds these tables.
 
+pub mod data;
 pub mod eval;
+pub mod host;
 pub mod model;
 pub mod ops;
+pub mod overload;
 pub mod term;
 pub mod types;
 
+pub use data::{Data, DataPool};
+pub use host::{Constant, HostFn, HostFns};
 pub use model::{Model, Outcome, Scalar};
 pub use ops::{Effects, Op, OpId, OpTable, Universe};
 pub use term::Term;

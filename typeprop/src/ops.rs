@@ -1,5 +1,7 @@
 //! The operation table: every operation that packs declare, read once, used by every stage.
 
+use crate::data::DataPool;
+use crate::host::HostFns;
 use crate::model::Model;
 use crate::term::Term;
 use crate::types::{TypeExpr, TypeParam, TypeStore};
@@ -194,4 +196,8 @@ pub struct Universe {
     pub types: TypeStore,
     /// Operations.
     pub ops: OpTable,
+    /// Array constants: what keys stand for.
+    pub data: DataPool,
+    /// What embedding programs register.
+    pub hosts: HostFns,
 }

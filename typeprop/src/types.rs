@@ -4,6 +4,10 @@
 //! tree by `<:` whose root is `Any`. Arguments are invariant: `Matrix{Real} <: Matrix{Num}` does *not* hold, but
 //! `Matrix{Real} <: Matrix` does, where `Matrix` without arguments stands for every instance.
 //!
+//! A join may leave some arguments open and know others: `Array{Real, 2}` and `Array{Real, 3}` join to
+//! `Array{Real, _}`, which no source can write. Without it two types could have two least upper bounds, and the
+//! join would not be associative. With all arguments open a type is its bare name.
+//!
 //! **Invariant**: a `Ty` is an index into the store that interned it, or into a store extended from that one
 //! (a front end clones the packs' store and adds the types that only its input names, say `i8x16`).
 
@@ -66,6 +70,8 @@ pub enum TypeData {
     App(TypeDeclId, SmallVec<[Ty; 2]>),
     /// An integer argument.
     Int(i64),
+    /// An argument that is not known; stands only as a direct argument, beside one that is known.
+    Open,
 }
 
 /// All declared type names and all interned types.
@@ -173,20 +179,44 @@ impl TypeStore {
     pub fn scalar(&self, ty: Ty) -> Option<Scalar> {
         match self.data(ty) {
             TypeData::App(decl, _) => self.decl(*decl).model,
-            TypeData::Int(_) => None,
+            TypeData::Int(_) | TypeData::Open => None,
         }
     }
 
     /// The declared supertype, with this instance's arguments put in; `None` for `Any` and for integers.
     pub fn supertype(&mut self, ty: Ty) -> Option<Ty> {
         let TypeData::App(decl, args) = self.data(ty).clone() else { return None };
-        let sup = self.decl(decl).supertype.clone()?;
-        if args.is_empty() && !self.decl(decl).params.is_empty() {
-            // `Matrix` for every instance: its parent stands for every instance, too.
-            let TypeExpr::App(parent, _) = sup else { return None };
-            return Some(self.intern(TypeData::App(parent, SmallVec::new())));
+        let TypeExpr::App(parent, exprs) = self.decl(decl).supertype.clone()? else { return None };
+        let args = self.arguments(decl, &args);
+        let mut inner: SmallVec<[Option<Ty>; 2]> = SmallVec::new();
+        for expr in &exprs {
+            inner.push(match is_open(expr, &args) {
+                true => None,
+                false => {
+                    let args: SmallVec<[Ty; 2]> = args.iter().map(|a| a.unwrap_or(Ty::ANY)).collect();
+                    Some(self.instantiate(expr, &args)?)
+                }
+            });
         }
-        self.instantiate(&sup, &args)
+        Some(self.apply(parent, &inner))
+    }
+
+    /// The arguments of an instance, `None` for each that is open: all of them where a bare name stands for every
+    /// instance.
+    fn arguments(&self, decl: TypeDeclId, args: &[Ty]) -> SmallVec<[Option<Ty>; 2]> {
+        if args.is_empty() {
+            return SmallVec::from_elem(None, self.decl(decl).params.len());
+        }
+        args.iter().map(|a| (self.data(*a) != &TypeData::Open).then_some(*a)).collect()
+    }
+
+    /// The instance with these arguments, some of them open.
+    fn apply(&mut self, decl: TypeDeclId, args: &[Option<Ty>]) -> Ty {
+        if args.iter().all(Option::is_none) {
+            return self.intern(TypeData::App(decl, SmallVec::new()));
+        }
+        let args = args.iter().map(|a| a.unwrap_or_else(|| self.intern(TypeData::Open))).collect();
+        self.intern(TypeData::App(decl, args))
     }
 
     /// Puts `args` in for the parameters of `expr`; `None` when a parameter has no argument.
@@ -201,34 +231,48 @@ impl TypeStore {
         }
     }
 
-    /// `sub <: sup`: reflexive, transitive, arguments invariant, a bare parametric name above its instances.
+    /// `sub <: sup`: reflexive, transitive, arguments invariant, an open argument above every one.
     pub fn is_subtype(&self, sub: Ty, sup: Ty) -> bool {
-        /// Stands for an argument that no stage has interned, hence equal to none that has been.
-        const UNKNOWN: Ty = Ty(u32::MAX);
         if sub == sup || sup == Ty::ANY {
             return true;
         }
-        let (TypeData::App(decl, args), TypeData::App(wanted, wanted_args)) = (self.data(sub), self.data(sup)) else {
-            return false;
-        };
-        let (mut decl, mut args) = (*decl, args.clone());
-        // A declaration's ancestors are distinct, unless a pack is cyclic, which is its author's diagnostic.
-        for _ in 0..self.decls.len() {
-            if decl == *wanted && (wanted_args.is_empty() || args == *wanted_args) {
-                return true;
-            }
-            let here = self.decl(decl);
-            let Some(TypeExpr::App(parent, exprs)) = &here.supertype else { return false };
-            // `Matrix` for every instance: its parent stands for every instance, too.
-            let bare = args.is_empty() && !here.params.is_empty();
-            let exprs = if bare { &[][..] } else { exprs };
-            args = exprs.iter().map(|e| self.find_instance(e, &args).unwrap_or(UNKNOWN)).collect();
-            decl = *parent;
-        }
-        false
+        let TypeData::App(wanted, wanted_args) = self.data(sup) else { return false };
+        let wanted_args = self.arguments(*wanted, wanted_args);
+        let holds = |args: &[Option<Ty>]| wanted_args.iter().zip(args).all(|(w, a)| w.is_none() || w == a);
+        self.ancestor(sub, *wanted).is_some_and(|args| holds(&args))
     }
 
-    /// The least upper bound: the most specific common ancestor (the bare name where only arguments differ).
+    /// The arguments of the ancestor (or the type itself) that is an instance of `wanted`, `None` for open ones.
+    pub fn ancestor(&self, ty: Ty, wanted: TypeDeclId) -> Option<SmallVec<[Option<Ty>; 2]>> {
+        /// Stands for an argument that no stage has interned, hence equal to none that has been.
+        const UNKNOWN: Ty = Ty(u32::MAX);
+        let TypeData::App(decl, args) = self.data(ty) else { return None };
+        let (mut decl, mut args) = (*decl, self.arguments(*decl, args));
+        // A declaration's ancestors are distinct, unless a pack is cyclic, which is its author's diagnostic.
+        for _ in 0..self.decls.len() {
+            if decl == wanted {
+                return Some(args);
+            }
+            let Some(TypeExpr::App(parent, exprs)) = &self.decl(decl).supertype else { return None };
+            let known: SmallVec<[Ty; 2]> = args.iter().map(|a| a.unwrap_or(UNKNOWN)).collect();
+            let inner = exprs.iter().map(|e| match is_open(e, &args) {
+                true => None,
+                false => Some(self.find_instance(e, &known).unwrap_or(UNKNOWN)),
+            });
+            args = match exprs.is_empty() {
+                // A bare parent stands for every instance.
+                true => SmallVec::from_elem(None, self.decl(*parent).params.len()),
+                false => inner.collect(),
+            };
+            decl = *parent;
+        }
+        None
+    }
+
+    /// The least upper bound: the most specific common ancestor, with those arguments open that differ.
+    ///
+    /// It commutes, is associative and idempotent: the arguments of an ancestor are made from those of the
+    /// descendant, so that opening arguments and going up can be done in either order.
     pub fn join(&mut self, a: Ty, b: Ty) -> Ty {
         let mut at = Some(a);
         while let Some(ty) = at {
@@ -236,12 +280,12 @@ impl TypeStore {
                 return ty;
             }
             if let TypeData::App(decl, args) = self.data(ty).clone()
-                && !args.is_empty()
+                && let Some(theirs) = self.ancestor(b, decl)
             {
-                let bare = self.intern(TypeData::App(decl, SmallVec::new()));
-                if self.is_subtype(b, bare) {
-                    return bare;
-                }
+                let own = self.arguments(decl, &args);
+                let common: SmallVec<[Option<Ty>; 2]> =
+                    own.iter().zip(&theirs).map(|(x, y)| x.filter(|_| x == y)).collect();
+                return self.apply(decl, &common);
             }
             at = self.supertype(ty);
         }
@@ -264,6 +308,7 @@ impl TypeStore {
     pub fn display(&self, ty: Ty) -> String {
         match self.data(ty) {
             TypeData::Int(n) => n.to_string(),
+            TypeData::Open => "_".into(),
             TypeData::App(decl, args) => {
                 let name = &self.decl(*decl).name;
                 if args.is_empty() {
@@ -275,3 +320,15 @@ impl TypeStore {
         }
     }
 }
+
+/// Does an expression mention a parameter that is open here?
+fn is_open(expr: &TypeExpr, args: &[Option<Ty>]) -> bool {
+    match expr {
+        TypeExpr::Param(i) => args.get(*i as usize).is_none_or(Option::is_none),
+        TypeExpr::Int(_) => false,
+        TypeExpr::App(_, exprs) => exprs.iter().any(|e| is_open(e, args)),
+    }
+}
+
+#[cfg(test)]
+mod tests;

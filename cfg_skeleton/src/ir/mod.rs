@@ -6,10 +6,12 @@
 //! **Invariant**: `BlockId`s are stable; removing a block takes it out of `Function::layout` and leaves its
 //! data behind. The first block of the layout is the entry; its parameters are the function's.
 
+pub mod calls;
 pub mod cfg;
 pub mod cleanup;
 mod dominance;
 pub(crate) mod frontier;
+pub mod infer;
 pub mod interp;
 mod loops;
 pub mod normalise;
@@ -21,6 +23,7 @@ pub use cfg::{Cfg, Loop, LoopId};
 
 use rewright_typeprop::{OpId, Ty};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 macro_rules! id {
     ($(#[$doc:meta] $name:ident),* $(,)?) => {$(
@@ -55,6 +58,8 @@ id! {
 pub struct Module {
     /// In the order of the input.
     pub functions: Vec<Function>,
+    /// Operations that functions of the module are the bodies of, by index.
+    pub bodies: BTreeMap<OpId, usize>,
 }
 
 /// One function.

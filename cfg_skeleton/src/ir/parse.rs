@@ -1,16 +1,28 @@
 //! Reads the text form of the IR (see [`super::text`] for the grammar).
 //!
+//! Beside what is printed it reads what people write: names for values and labels for blocks, parameters after the
+//! function's name, calls of operations and of functions of the same text without types ([`super::infer`] finds
+//! them), and array constants.
+//!
 //! **Invariant**: any input gives a module or a [`ParseError`] with its place; no panic, no deep recursion, and no
 //! memory beyond a small multiple of the input's size. A module that parses need not verify.
 
-use super::text::{effects_name, is_numbered, is_word};
-use super::{
-    Access, Block, BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, Module, OpaqueEffects, PayloadId,
-    RegionId, Terminator, Value,
-};
+mod body;
+mod constant;
+mod lex;
+mod module;
+mod names;
+
+pub use module::read;
+
+use super::text::{is_numbered, is_word};
+use super::{Block, BlockId, Function, Inst, InstId, Module, Terminator, Value};
+use lex::{Token, lex};
+use names::Names;
 use rewright_typeprop::types::TypeData;
 use rewright_typeprop::{Ty, Universe};
 use smallvec::SmallVec;
+use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
 
 /// Types may nest this deep.
@@ -32,26 +44,52 @@ pub struct ParseError {
     pub message: String,
 }
 
-/// Reads a module. Types that packs declare may be interned anew; unknown names are errors.
+/// Reads a module. Types that packs declare may be interned anew, and functions of the text that it calls become
+/// operations; unknown names are errors.
+///
+/// # Errors
+/// The first mistake. What is well formed need not verify; see [`read`].
 pub fn parse(text: &str, universe: &mut Universe) -> Result<Module, ParseError> {
-    let mut parser = Parser { text, tokens: lex(text)?, at: 0, universe };
-    let mut module = Module::default();
-    while !parser.at_end() {
-        module.functions.push(parser.function()?);
-    }
-    Ok(module)
+    let drafts = drafts(text, universe)?;
+    module::complete(text, drafts, universe).map(|(module, _)| module).map_err(|mut errors| errors.remove(0))
 }
 
-#[derive(Clone, PartialEq, Debug)]
-enum Token {
-    /// Letters, digits, `_`, `.`, with an optional leading `%`.
-    Word(String),
-    /// What stood between quotes.
-    Quoted(String),
-    /// A number, in canonical 64 bits.
-    Number(i64),
-    Punct(char),
-    Arrow,
+/// Functions as written, with their calls still open.
+fn drafts(text: &str, universe: &mut Universe) -> Result<Vec<Draft>, ParseError> {
+    let tokens = lex(text)?;
+    let functions = names::functions(&tokens);
+    let mut parser = Parser { text, tokens, at: 0, universe, functions };
+    let mut drafts = vec![];
+    while !parser.at_end() {
+        drafts.push(parser.function()?);
+    }
+    Ok(drafts)
+}
+
+/// A function as written.
+struct Draft {
+    function: Function,
+    /// By value: the type that is written.
+    stated: Vec<Option<Ty>>,
+    /// Calls without all of their types.
+    calls: BTreeMap<InstId, NamedCall>,
+    places: Places,
+}
+
+/// A call by name.
+struct NamedCall {
+    name: String,
+    explicit: SmallVec<[Ty; 2]>,
+}
+
+/// Where things are written, as offsets.
+#[derive(Default)]
+struct Places {
+    function: usize,
+    /// By `InstId`.
+    insts: Vec<usize>,
+    /// By `BlockId`: the label, and the terminator.
+    blocks: Vec<(usize, usize)>,
 }
 
 fn error_at(text: &str, offset: usize, message: String) -> ParseError {
@@ -61,84 +99,24 @@ fn error_at(text: &str, offset: usize, message: String) -> ParseError {
     ParseError { line, column: before[line_start..].chars().count() as u32 + 1, message }
 }
 
-fn lex(text: &str) -> Result<Vec<(usize, Token)>, ParseError> {
-    let mut tokens = Vec::new();
-    let mut rest = text.char_indices().peekable();
-    while let Some((start, c)) = rest.next() {
-        let mut take = |accept: fn(char) -> bool| {
-            let mut end = start + c.len_utf8();
-            while let Some((at, next)) = rest.next_if(|(_, n)| accept(*n)) {
-                end = at + next.len_utf8();
-            }
-            &text[start..end]
-        };
-        let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.';
-        let token = match c {
-            _ if c.is_whitespace() => continue,
-            ';' => {
-                take(|c| c != '\n');
-                continue;
-            }
-            '"' => Token::Quoted(quoted(text, start, &mut rest)?),
-            '0'..='9' | '-' => {
-                let digits = take(|c| c.is_ascii_alphanumeric() || c == '>');
-                match (digits, number(digits)) {
-                    ("->", _) => Token::Arrow,
-                    (_, Some(n)) => Token::Number(n),
-                    (_, None) => return Err(error_at(text, start, format!("`{digits}` is not a 64-bit number"))),
-                }
-            }
-            _ if word(c) || c == '%' => Token::Word(take(word).to_string()),
-            '(' | ')' | '[' | ']' | '{' | '}' | ',' | ':' | '=' | '@' | '!' | '#' => Token::Punct(c),
-            _ => return Err(error_at(text, start, format!("unexpected character {c:?}"))),
-        };
-        tokens.push((start, token));
-    }
-    Ok(tokens)
-}
-
-fn quoted(
-    text: &str,
-    start: usize,
-    rest: &mut std::iter::Peekable<std::str::CharIndices<'_>>,
-) -> Result<String, ParseError> {
-    let mut out = String::new();
-    while let Some((_, c)) = rest.next() {
-        match c {
-            '"' => return Ok(out),
-            '\\' => match rest.next() {
-                Some((_, 'n')) => out.push('\n'),
-                Some((_, c)) => out.push(c),
-                None => break,
-            },
-            c => out.push(c),
-        }
-    }
-    Err(error_at(text, start, "this string has no end".into()))
-}
-
-fn number(s: &str) -> Option<i64> {
-    let (negative, digits) = s.strip_prefix('-').map_or((false, s), |d| (true, d));
-    let magnitude = match digits.strip_prefix("0x") {
-        Some(hex) => i128::from(u64::from_str_radix(hex, 16).ok()? as i64),
-        None if digits.starts_with(|c: char| c.is_ascii_digit()) => digits.parse::<i128>().ok()?,
-        None => return None,
-    };
-    i64::try_from(if negative { -magnitude } else { magnitude }).ok()
-}
-
 struct Parser<'a> {
     text: &'a str,
     tokens: Vec<(usize, Token)>,
     at: usize,
     universe: &'a mut Universe,
+    /// Names of the functions of the text, without `%`.
+    functions: BTreeSet<String>,
 }
 
-/// What the function so far defines, by id.
-#[derive(Default)]
-struct Defined {
-    values: Vec<bool>,
-    blocks: Vec<bool>,
+/// The function so far.
+struct Open {
+    f: Function,
+    names: Names,
+    stated: Vec<Option<Ty>>,
+    calls: BTreeMap<InstId, NamedCall>,
+    places: Places,
+    defined: Vec<bool>,
+    placed: Vec<bool>,
 }
 
 type Parse<T> = Result<T, ParseError>;
@@ -201,12 +179,29 @@ impl Parser<'_> {
         }
     }
 
-    /// `v12` or `b3`.
-    fn id(&mut self, prefix: char) -> Parse<u32> {
-        let number = match self.peek() {
-            Some(Token::Word(w)) if is_numbered(w, prefix) => w[1..].parse::<u32>().ok(),
-            _ => return self.fail(format!("expected `{prefix}` and a number")),
+    fn offset(&self) -> usize {
+        self.tokens.get(self.at).map_or(self.text.len(), |(o, _)| *o)
+    }
+
+    /// `v12` or `%x`.
+    fn value(&mut self, o: &mut Open) -> Parse<Value> {
+        let id = match self.peek() {
+            Some(Token::Word(w)) if is_value(w) => o.names.value(w, self.offset()),
+            _ => return self.fail("expected a value (`%x`, `v1`)"),
         };
+        self.id(id).map(Value)
+    }
+
+    /// `b3` or any other word.
+    fn label(&mut self, o: &mut Open) -> Parse<BlockId> {
+        let id = match self.peek() {
+            Some(Token::Word(w)) if is_word(w) && !is_value(w) => o.names.block(w, self.offset()),
+            _ => return self.fail("expected a block"),
+        };
+        self.id(id).map(BlockId)
+    }
+
+    fn id(&mut self, number: Option<u32>) -> Parse<u32> {
         match number {
             Some(n) if (n as usize) < MAX_ID.max(self.text.len()) => {
                 self.at += 1;
@@ -216,12 +211,21 @@ impl Parser<'_> {
         }
     }
 
-    fn at_id(&self, prefix: char) -> bool {
-        matches!(self.peek(), Some(Token::Word(w)) if is_numbered(w, prefix))
+    fn value_at(&self, at: usize) -> bool {
+        matches!(self.tokens.get(at), Some((_, Token::Word(w))) if is_value(w))
     }
 
-    fn value(&mut self) -> Parse<Value> {
-        self.id('v').map(Value)
+    fn punct_at(&self, at: usize, c: char) -> bool {
+        matches!(self.tokens.get(at), Some((_, Token::Punct(p))) if *p == c)
+    }
+
+    /// Do values stand here that an instruction defines: `v1: i32 =`, `%x, %y =`?
+    fn at_results(&self) -> bool {
+        let mut at = self.at;
+        while self.value_at(at) && self.punct_at(at + 1, ',') {
+            at += 2;
+        }
+        self.value_at(at) && (self.punct_at(at + 1, ':') || self.punct_at(at + 1, '='))
     }
 
     fn ty(&mut self, depth: u32) -> Parse<Ty> {
@@ -237,9 +241,11 @@ impl Parser<'_> {
         let Some(decl) = self.universe.types.lookup(&name) else {
             return self.fail(format!("no type is called `{name}`"));
         };
+        // Arguments follow without a space: in `-> f64 {` the brace begins the body.
+        let end = self.offset() + name.len();
         self.at += 1;
         let mut args = SmallVec::new();
-        if self.eat('{') {
+        if self.offset() == end && self.eat('{') {
             if depth == MAX_TYPE_DEPTH {
                 return self.fail("types are nested too deep here");
             }
@@ -258,273 +264,191 @@ impl Parser<'_> {
         Ok(self.universe.types.intern(TypeData::App(decl, args)))
     }
 
-    fn function(&mut self) -> Parse<Function> {
+    fn function(&mut self) -> Parse<Draft> {
+        let place = self.offset();
         if !self.eat_word("func") {
             return self.fail("expected `func`");
         }
-        let mut f = Function {
-            name: self.name("a function's name")?,
-            results: vec![],
-            blocks: vec![],
-            layout: vec![],
-            insts: vec![],
-            values: vec![],
-            regions: vec![String::new()],
+        let names = Names::of(&self.tokens[self.at..]);
+        let mut o = Open {
+            f: Function {
+                name: self.name("a function's name")?,
+                results: vec![],
+                blocks: vec![],
+                layout: vec![],
+                insts: vec![],
+                values: vec![],
+                regions: vec![String::new()],
+            },
+            names,
+            stated: vec![],
+            calls: BTreeMap::new(),
+            places: Places { function: place, ..Places::default() },
+            defined: vec![],
+            placed: vec![],
         };
+        let params = if self.eat('(') { Some(self.params(&mut o)?) } else { None };
         if self.peek() == Some(&Token::Arrow) {
             self.at += 1;
-            self.expect('(')?;
-            loop {
-                f.results.push(self.ty(0)?);
-                if !self.eat(',') {
-                    break;
-                }
+            if !self.eat('(') {
+                o.f.results.push(self.ty(0)?);
+            } else {
+                o.f.results = self.types(')')?;
             }
-            self.expect(')')?;
         }
         self.expect('{')?;
         if self.eat_word("regions") {
             loop {
-                f.regions.push(self.name("a region's name")?);
+                o.f.regions.push(self.name("a region's name")?);
                 if !self.eat(',') {
                     break;
                 }
             }
         }
-        let mut defined = Defined::default();
+        if let Some(params) = params {
+            let entry = BlockId(o.names.fresh_block());
+            let place = self.offset();
+            self.place(&mut o, entry, place);
+            self.body(&mut o, entry, params, false)?;
+        }
         while !self.eat('}') {
-            self.block(&mut f, &mut defined)?;
+            self.block(&mut o)?;
         }
-        Ok(f)
+        let is = |known: &[bool], n: usize| known.get(n).copied().unwrap_or(false);
+        if let Some((at, message)) = o.names.undefined(|n| is(&o.defined, n), |n| is(&o.placed, n)) {
+            return Err(error_at(self.text, at, message));
+        }
+        let Open { mut f, mut stated, calls, places, .. } = o;
+        f.values.resize(f.values.len().max(stated.len()), Ty::ANY);
+        stated.resize(f.values.len(), None);
+        Ok(Draft { function: f, stated, calls, places })
     }
 
-    fn define(&mut self, f: &mut Function, defined: &mut Defined) -> Parse<Value> {
-        let value = self.value()?;
-        if value.index() >= f.values.len() {
-            f.values.resize(value.index() + 1, Ty::ANY);
-            defined.values.resize(value.index() + 1, false);
-        }
-        if std::mem::replace(&mut defined.values[value.index()], true) {
-            return self.fail_before(format!("v{} is already defined", value.0));
-        }
-        self.expect(':')?;
-        f.values[value.index()] = self.ty(0)?;
-        Ok(value)
-    }
-
-    fn block(&mut self, f: &mut Function, defined: &mut Defined) -> Parse<()> {
-        let id = BlockId(self.id('b')?);
-        while id.index() >= f.blocks.len() {
-            f.blocks.push(Block { params: vec![], insts: vec![], term: Terminator::Trap { code: 0 }, cold: false });
-            defined.blocks.push(false);
-        }
-        if std::mem::replace(&mut defined.blocks[id.index()], true) {
-            return self.fail_before(format!("b{} is already defined", id.0));
-        }
-        f.layout.push(id);
-        let mut params = vec![];
-        if self.eat('(') {
-            loop {
-                params.push(self.define(f, defined)?);
-                if !self.eat(',') {
-                    break;
-                }
-            }
-            self.expect(')')?;
-        }
-        let cold = self.eat_word("cold");
-        self.expect(':')?;
-        let mut insts = vec![];
-        let term = loop {
-            if let Some(term) = self.terminator()? {
-                break term;
-            }
-            let inst = self.inst(f, defined)?;
-            insts.push(InstId(f.insts.len() as u32));
-            f.insts.push(inst);
-        };
-        f.blocks[id.index()] = Block { params, insts, term, cold };
-        Ok(())
-    }
-
-    fn values(&mut self) -> Parse<SmallVec<[Value; 3]>> {
-        let mut values = SmallVec::new();
-        // `v1:` begins the next instruction.
-        while self.at_id('v') && self.tokens.get(self.at + 1).is_none_or(|(_, t)| *t != Token::Punct(':')) {
-            values.push(self.value()?);
+    fn types(&mut self, end: char) -> Parse<Vec<Ty>> {
+        let mut types = vec![];
+        loop {
+            types.push(self.ty(0)?);
             if !self.eat(',') {
                 break;
             }
         }
-        Ok(values)
+        self.expect(end)?;
+        Ok(types)
     }
 
-    fn inst(&mut self, f: &mut Function, defined: &mut Defined) -> Parse<Inst> {
+    /// `v1: i32` or, where the type is to be found, `%x`.
+    fn define(&mut self, o: &mut Open) -> Parse<Value> {
+        let value = self.value(o)?;
+        if value.index() >= o.f.values.len() {
+            o.f.values.resize(value.index() + 1, Ty::ANY);
+            o.stated.resize(value.index() + 1, None);
+            o.defined.resize(value.index() + 1, false);
+        }
+        if std::mem::replace(&mut o.defined[value.index()], true) {
+            let name = o.names.value_name(value);
+            return self.fail_before(format!("{name} is already defined"));
+        }
+        if self.eat(':') {
+            let ty = self.ty(0)?;
+            o.f.values[value.index()] = ty;
+            o.stated[value.index()] = Some(ty);
+        }
+        Ok(value)
+    }
+
+    /// Parameters up to the closing parenthesis.
+    fn params(&mut self, o: &mut Open) -> Parse<Vec<Value>> {
+        let mut params = vec![];
+        while !self.eat(')') {
+            params.push(self.define(o)?);
+            if !self.eat(',') {
+                self.expect(')')?;
+                break;
+            }
+        }
+        Ok(params)
+    }
+
+    /// Notes that a block stands here.
+    fn place(&mut self, o: &mut Open, id: BlockId, place: usize) -> bool {
+        while id.index() >= o.f.blocks.len() {
+            o.f.blocks.push(Block { params: vec![], insts: vec![], term: Terminator::Trap { code: 0 }, cold: false });
+            o.placed.push(false);
+            o.places.blocks.push((place, place));
+        }
+        o.places.blocks[id.index()].0 = place;
+        let repeated = std::mem::replace(&mut o.placed[id.index()], true);
+        if !repeated {
+            o.f.layout.push(id);
+        }
+        !repeated
+    }
+
+    fn block(&mut self, o: &mut Open) -> Parse<()> {
+        let place = self.offset();
+        let id = self.label(o)?;
+        if !self.place(o, id, place) {
+            let name = o.names.block_name(id);
+            return self.fail_before(format!("{name} is already defined"));
+        }
+        let params = if self.eat('(') { self.params(o)? } else { vec![] };
+        let cold = self.eat_word("cold");
+        self.expect(':')?;
+        self.body(o, id, params, cold)
+    }
+
+    /// Instructions and a terminator.
+    fn body(&mut self, o: &mut Open, id: BlockId, params: Vec<Value>, cold: bool) -> Parse<()> {
+        let mut insts = vec![];
+        let term = loop {
+            let place = self.offset();
+            if let Some(term) = self.terminator(o)? {
+                o.places.blocks[id.index()].1 = place;
+                break term;
+            }
+            let inst = InstId(o.f.insts.len() as u32);
+            let data = self.inst(o, inst)?;
+            insts.push(inst);
+            o.f.insts.push(data);
+            o.places.insts.push(place);
+        };
+        o.f.blocks[id.index()] = Block { params, insts, term, cold };
+        Ok(())
+    }
+
+    fn values(&mut self, o: &mut Open) -> Parse<SmallVec<[Value; 3]>> {
+        let mut values = SmallVec::new();
+        if !self.value_at(self.at) || self.at_results() {
+            return Ok(values);
+        }
+        loop {
+            values.push(self.value(o)?);
+            if !self.eat(',') {
+                return Ok(values);
+            }
+        }
+    }
+
+    fn inst(&mut self, o: &mut Open, id: InstId) -> Parse<Inst> {
         let mut results = SmallVec::new();
-        if self.at_id('v') {
+        if self.value_at(self.at) {
             loop {
-                results.push(self.define(f, defined)?);
+                results.push(self.define(o)?);
                 if !self.eat(',') {
                     break;
                 }
             }
             self.expect('=')?;
         }
-        let (kind, args) = self.kind()?;
+        let (kind, args) = self.kind(o, id, &results)?;
         let origin = if self.eat('!') { Some(self.unsigned("a number")?) } else { None };
         Ok(Inst { kind, args, results, origin })
     }
+}
 
-    fn kind(&mut self) -> Parse<(InstKind, SmallVec<[Value; 3]>)> {
-        if self.eat_word("const") {
-            let Some(Token::Number(n)) = self.peek() else { return self.fail("expected a number") };
-            let n = *n;
-            self.at += 1;
-            return Ok((InstKind::Const(n), SmallVec::new()));
-        }
-        for (word, when) in [("check.trapnz", true), ("check.trapz", false)] {
-            if self.eat_word(word) {
-                let value = self.value()?;
-                self.expect(',')?;
-                let code = self.unsigned("a trap code")?;
-                return Ok((InstKind::Check { code, when }, SmallVec::from_slice(&[value])));
-            }
-        }
-        if self.eat_word("opaque") {
-            let payload = PayloadId(self.unsigned("a payload")?);
-            let effects = self.effects()?;
-            self.expect('(')?;
-            let args = self.values()?;
-            self.expect(')')?;
-            return Ok((InstKind::Opaque { payload, effects }, args));
-        }
-        let name = self.name("an instruction or a terminator")?;
-        let Some(op) = self.universe.ops.by_unique(&name) else {
-            return self.fail_before(format!("no operation is called `{name}`"));
-        };
-        let mut targs = SmallVec::new();
-        if self.eat('{') {
-            loop {
-                targs.push(self.ty(0)?);
-                if !self.eat(',') {
-                    break;
-                }
-            }
-            self.expect('}')?;
-        }
-        let args = self.values()?;
-        let access = self.access()?;
-        Ok((InstKind::Op { op, targs, access }, args))
-    }
-
-    fn effects(&mut self) -> Parse<OpaqueEffects> {
-        use OpaqueEffects::{Observes, Pinned, Pure, Writes};
-        for effects in [Pure, Pinned, Observes, Writes] {
-            if self.eat_word(effects_name(effects)) {
-                return Ok(effects);
-            }
-        }
-        self.fail("expected `pure`, `pinned`, `observes` or `writes`")
-    }
-
-    fn access(&mut self) -> Parse<Option<Access>> {
-        if !self.eat('@') {
-            return Ok(None);
-        }
-        let region = match self.peek() {
-            Some(Token::Word(w)) => w.strip_prefix("region").and_then(|n| n.parse().ok()),
-            _ => None,
-        };
-        let Some(region) = region else { return self.fail("expected `region` and a number") };
-        self.at += 1;
-        let mut access =
-            Access { region: RegionId(region), trap: None, movable: false, readonly: false, aligned: false };
-        loop {
-            if self.eat_word("trap") {
-                // `trap=1`; the terminator is `trap 1`.
-                if !self.eat('=') {
-                    self.at -= 1;
-                    return Ok(Some(access));
-                }
-                access.trap = Some(self.unsigned("a trap code")?);
-            } else if self.eat_word("movable") {
-                access.movable = true;
-            } else if self.eat_word("readonly") {
-                access.readonly = true;
-            } else if self.eat_word("aligned") {
-                access.aligned = true;
-            } else {
-                return Ok(Some(access));
-            }
-        }
-    }
-
-    fn edge(&mut self) -> Parse<Edge> {
-        let target = BlockId(self.id('b')?);
-        let mut args = SmallVec::new();
-        if self.eat('(') {
-            loop {
-                args.push(if self.eat('#') {
-                    EdgeArg::Terminator(self.unsigned("a number")?)
-                } else {
-                    EdgeArg::Value(self.value()?)
-                });
-                if !self.eat(',') {
-                    break;
-                }
-            }
-            self.expect(')')?;
-        }
-        Ok(Edge { target, args })
-    }
-
-    fn edges(&mut self) -> Parse<Vec<Edge>> {
-        let mut edges = vec![];
-        self.expect('[')?;
-        while !self.eat(']') {
-            edges.push(self.edge()?);
-            if !self.eat(',') {
-                self.expect(']')?;
-                break;
-            }
-        }
-        Ok(edges)
-    }
-
-    fn terminator(&mut self) -> Parse<Option<Terminator>> {
-        if self.eat_word("jump") {
-            return Ok(Some(Terminator::Jump(self.edge()?)));
-        }
-        if self.eat_word("br") {
-            let cond = self.value()?;
-            self.expect(',')?;
-            let then = self.edge()?;
-            self.expect(',')?;
-            return Ok(Some(Terminator::Branch { cond, then, els: self.edge()? }));
-        }
-        if self.eat_word("switch") {
-            let index = self.value()?;
-            self.expect(',')?;
-            let targets = self.edges()?;
-            self.expect(',')?;
-            return Ok(Some(Terminator::Switch { index, targets, default: self.edge()? }));
-        }
-        if self.eat_word("return") {
-            return Ok(Some(Terminator::Return(self.values()?.into_iter().collect())));
-        }
-        if self.eat_word("trap") {
-            return Ok(Some(Terminator::Trap { code: self.unsigned("a trap code")? }));
-        }
-        if self.eat_word("opaque.end") {
-            let payload = PayloadId(self.unsigned("a payload")?);
-            self.expect('(')?;
-            let args = self.values()?.into_iter().collect();
-            self.expect(')')?;
-            self.expect(',')?;
-            return Ok(Some(Terminator::Opaque { payload, args, targets: self.edges()? }));
-        }
-        Ok(None)
-    }
+/// `v12`, `%x`.
+fn is_value(word: &str) -> bool {
+    is_numbered(word, 'v') || word.starts_with('%')
 }
 
 #[cfg(test)]

@@ -18,15 +18,33 @@
 //! }
 //! ```
 //!
-//! Operations go by their unique name, followed by their type arguments. `@regionN` is the access, `!N` the front
+//! Operations go by their unique name (`f.0` for the first of several overloads), followed by their type arguments.
+//! A function of the same text is an operation where it is called. `@regionN` is the access, `!N` the front
 //! end's number of the instruction. `opaque N` is followed by what it may do: `pure`, `pinned`, `observes`, `writes`.
 //! An opaque terminator is `opaque.end N (operands), [edges]`, and `#N` is the terminator's own result on an edge.
-//! Integer constants are decimal, float constants are their bits in hexadecimal. `;` begins a comment.
+//! Integer constants are decimal, float constants are their bits in hexadecimal; an array is `[[1.0, 2.0], [3.0, 4.0]]`,
+//! or a text in quotes. `;` begins a comment.
+//!
+//! People may write less, and other names:
+//!
+//! ```text
+//! func %norm(%p: Point, %scale: f64) -> f64 {
+//!   %x = x %p                     ; the overload of `x` that takes a Point
+//!   %half: f64 = const 0.5
+//!   %small = fcmp_lt %x, %half
+//!   br %small, low, high(%x)
+//! low:
+//!   return %half
+//! high(%y):                       ; the join of what edges bring
+//!   %z = scaled %y, %scale        ; a function of this text, or an operation
+//!   return %z
+//! }
+//! ```
 //!
 //! **Invariant**: printing never fails: ids that point nowhere print as numbers.
 
 use super::{Access, BlockId, Edge, EdgeArg, Function, Inst, InstKind, Module, OpaqueEffects, Terminator, Value};
-use rewright_typeprop::{Ty, Universe};
+use rewright_typeprop::{Data, Scalar, Ty, Universe};
 use std::fmt::{self, Display, Formatter, Write as _};
 
 /// Words that cannot be the bare name of an operation.
@@ -128,7 +146,11 @@ impl Printer<'_, Function> {
                 let scalar = ty.filter(|t| self.1.types.contains(**t)).and_then(|t| self.1.types.scalar(*t));
                 match scalar {
                     Some(s) if !s.is_int() => write!(f, "const {n:#x}")?,
-                    _ => write!(f, "const {n}")?,
+                    Some(_) => write!(f, "const {n}")?,
+                    None => match self.1.data.get(*n) {
+                        Some(data) => write!(f, "const {}", Array(&data))?,
+                        None => write!(f, "const {n}")?,
+                    },
                 }
             }
             InstKind::Check { code, when } => {
@@ -143,7 +165,9 @@ impl Printer<'_, Function> {
             }
             InstKind::Op { op, targs, access } => {
                 if (op.0 as usize) < self.1.ops.len() {
-                    write!(f, "{}", Name(&self.1.ops.get(*op).unique, is_op_name))?;
+                    let op = self.1.ops.get(*op);
+                    let first = op.name == op.unique && self.1.ops.overloads(&op.name).len() > 1;
+                    write!(f, "{}{}", Name(&op.unique, is_op_name), if first { ".0" } else { "" })?;
                 } else {
                     write!(f, "?{}", op.0)?;
                 }
@@ -213,6 +237,43 @@ fn terminator(f: &mut Formatter<'_>, term: &Terminator) -> fmt::Result {
             write!(f, "opaque.end {} (", payload.0)?;
             values(f, "", args)?;
             write!(f, "), {}", Targets(targets))
+        }
+    }
+}
+
+/// An array constant, row by row.
+struct Array<'a>(&'a Data);
+
+impl Array<'_> {
+    fn rows(&self, f: &mut Formatter<'_>, shape: &[u64], elements: &[i64]) -> fmt::Result {
+        f.write_char('[')?;
+        let step = elements.len() / shape.first().map_or(1, |n| *n as usize).max(1);
+        for i in 0..shape.first().map_or(0, |n| *n as usize) {
+            f.write_str(if i == 0 { "" } else { ", " })?;
+            match &shape[1..] {
+                [] => self.element(f, elements[i])?,
+                inner => self.rows(f, inner, &elements[i * step..(i + 1) * step])?,
+            }
+        }
+        f.write_char(']')
+    }
+
+    fn element(&self, f: &mut Formatter<'_>, n: i64) -> fmt::Result {
+        let scalar = self.0.element();
+        let x = match scalar {
+            Scalar::F32 => f64::from(f32::from_bits(n as u32)),
+            Scalar::F64 => f64::from_bits(n as u64),
+            _ => return write!(f, "{n}"),
+        };
+        if x.is_finite() { write!(f, "{x:?}") } else { write!(f, "#{:#x}", scalar.zero_extended(n)) }
+    }
+}
+
+impl Display for Array<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self.0.text() {
+            Some(text) if !text.contains(char::is_control) => Name(&text, |_| false).fmt(f),
+            _ => self.rows(f, self.0.shape(), self.0.elements()),
         }
     }
 }

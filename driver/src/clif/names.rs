@@ -122,7 +122,7 @@ impl Names {
             }
         }
         let scalars: Vec<Ty> = all_types().filter_map(|ty| names.scalar_ty(ty)).collect();
-        let Universe { types, ops } = universe;
+        let Universe { types, ops, .. } = universe;
         for (id, op) in ops.iter() {
             names.constants.push(op.params.iter().map(|p| p.constant).collect());
             let Some(text) = op.names.get(FRONT_END) else {

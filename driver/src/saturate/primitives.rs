@@ -135,7 +135,9 @@ impl Shared {
 
 fn argument(types: &TypeStore, ty: Ty, decl: rewright_typeprop::types::TypeDeclId, i: u32) -> Option<Ty> {
     match types.data(ty) {
-        TypeData::App(d, args) if *d == decl => args.get(i as usize).copied(),
+        TypeData::App(d, args) if *d == decl => {
+            args.get(i as usize).copied().filter(|arg| *types.data(*arg) != TypeData::Open)
+        }
         _ => None,
     }
 }

@@ -63,6 +63,15 @@ impl Scalar {
         canonical as u64 & (u64::MAX >> (64 - self.bits()))
     }
 
+    /// Is a canonical constant of this type a NaN?
+    pub fn is_nan(self, canonical: i64) -> bool {
+        match self {
+            Scalar::F32 => f32::from_bits(canonical as u32).is_nan(),
+            Scalar::F64 => f64::from_bits(canonical as u64).is_nan(),
+            _ => false,
+        }
+    }
+
     /// The name that packs use in `model`: `bv8` .. `bv64`, `fp32`, `fp64`.
     pub fn from_name(name: &str) -> Option<Scalar> {
         Some(match name {

@@ -71,7 +71,7 @@ fn errors_have_a_place() {
     let mut error = |text: &str| parse(text, &mut u).unwrap_err().to_string();
     assert_eq!(error("func %f {\nb0:\n  frob v1\n}"), "3:3: no operation is called `frob`");
     assert_eq!(error("func %f -> (i33) {}"), "1:13: no type is called `i33`");
-    assert_eq!(error("func %f {\nb0:\n  return"), "3:9: expected `b` and a number");
+    assert_eq!(error("func %f {\nb0:\n  return"), "3:9: expected a block");
     assert_eq!(error("func %f {\nb0:\n  v0: i8 = const 1 v0: i8 = const 2"), "3:20: v0 is already defined");
     assert_eq!(error("func f {b0: return b0: return}"), "1:20: b0 is already defined");
     assert_eq!(error("func f {b0(v4000000000: i8): return}"), "1:12: this number is too large for a text of this size");

@@ -59,7 +59,10 @@ fn types() {
         &["b0, instruction 0: v1 has type i64, which is not i32", "b0, terminator: v1 has type i64, which is not i32"],
     );
     fails("b0(v0: i32): v1: i32 = iadd{i32} v0 return v1", &["b0, instruction 0: operands: expected 2, found 1"]);
-    fails("b0(v0: i32): v1: i32 = iadd v0, v0 return v1", &["b0, instruction 0: type arguments: expected 1, found 0"]);
+    fails(
+        "b0(v0: i32): v1: i32 = iadd{i32, i32} v0, v0 return v1",
+        &["b0, instruction 0: type arguments: expected 1, found 2"],
+    );
     fails(
         "b0(v0: f32): v1: f32 = iadd{f32} v0, v0 br v0, b1, b1 b1: trap 0",
         &[
