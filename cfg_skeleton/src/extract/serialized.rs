@@ -1,4 +1,4 @@
-//! E-graphs in the JSON of [`egraph_serialize`], with an optional tree of blocks.
+//! E-graphs in the JSON of the crate `egraph-serialize`, with an optional tree of blocks.
 //!
 //! ```json
 //! { "nodes": { "n0": { "op": "+", "cost": 1.0, "eclass": "a", "children": ["n1", "n1"] }, "n1": … },
@@ -18,7 +18,6 @@
 //! with fewer candidates, is in [`crate::select`].)
 
 use super::graph::{Class, Graph, Node};
-use egraph_serialize::{EGraph, NodeId};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -55,10 +54,25 @@ pub enum ReadError {
     TooLarge(usize),
 }
 
-/// The part of the file that [`egraph_serialize`] does not know.
-#[derive(Deserialize, Default)]
-struct Extension {
+/// A file. Fields that extraction does not need are left out; nodes are sorted by name, so that neither their order in
+/// the file nor hashing decides between equal choices.
+#[derive(Deserialize)]
+struct EGraph {
+    nodes: BTreeMap<String, FileNode>,
+    #[serde(default)]
+    root_eclasses: Vec<String>,
     block_tree: Option<BlockTree>,
+}
+
+#[derive(Deserialize)]
+struct FileNode {
+    eclass: String,
+    #[serde(default)]
+    children: Vec<String>,
+    #[serde(default = "one")]
+    cost: f64,
+    #[serde(default)]
+    subsumed: bool,
 }
 
 #[derive(Deserialize)]
@@ -141,11 +155,10 @@ impl Serialized {
 /// Reads a file. `roots` replaces those of the file: classes or nodes, with a block tree `CLASS@BLOCK`.
 pub fn read(text: &str, roots: Option<&[String]>) -> Result<Serialized, ReadError> {
     let file: EGraph = serde_json::from_str(text)?;
-    let extension: Extension = serde_json::from_str(text)?;
     let plain = plain(&file)?;
-    let wanted = wanted(&file, &plain, extension.block_tree.as_ref(), roots)?;
-    match extension.block_tree {
-        Some(tree) => product(&file, plain, &tree, &wanted),
+    let wanted = wanted(&file, &plain, file.block_tree.as_ref(), roots)?;
+    match &file.block_tree {
+        Some(tree) => product(&file, plain, tree, &wanted),
         None => {
             let graph = Graph { classes: plain.classes, roots: wanted.into_iter().map(|(class, _)| class).collect() };
             let names = plain.index.into_iter().zip(plain.nodes).map(|((class, _), nodes)| Name {
@@ -170,21 +183,21 @@ fn plain(file: &EGraph) -> Result<Plain, ReadError> {
     let mut index: IndexMap<String, Class> = IndexMap::new();
     for node in file.nodes.values() {
         let next = Class(index.len() as u32);
-        index.entry(node.eclass.to_string()).or_insert(next);
+        index.entry(node.eclass.clone()).or_insert(next);
     }
-    let class_of = |id: &NodeId| file.nodes.get(id).and_then(|node| index.get(node.eclass.as_ref())).copied();
+    let class_of = |id: &String| file.nodes.get(id).and_then(|node| index.get(&node.eclass)).copied();
     let mut classes = vec![vec![]; index.len()];
     let mut nodes = vec![vec![]; index.len()];
     for (id, node) in &file.nodes {
-        let cost = node.cost.into_inner();
+        let cost = node.cost;
         if !(cost.is_finite() && cost >= 0.0) {
-            return Err(ReadError::Cost { node: id.to_string(), cost });
+            return Err(ReadError::Cost { node: id.clone(), cost });
         }
         let children: Result<Vec<Class>, ReadError> = node
             .children
             .iter()
             .map(|child| {
-                let missing = || ReadError::NoChild { node: id.to_string(), child: child.to_string() };
+                let missing = || ReadError::NoChild { node: id.clone(), child: child.clone() };
                 class_of(child).ok_or_else(missing)
             })
             .collect();
@@ -192,9 +205,9 @@ fn plain(file: &EGraph) -> Result<Plain, ReadError> {
         if node.subsumed {
             continue;
         }
-        if let Some(class) = index.get(node.eclass.as_ref()) {
+        if let Some(class) = index.get(&node.eclass) {
             classes[class.index()].push(Node::new(cost, children, []));
-            nodes[class.index()].push(id.to_string());
+            nodes[class.index()].push(id.clone());
         }
     }
     Ok(Plain { classes, index, nodes })
@@ -208,7 +221,7 @@ fn wanted(
     roots: Option<&[String]>,
 ) -> Result<Vec<(Class, usize)>, ReadError> {
     let class = |name: &str| {
-        let by_node = || plain.index.get(file.nodes.get(&NodeId::from(name))?.eclass.as_ref());
+        let by_node = || plain.index.get(&file.nodes.get(name)?.eclass);
         plain.index.get(name).or_else(by_node).copied()
     };
     let block = |what: String, name: &str| {
@@ -238,8 +251,8 @@ fn wanted(
             })
             .collect(),
         _ => {
-            let root = |root: &egraph_serialize::ClassId| {
-                let class = class(root.as_ref()).ok_or_else(|| ReadError::NoRoot(root.to_string()))?;
+            let root = |root: &String| {
+                let class = class(root).ok_or_else(|| ReadError::NoRoot(root.clone()))?;
                 Ok((class, 0))
             };
             file.root_eclasses.iter().map(root).collect()
@@ -273,7 +286,7 @@ fn product(file: &EGraph, plain: Plain, tree: &BlockTree, wanted: &[(Class, usiz
     }
     let mut pinned: FxHashMap<&str, usize> = FxHashMap::default();
     for (node, block) in &tree.pinned {
-        if !file.nodes.contains_key(&NodeId::from(node.as_str())) {
+        if !file.nodes.contains_key(node) {
             return Err(ReadError::NoPinned(node.clone()));
         }
         let at = number.get(block.as_str()).copied();

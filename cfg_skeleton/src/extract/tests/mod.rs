@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod files;
 mod random;
 mod reductions;
 mod solver;
