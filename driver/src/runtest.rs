@@ -5,7 +5,7 @@
 //! else is skipped with a reason.
 
 use crate::clif::interpret::{Functions, from_canonical, to_canonical};
-use crate::clif::read::{File, quietly};
+use crate::clif::read::{File, is_directive, quietly};
 use crate::jit::{Jit, JitError, compile, host_isa};
 use cranelift_codegen::data_value::{DataValue, DisplayDataValues};
 use cranelift_codegen::ir::{Function, Signature};
@@ -73,11 +73,7 @@ pub fn directives(file: &File) -> (Vec<Directive>, Vec<String>) {
 
 /// Reads one directive; `None` if the comment is none.
 pub fn parse(text: &str, signature: &Signature) -> Result<Option<RunCommand>, String> {
-    // Prose may begin with these words; a directive is the bare word, or has a colon after it.
-    let directive = |word: &str| {
-        text.strip_prefix(word).map(str::trim).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-    };
-    if !directive("run") && !directive("print") {
+    if !is_directive(text) {
         return Ok(None);
     }
     quietly(|| parse_run_command(text, signature)).and_then(|parsed| parsed.map_err(|e| e.message))

@@ -88,6 +88,7 @@ pub fn export(
         native,
         out: shell(original),
         blocks: vec![None; function.blocks.len()],
+        entry_call: None,
         values: vec![None; function.values.len()],
         constants: vec![None; function.values.len()],
         wanted: wanted(function, names),
@@ -207,6 +208,8 @@ struct Exporter<'a> {
     native: Endianness,
     out: clif::Function,
     blocks: Vec<Option<clif::Block>>,
+    /// Where the entry's terminator goes if instructions name its block: CLIF lets nothing name the entry.
+    entry_call: Option<clif::Block>,
     values: Vec<Option<clif::Value>>,
     /// Canonical constants, by value.
     constants: Vec<Option<i64>>,
@@ -231,6 +234,11 @@ impl Exporter<'_> {
             for param in &data.params {
                 let ty = self.clif_type(*param)?;
                 self.values[param.index()] = Some(self.out.dfg.append_block_param(block, ty));
+            }
+            if id == self.function.entry() && self.entry_is_named() {
+                let call = self.out.dfg.make_block();
+                self.out.layout.append_block(call);
+                self.entry_call = Some(call);
             }
         }
         Ok(())

@@ -4,6 +4,7 @@
 //! text --read--> File --import--> ir::Function + Payloads --(optimiser)--> ir::Function --export--> CLIF function
 //! ```
 //!
+//! * [`scan`]: words of a text, without comments and strings;
 //! * [`read`]: files, with everything that is needed to write them back;
 //! * [`names`]: which CLIF spelling is which declared operation, in both directions;
 //! * [`mod@print`]: a function as text, without the losses of Cranelift's own writer;
@@ -28,3 +29,4 @@ pub mod read;
 mod roundtrip;
 #[cfg(test)]
 pub(crate) mod sample;
+pub mod scan;

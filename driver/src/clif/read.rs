@@ -3,16 +3,18 @@
 //! Cranelift's reader does the parsing. What it does not keep is kept here: the text of the header (commands,
 //! settings, targets, comments) and of each function, so that a function that nothing changed is written back
 //! byte for byte. A changed function is printed by Cranelift, followed by the comments that belong to the function
-//! as a whole, among them its `; run:` lines. Comments on single instructions of a changed function are dropped:
-//! they name values that may no longer exist.
+//! as a whole and by its `; run:` lines, wherever they stood. Other comments on parts of a changed function are
+//! dropped: they name values that may no longer exist. Calling conventions that the text leaves to the reader, who
+//! takes the host's for files that run, stay unsaid.
 //!
 //! **Invariant**: no text makes this module panic or exhaust memory. Entity numbers are bounded before the reader
 //! allocates by them, and the reader runs under `catch_unwind`, since it is not our code.
 
-use super::print::print;
+use super::print::{Unstated, print_as_written};
+use super::scan::{functions, words};
 use cranelift_codegen::ir::entities::AnyEntity;
 use cranelift_codegen::ir::{Endianness, Function};
-use cranelift_codegen::isa::OwnedTargetIsa;
+use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Flags, FlagsOrIsa};
 use cranelift_codegen::verify_function;
 use cranelift_reader::{Feature, IsaSpec, ParseOptions, parse_test};
@@ -98,7 +100,7 @@ pub struct FileFunction {
     pub line: usize,
     /// Its text and all that follows up to the next function.
     pub text: String,
-    /// Comments that belong to the function as a whole, semicolons included.
+    /// Comments that belong to the function as a whole, and directives anywhere in it, semicolons included.
     pub comments: Vec<String>,
 }
 
@@ -128,16 +130,32 @@ impl FileFunction {
 
     /// The text of a function that takes this one's place.
     pub fn replaced(&self, func: &Function) -> String {
-        let mut out = print(func);
-        if !out.ends_with('\n') {
-            out.push('\n');
-        }
+        let mut out = print_as_written(func, &self.unstated());
         for comment in &self.comments {
             let _ = writeln!(out, "{comment}");
         }
         out.push('\n');
-        out
+        if self.text.contains("\r\n") { out.replace('\n', "\r\n") } else { out }
     }
+
+    /// The signatures to which the text gives no calling convention: those that follow another default.
+    fn unstated(&self) -> Unstated {
+        // Neither a default of the reader's own nor that of any host.
+        let default_calling_convention = CallConv::Tail;
+        let options = ParseOptions { default_calling_convention, ..ParseOptions::default() };
+        let other = quietly(|| parse_test(&self.text, options).map(|file| file.functions)).ok().and_then(Result::ok);
+        match other.as_deref() {
+            Some([(other, _)]) => Unstated::between(&self.func, other),
+            _ => Unstated::default(),
+        }
+    }
+}
+
+/// Is a comment a directive, `; run` or `; print: %f(1)`, rather than prose that begins with these words?
+pub fn is_directive(comment: &str) -> bool {
+    let text = comment.trim_start_matches([';', ' ']);
+    let rest = text.strip_prefix("run").or_else(|| text.strip_prefix("print")).map(str::trim);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
 }
 
 /// Reads a file from bytes.
@@ -216,38 +234,34 @@ fn at(text: &str, line: usize, message: String) -> ReadError {
 
 /// Refuses entity numbers that would make the reader allocate without bound.
 fn check_entities(text: &str) -> Result<(), ReadError> {
-    for (n, line) in text.lines().enumerate() {
-        let code = line.split(';').next().unwrap_or("");
-        let mut start = 0;
-        for word in code.split(|c: char| !c.is_ascii_alphanumeric()) {
-            let digits = word.trim_start_matches(|c: char| c.is_ascii_alphabetic());
-            let entity = !digits.is_empty() && digits.len() < word.len() && !word.starts_with("0x");
-            if entity && digits.bytes().all(|b| b.is_ascii_digit()) {
-                let prefix = &word[..word.len() - digits.len()];
-                let known = [
-                    "v",
-                    "block",
-                    "ss",
-                    "dss",
-                    "dt",
-                    "gv",
-                    "mt",
-                    "sig",
-                    "fn",
-                    "const",
-                    "region",
-                    "userextname",
-                    "extable",
-                    "ret",
-                    "exn",
-                ];
-                let number = digits.parse().unwrap_or(u64::MAX);
-                if known.contains(&prefix) && number > MAX_ENTITY {
-                    let message = format!("entity number in `{word}` is above {MAX_ENTITY}");
-                    return Err(ReadError::Parse { line: n + 1, column: start + 1, message });
-                }
-            }
-            start += word.len() + 1;
+    const NUMBERED: [&str; 15] = [
+        "v",
+        "block",
+        "ss",
+        "dss",
+        "dt",
+        "gv",
+        "mt",
+        "sig",
+        "fn",
+        "const",
+        "region",
+        "userextname",
+        "extable",
+        "ret",
+        "exn",
+    ];
+    for word in words(text) {
+        let digits = word.text.trim_start_matches(|c: char| c.is_ascii_alphabetic());
+        let prefix = &word.text[..word.text.len() - digits.len()];
+        let entity = NUMBERED.contains(&prefix) && !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
+        if entity && digits.parse().unwrap_or(u64::MAX) > MAX_ENTITY {
+            let before = &text[..word.start];
+            return Err(ReadError::Parse {
+                line: before.matches('\n').count() + 1,
+                column: word.start - before.rfind('\n').map_or(0, |end| end + 1) + 1,
+                message: format!("entity number in `{}` is above {MAX_ENTITY}", word.text),
+            });
         }
     }
     Ok(())
@@ -255,21 +269,16 @@ fn check_entities(text: &str) -> Result<(), ReadError> {
 
 /// Takes everything out of the reader's borrowed result.
 fn keep(text: &str, file: cranelift_reader::TestFile<'_>) -> File {
-    let lines: Vec<&str> = text.split_inclusive('\n').collect();
-    let starts: Vec<usize> = file.functions.iter().map(|(_, details)| details.location.line_number).collect();
-    let slice = |from: usize, to: usize| lines.get(from..to.max(from)).unwrap_or(&[]).concat();
-    // A function that shares its line with the end of the one before cannot be cut out by lines.
-    let own_line = |line: usize| lines.get(line - 1).is_some_and(|l| l.trim_start().starts_with("function"));
-    let by_lines = starts.iter().all(|line| *line >= 1 && own_line(*line)) && starts.is_sorted_by(|a, b| a < b);
-
-    let header_end = starts.first().map_or(lines.len(), |line| line.saturating_sub(1));
+    let starts = functions(text);
+    debug_assert_eq!(starts.len(), file.functions.len(), "as many functions as the reader found");
+    let start = |n: usize| starts.get(n).copied().unwrap_or(text.len());
     let commands: Vec<String> = file.commands.iter().map(|c| c.to_string().trim_end().to_string()).collect();
     let features = file.features.iter().map(|feature| match feature {
         Feature::With(name) => FeatureLine { name: (*name).to_string(), wanted: true },
         Feature::Without(name) => FeatureLine { name: (*name).to_string(), wanted: false },
     });
     let features: Vec<FeatureLine> = features.collect();
-    let header = slice(0, header_end.min(lines.len()));
+    let header = text[..start(0)].to_string();
     let native = cranelift_native::builder().ok();
     let (isas, flags) = match &file.isa_spec {
         IsaSpec::None(flags) => (vec![], flags.clone()),
@@ -289,19 +298,12 @@ fn keep(text: &str, file: cranelift_reader::TestFile<'_>) -> File {
     };
     let targets = if has_targets { target_lines(&header) } else { vec![] };
 
-    let count = file.functions.len();
-    let mut functions = Vec::with_capacity(count);
+    let mut functions = Vec::with_capacity(file.functions.len());
     for (n, (func, details)) in file.functions.into_iter().enumerate() {
-        let whole = details.comments.iter().filter(|c| c.entity == AnyEntity::Function);
-        let comments = whole.map(|c| c.text.trim_end().to_string()).collect();
-        let line = details.location.line_number;
-        let mut function = FileFunction { func, line, text: String::new(), comments };
-        function.text = if by_lines {
-            slice(line - 1, starts.get(n + 1).map_or(lines.len(), |next| next - 1))
-        } else {
-            function.replaced(&function.func)
-        };
-        functions.push(function);
+        let kept = details.comments.iter().filter(|c| c.entity == AnyEntity::Function || is_directive(c.text));
+        let comments = kept.map(|c| c.text.trim_end().to_string()).collect();
+        let text = text[start(n)..start(n + 1)].to_string();
+        functions.push(FileFunction { func, line: details.location.line_number, text, comments });
     }
     File { header, commands, targets, features, isas, flags, isa, functions }
 }

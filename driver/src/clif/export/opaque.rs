@@ -4,7 +4,7 @@ use super::{ExportError, Exporter};
 use crate::clif::import::operands;
 use cranelift_codegen::ir::instructions::{InstructionMapper, ValueList};
 use cranelift_codegen::ir::{self as clif, BlockCall, InstructionData};
-use rewright_cfg_skeleton::ir::{BlockId, Terminator};
+use rewright_cfg_skeleton::ir::{BlockId, InstKind, Terminator};
 
 impl Exporter<'_> {
     /// The original instruction with new operands. Result types are those of the original.
@@ -31,12 +31,32 @@ impl Exporter<'_> {
     /// The block that now ends in the call that `block` ended in.
     fn handler(&self, block: clif::Block) -> Result<clif::Block, ExportError> {
         let call = self.original.layout.last_inst(block).ok_or(ExportError::Handler)?;
-        let ends_in_call = |id: &BlockId| match self.function.block(*id).term {
+        let mut ours = self.function.layout.iter().copied();
+        let id = ours.find(|id| self.ends_in(*id, call)).ok_or(ExportError::Handler)?;
+        let own = self.entry_call.filter(|_| id == self.function.entry());
+        own.or(self.blocks[id.index()]).ok_or(ExportError::Handler)
+    }
+
+    fn ends_in(&self, id: BlockId, call: clif::Inst) -> bool {
+        match self.function.block(id).term {
             Terminator::Opaque { payload, .. } => self.payloads.inst(payload) == Some(call),
             _ => false,
-        };
-        let id = self.function.layout.iter().copied().find(ends_in_call).ok_or(ExportError::Handler)?;
-        self.blocks[id.index()].ok_or(ExportError::Handler)
+        }
+    }
+
+    /// Does an instruction take the address of a handler of the entry's call?
+    pub(super) fn entry_is_named(&self) -> bool {
+        let insts = self.function.layout.iter().flat_map(|b| &self.function.block(*b).insts);
+        insts.map(|i| self.function.inst(*i)).any(|inst| {
+            let InstKind::Opaque { payload, .. } = inst.kind else { return false };
+            match self.payloads.inst(payload).map(|i| self.original.dfg.insts[i]) {
+                Some(InstructionData::ExceptionHandlerAddress { block, .. }) => {
+                    let call = self.original.layout.last_inst(block);
+                    call.is_some_and(|call| self.ends_in(self.function.entry(), call))
+                }
+                _ => false,
+            }
+        })
     }
 
     /// What Cranelift keeps beside a call or a sequence point.

@@ -29,6 +29,14 @@ impl Exporter<'_> {
 
     pub(super) fn terminator(&mut self, id: BlockId, block: clif::Block) -> Result<(), ExportError> {
         let term = &self.function.block(id).term;
+        let block = match self.entry_call.filter(|_| id == self.function.entry()) {
+            Some(call) => {
+                let destination = BlockCall::new(call, [], &mut self.out.dfg.value_lists);
+                self.append(block, InstructionData::Jump { opcode: Opcode::Jump, destination }, clif::types::INVALID);
+                call
+            }
+            None => block,
+        };
         let made = match term {
             Terminator::Jump(edge) => {
                 let data = InstructionData::Jump { opcode: Opcode::Jump, destination: self.edge(edge)? };
