@@ -89,6 +89,18 @@ pub struct Application {
     pub class: ClassId,
 }
 
+/// A rule's word that a statement at a site may be left out: a licence, not an equality. Whether it is used, and
+/// whether it holds where the site is, is not the engine's to say.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Licence {
+    /// The state of the site.
+    pub site: ClassId,
+    /// The state of the site that the rule's root stands at: the same one where the root itself may go.
+    pub root: ClassId,
+    /// The rule, as in [`Application::rule`].
+    pub rule: u32,
+}
+
 /// One unit, saturated.
 #[derive(Clone, Debug, Default)]
 pub struct EGraphView {
@@ -102,6 +114,8 @@ pub struct EGraphView {
     pub input_class: Vec<ClassId>,
     /// Rules that were applied, where logging was asked for; sorted, no duplicates.
     pub applications: Vec<Application>,
+    /// Statements that may go, where rules say so; sorted, no duplicates.
+    pub licences: Vec<Licence>,
     /// Classes that hold two different constants.
     pub contradictions: Vec<ClassId>,
     /// The unit's budget ended before its rules did.

@@ -226,9 +226,14 @@ impl Emitter<'_> {
                 let data = self.universe.ops.get(op);
                 let types = data.results.iter().map(|ty| self.universe.types.find_instance(ty, &node.types));
                 let types = types.collect::<Option<_>>().ok_or(ElaborateError::Untyped(id))?;
-                let access = match data.effects.takes_state() {
-                    true => Some(self.originals.access(class, id).ok_or(ElaborateError::Unlicensed(id))?),
-                    false => None,
+                let access = match (data.effects.accesses_memory(), self.resolution.site_of(class)) {
+                    (false, _) => None,
+                    (true, None) => Some(self.originals.access(class, id).ok_or(ElaborateError::Unlicensed(id))?),
+                    // In place of a statement it may do what that one did.
+                    (true, Some(site)) => match self.f.inst(self.skeleton.statement(site).inst).kind {
+                        InstKind::Op { access: Some(access), .. } => Some(access),
+                        _ => return Err(ElaborateError::Unlicensed(id)),
+                    },
                 };
                 (InstKind::Op { op, targs: node.types.iter().copied().collect(), access }, types)
             }
@@ -236,7 +241,7 @@ impl Emitter<'_> {
         };
         let args: SmallVec<[Value; 3]> = uses.iter().map(|used| self.value(block, *used)).collect::<Result<_, _>>()?;
         let inst = self.out.append(block, kind, &args, &types);
-        self.out.insts[inst.index()].origin = self.originals.origin(class, id);
+        self.out.insts[inst.index()].origin = self.originals.origin(self.view.node_class[id.index()], id);
         Ok(self.out.inst(inst).results.clone())
     }
 
@@ -267,6 +272,10 @@ impl Emitter<'_> {
         let uses = self.resolution.statements[site.index()].clone();
         match self.resolution.emission(site) {
             Emission::None => {}
+            Emission::Call => {
+                let Some(Use::Def(def)) = uses.first() else { return Err(ElaborateError::Choice(site)) };
+                self.results[site.index()] = self.values[*def as usize].clone();
+            }
             Emission::Original => {
                 let args: SmallVec<[Value; 3]> =
                     uses.iter().map(|used| self.value(block, *used)).collect::<Result<_, _>>()?;

@@ -399,6 +399,9 @@ pub fn identity_selection(function: &Function, skeleton: &Skeleton, view: &EGrap
                         defs.entry((segment, view.class_of(input))).or_insert(Def::Node(node(input)));
                     }
                 }
+                if let StatementKind::Call { node: call, .. } = kind {
+                    defs.insert((segment, crate::select::executed(view, site)), Def::Node(node(*call)));
+                }
                 segment = skeleton.segment_after(site);
                 if !first {
                     statements[site.index()] = StatementChoice::Drop;

@@ -1,8 +1,8 @@
 //! Every diagnostic code with its explanation: what `rewright explain RW0105` prints.
 //!
 //! The first two digits name the stage: `RW01` syntax, `RW02` names, `RW03` types and effects, `RW04` what a rule must
-//! be like, and from `RW0451` what this version does not do yet, `RW05` lints. A code never changes its meaning and is
-//! never used again.
+//! be like, and from `RW0451` unsafe rules, lists, blocks and what this version does not do yet, `RW05` lints. A code
+//! never changes its meaning and is never used again.
 
 /// A code and what it means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -376,9 +376,10 @@ const RULES: &[Code] = &[
     code("RW0409", "unknown unit", "A limit in a schedule counts in a unit that does not exist. Units: `nodes`."),
     code(
         "RW0451",
-        "not yet: unsafe rules",
-        "`unsafe` rules parse, but are left out: dropping an effect is a licence that extraction does not know \
-         yet.",
+        "an unsafe rule that does not say what it does",
+        "An `unsafe` rule lets statements of its left side go. It says which effects (`removes`), neither more nor \
+         fewer than go, and why (`because`). Its statements stand where the left side's stand. What does more than \
+         allocate can go only with a statement at the root, and goes only where both are executed together.",
     ),
     code(
         "RW0452",

@@ -87,6 +87,19 @@ pub struct Rule {
     pub dynamic: bool,
     /// Made from a law, not written as a rule.
     pub law: bool,
+    /// `unsafe`: what it lets go.
+    pub relaxation: Option<Relaxation>,
+}
+
+/// What an `unsafe` rule lets go, and why it may.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Relaxation {
+    /// State variables of the left side's statements that the right side does without.
+    pub dropped: Vec<u32>,
+    /// The state variable of the left side's root, if it is a statement.
+    pub root: Option<u32>,
+    /// `because`
+    pub because: String,
 }
 
 /// What a rule concludes.

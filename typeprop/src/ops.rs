@@ -54,14 +54,25 @@ impl Effects {
         self.writes.is_empty() && self.allocates.is_empty() && !self.io && !self.diverges
     }
 
-    /// Takes a state token (of the one region that it names).
-    pub fn takes_state(&self) -> bool {
+    /// Reads or writes memory.
+    pub fn accesses_memory(&self) -> bool {
         !self.reads.is_empty() || !self.writes.is_empty()
     }
 
-    /// Gives a state token.
+    /// A statement at a site: what it does, or what it gives, depends on where it stands, so two executions are
+    /// never one.
+    pub fn is_sited(&self) -> bool {
+        self.io || self.diverges || !self.allocates.is_empty()
+    }
+
+    /// Takes a state: that of its site, or else of the one region that it names.
+    pub fn takes_state(&self) -> bool {
+        self.is_sited() || self.accesses_memory()
+    }
+
+    /// *Is* the state after it, as a node. What a statement at a site leaves behind has no node.
     pub fn gives_state(&self) -> bool {
-        !self.writes.is_empty()
+        !self.writes.is_empty() && !self.is_sited()
     }
 }
 

@@ -37,6 +37,9 @@ impl<'a> Originals<'a> {
             }
         }
         for statement in &skeleton.statements {
+            if let (StatementKind::Call { node, .. }, true) = (&statement.kind, statement.results.is_empty()) {
+                by_class.entry(view.class_of(*node)).or_default().push((*node, f.inst(statement.inst)));
+            }
             if let StatementKind::Write { out, .. } = statement.kind
                 && let InstKind::Op { access: Some(access), .. } = f.inst(statement.inst).kind
             {

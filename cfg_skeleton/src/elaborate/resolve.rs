@@ -4,10 +4,10 @@
 use super::ElaborateError;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{BlockId, Cfg, Function, InstKind};
-use crate::select::{Def, Selection, StatementChoice};
+use crate::select::{Def, Selection, StatementChoice, executed};
 use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::{Model, Ty, Universe};
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 
 /// Where a use takes its value from.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,8 @@ pub(super) enum Emission {
     None,
     /// The original instruction.
     Original,
+    /// What is executed at the site, which is a definition right before it.
+    Call,
     /// A bare check.
     Check {
         /// The trap code.
@@ -74,7 +76,7 @@ impl<'a> Resolution<'a> {
         let segments = skeleton.segment_block.len();
         let mut first = vec![0; segments + 1];
         for (segment, class, _) in &defs {
-            if segment.index() >= segments || class.index() >= view.classes.len() {
+            if segment.index() >= segments || class.index() >= view.classes.len() + skeleton.statements.len() {
                 return Err(ElaborateError::Malformed { class: *class, segment: *segment });
             }
             first[segment.index() + 1] += 1;
@@ -111,6 +113,11 @@ impl<'a> Resolution<'a> {
         self.emissions[site.index()]
     }
 
+    /// The site of a class of what is executed there.
+    pub(super) fn site_of(&self, class: ClassId) -> Option<SiteId> {
+        class.index().checked_sub(self.view.classes.len()).map(|site| SiteId(site as u32))
+    }
+
     /// Numbers of the definitions in a segment.
     pub(super) fn in_segment(&self, segment: SegmentId) -> std::ops::Range<u32> {
         self.first[segment.index()]..self.first[segment.index() + 1]
@@ -128,6 +135,7 @@ impl<'a> Resolution<'a> {
             // Only a licence: nothing to execute.
             (StatementKind::Check { observes: false, .. }, _) => Emission::None,
             (StatementKind::Opaque { .. } | StatementKind::Write { .. }, _) => Emission::Original,
+            (StatementKind::Call { .. }, _) => Emission::Call,
         })
     }
 
@@ -136,8 +144,12 @@ impl<'a> Resolution<'a> {
             let malformed = ElaborateError::Malformed { class: *class, segment: *segment };
             match def {
                 Def::Node(node) => match self.view.nodes.get(node.index()) {
-                    Some(Node { head: Head::Op(op), .. }) if self.universe.ops.get(*op).effects.gives_state() => {
-                        return Err(ElaborateError::NotComputed(*node));
+                    Some(Node { head: Head::Op(op), .. }) => {
+                        let effects = &self.universe.ops.get(*op).effects;
+                        let at_site = self.site_of(*class).is_some();
+                        if effects.gives_state() || effects.is_sited() != at_site {
+                            return Err(ElaborateError::NotComputed(*node));
+                        }
                     }
                     Some(_) => {}
                     None => return Err(malformed),
@@ -147,7 +159,7 @@ impl<'a> Resolution<'a> {
                     {
                         return Err(malformed);
                     }
-                    if !matches!(self.emission(*site), Emission::Original) {
+                    if !matches!(self.emission(*site), Emission::Original | Emission::Call) {
                         return Err(ElaborateError::NoResult(*site));
                     }
                 }
@@ -172,7 +184,7 @@ impl<'a> Resolution<'a> {
 
     /// Resolves all uses, with one scope per block of the dominator tree.
     fn walk(&mut self, cfg: &Cfg) {
-        let mut scope: Vec<Option<u32>> = vec![None; self.view.classes.len()];
+        let mut scope: Vec<Option<u32>> = vec![None; self.view.classes.len() + self.skeleton.statements.len()];
         let mut undo: Vec<(ClassId, Option<u32>)> = vec![];
         enum Step {
             Enter(BlockId),
@@ -269,6 +281,7 @@ impl<'a> Resolution<'a> {
         let statement = self.skeleton.statement(site);
         match self.emissions[site.index()] {
             Emission::None => Uses::new(),
+            Emission::Call => smallvec![self.class(executed(self.view, site), segment, scope)],
             Emission::Original => {
                 let inst = self.f.inst(statement.inst);
                 let (head, types) = match &inst.kind {

@@ -285,7 +285,7 @@ impl Verifier<'_> {
                     return;
                 }
                 let op = self.universe.ops.get(*op);
-                if access.is_some() != op.effects.takes_state() {
+                if access.is_some() != op.effects.accesses_memory() {
                     self.report(place, Defect::Access(op.unique.clone()));
                 }
                 if let Some(access) = access

@@ -107,6 +107,8 @@ pub(crate) struct Choices<'a> {
     tops: FxHashMap<ClassId, Vec<SegmentId>>,
     /// By state class: the rows in which it is live somewhere.
     rows: FxHashMap<ClassId, SmallVec<[u32; 1]>>,
+    /// By the state of a site: the segment before it.
+    sites: FxHashMap<ClassId, SegmentId>,
 }
 
 impl<'a> Choices<'a> {
@@ -122,7 +124,8 @@ impl<'a> Choices<'a> {
         unavailable: &BTreeSet<OpId>,
         plan: Plan,
     ) -> Self {
-        let classes = view.classes.len();
+        // Those of the view, then what is executed at each site.
+        let classes = view.classes.len() + skeleton.statements.len();
         let mut choices = Choices {
             skeleton,
             view,
@@ -140,9 +143,10 @@ impl<'a> Choices<'a> {
             roots: vec![],
             tops: FxHashMap::default(),
             rows: FxHashMap::default(),
+            sites: FxHashMap::default(),
         };
         choices.states();
-        choices.statements();
+        choices.statements(unavailable);
         choices.parameters();
         for id in 0..view.nodes.len() as u32 {
             choices.node(NodeId(id), keys, unavailable);
@@ -214,9 +218,9 @@ impl<'a> Choices<'a> {
         }
     }
 
-    fn statements(&mut self) {
+    fn statements(&mut self, unavailable: &BTreeSet<OpId>) {
         let class_of = |input: &crate::egraph::InputId| self.view.class_of(*input);
-        let (mut roots, mut results) = (vec![], vec![]);
+        let (mut roots, mut results, mut calls) = (vec![], vec![], vec![]);
         for block in self.cfg.reverse_post_order() {
             let mut open: Option<crate::ir::InstId> = None;
             for site in self.skeleton.sites(*block) {
@@ -275,6 +279,12 @@ impl<'a> Choices<'a> {
                             CheckKey::Operation { .. } => group.must_fuse |= fate == Fate::Keep,
                         }
                     }
+                    StatementKind::Call { node, .. } => {
+                        calls.push((site, *node, fate));
+                        if fate == Fate::Keep {
+                            roots.push(demand(super::calls::executed(self.view, site)));
+                        }
+                    }
                     StatementKind::Write { .. } | StatementKind::Check { .. } => {}
                 }
             }
@@ -285,6 +295,9 @@ impl<'a> Choices<'a> {
         roots.sort();
         roots.dedup();
         self.roots = roots;
+        for (site, node, fate) in calls {
+            self.call(site, node, fate, unavailable);
+        }
         for (class, def, site, group) in results {
             let (children, cost) = match group {
                 None => (SmallVec::new(), 0),
@@ -301,6 +314,43 @@ impl<'a> Choices<'a> {
             let at = Some(self.skeleton.segment_after(site));
             let licence = Licence::Free;
             self.add(Alternative { class, def, children, state: None, licence, cost, at, group });
+        }
+    }
+
+    /// What may be executed at a site, and the result of that.
+    fn call(&mut self, site: SiteId, node: crate::egraph::InputId, fate: Fate, unavailable: &BTreeSet<OpId>) {
+        let StatementKind::Call { site: token, .. } = &self.skeleton.statement(site).kind else { return };
+        let (state, class) = (self.view.class_of(*token), self.view.class_of(node));
+        let executed = super::calls::executed(self.view, site);
+        let (before, after) = (self.skeleton.segment_before(site), self.skeleton.segment_after(site));
+        self.sites.insert(state, before);
+        self.tops.entry(state).or_default().push(before);
+        for id in self.view.class(class).nodes.clone() {
+            let node = self.view.node(id);
+            let Head::Op(op) = node.head else { continue };
+            let at_site = self.universe.ops.get(op).effects.is_sited() && node.children.last() == Some(&state);
+            let Some(children) = self.operands(node.head, &node.children).filter(|_| at_site) else { continue };
+            if children.contains(&class) || unavailable.contains(&op) {
+                continue;
+            }
+            let cost = self.model.node(self.universe, self.view, node);
+            self.add(Alternative {
+                class: executed,
+                def: Def::Node(id),
+                children,
+                state: Some(state),
+                licence: Licence::Free,
+                cost,
+                at: None,
+                group: None,
+            });
+        }
+        if !self.skeleton.statement(site).results.is_empty() {
+            // What is executed anyway costs its users nothing.
+            let children = if fate == Fate::Keep { SmallVec::new() } else { SmallVec::from_slice(&[executed]) };
+            let def = Def::Result { site, index: 0 };
+            let licence = Licence::Free;
+            self.add(Alternative { class, def, children, state: None, licence, cost: 0, at: Some(after), group: None });
         }
     }
 
@@ -380,9 +430,23 @@ impl<'a> Choices<'a> {
         self.view.class(class).nodes.iter().any(|n| matches!(self.view.node(*n).head, Head::Const(_)))
     }
 
-    /// The classes that a parameter needs, each at the end of a predecessor.
+    /// What is executed if the statement at a site is, for its own sake.
+    fn companions(&self, site: SiteId) -> Vec<Demand> {
+        let demand = |other: &SiteId| Demand {
+            segment: self.skeleton.segment_before(*other),
+            class: super::calls::executed(self.view, *other),
+        };
+        self.plan.licences.of(site).iter().map(demand).collect()
+    }
+
+    /// The classes that a parameter needs, each at the end of a predecessor; and what must be executed beside a
+    /// statement whose result is wanted.
     pub(crate) fn arguments(&self, def: Def) -> Vec<Demand> {
-        let Def::Param { block, index } = def else { return vec![] };
+        let (block, index) = match def {
+            Def::Param { block, index } => (block, index),
+            Def::Result { site, .. } => return self.companions(site),
+            Def::Node(_) => return vec![],
+        };
         let own = self.view.class_of(self.skeleton.blocks[block.index()].params[index as usize]);
         let mut demands = vec![];
         for edge in self.cfg.predecessors(block) {
@@ -407,7 +471,8 @@ impl<'a> Choices<'a> {
 
     pub(crate) fn is_live(&self, state: ClassId, at: SegmentId) -> bool {
         let rows = self.rows.get(&state);
-        rows.is_some_and(|rows| rows.iter().any(|row| self.plan.live[*row as usize][at.index()] == state))
+        self.sites.get(&state) == Some(&at)
+            || rows.is_some_and(|rows| rows.iter().any(|row| self.plan.live[*row as usize][at.index()] == state))
     }
 
     /// Can it be defined in exactly that segment?
@@ -475,6 +540,15 @@ impl<'a> Choices<'a> {
                 }
             }
         }
+    }
+
+    /// Statements at sites that may go.
+    pub(crate) fn optional_calls(&self) -> impl Iterator<Item = SiteId> + '_ {
+        let sites = (0..self.skeleton.statements.len() as u32).map(SiteId);
+        sites.filter(|site| {
+            self.plan.fates[site.index()] == Fate::Optional
+                && matches!(self.skeleton.statement(*site).kind, StatementKind::Call { .. })
+        })
     }
 
     /// Demands that cannot be met, of everything that may turn out to be needed.

@@ -158,7 +158,8 @@ pub fn total(
         let Some(statement) = skeleton.statements.get(site) else { continue };
         let input_cost = |input| model.node_of_input(universe, view, skeleton, input);
         let cost = match (&statement.kind, choice) {
-            (_, StatementChoice::Drop) | (StatementKind::Opaque { .. }, _) => 0,
+            // What is executed at a site is a definition.
+            (_, StatementChoice::Drop) | (StatementKind::Opaque { .. } | StatementKind::Call { .. }, _) => 0,
             (StatementKind::Write { out, .. }, _) => input_cost(*out),
             (StatementKind::Check { value: Some(value), .. }, StatementChoice::Keep { fused: true }) => {
                 input_cost(*value)

@@ -400,7 +400,7 @@ impl<'c, 'a> Greedy<'c, 'a> {
                 }
             }
         }
-        let statements = statements(choices, &marks.fused);
+        let statements = statements(choices, &marks.fused, &defs);
         let mut selection = Selection { defs, statements, cost: 0, status: Status::Greedy };
         let (view, skeleton) = (choices.view, choices.skeleton);
         selection.cost = cost::total(&choices.model, choices.universe, view, skeleton, choices.cfg, &selection);
@@ -408,8 +408,12 @@ impl<'c, 'a> Greedy<'c, 'a> {
     }
 }
 
-/// What becomes of statements, given which groups of checks are executed as their operation.
-pub(crate) fn statements(choices: &Choices, fused: &[bool]) -> Vec<StatementChoice> {
+/// What becomes of statements, given which groups of checks are executed as their operation, and what is defined.
+pub(crate) fn statements(
+    choices: &Choices,
+    fused: &[bool],
+    defs: &BTreeMap<(SegmentId, ClassId), Def>,
+) -> Vec<StatementChoice> {
     let choice = |fate: &Fate| match fate {
         Fate::Keep => StatementChoice::Keep { fused: false },
         Fate::Optional | Fate::Drop => StatementChoice::Drop,
@@ -421,6 +425,12 @@ pub(crate) fn statements(choices: &Choices, fused: &[bool]) -> Vec<StatementChoi
             let first = n == 0 && *fused;
             statements[site.index()] =
                 if first { StatementChoice::Keep { fused: true } } else { StatementChoice::Drop };
+        }
+    }
+    for site in choices.optional_calls() {
+        let executed = super::calls::executed(choices.view, site);
+        if defs.contains_key(&(choices.skeleton.segment_before(site), executed)) {
+            statements[site.index()] = StatementChoice::Keep { fused: false };
         }
     }
     statements

@@ -80,7 +80,7 @@ impl<'a> Keys<'a> {
     /// The key and trap code of a statement's check, if it makes one.
     pub(crate) fn of_statement(&mut self, skeleton: &Skeleton, statement: &Statement) -> Option<(KeyId, Option<u32>)> {
         match &statement.kind {
-            StatementKind::Opaque { .. } => None,
+            StatementKind::Opaque { .. } | StatementKind::Call { .. } => None,
             StatementKind::Check { key: CheckKey::Condition { condition, code }, .. } => {
                 Some((self.intern(Key::Condition(self.view.class_of(*condition))), Some(*code)))
             }

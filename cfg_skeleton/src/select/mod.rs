@@ -3,6 +3,7 @@
 //! Greedy and ILP both make one, hoisting is `Selection -> Selection`, the validator checks one and shares no
 //! code with the rest, and elaboration only prints it.
 
+mod calls;
 mod construct;
 pub mod cost;
 mod greedy;
@@ -15,6 +16,7 @@ mod states;
 pub mod validate;
 
 pub use crate::extract::{Method, Status};
+pub(crate) use calls::executed;
 pub use cost::{CostModel, UNIT};
 pub use validate::{Violation, validate};
 
@@ -66,7 +68,8 @@ pub enum StatementChoice {
 /// of the block that it leaves; within one segment definitions must be acyclic.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Definitions.
+    /// Definitions. Classes after those of the view are what is executed at the sites of `Call` statements, by
+    /// `SiteId`: such a class is defined in the segment before its statement.
     pub defs: BTreeMap<(SegmentId, ClassId), Def>,
     /// By `SiteId`.
     pub statements: Vec<StatementChoice>,

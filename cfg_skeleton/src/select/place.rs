@@ -105,6 +105,7 @@ fn statement_demands(choices: &Choices, site: SiteId, choice: StatementChoice, o
             operands.iter().for_each(|o| need(choices.view.class_of(*o)));
         }
         StatementKind::Write { out, .. } => original(*out).into_iter().for_each(need),
+        StatementKind::Call { .. } => need(super::calls::executed(choices.view, site)),
         StatementKind::Check { value: Some(value), .. } if fused => original(*value).into_iter().for_each(need),
         StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. } => {
             need(choices.view.class_of(*condition));
@@ -160,17 +161,23 @@ fn prune(choices: &Choices, selection: &mut Selection) {
             used.insert((at, demand.class));
         });
         selection.defs.retain(|key, _| used.contains(key));
-        let wanted: FxHashSet<SiteId> = selection
-            .defs
-            .values()
-            .filter_map(|def| match def {
-                Def::Result { site, .. } => Some(*site),
-                Def::Node(_) | Def::Param { .. } => None,
-            })
-            .collect();
+        let mut wanted: FxHashSet<SiteId> = FxHashSet::default();
+        for def in selection.defs.values() {
+            if let Def::Result { site, .. } = def {
+                wanted.insert(*site);
+                wanted.extend(choices.plan.licences.of(*site));
+            }
+        }
         let mut changed = false;
         for group in choices.groups.iter().filter(|g| !g.required) {
             let site = group.sites[0];
+            let choice = &mut selection.statements[site.index()];
+            if *choice != StatementChoice::Drop && !wanted.contains(&site) {
+                *choice = StatementChoice::Drop;
+                changed = true;
+            }
+        }
+        for site in choices.optional_calls() {
             let choice = &mut selection.statements[site.index()];
             if *choice != StatementChoice::Drop && !wanted.contains(&site) {
                 *choice = StatementChoice::Drop;

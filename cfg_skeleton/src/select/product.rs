@@ -250,12 +250,15 @@ impl<'c, 'a> Candidates<'c, 'a> {
                             continue;
                         }
                         self.add(class, at);
-                        if let Some(group) = a.group {
-                            self.group(group);
+                        match a.group {
+                            Some(group) => self.group(group),
+                            None => a.children.iter().for_each(|child| self.add(*child, at)),
                         }
-                        if let Def::Param { block, index } = a.def
-                            && self.parameters.insert((block.0, index))
-                        {
+                        let first = match a.def {
+                            Def::Param { block, index } => self.parameters.insert((block.0, index)),
+                            Def::Result { .. } | Def::Node(_) => true,
+                        };
+                        if first {
                             choices.arguments(a.def).into_iter().for_each(|d| self.add(d.class, d.segment));
                         }
                     }
@@ -436,7 +439,7 @@ impl Product {
             }
             work.extend(self.graph.classes[item.index()][pick].needs());
         }
-        let statements = super::greedy::statements(choices, &fused);
+        let statements = super::greedy::statements(choices, &fused, &defs);
         Some(Selection { defs, statements, cost: 0, status: super::Status::Greedy })
     }
 }

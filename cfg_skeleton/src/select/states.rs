@@ -17,6 +17,7 @@
 //! Dropping a write takes its state away from the values that read it; [`super::construct`] finds out, and the
 //! plan is made again with that write kept.
 
+use super::calls::Licences;
 use super::keys::{KeyId, Keys, Licence};
 use super::segments::SegmentTree;
 use crate::egraph::{ClassId, EGraphView, Head};
@@ -35,7 +36,8 @@ const LOOK_AHEAD: u32 = 256;
 pub(crate) enum Fate {
     /// Executed.
     Keep,
-    /// A check that observes nothing: executed iff somebody wants its result.
+    /// A check that observes nothing, or a statement that a rule licenses to go: executed iff somebody wants its
+    /// result.
     Optional,
     /// Gone.
     Drop,
@@ -50,7 +52,6 @@ pub(crate) struct Known {
 }
 
 /// Decided states.
-#[derive(Clone, Debug)]
 pub(crate) struct Plan {
     /// By site.
     pub(crate) fates: Vec<Fate>,
@@ -58,6 +59,8 @@ pub(crate) struct Plan {
     pub(crate) live: Vec<Vec<ClassId>>,
     /// By key.
     pub(crate) known: Vec<Vec<Known>>,
+    /// Which statements at sites may go.
+    pub(crate) licences: Licences,
 }
 
 impl Plan {
@@ -100,6 +103,7 @@ pub(crate) fn plan(
         fates: vec![Fate::Drop; skeleton.statements.len()],
         live: original.clone(),
         known: vec![vec![]; keys.len()],
+        licences: Licences::new(skeleton, view, cfg),
     };
     let desynced = vec![FxHashMap::default(); original.len()];
     let forced = vec![false; skeleton.statements.len()];
@@ -141,6 +145,11 @@ impl Planner<'_> {
                 let mut fate = Fate::Keep;
                 match &self.skeleton.statement(site).kind {
                     StatementKind::Opaque { .. } => {}
+                    StatementKind::Call { .. } => {
+                        if self.plan.licences.may_go(site) {
+                            fate = Fate::Optional;
+                        }
+                    }
                     StatementKind::Write { .. } => {
                         if let Some((key, _)) = self.checks[site.index()] {
                             self.plan.learn(key, after, true);
@@ -178,7 +187,7 @@ impl Planner<'_> {
             for site in self.skeleton.sites(*block) {
                 let after = self.skeleton.segment_after(site);
                 match &self.skeleton.statement(site).kind {
-                    StatementKind::Opaque { writes: true, .. } => {
+                    StatementKind::Opaque { writes: true, .. } | StatementKind::Call { writes: true, .. } => {
                         for (row, state) in now.iter_mut().enumerate() {
                             *state = self.original[row][after.index()];
                         }
@@ -199,7 +208,7 @@ impl Planner<'_> {
                             *state = self.original[region.index()][after.index()];
                         }
                     }
-                    StatementKind::Opaque { .. } | StatementKind::Check { .. } => {}
+                    StatementKind::Opaque { .. } | StatementKind::Call { .. } | StatementKind::Check { .. } => {}
                 }
                 self.set_live(after, &now);
             }
@@ -327,7 +336,7 @@ impl Planner<'_> {
         }
         let own = self.checks[site.index()];
         match &self.skeleton.statement(site).kind {
-            StatementKind::Opaque { observes, writes, .. } => {
+            StatementKind::Opaque { observes, writes, .. } | StatementKind::Call { observes, writes, .. } => {
                 if *observes || *writes || walk.pending_any {
                     Step::Observed
                 } else {
@@ -429,7 +438,7 @@ impl Planner<'_> {
                 let said = match &self.skeleton.statement(site).kind {
                     StatementKind::Write { .. } => code.is_none(),
                     StatementKind::Check { observes, .. } => !observes,
-                    StatementKind::Opaque { .. } => false,
+                    StatementKind::Opaque { .. } | StatementKind::Call { .. } => false,
                 };
                 if said || self.plan.fates[site.index()] == Fate::Keep {
                     self.plan.learn(key, after, write);

@@ -14,6 +14,7 @@
 //!   next after it; and nothing that may trap is executed where no check allows it;
 //! * *honest*: its cost is what it claims.
 
+mod calls;
 mod checks;
 mod flow;
 mod states;
@@ -77,6 +78,12 @@ pub enum Violation {
     /// A check is gone, and nothing covers it.
     #[error("check {} is gone, and nothing covers it", .0.0)]
     Uncovered(SiteId),
+    /// A statement is gone that no rule licenses to go.
+    #[error("statement {} is gone, and no rule licenses that", .0.0)]
+    NoLicence(SiteId),
+    /// What is executed at a site does not stand there.
+    #[error("segment {} executes something that does not stand at site {}", .0.0, .1.0)]
+    NotAtSite(SegmentId, SiteId),
     /// A definition may trap where no check allows it.
     #[error("segment {} computes class {}, which may trap there", .0.0, .1.0)]
     Unlicensed(SegmentId, ClassId),
@@ -196,8 +203,11 @@ impl Validator<'_> {
     fn definitions(&mut self) {
         for ((segment, class), def) in &self.selection.defs {
             let (segment, class) = (*segment, *class);
-            let reachable = self.flow.is_reachable(segment) && class.index() < self.view.classes.len();
+            let site = self.site_of(class);
+            let known = class.index() < self.view.classes.len() || site.is_some();
+            let reachable = self.flow.is_reachable(segment) && known;
             let violation = match def {
+                _ if site.is_some() && reachable => site.and_then(|site| self.misplaced(site, segment, *def)),
                 _ if !reachable => Some(Violation::OutOfRange(segment, class)),
                 Def::Node(id) => match self.view.nodes.get(id.index()) {
                     None => Some(Violation::OutOfRange(segment, class)),
@@ -264,6 +274,9 @@ impl Validator<'_> {
             if pinned && !executed {
                 self.found.push(Violation::PinnedDropped(site));
             }
+            if matches!(statement.kind, StatementKind::Call { .. }) && !executed && !self.may_go(site) {
+                self.found.push(Violation::NoLicence(site));
+            }
             let key = match &statement.kind {
                 StatementKind::Check { key, observes: true, .. } => Some(key),
                 _ => None,
@@ -306,6 +319,7 @@ impl Validator<'_> {
                 StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. } => {
                     uses.push((at, self.class_of(*condition)));
                 }
+                StatementKind::Call { .. } => uses.push((at, self.executed_class(site))),
                 StatementKind::Check { .. } => {}
             }
         }
@@ -323,6 +337,7 @@ impl Validator<'_> {
                     let (_, state) = self.split(node);
                     if let Some(state) = state
                         && self.flow.is_reachable(segment)
+                        && self.site_of(class).is_none()
                         && !self.planned.iter().any(|row| row[segment.index()] == state)
                     {
                         self.found.push(Violation::NotLive(segment, class));

@@ -207,6 +207,17 @@ impl Builder<'_> {
                 self.state[region.index()] = out;
                 self.statement(block, id, StatementKind::Write { out, region, trap, key });
             }
+            (Role::Call { observes, writes }, InstKind::Op { op, targs, .. }) => {
+                let site = self.nodes.token();
+                let mut children = operands;
+                children.push(site);
+                let node = self.nodes.add(Head::Op(*op), targs.clone(), children);
+                self.define(inst, &[node]);
+                if writes {
+                    self.change_all();
+                }
+                self.statement(block, id, StatementKind::Call { node, site, observes, writes });
+            }
             (Role::Check { code, when }, _) => {
                 let condition = match when {
                     true => Some(operands[0]),
@@ -230,7 +241,7 @@ impl Builder<'_> {
                 }
                 self.statement(block, id, StatementKind::Opaque { operands, observes, writes });
             }
-            (Role::Value | Role::Trapping | Role::Load { .. } | Role::Write { .. }, _) => {
+            (Role::Value | Role::Trapping | Role::Load { .. } | Role::Write { .. } | Role::Call { .. }, _) => {
                 unreachable!("only declared operations have these roles")
             }
         }

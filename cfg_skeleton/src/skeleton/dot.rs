@@ -129,7 +129,7 @@ fn roots(s: &Skeleton, view: &EGraphView) -> Vec<(String, Vec<ClassId>)> {
     for (i, Statement { kind, .. }) in s.statements.iter().enumerate() {
         let inputs = match kind {
             StatementKind::Opaque { operands, .. } => operands.to_vec(),
-            StatementKind::Write { out, .. } => vec![*out],
+            StatementKind::Write { out: node, .. } | StatementKind::Call { node, .. } => vec![*node],
             StatementKind::Check { key: CheckKey::Condition { condition, .. }, value, .. } => {
                 [*condition].into_iter().chain(*value).collect()
             }
@@ -170,6 +170,9 @@ fn statement(kind: &StatementKind) -> String {
         StatementKind::Write { region, trap, .. } => {
             let trap = trap.map_or(String::new(), |code| format!(" trap {code}"));
             format!("write region {}{trap}", region.0)
+        }
+        StatementKind::Call { observes, writes, .. } => {
+            format!("call{}{}", if *observes { " observes" } else { "" }, if *writes { " writes" } else { "" })
         }
         StatementKind::Check { key: CheckKey::Condition { code, .. }, .. } => format!("check trap {code}"),
         StatementKind::Check { key: CheckKey::Operation { code: Some(code) }, .. } => {

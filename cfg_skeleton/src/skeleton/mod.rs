@@ -179,6 +179,19 @@ pub enum StatementKind {
         /// Address operands that identify the access (operands before the stored value), for equal checks.
         key: SmallVec<[InputId; 3]>,
     },
+    /// A declared operation that stands at a site (see `Effects::is_sited`): node `node` over its operands and
+    /// `site`, a state that is live nowhere but in the segment before it. Other nodes of the same class over `site`
+    /// may be executed in its place. It goes only where a rule licenses that.
+    Call {
+        /// The operation, with its result as class.
+        node: InputId,
+        /// The state that stands for the site.
+        site: InputId,
+        /// Observes every region.
+        observes: bool,
+        /// Gives every region a new state.
+        writes: bool,
+    },
     /// A check in its place. Kept, it observes every region. It goes only if it cannot trap or an equal check
     /// that is kept dominates it, or follows with no site between.
     ///

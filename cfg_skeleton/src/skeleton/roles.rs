@@ -32,6 +32,13 @@ pub(super) enum Role {
         /// Its trap code, if it may trap.
         trap: Option<u32>,
     },
+    /// A node, and a statement at its site.
+    Call {
+        /// Observes every region.
+        observes: bool,
+        /// Changes every region's state.
+        writes: bool,
+    },
     /// A check of its own.
     Check {
         /// The trap code.
@@ -104,7 +111,12 @@ impl<'a> Roles<'a> {
             InstKind::Op { op, access, .. } => {
                 let op = self.universe.ops.get(*op);
                 let effects = &op.effects;
+                // Whatever it does besides allocating may end the function, or be seen from outside.
+                let observes = effects.io || effects.diverges || effects.traps || effects.accesses_memory();
                 match access {
+                    _ if effects.is_sited() && op.results.len() <= 1 => {
+                        Role::Call { observes, writes: !effects.writes.is_empty() }
+                    }
                     Some(access) => self.of_access(op, *access),
                     None if effects.is_pure() => Role::Value,
                     None if effects.is_value() && !effects.takes_state() && !op.checks.is_empty() => Role::Trapping,
@@ -137,7 +149,7 @@ impl<'a> Roles<'a> {
     pub(super) fn sites(&self, inst: &Inst) -> u32 {
         match self.of(inst) {
             Role::Constant(_) | Role::Value | Role::Opaque(_) | Role::Load { check: None, .. } => 0,
-            Role::Load { .. } | Role::Write { .. } | Role::Check { .. } | Role::Pinned { .. } => 1,
+            Role::Load { .. } | Role::Write { .. } | Role::Call { .. } | Role::Check { .. } | Role::Pinned { .. } => 1,
             Role::Trapping => match &inst.kind {
                 InstKind::Op { op, .. } => self.universe.ops.get(*op).checks.len() as u32,
                 _ => 0,
@@ -151,7 +163,7 @@ impl<'a> Roles<'a> {
         matches!(block.term, Terminator::Opaque { .. })
             || block.insts.iter().any(|i| match self.of(f.inst(*i)) {
                 Role::Write { region, .. } => region.index() == row,
-                Role::Pinned { writes, .. } => writes,
+                Role::Pinned { writes, .. } | Role::Call { writes, .. } => writes,
                 _ => false,
             })
     }

@@ -149,7 +149,7 @@ impl Names {
                 params: op.params.iter().map(|p| slot(types, &p.ty)).collect(),
                 results: op.results.iter().map(|r| slot(types, r)).collect(),
                 constant: op.params.iter().map(|p| p.constant).collect(),
-                memory: op.effects.takes_state(),
+                memory: op.effects.accesses_memory(),
             });
         }
         names

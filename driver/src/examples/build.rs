@@ -285,7 +285,7 @@ impl<'t> Emitter<'_, 't> {
                 for result in &declared.results {
                     results.push(self.universe.types.instantiate(result, &targs).ok_or("a result type is not closed")?);
                 }
-                let access = declared.effects.takes_state().then_some(Access {
+                let access = declared.effects.accesses_memory().then_some(Access {
                     region: RegionId(0),
                     trap: None,
                     movable: true,

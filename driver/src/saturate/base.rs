@@ -57,7 +57,7 @@ impl Base {
         if self.classes > CLASSES {
             return Ok(());
         }
-        let relations = program.facts.iter().chain(&program.isa).map(|relation| relation.name.as_str());
+        let relations = program.relations().map(|relation| relation.name.as_str());
         let log = APPLIED.iter().copied().filter(|_| self.log);
         for name in program.tables.iter().map(|table| table.name.as_str()).chain(relations).chain(log) {
             egraph.clear_function(name).map_err(|error| EngineError::Run(error.to_string()))?;

@@ -7,7 +7,7 @@
 //! before it.
 
 use egglog::Value;
-use rewright_cfg_skeleton::egraph::{Application, Class, ClassId, EGraphView, Head, Node, NodeId};
+use rewright_cfg_skeleton::egraph::{Application, Class, ClassId, EGraphView, Head, Licence, Node, NodeId};
 use rewright_typeprop::Ty;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -24,7 +24,12 @@ pub(super) struct RawNode {
 const UNNUMBERED: u32 = u32::MAX;
 
 /// Numbers classes and sorts nodes. `inputs` are the rows of the input nodes.
-pub(super) fn order(rows: Vec<RawNode>, inputs: &[usize], applications: Vec<(u32, Value)>) -> EGraphView {
+pub(super) fn order(
+    rows: Vec<RawNode>,
+    inputs: &[usize],
+    applications: Vec<(u32, Value)>,
+    licences: Vec<(Value, Value, u32)>,
+) -> EGraphView {
     // Dense numbers in row order, which are not the final ones.
     let mut dense: FxHashMap<Value, u32> = FxHashMap::default();
     dense.reserve(rows.len());
@@ -89,6 +94,13 @@ pub(super) fn order(rows: Vec<RawNode>, inputs: &[usize], applications: Vec<(u32
             dense.get(&class).map(|class| Application { rule, class: ClassId(number[*class as usize]) })
         })
         .collect();
+    let class = |value: &Value| dense.get(value).map(|class| ClassId(number[*class as usize]));
+    let licence = |(site, root, rule): &(Value, Value, u32)| {
+        Some(Licence { site: class(site)?, root: class(root)?, rule: *rule })
+    };
+    view.licences = licences.iter().filter_map(licence).collect();
+    view.licences.sort_unstable();
+    view.licences.dedup();
     view.applications.sort_unstable();
     view.applications.dedup();
     view

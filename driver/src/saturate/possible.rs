@@ -17,7 +17,7 @@ pub(super) struct Possible {
 impl Possible {
     pub(super) fn new(program: &EgglogProgram) -> Self {
         let tables = program.tables.iter().map(|table| table.name.as_str());
-        let relations = program.facts.iter().chain(&program.isa).map(|relation| relation.name.as_str());
+        let relations = program.relations().map(|relation| relation.name.as_str());
         let numbers: FxHashMap<&str, usize> = tables.chain(relations).enumerate().map(|(i, name)| (name, i)).collect();
         let rules = program
             .rules

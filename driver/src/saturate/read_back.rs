@@ -18,11 +18,13 @@ fn failed(error: egglog::Error) -> EngineError {
 /// One view per unit.
 pub(super) fn views(batch: &Batch<'_>, log: bool) -> Result<Vec<EGraphView>, EngineError> {
     let rows = rows(batch)?;
+    let mut licences = licences(batch, &rows)?;
     let mut applications = if log { applications(batch, &rows)? } else { vec![Vec::new(); rows.len()] };
     let mut views = Vec::with_capacity(rows.len());
     for (unit, rows) in rows.into_iter().enumerate() {
         let inputs = input_rows(batch, unit, &rows)?;
-        views.push(order(rows, &inputs, std::mem::take(&mut applications[unit])));
+        let (applications, licences) = (std::mem::take(&mut applications[unit]), std::mem::take(&mut licences[unit]));
+        views.push(order(rows, &inputs, applications, licences));
     }
     Ok(views)
 }
@@ -121,10 +123,7 @@ fn input_rows(batch: &Batch<'_>, unit: usize, rows: &[RawNode]) -> Result<Vec<us
 
 /// Logged applications by unit: the rule of the program, and the class that it matched.
 fn applications(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<(u32, Value)>>, EngineError> {
-    let mut unit_of: FxHashMap<Value, usize> = FxHashMap::default();
-    for (unit, rows) in rows.iter().enumerate() {
-        unit_of.extend(rows.iter().map(|node| (node.class, unit)));
-    }
+    let unit_of = units_of(rows);
     let mut result = vec![Vec::new(); rows.len()];
     for relation in APPLIED {
         let read = batch.egraph.constructor_enodes(relation, |enode| {
@@ -137,4 +136,25 @@ fn applications(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<(u32
         read.map_err(failed)?;
     }
     Ok(result)
+}
+
+/// Licences by unit: the states of the statement's and of the root's site, and the rule.
+fn licences(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<(Value, Value, u32)>>, EngineError> {
+    let mut result = vec![Vec::new(); rows.len()];
+    if let Some(relation) = &batch.program.licence {
+        let unit_of = units_of(rows);
+        let read = batch.egraph.constructor_enodes(&relation.name, |enode| {
+            if let (Some(unit), [site, root, rule]) = (unit_of.get(&enode.children[0]), enode.children) {
+                let rule = batch.egraph.value_to_base::<i64>(*rule) as u32;
+                result[*unit].push((*site, *root, rule));
+            }
+        });
+        read.map_err(failed)?;
+    }
+    Ok(result)
+}
+
+fn units_of(rows: &[Vec<RawNode>]) -> FxHashMap<Value, usize> {
+    let units = rows.iter().enumerate();
+    units.flat_map(|(unit, rows)| rows.iter().map(move |node| (node.class, unit))).collect()
 }

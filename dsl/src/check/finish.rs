@@ -46,10 +46,11 @@ impl Elab<'_> {
             if !decl.effects.takes_state() {
                 continue;
             }
+            let sited = decl.effects.is_sited();
             let mut regions: Vec<&String> = decl.effects.reads.iter().chain(&decl.effects.writes).collect();
             regions.sort();
             regions.dedup();
-            if regions.len() > 1 {
+            if regions.len() > 1 && !sited {
                 let regions: Vec<String> = regions.iter().map(|r| format!("`{r}`")).collect();
                 let message =
                     format!("`{}` uses {}: several regions are not yet supported", decl.name, listed(&regions));
@@ -68,7 +69,10 @@ impl Elab<'_> {
                 (None, Place::Example | Place::Declaration) => {
                     Some(self.state_variable(ANY_STATE.into(), call.name_span))
                 }
-                (None, Place::Right | Place::Guard) => self.state_of_match(left, call.name_span),
+                (None, Place::Right | Place::Guard) => match sited.then(|| self.same_statement(id)).flatten() {
+                    Some(state) => Some(state),
+                    None => self.state_of_match(left, call.name_span),
+                },
             };
             if let NodeKind::Call(call) = &mut self.nodes[id.0 as usize].kind {
                 call.state = state;
@@ -95,6 +99,28 @@ impl Elab<'_> {
         };
         self.nodes.push(super::elab::Node { kind: NodeKind::Var(index), ty: IType::State, span });
         NodeId(self.nodes.len() as u32 - 1)
+    }
+
+    /// The state of a statement on the left that is written again: it is that statement, at its site.
+    fn same_statement(&self, id: NodeId) -> Option<NodeId> {
+        self.calls().into_iter().find_map(|other| match &self.node(other).kind {
+            NodeKind::Call(call) if call.around.place == Place::Left && self.same(id, other) => call.state,
+            _ => None,
+        })
+    }
+
+    fn same(&self, a: NodeId, b: NodeId) -> bool {
+        a == b
+            || match (&self.node(a).kind, &self.node(b).kind) {
+                (NodeKind::Var(a), NodeKind::Var(b)) => a == b,
+                (NodeKind::Lit(a), NodeKind::Lit(b)) => a == b,
+                (NodeKind::Call(a), NodeKind::Call(b)) => {
+                    a.chosen.as_ref().map(|c| c.0) == b.chosen.as_ref().map(|c| c.0)
+                        && a.args.len() == b.args.len()
+                        && a.args.iter().zip(&b.args).all(|(a, b)| self.same(*a, *b))
+                }
+                _ => false,
+            }
     }
 
     /// What an omitted state means on a right side: the root's, or the only one on the left.

@@ -68,6 +68,7 @@ impl Checker<'_> {
             right: Conclusion::Equal(right),
             dynamic: false,
             law: true,
+            relaxation: None,
         });
         self.program.rulesets.entry(set).or_default().push(id);
     }

@@ -7,7 +7,7 @@
 //!    says what each name means there.
 //! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks.
 //! 3. [`rules`], [`matches`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
-//!    overloads of [`overload`]; [`effects`] says what a plain rule may not do. [`laws`] adds the rules that
+//!    overloads of [`overload`]; [`effects`] says what a plain rule may not do, [`relax`] what an `unsafe` one may. [`laws`] adds the rules that
 //!    declarations imply.
 //! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
 //! 5. [`lints`]: what is allowed but probably not meant, in root files only.
@@ -31,6 +31,7 @@ mod matches;
 mod messages;
 mod ops;
 mod overload;
+mod relax;
 mod report;
 mod rules;
 mod schedules;

@@ -13,7 +13,7 @@ use rewright_typeprop::{Effects, Model, OpId, Term};
 pub(super) const BUILTIN_EFFECTS: [&str; 6] = ["reads", "writes", "allocates", "io", "traps", "diverges"];
 
 /// The region of an effect that names none.
-const DEFAULT_REGION: &str = "memory";
+pub(super) const DEFAULT_REGION: &str = "memory";
 
 const DECLARATION: Around = Around { place: Place::Declaration, state: None, dynamic: false };
 

@@ -5,7 +5,7 @@ use super::guards::Condition;
 use super::report::Report;
 use super::variables::{state_names, states_in};
 use super::{Checker, Written};
-use crate::program::{Conclusion, Guard, Rule, RuleId, Var};
+use crate::program::{Conclusion, Guard, Relaxation, Rule, RuleId, Var};
 use crate::syntax::ast::{Clause, ClauseKind, Item, ItemKind, Name, Rewrite, RuleBody, RuleItem, RuleStatement, Span};
 use rewright_typeprop::{Term, TypeExpr, TypeParam};
 
@@ -87,17 +87,6 @@ impl<'a> Checker<'a> {
         false
     }
 
-    /// What cannot be accepted whatever it says.
-    fn not_yet(&mut self, rule: &RuleItem) -> bool {
-        if let Some(at) = rule.is_unsafe {
-            self.report(
-                Report::error("RW0451", at, "`unsafe` rules are not yet supported", "drops an effect")
-                    .also(rule.name.span, "this rule is left out"),
-            );
-        }
-        rule.is_unsafe.is_some()
-    }
-
     fn check_rule(&mut self, file: usize, set: &str, item: &Item, rule: &RuleItem) {
         let name = format!("{set}.{}", rule.name.node);
         if !rule.lengths.is_empty() && self.rejected_rules.contains(&name) {
@@ -105,7 +94,7 @@ impl<'a> Checker<'a> {
             return;
         }
         let fresh = self.is_new_name(&name, &rule.name, item.span);
-        if self.not_yet(rule) || !fresh {
+        if !fresh {
             self.rejected_rules.push(name);
             return;
         }
@@ -142,7 +131,7 @@ impl<'a> Checker<'a> {
         rewriting: Rewriting,
         out: &mut Vec<(String, Rule)>,
     ) {
-        let Rewriting { left, right, guards, tparams, vars, both_ways } = rewriting;
+        let Rewriting { left, right, guards, tparams, vars, both_ways, relaxation } = rewriting;
         let number = if which == 0 { String::new() } else { format!(".{}", which + 1) };
         let lengths: Vec<String> = rule.lengths.iter().map(|(list, length)| format!("{list}={length}")).collect();
         let lengths = if lengths.is_empty() { String::new() } else { format!("[{}]", lengths.join(", ")) };
@@ -158,6 +147,7 @@ impl<'a> Checker<'a> {
             right: Conclusion::Equal(right.clone()),
             dynamic: rule.dynamic.is_some(),
             law: false,
+            relaxation,
         };
         let back = both_ways.then(|| Rule {
             name: format!("{name}{number}.back{lengths}"),
@@ -173,7 +163,7 @@ impl<'a> Checker<'a> {
     fn rewriting(&mut self, file: usize, rule: &RuleItem, which: usize) -> Option<Rewriting> {
         let mut said = Vec::new();
         clauses(&rule.body, &mut said);
-        if which == 0 {
+        if which == 0 && rule.is_unsafe.is_none() {
             self.clauses_of_unsafe(&said);
         }
         let tparams = self.tparams(&rule.tparams, &self.scopes[file].clone());
@@ -192,12 +182,18 @@ impl<'a> Checker<'a> {
         self.diagnostics.extend(diagnostics);
         let (shape, left, right, guards, tparams, vars) = parts?;
         let vars = vars?;
-        self.check_effects(shape.left_at, shape.right_at, &left[0], &right);
-        if shape.both_ways {
-            self.check_effects_back(shape.left_at, shape.right_at, &left[0], &right);
-        }
+        let relaxation = match rule.is_unsafe {
+            Some(at) => self.relaxation(at, &shape, &said, &left[0], &right),
+            None => {
+                self.check_effects(shape.left_at, shape.right_at, &left[0], &right);
+                if shape.both_ways {
+                    self.check_effects_back(shape.left_at, shape.right_at, &left[0], &right);
+                }
+                None
+            }
+        };
         self.check_requires(file, shape.right_at, &left, &right, &guards);
-        Some(Rewriting { left, right, guards, tparams, vars, both_ways: shape.both_ways })
+        Some(Rewriting { left, right, guards, tparams, vars, both_ways: shape.both_ways, relaxation })
     }
 
     fn clauses_of_unsafe(&mut self, clauses: &[&Clause]) {
@@ -292,6 +288,7 @@ impl<'a> Checker<'a> {
                     right,
                     dynamic: false,
                     law: false,
+                    relaxation: None,
                 };
                 let id = self.enter(set, &qualified, rule);
                 self.written.push(Written { file, name: name.span, rules: vec![id] });
@@ -309,6 +306,7 @@ struct Rewriting {
     tparams: Vec<TypeParam>,
     vars: Vec<Var>,
     both_ways: bool,
+    relaxation: Option<Relaxation>,
 }
 
 /// One rewriting while it is elaborated.

@@ -79,6 +79,10 @@ pub fn compile(program: &Program) -> EgglogProgram {
             compile_rule(&mut shared, &mut result, *rule, index);
         }
     }
+    if program.rules.iter().any(|rule| rule.relaxation.is_some()) {
+        result.licence =
+            Some(Relation { name: super::LICENCE.into(), columns: vec![Sort::State, Sort::State, Sort::I64] });
+    }
     let mut everywhere = Vec::new();
     everywhere.extend(commutative(&mut shared, &mut result));
     everywhere.extend(infer_types(&mut shared, &mut result));
@@ -160,7 +164,7 @@ fn compile_rule(shared: &mut Shared<'_>, result: &mut EgglogProgram, id: RuleId,
     let mut made = 0;
     for variant in variants(&shared.program.universe.ops, rule) {
         for instance in &instances {
-            match lower(shared, &variant, instance) {
+            match lower(shared, id, &variant, instance) {
                 Ok(lowered) => {
                     made += 1;
                     let suffix = if made == 1 { String::new() } else { format!("#{made}") };

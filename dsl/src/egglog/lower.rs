@@ -7,15 +7,20 @@
 use super::compile::Shared;
 use super::instances::Instance;
 use super::names::symbol;
-use super::{Action, Atom, EgglogRule, Expr, PrimitiveKind, Sort, TYPE_MASK};
-use crate::program::{Conclusion, Guard, Rule, VarKind};
+use super::{Action, Atom, EgglogRule, Expr, LICENCE, PrimitiveKind, Sort, TYPE_MASK};
+use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
 use rewright_typeprop::{OpId, Term, Ty, TypeExpr};
 
 /// Why a rule cannot be lowered.
 pub(super) type Reason = String;
 
 /// Lowers a rule; `name`, `source` and `ruleset` are the caller's.
-pub(super) fn lower(shared: &mut Shared<'_>, rule: &Rule, instance: &Instance) -> Result<EgglogRule, Reason> {
+pub(super) fn lower(
+    shared: &mut Shared<'_>,
+    id: RuleId,
+    rule: &Rule,
+    instance: &Instance,
+) -> Result<EgglogRule, Reason> {
     let lower = Lower {
         shared,
         rule,
@@ -28,7 +33,7 @@ pub(super) fn lower(shared: &mut Shared<'_>, rule: &Rule, instance: &Instance) -
         unit: None,
         fresh: 0,
     };
-    lower.run()
+    lower.run(id)
 }
 
 struct Lower<'a, 'p> {
@@ -50,7 +55,7 @@ struct Lower<'a, 'p> {
 }
 
 impl Lower<'_, '_> {
-    fn run(mut self) -> Result<EgglogRule, Reason> {
+    fn run(mut self, id: RuleId) -> Result<EgglogRule, Reason> {
         let rule = self.rule;
         let mut root = None;
         let mut subsumed = None;
@@ -103,6 +108,13 @@ impl Lower<'_, '_> {
             Conclusion::Fact(fact, terms) => {
                 let args = terms.iter().map(|term| self.conclusion_arg(term)).collect::<Result<_, _>>()?;
                 actions.push(Action::Insert(Expr::Call(self.shared.fact(*fact), args)));
+            }
+        }
+        if let Some(relaxation) = &rule.relaxation {
+            for site in &relaxation.dropped {
+                let state = |var: u32| Expr::Var(self.var_name(var));
+                let columns = vec![state(*site), state(relaxation.root.unwrap_or(*site)), Expr::Int(id.0.into())];
+                actions.push(Action::Insert(Expr::Call(LICENCE.into(), columns)));
             }
         }
         actions.extend(subsumed.map(Action::Subsume));

@@ -51,6 +51,9 @@ pub const TYPE_MASK: i64 = (1 << TYPE_BITS) - 1;
 /// Operands of an operation that no rule mentions: up to this many are columns, more are a list.
 pub const REST_COLUMNS: usize = 3;
 
+/// The relation of licences: `(Optional site root rule)`.
+pub const LICENCE: &str = "Optional";
+
 /// What egglog runs.
 #[derive(Clone, Debug, Default)]
 pub struct EgglogProgram {
@@ -62,6 +65,9 @@ pub struct EgglogProgram {
     pub facts: Vec<Relation>,
     /// `Isa`, where some rule needs it.
     pub isa: Option<Relation>,
+    /// `Optional`, where some rule licenses statements to go: the state of the statement's site, that of the rule's
+    /// root, and the rule of the program.
+    pub licence: Option<Relation>,
     /// Primitives that the engine implements.
     pub primitives: Vec<Primitive>,
     /// Rulesets.
@@ -235,6 +241,11 @@ pub struct Skipped {
 }
 
 impl EgglogProgram {
+    /// All relations.
+    pub fn relations(&self) -> impl Iterator<Item = &Relation> {
+        self.facts.iter().chain(&self.isa).chain(&self.licence)
+    }
+
     /// The relation of a fact.
     pub fn fact(&self, id: FactId) -> &Relation {
         &self.facts[id.0 as usize]

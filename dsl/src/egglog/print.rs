@@ -34,7 +34,7 @@ fn print_into(program: &EgglogProgram, options: PrintOptions, out: &mut String) 
     for table in &program.tables {
         writeln!(out, "(constructor {} {} {})", table.name, sorts(&table.columns), sort_name(table.output))?;
     }
-    for Relation { name, columns } in program.facts.iter().chain(&program.isa) {
+    for Relation { name, columns } in program.relations() {
         writeln!(out, "(relation {name} {})", sorts(columns))?;
     }
     if options.log {

@@ -86,6 +86,7 @@ fn rule(program: &mut Program, bound: &str, vars: &[(&str, bool)], left: Term, g
         right: Conclusion::Equal(right),
         dynamic: false,
         law: false,
+        relaxation: None,
     });
     program.rulesets.entry("test.rules".into()).or_default().push(id);
 }

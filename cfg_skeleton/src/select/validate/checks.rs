@@ -46,7 +46,7 @@ impl Validator<'_> {
     /// What a statement checks, and under which trap code.
     fn checks(&self, site: SiteId) -> Option<(Fact, Option<u32>)> {
         match &self.skeleton.statement(site).kind {
-            StatementKind::Opaque { .. } => None,
+            StatementKind::Opaque { .. } | StatementKind::Call { .. } => None,
             StatementKind::Check { key: CheckKey::Condition { condition, code }, .. } => {
                 Some((Fact::Zero(self.class_of(*condition)), Some(*code)))
             }
@@ -62,7 +62,7 @@ impl Validator<'_> {
         match &self.skeleton.statement(site).kind {
             StatementKind::Write { trap, .. } => trap.is_none(),
             StatementKind::Check { observes, .. } => !observes,
-            StatementKind::Opaque { .. } => false,
+            StatementKind::Opaque { .. } | StatementKind::Call { .. } => false,
         }
     }
 
@@ -132,8 +132,8 @@ impl Validator<'_> {
         }
         let next_is_equal = || self.next_executed(site).is_some_and(|next| self.same_check(site, next));
         match &self.skeleton.statement(site).kind {
-            // Reported as a pinned statement.
-            StatementKind::Opaque { .. } => true,
+            // Reported as a pinned statement, or as one that nothing licenses to go.
+            StatementKind::Opaque { .. } | StatementKind::Call { .. } => true,
             StatementKind::Write { out, region, .. } => {
                 let Some((fact, _)) = self.checks(site) else { return false };
                 let now = self.planned.get(region.index()).map(|row| row[before.index()]);

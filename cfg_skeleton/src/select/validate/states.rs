@@ -83,11 +83,18 @@ impl Validator<'_> {
 
     fn execute(&mut self, site: SiteId, now: &mut [ClassId]) {
         if !self.executed(site) {
+            // What a dropped statement would have left behind is what everybody reads who read it.
+            if let StatementKind::Call { writes: true, .. } = self.skeleton.statement(site).kind {
+                let after = self.skeleton.segment_after(site);
+                for (row, state) in now.iter_mut().enumerate() {
+                    *state = self.was(row, after);
+                }
+            }
             return;
         }
         let (before, after) = (self.skeleton.segment_before(site), self.skeleton.segment_after(site));
         match &self.skeleton.statement(site).kind {
-            StatementKind::Opaque { observes, writes, .. } => {
+            StatementKind::Opaque { observes, writes, .. } | StatementKind::Call { observes, writes, .. } => {
                 if *observes {
                     self.observe(before, now);
                 }

@@ -156,6 +156,7 @@ impl Fixture {
             guards: text.guards,
             dynamic: false,
             law: false,
+            relaxation: None,
             right: text.right,
         });
         self.program.rulesets.entry(format!("test.{ruleset}")).or_default().push(id);

@@ -1,0 +1,80 @@
+//! Is what is executed at a site what stands there, and is what is not executed licensed to go?
+
+use super::{Validator, Violation};
+use crate::egraph::{ClassId, Head};
+use crate::ir::BlockId;
+use crate::select::Def;
+use crate::skeleton::{SegmentId, SiteId, StatementKind};
+
+impl Validator<'_> {
+    /// Classes after those of the view are what is executed at the sites, in order.
+    pub(super) fn executed_class(&self, site: SiteId) -> ClassId {
+        ClassId(self.view.classes.len() as u32 + site.0)
+    }
+
+    pub(super) fn site_of(&self, class: ClassId) -> Option<SiteId> {
+        let site = class.index().checked_sub(self.view.classes.len())?;
+        let statement = self.skeleton.statements.get(site)?;
+        matches!(statement.kind, StatementKind::Call { .. }).then_some(SiteId(site as u32))
+    }
+
+    /// What is executed at a site is a node of its statement's class over its state, right before it.
+    pub(super) fn misplaced(&self, site: SiteId, segment: SegmentId, def: Def) -> Option<Violation> {
+        let StatementKind::Call { node: original, site: token, .. } = &self.skeleton.statement(site).kind else {
+            return Some(Violation::NotAtSite(segment, site));
+        };
+        let stands = || {
+            let Def::Node(id) = def else { return false };
+            let Some(node) = self.view.nodes.get(id.index()) else { return false };
+            let (operands, constants) = self.operands(node);
+            let Head::Op(op) = node.head else { return false };
+            segment == self.skeleton.segment_before(site)
+                && self.view.node_class[id.index()] == self.class_of(*original)
+                && self.universe.ops.get(op).effects.is_sited()
+                && node.children.last() == Some(&self.class_of(*token))
+                && !operands.contains(&self.class_of(*original))
+                && constants.iter().all(|c| self.view.class(*c).constant.is_some())
+        };
+        (!stands()).then_some(Violation::NotAtSite(segment, site))
+    }
+
+    /// A rule says that it may go: by itself where it only allocates. Otherwise all that the same match lets go
+    /// are gone, and each is executed exactly when the match's root is.
+    pub(super) fn may_go(&self, site: SiteId) -> bool {
+        let call = |site: SiteId| match &self.skeleton.statement(site).kind {
+            StatementKind::Call { site, observes, writes, .. } => Some((self.class_of(*site), !observes && !writes)),
+            _ => None,
+        };
+        let at = |state: ClassId| {
+            let mut sites = (0..self.skeleton.statements.len() as u32).map(SiteId);
+            sites.find(|site| call(*site).is_some_and(|own| own.0 == state))
+        };
+        let Some((own, harmless)) = call(site) else { return false };
+        self.view.licences.iter().filter(|licence| licence.site == own).any(|licence| {
+            let members = self.view.licences.iter().filter(|l| l.root == licence.root && l.rule == licence.rule);
+            let mut members = members.filter_map(|l| at(l.site)).filter(|s| call(*s).is_some_and(|own| !own.1));
+            let root = at(licence.root);
+            let goes = |s: SiteId| !self.executed(s) && root.is_some_and(|root| s == root || self.together(s, root));
+            harmless || members.all(goes)
+        })
+    }
+
+    /// Backwards from `b`, there is only one way, and it comes from `a`, from which there is only one way, too.
+    fn together(&self, a: SiteId, b: SiteId) -> bool {
+        let (from, mut at): (BlockId, BlockId) = (self.skeleton.statement(a).block, self.skeleton.statement(b).block);
+        if from == at {
+            return a < b;
+        }
+        for _ in 0..self.skeleton.blocks.len() {
+            let [up] = self.flow.predecessors(at)[..] else { return false };
+            if self.skeleton.blocks[up.index()].edges.len() != 1 {
+                return false;
+            }
+            if up == from {
+                return true;
+            }
+            at = up;
+        }
+        false
+    }
+}
