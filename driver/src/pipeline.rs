@@ -100,6 +100,19 @@ pub struct Outcome {
     pub exhausted: bool,
     /// Rules that took part (where logging is on), sorted.
     pub rules: Vec<u32>,
+    /// Statements that are gone because `unsafe` rules license it.
+    pub relaxed: Vec<Relaxed>,
+}
+
+/// A statement that is gone because a rule licenses it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Relaxed {
+    /// The operation.
+    pub operation: String,
+    /// The front end's number of the instruction.
+    pub origin: Option<u32>,
+    /// The rule.
+    pub rule: u32,
 }
 
 /// Time by phase, summed over functions and threads.
@@ -415,6 +428,13 @@ impl Optimiser {
             .time(Phase::Select, || select::select(skeleton, view, universe, cfg, options.method))
             .map_err(|e| format!("selection failed: {e}"))?;
         unit.status = selection.status;
+        for (site, rule) in select::relaxed(skeleton, view, &selection) {
+            let inst = unit.current.inst(skeleton.statement(site).inst);
+            if let ir::InstKind::Op { op, .. } = inst.kind {
+                let operation = universe.ops.get(op).name.clone();
+                unit.relaxed.push(Relaxed { operation, origin: inst.origin, rule });
+            }
+        }
         let mut function = phases
             .time(Phase::Elaborate, || elaborate::elaborate(&unit.current, cfg, universe, skeleton, view, &selection))
             .map_err(|e| format!("elaboration failed: {e}"))?;
@@ -456,6 +476,7 @@ struct Unit {
     rounds: usize,
     exhausted: bool,
     rules: Vec<u32>,
+    relaxed: Vec<Relaxed>,
 }
 
 impl Unit {
@@ -473,6 +494,7 @@ impl Unit {
             rounds: 0,
             exhausted: false,
             rules: vec![],
+            relaxed: vec![],
         }
     }
 
@@ -505,7 +527,6 @@ impl Unit {
         };
         Outcome {
             function,
-            fate,
             cost_before,
             cost_after,
             status: self.status,
@@ -514,6 +535,8 @@ impl Unit {
             rounds: self.rounds,
             exhausted: self.exhausted,
             rules: self.rules,
+            relaxed: if fate == Fate::Optimised || options.keep_if_not_cheaper { self.relaxed } else { vec![] },
+            fate,
         }
     }
 }

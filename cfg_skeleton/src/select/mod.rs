@@ -23,7 +23,7 @@ pub use validate::{Violation, validate};
 use crate::egraph::{ClassId, EGraphView, NodeId};
 use crate::ir::BlockId;
 use crate::ir::cfg::Cfg;
-use crate::skeleton::{SegmentId, SiteId, Skeleton};
+use crate::skeleton::{SegmentId, SiteId, Skeleton, StatementKind};
 use rewright_typeprop::{OpId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use thiserror::Error;
@@ -182,6 +182,20 @@ pub fn select_with(
         Some((better, _)) => finish(better).or_else(|_| finish(greedy)),
         None => finish(greedy),
     }
+}
+
+/// Statements that a selection leaves out because rules license it: what each is, and the engine's number of a rule
+/// that says so.
+pub fn relaxed(skeleton: &Skeleton, view: &EGraphView, selection: &Selection) -> Vec<(SiteId, u32)> {
+    let mut out = vec![];
+    for (i, (statement, choice)) in skeleton.statements.iter().zip(&selection.statements).enumerate() {
+        if let (StatementKind::Call { site, .. }, StatementChoice::Drop) = (&statement.kind, choice)
+            && let Some(licence) = view.licences.iter().find(|licence| licence.site == view.class_of(*site))
+        {
+            out.push((SiteId(i as u32), licence.rule));
+        }
+    }
+    out
 }
 
 /// How often a state plan is made again before no write is dropped at all.

@@ -3,7 +3,7 @@
 use super::{Finding, Format, emit, out, packs, sources};
 use crate::clif::optimise::{ClifOptimiser, FileOutcome};
 use crate::clif::read::write;
-use crate::pipeline::{Fate, Options, Phase};
+use crate::pipeline::{Fate, Options, Phase, Relaxed};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use rewright_cfg_skeleton::select::{Method, Status};
@@ -148,6 +148,8 @@ fn report(args: &Args, clif: &ClifOptimiser, file: &FileOutcome) {
                     entry["rounds"] = json!(o.rounds);
                     entry["exhausted"] = json!(o.exhausted);
                     entry["rules"] = json!(o.rules.iter().map(rule).collect::<Vec<_>>());
+                    let relaxed = |r: &Relaxed| json!({ "operation": r.operation, "rule": rule(&r.rule) });
+                    entry["relaxed"] = json!(o.relaxed.iter().map(relaxed).collect::<Vec<_>>());
                 }
                 entry
             })
@@ -179,6 +181,11 @@ fn report(args: &Args, clif: &ClifOptimiser, file: &FileOutcome) {
         if args.remarks {
             for r in f.outcome.iter().flat_map(|o| &o.rules) {
                 out::note(&format!("  {}", rule(r)));
+            }
+            for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
+                let because = clif.optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();
+                let because = because.map_or("", |relaxation| &relaxation.because);
+                out::note(&format!("  `{}` is left out by {}: {because}", relaxed.operation, rule(&relaxed.rule)));
             }
         }
     }

@@ -21,6 +21,14 @@ pub(super) struct RawNode {
     pub(super) class: Value,
 }
 
+/// A licence as read: the states of the statement's and of the root's site, and the rule.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct RawLicence {
+    pub(super) site: Value,
+    pub(super) root: Value,
+    pub(super) rule: u32,
+}
+
 const UNNUMBERED: u32 = u32::MAX;
 
 /// Numbers classes and sorts nodes. `inputs` are the rows of the input nodes.
@@ -28,7 +36,7 @@ pub(super) fn order(
     rows: Vec<RawNode>,
     inputs: &[usize],
     applications: Vec<(u32, Value)>,
-    licences: Vec<(Value, Value, u32)>,
+    licences: &[RawLicence],
 ) -> EGraphView {
     // Dense numbers in row order, which are not the final ones.
     let mut dense: FxHashMap<Value, u32> = FxHashMap::default();
@@ -95,9 +103,7 @@ pub(super) fn order(
         })
         .collect();
     let class = |value: &Value| dense.get(value).map(|class| ClassId(number[*class as usize]));
-    let licence = |(site, root, rule): &(Value, Value, u32)| {
-        Some(Licence { site: class(site)?, root: class(root)?, rule: *rule })
-    };
+    let licence = |raw: &RawLicence| Some(Licence { site: class(&raw.site)?, root: class(&raw.root)?, rule: raw.rule });
     view.licences = licences.iter().filter_map(licence).collect();
     view.licences.sort_unstable();
     view.licences.dedup();

@@ -2,7 +2,7 @@
 
 use super::EngineError;
 use super::batch::Batch;
-use super::order::{RawNode, order};
+use super::order::{RawLicence, RawNode, order};
 use egglog::Value;
 use rewright_cfg_skeleton::egraph::{EGraphView, Head, LeafId, TokenId};
 use rewright_dsl::egglog::print::APPLIED;
@@ -18,13 +18,12 @@ fn failed(error: egglog::Error) -> EngineError {
 /// One view per unit.
 pub(super) fn views(batch: &Batch<'_>, log: bool) -> Result<Vec<EGraphView>, EngineError> {
     let rows = rows(batch)?;
-    let mut licences = licences(batch, &rows)?;
+    let licences = licences(batch, &rows)?;
     let mut applications = if log { applications(batch, &rows)? } else { vec![Vec::new(); rows.len()] };
     let mut views = Vec::with_capacity(rows.len());
     for (unit, rows) in rows.into_iter().enumerate() {
         let inputs = input_rows(batch, unit, &rows)?;
-        let (applications, licences) = (std::mem::take(&mut applications[unit]), std::mem::take(&mut licences[unit]));
-        views.push(order(rows, &inputs, applications, licences));
+        views.push(order(rows, &inputs, std::mem::take(&mut applications[unit]), &licences[unit]));
     }
     Ok(views)
 }
@@ -138,15 +137,15 @@ fn applications(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<(u32
     Ok(result)
 }
 
-/// Licences by unit: the states of the statement's and of the root's site, and the rule.
-fn licences(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<(Value, Value, u32)>>, EngineError> {
+/// Licences by unit.
+fn licences(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<RawLicence>>, EngineError> {
     let mut result = vec![Vec::new(); rows.len()];
     if let Some(relation) = &batch.program.licence {
         let unit_of = units_of(rows);
         let read = batch.egraph.constructor_enodes(&relation.name, |enode| {
             if let (Some(unit), [site, root, rule]) = (unit_of.get(&enode.children[0]), enode.children) {
                 let rule = batch.egraph.value_to_base::<i64>(*rule) as u32;
-                result[*unit].push((*site, *root, rule));
+                result[*unit].push(RawLicence { site: *site, root: *root, rule });
             }
         });
         read.map_err(failed)?;
