@@ -222,7 +222,7 @@ fn access_regions(f: &mut Function, universe: &Universe) {
     for id in layout.iter().flat_map(|b| &blocks[b.index()].insts) {
         let InstKind::Op { op, access: access @ None, .. } = &mut insts[id.index()].kind else { continue };
         let Some(decl) = ((op.0 as usize) < universe.ops.len()).then(|| universe.ops.get(*op)) else { continue };
-        if !decl.effects.takes_state() {
+        if !decl.effects.accesses_memory() {
             continue;
         }
         let mut named: Vec<&String> = decl.effects.reads.iter().chain(&decl.effects.writes).collect();
