@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 use rewright_typeprop::ops::{Cost, Laws, OpParam, TrapCheck};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeDecl;
-use rewright_typeprop::{Effects, Model, Op, OpId, Scalar, Term, Ty, TypeExpr, TypeParam, Universe};
+use rewright_typeprop::{Effects, Model, Op, OpId, Repr, Scalar, Term, Ty, TypeExpr, TypeParam, Universe};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -40,6 +40,7 @@ pub fn universe() -> Universe {
     let mut u = Universe::default();
     let any = TypeExpr::App(u.types.lookup("Any").expect("every store has it"), vec![]);
     let mut declare = |name: &str, sup: &TypeExpr, model: Option<Scalar>| {
+        let model = model.map(Repr::Scalar);
         let decl = TypeDecl { name: name.into(), params: vec![], supertype: Some(sup.clone()), model, opaque: false };
         let expr = TypeExpr::App(u.types.declare(decl), vec![]);
         u.types.instantiate(&expr, &[]);

@@ -7,8 +7,9 @@ use rewright_dsl::check::check;
 use rewright_dsl::diagnostic::{Severity, render};
 use rewright_dsl::load::{Origin, Root, load};
 use rewright_dsl::program::{Conclusion, Guard, Program, Rule, VarKind};
-use rewright_typeprop::eval::{evaluate_scalars, literal, scalar_of};
-use rewright_typeprop::{Model, Outcome, Scalar, Term, Ty, TypeExpr, TypeParam};
+use rewright_typeprop::eval::{evaluate_at, literal, repr_of};
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::{Model, Outcome, Repr, Scalar, Term, Ty, TypeExpr, TypeParam, TypeStore};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -53,7 +54,8 @@ impl Memory {
 
 #[derive(Clone, PartialEq, Debug)]
 enum Value {
-    Bits(i64),
+    /// Sign-extended; of a vector what a lane holds.
+    Bits(i128),
     /// Some NaN that arithmetic made.
     Nan,
     State(Memory),
@@ -69,59 +71,73 @@ type Evaluated = Result<Value, Undefined>;
 struct Rules {
     program: Program,
     /// Every type with a representation.
-    scalars: Vec<(Scalar, Ty)>,
+    reprs: Vec<(Repr, Ty)>,
 }
 
 impl Rules {
     fn new() -> Self {
-        let program = standard();
-        let types = &program.universe.types;
-        let scalars = types.all().filter_map(|ty| Some((types.scalar(ty)?, ty))).collect();
-        Rules { program, scalars }
+        let mut program = standard();
+        let types = &mut program.universe.types;
+        // A declared type that nothing mentions is not interned yet.
+        let names: Vec<String> =
+            types.decls().filter(|(_, d)| d.model.is_some()).map(|(_, d)| d.name.clone()).collect();
+        let named: Vec<Ty> = names.iter().filter_map(|name| types.named(name)).collect();
+        let all = named.into_iter().filter_map(|ty| Some((types.repr(ty)?, ty)));
+        // One lane stands for all, so of vectors that differ in their number of lanes one is enough.
+        let mut reprs: Vec<(Repr, Ty)> = vec![];
+        for (repr, ty) in all {
+            let vector = |r: Repr| r.scalar().is_none() && r.lane().is_some();
+            if !vector(repr) || !reprs.iter().any(|(r, _)| vector(*r) && r.lane() == repr.lane()) {
+                reprs.push((repr, ty));
+            }
+        }
+        Rules { program, reprs }
     }
 
     /// May this representation stand for a type parameter?
-    fn within(&self, scalar: Scalar, param: &TypeParam) -> bool {
+    fn within(&self, repr: Repr, param: &TypeParam) -> bool {
         let Some(bound) = &param.bound else { return true };
         let mut types = self.program.universe.types.clone();
         let bound = types.instantiate(bound, &[]).expect("bounds are closed");
-        self.scalars.iter().any(|(s, ty)| *s == scalar && types.is_subtype(*ty, bound))
+        self.reprs.iter().any(|(r, ty)| *r == repr && types.is_subtype(*ty, bound))
     }
 
     /// All type instances of a rule.
-    fn instances(&self, rule: &Rule) -> Vec<Vec<Option<Scalar>>> {
+    fn instances(&self, rule: &Rule) -> Vec<Vec<Option<Repr>>> {
         let mut all = vec![vec![]];
         for param in &rule.tparams {
-            let fits: Vec<Scalar> = self.scalars.iter().map(|(s, _)| *s).filter(|s| self.within(*s, param)).collect();
-            all = all.iter().flat_map(|one| fits.iter().map(|s| [one.as_slice(), &[Some(*s)]].concat())).collect();
+            let fits: Vec<Repr> = self.reprs.iter().map(|(r, _)| *r).filter(|r| self.within(*r, param)).collect();
+            all = all.iter().flat_map(|one| fits.iter().map(|r| [one.as_slice(), &[Some(*r)]].concat())).collect();
         }
         all
     }
 
     /// Do literals fit, and do all calls keep the bounds of what they call?
-    fn well_formed(&self, term: &Term, targs: &[Option<Scalar>]) -> bool {
+    fn well_formed(&self, term: &Term, targs: &[Option<Repr>]) -> bool {
         let types = &self.program.universe.types;
         match term {
             Term::Var(_) => true,
-            Term::Lit(lit, ty) => scalar_of(types, ty, targs).is_some_and(|s| literal(lit, s).is_some()),
+            Term::Lit(lit, ty) => constant(types, lit, ty, targs).is_some(),
             Term::Eval(inner) => self.well_formed(inner, targs),
             Term::Call { op, targs: own, args, state } => {
                 let op = self.program.universe.ops.get(*op);
-                let fits =
-                    op.tparams.iter().zip(own).all(|(param, ty)| {
-                        scalar_of(types, ty, targs).is_some_and(|scalar| self.within(scalar, param))
-                    });
+                let fits = op
+                    .tparams
+                    .iter()
+                    .zip(own)
+                    .all(|(param, ty)| repr_of(types, ty, targs).is_some_and(|repr| self.within(repr, param)));
                 fits && args.iter().chain(state.as_deref()).all(|a| self.well_formed(a, targs))
             }
         }
     }
 
-    fn eval(&self, term: &Term, targs: &[Option<Scalar>], vars: &[Value]) -> Evaluated {
+    fn eval(&self, term: &Term, targs: &[Option<Repr>], vars: &[Value]) -> Evaluated {
         let universe = &self.program.universe;
-        let scalar = |ty: &TypeExpr| scalar_of(&universe.types, ty, targs).ok_or(Undefined);
         match term {
             Term::Var(n) => Ok(vars[*n as usize].clone()),
-            Term::Lit(lit, ty) => literal(lit, scalar(ty)?).map(Value::Bits).ok_or(Undefined),
+            Term::Lit(lit, ty) => {
+                constant(&universe.types, lit, ty, targs).map(|n| Value::Bits(n.into())).ok_or(Undefined)
+            }
             Term::Eval(inner) => self.eval(inner, targs, vars),
             Term::Call { op, targs: own, args, state } => {
                 let decl = universe.ops.get(*op);
@@ -132,18 +148,18 @@ impl Rules {
                         || decl.model.is_some_and(|m| (Model::Fceil..=Model::Fnearest).contains(&m));
                     return if arithmetic { Ok(Value::Nan) } else { Err(Undefined) };
                 }
-                let bits: Vec<i64> = args
+                let bits: Vec<i128> = args
                     .iter()
                     .map(|a| if let Value::Bits(b) = a { Ok(*b) } else { Err(Undefined) })
                     .collect::<Result<_, _>>()?;
-                let own = own.iter().map(|ty| scalar_of(&universe.types, ty, targs)).collect::<Vec<_>>();
+                let own = own.iter().map(|ty| repr_of(&universe.types, ty, targs)).collect::<Vec<_>>();
                 if let Some(access) = decl.model.and_then(Model::memory) {
                     let Value::State(mut memory) = self.eval(state.as_deref().ok_or(Undefined)?, targs, vars)? else {
                         return Err(Undefined);
                     };
                     let address = (bits[0] as u64).wrapping_add(*bits.last().expect("an offset") as u64);
                     let value_type = if access.store { &decl.params[1].ty } else { &decl.results[0] };
-                    let ty = scalar_of(&universe.types, value_type, &own).ok_or(Undefined)?;
+                    let ty = repr_of(&universe.types, value_type, &own).and_then(Repr::scalar).ok_or(Undefined)?;
                     let width = access.bits.unwrap_or(ty.bits());
                     if access.store {
                         memory.store(address, width, bits[1] as u64);
@@ -151,9 +167,9 @@ impl Rules {
                     }
                     let raw = memory.load(address, width);
                     let sign = if access.signed { (raw << (64 - width)) as i64 >> (64 - width) } else { raw as i64 };
-                    return Ok(Value::Bits(ty.canonical(sign as u64)));
+                    return Ok(Value::Bits(ty.canonical(sign as u64).into()));
                 }
-                match evaluate_scalars(universe, *op, &own, &bits) {
+                match evaluate_at(universe, *op, &own, &bits) {
                     Outcome::Value(value) => Ok(Value::Bits(value)),
                     Outcome::Nan => Ok(Value::Nan),
                     Outcome::Undefined => Err(Undefined),
@@ -162,7 +178,7 @@ impl Rules {
         }
     }
 
-    fn holds(&self, guard: &Guard, targs: &[Option<Scalar>], vars: &[Value]) -> Result<bool, Undefined> {
+    fn holds(&self, guard: &Guard, targs: &[Option<Repr>], vars: &[Value]) -> Result<bool, Undefined> {
         Ok(match guard {
             Guard::Holds(term) => self.eval(term, targs, vars)? != Value::Bits(0),
             Guard::Compare { equal, left, right } | Guard::Class { same: equal, left, right } => {
@@ -191,7 +207,7 @@ impl Rules {
     }
 
     /// Both sides at one assignment; `Ok(true)` if they were compared.
-    fn compare(&self, rule: &Rule, targs: &[Option<Scalar>], vars: &[Value]) -> Result<bool, String> {
+    fn compare(&self, rule: &Rule, targs: &[Option<Repr>], vars: &[Value]) -> Result<bool, String> {
         for guard in &rule.guards {
             if self.holds(guard, targs, vars) != Ok(true) {
                 return Ok(false);
@@ -232,28 +248,30 @@ impl Rules {
             if !right_ok || !self.well_formed(&rule.left[0], targs) {
                 continue;
             }
-            let kinds: Vec<Option<Scalar>> = rule
+            let kinds: Vec<Option<Repr>> = rule
                 .vars
                 .iter()
                 .map(|v| match &v.kind {
-                    VarKind::Value { ty, .. } => Some(scalar_of(types, ty, targs).expect("a scalar")),
+                    VarKind::Value { ty, .. } => Some(repr_of(types, ty, targs).expect("a representation")),
                     VarKind::State => None,
                 })
                 .collect();
             let memory = kinds.contains(&None);
-            let tiny = kinds.len() <= 2 && kinds.iter().all(|k| *k == Some(Scalar::I8));
+            let tiny = kinds.len() <= 2 && kinds.iter().all(|k| k.and_then(Repr::lane) == Some(Scalar::I8));
             let choices: Vec<Vec<Value>> = rule
                 .vars
                 .iter()
                 .zip(&kinds)
                 .map(|(var, kind)| match kind {
                     None => vec![Value::State(Memory::default())],
-                    Some(_) if memory && var.name == "p" => [1000, i64::MAX - 3, -4].map(Value::Bits).to_vec(),
+                    Some(_) if memory && var.name == "p" => {
+                        [1000, i128::from(i64::MAX) - 3, -4].map(Value::Bits).to_vec()
+                    }
                     Some(_) if memory && matches!(var.kind, VarKind::Value { constant: true, .. }) => {
                         [0, 1, 2, 3, 4, 6, 7, 8, -1, -4, -8, 16].map(Value::Bits).to_vec()
                     }
                     Some(_) if tiny => (-128..128).map(Value::Bits).collect(),
-                    Some(scalar) => values(*scalar, &mut random),
+                    Some(repr) => values(*repr, &mut random),
                 })
                 .collect();
             let all: usize = choices.iter().map(Vec::len).product();
@@ -273,6 +291,11 @@ impl Rules {
         }
         Ok(compared)
     }
+}
+
+/// A literal at a representation that has constants.
+fn constant(types: &TypeStore, lit: &Literal, ty: &TypeExpr, targs: &[Option<Repr>]) -> Option<i64> {
+    literal(lit, repr_of(types, ty, targs)?.lane()?)
 }
 
 fn has_eval(term: &Term) -> bool {
@@ -296,7 +319,8 @@ impl Random {
 }
 
 /// Edges of a representation, then random values of all sizes.
-fn values(scalar: Scalar, random: &mut Random) -> Vec<Value> {
+fn values(repr: Repr, random: &mut Random) -> Vec<Value> {
+    let Some(scalar) = repr.lane() else { return wide_values(random) };
     let mut raw: Vec<u64> = Vec::new();
     if scalar.is_int() {
         let top = 1u64 << (scalar.bits() - 1);
@@ -316,9 +340,21 @@ fn values(scalar: Scalar, random: &mut Random) -> Vec<Value> {
         raw.extend([0x7f80_0001, 0x7fc0_0000, 0xffc0_1234, 1, 0x7ff0_0000_0000_0001, 0xfff8_0000_0000_0000]);
         raw.extend((0..16).map(|_| random.next()));
     }
-    let mut values: Vec<i64> = raw.into_iter().map(|r| scalar.canonical(r)).collect();
-    values.sort_unstable();
-    values.dedup();
+    distinct(raw.into_iter().map(|r| scalar.canonical(r).into()))
+}
+
+/// The same of 128-bit integers: edges of both halves.
+fn wide_values(random: &mut Random) -> Vec<Value> {
+    let edges: [u64; 11] = [0, 1, 2, 63, 64, 127, 255, 1 << 63, (1 << 63) - 1, !0, !1];
+    let joined = |low: u64, high: u64| (u128::from(low) | u128::from(high) << 64) as i128;
+    let mut values: Vec<i128> = edges.iter().flat_map(|l| edges.iter().map(|h| joined(*l, *h))).collect();
+    values
+        .extend((0..24).map(|_| joined(random.next() >> (random.next() % 64), random.next() >> (random.next() % 64))));
+    distinct(values.into_iter())
+}
+
+fn distinct(values: impl Iterator<Item = i128>) -> Vec<Value> {
+    let values: std::collections::BTreeSet<i128> = values.collect();
     values.into_iter().map(Value::Bits).collect()
 }
 
@@ -345,7 +381,7 @@ macro_rules! packs {
         }
     )*};
 }
-packs!(core fold arith bits shifts compare select extend float memory);
+packs!(core larger fold arith bits shifts compare select extend float memory int128 lanes);
 
 /// A wrong rule is found: the neighbour of each right one that is tempting.
 #[test]

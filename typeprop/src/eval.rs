@@ -7,7 +7,7 @@
 //! [`Model`]: crate::model::Model
 
 use crate::host::Constant;
-use crate::model::{Outcome, Scalar};
+use crate::model::{Outcome, Repr, Scalar, widen};
 use crate::ops::{Op, OpId, Universe};
 use crate::term::{Literal, Term};
 use crate::types::{Ty, TypeExpr, TypeStore};
@@ -23,20 +23,42 @@ const MAX_STEPS: u32 = 10_000;
 
 /// Applies `op` at the type arguments `targs` to constants in canonical form, one per parameter.
 pub fn evaluate(universe: &Universe, op: OpId, targs: &[Ty], args: &[i64]) -> Outcome {
-    let scalars: Types = targs.iter().map(|ty| universe.types.scalar(*ty)).collect();
-    evaluate_scalars(universe, op, &scalars, args)
+    let reprs: Types = targs.iter().map(|ty| universe.types.repr(*ty)).collect();
+    evaluate_words(universe, op, &reprs, args)
 }
 
-/// Like [`evaluate`], with the machine representation of each type argument instead of the type: no type that
-/// a front end added to a store of its own needs to be known.
-pub fn evaluate_scalars(universe: &Universe, op: OpId, targs: &[Option<Scalar>], args: &[i64]) -> Outcome {
+/// Like [`evaluate`], with the representation of each type argument instead of the type: no type that a front end
+/// added to a store of its own needs to be known.
+pub fn evaluate_words(universe: &Universe, op: OpId, targs: &[Option<Repr>], args: &[i64]) -> Outcome {
+    let args: SmallVec<[i128; 4]> = args.iter().copied().map(i128::from).collect();
+    // A 128-bit integer is no word, even where its value would fit.
+    match universe.ops.get(op).results.first().and_then(|ty| repr_of(&universe.types, ty, targs)) {
+        Some(Repr::Int128) => Outcome::Undefined,
+        _ => word(evaluate_at(universe, op, targs, &args)),
+    }
+}
+
+/// Like [`evaluate_words`] at representations of any size; see [`Repr`] for what the values are.
+///
+/// [`Repr`]: crate::model::Repr
+pub fn evaluate_at(universe: &Universe, op: OpId, targs: &[Option<Repr>], args: &[i128]) -> Outcome<i128> {
     Evaluator { universe, steps: 0 }.op(op, targs, args, 0).unwrap_or_else(|stop| stop)
+}
+
+/// What has no word's form has no value for who wants words.
+fn word(outcome: Outcome<i128>) -> Outcome {
+    match outcome {
+        Outcome::Value(value) => i64::try_from(value).map_or(Outcome::Undefined, Outcome::Value),
+        Outcome::Nan => Outcome::Nan,
+        Outcome::Undefined => Outcome::Undefined,
+    }
 }
 
 /// Evaluates a term whose variables are constants; `targs` stands for the type parameters that it mentions.
 pub fn evaluate_term(universe: &Universe, term: &Term, targs: &[Ty], vars: &[i64]) -> Outcome {
-    let scalars: Types = targs.iter().map(|ty| universe.types.scalar(*ty)).collect();
-    Evaluator { universe, steps: 0 }.term(term, &scalars, vars, 0).map_or_else(|stop| stop, Outcome::Value)
+    let targs: Types = targs.iter().map(|ty| universe.types.repr(*ty)).collect();
+    let vars: SmallVec<[i128; 4]> = vars.iter().copied().map(i128::from).collect();
+    word(Evaluator { universe, steps: 0 }.term(term, &targs, &vars, 0).map_or_else(|stop| stop, Outcome::Value))
 }
 
 /// A literal as a constant of a type: in the form of the type's representation, and where it has none, a number as
@@ -81,6 +103,15 @@ pub fn literal(literal: &Literal, scalar: Scalar) -> Option<i64> {
 pub fn scalar_of(types: &TypeStore, expr: &TypeExpr, targs: &[Option<Scalar>]) -> Option<Scalar> {
     match expr {
         TypeExpr::Param(i) => targs.get(*i as usize).copied().flatten(),
+        TypeExpr::App(decl, _) => types.decl(*decl).scalar(),
+        TypeExpr::Int(_) => None,
+    }
+}
+
+/// The representation of a type expression, given those of the enclosing type parameters.
+pub fn repr_of(types: &TypeStore, expr: &TypeExpr, targs: &[Option<Repr>]) -> Option<Repr> {
+    match expr {
+        TypeExpr::Param(i) => targs.get(*i as usize).copied().flatten(),
         TypeExpr::App(decl, _) => types.decl(*decl).model,
         TypeExpr::Int(_) => None,
     }
@@ -113,7 +144,7 @@ pub fn call_host(
     }
 }
 
-type Types = SmallVec<[Option<Scalar>; 4]>;
+type Types = SmallVec<[Option<Repr>; 4]>;
 
 struct Evaluator<'a> {
     universe: &'a Universe,
@@ -122,7 +153,13 @@ struct Evaluator<'a> {
 
 impl Evaluator<'_> {
     /// `Err` is an outcome that ends the whole evaluation: every operation is strict.
-    fn op(&mut self, id: OpId, targs: &[Option<Scalar>], args: &[i64], depth: u32) -> Result<Outcome, Outcome> {
+    fn op(
+        &mut self,
+        id: OpId,
+        targs: &[Option<Repr>],
+        args: &[i128],
+        depth: u32,
+    ) -> Result<Outcome<i128>, Outcome<i128>> {
         self.steps += 1;
         if depth > MAX_DEPTH || self.steps > MAX_STEPS {
             return Err(Outcome::Undefined);
@@ -133,44 +170,50 @@ impl Evaluator<'_> {
         }
         if let Some(model) = op.model {
             let Some((types, result)) = self.signature(op, targs) else { return Err(Outcome::Undefined) };
-            return Ok(model.eval(&types, result, args));
+            return Ok(model.eval_at(&types, result, args));
         }
         if let Some(spec) = &op.spec {
             return self.term(spec, targs, args, depth + 1).map(Outcome::Value);
         }
-        let scalar = |expr: &TypeExpr| scalar_of(&self.universe.types, expr, targs);
-        let params: Types = op.params.iter().map(|p| scalar(&p.ty)).collect();
-        match op.results.as_slice() {
-            [result] if op.effects.is_pure() => {
-                call_host(self.universe, &op.name, &params, scalar(result), args).ok_or(Outcome::Undefined)
+        let [result] = op.results.as_slice() else { return Err(Outcome::Undefined) };
+        // Host functions know words, and constants of types without representation.
+        let known = |expr: &TypeExpr| match repr_of(&self.universe.types, expr, targs) {
+            Some(repr) => repr.scalar().map(Some),
+            None => Some(None),
+        };
+        let params: Option<SmallVec<[Option<Scalar>; 4]>> = op.params.iter().map(|p| known(&p.ty)).collect();
+        let args: SmallVec<[i64; 4]> = args.iter().map(|n| *n as i64).collect();
+        match (params, known(result)) {
+            (Some(params), Some(result)) if op.effects.is_pure() => {
+                call_host(self.universe, &op.name, &params, result, &args).map(widen).ok_or(Outcome::Undefined)
             }
             _ => Err(Outcome::Undefined),
         }
     }
 
-    fn signature(&self, op: &Op, targs: &[Option<Scalar>]) -> Option<(SmallVec<[Scalar; 4]>, Scalar)> {
+    fn signature(&self, op: &Op, targs: &[Option<Repr>]) -> Option<(SmallVec<[Repr; 4]>, Repr)> {
         let types = &self.universe.types;
-        let params = op.params.iter().map(|p| scalar_of(types, &p.ty, targs)).collect::<Option<_>>()?;
-        Some((params, scalar_of(types, op.results.first()?, targs)?))
+        let params = op.params.iter().map(|p| repr_of(types, &p.ty, targs)).collect::<Option<_>>()?;
+        Some((params, repr_of(types, op.results.first()?, targs)?))
     }
 
-    fn term(&mut self, term: &Term, targs: &[Option<Scalar>], vars: &[i64], depth: u32) -> Result<i64, Outcome> {
+    fn term(&mut self, term: &Term, targs: &[Option<Repr>], vars: &[i128], depth: u32) -> Result<i128, Outcome<i128>> {
         if depth > MAX_DEPTH {
             return Err(Outcome::Undefined);
         }
         match term {
             Term::Var(n) => vars.get(*n as usize).copied().ok_or(Outcome::Undefined),
             Term::Lit(lit, ty) => {
-                let scalar = scalar_of(&self.universe.types, ty, targs).ok_or(Outcome::Undefined)?;
-                literal(lit, scalar).ok_or(Outcome::Undefined)
+                let scalar = repr_of(&self.universe.types, ty, targs).and_then(Repr::lane);
+                literal(lit, scalar.ok_or(Outcome::Undefined)?).map(i128::from).ok_or(Outcome::Undefined)
             }
             Term::Call { op, targs: inner, args, state: _ } => {
-                let mut values: SmallVec<[i64; 4]> = SmallVec::new();
+                let mut values: SmallVec<[i128; 4]> = SmallVec::new();
                 for arg in args {
                     values.push(self.term(arg, targs, vars, depth + 1)?);
                 }
-                let scalars: Types = inner.iter().map(|ty| scalar_of(&self.universe.types, ty, targs)).collect();
-                match self.op(*op, &scalars, &values, depth + 1)? {
+                let inner: Types = inner.iter().map(|ty| repr_of(&self.universe.types, ty, targs)).collect();
+                match self.op(*op, &inner, &values, depth + 1)? {
                     Outcome::Value(value) => Ok(value),
                     stop => Err(stop),
                 }
@@ -219,7 +262,7 @@ mod tests {
             name: "i8".into(),
             params: vec![],
             supertype: Some(TypeExpr::App(TypeDeclId(0), vec![])),
-            model: Some(Scalar::I8),
+            model: Some(Repr::Scalar(Scalar::I8)),
             opaque: false,
         });
         let i8 = universe.types.named("i8").unwrap();

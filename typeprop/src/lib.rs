@@ -24,7 +24,7 @@ pub mod types;
 
 pub use data::{Data, DataPool};
 pub use host::{Constant, HostFn, HostFns};
-pub use model::{Model, Outcome, Scalar};
+pub use model::{Model, Outcome, Repr, Scalar};
 pub use ops::{Effects, Op, OpId, OpTable, Universe};
 pub use term::Term;
 pub use types::{Ty, TypeExpr, TypeParam, TypeStore};

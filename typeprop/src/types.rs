@@ -11,7 +11,7 @@
 //! **Invariant**: a `Ty` is an index into the store that interned it, or into a store extended from that one
 //! (a front end clones the packs' store and adds the types that only its input names, say `i8x16`).
 
-use crate::model::Scalar;
+use crate::model::{Repr, Scalar};
 use indexmap::{IndexMap, IndexSet};
 use smallvec::SmallVec;
 
@@ -57,10 +57,22 @@ pub struct TypeDecl {
     pub params: Vec<TypeParam>,
     /// The parent in the lattice; `None` only for `Any`.
     pub supertype: Option<TypeExpr>,
-    /// The machine representation, where the type has one.
-    pub model: Option<Scalar>,
+    /// The representation, where the type has one.
+    pub model: Option<Repr>,
     /// True where a front end, not a pack, named it: nothing is known of its values.
     pub opaque: bool,
+}
+
+impl TypeDecl {
+    /// The machine representation, where the type has one of one word.
+    pub fn scalar(&self) -> Option<Scalar> {
+        self.model?.scalar()
+    }
+
+    /// The representation of a constant of the type: the word, or what all lanes of the vector hold.
+    pub fn lane(&self) -> Option<Scalar> {
+        self.model?.lane()
+    }
 }
 
 /// What an interned type is made of.
@@ -175,8 +187,18 @@ impl TypeStore {
         (0..self.interned.len() as u32).map(Ty)
     }
 
-    /// The machine representation, where the type has one.
+    /// The machine representation, where the type has one of one word.
     pub fn scalar(&self, ty: Ty) -> Option<Scalar> {
+        self.repr(ty)?.scalar()
+    }
+
+    /// The representation of a constant of the type: the word, or what all lanes of the vector hold.
+    pub fn lane(&self, ty: Ty) -> Option<Scalar> {
+        self.repr(ty)?.lane()
+    }
+
+    /// The representation, where the type has one.
+    pub fn repr(&self, ty: Ty) -> Option<Repr> {
         match self.data(ty) {
             TypeData::App(decl, _) => self.decl(*decl).model,
             TypeData::Int(_) | TypeData::Open => None,

@@ -203,12 +203,12 @@ impl Run<'_> {
     }
 
     fn set(&mut self, value: Value, n: i64) {
-        let scalar = self.universe.types.scalar(self.function.ty(value));
+        let scalar = self.universe.types.lane(self.function.ty(value));
         self.values[value.index()] = Some(scalar.map_or(n, |s| s.canonical(n as u64)));
     }
 
     fn scalar(&self, ty: Ty) -> Result<Scalar, Outcome> {
-        match self.universe.types.scalar(ty) {
+        match self.universe.types.lane(ty) {
             Some(scalar) => Ok(scalar),
             None => unsupported(format!("type {} has no representation", self.universe.types.display(ty))),
         }

@@ -143,7 +143,7 @@ impl Printer<'_, Function> {
         match &inst.kind {
             InstKind::Const(n) => {
                 let ty = inst.results.first().and_then(|r| self.0.values.get(r.index()));
-                let scalar = ty.filter(|t| self.1.types.contains(**t)).and_then(|t| self.1.types.scalar(*t));
+                let scalar = ty.filter(|t| self.1.types.contains(**t)).and_then(|t| self.1.types.lane(*t));
                 match scalar {
                     Some(s) if !s.is_int() => write!(f, "const {n:#x}")?,
                     Some(_) => write!(f, "const {n}")?,

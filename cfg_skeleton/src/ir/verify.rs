@@ -266,7 +266,7 @@ impl Verifier<'_> {
             InstKind::Const(n) => {
                 self.count(place, "operands of a constant", 0, inst.args.len());
                 if self.count(place, "results of a constant", 1, inst.results.len()) {
-                    let scalar = self.universe.types.scalar(self.function.ty(inst.results[0]));
+                    let scalar = self.universe.types.lane(self.function.ty(inst.results[0]));
                     if scalar.is_some_and(|s| s.canonical(*n as u64) != *n) {
                         self.report(place, Defect::NotCanonical(*n));
                     }

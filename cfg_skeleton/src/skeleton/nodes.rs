@@ -65,7 +65,7 @@ impl<'a> Nodes<'a> {
             Term::Var(i) => operands.get(*i as usize).copied(),
             Term::Lit(lit, ty) => {
                 let ty = find(ty)?;
-                let n = literal(lit, self.universe.types.scalar(ty)?)?;
+                let n = literal(lit, self.universe.types.lane(ty)?)?;
                 Some(self.constant(ty, n))
             }
             Term::Call { op, targs: inner, args, state: None } => {
@@ -91,7 +91,10 @@ impl<'a> Nodes<'a> {
         let same = |ty: &TypeExpr| *ty == TypeExpr::Param(0);
         let mut ops = self.universe.ops.iter();
         let found = ops.find(|(_, op)| {
-            op.model == Some(Model::Eq) && op.tparams.len() == 1 && op.params.iter().all(|p| same(&p.ty))
+            op.model == Some(Model::Eq)
+                && op.tparams.len() == 1
+                && op.params.iter().all(|p| same(&p.ty))
+                && !op.results.iter().any(same)
         });
         found.map(|(id, _)| id)
     }

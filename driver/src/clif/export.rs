@@ -346,7 +346,14 @@ impl Exporter<'_> {
             return Ok(());
         }
         let ty = self.clif_type(result)?;
-        let scalar = scalar_of(ty).ok_or(ExportError::Type(result))?;
+        let scalar = scalar_of(ty.lane_type()).ok_or(ExportError::Type(result))?;
+        if ty.is_vector() {
+            let lane = &value.to_le_bytes()[..ty.lane_bits() as usize / 8];
+            let handle = self.out.dfg.constants.insert(lane.repeat(ty.lane_count() as usize).into());
+            let made = FuncCursor::new(&mut self.out).at_bottom(block).ins().vconst(ty, handle);
+            let made = self.out.dfg.value_def(made).unwrap_inst();
+            return self.bind(made, inst);
+        }
         let mut cursor = FuncCursor::new(&mut self.out).at_bottom(block);
         let made = match ty {
             clif::types::F32 => cursor.ins().f32const(clif::immediates::Ieee32::with_bits(value as u32)),

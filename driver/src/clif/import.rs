@@ -265,11 +265,25 @@ impl Importer<'_> {
             InstructionData::UnaryImm { imm, .. } => imm.bits() as u64,
             InstructionData::UnaryIeee32 { imm, .. } => imm.bits().into(),
             InstructionData::UnaryIeee64 { imm, .. } => imm.bits(),
+            InstructionData::UnaryConst { constant_handle, .. } => {
+                return self.vector(inst, constant_handle).map(InstKind::Const);
+            }
             _ => return None,
         };
         let result = *self.func.dfg.inst_results(inst).first()?;
         let scalar = self.names.scalar(self.names.ty(self.func.dfg.value_type(result)))?;
         Some(InstKind::Const(scalar.canonical(raw)))
+    }
+
+    /// What all lanes of a constant hold, if they hold the same.
+    fn vector(&self, inst: clif::Inst, constant: clif::Constant) -> Option<i64> {
+        let ty = self.func.dfg.value_type(*self.func.dfg.inst_results(inst).first()?);
+        let lane = self.names.lane(self.names.ty(ty)).filter(|_| ty.is_vector())?;
+        let bytes = self.func.dfg.constants.get(constant).as_slice();
+        let mut lanes = bytes.chunks_exact(ty.lane_bits() as usize / 8);
+        let first = lanes.next()?;
+        let raw = first.iter().rev().fold(0u64, |raw, byte| raw << 8 | u64::from(*byte));
+        (bytes.len() == ty.bytes() as usize && lanes.all(|lane| lane == first)).then(|| lane.canonical(raw))
     }
 
     /// A declared operation, if one fits.

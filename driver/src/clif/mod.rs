@@ -12,7 +12,8 @@
 //! * [`interpret`]: imported functions on our own interpreter;
 //! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier;
 //! * [`optimise`]: a file through the pipeline;
-//! * [`midend`]: Cranelift's own mid-end and back end, to measure against.
+//! * [`midend`]: Cranelift's own mid-end and back end, to measure against;
+//! * [`losses`]: why its result is cheaper where it is.
 //!
 //! **Invariant**: with `jit` and `runtest`, these are the only modules that name Cranelift. No opcode is named
 //! here except where an instruction *format* is control flow or a constant.
@@ -20,6 +21,7 @@
 pub mod export;
 pub mod import;
 pub mod interpret;
+pub mod losses;
 pub mod midend;
 pub mod names;
 pub mod optimise;

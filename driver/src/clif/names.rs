@@ -4,14 +4,14 @@
 //! CLIF can write, so that importing a function needs no change to the universe and runs on any thread.
 //!
 //! **Invariant**: an instruction maps to an operation only if the operation's declared signature fits its actual
-//! types, all of them scalars that the packs give a representation, and its declared effects cover what Cranelift
+//! types, all of them types that the packs give a representation, and its declared effects cover what Cranelift
 //! says of the opcode. Everything else is opaque.
 
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstructionData, Opcode, TrapCode, Type, types};
 use indexmap::IndexMap;
 use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{OpId, Scalar, Ty, TypeExpr, TypeStore, Universe};
+use rewright_typeprop::{OpId, Repr, Scalar, Ty, TypeExpr, TypeStore, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -78,7 +78,7 @@ enum Slot {
 #[derive(Clone, Debug)]
 struct Signature {
     op: OpId,
-    /// Per type parameter: the scalars within its bound.
+    /// Per type parameter: the types within its bound.
     tparams: Vec<Vec<Ty>>,
     params: Vec<Slot>,
     results: Vec<Slot>,
@@ -94,8 +94,8 @@ pub struct Names {
     to_ty: FxHashMap<Type, Ty>,
     /// Interned type -> CLIF type.
     from_ty: FxHashMap<Ty, Type>,
-    /// Types with a machine representation.
-    scalars: FxHashMap<Ty, Scalar>,
+    /// Types with a representation.
+    reprs: FxHashMap<Ty, Repr>,
     by_spelling: FxHashMap<Spelling, Vec<Signature>>,
     /// By `OpId`.
     spellings: Vec<Option<Spelling>>,
@@ -115,13 +115,13 @@ impl Names {
             names.to_ty.insert(ty, interned);
             names.from_ty.insert(interned, ty);
             // A representation other than CLIF's own would be a declaration that lies about the type.
-            if let Some(scalar) = universe.types.scalar(interned)
-                && scalar_of(ty) == Some(scalar)
+            if let Some(repr) = universe.types.repr(interned)
+                && repr_of(ty) == Some(repr)
             {
-                names.scalars.insert(interned, scalar);
+                names.reprs.insert(interned, repr);
             }
         }
-        let scalars: Vec<Ty> = all_types().filter_map(|ty| names.scalar_ty(ty)).collect();
+        let all: Vec<Ty> = all_types().map(|ty| names.ty(ty)).filter(|ty| names.reprs.contains_key(ty)).collect();
         let Universe { types, ops, .. } = universe;
         for (id, op) in ops.iter() {
             names.constants.push(op.params.iter().map(|p| p.constant).collect());
@@ -139,8 +139,8 @@ impl Names {
                 .tparams
                 .iter()
                 .map(|param| match &param.bound {
-                    None => scalars.clone(),
-                    Some(bound) => scalars.iter().copied().filter(|ty| within(types, *ty, bound)).collect(),
+                    None => all.clone(),
+                    Some(bound) => all.iter().copied().filter(|ty| within(types, *ty, bound)).collect(),
                 })
                 .collect();
             names.by_spelling.entry(spelling).or_default().push(Signature {
@@ -165,15 +165,14 @@ impl Names {
         self.from_ty.get(&ty).copied()
     }
 
-    /// Our type for a CLIF type, if the packs give it a representation.
-    pub fn scalar_ty(&self, ty: Type) -> Option<Ty> {
-        let ty = self.ty(ty);
-        self.scalars.contains_key(&ty).then_some(ty)
+    /// The machine representation of one of our types, where it is of one word.
+    pub fn scalar(&self, ty: Ty) -> Option<Scalar> {
+        self.reprs.get(&ty)?.scalar()
     }
 
-    /// The machine representation of one of our types.
-    pub fn scalar(&self, ty: Ty) -> Option<Scalar> {
-        self.scalars.get(&ty).copied()
+    /// What a constant of one of our types is: the word, or what all lanes hold.
+    pub fn lane(&self, ty: Ty) -> Option<Scalar> {
+        self.reprs.get(&ty)?.lane()
     }
 
     /// How CLIF spells an operation.
@@ -208,7 +207,7 @@ impl Names {
             let mut targs: SmallVec<[Option<Ty>; 2]> = SmallVec::from_elem(None, sig.tparams.len());
             let slots = sig.params.iter().chain(&sig.results);
             for (slot, ty) in slots.zip(params.iter().chain(results)) {
-                self.scalar(*ty)?;
+                self.reprs.get(ty)?;
                 match slot {
                     Slot::Never => return None,
                     Slot::Fixed(fixed) if fixed != ty => return None,
@@ -245,6 +244,19 @@ pub fn scalar_of(ty: Type) -> Option<Scalar> {
         types::F32 => Scalar::F32,
         types::F64 => Scalar::F64,
         _ => return None,
+    })
+}
+
+/// The representation of a CLIF type, of any size.
+fn repr_of(ty: Type) -> Option<Repr> {
+    if ty == types::I128 {
+        return Some(Repr::Int128);
+    }
+    let lane = scalar_of(ty.lane_type())?;
+    Some(match ty {
+        _ if ty.is_dynamic_vector() => return None,
+        _ if ty.is_vector() => Repr::Lanes(lane, ty.lane_count()),
+        _ => Repr::Scalar(lane),
     })
 }
 

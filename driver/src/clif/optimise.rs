@@ -68,8 +68,8 @@ impl ClifOptimiser {
     }
 
     /// Imports a function that is in no file.
-    pub fn import_function(&self, function: &clif::Function, file: &File) -> Result<Function, String> {
-        import(function, &self.names, file.endianness()).map(|i| i.function).map_err(|e| e.to_string())
+    pub fn import_function(&self, function: &clif::Function, file: &File) -> Result<Imported, String> {
+        import(function, &self.names, file.endianness()).map_err(|e| e.to_string())
     }
 
     /// Optimises the functions of a file for which `wanted` holds.

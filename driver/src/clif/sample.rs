@@ -2,7 +2,7 @@
 
 use rewright_typeprop::ops::{Cost, Laws, Op, OpParam, TrapCheck};
 use rewright_typeprop::types::{TypeDecl, TypeParam};
-use rewright_typeprop::{Effects, Scalar, TypeExpr, Universe};
+use rewright_typeprop::{Effects, Repr, Scalar, TypeExpr, Universe};
 use std::collections::BTreeMap;
 
 /// `name`, parameters, results: `i64`, `T`, and `=i64` for a `const` parameter. `T <: Int`, `F <: Float`, `S` any
@@ -30,7 +30,8 @@ const OPS: &[(&str, &str, &str)] = &[
 pub(crate) fn universe() -> Universe {
     let mut universe = Universe::default();
     let any = universe.types.lookup("Any").map(|any| TypeExpr::App(any, vec![]));
-    let mut declare = |name: &str, parent: Option<TypeExpr>, model| {
+    let mut declare = |name: &str, parent: Option<TypeExpr>, model: Option<Scalar>| {
+        let model = model.map(Repr::Scalar);
         let decl = TypeDecl { name: name.into(), params: vec![], supertype: parent, model, opaque: false };
         TypeExpr::App(universe.types.declare(decl), vec![])
     };

@@ -4,8 +4,10 @@
 //! the fastest time of each is kept.
 
 use super::{Finding, Format, opt, out, packs, sources};
+use crate::clif::import::Imported;
+use crate::clif::losses::{Loss, Side, explain};
 use crate::clif::midend::{Code, Cranelift};
-use crate::clif::optimise::{ClifOptimiser, FunctionOutcome};
+use crate::clif::optimise::{ClifOptimiser, FileOutcome, FunctionOutcome};
 use crate::clif::read::read_bytes;
 use crate::pipeline::{Optimiser, Phase};
 use anyhow::{Context, Result, anyhow};
@@ -30,7 +32,7 @@ pub(super) struct Args {
     /// Instead of files: made-up functions of 10 to this many statements
     #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "10000")]
     curve: Option<usize>,
-    /// List the functions whose result costs more than Cranelift's
+    /// List the functions whose result costs more than Cranelift's, each with the reason
     #[arg(long)]
     losses: bool,
     /// How to report
@@ -45,6 +47,8 @@ struct Measured {
     ours: u64,
     theirs: u64,
     code: Option<(Code, Code)>,
+    /// Where ours costs more.
+    loss: Option<Loss>,
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
@@ -97,7 +101,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser) -> Result<Finding> {
             best_theirs = best_theirs.min(sum);
             last = Some((file, outcome, theirs));
         }
-        let Some((file, outcome, theirs)) = last else {
+        let Some((file, FileOutcome { replaced, functions, .. }, theirs)) = last else {
             unreadable += 1;
             continue;
         };
@@ -109,20 +113,31 @@ fn corpus(args: &Args, clif: &ClifOptimiser) -> Result<Finding> {
             *phases.entry(phase).or_default() += time;
         }
         for (index, function) in file.functions.iter().enumerate() {
-            let (Some(theirs), Some(FunctionOutcome { name: f, outcome: Some(ours), .. })) =
-                (&theirs[index], &outcome.functions[index])
+            let (Some(theirs), Some(FunctionOutcome { name: f, fate, outcome: Some(outcome) })) =
+                (&theirs[index], &functions[index])
             else {
                 continue;
             };
-            let Ok(imported) = clif.import_function(theirs, &file) else { continue };
-            let emitted = outcome.replaced[index].as_ref().unwrap_or(&function.func);
+            let emitted = replaced[index].as_ref().unwrap_or(&function.func);
+            // Both results are priced as the front end reads them.
+            let (Ok(a), Ok(b)) = (clif.import_function(emitted, &file), clif.import_function(theirs, &file)) else {
+                continue;
+            };
+            let cost =
+                |imported: &Imported| clif.optimiser.cost_of(&imported.function, &clif.optimiser.program().universe);
+            let (ours, cost_of_theirs) = (cost(&a), cost(&b));
+            let loss = (ours > cost_of_theirs).then(|| {
+                let (ours, theirs) = (Side { clif: emitted, imported: &a }, Side { clif: theirs, imported: &b });
+                explain(fate, outcome, ours, theirs)
+            });
             let code = cranelift.code(emitted).ok().zip(cranelift.code(theirs).ok());
             measured.push(Measured {
                 name: format!("{} {f}", path.display()),
-                before: ours.cost_before,
-                ours: ours.cost_after,
-                theirs: clif.optimiser.cost_of(&imported, &clif.optimiser.program().universe),
+                before: outcome.cost_before,
+                ours,
+                theirs: cost_of_theirs,
                 code: code.map(|((a, _), (b, _))| (a, b)),
+                loss,
             });
         }
     }
@@ -173,7 +188,19 @@ fn report(
     if args.format == Format::Json {
         let losses: Vec<_> = losses
             .iter()
-            .map(|m| json!({ "function": m.name, "before": m.before, "ours": m.ours, "cranelift": m.theirs }))
+            .map(|m| {
+                let loss = m.loss.as_ref();
+                json!({
+                    "function": m.name,
+                    "before": m.before,
+                    "ours": m.ours,
+                    "cranelift": m.theirs,
+                    "reason": loss.map(|l| l.reason.code()),
+                    "explanation": loss.map(|l| l.reason.to_string()),
+                    "only_ours": loss.map(|l| l.ours.clone()),
+                    "only_cranelift": loss.map(|l| l.theirs.clone()),
+                })
+            })
             .collect();
         let document = json!({
             "functions": measured.len(),
@@ -215,6 +242,9 @@ fn report(
     if args.losses {
         for m in losses {
             text += &format!("  {:<70} {} -> {} (Cranelift {})\n", m.name, m.before, m.ours, m.theirs);
+            if let Some(loss) = &m.loss {
+                text += &format!("    {loss}\n");
+            }
         }
     }
     out::result(&text);

@@ -148,7 +148,7 @@ fn inputs(f: &Function, universe: &Universe, seed: u64, count: u64) -> Vec<Input
     let params = &f.block(f.entry()).params;
     (0..count)
         .map(|n| {
-            let args = params.iter().map(|p| argument(universe.types.scalar(f.ty(*p)), &mut rng)).collect();
+            let args = params.iter().map(|p| argument(universe.types.lane(f.ty(*p)), &mut rng)).collect();
             let mut memory = Memory::default();
             memory.add(BASE, (0..BYTES).map(|_| rng.random()).collect());
             Input { args, memory, seed: seed.wrapping_add(n) }

@@ -345,12 +345,12 @@ impl<'a> Graph<'a> {
     }
 
     fn scalars(&self, node: &Node<ClassId>) -> Vec<Option<Scalar>> {
-        node.types.iter().map(|t| self.universe.types.scalar(*t)).collect()
+        node.types.iter().map(|t| self.universe.types.lane(*t)).collect()
     }
 }
 
 fn scalar(universe: &Universe, node: &Node<ClassId>) -> Option<Scalar> {
-    let scalars: Vec<_> = node.types.iter().map(|t| universe.types.scalar(*t)).collect();
+    let scalars: Vec<_> = node.types.iter().map(|t| universe.types.lane(*t)).collect();
     match node.head {
         Head::Op(op) => eval::scalar_of(&universe.types, universe.ops.get(op).results.first()?, &scalars),
         Head::Token(_) => None,

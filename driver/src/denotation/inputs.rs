@@ -28,7 +28,7 @@ fn input(function: &Function, universe: &Universe, addresses: &[bool], may_alias
     let mut args: Vec<i64> = vec![];
     let params = function.layout.first().map_or(&[][..], |b| &function.block(*b).params);
     for param in params {
-        let scalar = universe.types.scalar(function.ty(*param));
+        let scalar = universe.types.lane(function.ty(*param));
         if addresses[param.index()] {
             let near = bases.choose(rng).copied().filter(|_| may_alias && rng.random_bool(0.5));
             args.push(match near {

@@ -42,7 +42,7 @@ impl<'h, 'a> Recorder<'h, 'a> {
     }
 
     fn scalar(&self, value: rewright_cfg_skeleton::ir::Value) -> Option<Scalar> {
-        self.harness.universe.types.scalar(self.harness.function.ty(value))
+        self.harness.universe.types.lane(self.harness.function.ty(value))
     }
 
     /// The segment at a point: the one after all statements that came from instructions before it.

@@ -8,7 +8,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// The canonical constant of a literal at a type.
 fn literal(universe: &Universe, literal: &Literal, ty: Ty) -> Result<i64, String> {
-    rewright_typeprop::eval::constant(literal, universe.types.scalar(ty))
+    rewright_typeprop::eval::constant(literal, universe.types.lane(ty))
         .ok_or_else(|| format!("the literal does not fit {}", universe.types.display(ty)))
 }
 

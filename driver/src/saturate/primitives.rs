@@ -7,9 +7,9 @@ use egglog::{Core, EGraph, Primitive, PurePrim, PureState, Value};
 use rewright_dsl::egglog::print::SPEND;
 use rewright_dsl::egglog::{EgglogProgram, PrimitiveKind, TYPE_MASK};
 use rewright_dsl::program::Program;
-use rewright_typeprop::eval::evaluate_scalars;
+use rewright_typeprop::eval::evaluate_words;
 use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{Outcome, Scalar, Ty, TypeStore};
+use rewright_typeprop::{Outcome, Repr, Ty, TypeStore};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -87,9 +87,9 @@ impl Shared {
             PrimitiveKind::Eval(op) => {
                 let universe = &self.source.universe;
                 let (targs, values) = args.split_at_checked(universe.ops.get(*op).tparams.len())?;
-                let scalars: SmallVec<[Option<Scalar>; 4]> =
-                    targs.iter().map(|t| types.scalar(Ty((t & TYPE_MASK) as u32))).collect();
-                match evaluate_scalars(universe, *op, &scalars, values) {
+                let reprs: SmallVec<[Option<Repr>; 4]> =
+                    targs.iter().map(|t| types.repr(Ty((t & TYPE_MASK) as u32))).collect();
+                match evaluate_words(universe, *op, &reprs, values) {
                     Outcome::Value(value) => Some(value),
                     Outcome::Nan | Outcome::Undefined => None,
                 }

@@ -7,7 +7,7 @@ use crate::program::{Fact, FactId};
 use crate::syntax::ast::{self, Item, ItemKind, Name, Param, Span, TParam, TypeKind};
 use rewright_typeprop::ops::{Cost, Laws, OpParam};
 use rewright_typeprop::types::{TypeDecl, TypeDeclId};
-use rewright_typeprop::{Effects, Op, Scalar, TypeExpr, TypeParam, TypeStore};
+use rewright_typeprop::{Effects, Op, Repr, TypeExpr, TypeParam, TypeStore};
 use std::rc::Rc;
 
 /// Names that only the language itself gives a meaning.
@@ -166,10 +166,10 @@ impl<'a> Checker<'a> {
                     }
                 }
             });
-            let scalar = model.as_ref().and_then(|m| {
-                let scalar = Scalar::from_name(&m.node);
-                if scalar.is_none() {
-                    let known = ["bv8", "bv16", "bv32", "bv64", "fp32", "fp64"];
+            let repr = model.as_ref().and_then(|m| {
+                let repr = Repr::from_name(&m.node);
+                if repr.is_none() {
+                    let known = ["bv8", "bv16", "bv32", "bv64", "bv128", "fp32", "fp64", "bv32x4"];
                     self.report(
                         Report::error(
                             "RW0313",
@@ -180,11 +180,11 @@ impl<'a> Checker<'a> {
                         .nearest(&m.node, known, || Some(format!("representations are {}", known.join(", ")))),
                     );
                 }
-                scalar
+                repr
             });
             self.redeclare(*id, &name.node, |d| {
                 d.params = params;
-                d.model = scalar;
+                d.model = repr;
                 if let Some(parent) = parent {
                     d.supertype = Some(parent);
                 }

@@ -243,7 +243,7 @@ impl Elab<'_> {
             for hole in holes {
                 let default = self.scope.find_type("i64").filter(|id| {
                     self.solver.literal(hole) == Some(super::solve::LiteralKind::Int)
-                        && self.universe.types.decl(*id).model == Some(Scalar::I64)
+                        && self.universe.types.decl(*id).scalar() == Some(Scalar::I64)
                 });
                 match (self.solver.upper(hole), default) {
                     (Some(bound), _) => self.solver.close(hole, bound),
@@ -314,7 +314,7 @@ impl Elab<'_> {
         match ty {
             IType::App(decl, _) => {
                 let d = self.universe.types.decl(*decl);
-                match d.model {
+                match d.lane() {
                     Some(scalar) => vec![(d.name.clone(), scalar)],
                     None => Vec::new(),
                 }
@@ -330,7 +330,7 @@ impl Elab<'_> {
     fn machine_types_below(&self, bound: &IType) -> Vec<(String, Scalar)> {
         let mut out = Vec::new();
         for (id, decl) in self.universe.types.decls() {
-            if let Some(scalar) = decl.model
+            if let Some(scalar) = decl.lane()
                 && decl.params.is_empty()
                 && self.solver.clone().subtype(&IType::App(id, Vec::new()), bound).is_ok()
             {

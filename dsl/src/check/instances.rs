@@ -9,9 +9,9 @@ use super::Checker;
 use super::report::{Report, listed};
 use crate::program::{Conclusion, Guard, Rule};
 use crate::syntax::ast::Span;
-use rewright_typeprop::eval::{evaluate_scalars, evaluate_term, literal};
+use rewright_typeprop::eval::{evaluate_at, evaluate_term, literal, repr_of};
 use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{Outcome, Scalar, Term, Ty, TypeExpr};
+use rewright_typeprop::{Outcome, Repr, Term, Ty, TypeExpr};
 
 /// More combinations than this are not looked at.
 const LIMIT: usize = 2000;
@@ -114,19 +114,17 @@ impl Checker<'_> {
         out
     }
 
-    fn scalar(&self, ty: &TypeExpr, targs: &[Ty]) -> Option<Scalar> {
-        match ty {
-            TypeExpr::Param(i) => self.program.universe.types.scalar(*targs.get(*i as usize)?),
-            TypeExpr::App(decl, _) => self.program.universe.types.decl(*decl).model,
-            TypeExpr::Int(_) => None,
-        }
+    fn repr(&self, ty: &TypeExpr, targs: &[Ty]) -> Option<Repr> {
+        let types = &self.program.universe.types;
+        let targs: Vec<Option<Repr>> = targs.iter().map(|ty| types.repr(*ty)).collect();
+        repr_of(types, ty, &targs)
     }
 
     fn sense(&self, term: &Term, targs: &[Ty]) -> Sense {
         match term {
             Term::Var(_) => Sense::Good,
-            Term::Lit(lit, ty) => match self.scalar(ty, targs) {
-                Some(scalar) if literal(lit, scalar).is_none() => Sense::LiteralTooLarge,
+            Term::Lit(lit, ty) => match self.repr(ty, targs) {
+                Some(repr) if repr.lane().and_then(|scalar| literal(lit, scalar)).is_none() => Sense::LiteralTooLarge,
                 _ => Sense::Good,
             },
             Term::Eval(inner) => self.sense(inner, targs),
@@ -143,11 +141,11 @@ impl Checker<'_> {
                 if !computed {
                     return Sense::Good;
                 }
-                let scalars: Vec<Option<Scalar>> = inner.iter().map(|t| self.scalar(t, targs)).collect();
+                let reprs: Vec<Option<Repr>> = inner.iter().map(|t| self.repr(t, targs)).collect();
                 // Some operations have no meaning at some values; none at any means none at these types.
-                let undefined = |n: i64| {
+                let undefined = |n: i128| {
                     let args = vec![n; decl.params.len()];
-                    evaluate_scalars(&self.program.universe, *op, &scalars, &args) == Outcome::Undefined
+                    evaluate_at(&self.program.universe, *op, &reprs, &args) == Outcome::Undefined
                 };
                 if [0, 1, 3, 7, 64].into_iter().all(undefined) { Sense::Meaningless } else { Sense::Good }
             }

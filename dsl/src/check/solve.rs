@@ -377,8 +377,8 @@ impl<'a> Solver<'a> {
     fn literal_fits(&self, kind: LiteralKind, ty: &IType) -> Met {
         let IType::App(decl, _) = ty else { return Ok(()) };
         let d = self.types.decl(*decl);
-        let fits = match (kind, d.model) {
-            _ if !d.params.is_empty() => false,
+        let fits = match (kind, d.lane()) {
+            _ if !d.params.is_empty() || d.model.is_some() && d.lane().is_none() => false,
             (LiteralKind::Int, _) => true,
             (LiteralKind::Float, Some(s)) => !s.is_int(),
             (LiteralKind::Str, Some(_)) => false,

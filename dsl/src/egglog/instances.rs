@@ -23,7 +23,7 @@ impl Instance {
     pub(super) fn literal(&self, types: &TypeStore, lit: &Literal, ty: &TypeExpr) -> Option<i64> {
         let scalar = match ty {
             TypeExpr::Param(i) => self.scalars.get(*i as usize).copied().flatten(),
-            TypeExpr::App(decl, _) => types.decl(*decl).model,
+            TypeExpr::App(decl, _) => types.decl(*decl).lane(),
             TypeExpr::Int(_) => None,
         };
         constant(lit, scalar)
@@ -39,7 +39,7 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
     let mut all = vec![Instance { fixed: vec![None; count], scalars: vec![None; count] }];
     for (lit, ty) in &literals {
         if let TypeExpr::App(decl, _) = ty
-            && let Some(scalar) = types.decl(*decl).model
+            && let Some(scalar) = types.decl(*decl).lane()
             && literal(lit, scalar).is_none()
         {
             missing.push(format!("{} does not fit {}", show(lit), types.decl(*decl).name));
@@ -52,12 +52,12 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
         if own.is_empty() {
             continue;
         }
-        let candidates = scalar_types(types, rule, param);
+        let candidates = represented(types, rule, param);
         let values: Vec<Vec<Option<i64>>> =
-            candidates.iter().map(|(_, scalar)| own.iter().map(|lit| literal(lit, *scalar)).collect()).collect();
+            candidates.iter().map(|(_, scalar)| own.iter().map(|lit| literal(lit, (*scalar)?)).collect()).collect();
         let agree = values.windows(2).all(|pair| pair[0] == pair[1]) && values.iter().flatten().all(Option::is_some);
         if agree {
-            let scalar = candidates.first().map(|(_, scalar)| *scalar);
+            let scalar = candidates.first().and_then(|(_, scalar)| *scalar);
             all.iter_mut().for_each(|instance| instance.scalars[param] = scalar);
             continue;
         }
@@ -70,7 +70,7 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
                 }
                 let mut next = instance.clone();
                 next.fixed[param] = Some(*ty);
-                next.scalars[param] = Some(*scalar);
+                next.scalars[param] = *scalar;
                 expanded.push(next);
             }
         }
@@ -81,16 +81,16 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
     (all, missing)
 }
 
-/// Types with a representation that a type parameter may stand for.
-fn scalar_types(types: &mut TypeStore, rule: &Rule, param: usize) -> Vec<(Ty, Scalar)> {
+/// Types with a representation that a type parameter may stand for, and what a constant of each is.
+fn represented(types: &mut TypeStore, rule: &Rule, param: usize) -> Vec<(Ty, Option<Scalar>)> {
     let bound = rule.tparams[param].bound.as_ref().and_then(|bound| types.instantiate(bound, &[]));
     let all: Vec<Ty> = types.all().collect();
     let mut result = Vec::new();
     for ty in all {
-        if let Some(scalar) = types.scalar(ty)
+        if let Some(repr) = types.repr(ty)
             && bound.is_none_or(|bound| types.is_subtype(ty, bound))
         {
-            result.push((ty, scalar));
+            result.push((ty, repr.lane()));
         }
     }
     result

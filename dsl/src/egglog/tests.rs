@@ -7,7 +7,7 @@ use crate::syntax::ast::Span;
 use rewright_typeprop::ops::{Cost, Effects, Laws, Op, OpParam};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::{TypeDecl, TypeParam};
-use rewright_typeprop::{Model, OpId, Scalar, Term, TypeExpr};
+use rewright_typeprop::{Model, OpId, Repr, Scalar, Term, TypeExpr};
 
 const T: TypeExpr = TypeExpr::Param(0);
 
@@ -23,6 +23,7 @@ fn program() -> Program {
     ] {
         let types = &mut program.universe.types;
         let supertype = types.lookup(sup).map(|sup| TypeExpr::App(sup, vec![]));
+        let model = model.map(Repr::Scalar);
         types.declare(TypeDecl { name: name.into(), params: vec![], supertype, model, opaque: false });
     }
     for (name, commutative, model) in

@@ -13,6 +13,8 @@ pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64])
     let fits = match model {
         Zext | Sext => result.bits() > bits,
         Trunc => result.bits() < bits,
+        Concat => result.bits() == 2 * bits && types[1] == ty,
+        Splat => false,
         Bmask | ShiftAmount => true,
         Shl | Lshr | Ashr | Rotl | Rotr => result == ty,
         Eq | Ne | Slt | Sle | Sgt | Sge | Ult | Ule | Ugt | Uge => types[1] == ty,
@@ -66,6 +68,7 @@ pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64])
         Bitrev => i128::from((ux as u64).reverse_bits() >> (64 - bits)),
         Zext => ux,
         Sext | Trunc => sx,
+        Concat => ux | uy << bits,
         Bmask => -i128::from(ux != 0),
         Bitselect => (sx & sy) | (!sx & i128::from(arg(2))),
         Eq => i128::from(sx == sy),

@@ -5,13 +5,17 @@
 //! (SMT-LIB's value at zero, the trap is a check beside it). Floats are IEEE-754, bit-exact where the standard
 //! is; a NaN that arithmetic *produces* has no defined bits ([`Outcome::Nan`]).
 //!
-//! [`Model::eval`] dispatches: integers are in `int.rs`, floats in `float.rs`. Memory accesses have names here so
+//! [`Model::eval`] dispatches: integers are in `int.rs`, floats in `float.rs`, what is larger than a word in `repr.rs`. Memory accesses have names here so
 //! that a declaration can say what it is, but no value: their meaning needs a memory, which the interpreter has.
 //! A malformed use (wrong arity, widths that do not fit) is [`Outcome::Undefined`], never a panic.
 
 mod float;
 mod int;
 mod magic;
+mod repr;
+
+pub use repr::Repr;
+pub(crate) use repr::widen;
 
 /// A machine representation.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -88,9 +92,9 @@ impl Scalar {
 
 /// What evaluating an operation on constants gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum Outcome<V = i64> {
     /// A constant in canonical form (see [`Scalar::canonical`]).
-    Value(i64),
+    Value(V),
     /// Arithmetic produced a NaN: some NaN, never folded.
     Nan,
     /// The model has no meaning at these representations: a malformed declaration.
@@ -208,6 +212,10 @@ models! {
     Zext = "zext", 1;
     /// Sign extension to a wider integer.
     Sext = "sext", 1;
+    /// The integer of twice the width whose low half is `x` and whose high half is `y`.
+    Concat = "concat", 2;
+    /// A vector with `x` in every lane.
+    Splat = "splat", 1;
     /// Low bits, to a narrower integer.
     Trunc = "trunc", 1;
     /// All ones unless `x` is 0, at any integer width.

@@ -8,7 +8,7 @@ use rewright_dsl::syntax::ast::Span;
 use rewright_typeprop::ops::{Cost, Effects, Laws, Op, OpParam};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::{TypeDecl, TypeDeclId, TypeParam};
-use rewright_typeprop::{Model, OpId, Scalar, Term, Ty, TypeExpr};
+use rewright_typeprop::{Model, OpId, Repr, Scalar, Term, Ty, TypeExpr};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
@@ -86,6 +86,7 @@ impl Fixture {
         let own: Vec<TypeExpr> =
             (0..self.program.universe.types.decl(parent).params.len() as u32).map(TypeExpr::Param).collect();
         let supertype = Some(TypeExpr::App(parent, own));
+        let model = model.map(Repr::Scalar);
         self.program.universe.types.declare(TypeDecl { name: name.into(), params, supertype, model, opaque: false })
     }
 

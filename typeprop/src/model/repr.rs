@@ -1,0 +1,280 @@
+//! Representations: of one 64-bit word, and larger.
+//!
+//! Programs compute with words, which are [`Scalar`]s. A larger representation says what the values of a type are, so
+//! that rules over it have a meaning and can be evaluated on both sides.
+//!
+//! **Invariant**: an operation on vectors that has a meaning here treats all lanes alike and each by itself. So one
+//! lane stands for all: a vector's value is that of a lane, an equation that holds for it holds for vectors, and a
+//! constant is a vector with that value in all lanes. A constant of a 128-bit integer has no form: no literal and no
+//! folding has that type.
+
+use super::{Model, Outcome, Scalar};
+use smallvec::SmallVec;
+
+/// What the values of a type are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Repr {
+    /// One word.
+    Scalar(Scalar),
+    /// A 128-bit integer.
+    Int128,
+    /// So many lanes.
+    Lanes(Scalar, u32),
+}
+
+impl Repr {
+    /// The representation of one word, if it is that.
+    pub fn scalar(self) -> Option<Scalar> {
+        match self {
+            Repr::Scalar(scalar) => Some(scalar),
+            Repr::Int128 | Repr::Lanes(..) => None,
+        }
+    }
+
+    /// The name that packs use in `model`: `bv8` .. `bv128`, `fp32`, `fp64`, and `bv32x4` for four lanes of `bv32`.
+    pub fn from_name(name: &str) -> Option<Repr> {
+        if name == "bv128" {
+            return Some(Repr::Int128);
+        }
+        if let Some(scalar) = Scalar::from_name(name) {
+            return Some(Repr::Scalar(scalar));
+        }
+        let (lane, count) = name.split_once('x')?;
+        let count: u32 = count.parse().ok().filter(|n| (2..=256).contains(n))?;
+        Some(Repr::Lanes(Scalar::from_name(lane)?, count))
+    }
+
+    /// The word, or a lane: what a constant is.
+    pub fn lane(self) -> Option<Scalar> {
+        match self {
+            Repr::Scalar(lane) | Repr::Lanes(lane, _) => Some(lane),
+            Repr::Int128 => None,
+        }
+    }
+
+    fn lanes(self) -> Option<u32> {
+        match self {
+            Repr::Lanes(_, count) => Some(count),
+            Repr::Scalar(_) | Repr::Int128 => None,
+        }
+    }
+
+    fn is_int(self) -> bool {
+        self.lane().is_none_or(Scalar::is_int)
+    }
+
+    /// The integer of a value of this type, without its sign.
+    fn unsigned(self, value: i128) -> u128 {
+        self.lane().map_or(value as u128, |lane| lane.zero_extended(value as i64).into())
+    }
+}
+
+impl Model {
+    /// Gives 0 or 1 of scalars, and all zeros or all ones of each lane.
+    fn is_comparison(self) -> bool {
+        (Model::Eq..=Model::Uge).contains(&self) || (Model::FcmpEq..=Model::FcmpUge).contains(&self)
+    }
+
+    fn is_shift(self) -> bool {
+        (Model::Shl..=Model::Rotr).contains(&self)
+    }
+
+    /// [`Model::eval`] at any representation. Values are sign-extended; a vector's is that of a lane.
+    pub fn eval_at(self, types: &[Repr], result: Repr, args: &[i128]) -> Outcome<i128> {
+        if types.len() != args.len() || args.len() != self.arity() {
+            return Outcome::Undefined;
+        }
+        let words = types.iter().map(|t| t.scalar()).collect::<Option<SmallVec<[Scalar; 4]>>>();
+        let narrow: SmallVec<[i64; 4]> = args.iter().map(|v| *v as i64).collect();
+        if let (Some(words), Some(result)) = (words, result.scalar()) {
+            return widen(self.eval(&words, result, &narrow));
+        }
+        // Of an amount only the low bits count, whatever its type.
+        if self.is_shift() && types[1] == Repr::Int128 {
+            let low = i128::from(args[1] as i64);
+            return self.eval_at(&[types[0], Repr::Scalar(Scalar::I64)], result, &[args[0], low]);
+        }
+        if result == Repr::Int128 || types.contains(&Repr::Int128) {
+            return wide(self, types, result, args).map_or(Outcome::Undefined, Outcome::Value);
+        }
+        // How wide the operand is, is how wide its lanes are.
+        if matches!(self, Model::Width | Model::ShiftAmount) {
+            let lanes: Option<SmallVec<[Scalar; 4]>> = types.iter().map(|t| t.lane()).collect();
+            let (Some(lanes), Some(result)) = (lanes, result.scalar()) else { return Outcome::Undefined };
+            return widen(self.eval(&lanes, result, &narrow));
+        }
+        let vectors = types.iter().chain([&result]).filter_map(|t| t.lanes());
+        let (same, any) = (vectors.clone().all(|n| Some(n) == result.lanes()), vectors.count() > 0);
+        if self == Model::Splat {
+            let fits = result.lanes().is_some() && types[0].scalar() == result.lane();
+            return if fits { Outcome::Value(args[0]) } else { Outcome::Undefined };
+        }
+        // Beside vectors only an amount and a condition may be scalars: the same for all lanes.
+        let broadcast = |i: usize| i == 1 && self.is_shift() || i == 0 && self == Model::Select;
+        let mixed = types.iter().enumerate().any(|(i, t)| t.lanes().is_none() && !broadcast(i));
+        if !same || any && mixed {
+            return Outcome::Undefined;
+        }
+        let lanes: SmallVec<[Scalar; 4]> = types.iter().filter_map(|t| t.lane()).collect();
+        let Some(lane) = result.lane() else { return Outcome::Undefined };
+        if any && self.is_comparison() {
+            let fits = lane.is_int() && lane.bits() == lanes[0].bits();
+            return match self.eval(&lanes, Scalar::I8, &narrow) {
+                Outcome::Value(truth) if fits => Outcome::Value(-i128::from(truth)),
+                _ => Outcome::Undefined,
+            };
+        }
+        if any && lanes.iter().enumerate().any(|(i, l)| !broadcast(i) && l.bits() != lane.bits()) {
+            return Outcome::Undefined;
+        }
+        widen(self.eval(&lanes, lane, &narrow))
+    }
+}
+
+/// The outcome of an evaluation of words, among those of any size.
+pub(crate) fn widen(outcome: Outcome) -> Outcome<i128> {
+    match outcome {
+        Outcome::Value(value) => Outcome::Value(value.into()),
+        Outcome::Nan => Outcome::Nan,
+        Outcome::Undefined => Outcome::Undefined,
+    }
+}
+
+/// Where an operand or the result is a 128-bit integer.
+fn wide(model: Model, types: &[Repr], result: Repr, args: &[i128]) -> Option<i128> {
+    use Model::*;
+    if !result.is_int() && model != Select || types.iter().any(|t| t.lanes().is_some()) || result.lanes().is_some() {
+        return None;
+    }
+    let int128 = |t: &Repr| *t == Repr::Int128;
+    let all = types.iter().all(int128);
+    let fits = match model {
+        Zext | Sext => int128(&result) && types[0].is_int() && !int128(&types[0]),
+        Trunc => all && !int128(&result),
+        Bmask => types[0].is_int(),
+        Concat => int128(&result) && types.iter().all(|t| *t == Repr::Scalar(Scalar::I64)),
+        Select => types[0].is_int() && types[1] == result && types[2] == result,
+        Eq | Ne | Slt | Sle | Sgt | Sge | Ult | Ule | Ugt | Uge => all && result == Repr::Scalar(Scalar::I8),
+        Shl | Lshr | Ashr | Rotl | Rotr => int128(&types[0]) && int128(&result) && types[1].is_int(),
+        _ => all && int128(&result),
+    };
+    if !fits {
+        return None;
+    }
+    let x = args[0];
+    let y = args.get(1).copied().unwrap_or_default();
+    let (ux, uy) = (x as u128, y as u128);
+    let amount = types.get(1).map_or(0, |t| t.unsigned(y) % 128) as u32;
+    let value = match model {
+        Add => x.wrapping_add(y),
+        Sub => x.wrapping_sub(y),
+        Mul => x.wrapping_mul(y),
+        Neg => x.wrapping_neg(),
+        And => x & y,
+        Or => x | y,
+        Xor => x ^ y,
+        Not => !x,
+        Shl => x << amount,
+        Lshr => (ux >> amount) as i128,
+        Ashr => x >> amount,
+        Rotl => x.rotate_left(amount),
+        Rotr => x.rotate_right(amount),
+        Umin => ux.min(uy) as i128,
+        Umax => ux.max(uy) as i128,
+        Smin => x.min(y),
+        Smax => x.max(y),
+        Iabs => x.wrapping_abs(),
+        Zext => types[0].unsigned(x) as i128,
+        Sext => x,
+        Trunc => result.scalar()?.canonical(x as u64).into(),
+        Concat => (types[0].unsigned(x) | types[1].unsigned(y) << 64) as i128,
+        Bmask => -i128::from(x != 0),
+        Select => {
+            if x != 0 {
+                y
+            } else {
+                args[2]
+            }
+        }
+        Bitselect => (x & y) | (!x & args[2]),
+        Eq => i128::from(x == y),
+        Ne => i128::from(x != y),
+        Slt => i128::from(x < y),
+        Sle => i128::from(x <= y),
+        Sgt => i128::from(x > y),
+        Sge => i128::from(x >= y),
+        Ult => i128::from(ux < uy),
+        Ule => i128::from(ux <= uy),
+        Ugt => i128::from(ux > uy),
+        Uge => i128::from(ux >= uy),
+        _ => return None,
+    };
+    Some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const I8: Repr = Repr::Scalar(Scalar::I8);
+    const I64: Repr = Repr::Scalar(Scalar::I64);
+    const I32X4: Repr = Repr::Lanes(Scalar::I32, 4);
+
+    #[test]
+    fn names() {
+        assert_eq!(Repr::from_name("bv128"), Some(Repr::Int128));
+        assert_eq!(Repr::from_name("bv32x4"), Some(I32X4));
+        assert_eq!(Repr::from_name("fp64"), Some(Repr::Scalar(Scalar::F64)));
+        for wrong in ["bv128x2", "bv32x", "bv32x1", "bv32x0", "x4", "bv33", "bv8x999999"] {
+            assert_eq!(Repr::from_name(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn wide_integers() {
+        let eval = |model: Model, types: &[Repr], result, args: &[i128]| model.eval_at(types, result, args);
+        let big = 1i128 << 100;
+        assert_eq!(
+            eval(Model::Concat, &[I64, I64], Repr::Int128, &[-1, 1]),
+            Outcome::Value((1 << 64) | u64::MAX as i128)
+        );
+        assert_eq!(eval(Model::Trunc, &[Repr::Int128], I8, &[big + 255]), Outcome::Value(-1));
+        assert_eq!(eval(Model::Zext, &[I8], Repr::Int128, &[-1]), Outcome::Value(255));
+        assert_eq!(eval(Model::Shl, &[I64, Repr::Int128], I64, &[3, big + 65]), Outcome::Value(6));
+        assert_eq!(eval(Model::Shl, &[Repr::Int128, I8], Repr::Int128, &[1, -28]), Outcome::Value(big));
+        assert_eq!(eval(Model::Lshr, &[Repr::Int128, Repr::Int128], Repr::Int128, &[-1, 127]), Outcome::Value(1));
+        assert_eq!(eval(Model::Ult, &[Repr::Int128; 2], I8, &[-1, 1]), Outcome::Value(0));
+        assert_eq!(eval(Model::Add, &[Repr::Int128, I64], Repr::Int128, &[1, 1]), Outcome::Undefined);
+        assert_eq!(eval(Model::Zext, &[Repr::Int128], Repr::Int128, &[1]), Outcome::Undefined);
+        assert_eq!(eval(Model::Concat, &[I8, I8], Repr::Int128, &[1, 1]), Outcome::Undefined);
+    }
+
+    #[test]
+    fn lanes() {
+        let eval = |model: Model, types: &[Repr], result, args: &[i128]| model.eval_at(types, result, args);
+        assert_eq!(eval(Model::Sgt, &[I32X4; 2], I32X4, &[2, 1]), Outcome::Value(-1));
+        assert_eq!(eval(Model::FcmpLt, &[Repr::Lanes(Scalar::F32, 4); 2], I32X4, &[0, 1]), Outcome::Value(-1));
+        assert_eq!(eval(Model::Sgt, &[I32X4; 2], I8, &[2, 1]), Outcome::Undefined);
+        assert_eq!(eval(Model::Shl, &[I32X4, I8], I32X4, &[1, 33]), Outcome::Value(2));
+        assert_eq!(eval(Model::Splat, &[Repr::Scalar(Scalar::I32)], I32X4, &[7]), Outcome::Value(7));
+        assert_eq!(eval(Model::Splat, &[I8], I32X4, &[7]), Outcome::Undefined);
+        assert_eq!(eval(Model::Add, &[I32X4, Repr::Lanes(Scalar::I32, 8)], I32X4, &[1, 1]), Outcome::Undefined);
+        assert_eq!(eval(Model::Add, &[I32X4, Repr::Scalar(Scalar::I32)], I32X4, &[1, 1]), Outcome::Undefined);
+        assert_eq!(eval(Model::Zext, &[Repr::Lanes(Scalar::I16, 4)], I32X4, &[1]), Outcome::Undefined);
+        assert_eq!(eval(Model::Bitcast, &[Repr::Lanes(Scalar::I8, 16)], I32X4, &[1]), Outcome::Undefined);
+    }
+
+    #[test]
+    fn words_are_as_the_scalar_model_has_them() {
+        for model in Model::ALL.iter().filter(|m| m.memory().is_none() && m.arity() == 2) {
+            for (x, y) in [(5i64, 3i64), (-7, 2), (0, -1)] {
+                let scalar = model.eval(&[Scalar::I64; 2], Scalar::I64, &[x, y]);
+                let here = model.eval_at(&[I64; 2], I64, &[x.into(), y.into()]);
+                match scalar {
+                    Outcome::Value(v) => assert_eq!(here, Outcome::Value(v.into()), "{model:?}"),
+                    other => assert_eq!(format!("{here:?}"), format!("{other:?}"), "{model:?}"),
+                }
+            }
+        }
+    }
+}
