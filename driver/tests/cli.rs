@@ -34,7 +34,11 @@ fn inputs() -> TempDir {
     let good = format!("{head}    v1 = iconst.i32 0\n    v2 = iadd v0, v1\n    return v2\n}}\n");
     let unknown = format!("{head}    v1 = frobnicate v0\n    return v1\n}}\n");
     let truncated = format!("{head}    v1 = iadd v0,");
-    let files: [(&str, &[u8]); 9] = [
+    let cycle = r#"{"nodes": {"a": {"op": "f", "eclass": "a", "children": ["a"]}}, "root_eclasses": ["a"]}"#;
+    let deep_json = "[".repeat(100_000);
+    let files: [(&str, &[u8]); 11] = [
+        ("cycle.json", cycle.as_bytes()),
+        ("deep.json", deep_json.as_bytes()),
         ("good.clif", good.as_bytes()),
         ("unknown.clif", unknown.as_bytes()),
         ("truncated.clif", truncated.as_bytes()),
@@ -52,7 +56,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 22] = [
+const COMPLAINTS: [(&str, i32, &str); 29] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -75,6 +79,13 @@ const COMPLAINTS: [(&str, i32, &str); 22] = [
     ("fmt bytes.rw", 2, "not UTF-8"),
     ("explain RW9999", 2, "no diagnostic RW9999"),
     ("difftest none", 2, "no such file"),
+    ("extract none.json", 2, "cannot read none.json"),
+    ("extract good.clif", 1, "good.clif: not an e-graph"),
+    ("extract bytes.clif", 2, "not UTF-8"),
+    ("extract deep.json", 1, "deep.json: not an e-graph"),
+    ("extract cycle.json", 1, "a root cannot be made"),
+    ("extract cycle.json --roots b", 1, "neither a class nor a node"),
+    ("extract cycle.json --time-limit 0", 2, "more than no seconds"),
 ];
 
 #[test]
@@ -132,6 +143,48 @@ fn random_functions_are_reported() {
     assert!(report["nan_dependent"].is_u64() && report["not_compiled"].is_object());
     let text = rewright(dir.path(), "fuzz --count 1 --size 12 --seed 7 --interpret").stdout;
     assert!(text.starts_with("1 functions from seed 7"), "{text}");
+}
+
+/// A class with two nodes, of which the dearer tree is the cheaper program: `s` is needed twice and paid once.
+const EGRAPH: &str = r#"{ "nodes": {
+    "a": { "op": "f", "eclass": "a", "cost": 1, "children": ["s", "t"] },
+    "t": { "op": "g", "eclass": "t", "cost": 1, "children": ["s"] },
+    "u": { "op": "h", "eclass": "t", "cost": 3 },
+    "s": { "op": "s", "eclass": "s", "cost": 4 } }, "root_eclasses": ["a"] }"#;
+
+#[test]
+fn e_graphs_are_extracted_one_by_one_or_by_the_folder() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::create_dir_all(dir.path().join("more/deep")).unwrap();
+    for name in ["one.json", "more/two.json", "more/deep/three.json"] {
+        fs::write(dir.path().join(name), EGRAPH).unwrap();
+    }
+    for method in ["ilp", "auto"] {
+        let ran = rewright(dir.path(), &format!("extract one.json --method {method} --time-limit 5 --format json"));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        let row: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+        assert_eq!((&row["cost"], &row["bound"], &row["status"]), (&6.0.into(), &6.0.into(), &"optimal".into()));
+        assert_eq!(row["presolve"], serde_json::json!({ "nodes_before": 4, "nodes_after": 0 }));
+        assert!(row["seconds"].as_f64().unwrap() < 5.0);
+    }
+    let greedy = rewright(dir.path(), "extract one.json --method greedy --format json").stdout;
+    let row: serde_json::Value = serde_json::from_str(&greedy).unwrap();
+    assert_eq!((&row["status"], &row["bound"]), (&"greedy".into(), &serde_json::Value::Null));
+    let ran = rewright(dir.path(), "extract one.json --roots t,s --choices");
+    assert!(ran.stdout.contains("cost 5, optimal") && ran.stdout.contains("  t = t\n"), "{}", ran.stdout);
+
+    let ran = rewright(dir.path(), "extract more --format json");
+    let rows: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let files: Vec<_> = rows.as_array().unwrap().iter().map(|row| row["file"].as_str().unwrap()).collect();
+    assert_eq!(files, ["more/deep/three.json", "more/two.json"]);
+    // A bad file is a row of its own, and the others are extracted.
+    fs::write(dir.path().join("more/bad.json"), "{}").unwrap();
+    let ran = rewright(dir.path(), "extract more --format json");
+    assert_eq!(ran.code, Some(1));
+    let rows: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(rows.as_array().unwrap().iter().filter(|row| row["cost"] == 6.0).count(), 2);
+    assert!(rows[0]["error"].as_str().unwrap().contains("missing field `nodes`"), "{rows}");
+    assert!(rewright(dir.path(), "extract more").stdout.ends_with("3 files, 2 proved optimal\n"));
 }
 
 #[test]

@@ -63,6 +63,8 @@ pub struct Limits {
     pub nodes: u32,
     /// Solver runs per part, each one after cutting off the cycles in the last answer.
     pub runs: u32,
+    /// Linear programs per part that find cycle cuts before the integer program is solved.
+    pub cut_rounds: u32,
     /// Moves that the local search tries in each part, in multiples of the part's nodes.
     pub moves: u32,
     /// Wall clock, for everything. Results depend on the machine then.
@@ -73,7 +75,16 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { model: 60_000, search: 4_096, nodes: 2_000, runs: 20, moves: 4, time: None, rules: Rules::default() }
+        Limits {
+            model: 60_000,
+            search: 4_096,
+            nodes: 2_000,
+            runs: 20,
+            cut_rounds: 3,
+            moves: 4,
+            time: None,
+            rules: Rules::default(),
+        }
     }
 }
 

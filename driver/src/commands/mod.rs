@@ -7,6 +7,7 @@ mod check;
 mod difftest;
 mod emit;
 mod explain;
+mod extract;
 mod fmt;
 mod fuzz;
 mod harness;
@@ -44,6 +45,8 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Time per phase, and cost against Cranelift's own mid-end
     Bench(bench::Args),
+    /// Extract the cheapest program from serialised e-graphs
+    Extract(extract::Args),
     /// Calls for another `rewright` that wants them in a process of their own
     #[command(name = crate::isolate::COMMAND, hide = true)]
     Isolated,
@@ -82,6 +85,7 @@ pub fn main() -> ExitCode {
         Command::Harness(args) => harness::run(args),
         Command::Fuzz(args) => fuzz::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Extract(args) => extract::run(args),
         Command::Isolated => crate::isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())
             .map(|()| Finding::Clean)
             .map_err(Into::into),

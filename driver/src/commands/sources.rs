@@ -16,6 +16,11 @@ pub(super) fn clif_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     with_extension(paths, "clif")
 }
 
+/// Every `.json` file in the given files and directories, sorted within each directory.
+pub(super) fn egraphs(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "json")
+}
+
 fn with_extension(paths: &[PathBuf], extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = vec![];
     for path in paths {

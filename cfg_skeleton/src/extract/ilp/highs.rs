@@ -1,4 +1,5 @@
-//! HiGHS, the one module that names a solver.
+//! HiGHS, the one module that names a solver. The model is stated through `good_lp`; the run goes through `highs`
+//! itself, since `good_lp` drops the dual bound, and the bound where nothing was found in time.
 //!
 //! What was found of it, and is tested in `extract::tests::solver`: its presolve calls feasible models infeasible in
 //! rare cases, or, given a start, calls the start optimal; without the *aggregator* (4096) it does not. Its default
@@ -7,7 +8,8 @@
 
 use super::model::Model;
 use super::{Effort, Solved, Solver};
-use highs::{HighsModelStatus, HighsSolutionStatus, RowProblem, Sense};
+use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
+use highs::{HighsModelStatus, HighsSolutionStatus};
 
 /// The solver.
 pub(crate) struct Highs;
@@ -15,19 +17,44 @@ pub(crate) struct Highs;
 /// The bit of `presolve_rule_off` that turns the aggregator off.
 const AGGREGATOR: i32 = 4096;
 
+/// The model as the solver has it; columns keep their order.
+fn stated(model: &Model) -> Option<highs::Model> {
+    let mut variables = ProblemVariables::new();
+    let columns: Vec<Variable> = model
+        .columns
+        .iter()
+        .map(|column| {
+            let definition = variable().min(0.0).max(column.high);
+            variables.add(if column.integer { definition.integer() } else { definition })
+        })
+        .collect();
+    let sum = |terms: &mut dyn Iterator<Item = (usize, f64)>| {
+        let mut sum = Expression::with_capacity(terms.size_hint().0);
+        terms.for_each(|(n, factor)| sum.add_mul(factor, columns[n]));
+        sum
+    };
+    let cost = sum(&mut model.columns.iter().map(|column| column.cost).enumerate());
+    let mut problem = variables.minimise(cost).using(good_lp::highs);
+    for row in &model.rows {
+        let sum = || sum(&mut row.terms.iter().copied());
+        if row.low == row.high {
+            problem.add_constraint(sum().eq(row.low));
+            continue;
+        }
+        if row.low.is_finite() {
+            problem.add_constraint(sum().geq(row.low));
+        }
+        if row.high.is_finite() {
+            problem.add_constraint(sum().leq(row.high));
+        }
+    }
+    problem.try_into_inner().ok()
+}
+
 impl Solver for Highs {
     fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort) -> Solved {
-        let mut problem = RowProblem::default();
-        let columns: Vec<_> = model
-            .columns
-            .iter()
-            .map(|column| problem.add_column_with_integrality(column.cost, 0.0..=column.high, column.integer))
-            .collect();
-        for row in &model.rows {
-            let terms: Vec<_> = row.terms.iter().map(|(n, factor)| (columns[*n], *factor)).collect();
-            problem.add_row(row.low..=row.high, &terms);
-        }
-        let Ok(mut model) = problem.try_optimise(Sense::Minimise) else { return Solved::Failed };
+        let integer = model.columns.iter().any(|column| column.integer);
+        let Some(mut model) = stated(model) else { return Solved::Failed };
         model.make_quiet();
         let mut set = vec![
             model.try_set_option("threads", 1).is_ok(),
@@ -50,7 +77,13 @@ impl Solver for Highs {
             return Solved::Failed;
         }
         let Ok(solved) = model.try_solve() else { return Solved::Failed };
-        let bound = solved.double_info_value(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY);
+        let optimal = solved.status() == HighsModelStatus::Optimal;
+        let bound = match integer {
+            true => solved.double_info_value(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY),
+            // Of a linear program, the optimum is the bound.
+            false if optimal => solved.objective_value(),
+            false => f64::NEG_INFINITY,
+        };
         match solved.status() {
             HighsModelStatus::Optimal => {}
             HighsModelStatus::ReachedSolutionLimit

@@ -6,6 +6,7 @@
 
 pub(crate) mod highs;
 pub(crate) mod model;
+mod separate;
 
 use model::{Model, Program};
 
@@ -16,6 +17,9 @@ use std::time::Instant;
 
 /// Strongly connected components of at most this many classes get their cut up front.
 const MAX_CUT: usize = 400;
+
+/// Of the time, what linear programs may take.
+const SHARE: f64 = 0.3;
 
 /// How much one run of a solver may be.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +68,7 @@ pub(crate) fn solve(
     let mut cost = check(graph, &best).unwrap_or(f64::INFINITY);
     let mut program = Program::new(graph);
     first_cuts(graph).iter().for_each(|set| program.cut(graph, set));
+    bound = bound.max(round_up(tighten(graph, &mut program, limits, deadline, solver, runs), step));
     for _ in 0..limits.runs {
         let seconds = deadline.map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64());
         if seconds.is_some_and(|s| s <= 0.0) || cost - bound <= tolerance(cost) {
@@ -115,6 +120,41 @@ pub(crate) fn solve(
         cycles.iter().for_each(|set| program.cut(graph, set));
     }
     Answer { picks: best, bound }
+}
+
+/// Adds cycle cuts that fractional solutions violate, and gives the bound that these have.
+fn tighten(
+    graph: &Graph,
+    program: &mut Program,
+    limits: &Limits,
+    deadline: Option<Instant>,
+    solver: &dyn Solver,
+    runs: &mut u32,
+) -> f64 {
+    let edges = separate::Edges::new(graph);
+    let mut bound = 0.0f64;
+    if edges.is_empty() {
+        return bound;
+    }
+    let start = Instant::now();
+    let end = deadline.map(|end| start + end.saturating_duration_since(start).mul_f64(SHARE));
+    for _ in 0..limits.cut_rounds {
+        let seconds = end.map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64());
+        if seconds.is_some_and(|s| s <= 0.0) {
+            break;
+        }
+        let effort = Effort { nodes: limits.nodes, seconds, presolve: true };
+        *runs += 1;
+        let Solved::Answer { values, bound: found } = solver.solve(&program.relaxed(), None, &effort) else { break };
+        // Linear programs are solved to tolerances of 1e-7.
+        bound = bound.max(found - 1e-6 * found.abs().max(1.0));
+        let violated = edges.violated(graph, program, &values);
+        if violated.is_empty() {
+            break;
+        }
+        violated.iter().for_each(|set| program.cut(graph, set));
+    }
+    bound
 }
 
 /// Strongly connected components, and pairs.

@@ -8,8 +8,8 @@
 //!                      (3) for S, J in S: sum { x in S : no ordered child in S } >= a(J)
 //! ```
 //!
-//! (2) is summed over the nodes of a class, which is tighter than a row per node. `a` follows from `x` and need not be
-//! declared integer.
+//! (2) is summed over the nodes of a class, which is tighter than a row per node. The sum in (3) gets a column of its
+//! own where many classes share it. `a` and that follow from `x` and need not be declared integer.
 
 use crate::extract::graph::{Class, Graph};
 use std::collections::BTreeSet;
@@ -44,7 +44,12 @@ pub(crate) struct Program {
     x: Vec<usize>,
     /// By class; `None` for roots.
     a: Vec<Option<usize>>,
+    /// Columns for sums of other ones in cuts, with those.
+    sets: Vec<(usize, Vec<usize>)>,
 }
+
+/// Cuts of so many classes state their sum for each.
+const FEW: usize = 4;
 
 impl Program {
     /// Rows (1) and (2).
@@ -62,7 +67,7 @@ impl Program {
             a.push((!root[class]).then(|| column(0.0, false)));
             x.push(first.first().copied().unwrap_or(0));
         }
-        let mut program = Program { model, x, a };
+        let mut program = Program { model, x, a, sets: vec![] };
         for (class, nodes) in graph.classes.iter().enumerate() {
             let own = (0..nodes.len()).map(|n| (program.x[class] + n, 1.0));
             let (row, sum) = match program.a[class] {
@@ -92,8 +97,17 @@ impl Program {
                 }
             }
         }
+        let mut sum = out;
+        if set.len() > FEW {
+            let column = self.model.columns.len();
+            self.model.columns.push(Column { cost: 0.0, integer: false, high: 1.0 });
+            self.sets.push((column, sum.iter().map(|(x, _)| *x).collect()));
+            sum.push((column, -1.0));
+            self.model.rows.push(Row { low: 0.0, high: f64::INFINITY, terms: std::mem::take(&mut sum) });
+            sum.push((column, 1.0));
+        }
         for class in set {
-            let mut terms = out.clone();
+            let mut terms = sum.clone();
             let low = match self.a[class.index()] {
                 Some(a) => {
                     terms.push((a, -1.0));
@@ -103,6 +117,13 @@ impl Program {
             };
             self.model.rows.push(Row { low, high: f64::INFINITY, terms });
         }
+    }
+
+    /// The same without integers.
+    pub(crate) fn relaxed(&self) -> Model {
+        let mut model = self.model.clone();
+        model.columns.iter_mut().for_each(|column| column.integer = false);
+        model
     }
 
     /// A choice as values of the columns.
@@ -115,6 +136,9 @@ impl Program {
                     values[a] = 1.0;
                 }
             }
+        }
+        for (column, of) in &self.sets {
+            values[*column] = of.iter().map(|x| values[*x]).sum::<f64>().min(1.0);
         }
         values
     }

@@ -167,8 +167,16 @@ impl Solver for Wrong {
     }
 }
 
-const UNREDUCED: Limits =
-    Limits { model: 60_000, search: 0, nodes: 2_000, runs: 20, moves: 0, time: None, rules: Rules::NONE };
+const UNREDUCED: Limits = Limits {
+    model: 60_000,
+    search: 0,
+    nodes: 2_000,
+    runs: 20,
+    cut_rounds: 3,
+    moves: 0,
+    time: None,
+    rules: Rules::NONE,
+};
 
 #[test]
 fn a_solver_that_always_fails_leaves_the_greedy_choice() {
