@@ -120,6 +120,8 @@ pub struct Relaxed {
 pub struct Phases {
     /// In pipeline order.
     pub times: BTreeMap<Phase, Duration>,
+    /// For each selection, in no particular order: its time, and how good it is.
+    pub selections: Vec<(Duration, Status)>,
 }
 
 /// A phase of the pipeline, in order.
@@ -179,6 +181,7 @@ impl Phases {
         for (phase, time) in &other.times {
             *self.times.entry(*phase).or_default() += *time;
         }
+        self.selections.extend(&other.selections);
     }
 }
 
@@ -424,10 +427,12 @@ impl Optimiser {
         options: &Options,
         phases: &mut Phases,
     ) -> Result<Function, String> {
+        let start = Instant::now();
         let selection = phases
             .time(Phase::Select, || select::select(skeleton, view, universe, cfg, options.method))
             .map_err(|e| format!("selection failed: {e}"))?;
         unit.status = selection.status;
+        phases.selections.push((start.elapsed(), selection.status));
         for (site, rule) in select::relaxed(skeleton, view, &selection) {
             let inst = unit.current.inst(skeleton.statement(site).inst);
             if let ir::InstKind::Op { op, .. } = inst.kind {

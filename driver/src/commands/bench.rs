@@ -11,6 +11,7 @@ use crate::clif::optimise::{ClifOptimiser, FileOutcome, FunctionOutcome};
 use crate::clif::read::read_bytes;
 use crate::pipeline::{Optimiser, Phase};
 use anyhow::{Context, Result, anyhow};
+use rewright_cfg_skeleton::select::Status;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -67,7 +68,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser) -> Result<Finding> {
     let mut phases: BTreeMap<&str, Duration> = BTreeMap::new();
     let (mut theirs_total, mut saturate_per_function, mut theirs_per_function) = (Duration::ZERO, vec![], vec![]);
     let progress = super::progress("files", files.len() as u64);
-    let mut unreadable = 0;
+    let (mut unreadable, mut selections) = (0, vec![]);
     for path in &files {
         progress.inc(1);
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -101,11 +102,12 @@ fn corpus(args: &Args, clif: &ClifOptimiser) -> Result<Finding> {
             best_theirs = best_theirs.min(sum);
             last = Some((file, outcome, theirs));
         }
-        let Some((file, FileOutcome { replaced, functions, .. }, theirs)) = last else {
+        let Some((file, FileOutcome { replaced, functions, phases: spent, .. }, theirs)) = last else {
             unreadable += 1;
             continue;
         };
         let count = file.functions.len().max(1) as u32;
+        selections.extend(&spent.selections);
         saturate_per_function.push(best.get(Phase::Saturate.name()).copied().unwrap_or_default() / count);
         theirs_per_function.push(best_theirs / count);
         theirs_total += best_theirs;
@@ -142,7 +144,15 @@ fn corpus(args: &Args, clif: &ClifOptimiser) -> Result<Finding> {
         }
     }
     progress.finish_and_clear();
-    report(args, &measured, &phases, theirs_total, unreadable, (saturate_per_function, theirs_per_function));
+    report(
+        args,
+        &measured,
+        &phases,
+        theirs_total,
+        unreadable,
+        (saturate_per_function, theirs_per_function),
+        &Selections::new(selections),
+    );
     Ok(Finding::Clean)
 }
 
@@ -158,6 +168,66 @@ fn geometric_mean(pairs: impl Iterator<Item = (f64, f64)>) -> (f64, usize) {
     ((logs.iter().sum::<f64>() / logs.len().max(1) as f64).exp(), logs.len())
 }
 
+/// How long selections took, and how good they are.
+struct Selections {
+    /// Sorted.
+    times: Vec<Duration>,
+    optimal: usize,
+    greedy: usize,
+    /// Of the rest, sorted.
+    gaps: Vec<f64>,
+}
+
+impl Selections {
+    fn new(list: Vec<(Duration, Status)>) -> Self {
+        let mut found = Selections { times: vec![], optimal: 0, greedy: 0, gaps: vec![] };
+        for (time, status) in list {
+            found.times.push(time);
+            match status {
+                Status::Optimal => found.optimal += 1,
+                Status::Gap(gap) => found.gaps.push(gap),
+                Status::Greedy => found.greedy += 1,
+            }
+        }
+        found.times.sort();
+        found.gaps.sort_by(f64::total_cmp);
+        found
+    }
+
+    /// Milliseconds of the selection that so many per cent are no slower than.
+    fn percentile(&self, percent: usize) -> f64 {
+        let rank = (self.times.len() * percent).div_ceil(100).max(1);
+        self.times.get(rank - 1).map_or(0.0, |time| time.as_secs_f64() * 1e3)
+    }
+
+    fn json(&self) -> serde_json::Value {
+        json!({
+            "optimal": self.optimal,
+            "gap": self.gaps.len(),
+            "largest_gap": self.gaps.last(),
+            "greedy": self.greedy,
+            "milliseconds": {
+                "p50": self.percentile(50),
+                "p90": self.percentile(90),
+                "p99": self.percentile(99),
+                "max": self.percentile(100),
+            },
+        })
+    }
+
+    fn text(&self) -> String {
+        let [p50, p90, p99, max] = [50, 90, 99, 100].map(|p| self.percentile(p));
+        let largest = self.gaps.last().map_or(String::new(), |gap| format!(" of at most {:.1} %", gap * 100.0));
+        format!(
+            "selection: {} optimal, {} with a gap{largest}, {} greedy; ms per function p50 {p50:.3}, p90 {p90:.3}, \
+             p99 {p99:.3}, max {max:.3}\n",
+            self.optimal,
+            self.gaps.len(),
+            self.greedy
+        )
+    }
+}
+
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
     times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64)
@@ -170,6 +240,7 @@ fn report(
     theirs: Duration,
     unreadable: usize,
     (saturate, pass): (Vec<Duration>, Vec<Duration>),
+    selections: &Selections,
 ) {
     let (mean, counted) = geometric_mean(measured.iter().map(|m| (m.ours as f64, m.theirs as f64)));
     let (mean_original, _) = geometric_mean(measured.iter().map(|m| (m.ours as f64, m.before as f64)));
@@ -213,6 +284,7 @@ fn report(
             "cost_ratio_to_original": mean_original,
             "machine_code_bytes_ratio": bytes,
             "machine_code_instructions_ratio": instructions,
+            "selection": selections.json(),
             "cheaper": wins,
             "dearer": losses,
         });
@@ -233,6 +305,7 @@ fn report(
         median(pass) * 1e6,
         median(saturate) * 1e6
     );
+    text += &selections.text();
     text += &format!("  all phases {:.1}x, without saturation {:.1}x of it\n", own / base, own_but_saturation / base);
     text += &format!(
         "cost: geometric mean {mean:.4} of Cranelift's over {counted} functions ({wins} cheaper, {} dearer), {mean_original:.4} of the originals'\n",
