@@ -5,6 +5,7 @@ use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::program::{Program, Schedule};
 use rewright_dsl::{check, load};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The packs that ship.
@@ -21,6 +22,18 @@ fn embedded(path: &str) -> Option<&'static str> {
     STDLIB.get_file(path)?.contents_utf8()
 }
 
+/// The packs that ship, by the names that commands take.
+fn shipped_names() -> Vec<String> {
+    let (mut folders, mut names) = (vec![&STDLIB], vec![]);
+    while let Some(folder) = folders.pop() {
+        folders.extend(folder.dirs());
+        let packs = folder.files().map(|f| f.path()).filter(|path| path.extension().is_some_and(|e| e == "rw"));
+        names.extend(packs.map(|path| path.with_extension("").display().to_string().replace(['/', '\\'], ".")));
+    }
+    names.sort();
+    names
+}
+
 /// A root from the command line: a file, or the name of a pack that ships (`std`, `std.arith`).
 ///
 /// # Errors
@@ -33,7 +46,10 @@ pub fn root(name: &Path) -> Result<Root, String> {
     {
         return Ok(Root { origin: Origin::Std(shipped), text: text.into(), library: true });
     }
-    let bytes = std::fs::read(name).map_err(|e| format!("cannot read {shown}: {e}"))?;
+    let bytes = std::fs::read(name).map_err(|e| match e.kind() {
+        ErrorKind::NotFound => format!("cannot read {shown}: {e}; packs that ship: {}", shipped_names().join(", ")),
+        _ => format!("cannot read {shown}: {e}"),
+    })?;
     let text = String::from_utf8(bytes)
         .map_err(|e| format!("{shown} is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to()))?;
     Ok(Root { origin: Origin::Disk(shown), text, library: false })

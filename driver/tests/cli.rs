@@ -56,20 +56,23 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 29] = [
+const COMPLAINTS: [(&str, i32, &str); 32] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
     ("opt good.clif --fn nope", 2, "has no function nope; it has %f"),
     ("opt good.clif --rules nope", 2, "cannot read nope"),
+    ("opt good.clif --rules std.arit", 2, "packs that ship: std, std.arith,"),
     ("opt good.clif -o nowhere/x", 2, "cannot write nowhere/x"),
     ("opt truncated.clif", 1, "truncated.clif: 3:"),
     ("opt unknown.clif", 1, "Unknown opcode: 'frobnicate'"),
+    ("opt unknown.clif", 1, "note: this reads CLIF as Cranelift "),
     ("opt deep.clif", 1, "deep.clif: 1:1"),
     ("opt bytes.clif", 1, "not UTF-8"),
     ("opt good.clif --rules deep.rw", 1, "RW0104"),
     ("run good.clif --fn nope 1", 2, "has no function nope"),
-    ("run good.clif --fn f", 2, "expected an i32"),
+    ("run good.clif --fn f", 2, "%f takes 1 arguments (i32), 0 given"),
+    ("run good.clif --fn f x", 2, "expected an i32"),
     ("run deep.clif --fn f", 1, "deep.clif: 1:1"),
     ("check none.rw", 2, "cannot read none.rw"),
     ("check deep.rw", 1, "RW0104"),

@@ -23,6 +23,9 @@ use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
+/// The version of Cranelift whose CLIF is read.
+pub const CRANELIFT: &str = cranelift_codegen::VERSION;
+
 /// The highest number of a value (or any entity) that a file may name. The reader allocates all lower ones.
 const MAX_ENTITY: u64 = 1 << 20;
 

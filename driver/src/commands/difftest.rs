@@ -5,7 +5,8 @@ use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::File;
 use crate::difftest::{self, Change, Config, Report};
 use crate::pipeline::Fate;
-use anyhow::{Context, Result};
+use crate::runtest::Outcome;
+use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
 
 /// Arguments of `difftest`.
@@ -30,6 +31,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let files = difftest::collect(&args.paths)?;
+    if files.is_empty() {
+        bail!("no .clif file in {}", args.paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "));
+    }
     let progress = super::progress("files", files.len() as u64);
     // Files are what runs side by side here; within a file there is one thread.
     let threads = args.how.threads();
@@ -88,11 +92,25 @@ fn text(report: &Report) -> String {
     for (reason, count) in &report.passed_through_reasons {
         text += &format!("  {count} passed through: {reason}\n");
     }
-    for mismatch in &report.mismatches {
-        text += &format!("mismatch: {mismatch:?}\n");
+    for (what, list) in [("mismatch", &report.mismatches), ("fails as it stands, too", &report.failed_before)] {
+        for m in list {
+            let (before, after) = (outcome(&m.before), outcome(&m.after));
+            let call = format!("{}: {}: `{}` on {}", m.file, m.function, m.directive, m.engine);
+            text += &format!("{what}: {call}: before {before}, after {after}\n");
+        }
     }
     for failure in report.failures.iter().chain(&report.errors) {
-        text += &format!("failure: {failure:?}\n");
+        let function = failure.function.as_ref().map_or(String::new(), |f| format!("{f}: "));
+        text += &format!("failure: {}: {function}{}\n", failure.file, failure.reason);
     }
     text
+}
+
+fn outcome(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Returned { values, .. } => values.clone(),
+        Outcome::Trapped(how) => format!("trap {how}"),
+        Outcome::TimedOut => "no end in time".to_string(),
+        Outcome::Failed(reason) => format!("not run: {reason}"),
+    }
 }

@@ -60,7 +60,7 @@ enum Format {
     /// For people.
     #[default]
     Text,
-    /// For programs; one document on stdout.
+    /// For programs; one document.
     Json,
 }
 

@@ -34,7 +34,7 @@ pub(super) struct Args {
     /// Say on stderr which rules took part in each function
     #[arg(long)]
     remarks: bool,
-    /// Form of `--stats` and `--remarks`
+    /// Form of what `--stats` and `--remarks` say on stderr
     #[arg(long, value_enum, default_value_t)]
     format: Format,
 }

@@ -32,6 +32,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let Some(file) = sources::clif(&args.file)? else { return Ok(Finding::Found) };
     let index = sources::function(&args.file, &file, &args.function)?;
+    let params: Vec<_> = file.functions[index].func.signature.params.iter().map(|p| p.value_type.to_string()).collect();
+    if params.len() != args.args.len() {
+        let (name, types) = (file.functions[index].name(), params.join(", "));
+        bail!("{name} takes {} arguments ({types}), {} given", params.len(), args.args.len());
+    }
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let outcome = clif.optimise(&file, &args.how.options(), |_| true);
     let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();

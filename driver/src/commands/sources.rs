@@ -1,7 +1,7 @@
 //! Finding and reading the files that a command was given.
 
 use super::{out, packs};
-use crate::clif::read::{File, read_bytes};
+use crate::clif::read::{CRANELIFT, File, ReadError, read_bytes};
 use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use std::path::{Path, PathBuf};
@@ -59,6 +59,9 @@ pub(super) fn clif(path: &Path) -> Result<Option<File>> {
         Ok(file) => Ok(Some(file)),
         Err(error) => {
             out::error(&format!("{}: {error}", path.display()));
+            if matches!(error, ReadError::Parse { .. }) {
+                out::note(&format!("note: this reads CLIF as Cranelift {CRANELIFT} does"));
+            }
             Ok(None)
         }
     }
