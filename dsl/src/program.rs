@@ -36,8 +36,12 @@ pub struct Program {
 pub struct Fact {
     /// Qualified name.
     pub name: String,
-    /// Parameter types.
+    /// Type parameters.
+    pub tparams: Vec<TypeParam>,
+    /// Parameter types, over the type parameters.
     pub params: Vec<TypeExpr>,
+    /// What it means, over the parameters: it holds iff this is not zero. Without it nobody can say whether it holds.
+    pub spec: Option<Term>,
     /// Its place.
     pub span: Span,
 }

@@ -44,7 +44,9 @@ impl<'a> Checker<'a> {
                             n.effects.insert(name.node.clone());
                         });
                     }
-                    ItemKind::Fact { name, params } => self.declare_fact(name, params, &mut scope),
+                    ItemKind::Fact { name, tparams, params, .. } => {
+                        self.declare_fact(name, tparams, params, &mut scope);
+                    }
                     ItemKind::Ruleset { name, .. } if ruleset.is_some() => {
                         self.report(
                             Report::error(
@@ -260,7 +262,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn declare_fact(&mut self, name: &Name, params: &[Param], scope: &mut Scope) {
+    fn declare_fact(&mut self, name: &Name, tparams: &[TParam], params: &[Param], scope: &mut Scope) {
         if let Some(earlier) = scope.exports.facts.get(&name.node).and_then(|f| f.first()).copied() {
             let qualified = format!("{}.{}", scope.pack, name.node);
             if *self.fact_name(earlier) == qualified {
@@ -272,7 +274,8 @@ impl<'a> Checker<'a> {
                 return;
             }
         }
-        let tys = self.params(params, &[], scope);
+        let tparams = self.tparams(tparams, scope);
+        let tys = self.params(params, &tparams, scope);
         let Some(tys) = tys else {
             scope.declare(|n| {
                 n.rejected.insert(name.node.clone());
@@ -282,6 +285,8 @@ impl<'a> Checker<'a> {
         let id = FactId(self.program.facts.len() as u32);
         self.program.facts.push(Fact {
             name: format!("{}.{}", scope.pack, name.node),
+            spec: None,
+            tparams,
             params: tys.into_iter().map(|p| p.ty).collect(),
             span: name.span,
         });

@@ -547,13 +547,14 @@ impl Elab<'_> {
             return None;
         }
         let mut nodes = Vec::new();
+        let targs = self.solver.instantiate(&fact.tparams);
         for (arg, param) in args.iter().zip(&fact.params) {
             let Arg::Expr(e) = arg else {
                 self.report(super::decls::variadic(at));
                 return None;
             };
             let node = self.expr(e, around);
-            let want = substitute(param, &[]);
+            let want = substitute(param, &targs);
             let ty = self.node(node).ty.clone();
             if self.solver.subtype(&ty, &want).is_err() {
                 let (want, found) = (self.show(&want), self.show(&ty));

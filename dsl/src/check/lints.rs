@@ -186,6 +186,7 @@ impl Checker<'_> {
             for example in &self.program.examples {
                 example.claim.terms().into_iter().for_each(&mut term);
             }
+            self.program.facts.iter().filter_map(|f| f.spec.as_ref()).for_each(&mut term);
             for (_, op) in self.program.universe.ops.iter() {
                 op.spec.iter().chain(op.laws.identity.iter()).for_each(&mut term);
                 op.checks.iter().filter_map(|c| c.condition.as_ref()).for_each(&mut term);
@@ -215,7 +216,8 @@ impl Checker<'_> {
         }
         self.program.requires.values().flatten().for_each(|g| in_facts(g, &mut facts));
         for fact in &self.program.facts {
-            fact.params.iter().for_each(|t| in_type(t, &mut types));
+            let bounds = fact.tparams.iter().filter_map(|p| p.bound.as_ref());
+            fact.params.iter().chain(bounds).for_each(|t| in_type(t, &mut types));
         }
         for (_, op) in self.program.universe.ops.iter() {
             let bounds = op.tparams.iter().filter_map(|p| p.bound.as_ref());

@@ -111,8 +111,30 @@ impl<'a> Checker<'a> {
             self.clauses(op, file, f);
             self.overload_result(op);
         }
+        self.fact_specs();
         self.reject_cyclic_specs();
         self.computable = self.computable_ops();
+    }
+
+    /// What facts mean: a condition over their parameters.
+    fn fact_specs(&mut self) {
+        for file in 0..self.files.len() {
+            for (_, item) in self.items(file) {
+                let ItemKind::Fact { name, params, spec: Some(spec), .. } = &item.kind else { continue };
+                let Some(id) = self.fact_spans.iter().position(|span| *span == name.span) else { continue };
+                let fact = &self.program.facts[id];
+                let mut elab = self.elab(file, fact.tparams.clone());
+                for (param, ty) in params.iter().zip(&fact.params) {
+                    elab.declare(&param.name.node, name.span, VariableKind::Value { ty: rigid(ty), constant: false });
+                }
+                let node = elab.expr(spec, DECLARATION);
+                elab.finish(None, false);
+                let term = elab.term(node);
+                let diagnostics = elab.diagnostics;
+                self.diagnostics.extend(diagnostics);
+                self.program.facts[id].spec = term;
+            }
+        }
     }
 
     /// An elaboration over the operation's own parameters.

@@ -280,7 +280,12 @@ impl<'b> Gen<'b> {
                 model: self.some(Self::name),
             },
             2 => ItemKind::Effect { name: self.name() },
-            3 => ItemKind::Fact { name: self.name(), params: self.params() },
+            3 => ItemKind::Fact {
+                name: self.name(),
+                tparams: self.tparams(),
+                params: self.params(),
+                spec: self.some(|g| g.expr(2)),
+            },
             4 | 5 => {
                 let results = if self.pick(3) == 2 {
                     let mut several = self.list(0, |g| g.ty(1));

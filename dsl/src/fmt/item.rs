@@ -79,11 +79,19 @@ impl Printer<'_> {
                 self.word("effect");
                 self.name(name);
             }
-            ItemKind::Fact { name, params } => {
-                self.word("fact");
-                self.name(name);
-                self.params(params);
-            }
+            ItemKind::Fact { name, tparams, params, spec } => self.group(|p| {
+                p.word("fact");
+                p.name(name);
+                p.tparams(tparams);
+                p.params(params);
+                if let Some(spec) = spec {
+                    p.indented(|p| {
+                        p.ops.push(Op::Line(2));
+                        p.word("spec");
+                        p.expr(spec);
+                    });
+                }
+            }),
             ItemKind::Fn(function) => self.function(function),
             ItemKind::Rule(rule) => self.rule(rule),
             ItemKind::Infer { name, tparams, params, fact, clauses } => self.claused(clauses, |p| {

@@ -68,8 +68,8 @@ pub enum ItemKind {
     Type { name: Name, tparams: Vec<TParam>, supertype: Option<Type>, model: Option<Name> },
     /// `effect name`
     Effect { name: Name },
-    /// `fact name(params)`
-    Fact { name: Name, params: Vec<Param> },
+    /// `fact name{T}(params) spec expr`
+    Fact { name: Name, tparams: Vec<TParam>, params: Vec<Param>, spec: Option<Expr> },
     /// `fn ...`
     Fn(FnItem),
     /// `rule ...`

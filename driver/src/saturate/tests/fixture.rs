@@ -139,7 +139,13 @@ impl Fixture {
     }
 
     pub(super) fn fact(&mut self, name: &str, params: Vec<TypeExpr>) -> FactId {
-        self.program.facts.push(Fact { name: format!("test.{name}"), params, span: Span::default() });
+        self.program.facts.push(Fact {
+            name: format!("test.{name}"),
+            tparams: vec![],
+            params,
+            spec: None,
+            span: Span::default(),
+        });
         FactId(self.program.facts.len() as u32 - 1)
     }
 

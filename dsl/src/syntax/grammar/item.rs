@@ -78,8 +78,10 @@ fn item<'t>(file: u32) -> P<'t, Item> {
                 .boxed(),
             word("fact", Expected::Item)
                 .ignore_then(name(file, Expected::Name))
+                .then(tparams(file))
                 .then(params(file))
-                .map(|(name, params)| ItemKind::Fact { name, params })
+                .then(word("spec", Expected::Clause).ignore_then(expr.clone()).or_not())
+                .map(|(((name, tparams), params), spec)| ItemKind::Fact { name, tparams, params, spec })
                 .boxed(),
             ruleset(file, item.boxed()),
             schedule(file),
