@@ -17,3 +17,4 @@ pub mod packs;
 pub mod pipeline;
 pub mod runtest;
 pub mod saturate;
+pub mod verify;

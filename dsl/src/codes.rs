@@ -1,8 +1,8 @@
 //! Every diagnostic code with its explanation: what `rewright explain RW0105` prints.
 //!
 //! The first two digits name the stage: `RW01` syntax, `RW02` names, `RW03` types and effects, `RW04` what a rule must
-//! be like, and from `RW0451` unsafe rules, lists, blocks and what this version does not do yet, `RW05` lints. A code
-//! never changes its meaning and is never used again.
+//! be like, and from `RW0451` unsafe rules, lists, blocks and what this version does not do yet, `RW05` lints, `RW07`
+//! what `verify` finds. A code never changes its meaning and is never used again.
 
 /// A code and what it means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +16,7 @@ pub struct Code {
 }
 
 /// All codes, by stage, each in ascending order.
-pub const TABLES: &[&[Code]] = &[SYNTAX, NAMES, TYPES, RULES, LINTS];
+pub const TABLES: &[&[Code]] = &[SYNTAX, NAMES, TYPES, RULES, LINTS, EVIDENCE];
 
 /// The explanation of a code. Upper or lower case.
 pub fn explain(code: &str) -> Option<&'static str> {
@@ -468,6 +468,38 @@ const LINTS: &[Code] = &[
         "right side without a meaning",
         "At some types at which the left side can match, the right side has a call without a meaning, such as an \
          extension to a narrower type. Exclude those types by a condition, or by a narrower bound.",
+    ),
+];
+
+/// `RW07xx`: rules that are wrong, or not proved.
+const EVIDENCE: &[Code] = &[
+    code(
+        "RW0701",
+        "rule is wrong",
+        "There are values at which the two sides of the rule differ. They are shown with the value of each side, and as \
+         an example that can be put into the pack: it says that the sides are different, so it fails as long as the rule \
+         makes them one. Correct the right side, or add a condition that excludes the values. Operations are total: a \
+         quotient by zero has a value, too, whether or not the operation traps there.",
+    ),
+    code(
+        "RW0702",
+        "rule holds one way only",
+        "Wherever both sides have definite values they are equal, but one side is defined where the other is not: the \
+         other traps there, or is a NaN whose bits nobody may rely on. A rule states an equality, which the optimiser \
+         uses in both directions, so one direction is not enough. Add a condition under which both sides are defined.",
+    ),
+    code(
+        "RW0703",
+        "rule can never fire",
+        "At no type instance can all conditions hold at once, or the left side has a meaning at none. Most often a \
+         comparison's operands were given the type of its result, or two conditions contradict each other.",
+    ),
+    code(
+        "RW0704",
+        "rule is not decided",
+        "The solver ran out of steps, or the rule mentions something that has no meaning: an operation with neither a \
+         `@model` nor a `spec`, or a fact without a `spec`. No counterexample was found among the values that were \
+         tried, which proves nothing. State the missing meaning, or allow more steps with `--steps`.",
     ),
 ];
 

@@ -8,6 +8,7 @@ pub mod codes;
 pub mod diagnostic;
 pub mod egglog;
 pub mod fmt;
+pub mod instances;
 pub mod load;
 #[allow(missing_docs, reason = "the line over a variant shows its fields as they are written")]
 pub mod program;

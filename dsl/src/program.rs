@@ -286,3 +286,30 @@ impl Program {
             .collect()
     }
 }
+
+/// The terms of a rule that stand in the e-graph, and those of its conditions.
+pub fn for_each_term<'r>(rule: &'r Rule, f: &mut impl FnMut(&'r Term)) {
+    rule.left.iter().for_each(&mut *f);
+    match &rule.right {
+        Conclusion::Equal(term) => f(term),
+        Conclusion::Fact(_, terms) => terms.iter().for_each(&mut *f),
+    }
+    rule.guards.iter().for_each(|guard| in_guard(guard, f));
+}
+
+/// The terms of a condition.
+pub(crate) fn in_guard<'r>(guard: &'r Guard, f: &mut impl FnMut(&'r Term)) {
+    match guard {
+        Guard::Fact(_, terms) => terms.iter().for_each(&mut *f),
+        Guard::Class { left, right, .. } | Guard::Compare { left, right, .. } => {
+            f(left);
+            f(right);
+        }
+        Guard::Holds(term) | Guard::Is(term, _) => f(term),
+        Guard::Not(inner) => in_guard(inner, f),
+        Guard::Or(a, b) => {
+            in_guard(a, f);
+            in_guard(b, f);
+        }
+    }
+}

@@ -1,6 +1,7 @@
 //! `rewright check`: parses, types and lints packs, and runs every example.
 
-use super::{Finding, Format, out, packs, sources};
+use super::findings::{self, Format};
+use super::{Finding, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::examples;
 use anyhow::{Context, Result};
@@ -67,8 +68,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
     let errors = diagnostics.len() - warnings;
     match args.format {
-        Format::Text => {
-            packs::print(&files, &diagnostics);
+        Format::Full | Format::Concise => {
+            findings::print(args.format, &files, &diagnostics);
             for rule in &silent {
                 out::note(&format!("note: {rule} takes part in no example"));
             }
@@ -88,6 +89,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             });
             out::result(&format!("{report:#}\n"));
         }
+        Format::Sarif | Format::Github | Format::Junit => findings::print(args.format, &files, &diagnostics),
     }
     let clean = errors == 0 && (!args.strict || warnings == 0);
     Ok(if clean { Finding::Clean } else { Finding::Found })

@@ -8,6 +8,7 @@ mod difftest;
 mod emit;
 mod explain;
 mod extract;
+mod findings;
 mod fmt;
 mod fuzz;
 mod harness;
@@ -15,6 +16,7 @@ mod opt;
 mod packs;
 mod run;
 mod sources;
+mod verify;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -31,6 +33,8 @@ struct Cli {
 enum Command {
     /// Parse, type and lint packs, and run every example
     Check(check::Args),
+    /// Prove each rule at each type, or find values at which it is wrong
+    Verify(verify::Args),
     /// Format rule packs
     Fmt(fmt::Args),
     /// Optimise a CLIF file
@@ -78,6 +82,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Check(args) => check::run(args),
+        Command::Verify(args) => verify::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Opt(args) => opt::run(args),
         Command::Run(args) => run::run(args),

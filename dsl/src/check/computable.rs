@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::report::Report;
-use rewright_typeprop::{Model, OpId, Term};
+use rewright_typeprop::{Model, OpId, Term, Universe};
 
 impl Checker<'_> {
     /// A meaning must not lead back to itself.
@@ -40,38 +40,38 @@ impl Checker<'_> {
             }
         }
     }
+}
 
-    /// By operation: which arguments must be known to compute it.
-    pub(super) fn computable_ops(&self) -> Vec<Option<Vec<bool>>> {
-        let ops = &self.program.universe.ops;
-        let mut out: Vec<Option<Vec<bool>>> = vec![None; ops.len()];
+/// By operation: which arguments must be known to compute it.
+pub(crate) fn computable_ops(universe: &Universe) -> Vec<Option<Vec<bool>>> {
+    let ops = &universe.ops;
+    let mut out: Vec<Option<Vec<bool>>> = vec![None; ops.len()];
+    for (id, op) in ops.iter() {
+        let known = match op.model {
+            Some(Model::Width) => Some(false),
+            Some(model) if model.memory().is_some() => None,
+            Some(_) => Some(true),
+            None if op.host && op.effects.is_pure() => Some(true),
+            None => None,
+        };
+        out[id.0 as usize] = known.map(|needed| vec![needed; op.params.len()]);
+    }
+    // Specs build on each other without cycles: as many rounds as the longest chain.
+    loop {
+        let mut changed = false;
         for (id, op) in ops.iter() {
-            let known = match op.model {
-                Some(Model::Width) => Some(false),
-                Some(model) if model.memory().is_some() => None,
-                Some(_) => Some(true),
-                None if op.host && op.effects.is_pure() => Some(true),
-                None => None,
-            };
-            out[id.0 as usize] = known.map(|needed| vec![needed; op.params.len()]);
+            if out[id.0 as usize].is_some() {
+                continue;
+            }
+            let Some(spec) = &op.spec else { continue };
+            let mut needed = vec![false; op.params.len()];
+            if needs(spec, &out, &mut needed) {
+                out[id.0 as usize] = Some(needed);
+                changed = true;
+            }
         }
-        // Specs build on each other without cycles: as many rounds as the longest chain.
-        loop {
-            let mut changed = false;
-            for (id, op) in ops.iter() {
-                if out[id.0 as usize].is_some() {
-                    continue;
-                }
-                let Some(spec) = &op.spec else { continue };
-                let mut needed = vec![false; op.params.len()];
-                if needs(spec, &out, &mut needed) {
-                    out[id.0 as usize] = Some(needed);
-                    changed = true;
-                }
-            }
-            if !changed {
-                return out;
-            }
+        if !changed {
+            return out;
         }
     }
 }
@@ -91,7 +91,7 @@ fn callees_in(term: &Term, out: &mut Vec<u32>) {
 }
 
 /// Marks the variables that must be known to compute a term; false if it cannot be computed.
-pub(super) fn needs(term: &Term, ops: &[Option<Vec<bool>>], out: &mut [bool]) -> bool {
+pub(crate) fn needs(term: &Term, ops: &[Option<Vec<bool>>], out: &mut [bool]) -> bool {
     match term {
         Term::Lit(..) => true,
         Term::Eval(inner) => needs(inner, ops, out),

@@ -41,6 +41,8 @@ mod solve;
 mod tests;
 mod variables;
 
+pub(crate) use computable::{computable_ops, needs};
+
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{FactId, Program, RuleId};
 use crate::syntax::ast::{File, Item, ItemKind, Name, Span};
@@ -92,6 +94,7 @@ pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
     checker.check_laws();
     checker.check_schedules();
     checker.check_examples();
+    crate::instances::TypeInstances::intern(&mut checker.program.universe.types);
     checker.lint();
     let Checker { program, mut diagnostics, .. } = checker;
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));

@@ -113,7 +113,7 @@ impl<'a> Checker<'a> {
         }
         self.fact_specs();
         self.reject_cyclic_specs();
-        self.computable = self.computable_ops();
+        self.computable = super::computable_ops(&self.program.universe);
     }
 
     /// What facts mean: a condition over their parameters.

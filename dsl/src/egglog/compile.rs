@@ -8,7 +8,7 @@ use super::{
     Action, Atom, EgglogProgram, EgglogRule, Expr, Primitive, PrimitiveKind, REST_COLUMNS, Relation, Ruleset, Skipped,
     Sort, Table, TableKind,
 };
-use crate::program::{Conclusion, FactId, Guard, Program, Rule, RuleId, VarKind};
+use crate::program::{Conclusion, FactId, Guard, Program, Rule, RuleId, VarKind, for_each_term, in_guard};
 use indexmap::IndexMap;
 use rewright_typeprop::types::{TypeData, TypeParam};
 use rewright_typeprop::{Op, OpId, Term, Ty, TypeExpr, TypeStore};
@@ -400,32 +400,6 @@ fn within(term: &Term, depth: usize) -> bool {
                 args.iter().all(|arg| within(arg, depth - 1)) && state.iter().all(|s| within(s, depth - 1))
             }
         }
-}
-
-/// The terms of a rule that stand in the e-graph, and those of its conditions.
-fn for_each_term<'r>(rule: &'r Rule, f: &mut impl FnMut(&'r Term)) {
-    rule.left.iter().for_each(&mut *f);
-    match &rule.right {
-        Conclusion::Equal(term) => f(term),
-        Conclusion::Fact(_, terms) => terms.iter().for_each(&mut *f),
-    }
-    rule.guards.iter().for_each(|guard| in_guard(guard, f));
-}
-
-fn in_guard<'r>(guard: &'r Guard, f: &mut impl FnMut(&'r Term)) {
-    match guard {
-        Guard::Fact(_, terms) => terms.iter().for_each(&mut *f),
-        Guard::Class { left, right, .. } | Guard::Compare { left, right, .. } => {
-            f(left);
-            f(right);
-        }
-        Guard::Holds(term) | Guard::Is(term, _) => f(term),
-        Guard::Not(inner) => in_guard(inner, f),
-        Guard::Or(a, b) => {
-            in_guard(a, f);
-            in_guard(b, f);
-        }
-    }
 }
 
 fn for_each_type(rule: &Rule, f: &mut impl FnMut(&TypeExpr)) {

@@ -1,0 +1,196 @@
+//! `rewright verify`: is each rule right at each type? Values first, then an SMT solver.
+
+use super::{Finding, out, packs, sources};
+use crate::verify::{self, Instance, Options, RuleReport, Verdict};
+use anyhow::{Context, Result};
+use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
+use rewright_dsl::program::{Program, RuleId};
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+/// Arguments of `verify`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Packs, or directories of packs
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Only rules whose qualified name contains this
+    #[arg(long)]
+    rule: Option<String>,
+    /// How to report
+    #[arg(long, value_enum, default_value_t)]
+    format: super::findings::Format,
+    /// Solver processes [default: one per core]
+    #[arg(long)]
+    jobs: Option<usize>,
+    /// Seconds per question to the solver; its steps run out first
+    #[arg(long, default_value_t = 60)]
+    timeout: u64,
+    /// Solver steps per question; 0: no limit
+    #[arg(long, default_value_t = Options::default().steps)]
+    steps: u64,
+    /// Values to try per type instance; 0: only the solver
+    #[arg(long, default_value_t = Options::default().samples)]
+    samples: usize,
+    /// The solver with its arguments; it reads SMT-LIB from its standard input
+    #[arg(long, default_value = "z3 -in")]
+    solver: String,
+    /// Where to keep verdicts [default: rewright/verify in the user's cache directory]
+    #[arg(long, value_name = "DIR")]
+    cache: Option<PathBuf>,
+    /// Keep no verdicts and use none
+    #[arg(long)]
+    no_cache: bool,
+    /// Rules that could not be decided are findings, too
+    #[arg(long)]
+    strict: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let paths = sources::packs(&args.paths)?;
+    let crate::packs::Packs { program, sources: files, diagnostics, roots } = packs::load(&paths)?;
+    let errors: Vec<_> = diagnostics.into_iter().filter(|d| d.severity == Severity::Error).collect();
+    if !errors.is_empty() {
+        packs::print(&files, &errors);
+        return Ok(Finding::Found);
+    }
+    // What is only imported has been verified by its own author.
+    let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));
+    let wanted = |name: &str| own(name) && args.rule.as_ref().is_none_or(|part| name.contains(part));
+    let rules: Vec<RuleId> =
+        (0..program.rules.len() as u32).map(RuleId).filter(|r| wanted(&program.rule(*r).name)).collect();
+    let options = options(&args);
+    let progress = super::progress("rules", rules.len() as u64);
+    let begun = Instant::now();
+    let reports = verify::verify(&program, &rules, &options, &|| progress.inc(1)).context("verification stopped")?;
+    progress.finish_and_clear();
+    let found: Vec<Diagnostic> = reports.iter().filter_map(|r| diagnostic(&program, r)).collect();
+    let summary = summary(&reports, begun.elapsed());
+    match args.format {
+        super::findings::Format::Json => out::result(&format!("{:#}\n", document(&program, &reports))),
+        format => {
+            super::findings::print(format, &files, &found);
+            if format.is_for_people() {
+                list_narrower(&program, &reports);
+                out::result(&summary);
+            }
+        }
+    }
+    let bad = |r: &RuleReport| match r.verdict {
+        Verdict::Equal | Verdict::Narrower => false,
+        Verdict::Unknown => args.strict,
+        Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
+    };
+    Ok(if reports.iter().any(bad) { Finding::Found } else { Finding::Clean })
+}
+
+fn options(args: &Args) -> Options {
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    Options {
+        solver: args.solver.split_whitespace().map(String::from).collect(),
+        steps: args.steps,
+        timeout: Duration::from_secs(args.timeout),
+        jobs: args.jobs.unwrap_or(cores),
+        samples: args.samples,
+        cache: if args.no_cache { None } else { args.cache.clone().or_else(verify::default_folder) },
+        ..Options::default()
+    }
+}
+
+/// `RW0701` and its like, for what is not proved.
+fn diagnostic(program: &Program, report: &RuleReport) -> Option<Diagnostic> {
+    let rule = program.rule(report.rule);
+    let worst = report.worst();
+    let at = worst.map_or(String::new(), |i| i.types.join(", "));
+    let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
+    let reason = worst.and_then(|i| i.reason.clone()).unwrap_or_default();
+    let (code, severity, message, text, help) = match report.verdict {
+        Verdict::Equal | Verdict::Narrower => return None,
+        Verdict::Counterexample => {
+            let (text, help) = refutation(worst?);
+            ("RW0701", Severity::Error, format!("rule {} is wrong{at}", rule.name), text, help)
+        }
+        Verdict::OneWay => {
+            let help = "a rule states an equality: add a condition under which both sides are defined";
+            ("RW0702", Severity::Error, format!("rule {} holds one way only{at}", rule.name), reason, Some(help.into()))
+        }
+        Verdict::CannotFire => {
+            let reason = if reason.is_empty() { "no type instance has a meaning".into() } else { reason };
+            ("RW0703", Severity::Error, format!("rule {} can never fire", rule.name), reason, None)
+        }
+        Verdict::Unknown => {
+            let count = report.instances.iter().filter(|i| i.verdict == Verdict::Unknown).count();
+            let method = worst.map_or(String::new(), |i| i.method.clone());
+            let message = format!("rule {} is not decided{at}", rule.name);
+            let help = format!("{count} of {} type instances; evidence: {method}", report.instances.len());
+            ("RW0704", Severity::Warning, message, reason, Some(help))
+        }
+    };
+    Some(Diagnostic { code, severity, message, primary: Label { span: rule.span, text }, secondary: vec![], help })
+}
+
+/// What is different, and the example to paste.
+fn refutation(instance: &Instance) -> (String, Option<String>) {
+    let Some(c) = &instance.counterexample else { return (String::new(), None) };
+    let values: Vec<String> = c.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    let text = format!("left is {}, right is {} where {}", c.left, c.right, values.join(", "));
+    (text, c.example.as_ref().map(|e| format!("this fails as long as the rule is there:\n{e}")))
+}
+
+/// The rules that were proved at smaller widths only.
+fn list_narrower(program: &Program, reports: &[RuleReport]) {
+    for report in reports.iter().filter(|r| r.verdict == Verdict::Narrower) {
+        for i in report.instances.iter().filter(|i| i.verdict == Verdict::Narrower) {
+            let name = &program.rule(report.rule).name;
+            out::note(&format!(
+                "note: {name} at {}: {} ({})",
+                i.types.join(", "),
+                i.method,
+                i.reason.as_deref().unwrap_or("")
+            ));
+        }
+    }
+}
+
+fn summary(reports: &[RuleReport], time: Duration) -> String {
+    let instances: usize = reports.iter().map(|r| r.instances.len()).sum();
+    let cached = reports.iter().filter(|r| r.cached).count();
+    let counts: Vec<String> = Verdict::ALL
+        .iter()
+        .map(|v| format!("{} {}", reports.iter().filter(|r| r.verdict == *v).count(), v.words()))
+        .collect();
+    format!(
+        "{} rules, {instances} type instances: {}; {cached} by the cache, {:.1} s\n",
+        reports.len(),
+        counts.join(", "),
+        time.as_secs_f64()
+    )
+}
+
+fn document(program: &Program, reports: &[RuleReport]) -> Value {
+    let rules: Vec<Value> = reports
+        .iter()
+        .map(|r| {
+            let name = &program.rule(r.rule).name;
+            // `pack.ruleset.rule`, where the pack's own name has dots, too.
+            let pack = program.rulesets.iter().find(|(_, rules)| rules.contains(&r.rule)).map(|(set, _)| set.as_str());
+            let pack = pack.and_then(|set| set.rsplit_once('.')).map_or("", |(pack, _)| pack);
+            let instances: Vec<Value> = r
+                .instances
+                .iter()
+                .map(|i| {
+                    json!({
+                        "types": i.types, "verdict": i.verdict, "method": i.method, "reason": i.reason,
+                        "seconds": i.seconds,
+                    })
+                })
+                .collect();
+            json!({
+                "name": name, "pack": pack, "verdict": r.verdict, "instances": instances,
+                "counterexample": r.worst().and_then(|i| i.counterexample.as_ref()),
+            })
+        })
+        .collect();
+    json!({ "rules": rules })
+}

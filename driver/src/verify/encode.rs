@@ -1,0 +1,474 @@
+//! A rule at one type instance as a question to a solver.
+//!
+//! Variables become unconstrained bit vectors, states become arrays of bytes, types without representation sorts of
+//! their own, and operations without a meaning functions that nobody knows. Conditions become preconditions: a fact is
+//! what its `spec` says; `distinct` says nothing, since different classes may have equal values.
+//!
+//! A NaN that arithmetic makes has open bits. Each value carries where it is such a NaN (`nan`), and where its bits
+//! depend on those of one (`open`). Two such NaNs count as equal.
+//!
+//! Trapping operations are total values; where they would trap is kept beside the sides.
+
+use super::concrete::{fact_types, type_of};
+use super::smt::{self, Expr, Script, Sort};
+use rewright_dsl::program::{Conclusion, FactId, Guard, Program, Rule, VarKind};
+use rewright_typeprop::eval::{literal, scalar_of};
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::{Model, Op, OpId, Scalar, Term, TypeExpr};
+
+/// A value with what is open about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Symbolic {
+    bits: Expr,
+    /// Some NaN that arithmetic made.
+    nan: Expr,
+    /// Depends on the bits of such a NaN.
+    open: Expr,
+}
+
+impl Symbolic {
+    fn known(bits: Expr) -> Self {
+        Symbolic { bits, nan: Expr::FALSE, open: Expr::FALSE }
+    }
+}
+
+/// Why a rule cannot be asked about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct OutOfScope(pub(super) String);
+
+type Encoded<T> = Result<T, OutOfScope>;
+
+/// Sides, conditions and what is to be shown of them.
+pub(super) struct Question {
+    script: Script,
+    /// One per variable of the rule.
+    pub(super) vars: Vec<Expr>,
+    /// The rule matches.
+    fires: Expr,
+    /// What is claimed does not hold, for values that are not open.
+    wrong: Expr,
+    /// What is claimed does not hold, if open bits are compared as they come.
+    differs: Expr,
+    /// By side: it is open there.
+    open: [Expr; 2],
+    /// By side: computing it traps.
+    traps: [Expr; 2],
+    /// Something has no meaning, so that a counterexample is none.
+    pub(super) uninterpreted: Option<String>,
+}
+
+/// What to ask.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ask {
+    /// Is there a counterexample?
+    Wrong,
+    /// Can the rule match at all?
+    Fires,
+    /// Do the sides differ where open bits are compared as they come?
+    Differs,
+    /// So, although this side is not open.
+    DiffersDespite(usize),
+    /// Does the right side trap where the left does not?
+    TrapsMore,
+}
+
+impl Question {
+    /// The script that is satisfiable iff the answer is yes; `None` where it is plainly no.
+    pub(super) fn script(&mut self, ask: Ask) -> Option<String> {
+        let s = &mut self.script;
+        let claim = match ask {
+            Ask::Wrong => self.wrong,
+            Ask::Fires => Expr::TRUE,
+            Ask::Differs => self.differs,
+            Ask::DiffersDespite(side) => {
+                let closed = s.not(self.open[side]);
+                s.and(&[self.differs, closed])
+            }
+            Ask::TrapsMore => {
+                let not_left = s.not(self.traps[0]);
+                s.and(&[self.traps[1], not_left])
+            }
+        };
+        let claim = s.and(&[self.fires, claim]);
+        (claim != Expr::FALSE).then(|| s.asserting(claim))
+    }
+
+    /// Can anything about the sides be open?
+    pub(super) fn may_be_open(&self) -> bool {
+        self.open != [Expr::FALSE; 2]
+    }
+
+    /// The names of the variables that are bit vectors, with their positions.
+    pub(super) fn names(&self) -> Vec<(usize, &str)> {
+        let bits = |e: &Expr| matches!(e.sort(), Sort::Bits(_));
+        self.vars.iter().enumerate().filter(|(_, e)| bits(e)).map(|(i, e)| (i, self.script.name(*e))).collect()
+    }
+}
+
+/// Encodes a rule at an instance, with all widths divided by `shrink`.
+pub(super) fn question(program: &Program, rule: &Rule, targs: &[Option<Scalar>], shrink: u32) -> Encoded<Question> {
+    let mut e =
+        Encoder { program, rule, shrink, s: Script::new(), traps: vec![], defined: vec![], uninterpreted: None };
+    let mut vars = vec![];
+    for (i, var) in rule.vars.iter().enumerate() {
+        let sort = match &var.kind {
+            VarKind::State => Sort::Memory,
+            VarKind::Value { ty, .. } => e.sort(ty, targs)?,
+        };
+        vars.push(Symbolic::known(e.s.variable(&format!("{}.{i}", var.name), sort)));
+    }
+    let scope = Scope { targs, vars: &vars, strict: false, outer: true };
+    let mut fires = vec![];
+    for guard in &rule.guards {
+        fires.push(e.guard(guard, scope)?);
+    }
+    let left = e.term(&rule.left[0], scope)?;
+    let left_traps = e.take_traps();
+    let (wrong, differs, open);
+    match &rule.right {
+        Conclusion::Equal(right) => {
+            let right = e.term(right, scope)?;
+            (wrong, differs) = e.difference(rule, targs, left, right);
+            let by_side = [left, right].map(|v| e.s.or(&[v.nan, v.open]));
+            open = by_side;
+        }
+        Conclusion::Fact(fact, args) => {
+            let (holds, is_open) = e.fact(*fact, args, scope)?;
+            differs = e.s.not(holds);
+            let closed = e.s.not(is_open);
+            wrong = e.s.and(&[differs, closed]);
+            open = [is_open, is_open];
+        }
+    }
+    let right_traps = e.take_traps();
+    // What `eval` cannot compute makes no match.
+    fires.append(&mut e.defined);
+    let fires = e.s.and(&fires);
+    let vars = vars.into_iter().map(|v| v.bits).collect();
+    let Encoder { s: script, uninterpreted, .. } = e;
+    Ok(Question { script, vars, fires, wrong, differs, open, traps: [left_traps, right_traps], uninterpreted })
+}
+
+/// What the variables and type parameters of a term are.
+#[derive(Clone, Copy)]
+struct Scope<'a> {
+    targs: &'a [Option<Scalar>],
+    vars: &'a [Symbolic],
+    /// Computed while matching: a NaN that arithmetic makes ends that.
+    strict: bool,
+    /// On a side of the rule itself, so that its traps count.
+    outer: bool,
+}
+
+struct Encoder<'p> {
+    program: &'p Program,
+    rule: &'p Rule,
+    shrink: u32,
+    s: Script,
+    /// Conditions under which the side that is being encoded traps.
+    traps: Vec<Expr>,
+    /// What must hold for strict terms to have a value.
+    defined: Vec<Expr>,
+    uninterpreted: Option<String>,
+}
+
+impl Encoder<'_> {
+    fn width(&self, scalar: Scalar) -> u32 {
+        scalar.bits() / self.shrink
+    }
+
+    fn sort(&mut self, ty: &TypeExpr, targs: &[Option<Scalar>]) -> Encoded<Sort> {
+        let types = &self.program.universe.types;
+        if let Some(scalar) = scalar_of(types, ty, targs) {
+            return Ok(Sort::Bits(self.width(scalar)));
+        }
+        let name = match types.find_instance(ty, &[]) {
+            Some(ty) => types.display(ty),
+            // Types of a domain differ in their parameters at most: one sort for all is a weaker claim to prove.
+            None => match ty {
+                TypeExpr::App(decl, _) => types.decl(*decl).name.clone(),
+                TypeExpr::Param(i) => {
+                    self.rule.tparams.get(*i as usize).map_or_else(|| format!("?{i}"), |p| format!("type {}", p.name))
+                }
+                TypeExpr::Int(n) => n.to_string(),
+            },
+        };
+        Ok(self.s.domain(&name))
+    }
+
+    fn take_traps(&mut self) -> Expr {
+        let traps = std::mem::take(&mut self.traps);
+        self.s.or(&traps)
+    }
+
+    /// `wrong` and `differs` of two sides.
+    fn difference(&mut self, rule: &Rule, targs: &[Option<Scalar>], left: Symbolic, right: Symbolic) -> (Expr, Expr) {
+        let s = &mut self.s;
+        let same_bits = s.equal(left.bits, right.bits);
+        let both = s.and(&[left.nan, right.nan]);
+        let same = s.or(&[same_bits, both]);
+        let differs = s.not(same);
+        let mut excused = vec![left.open, right.open];
+        let scalar = type_of(self.program, &rule.left[0], rule, targs);
+        if let Some(format) = scalar.filter(|t| !t.is_int()).and_then(|t| smt::Format::of_width(t.bits() / self.shrink))
+        {
+            for (some_nan, other) in [(left.nan, right.bits), (right.nan, left.bits)] {
+                if some_nan != Expr::FALSE {
+                    let float = s.float(other, format);
+                    let nan = s.apply("fp.isNaN", &[float], Sort::Bool);
+                    excused.push(s.and(&[some_nan, nan]));
+                }
+            }
+        }
+        let excused = s.or(&excused);
+        let definite = s.not(excused);
+        (s.and(&[differs, definite]), differs)
+    }
+
+    fn term(&mut self, term: &Term, scope: Scope<'_>) -> Encoded<Symbolic> {
+        match term {
+            Term::Var(n) => {
+                scope.vars.get(*n as usize).copied().ok_or_else(|| OutOfScope("an unbound variable".into()))
+            }
+            Term::Lit(lit, ty) => self.literal(lit, ty, scope),
+            Term::Eval(inner) => self.term(inner, Scope { strict: true, outer: false, ..scope }),
+            Term::Call { op, targs, args, state } => {
+                let args = args.iter().map(|a| self.term(a, scope)).collect::<Encoded<Vec<_>>>()?;
+                let types = &self.program.universe.types;
+                let own: Vec<_> = targs.iter().map(|ty| scalar_of(types, ty, scope.targs)).collect();
+                let state = state.as_deref().map(|state| self.term(state, scope)).transpose()?;
+                let value = self.call(*op, targs, &own, &args, state, scope)?;
+                if scope.strict {
+                    let closed = self.s.not(value.nan);
+                    self.defined.push(closed);
+                }
+                Ok(value)
+            }
+        }
+    }
+
+    fn literal(&mut self, lit: &Literal, ty: &TypeExpr, scope: Scope<'_>) -> Encoded<Symbolic> {
+        let Some(scalar) = scalar_of(&self.program.universe.types, ty, scope.targs) else {
+            // A literal of a domain type: a constant of its own.
+            let sort = self.sort(ty, scope.targs)?;
+            return Ok(Symbolic::known(self.s.unknown(&format!("literal {lit:?}"), &[], sort)));
+        };
+        let width = self.width(scalar);
+        let value = if self.shrink == 1 {
+            literal(lit, scalar).map(|n| u128::from(scalar.zero_extended(n)))
+        } else {
+            small_literal(lit, scalar, width)
+        };
+        let value = value.ok_or_else(|| OutOfScope(format!("{lit:?} does not fit {width} bits")))?;
+        Ok(Symbolic::known(self.s.bits(width, value)))
+    }
+
+    fn call(
+        &mut self,
+        op: OpId,
+        targs: &[TypeExpr],
+        own: &[Option<Scalar>],
+        args: &[Symbolic],
+        state: Option<Symbolic>,
+        scope: Scope<'_>,
+    ) -> Encoded<Symbolic> {
+        let decl = self.program.universe.ops.get(op);
+        if scope.outer && !scope.strict {
+            self.record_traps(decl, own, args)?;
+        }
+        if let (Some(access), Some(state)) = (decl.model.and_then(Model::memory), state) {
+            return self.access(decl, own, access, args, state);
+        }
+        if let Some(spec) = &decl.spec {
+            return self.term(spec, Scope { targs: own, vars: args, strict: scope.strict, outer: false });
+        }
+        let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
+        let result = match decl.results.first() {
+            Some(ty) => self.sort(ty, own)?,
+            None => Sort::Memory,
+        };
+        let Some(model) = decl.model else {
+            let shown: Vec<String> = targs.iter().map(|t| format!("{t:?}")).collect();
+            self.uninterpreted.get_or_insert_with(|| format!("`{}` has neither model nor `spec`", decl.name));
+            let mut all = bits;
+            all.extend(state.map(|s| s.bits));
+            let sorts: Vec<String> = all.iter().map(|e| self.s.sort_text(e.sort())).collect();
+            let name = format!("{}{{{}}} {}", decl.unique, shown.join(", "), sorts.join(" ")).replace('|', "/");
+            return Ok(Symbolic::known(self.s.unknown(&name, &all, result)));
+        };
+        let Sort::Bits(width) = result else {
+            return Err(OutOfScope(format!("`{}` gives no machine value at these types", decl.name)));
+        };
+        if !bits.iter().all(|e| matches!(e.sort(), Sort::Bits(_))) {
+            return Err(OutOfScope(format!("`{}` takes no machine word at these types", decl.name)));
+        }
+        let meaning = smt::meaning(&mut self.s, model, &bits, width)
+            .ok_or_else(|| OutOfScope(format!("`{}` has no meaning for the solver at these types", decl.name)))?;
+        Ok(self.openness(model, meaning, args))
+    }
+
+    /// What is open about a result.
+    fn openness(&mut self, model: Model, meaning: smt::Meaning, args: &[Symbolic]) -> Symbolic {
+        let s = &mut self.s;
+        let opens: Vec<Expr> = args.iter().map(|a| a.open).collect();
+        let (nan, open) = match model {
+            Model::Select => {
+                let chosen = s.nonzero(args[0].bits);
+                let nan = s.choose(chosen, args[1].nan, args[2].nan);
+                let arm = s.choose(chosen, args[1].open, args[2].open);
+                (nan, s.or(&[args[0].open, arm]))
+            }
+            // Any NaN, negated, is any NaN.
+            Model::Fneg => (args[0].nan, args[0].open),
+            Model::Fabs | Model::Fcopysign | Model::Bitcast => {
+                let nans: Vec<Expr> = args.iter().map(|a| a.nan).chain(opens).collect();
+                (Expr::FALSE, s.or(&nans))
+            }
+            _ => {
+                let any = s.or(&opens);
+                let not_nan = s.not(meaning.nan);
+                (meaning.nan, s.and(&[any, not_nan]))
+            }
+        };
+        Symbolic { bits: meaning.bits, nan, open }
+    }
+
+    fn access(
+        &mut self,
+        decl: &Op,
+        own: &[Option<Scalar>],
+        access: rewright_typeprop::model::MemoryAccess,
+        args: &[Symbolic],
+        state: Symbolic,
+    ) -> Encoded<Symbolic> {
+        if self.shrink != 1 {
+            return Err(OutOfScope("memory has bytes of 8 bits".into()));
+        }
+        let address = self.address(args);
+        let mut opens: Vec<Expr> = args.iter().map(|a| a.open).collect();
+        opens.push(state.open);
+        let bits = if access.store {
+            opens.push(args[1].nan);
+            smt::store(&mut self.s, state.bits, address, access, args[1].bits)
+        } else {
+            let result = decl.results.first().ok_or_else(|| OutOfScope("a load without result".into()))?;
+            let Sort::Bits(width) = self.sort(result, own)? else {
+                return Err(OutOfScope("a load of no machine value".into()));
+            };
+            smt::load(&mut self.s, state.bits, address, access, width)
+        };
+        let open = self.s.or(&opens);
+        Ok(Symbolic { bits, nan: Expr::FALSE, open })
+    }
+
+    /// The first operand plus the last one.
+    fn address(&mut self, args: &[Symbolic]) -> Expr {
+        let (base, offset) = (args[0].bits, args[args.len() - 1].bits);
+        self.s.apply("bvadd", &[base, offset], Sort::Bits(64))
+    }
+
+    /// Adds the conditions under which an operation of a side traps.
+    fn record_traps(&mut self, decl: &Op, own: &[Option<Scalar>], args: &[Symbolic]) -> Encoded<()> {
+        for check in &decl.checks {
+            let trap = match &check.condition {
+                Some(condition) => {
+                    let scope = Scope { targs: own, vars: args, strict: false, outer: false };
+                    let value = self.term(condition, scope)?;
+                    self.s.nonzero(value.bits)
+                }
+                // Nobody can say when; but the same access traps alike, and so does the same call.
+                None => match decl.model.and_then(Model::memory) {
+                    Some(access) if self.shrink == 1 => {
+                        let ty = if access.store { decl.params.get(1).map(|p| &p.ty) } else { decl.results.first() };
+                        let ty = ty.and_then(|ty| scalar_of(&self.program.universe.types, ty, own));
+                        let bits = access.bits.or(ty.map(Scalar::bits)).unwrap_or(8);
+                        let address = self.address(args);
+                        self.s.unknown(&format!("no {} bytes at", bits / 8), &[address], Sort::Bool)
+                    }
+                    _ => {
+                        let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
+                        let name = format!("{} {own:?} traps with {}", decl.unique, check.code);
+                        self.s.unknown(&name, &bits, Sort::Bool)
+                    }
+                },
+            };
+            self.traps.push(trap);
+        }
+        Ok(())
+    }
+
+    fn guard(&mut self, guard: &Guard, scope: Scope<'_>) -> Encoded<Expr> {
+        let outside = std::mem::take(&mut self.defined);
+        let inner = Scope { strict: true, outer: false, ..scope };
+        let holds = match guard {
+            Guard::Holds(term) => {
+                let value = self.term(term, inner)?;
+                self.s.nonzero(value.bits)
+            }
+            Guard::Compare { equal, left, right } => {
+                let (left, right) = (self.term(left, inner)?, self.term(right, inner)?);
+                let same = self.s.equal(left.bits, right.bits);
+                if *equal { same } else { self.s.not(same) }
+            }
+            Guard::Class { same: true, left, right } => {
+                let scope = Scope { outer: false, ..scope };
+                let (left, right) = (self.term(left, scope)?, self.term(right, scope)?);
+                self.s.equal(left.bits, right.bits)
+            }
+            Guard::Class { same: false, .. } => Expr::TRUE,
+            Guard::Not(inner) => {
+                let holds = self.guard(inner, scope)?;
+                self.s.not(holds)
+            }
+            Guard::Or(a, b) => {
+                let (a, b) = (self.guard(a, scope)?, self.guard(b, scope)?);
+                self.s.or(&[a, b])
+            }
+            Guard::Fact(fact, args) => self.fact(*fact, args, Scope { outer: false, ..scope })?.0,
+            Guard::Is(..) => return Err(OutOfScope("a condition `is` on the type of a class".into())),
+        };
+        let mut all = std::mem::replace(&mut self.defined, outside);
+        all.push(holds);
+        Ok(self.s.and(&all))
+    }
+
+    /// Does a fact hold, and is that open?
+    fn fact(&mut self, id: FactId, args: &[Term], scope: Scope<'_>) -> Encoded<(Expr, Expr)> {
+        let program = self.program;
+        let fact = &program.facts[id.0 as usize];
+        let values = args.iter().map(|a| self.term(a, scope)).collect::<Encoded<Vec<_>>>()?;
+        let Some(spec) = &fact.spec else {
+            self.uninterpreted.get_or_insert_with(|| format!("fact `{}` has no `spec`", fact.name));
+            let bits: Vec<Expr> = values.iter().map(|v| v.bits).collect();
+            let sorts: Vec<String> = bits.iter().map(|e| self.s.sort_text(e.sort())).collect();
+            let name = format!("fact {} {}", fact.name, sorts.join(" ")).replace('|', "/");
+            return Ok((self.s.unknown(&name, &bits, Sort::Bool), Expr::FALSE));
+        };
+        let own = fact_types(program, fact, args, self.rule, scope.targs);
+        let value = self.term(spec, Scope { targs: &own, vars: &values, strict: false, outer: false })?;
+        Ok((self.s.nonzero(value.bits), value.open))
+    }
+}
+
+/// A literal at a width that no machine has.
+fn small_literal(lit: &Literal, scalar: Scalar, width: u32) -> Option<u128> {
+    let float = match lit {
+        Literal::Int(n) if scalar.is_int() => {
+            let fits = -(1i128 << (width - 1)) <= *n && *n < 1i128 << width;
+            return fits.then_some(*n as u128 & ((1 << width) - 1));
+        }
+        Literal::Int(n) => *n as f64,
+        Literal::Float(x) => *x,
+        Literal::Str(_) => return None,
+    };
+    // Zero and powers of two near one are all that rules mention; others are left to the machine's widths.
+    let format = smt::Format::of_width(width)?;
+    let sign = u128::from(float.is_sign_negative()) << (width - 1);
+    if float == 0.0 {
+        return Some(sign);
+    }
+    let exponent = float.abs().log2();
+    let bias = (1i64 << (format.exponent - 1)) - 1;
+    let exact = exponent.fract() == 0.0 && exponent.abs() < bias as f64;
+    exact.then(|| sign | (((exponent as i64 + bias) as u128) << (format.significand - 1)))
+}

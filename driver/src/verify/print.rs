@@ -1,0 +1,126 @@
+//! Terms and values as a pack writes them, for counterexamples that can be pasted.
+
+use super::concrete::Value;
+use super::prove::Case;
+use super::report::Counterexample;
+use rewright_dsl::program::{Conclusion, VarKind};
+use rewright_typeprop::eval::scalar_of;
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::{Scalar, Term, TypeExpr};
+
+/// Values at which the sides of a rule differ, and an example that says so.
+pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: Option<[Value; 2]>) -> Counterexample {
+    let vars = case.rule.vars.iter().zip(values);
+    let scalars = case.rule.vars.iter().map(|v| match &v.kind {
+        VarKind::Value { ty, .. } => scalar_of(&case.program.universe.types, ty, &case.targs),
+        VarKind::State => None,
+    });
+    let shown: Vec<String> =
+        vars.zip(scalars).map(|((var, value), scalar)| operand(value, scalar, &var.name)).collect();
+    let left_type = super::concrete::type_of(case.program, &case.rule.left[0], case.rule, &case.targs);
+    let side = |value: &Value| match value {
+        Value::State(_) => "another state".to_string(),
+        Value::Nan => "NaN".to_string(),
+        bits => operand(bits, left_type, "?"),
+    };
+    let [left, right] = match &sides {
+        Some([left, right]) => [side(left), side(right)],
+        None => ["another value".into(), "another value".into()],
+    };
+    let fact = matches!(case.rule.right, Conclusion::Fact(..));
+    let [left, right] = if fact { ["false".to_string(), "true".to_string()] } else { [left, right] };
+    Counterexample {
+        values: case.rule.vars.iter().map(|v| v.name.clone()).zip(shown.iter().cloned()).collect(),
+        left,
+        right,
+        example: example(case, values, &shown),
+    }
+}
+
+/// An example that holds of what the operations mean, and fails where the rule makes the sides one class.
+fn example(case: &Case<'_>, values: &[Value], shown: &[String]) -> Option<String> {
+    let Conclusion::Equal(right) = &case.rule.right else { return None };
+    let printer = Printer { case, values, shown };
+    let left = printer.term(&case.rule.left[0])?;
+    let right = printer.term(right)?;
+    let states: Vec<String> =
+        case.rule.vars.iter().filter(|v| v.kind == VarKind::State).map(|v| format!("{}: State", v.name)).collect();
+    let params = if states.is_empty() { String::new() } else { format!(" ({})", states.join(", ")) };
+    let name = case.rule.name.rsplit('.').find(|part| *part != "back").unwrap_or(&case.rule.name);
+    let types = case.shown().join(", ");
+    let at = if types.is_empty() { String::new() } else { format!(" at {types}") };
+    Some(format!("example \"{name} does not hold{at}\"{params}:\n  {left} differs {right}"))
+}
+
+/// A value where an operand may stand.
+fn operand(value: &Value, scalar: Option<Scalar>, name: &str) -> String {
+    let Value::Bits(bits) = value else { return name.to_string() };
+    let plain =
+        |x: f64| x.is_finite() && (x == 0.0 || (1e-4..1e15).contains(&x.abs())) && !(x == 0.0 && x.is_sign_negative());
+    match scalar {
+        Some(Scalar::F32) => {
+            let x = f32::from_bits(*bits as u32);
+            if plain(x.into()) { format!("{x:?}") } else { format!("bitcast{{i32, f32}}({:#x})", *bits as u32) }
+        }
+        Some(Scalar::F64) => {
+            let x = f64::from_bits(*bits as u64);
+            if plain(x) { format!("{x:?}") } else { format!("bitcast{{i64, f64}}({:#x})", *bits as u64) }
+        }
+        _ => bits.to_string(),
+    }
+}
+
+struct Printer<'a, 'p> {
+    case: &'a Case<'p>,
+    values: &'a [Value],
+    shown: &'a [String],
+}
+
+impl Printer<'_, '_> {
+    fn term(&self, term: &Term) -> Option<String> {
+        let types = &self.case.program.universe.types;
+        Some(match term {
+            Term::Var(n) => self.shown.get(*n as usize)?.clone(),
+            Term::Lit(Literal::Int(n), ty) => match scalar_of(types, ty, &self.case.targs) {
+                Some(Scalar::F32 | Scalar::F64) => format!("{n}.0"),
+                _ => n.to_string(),
+            },
+            Term::Lit(Literal::Float(x), _) => format!("{x:?}"),
+            Term::Lit(Literal::Str(text), _) => format!("{text:?}"),
+            Term::Eval(inner) => {
+                let scalar = super::concrete::type_of(self.case.program, inner, self.case.rule, &self.case.targs);
+                let concrete = super::concrete::Concrete {
+                    program: self.case.program,
+                    rule: self.case.rule,
+                    targs: &self.case.targs,
+                };
+                operand(&concrete.computed(inner, self.values)?, scalar, "?")
+            }
+            Term::Call { op, targs, args, state } => {
+                let decl = self.case.program.universe.ops.get(*op);
+                let mut text = decl.name.clone();
+                if !targs.is_empty() {
+                    let types: Option<Vec<String>> = targs.iter().map(|ty| self.ty(ty)).collect();
+                    text += &format!("{{{}}}", types?.join(", "));
+                }
+                let args: Option<Vec<String>> = args.iter().map(|a| self.argument(a)).collect();
+                text += &format!("({})", args?.join(", "));
+                if let Some(state) = state {
+                    text += &format!(" after {}", self.term(state)?);
+                }
+                text
+            }
+        })
+    }
+
+    /// What has a state stands in brackets.
+    fn argument(&self, term: &Term) -> Option<String> {
+        let text = self.term(term)?;
+        Some(if matches!(term, Term::Call { state: Some(_), .. }) { format!("({text})") } else { text })
+    }
+
+    fn ty(&self, ty: &TypeExpr) -> Option<String> {
+        let types = &self.case.program.universe.types;
+        Some(types.display(types.find_instance(ty, &self.case.types)?))
+    }
+}

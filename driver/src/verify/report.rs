@@ -1,0 +1,103 @@
+//! What verification says, of a rule and of each of its type instances.
+
+use rewright_dsl::program::RuleId;
+use serde::{Deserialize, Serialize};
+
+/// A verdict, from the best to the worst: a rule has the worst of its instances.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// Both sides are equal wherever the rule matches.
+    Equal,
+    /// Proved at smaller widths, and values tried at this one: the solver could not decide it here.
+    Narrower,
+    /// Nothing is known: out of scope, or out of steps.
+    Unknown,
+    /// Equal where both sides are defined, but one is defined where the other is not.
+    OneWay,
+    /// The rule never matches.
+    CannotFire,
+    /// The sides differ.
+    Counterexample,
+}
+
+impl Verdict {
+    /// All, best first.
+    pub const ALL: [Verdict; 6] = [
+        Verdict::Equal,
+        Verdict::Narrower,
+        Verdict::Unknown,
+        Verdict::OneWay,
+        Verdict::CannotFire,
+        Verdict::Counterexample,
+    ];
+
+    /// For people.
+    pub fn words(self) -> &'static str {
+        match self {
+            Verdict::Equal => "equal",
+            Verdict::Narrower => "equal at smaller widths",
+            Verdict::Unknown => "unknown",
+            Verdict::OneWay => "one way only",
+            Verdict::CannotFire => "cannot fire",
+            Verdict::Counterexample => "counterexample",
+        }
+    }
+}
+
+/// Values at which the sides differ.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Counterexample {
+    /// By variable: its name and its value.
+    pub values: Vec<(String, String)>,
+    /// The left side's value.
+    pub left: String,
+    /// The right side's value.
+    pub right: String,
+    /// An example for the pack, which fails as long as the rule is there; a fact has none.
+    pub example: Option<String>,
+}
+
+/// One type instance.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Instance {
+    /// What stands for the type parameters: `T = i32`.
+    pub types: Vec<String>,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How it was found: `values`, `solver`, `solver at 8 bits, values`.
+    pub method: String,
+    /// Why, where there is more to say.
+    pub reason: Option<String>,
+    /// Time that it took.
+    pub seconds: f64,
+    /// Where the sides differ.
+    pub counterexample: Option<Counterexample>,
+}
+
+/// A rule.
+#[derive(Clone, PartialEq, Debug)]
+pub struct RuleReport {
+    /// The rule.
+    pub rule: RuleId,
+    /// The worst verdict of its instances.
+    pub verdict: Verdict,
+    /// In order of the types' declaration.
+    pub instances: Vec<Instance>,
+    /// Nothing was asked: an earlier run had.
+    pub cached: bool,
+}
+
+impl RuleReport {
+    pub(super) fn new(rule: RuleId, instances: Vec<Instance>, cached: bool) -> Self {
+        // A type at which a condition never holds is no fault, as long as there are others.
+        let fires = |i: &&Instance| i.verdict != Verdict::CannotFire;
+        let verdict = instances.iter().filter(fires).map(|i| i.verdict).max().unwrap_or(Verdict::CannotFire);
+        RuleReport { rule, verdict, instances, cached }
+    }
+
+    /// The instance that the verdict is about.
+    pub fn worst(&self) -> Option<&Instance> {
+        self.instances.iter().find(|i| i.verdict == self.verdict)
+    }
+}

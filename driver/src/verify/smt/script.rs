@@ -1,0 +1,337 @@
+//! Definitions in SMT-LIB, built bottom up. Equal terms are one definition; truth values are folded.
+
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// An IEEE-754 binary format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(in crate::verify) struct Format {
+    /// Bits of the exponent.
+    pub(in crate::verify) exponent: u32,
+    /// Bits of the significand, the hidden one among them.
+    pub(in crate::verify) significand: u32,
+}
+
+impl Format {
+    /// The format whose values take so many bits. Below 32 bits these are no machine types: proofs at smaller
+    /// widths use them.
+    pub(in crate::verify) fn of_width(bits: u32) -> Option<Format> {
+        let exponent = match bits {
+            64 => 11,
+            32 => 8,
+            16 => 5,
+            8 => 4,
+            _ => return None,
+        };
+        Some(Format { exponent, significand: bits - exponent })
+    }
+}
+
+/// The sort of a term.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(in crate::verify) enum Sort {
+    /// A truth value.
+    Bool,
+    /// A bit vector: an integer, or the bits of a float.
+    Bits(u32),
+    /// A float, inside an operation.
+    Float(Format),
+    /// Bytes by address.
+    Memory,
+    /// A type without representation, by [`Script::domain`].
+    Domain(u32),
+}
+
+/// A term of a [`Script`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(in crate::verify) struct Expr {
+    id: u32,
+    sort: Sort,
+}
+
+impl Expr {
+    /// False.
+    pub(in crate::verify) const FALSE: Expr = Expr { id: 0, sort: Sort::Bool };
+    /// True.
+    pub(in crate::verify) const TRUE: Expr = Expr { id: 1, sort: Sort::Bool };
+
+    pub(in crate::verify) fn sort(self) -> Sort {
+        self.sort
+    }
+
+    /// The width of a bit vector; 0 for all else.
+    pub(in crate::verify) fn width(self) -> u32 {
+        if let Sort::Bits(width) = self.sort { width } else { 0 }
+    }
+}
+
+/// A term as it is used, and what it is made of.
+struct Node {
+    /// How it is spelled where it is used.
+    name: String,
+    /// What the name stands for; `None` for what needs no definition.
+    definition: Option<String>,
+    /// Terms that it mentions.
+    children: Vec<u32>,
+    /// For the bits of a float: the equation that says so.
+    equation: Option<u32>,
+    /// Longest way to a term without children.
+    depth: usize,
+}
+
+/// Terms, each of them once.
+pub(in crate::verify) struct Script {
+    declarations: String,
+    nodes: Vec<Node>,
+    known: FxHashMap<String, Expr>,
+    domains: Vec<String>,
+}
+
+impl Script {
+    pub(in crate::verify) fn new() -> Self {
+        let mut script =
+            Script { declarations: String::new(), nodes: vec![], known: FxHashMap::default(), domains: vec![] };
+        script.named("false".into(), Sort::Bool);
+        script.named("true".into(), Sort::Bool);
+        script
+    }
+
+    /// The script that is satisfiable iff `claim` can hold: declarations and one assertion, in which every term that
+    /// the claim needs is named once, by depth.
+    pub(in crate::verify) fn asserting(&self, claim: Expr) -> String {
+        let mut needed = vec![false; self.nodes.len()];
+        let mut conjuncts = vec![claim.id];
+        let mut todo = vec![claim.id];
+        while let Some(id) = todo.pop() {
+            if std::mem::replace(&mut needed[id as usize], true) {
+                continue;
+            }
+            let node = &self.nodes[id as usize];
+            todo.extend(&node.children);
+            if let Some(equation) = node.equation {
+                conjuncts.push(equation);
+                todo.push(equation);
+            }
+        }
+        let mut levels: Vec<Vec<String>> = vec![];
+        for (node, needed) in self.nodes.iter().zip(&needed) {
+            if let (true, Some(definition)) = (needed, &node.definition) {
+                if levels.len() < node.depth {
+                    levels.resize_with(node.depth, Vec::new);
+                }
+                levels[node.depth - 1].push(format!("({} {definition})", node.name));
+            }
+        }
+        levels.retain(|level| !level.is_empty());
+        let mut text = format!("{}(assert", self.declarations);
+        for level in &levels {
+            let _ = write!(text, " (let ({})", level.join(" "));
+        }
+        let names: Vec<&str> = conjuncts.iter().map(|id| self.nodes[*id as usize].name.as_str()).collect();
+        let _ = write!(text, " (and true {})", names.join(" "));
+        text.push_str(&")".repeat(levels.len()));
+        text.push_str(")\n");
+        text
+    }
+
+    /// How a term is spelled.
+    pub(in crate::verify) fn name(&self, expr: Expr) -> &str {
+        &self.nodes[expr.id as usize].name
+    }
+
+    fn named(&mut self, name: String, sort: Sort) -> Expr {
+        let expr = Expr { id: self.nodes.len() as u32, sort };
+        self.nodes.push(Node { name, definition: None, children: vec![], equation: None, depth: 0 });
+        expr
+    }
+
+    pub(in crate::verify) fn sort_text(&self, sort: Sort) -> String {
+        match sort {
+            Sort::Bool => "Bool".into(),
+            Sort::Bits(width) => format!("(_ BitVec {width})"),
+            Sort::Float(f) => format!("(_ FloatingPoint {} {})", f.exponent, f.significand),
+            Sort::Memory => "(Array (_ BitVec 64) (_ BitVec 8))".into(),
+            Sort::Domain(i) => self.domains[i as usize].clone(),
+        }
+    }
+
+    /// The sort of a type without representation.
+    pub(in crate::verify) fn domain(&mut self, ty: &str) -> Sort {
+        let name = format!("|{ty}|");
+        let index = self.domains.iter().position(|d| *d == name).unwrap_or_else(|| {
+            let _ = writeln!(self.declarations, "(declare-sort {name} 0)");
+            self.domains.push(name);
+            self.domains.len() - 1
+        });
+        Sort::Domain(index as u32)
+    }
+
+    /// A variable. The name must be new.
+    pub(in crate::verify) fn variable(&mut self, name: &str, sort: Sort) -> Expr {
+        let name = format!("|{name}|");
+        let _ = writeln!(self.declarations, "(declare-const {name} {})", self.sort_text(sort));
+        self.named(name, sort)
+    }
+
+    /// A bit vector's constant.
+    pub(in crate::verify) fn bits(&mut self, width: u32, value: u128) -> Expr {
+        let value = if width < 128 { value & ((1 << width) - 1) } else { value };
+        self.literal(format!("(_ bv{value} {width})"), Sort::Bits(width))
+    }
+
+    /// A constant that is spelled out wherever it is used.
+    pub(in crate::verify) fn literal(&mut self, text: String, sort: Sort) -> Expr {
+        if let Some(known) = self.known.get(&text) {
+            return *known;
+        }
+        let expr = self.named(text.clone(), sort);
+        self.known.insert(text, expr);
+        expr
+    }
+
+    /// An application of a symbol that SMT-LIB or this script knows.
+    pub(in crate::verify) fn apply(&mut self, symbol: &str, args: &[Expr], sort: Sort) -> Expr {
+        let mut text = format!("({symbol}");
+        for arg in args {
+            let _ = write!(text, " {}", self.name(*arg));
+        }
+        text.push(')');
+        if let Some(known) = self.known.get(&text) {
+            return *known;
+        }
+        let expr = self.named(format!("t{}", self.nodes.len()), sort);
+        let depth = args.iter().map(|a| self.nodes[a.id as usize].depth + 1).max().unwrap_or(1);
+        let node = &mut self.nodes[expr.id as usize];
+        node.depth = depth;
+        node.children = args.iter().map(|a| a.id).collect();
+        node.definition = Some(text.clone());
+        self.known.insert(text, expr);
+        expr
+    }
+
+    /// An application of a function that nobody knows: equal arguments give equal results.
+    pub(in crate::verify) fn unknown(&mut self, name: &str, args: &[Expr], sort: Sort) -> Expr {
+        let name = format!("|{name}|");
+        if !self.known.contains_key(&name) {
+            let sorts: Vec<_> = args.iter().map(|a| self.sort_text(a.sort)).collect();
+            let _ = writeln!(self.declarations, "(declare-fun {name} ({}) {})", sorts.join(" "), self.sort_text(sort));
+            self.known.insert(name.clone(), Expr::TRUE);
+        }
+        if args.is_empty() { self.literal(name, sort) } else { self.apply(&name, args, sort) }
+    }
+
+    /// Bits that read as this float. A float has one such pattern, unless it is a NaN: then these are any.
+    pub(in crate::verify) fn bits_of(&mut self, float: Expr, format: Format) -> Expr {
+        let key = format!("bits of {}", self.name(float));
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let bits = self.variable(&format!("b{}", self.nodes.len()), Sort::Bits(format.exponent + format.significand));
+        let read = self.float(bits, format);
+        let equation = self.apply("=", &[read, float], Sort::Bool);
+        self.nodes[bits.id as usize].equation = Some(equation.id);
+        self.known.insert(key, bits);
+        bits
+    }
+
+    /// Bits, read as a float.
+    pub(in crate::verify) fn float(&mut self, bits: Expr, format: Format) -> Expr {
+        let symbol = format!("(_ to_fp {} {})", format.exponent, format.significand);
+        self.apply(&symbol, &[bits], Sort::Float(format))
+    }
+
+    pub(in crate::verify) fn not(&mut self, a: Expr) -> Expr {
+        match a {
+            Expr::FALSE => Expr::TRUE,
+            Expr::TRUE => Expr::FALSE,
+            _ => self.apply("not", &[a], Sort::Bool),
+        }
+    }
+
+    pub(in crate::verify) fn and(&mut self, all: &[Expr]) -> Expr {
+        self.connect("and", Expr::TRUE, Expr::FALSE, all)
+    }
+
+    pub(in crate::verify) fn or(&mut self, all: &[Expr]) -> Expr {
+        self.connect("or", Expr::FALSE, Expr::TRUE, all)
+    }
+
+    fn connect(&mut self, symbol: &str, neutral: Expr, absorbing: Expr, all: &[Expr]) -> Expr {
+        let mut kept: Vec<Expr> = vec![];
+        for e in all.iter().filter(|e| **e != neutral) {
+            if !kept.contains(e) {
+                kept.push(*e);
+            }
+        }
+        match kept.as_slice() {
+            [] => neutral,
+            [one] => *one,
+            several if several.contains(&absorbing) => absorbing,
+            several => self.apply(symbol, several, Sort::Bool),
+        }
+    }
+
+    pub(in crate::verify) fn equal(&mut self, a: Expr, b: Expr) -> Expr {
+        if a == b { Expr::TRUE } else { self.apply("=", &[a, b], Sort::Bool) }
+    }
+
+    /// `x` where the condition holds, else `y`.
+    pub(in crate::verify) fn choose(&mut self, condition: Expr, x: Expr, y: Expr) -> Expr {
+        match condition {
+            Expr::TRUE => x,
+            Expr::FALSE => y,
+            _ if x == y => x,
+            _ => self.apply("ite", &[condition, x, y], x.sort),
+        }
+    }
+
+    /// Zeros in front, or the low bits.
+    pub(in crate::verify) fn resize(&mut self, x: Expr, width: u32) -> Expr {
+        let own = x.width();
+        match width.cmp(&own) {
+            std::cmp::Ordering::Equal => x,
+            std::cmp::Ordering::Greater => {
+                self.apply(&format!("(_ zero_extend {})", width - own), &[x], Sort::Bits(width))
+            }
+            std::cmp::Ordering::Less => self.extract(x, width - 1, 0),
+        }
+    }
+
+    /// The sign in front.
+    pub(in crate::verify) fn sign_extend(&mut self, x: Expr, width: u32) -> Expr {
+        if width <= x.width() {
+            return self.resize(x, width);
+        }
+        self.apply(&format!("(_ sign_extend {})", width - x.width()), &[x], Sort::Bits(width))
+    }
+
+    /// Bits `high` to `low`, both of them included.
+    pub(in crate::verify) fn extract(&mut self, x: Expr, high: u32, low: u32) -> Expr {
+        if low == 0 && high + 1 == x.width() {
+            return x;
+        }
+        self.apply(&format!("(_ extract {high} {low})"), &[x], Sort::Bits(high - low + 1))
+    }
+
+    /// Bit vectors one after the other, the high one first.
+    pub(in crate::verify) fn concat(&mut self, parts: &[Expr]) -> Expr {
+        let width = parts.iter().map(|p| p.width()).sum();
+        match parts {
+            [one] => *one,
+            several => self.apply("concat", several, Sort::Bits(width)),
+        }
+    }
+
+    /// 1 or 0.
+    pub(in crate::verify) fn truth(&mut self, condition: Expr, width: u32) -> Expr {
+        let (one, zero) = (self.bits(width, 1), self.bits(width, 0));
+        self.choose(condition, one, zero)
+    }
+
+    /// Not all bits are 0.
+    pub(in crate::verify) fn nonzero(&mut self, x: Expr) -> Expr {
+        let zero = self.bits(x.width(), 0);
+        let is_zero = self.equal(x, zero);
+        self.not(is_zero)
+    }
+}

@@ -1,0 +1,185 @@
+//! One solver process: scripts go in, verdicts and values come out.
+//!
+//! **Invariant**: answers do not depend on what was asked before: every script begins from nothing. The budget is
+//! counted in the solver's own steps; a clock only ends what hangs, and then the process is replaced.
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// What a solver says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::verify) enum Answer {
+    /// There is an assignment: the values of the terms that were asked for, as bits.
+    Sat(Vec<Option<u64>>),
+    /// There is none.
+    Unsat,
+    /// It does not know, and why.
+    Unknown(String),
+}
+
+/// How to run a solver.
+#[derive(Clone, Debug)]
+pub(in crate::verify) struct Config {
+    /// Program and arguments; it reads SMT-LIB from its standard input.
+    pub(in crate::verify) command: Vec<String>,
+    /// Steps per question; 0: no limit. Understood by z3.
+    pub(in crate::verify) steps: u64,
+    /// Time per question.
+    pub(in crate::verify) timeout: Duration,
+}
+
+/// A running solver.
+pub(in crate::verify) struct Solver {
+    config: Config,
+    process: Process,
+}
+
+struct Process {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+/// Printed after each answer, to know where it ends.
+const END: &str = "end of answer";
+
+impl Solver {
+    /// Starts the process.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(in crate::verify) fn start(config: Config) -> io::Result<Self> {
+        let process = Process::start(&config)?;
+        Ok(Solver { config, process })
+    }
+
+    /// Is there an assignment under which `script`'s assertions hold? `wanted` are the terms whose values to give.
+    ///
+    /// # Errors
+    /// When the process cannot be replaced.
+    pub(in crate::verify) fn ask(&mut self, script: &str, wanted: &[&str]) -> io::Result<Answer> {
+        let milliseconds = self.config.timeout.as_millis();
+        let mut text = String::from("(reset)\n(set-option :print-success false)\n");
+        if self.config.steps > 0 {
+            text += &format!("(set-option :rlimit {})\n", self.config.steps);
+        }
+        text += &format!("(set-option :timeout {milliseconds})\n{script}(check-sat)\n(echo \"{END}\")\n");
+        let answer = match self.exchange(&text) {
+            Ok(lines) => lines,
+            Err(reason) => {
+                self.process = Process::start(&self.config)?;
+                return Ok(Answer::Unknown(reason));
+            }
+        };
+        match answer.first().map(String::as_str) {
+            Some("unsat") => Ok(Answer::Unsat),
+            Some("sat") if wanted.is_empty() => Ok(Answer::Sat(vec![])),
+            Some("sat") => {
+                let lines = self.exchange(&format!("(get-value ({}))\n(echo \"{END}\")\n", wanted.join(" ")));
+                let text = lines.unwrap_or_default().join(" ");
+                Ok(Answer::Sat(values(&text, wanted)))
+            }
+            Some("unknown") => {
+                let lines = self.exchange(&format!("(get-info :reason-unknown)\n(echo \"{END}\")\n"));
+                let reason = lines.unwrap_or_default().join(" ");
+                let reason = reason.split('"').nth(1).unwrap_or("no reason given").trim().to_string();
+                let limit = ["canceled", "timeout", "max. resource limit exceeded"].iter().any(|r| reason.contains(r));
+                Ok(Answer::Unknown(if limit { "out of steps or time".into() } else { reason }))
+            }
+            Some(other) => Ok(Answer::Unknown(format!("the solver said: {other}"))),
+            None => Ok(Answer::Unknown("the solver said nothing".into())),
+        }
+    }
+
+    /// What the solver calls itself, with its version.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub(in crate::verify) fn version(&mut self) -> io::Result<String> {
+        let text = format!("(get-info :name)\n(get-info :version)\n(echo \"{END}\")\n");
+        self.exchange(&text).map(|lines| lines.join(" ")).map_err(io::Error::other)
+    }
+
+    /// Writes, and reads all lines up to the end mark.
+    fn exchange(&mut self, text: &str) -> Result<Vec<String>, String> {
+        let gone = || "the solver ended".to_string();
+        let stdin = self.process.child.stdin.as_mut().ok_or_else(gone)?;
+        stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).map_err(|_| gone())?;
+        let mut lines = vec![];
+        loop {
+            // Its own limits come first; this is for a solver that does not look at them.
+            match self.process.lines.recv_timeout(self.config.timeout * 2 + Duration::from_secs(5)) {
+                Ok(line) if line.contains(END) => return Ok(lines),
+                Ok(line) => lines.push(line),
+                Err(RecvTimeoutError::Timeout) => return Err("out of time".into()),
+                Err(RecvTimeoutError::Disconnected) => return Err(gone()),
+            }
+        }
+    }
+}
+
+impl Process {
+    fn start(config: &Config) -> io::Result<Self> {
+        let (program, args) =
+            config.command.split_first().ok_or_else(|| io::Error::other("the solver's command is empty"))?;
+        let mut child = Command::new(program)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let (sender, lines) = channel();
+        let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
+        // Ends with the process's output, or when nobody listens any more.
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line.trim().to_string()).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Process { child, lines })
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// `((x #x0f) (y #b01))`: the constants in order; `None` for what is no bit vector or truth value.
+fn values(text: &str, wanted: &[&str]) -> Vec<Option<u64>> {
+    let mut rest = text;
+    wanted
+        .iter()
+        .map(|name| {
+            let at = rest.find(&format!("({name} "))?;
+            rest = &rest[at + name.len() + 2..];
+            let word = rest.split([')', ' ']).next()?;
+            match word.get(..2) {
+                Some("#x") => u64::from_str_radix(&word[2..], 16).ok(),
+                Some("#b") => u64::from_str_radix(&word[2..], 2).ok(),
+                _ => match word {
+                    "true" => Some(1),
+                    "false" => Some(0),
+                    _ => None,
+                },
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read() {
+        let text = "((|x| #x0f) (|y| #b101) (|z| (as const)) (|t| true))";
+        assert_eq!(values(text, &["|x|", "|y|", "|z|", "|t|"]), [Some(15), Some(5), None, Some(1)]);
+    }
+}
