@@ -204,7 +204,14 @@ impl Encoder<'_> {
     /// `wrong` and `differs` of two sides.
     fn difference(&mut self, rule: &Rule, targs: &[Option<Scalar>], left: Symbolic, right: Symbolic) -> (Expr, Expr) {
         let s = &mut self.s;
-        let same_bits = s.equal(left.bits, right.bits);
+        let same_bits = if left.bits.sort() == Sort::Memory {
+            // Two memories differ iff they do at some address.
+            let address = smt::Address::of(s.variable("address", Sort::Bits(64)));
+            let (left, right) = (smt::read(s, left.bits, &address), smt::read(s, right.bits, &address));
+            s.equal(left, right)
+        } else {
+            s.equal(left.bits, right.bits)
+        };
         let both = s.and(&[left.nan, right.nan]);
         let same = s.or(&[same_bits, both]);
         let differs = s.not(same);
@@ -290,8 +297,10 @@ impl Encoder<'_> {
         let Some(model) = decl.model else {
             let shown: Vec<String> = targs.iter().map(|t| format!("{t:?}")).collect();
             self.uninterpreted.get_or_insert_with(|| format!("`{}` has neither model nor `spec`", decl.name));
-            let mut all = bits;
-            all.extend(state.map(|s| s.bits));
+            if state.is_some() || result == Sort::Memory {
+                return Err(OutOfScope(format!("`{}` takes a state and has no meaning", decl.name)));
+            }
+            let all = bits;
             let sorts: Vec<String> = all.iter().map(|e| self.s.sort_text(e.sort())).collect();
             let name = format!("{}{{{}}} {}", decl.unique, shown.join(", "), sorts.join(" ")).replace('|', "/");
             return Ok(Symbolic::known(self.s.unknown(&name, &all, result)));
@@ -349,22 +358,21 @@ impl Encoder<'_> {
         opens.push(state.open);
         let bits = if access.store {
             opens.push(args[1].nan);
-            smt::store(&mut self.s, state.bits, address, access, args[1].bits)
+            smt::store(&mut self.s, state.bits, &address, access, args[1].bits)
         } else {
             let result = decl.results.first().ok_or_else(|| OutOfScope("a load without result".into()))?;
             let Sort::Bits(width) = self.sort(result, own)? else {
                 return Err(OutOfScope("a load of no machine value".into()));
             };
-            smt::load(&mut self.s, state.bits, address, access, width)
+            smt::load(&mut self.s, state.bits, &address, access, width)
         };
         let open = self.s.or(&opens);
         Ok(Symbolic { bits, nan: Expr::FALSE, open })
     }
 
     /// The first operand plus the last one.
-    fn address(&mut self, args: &[Symbolic]) -> Expr {
-        let (base, offset) = (args[0].bits, args[args.len() - 1].bits);
-        self.s.apply("bvadd", &[base, offset], Sort::Bits(64))
+    fn address(&mut self, args: &[Symbolic]) -> smt::Address {
+        smt::Address::sum(&self.s, &[args[0].bits, args[args.len() - 1].bits])
     }
 
     /// Adds the conditions under which an operation of a side traps.
@@ -382,7 +390,7 @@ impl Encoder<'_> {
                         let ty = if access.store { decl.params.get(1).map(|p| &p.ty) } else { decl.results.first() };
                         let ty = ty.and_then(|ty| scalar_of(&self.program.universe.types, ty, own));
                         let bits = access.bits.or(ty.map(Scalar::bits)).unwrap_or(8);
-                        let address = self.address(args);
+                        let address = self.address(args).term(&mut self.s);
                         self.s.unknown(&format!("no {} bytes at", bits / 8), &[address], Sort::Bool)
                     }
                     _ => {
@@ -413,6 +421,9 @@ impl Encoder<'_> {
             Guard::Class { same: true, left, right } => {
                 let scope = Scope { outer: false, ..scope };
                 let (left, right) = (self.term(left, scope)?, self.term(right, scope)?);
+                if left.bits.sort() == Sort::Memory {
+                    return Err(OutOfScope("a condition that two states are the same".into()));
+                }
                 self.s.equal(left.bits, right.bits)
             }
             Guard::Class { same: false, .. } => Expr::TRUE,

@@ -13,10 +13,12 @@
 mod float;
 mod integer;
 mod meaning;
+mod memory;
 mod script;
 pub(super) mod solver;
 #[cfg(test)]
 mod tests;
 
-pub(super) use meaning::{Meaning, load, meaning, store};
+pub(super) use meaning::{Meaning, meaning};
+pub(super) use memory::{Address, load, read, store};
 pub(super) use script::{Expr, Format, Script, Sort};

@@ -5,7 +5,6 @@
 
 use super::float::{self, Accepts};
 use super::{Expr, Format, Script, Sort, integer};
-use rewright_typeprop::model::MemoryAccess;
 use rewright_typeprop::{Model, Outcome, Scalar};
 
 /// What an operation gives.
@@ -206,33 +205,4 @@ fn tabled(s: &mut Script, model: Model, x: Expr) -> Expr {
         }
     }
     value
-}
-
-/// The bytes of memory at an address, little-endian, extended to `width`.
-pub(in crate::verify) fn load(s: &mut Script, memory: Expr, address: Expr, access: MemoryAccess, width: u32) -> Expr {
-    let bytes = access.bits.unwrap_or(width) / 8;
-    let mut parts: Vec<Expr> = (0..bytes)
-        .map(|i| {
-            let at = byte_address(s, address, i);
-            s.apply("select", &[memory, at], Sort::Bits(8))
-        })
-        .collect();
-    parts.reverse();
-    let raw = s.concat(&parts);
-    if access.signed { s.sign_extend(raw, width) } else { s.resize(raw, width) }
-}
-
-/// Memory after the low bits of a value have been written, little-endian.
-pub(in crate::verify) fn store(s: &mut Script, memory: Expr, address: Expr, access: MemoryAccess, value: Expr) -> Expr {
-    let bytes = access.bits.unwrap_or(value.width()) / 8;
-    (0..bytes).fold(memory, |memory, i| {
-        let at = byte_address(s, address, i);
-        let byte = s.extract(value, 8 * i + 7, 8 * i);
-        s.apply("store", &[memory, at, byte], Sort::Memory)
-    })
-}
-
-fn byte_address(s: &mut Script, address: Expr, offset: u32) -> Expr {
-    let offset = s.bits(64, offset.into());
-    s.apply("bvadd", &[address, offset], Sort::Bits(64))
 }

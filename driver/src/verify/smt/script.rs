@@ -1,5 +1,6 @@
 //! Definitions in SMT-LIB, built bottom up. Equal terms are one definition; truth values are folded.
 
+use super::memory::Address;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
@@ -36,7 +37,7 @@ pub(in crate::verify) enum Sort {
     Bits(u32),
     /// A float, inside an operation.
     Float(Format),
-    /// Bytes by address.
+    /// Bytes by address: a chain of writes over a function that nobody knows. Not a sort that a solver sees.
     Memory,
     /// A type without representation, by [`Script::domain`].
     Domain(u32),
@@ -45,7 +46,7 @@ pub(in crate::verify) enum Sort {
 /// A term of a [`Script`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(in crate::verify) struct Expr {
-    id: u32,
+    pub(super) id: u32,
     sort: Sort,
 }
 
@@ -83,14 +84,21 @@ struct Node {
 pub(in crate::verify) struct Script {
     declarations: String,
     nodes: Vec<Node>,
-    known: FxHashMap<String, Expr>,
+    pub(super) known: FxHashMap<String, Expr>,
     domains: Vec<String>,
+    /// By memory: the one before, and the byte that was written where.
+    pub(super) writes: FxHashMap<u32, (Expr, Address, Expr)>,
 }
 
 impl Script {
     pub(in crate::verify) fn new() -> Self {
-        let mut script =
-            Script { declarations: String::new(), nodes: vec![], known: FxHashMap::default(), domains: vec![] };
+        let mut script = Script {
+            declarations: String::new(),
+            nodes: vec![],
+            known: FxHashMap::default(),
+            domains: vec![],
+            writes: FxHashMap::default(),
+        };
         script.named("false".into(), Sort::Bool);
         script.named("true".into(), Sort::Bool);
         script
@@ -139,7 +147,7 @@ impl Script {
         &self.nodes[expr.id as usize].name
     }
 
-    fn named(&mut self, name: String, sort: Sort) -> Expr {
+    pub(super) fn named(&mut self, name: String, sort: Sort) -> Expr {
         let expr = Expr { id: self.nodes.len() as u32, sort };
         self.nodes.push(Node { name, definition: None, children: vec![], equation: None, depth: 0 });
         expr
@@ -150,7 +158,7 @@ impl Script {
             Sort::Bool => "Bool".into(),
             Sort::Bits(width) => format!("(_ BitVec {width})"),
             Sort::Float(f) => format!("(_ FloatingPoint {} {})", f.exponent, f.significand),
-            Sort::Memory => "(Array (_ BitVec 64) (_ BitVec 8))".into(),
+            Sort::Memory => "Memory".into(),
             Sort::Domain(i) => self.domains[i as usize].clone(),
         }
     }
@@ -169,7 +177,11 @@ impl Script {
     /// A variable. The name must be new.
     pub(in crate::verify) fn variable(&mut self, name: &str, sort: Sort) -> Expr {
         let name = format!("|{name}|");
-        let _ = writeln!(self.declarations, "(declare-const {name} {})", self.sort_text(sort));
+        if sort == Sort::Memory {
+            let _ = writeln!(self.declarations, "(declare-fun {name} ((_ BitVec 64)) (_ BitVec 8))");
+        } else {
+            let _ = writeln!(self.declarations, "(declare-const {name} {})", self.sort_text(sort));
+        }
         self.named(name, sort)
     }
 
@@ -177,6 +189,11 @@ impl Script {
     pub(in crate::verify) fn bits(&mut self, width: u32, value: u128) -> Expr {
         let value = if width < 128 { value & ((1 << width) - 1) } else { value };
         self.literal(format!("(_ bv{value} {width})"), Sort::Bits(width))
+    }
+
+    /// The value of a bit vector's constant.
+    pub(super) fn constant(&self, expr: Expr) -> Option<u128> {
+        self.name(expr).strip_prefix("(_ bv")?.split(' ').next()?.parse().ok()
     }
 
     /// A constant that is spelled out wherever it is used.

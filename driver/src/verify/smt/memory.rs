@@ -1,0 +1,137 @@
+//! Memory as a chain of writes: what is read is the last byte that was written at the address, or what nobody knows.
+//!
+//! Addresses are sums of terms and a constant. Two of them are compared by what they do not have in common, so that
+//! accesses from one base are compared by their offsets: that is what makes such questions easy for a solver.
+
+use super::{Expr, Script, Sort};
+use rewright_typeprop::model::MemoryAccess;
+
+/// A sum modulo 2^64.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(in crate::verify) struct Address {
+    /// In order, each as often as it occurs.
+    terms: Vec<Expr>,
+    constant: u64,
+}
+
+impl Address {
+    /// The address that a term is.
+    pub(in crate::verify) fn of(term: Expr) -> Self {
+        Address { terms: vec![term], constant: 0 }
+    }
+
+    /// The sum of terms.
+    pub(in crate::verify) fn sum(s: &Script, parts: &[Expr]) -> Self {
+        let mut sum = Address { terms: vec![], constant: 0 };
+        for part in parts {
+            match s.constant(*part) {
+                Some(n) => sum.constant = sum.constant.wrapping_add(n as u64),
+                None => sum.terms.push(*part),
+            }
+        }
+        sum.terms.sort_unstable_by_key(|t| t.id);
+        sum
+    }
+
+    fn plus(&self, n: u64) -> Self {
+        Address { terms: self.terms.clone(), constant: self.constant.wrapping_add(n) }
+    }
+
+    /// As one term.
+    pub(in crate::verify) fn term(&self, s: &mut Script) -> Expr {
+        let mut parts = self.terms.clone();
+        if self.constant != 0 || parts.is_empty() {
+            parts.push(s.bits(64, self.constant.into()));
+        }
+        match parts.as_slice() {
+            [one] => *one,
+            several => s.apply("bvadd", several, Sort::Bits(64)),
+        }
+    }
+
+    /// Is it the other one?
+    fn is(&self, s: &mut Script, other: &Address) -> Expr {
+        let (mut own, mut others) = (self.terms.clone(), other.terms.clone());
+        own.retain(|term| match others.iter().position(|o| o == term) {
+            Some(at) => {
+                others.remove(at);
+                false
+            }
+            None => true,
+        });
+        let distance = other.constant.wrapping_sub(self.constant);
+        if own.is_empty() && others.is_empty() {
+            return if distance == 0 { Expr::TRUE } else { Expr::FALSE };
+        }
+        let sort = Sort::Bits(64);
+        let zero = s.bits(64, 0);
+        let total = |s: &mut Script, terms: &[Expr]| match terms {
+            [] => zero,
+            [one] => *one,
+            several => s.apply("bvadd", several, sort),
+        };
+        let (own, others) = (total(s, &own), total(s, &others));
+        let difference = if others == zero { own } else { s.apply("bvsub", &[own, others], sort) };
+        let distance = s.bits(64, distance.into());
+        s.equal(difference, distance)
+    }
+}
+
+/// Memory after one byte has been written.
+fn write(s: &mut Script, memory: Expr, address: Address, byte: Expr) -> Expr {
+    let at = address.term(s);
+    let key = format!("{} after {} at {}", s.name(memory), s.name(byte), s.name(at));
+    if let Some(known) = s.known.get(&key) {
+        return *known;
+    }
+    let name = format!("memory {}", s.known.len());
+    let after = s.named(name, Sort::Memory);
+    s.writes.insert(after.id, (memory, address, byte));
+    s.known.insert(key, after);
+    after
+}
+
+/// The byte at an address.
+pub(in crate::verify) fn read(s: &mut Script, memory: Expr, address: &Address) -> Expr {
+    let Some((before, at, byte)) = s.writes.get(&memory.id).cloned() else {
+        let name = s.name(memory).to_string();
+        let address = address.term(s);
+        return s.apply(&name, &[address], Sort::Bits(8));
+    };
+    let here = address.is(s, &at);
+    if here == Expr::TRUE {
+        return byte;
+    }
+    let otherwise = read(s, before, address);
+    s.choose(here, byte, otherwise)
+}
+
+/// The bytes at an address, little-endian, extended to `width`.
+pub(in crate::verify) fn load(
+    s: &mut Script,
+    memory: Expr,
+    address: &Address,
+    access: MemoryAccess,
+    width: u32,
+) -> Expr {
+    let bytes = u64::from(access.bits.unwrap_or(width) / 8);
+    let mut parts: Vec<Expr> = (0..bytes).map(|i| read(s, memory, &address.plus(i))).collect();
+    parts.reverse();
+    let raw = s.concat(&parts);
+    if access.signed { s.sign_extend(raw, width) } else { s.resize(raw, width) }
+}
+
+/// Memory after the low bits of a value have been written, little-endian.
+pub(in crate::verify) fn store(
+    s: &mut Script,
+    memory: Expr,
+    address: &Address,
+    access: MemoryAccess,
+    value: Expr,
+) -> Expr {
+    let bytes = access.bits.unwrap_or(value.width()) / 8;
+    (0..bytes).fold(memory, |memory, i| {
+        let byte = s.extract(value, 8 * i + 7, 8 * i);
+        write(s, memory, address.plus(i.into()), byte)
+    })
+}
