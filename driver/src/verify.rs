@@ -60,7 +60,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             solver: vec!["z3".into(), "-in".into()],
-            steps: 20_000_000,
+            steps: 5_000_000,
             timeout: Duration::from_secs(60),
             jobs: 1,
             samples: 500,
@@ -129,7 +129,16 @@ fn one(
         Some(solver) => solver,
         None => solver.insert(start(options)?),
     };
-    let found = cases.iter().map(|case| case.verify(solver, options)).collect::<io::Result<Vec<_>>>()?;
+    let mut found = vec![];
+    // What is too hard at one width is not asked at wider ones.
+    let mut too_hard = u32::MAX;
+    for case in &cases {
+        let instance = case.verify(solver, options, too_hard)?;
+        if instance.reason.as_deref() == Some(smt::solver::EXHAUSTED) {
+            too_hard = too_hard.min(case.widest());
+        }
+        found.push(instance);
+    }
     if let Some((folder, key)) = key {
         cache::keep(folder, key, &found)?;
     }

@@ -3,7 +3,7 @@
 use super::concrete::Value;
 use super::prove::Case;
 use super::report::Counterexample;
-use rewright_dsl::program::{Conclusion, VarKind};
+use rewright_dsl::program::{Conclusion, Guard, VarKind};
 use rewright_typeprop::eval::scalar_of;
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::{Scalar, Term, TypeExpr};
@@ -40,6 +40,10 @@ pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: Option<[V
 /// An example that holds of what the operations mean, and fails where the rule makes the sides one class.
 fn example(case: &Case<'_>, values: &[Value], shown: &[String]) -> Option<String> {
     let Conclusion::Equal(right) = &case.rule.right else { return None };
+    // Nothing is known of constants that a fact would have to be concluded of.
+    if case.rule.guards.iter().any(|g| matches!(g, Guard::Fact(..))) {
+        return None;
+    }
     let printer = Printer { case, values, shown };
     let left = printer.term(&case.rule.left[0])?;
     let right = printer.term(right)?;

@@ -71,10 +71,10 @@ impl Case<'_> {
         named.map(|(p, ty)| format!("{} = {}", p.name, types.display(*ty))).collect()
     }
 
-    /// Tries values, then asks the solver.
-    pub(super) fn verify(&self, solver: &mut Solver, options: &Options) -> io::Result<Instance> {
+    /// Tries values, then asks the solver, unless the operands are wider than what was too hard.
+    pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Instance> {
         let begun = Instant::now();
-        let found = self.found(solver, options)?;
+        let found = self.found(solver, options, too_hard)?;
         Ok(Instance {
             types: self.shown(),
             verdict: found.verdict,
@@ -85,7 +85,7 @@ impl Case<'_> {
         })
     }
 
-    fn found(&self, solver: &mut Solver, options: &Options) -> io::Result<Found> {
+    fn found(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Found> {
         let tried = if options.samples == 0 {
             Tried::Agree(0)
         } else {
@@ -96,6 +96,9 @@ impl Case<'_> {
             Tried::Agree(count) => count,
             Tried::CannotTry => 0,
         };
+        if self.widest() > too_hard {
+            return self.narrower(solver, agreed, format!("out of steps or time at {too_hard} bits already"));
+        }
         let mut question = match self.question() {
             Ok(question) => question,
             Err(OutOfScope(why)) => return self.narrower(solver, agreed, why),
@@ -183,7 +186,8 @@ impl Case<'_> {
         Ok(Found::new(Verdict::Unknown, method).because(why))
     }
 
-    fn widest(&self) -> u32 {
+    /// The width of the widest operand.
+    pub(super) fn widest(&self) -> u32 {
         let types = &self.program.universe.types;
         let own = self.rule.vars.iter().filter_map(|v| match &v.kind {
             VarKind::Value { ty, .. } => rewright_typeprop::eval::scalar_of(types, ty, &self.targs),

@@ -54,7 +54,7 @@ pub struct Counterexample {
     pub left: String,
     /// The right side's value.
     pub right: String,
-    /// An example for the pack, which fails as long as the rule is there; a fact has none.
+    /// An example for the pack, which fails as long as the rule is there; a rule about facts has none.
     pub example: Option<String>,
 }
 

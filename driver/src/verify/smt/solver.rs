@@ -41,6 +41,9 @@ struct Process {
     lines: Receiver<String>,
 }
 
+/// Why a solver does not know, where it had no more steps or time.
+pub(in crate::verify) const EXHAUSTED: &str = "out of steps or time";
+
 /// Printed after each answer, to know where it ends.
 const END: &str = "end of answer";
 
@@ -85,7 +88,7 @@ impl Solver {
                 let reason = lines.unwrap_or_default().join(" ");
                 let reason = reason.split('"').nth(1).unwrap_or("no reason given").trim().to_string();
                 let limit = ["canceled", "timeout", "max. resource limit exceeded"].iter().any(|r| reason.contains(r));
-                Ok(Answer::Unknown(if limit { "out of steps or time".into() } else { reason }))
+                Ok(Answer::Unknown(if limit { EXHAUSTED.into() } else { reason }))
             }
             Some(other) => Ok(Answer::Unknown(format!("the solver said: {other}"))),
             None => Ok(Answer::Unknown("the solver said nothing".into())),
@@ -112,7 +115,7 @@ impl Solver {
             match self.process.lines.recv_timeout(self.config.timeout * 2 + Duration::from_secs(5)) {
                 Ok(line) if line.contains(END) => return Ok(lines),
                 Ok(line) => lines.push(line),
-                Err(RecvTimeoutError::Timeout) => return Err("out of time".into()),
+                Err(RecvTimeoutError::Timeout) => return Err(EXHAUSTED.into()),
                 Err(RecvTimeoutError::Disconnected) => return Err(gone()),
             }
         }
