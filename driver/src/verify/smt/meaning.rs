@@ -102,6 +102,9 @@ pub(in crate::verify) fn meaning(s: &mut Script, model: Model, args: &[Expr], wi
         Bitrev => whole.then(|| integer::reverse(s, x, 1)).and_then(exact),
         Zext => (width > n).then(|| s.resize(x, width)).and_then(exact),
         Sext => (width > n).then(|| s.sign_extend(x, width)).and_then(exact),
+        Concat => (same && width == 2 * n).then(|| s.concat(&[y, x])).and_then(exact),
+        // Vectors are out of scope.
+        Splat => None,
         Trunc => (width < n).then(|| s.resize(x, width)).and_then(exact),
         Bmask => {
             let set = s.nonzero(x);
