@@ -10,6 +10,9 @@ use super::reachable;
 use super::tree::{Tree, trees};
 use std::time::Instant;
 
+/// A move that helps has trees made again: as much as trying this share of all moves.
+const TREES: usize = 64;
+
 /// Rounds of trees with shared prices.
 const ROUNDS: usize = 4;
 
@@ -111,6 +114,7 @@ impl<'g> Descent<'g> {
                 if self.change(Class(class as u32), n as u32) {
                     since = 0;
                     self.defaults();
+                    left = left.saturating_sub(size / TREES);
                 }
             }
         }

@@ -175,6 +175,9 @@ pub(crate) fn extract_with(
     Ok(Extraction { picks, cost, bound, status, left: reduced.node_count(), parts: reduced.components.len(), runs })
 }
 
+/// Of the time, what local search may take.
+const LOCAL: f64 = 0.2;
+
 /// Differences in cost that are taken for rounding.
 fn tolerance(cost: f64) -> f64 {
     1e-9 * cost.max(1.0)
@@ -222,7 +225,9 @@ fn solve(
     });
     let hinted = reachable(&graph, &hinted.collect::<Vec<_>>());
     let hinted = check(&graph, &hinted).is_ok().then_some(hinted);
-    let incumbent = incumbent::find(&graph, hinted, limits.moves, deadline).ok_or(Unconstructible)?;
+    let now = Instant::now();
+    let until = deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(LOCAL));
+    let incumbent = incumbent::find(&graph, hinted, limits.moves, until).ok_or(Unconstructible)?;
     if method == Method::Greedy || part.node_count() > limits.model {
         return Ok(Answer { picks: incumbent, bound: 0.0 });
     }

@@ -57,6 +57,9 @@ enum How {
 /// Nodes that a part may have to be solved with `auto`.
 const AUTO: usize = 20_000;
 
+/// Moves of the local search per node with a time limit.
+const MOVES: u32 = 64;
+
 fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
     match Duration::try_from_secs_f64(seconds) {
@@ -147,6 +150,7 @@ fn row(args: &Args, path: &Path, text: &str) -> Result<(Status, serde_json::Valu
     limits.model = if method == Method::Auto { AUTO } else { usize::MAX };
     if args.time_limit.is_some() {
         (limits.nodes, limits.runs, limits.cut_rounds) = (u32::MAX, u32::MAX, u32::MAX);
+        limits.moves = MOVES;
     }
     let start = Instant::now();
     let Extraction { picks, cost, bound, status, left, .. } = extract(&file.graph, method, &limits, None)?;

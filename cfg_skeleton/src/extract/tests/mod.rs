@@ -2,6 +2,7 @@
 
 use super::*;
 
+mod ablation;
 mod files;
 mod random;
 mod reductions;
