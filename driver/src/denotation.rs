@@ -22,10 +22,12 @@ mod inputs;
 mod laboratory;
 mod mutate;
 mod observe;
+mod separate;
 
 pub use inputs::random_inputs;
 pub use laboratory::{Laboratory, Saturated};
 pub use mutate::{Mutant, mutants};
+pub use separate::{Separation, separations};
 
 use evaluate::Graph;
 use observe::Recorder;

@@ -191,17 +191,6 @@ fn same_class(
 
 type Judgement = (Option<String>, Vec<RuleId>);
 
-/// The subject of an example as a function, over a universe that has all its types.
-///
-/// # Errors
-/// When the subject is no program.
-pub fn subject(program: &Program, example: usize) -> Result<(Universe, Function), String> {
-    let mut universe = program.universe.clone();
-    let example = &program.examples[example];
-    let f = build::subject(&mut universe, example)?;
-    Ok((universe, f))
-}
-
 /// The schedule that an example runs under: the one it names, or its pack's default.
 fn schedule(program: &Program, example: &Example) -> String {
     let own = format!("{}.default", example.pack);

@@ -2,10 +2,9 @@
 //! each class. With `--mutants` it makes rules wrong, one at a time, and says which of them it finds.
 
 use super::{Finding, Format, out, packs, sources};
-use crate::clif::optimise::ClifOptimiser;
+use crate::clif::optimise::{ClifOptimiser, trap_code};
 use crate::clif::read::read_bytes;
-use crate::denotation::{self, Input, Limits, Report};
-use crate::examples;
+use crate::denotation::{self, Input, Limits, Report, Separation};
 use crate::generate::{Generator, Shape};
 use crate::pipeline::{Optimiser, Options};
 use anyhow::{Context, Result};
@@ -33,7 +32,7 @@ pub(super) struct Args {
     /// Random functions besides the files'
     #[arg(long, default_value_t = 0)]
     random: u64,
-    /// Rules to make wrong, one at a time; each is tried on the examples that the rule takes part in
+    /// Rules to make wrong, one at a time; each is tried on a function that it matches and whose value it changes
     #[arg(long, default_value_t = 0)]
     mutants: u64,
     /// Where random functions, inputs and mutants begin
@@ -70,15 +69,17 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         for index in 0..file.functions.len() {
             let Ok(imported) = clif.import(&file, index) else { continue };
             let name = format!("{} {}", path.display(), imported.function.name);
-            examine(&clif.optimiser, universe, &imported.function, &name, &args, &mut total);
+            let inputs = inputs(&imported.function, universe, args.seed, args.inputs);
+            examine(&clif.optimiser, universe, &imported.function, &name, &inputs, &mut total);
         }
     }
-    let generator = Generator::new(universe, crate::clif::optimise::trap_code("user1"));
+    let generator = Generator::new(universe, trap_code("user1"));
     for n in 0..args.random {
         progress.inc(1);
         let f = generator.function(args.seed.wrapping_add(n), Shape::default());
         let name = f.name.clone();
-        examine(&clif.optimiser, universe, &f, &name, &args, &mut total);
+        let inputs = inputs(&f, universe, args.seed, args.inputs);
+        examine(&clif.optimiser, universe, &f, &name, &inputs, &mut total);
     }
     let mutants = if args.mutants > 0 { mutants(&args, clif.optimiser.program(), &progress)? } else { vec![] };
     progress.finish_and_clear();
@@ -121,7 +122,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 }
 
 /// Saturates one function and compares the members of its classes.
-fn examine(optimiser: &Optimiser, universe: &Universe, f: &Function, name: &str, args: &Args, total: &mut Total) {
+fn examine(optimiser: &Optimiser, universe: &Universe, f: &Function, name: &str, inputs: &[Input], total: &mut Total) {
     let mut f = f.clone();
     normalise(&mut f);
     let (_, skeleton) = optimiser.build(&f, universe);
@@ -132,8 +133,7 @@ fn examine(optimiser: &Optimiser, universe: &Universe, f: &Function, name: &str,
             return;
         }
     };
-    let inputs = inputs(&f, universe, args.seed, args.inputs);
-    let report: Report = denotation::check(&f, universe, &skeleton, &view, &inputs, Limits::default());
+    let report: Report = denotation::check(&f, universe, &skeleton, &view, inputs, Limits::default());
     total.functions += 1;
     total.comparisons += report.comparisons;
     total.unsupported += report.unsupported;
@@ -178,43 +178,55 @@ fn argument(scalar: Option<Scalar>, rng: &mut ChaCha8Rng) -> i64 {
     scalar.canonical(raw)
 }
 
-/// Makes rules wrong, one at a time, and looks for disagreements on the examples that fire them.
+/// Makes rules wrong, one at a time, and looks for disagreements on a function that the changed rule matches. A
+/// mutant that changes no value, or whose rule does not match by itself where it does, is not one.
 fn mutants(args: &Args, program: &Program, progress: &indicatif::ProgressBar) -> Result<Vec<(String, bool)>> {
     let mut rng = ChaCha8Rng::seed_from_u64(args.seed);
-    let mut results = vec![];
+    let mut results: Vec<(String, bool)> = vec![];
     let mut draws = 0;
     while (results.len() as u64) < args.mutants && draws < 50 * args.mutants {
         draws += 1;
-        let example = rng.random_range(0..program.examples.len());
-        let fires = &program.examples[example].fires;
-        let Some(rule) = fires.first().copied() else { continue };
+        let rule = RuleId(rng.random_range(0..program.rules.len() as u32));
         let Some(mutant) = denotation::mutants(program, rule).choose(&mut rng).cloned() else { continue };
-        let mutated = mutant.apply(program);
-        let Ok((universe, f)) = examples::subject(&mutated, example) else { continue };
-        if !applies(&mutated, rule, &universe, &f)? {
+        let name = format!("{}: {}", program.rule(rule).name, mutant.change);
+        if results.iter().any(|(known, _)| *known == name) {
             continue;
         }
-        let name = format!("{}: {}", program.rule(rule).name, mutant.change);
-        let optimiser = Optimiser::new(mutated, crate::clif::optimise::trap_code)
-            .with_context(|| format!("the mutant {name} is no program"))?;
+        let mutated = mutant.apply(program);
+        let alone = alone(&mutated, rule)?;
+        let mut subject = None;
+        for separation in denotation::separations(program, &mutant, trap_code, rng.random()) {
+            if matches(&alone, rule, &separation)? {
+                subject = Some(separation);
+                break;
+            }
+        }
+        let Some(Separation { universe, function, input }) = subject else { continue };
+        let optimiser =
+            Optimiser::new(mutated, trap_code).with_context(|| format!("the mutant {name} is no program"))?;
+        let mut inputs = denotation::random_inputs(&function, &universe, args.seed, 64);
+        inputs.push(input);
         let mut total = Total::default();
-        let many = Args { inputs: 64, paths: vec![], rules: args.rules.clone(), ..*args };
-        examine(&optimiser, &universe, &f, &name, &many, &mut total);
+        examine(&optimiser, &universe, &function, &name, &inputs, &mut total);
         progress.inc(1);
         results.push((name, !total.disagreements.is_empty()));
     }
     Ok(results)
 }
 
-/// Does the wrong rule match in that function by itself?
-fn applies(program: &Program, rule: RuleId, universe: &Universe, f: &Function) -> Result<bool> {
+/// The program with one rule.
+fn alone(program: &Program, rule: RuleId) -> Result<Optimiser> {
     let mut alone = program.clone();
     for rules in alone.rulesets.values_mut() {
         rules.retain(|r| *r == rule);
     }
-    let optimiser = Optimiser::new(alone, crate::clif::optimise::trap_code).context("the mutant is no program")?;
-    let (_, skeleton) = optimiser.build(f, universe);
+    Optimiser::new(alone, trap_code).context("the mutant is no program")
+}
+
+/// Does the rule match in that function?
+fn matches(optimiser: &Optimiser, rule: RuleId, on: &Separation) -> Result<bool> {
+    let (_, skeleton) = optimiser.build(&on.function, &on.universe);
     let options = Options { log: true, ..Options::default() };
-    let view = optimiser.saturate_one(&skeleton.input, &universe.types, &options)?;
+    let view = optimiser.saturate_one(&skeleton.input, &on.universe.types, &options)?;
     Ok(view.applications.iter().any(|a| a.rule == rule.0))
 }

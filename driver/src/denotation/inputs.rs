@@ -52,7 +52,7 @@ fn input(function: &Function, universe: &Universe, addresses: &[bool], may_alias
 }
 
 /// A constant with a liking for the edges of its type.
-fn random_constant(scalar: Option<Scalar>, rng: &mut ChaCha8Rng) -> i64 {
+pub(super) fn random_constant(scalar: Option<Scalar>, rng: &mut ChaCha8Rng) -> i64 {
     let Some(scalar) = scalar else { return rng.random() };
     let bits = scalar.bits();
     let raw: u64 = match (scalar, rng.random_range(0..9)) {

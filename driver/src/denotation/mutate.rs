@@ -2,7 +2,7 @@
 //!
 //! A mutant changes the right side of one rule at one place: another literal, operands exchanged where the operation
 //! is not commutative, another operation of the same signature, another variable of the same type. Some mutants are
-//! right by chance (`x * 2` and `x + x`); that is for the caller to notice, by evaluating both sides.
+//! right by chance (`x * 2` and `x + x`): [`separations`](super::separations) tells them apart.
 
 use rewright_dsl::program::{Conclusion, Program, RuleId, VarKind};
 use rewright_typeprop::term::Literal;
