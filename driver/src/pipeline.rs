@@ -279,15 +279,17 @@ impl Optimiser {
         Ok(saturated.0)
     }
 
-    /// Saturates units and prints the run as a program for egglog's own binary.
+    /// Saturates units and prints the run as a program for egglog's own binary; and did a budget end, so that the
+    /// program may go further than the run?
     pub fn print_runnable(
         &self,
         inputs: &[&EGraphInput],
         types: &TypeStore,
         options: &Options,
-    ) -> Result<String, EngineError> {
+    ) -> Result<(String, bool), EngineError> {
         let (_, trace) = self.with_engine(|engine| engine.trace(inputs, types, &self.saturate_options(options)))??;
-        print_runnable(&self.rules, &self.program, types, inputs, &trace)
+        let printed = print_runnable(&self.rules, &self.program, types, inputs, &trace)?;
+        Ok((printed, trace.exhausted))
     }
 
     fn saturate_options(&self, options: &Options) -> SaturateOptions {

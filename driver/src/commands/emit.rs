@@ -1,5 +1,6 @@
 //! What `opt --emit` prints besides CLIF.
 
+use super::out;
 use crate::clif::optimise::{ClifOptimiser, FileOutcome};
 use crate::clif::read::File;
 use crate::pipeline::Options;
@@ -39,7 +40,15 @@ pub(super) fn functions(
         .collect();
     if what == Saturated::Egglog {
         let inputs: Vec<_> = skeletons.iter().map(|(_, s)| &s.input).collect();
-        return optimiser.print_runnable(&inputs, &universe.types, options).context("cannot print the egglog program");
+        let printed = optimiser.print_runnable(&inputs, &universe.types, options);
+        let (text, exhausted) = printed.context("cannot print the egglog program")?;
+        if exhausted {
+            out::note(
+                "warning: a budget ended in this run; egglog's own binary knows none, so there the program may go \
+                 further, or not end: bound its memory, or print fewer functions with --fn",
+            );
+        }
+        return Ok(text);
     }
     if what == Saturated::Json && skeletons.len() > 1 {
         bail!(

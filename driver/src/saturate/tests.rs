@@ -6,4 +6,5 @@ mod fixture;
 mod measure;
 mod memory;
 mod scalar;
+mod standard;
 mod text;
