@@ -56,7 +56,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 32] = [
+const COMPLAINTS: [(&str, i32, &str); 36] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -89,6 +89,10 @@ const COMPLAINTS: [(&str, i32, &str); 32] = [
     ("extract cycle.json", 1, "a root cannot be made"),
     ("extract cycle.json --roots b", 1, "neither a class nor a node"),
     ("extract cycle.json --time-limit 0", 2, "more than no seconds"),
+    ("opt truncated.clif --emit egglog", 1, "truncated.clif: 3:"),
+    ("opt good.clif --rules missing.rw", 1, "RW0207"),
+    ("opt good.clif --rules ten.rw", 1, "unknown function `nothing9`"),
+    ("fuzz --count 1 --rules deep.rw", 1, "RW0104"),
 ];
 
 #[test]
@@ -188,6 +192,57 @@ fn e_graphs_are_extracted_one_by_one_or_by_the_folder() {
     assert_eq!(rows.as_array().unwrap().iter().filter(|row| row["cost"] == 6.0).count(), 2);
     assert!(rows[0]["error"].as_str().unwrap().contains("missing field `nodes`"), "{rows}");
     assert!(rewright(dir.path(), "extract more").stdout.ends_with("3 files, 2 proved optimal\n"));
+}
+
+#[test]
+fn a_name_that_clif_does_not_know_is_a_warning() {
+    let dir = inputs();
+    let pack = "pack names\nimport std.core\n\n@clif(\"iaddd\")\nfn iaddd(x: i32, y: i32) -> i32\n  pure  cost 1  spec iadd(x, y)\n";
+    fs::write(dir.path().join("names.rw"), pack).unwrap();
+    let ran = rewright(dir.path(), "check names.rw");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains("no CLIF instruction is spelled \"iaddd\""), "{}", ran.stderr);
+    assert!(ran.stdout.contains("2 warnings"), "{}", ran.stdout);
+    assert_eq!(rewright(dir.path(), "check --strict names.rw").code, Some(1));
+    let ran = rewright(dir.path(), "check --format json names.rw");
+    let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!(report["unknown_clif_names"].as_object().unwrap().len(), 1);
+}
+
+fn own_clif(name: &str) -> String {
+    format!("{}/../tests/clif/{name}.clif", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn output_depends_on_the_input_only() {
+    let dir = inputs();
+    for name in ["control", "memory", "irreducible", "exceptions"] {
+        let file = own_clif(name);
+        for emit in ["clif", "ir", "egglog", "dot"] {
+            let first = rewright(dir.path(), &format!("opt {file} --emit {emit} --remarks --threads 1"));
+            assert!(first.code == Some(0) && !first.stdout.is_empty(), "{name} {emit}: {}", first.stderr);
+            let again = rewright(dir.path(), &format!("opt {file} --emit {emit} --remarks --threads 2"));
+            assert!(first.stdout == again.stdout && first.stderr == again.stderr, "{name} {emit}");
+        }
+    }
+    let json = "opt good.clif --emit json";
+    let first = rewright(dir.path(), json).stdout;
+    assert!(first.starts_with('{') && rewright(dir.path(), &format!("{json} --threads 2")).stdout == first);
+}
+
+/// The subtraction chain that has more forms than any memory holds. The limit is one of address space, which is more
+/// than the memory that is used.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_gibibyte_is_enough() {
+    for (command, says) in [("difftest", "0 failed"), ("bench --repeat 1", "peak memory of this process")] {
+        let limited = format!("ulimit -v 1048576 && exec \"$0\" {command} \"$1\"");
+        let chain = own_clif("subtraction_chain");
+        let output =
+            Command::new("sh").args(["-c", &limited, env!("CARGO_BIN_EXE_rewright"), &chain]).output().unwrap();
+        let stdout = String::from_utf8(output.stdout).unwrap();
+        assert!(output.status.success() && stdout.contains(says), "{command}: {stdout}");
+    }
 }
 
 #[test]

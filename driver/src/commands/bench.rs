@@ -228,6 +228,13 @@ impl Selections {
     }
 }
 
+/// The most memory that this process has held so far, where the system says it (Linux).
+fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    line.split_whitespace().next()?.parse::<u64>().ok().map(|kib| kib * 1024)
+}
+
 fn median(mut times: Vec<Duration>) -> f64 {
     times.sort();
     times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64)
@@ -275,6 +282,7 @@ fn report(
             .collect();
         let document = json!({
             "functions": measured.len(),
+            "peak_memory_bytes": peak_memory(),
             "unreadable_files": unreadable,
             "seconds": order.iter().map(|n| (n.to_string(), json!(seconds(n)))).collect::<serde_json::Map<_, _>>(),
             "cranelift_seconds": base,
@@ -311,6 +319,9 @@ fn report(
         "cost: geometric mean {mean:.4} of Cranelift's over {counted} functions ({wins} cheaper, {} dearer), {mean_original:.4} of the originals'\n",
         losses.len()
     );
+    if let Some(bytes) = peak_memory() {
+        text += &format!("peak memory of this process: {:.1} MiB\n", bytes as f64 / f64::from(1 << 20));
+    }
     text += &format!("machine code, same back end: {bytes:.4} of the bytes, {instructions:.4} of the instructions\n");
     if args.losses {
         for m in losses {

@@ -7,7 +7,7 @@ use crate::examples;
 use anyhow::{Context, Result};
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
 use serde_json::json;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
 /// Arguments of `check`.
@@ -35,10 +35,14 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let (rules, examples) = (program.rules.iter().filter(|r| own(&r.name)).count(), wanted.len());
     let mut failed = 0;
     let mut silent = vec![];
+    let mut unknown: Vec<(String, String)> = vec![];
     if sound {
         let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
         let optimiser = &clif.optimiser;
         let program = optimiser.program();
+        let declared_here =
+            |name: &str| program.universe.ops.iter().any(|(_, op)| op.unique == name && roots.contains(&op.pack));
+        unknown.extend(clif.names.unknown.clone().into_iter().filter(|(op, _)| declared_here(op)));
         let mut fired = BTreeSet::new();
         for outcome in examples::run(optimiser, &wanted) {
             fired.extend(outcome.fired.iter().map(|rule| program.rule(*rule).family));
@@ -65,11 +69,18 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             .map(|rule| rule.name.clone())
             .collect();
     }
-    let warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
+    let mut warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
     let errors = diagnostics.len() - warnings;
+    warnings += unknown.len();
     match args.format {
         Format::Full | Format::Concise => {
             findings::print(args.format, &files, &diagnostics);
+            for (op, spelling) in &unknown {
+                out::note(&format!(
+                    "warning: {op}: no CLIF instruction is spelled {spelling:?}, or its effects are not those declared; \
+                     no function will hold this operation"
+                ));
+            }
             for rule in &silent {
                 out::note(&format!("note: {rule} takes part in no example"));
             }
@@ -85,6 +96,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 "rules": rules,
                 "examples": { "total": examples, "run": if sound { examples } else { 0 }, "failed": failed },
                 "rules_in_no_example": silent,
+                "unknown_clif_names": unknown.iter().cloned().collect::<BTreeMap<_, _>>(),
                 "diagnostics": list,
             });
             out::result(&format!("{report:#}\n"));
