@@ -1,8 +1,8 @@
 //! Every diagnostic code with its explanation: what `rewright explain RW0105` prints.
 //!
 //! The first two digits name the stage: `RW01` syntax, `RW02` names, `RW03` types and effects, `RW04` what a rule must
-//! be like, and from `RW0451` unsafe rules, lists, blocks and what this version does not do yet, `RW05` lints, `RW07`
-//! what `verify` finds. A code never changes its meaning and is never used again.
+//! be like, and from `RW0451` unsafe rules, lists, blocks and what this version does not do yet, `RW05` lints, `RW06`
+//! examples, `RW07` what `verify` finds. A code never changes its meaning and is never used again.
 
 /// A code and what it means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,7 +16,7 @@ pub struct Code {
 }
 
 /// All codes, by stage, each in ascending order.
-pub const TABLES: &[&[Code]] = &[SYNTAX, NAMES, TYPES, RULES, LINTS, EVIDENCE];
+pub const TABLES: &[&[Code]] = &[SYNTAX, NAMES, TYPES, RULES, LINTS, EXAMPLES, EVIDENCE];
 
 /// The explanation of a code. Upper or lower case.
 pub fn explain(code: &str) -> Option<&'static str> {
@@ -470,6 +470,14 @@ const LINTS: &[Code] = &[
          extension to a narrower type. Exclude those types by a condition, or by a narrower bound.",
     ),
 ];
+
+/// `RW06xx`: examples that do not hold.
+const EXAMPLES: &[Code] = &[code(
+    "RW0601",
+    "example fails",
+    "What the example claims is not what the rules do: the term became another one, two terms are in one class or in \
+     different ones, or a rule that `fires` names took no part. Correct the rule, or the example if it claims too much.",
+)];
 
 /// `RW07xx`: rules that are wrong, or not proved.
 const EVIDENCE: &[Code] = &[
