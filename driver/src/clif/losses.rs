@@ -20,8 +20,8 @@ pub enum Reason {
     BudgetExhausted,
     /// We keep instructions of these opcodes and types that no pack declares, so no rule can speak of them.
     Opaque(Vec<String>),
-    /// The cheapest selection is not known to have been found.
-    NotProvedCheapest,
+    /// A cheaper selection may be in the e-graph: at most so much above the bound (relative), if one was computed.
+    NotProvedCheapest(Option<f64>),
     /// The rules found nothing equal and cheaper: one that Cranelift has is missing here.
     NoRule,
     /// Both have the same instructions, in blocks of other frequency or with other moves between them.
@@ -63,8 +63,11 @@ pub fn explain(fate: &Fate, outcome: &Outcome, ours: Side<'_>, theirs: Side<'_>)
             () if outcome.exhausted => Reason::BudgetExhausted,
             () if !opaque.is_empty() => Reason::Opaque(opaque),
             () if only_ours.is_empty() && only_theirs.is_empty() => Reason::Placement,
-            () if outcome.status != Status::Optimal => Reason::NotProvedCheapest,
-            () => Reason::NoRule,
+            () => match outcome.status {
+                Status::Optimal => Reason::NoRule,
+                Status::Gap(gap) => Reason::NotProvedCheapest(Some(gap)),
+                Status::Greedy => Reason::NotProvedCheapest(None),
+            },
         },
     };
     let list = |all: Vec<(Mnemonic, usize)>| -> Vec<String> {
@@ -115,7 +118,7 @@ impl Reason {
             Reason::NotOptimised(_) => "not_optimised",
             Reason::BudgetExhausted => "budget_exhausted",
             Reason::Opaque(_) => "opaque",
-            Reason::NotProvedCheapest => "not_proved_cheapest",
+            Reason::NotProvedCheapest(_) => "not_proved_cheapest",
             Reason::NoRule => "no_rule",
             Reason::Placement => "placement",
         }
@@ -128,7 +131,13 @@ impl fmt::Display for Reason {
             Reason::NotOptimised(why) => write!(f, "the original went out: {why}"),
             Reason::BudgetExhausted => write!(f, "the rules were stopped by their budget"),
             Reason::Opaque(all) => write!(f, "no pack declares {}", all.join(", ")),
-            Reason::NotProvedCheapest => write!(f, "a cheaper selection may exist: the solver's budget ended"),
+            Reason::NotProvedCheapest(gap) => {
+                write!(f, "no rule leads there, or the selection missed it: ")?;
+                match gap {
+                    Some(gap) => write!(f, "it is at most {:.1} % above the bound", gap * 100.0),
+                    None => write!(f, "no bound was computed"),
+                }
+            }
             Reason::NoRule => write!(f, "no rule leads there"),
             Reason::Placement => write!(f, "the same instructions in other blocks, or more moves"),
         }
