@@ -31,7 +31,7 @@ pub(crate) fn improve(
     let located = product.locate(choices, &moved);
     let limits =
         Limits { model: limit, search: budget.search, nodes: budget.nodes, runs: budget.runs, ..Limits::default() };
-    let Extraction { picks, bound, left, parts, runs, .. } =
+    let Extraction { picks, cost, bound, left, parts, runs, .. } =
         extract(&product.graph, Method::Auto, &limits, Some(&located)).ok()?;
     let size = Size { classes: product.graph.classes.len(), nodes: product.graph.node_count(), left, parts, runs };
     let mut selection = place::sink(choices, place::tidy(choices, product.decode(choices, &picks)?));
@@ -39,8 +39,8 @@ pub(crate) fn improve(
         // Only where a part was left at its start's choices and presolve had better ones.
         selection = start.clone();
     }
-    // Costs are whole numbers.
-    let slack = selection.cost as f64 - bound;
+    // The product leaves out what every selection executes, such as stores. Costs are whole numbers.
+    let slack = cost - bound;
     selection.status = match slack {
         slack if slack < 0.5 => Status::Optimal,
         slack => Status::Gap(slack / (selection.cost.max(1) as f64)),
