@@ -19,9 +19,9 @@ use rewright_cfg_skeleton::{elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
-use rewright_typeprop::{TypeStore, Universe};
+use rewright_typeprop::{OpId, TypeStore, Universe};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -115,6 +115,17 @@ pub struct Relaxed {
     pub rule: u32,
 }
 
+/// What became of a function of a file.
+#[derive(Clone, Debug)]
+pub struct FunctionOutcome {
+    /// As its front end writes it.
+    pub name: String,
+    /// What became of it.
+    pub fate: Fate,
+    /// The pipeline's own figures, for functions that went into it.
+    pub outcome: Option<Outcome>,
+}
+
 /// Time by phase, summed over functions and threads.
 #[derive(Clone, Debug, Default)]
 pub struct Phases {
@@ -203,6 +214,8 @@ pub struct Optimiser {
     rules: Arc<EgglogProgram>,
     /// The front end's number of a trap code that a pack names.
     trap_code: fn(&str) -> u32,
+    /// Operations that the back end cannot write: never selected.
+    unwritable: BTreeSet<OpId>,
     /// Tells this optimiser's engines from those of others on the same thread.
     id: u64,
 }
@@ -223,10 +236,18 @@ impl Optimiser {
             program: Arc::new(program),
             rules: Arc::new(rules),
             trap_code,
+            unwritable: BTreeSet::new(),
             id: NEXT.fetch_add(1, Ordering::Relaxed),
         };
         optimiser.with_engine(|_| ())?;
         Ok(optimiser)
+    }
+
+    /// The same for a back end that cannot write some operations.
+    #[must_use]
+    pub fn without(mut self, unwritable: BTreeSet<OpId>) -> Self {
+        self.unwritable = unwritable;
+        self
     }
 
     /// The program.
@@ -292,9 +313,14 @@ impl Optimiser {
         Ok((printed, trace.exhausted))
     }
 
-    fn saturate_options(&self, options: &Options) -> SaturateOptions {
+    /// The schedule that these options run; without one, no rule fires.
+    pub fn schedule(&self, options: &Options) -> Option<String> {
         let named = options.schedule.as_deref().unwrap_or(crate::packs::SCHEDULE);
-        let schedule = self.program.schedules.contains_key(named).then(|| named.to_string());
+        self.program.schedules.get(named).is_some_and(|s| !s.steps.is_empty()).then(|| named.to_string())
+    }
+
+    fn saturate_options(&self, options: &Options) -> SaturateOptions {
+        let schedule = self.schedule(options);
         SaturateOptions { budget: options.budget.clone(), log: options.log, schedule }
     }
 
@@ -430,8 +456,13 @@ impl Optimiser {
         phases: &mut Phases,
     ) -> Result<Function, String> {
         let start = Instant::now();
+        let how = select::Options {
+            method: options.method,
+            unavailable: self.unwritable.clone(),
+            ..select::Options::default()
+        };
         let selection = phases
-            .time(Phase::Select, || select::select(skeleton, view, universe, cfg, options.method))
+            .time(Phase::Select, || select::select_with(skeleton, view, universe, cfg, &how))
             .map_err(|e| format!("selection failed: {e}"))?;
         unit.status = selection.status;
         phases.selections.push((start.elapsed(), selection.status));

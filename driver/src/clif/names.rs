@@ -7,11 +7,11 @@
 //! types, all of them types that the packs give a representation, and its declared effects cover what Cranelift
 //! says of the opcode. Everything else is opaque.
 
+use crate::signatures::Signatures;
 use cranelift_codegen::ir::condcodes::{FloatCC, IntCC};
 use cranelift_codegen::ir::{InstructionData, Opcode, TrapCode, Type, types};
 use indexmap::IndexMap;
-use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{OpId, Repr, Scalar, Ty, TypeExpr, TypeStore, Universe};
+use rewright_typeprop::{OpId, Repr, Scalar, Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -63,30 +63,6 @@ impl Spelling {
     }
 }
 
-/// A type in a declared signature, as far as matching needs it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Slot {
-    /// The n-th type parameter.
-    Param(u32),
-    /// Exactly this type.
-    Fixed(Ty),
-    /// Nothing that CLIF can write.
-    Never,
-}
-
-/// A declared operation's signature.
-#[derive(Clone, Debug)]
-struct Signature {
-    op: OpId,
-    /// Per type parameter: the types within its bound.
-    tparams: Vec<Vec<Ty>>,
-    params: Vec<Slot>,
-    results: Vec<Slot>,
-    /// Which parameters are `const`.
-    constant: Vec<bool>,
-    memory: bool,
-}
-
 /// Spellings and types, read once.
 #[derive(Clone, Debug, Default)]
 pub struct Names {
@@ -94,9 +70,7 @@ pub struct Names {
     to_ty: FxHashMap<Type, Ty>,
     /// Interned type -> CLIF type.
     from_ty: FxHashMap<Ty, Type>,
-    /// Types with a representation.
-    reprs: FxHashMap<Ty, Repr>,
-    by_spelling: FxHashMap<Spelling, Vec<Signature>>,
+    signatures: Option<Signatures<Spelling>>,
     /// By `OpId`.
     spellings: Vec<Option<Spelling>>,
     /// By `OpId`: which parameters are `const`.
@@ -110,6 +84,7 @@ impl Names {
     /// Interns CLIF's types into the universe and reads all spellings.
     pub fn new(universe: &mut Universe) -> Names {
         let mut names = Names::default();
+        let mut reprs = vec![];
         for ty in all_types() {
             let interned = universe.types.named_or_opaque(&ty.to_string());
             names.to_ty.insert(ty, interned);
@@ -118,10 +93,10 @@ impl Names {
             if let Some(repr) = universe.types.repr(interned)
                 && repr_of(ty) == Some(repr)
             {
-                names.reprs.insert(interned, repr);
+                reprs.push((interned, repr));
             }
         }
-        let all: Vec<Ty> = all_types().map(|ty| names.ty(ty)).filter(|ty| names.reprs.contains_key(ty)).collect();
+        let mut signatures = Signatures::new(reprs);
         let Universe { types, ops, .. } = universe;
         for (id, op) in ops.iter() {
             names.constants.push(op.params.iter().map(|p| p.constant).collect());
@@ -131,27 +106,12 @@ impl Names {
             };
             let spelling = Spelling::parse(text).filter(|s| effects_agree(s.opcode, &op.effects));
             names.spellings.push(spelling);
-            let Some(spelling) = spelling else {
-                names.unknown.insert(op.unique.clone(), text.clone());
-                continue;
-            };
-            let tparams = op
-                .tparams
-                .iter()
-                .map(|param| match &param.bound {
-                    None => all.clone(),
-                    Some(bound) => all.iter().copied().filter(|ty| within(types, *ty, bound)).collect(),
-                })
-                .collect();
-            names.by_spelling.entry(spelling).or_default().push(Signature {
-                op: id,
-                tparams,
-                params: op.params.iter().map(|p| slot(types, &p.ty)).collect(),
-                results: op.results.iter().map(|r| slot(types, r)).collect(),
-                constant: op.params.iter().map(|p| p.constant).collect(),
-                memory: op.effects.accesses_memory(),
-            });
+            match spelling {
+                None => drop(names.unknown.insert(op.unique.clone(), text.clone())),
+                Some(spelling) => signatures.declare(spelling, id, op, types),
+            }
         }
+        names.signatures = Some(signatures);
         names
     }
 
@@ -167,12 +127,12 @@ impl Names {
 
     /// The machine representation of one of our types, where it is of one word.
     pub fn scalar(&self, ty: Ty) -> Option<Scalar> {
-        self.reprs.get(&ty)?.scalar()
+        self.signatures.as_ref()?.repr(ty)?.scalar()
     }
 
     /// What a constant of one of our types is: the word, or what all lanes hold.
     pub fn lane(&self, ty: Ty) -> Option<Scalar> {
-        self.reprs.get(&ty)?.lane()
+        self.signatures.as_ref()?.repr(ty)?.lane()
     }
 
     /// How CLIF spells an operation.
@@ -195,33 +155,7 @@ impl Names {
         results: &[Ty],
         memory: bool,
     ) -> Option<(OpId, SmallVec<[Ty; 2]>)> {
-        let candidates = self.by_spelling.get(&spelling)?;
-        candidates.iter().find_map(|sig| {
-            if sig.params.len() != params.len()
-                || sig.results.len() != results.len()
-                || sig.constant != constant
-                || sig.memory != memory
-            {
-                return None;
-            }
-            let mut targs: SmallVec<[Option<Ty>; 2]> = SmallVec::from_elem(None, sig.tparams.len());
-            let slots = sig.params.iter().chain(&sig.results);
-            for (slot, ty) in slots.zip(params.iter().chain(results)) {
-                self.reprs.get(ty)?;
-                match slot {
-                    Slot::Never => return None,
-                    Slot::Fixed(fixed) if fixed != ty => return None,
-                    Slot::Fixed(_) => {}
-                    Slot::Param(n) => match targs.get_mut(*n as usize)? {
-                        Some(bound) if bound != ty => return None,
-                        Some(_) => {}
-                        free => *free = Some(*ty),
-                    },
-                }
-            }
-            let targs: SmallVec<[Ty; 2]> = targs.into_iter().collect::<Option<_>>()?;
-            targs.iter().zip(&sig.tparams).all(|(ty, allowed)| allowed.contains(ty)).then_some((sig.op, targs))
-        })
+        self.signatures.as_ref()?.instance(&spelling, params, constant, results, memory)
     }
 }
 
@@ -273,25 +207,6 @@ fn effects_agree(opcode: Opcode, effects: &rewright_typeprop::Effects) -> bool {
         && opcode.can_load() != effects.reads.is_empty()
         && opcode.can_store() != effects.writes.is_empty()
         && (!opcode.can_trap() || effects.traps)
-}
-
-/// A signature's type, resolved.
-fn slot(types: &mut TypeStore, expr: &TypeExpr) -> Slot {
-    match expr {
-        TypeExpr::Param(n) => Slot::Param(*n),
-        TypeExpr::App(decl, args) if args.is_empty() => {
-            Slot::Fixed(types.intern(TypeData::App(*decl, SmallVec::new())))
-        }
-        _ => Slot::Never,
-    }
-}
-
-/// Is `ty` within a closed bound? A bound over other parameters is left to the front end's own verifier.
-fn within(types: &mut TypeStore, ty: Ty, bound: &TypeExpr) -> bool {
-    match types.instantiate(bound, &[]) {
-        Some(bound) => types.is_subtype(ty, bound),
-        None => true,
-    }
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::export::export;
 use super::import::{Imported, import};
 use super::names::Names;
 use super::read::File;
-use crate::pipeline::{Batch, Fate, Optimiser, Options, Outcome, Phases};
+use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases};
 use crate::saturate::{EngineError, RuleReport};
 use cranelift_codegen::ir::{self as clif, TrapCode};
 use rewright_cfg_skeleton::ir::Function;
@@ -35,17 +35,6 @@ pub struct FileOutcome {
     pub export: Duration,
     /// Matches and time per rule.
     pub rules: BTreeMap<u32, RuleReport>,
-}
-
-/// What became of a function of a file.
-#[derive(Clone, Debug)]
-pub struct FunctionOutcome {
-    /// As CLIF writes it.
-    pub name: String,
-    /// What became of it.
-    pub fate: Fate,
-    /// The pipeline's own figures, for functions that went into it.
-    pub outcome: Option<Outcome>,
 }
 
 /// The number that the IR has for a trap code that a pack names: Cranelift's byte; 0 where it knows none.

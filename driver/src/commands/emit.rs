@@ -1,12 +1,11 @@
-//! What `opt --emit` prints besides CLIF.
+//! What `opt --emit` prints besides the file.
 
 use super::out;
-use crate::clif::optimise::{ClifOptimiser, FileOutcome};
-use crate::clif::read::File;
-use crate::pipeline::Options;
+use crate::pipeline::{FunctionOutcome, Optimiser, Options};
 use anyhow::{Context, Result, bail};
-use rewright_cfg_skeleton::ir::{normalise::normalise, text};
+use rewright_cfg_skeleton::ir::{Function, normalise::normalise, text};
 use rewright_cfg_skeleton::skeleton::dot;
+use rewright_typeprop::Universe;
 
 /// A picture of the middle of the pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,19 +20,15 @@ pub(super) enum Saturated {
 
 /// Saturates functions of a file once and prints their e-graphs.
 pub(super) fn functions(
-    clif: &ClifOptimiser,
-    file: &File,
+    optimiser: &Optimiser,
+    functions: Vec<Function>,
+    universe: &Universe,
     options: &Options,
-    wanted: impl Fn(usize) -> bool,
     what: Saturated,
 ) -> Result<String> {
-    let optimiser = &clif.optimiser;
-    let universe = &optimiser.program().universe;
-    let skeletons: Vec<_> = (0..file.functions.len())
-        .filter(|i| wanted(*i))
-        .filter_map(|i| clif.import(file, i).ok())
-        .map(|imported| {
-            let mut f = imported.function;
+    let skeletons: Vec<_> = functions
+        .into_iter()
+        .map(|mut f| {
             normalise(&mut f);
             (f.name.clone(), optimiser.build(&f, universe).1)
         })
@@ -70,13 +65,6 @@ pub(super) fn functions(
 }
 
 /// Rewright's own IR, optimised.
-pub(super) fn ir(clif: &ClifOptimiser, outcome: &FileOutcome) -> String {
-    let universe = &clif.optimiser.program().universe;
-    outcome
-        .functions
-        .iter()
-        .flatten()
-        .filter_map(|f| f.outcome.as_ref())
-        .map(|o| text::print(&o.function, universe) + "\n")
-        .collect()
+pub(super) fn ir(universe: &Universe, functions: &[FunctionOutcome]) -> String {
+    functions.iter().filter_map(|f| f.outcome.as_ref()).map(|o| text::print(&o.function, universe) + "\n").collect()
 }

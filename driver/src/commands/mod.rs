@@ -3,7 +3,9 @@
 //! Exit codes: 0 clean, 1 findings (a diagnostic, a failed example, a mismatch), 2 usage or internal error.
 
 mod bench;
+mod cc;
 mod check;
+mod corpus;
 mod difftest;
 mod emit;
 mod explain;
@@ -17,6 +19,7 @@ mod packs;
 mod run;
 mod sources;
 mod verify;
+mod wrap;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
@@ -37,8 +40,14 @@ enum Command {
     Verify(verify::Args),
     /// Format rule packs
     Fmt(fmt::Args),
-    /// Optimise a CLIF file
+    /// Optimise a file of CLIF or LLVM IR
     Opt(opt::Args),
+    /// A C compiler that applies rules: `CC="rewright cc --rules mine.rw"`
+    Cc(cc::Args),
+    /// A build command with `rewright cc` as its C compiler
+    Wrap(wrap::Args),
+    /// How much of a collection of LLVM IR is understood
+    Corpus(corpus::Args),
     /// Optimise a CLIF file, compile it for this host and call a function of it
     Run(run::Args),
     /// Run the directives of CLIF files before and after optimisation, and compare
@@ -85,6 +94,9 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Opt(args) => opt::run(args),
+        Command::Cc(args) => return compiler(cc::run(args)),
+        Command::Wrap(args) => return compiler(wrap::run(args)),
+        Command::Corpus(args) => corpus::run(args),
         Command::Run(args) => run::run(args),
         Command::Difftest(args) => difftest::run(args),
         Command::Harness(args) => harness::run(args),
@@ -99,6 +111,17 @@ pub fn main() -> ExitCode {
     match result {
         Ok(Finding::Clean) => ExitCode::SUCCESS,
         Ok(Finding::Found) => ExitCode::from(1),
+        Err(error) => {
+            out::error(&format!("{error:#}"));
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// The exit code of a compiler or build, which is its own.
+fn compiler(result: anyhow::Result<i32>) -> ExitCode {
+    match result {
+        Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
         Err(error) => {
             out::error(&format!("{error:#}"));
             ExitCode::from(2)

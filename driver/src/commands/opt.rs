@@ -1,19 +1,24 @@
-//! `rewright opt`: optimises a CLIF file.
+//! `rewright opt`: optimises a file of CLIF or LLVM IR; which, its name tells.
+
+mod report;
 
 use super::{Finding, Format, emit, out, packs, sources};
-use crate::clif::optimise::{ClifOptimiser, FileOutcome};
+use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::write;
-use crate::pipeline::{Fate, Options, Phase, Relaxed};
+use crate::llvm::optimise::LlvmOptimiser;
+use crate::pipeline::Options;
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use rewright_cfg_skeleton::select::{Method, Status};
-use serde_json::json;
+use report::{Facts, report};
+use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::select::Method;
+use rewright_dsl::program::Program;
 use std::path::PathBuf;
 
 /// Arguments of `opt`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A CLIF file
+    /// A CLIF file, or a file of textual LLVM IR (`.ll`)
     file: PathBuf,
     /// Where the result goes; stdout by default
     #[arg(short, long)]
@@ -22,7 +27,7 @@ pub(super) struct Args {
     rules: packs::Rules,
     #[command(flatten)]
     how: How,
-    /// Only this function (with or without its `%`); the others stay as they are
+    /// Only this function (with or without its `%` or `@`); the others stay as they are
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
     /// What to print
@@ -77,9 +82,10 @@ enum Extract {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum Emit {
-    /// The whole file as CLIF
+    /// The whole file, in the format that it came in
     #[default]
-    Clif,
+    #[value(alias = "clif", alias = "llvm")]
+    File,
     /// Rewright's own IR, optimised
     Ir,
     /// The program that egglog runs, for egglog's own binary
@@ -90,32 +96,27 @@ enum Emit {
     Json,
 }
 
+impl Emit {
+    /// The picture of a saturated e-graph that is asked for.
+    fn saturated(self) -> Option<emit::Saturated> {
+        match self {
+            Emit::Egglog => Some(emit::Saturated::Egglog),
+            Emit::Dot => Some(emit::Saturated::Dot),
+            Emit::Json => Some(emit::Saturated::Json),
+            Emit::File | Emit::Ir => None,
+        }
+    }
+}
+
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
-    let Some(file) = sources::clif(&args.file)? else { return Ok(Finding::Found) };
-    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let mut options = args.how.options();
     options.log = args.remarks;
-    let chosen = match &args.function {
-        None => None,
-        Some(name) => Some(sources::function(&args.file, &file, name)?),
+    let printed = match args.file.extension().is_some_and(|e| e == "ll") {
+        true => llvm(&args, program, &options)?,
+        false => clif(&args, program, &options)?,
     };
-    let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
-    let printed = match args.emit {
-        Emit::Egglog => emit::functions(&clif, &file, &options, wanted, emit::Saturated::Egglog)?,
-        Emit::Dot => emit::functions(&clif, &file, &options, wanted, emit::Saturated::Dot)?,
-        Emit::Json => emit::functions(&clif, &file, &options, wanted, emit::Saturated::Json)?,
-        Emit::Clif | Emit::Ir => {
-            let outcome = clif.optimise(&file, &options, wanted);
-            report(&args, &clif, &outcome);
-            if args.emit == Emit::Ir {
-                emit::ir(&clif, &outcome)
-            } else {
-                let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
-                write(&file, &replaced)
-            }
-        }
-    };
+    let Some(printed) = printed else { return Ok(Finding::Found) };
     match &args.output {
         Some(path) => std::fs::write(path, printed).with_context(|| format!("cannot write {}", path.display()))?,
         None => out::result(&printed),
@@ -123,101 +124,55 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     Ok(Finding::Clean)
 }
 
-fn report(args: &Args, clif: &ClifOptimiser, file: &FileOutcome) {
-    let functions = || file.functions.iter().flatten();
-    let matched = || file.rules.iter().filter(|(_, report)| report.matches > 0);
-    for function in functions() {
-        if let Fate::Failed(reason) = &function.fate {
-            out::note(&format!("warning: {}: {reason}; the original goes out", function.name));
+/// What goes out for a CLIF file; `None` where it has mistakes, which are on stderr then.
+fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<String>> {
+    let Some(file) = sources::clif(&args.file)? else { return Ok(None) };
+    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    let chosen = match &args.function {
+        None => None,
+        Some(name) => Some(sources::function(&args.file, file.functions.iter().map(|f| f.name()), name)?),
+    };
+    let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
+    let universe = &clif.optimiser.program().universe;
+    if let Some(what) = args.emit.saturated() {
+        let functions: Vec<Function> = (0..file.functions.len())
+            .filter(|i| wanted(*i))
+            .filter_map(|i| clif.import(&file, i).ok().map(|imported| imported.function))
+            .collect();
+        return emit::functions(&clif.optimiser, functions, universe, options, what).map(Some);
+    }
+    let outcome = clif.optimise(&file, options, wanted);
+    let functions: Vec<_> = outcome.functions.iter().flatten().cloned().collect();
+    let facts = Facts { functions: &functions, phases: &outcome.phases, rules: &outcome.rules };
+    report(args, &clif.optimiser, &facts);
+    Ok(Some(match args.emit {
+        Emit::Ir => emit::ir(universe, &functions),
+        _ => {
+            let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
+            write(&file, &replaced)
         }
-    }
-    if !args.stats && !args.remarks {
-        return;
-    }
-    let rule = |r: &u32| clif.optimiser.program().rules[*r as usize].name.clone();
-    if args.format == Format::Json {
-        let functions: Vec<_> = functions()
-            .map(|f| {
-                let mut entry = json!({ "name": f.name, "fate": fate(&f.fate) });
-                if let Some(o) = &f.outcome {
-                    entry["cost_before"] = json!(o.cost_before);
-                    entry["cost_after"] = json!(o.cost_after);
-                    entry["status"] = json!(status(o.status));
-                    entry["nodes"] = json!(o.nodes);
-                    entry["classes"] = json!(o.classes);
-                    entry["rounds"] = json!(o.rounds);
-                    entry["exhausted"] = json!(o.exhausted);
-                    entry["rules"] = json!(o.rules.iter().map(rule).collect::<Vec<_>>());
-                    let relaxed = |r: &Relaxed| json!({ "operation": r.operation, "rule": rule(&r.rule) });
-                    entry["relaxed"] = json!(o.relaxed.iter().map(relaxed).collect::<Vec<_>>());
-                }
-                entry
-            })
-            .collect();
-        let phases: serde_json::Map<_, _> = Phase::ALL
-            .iter()
-            .map(|p| (p.name().to_string(), json!(file.phases.times.get(p).map_or(0.0, |t| t.as_secs_f64()))))
-            .collect();
-        let rules: serde_json::Map<_, _> = matched()
-            .map(|(r, report)| (rule(r), json!({ "matches": report.matches, "seconds": report.time.as_secs_f64() })))
-            .collect();
-        out::note(&json!({ "functions": functions, "seconds": phases, "rules": rules }).to_string());
-        return;
-    }
-    for f in functions() {
-        let figures = f.outcome.as_ref().map_or(String::new(), |o| {
-            let budget = if o.exhausted { ", budget exhausted" } else { "" };
-            format!(
-                ", cost {} -> {} ({}), {} nodes in {} classes, {} rounds{budget}",
-                o.cost_before,
-                o.cost_after,
-                status(o.status),
-                o.nodes,
-                o.classes,
-                o.rounds
-            )
-        });
-        out::note(&format!("{}: {}{figures}", f.name, fate(&f.fate)));
-        if args.remarks {
-            for r in f.outcome.iter().flat_map(|o| &o.rules) {
-                out::note(&format!("  {}", rule(r)));
-            }
-            for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
-                let because = clif.optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();
-                let because = because.map_or("", |relaxation| &relaxation.because);
-                out::note(&format!("  `{}` is left out by {}: {because}", relaxed.operation, rule(&relaxed.rule)));
-            }
-        }
-    }
-    if args.stats {
-        let shown: Vec<_> = Phase::ALL
-            .iter()
-            .filter_map(|p| file.phases.times.get(p).map(|t| format!("{} {:.2} ms", p.name(), t.as_secs_f64() * 1e3)))
-            .collect();
-        out::note(&format!("time: {}", shown.join(", ")));
-        let mut by_count: Vec<_> = matched().collect();
-        by_count.sort_by_key(|(r, report)| (std::cmp::Reverse(report.matches), **r));
-        for (r, report) in by_count.iter().take(20) {
-            let time = report.time.as_secs_f64() * 1e3;
-            out::note(&format!("{:>8} matches {time:>8.2} ms  {}", report.matches, rule(r)));
-        }
-    }
+    }))
 }
 
-/// A fate as reports name it.
-pub(super) fn fate(fate: &Fate) -> String {
-    match fate {
-        Fate::Optimised => "optimised".into(),
-        Fate::Unchanged => "unchanged".into(),
-        Fate::PassedThrough(reason) => format!("passed through: {reason}"),
-        Fate::Failed(reason) => format!("failed: {reason}"),
+/// What goes out for a file of LLVM IR; `None` where it has mistakes, which are on stderr then.
+fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<String>> {
+    let Some(file) = sources::llvm(&args.file)? else { return Ok(None) };
+    let llvm = LlvmOptimiser::new(program).context("the rules do not form a program")?;
+    let chosen = match &args.function {
+        None => None,
+        Some(name) => Some(sources::function(&args.file, file.functions.iter().map(|f| f.name.clone()), name)?),
+    };
+    let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
+    if let Some(what) = args.emit.saturated() {
+        let (imported, universe) = llvm.import(&file, wanted);
+        let functions = imported.into_iter().flatten().flatten().map(|imported| imported.function).collect();
+        return emit::functions(&llvm.optimiser, functions, &universe, options, what).map(Some);
     }
-}
-
-fn status(status: Status) -> String {
-    match status {
-        Status::Optimal => "optimal".into(),
-        Status::Gap(gap) => format!("gap {:.1} %", gap * 100.0),
-        Status::Greedy => "greedy".into(),
-    }
+    let outcome = llvm.optimise(&file, options, wanted);
+    let facts = Facts { functions: &outcome.functions, phases: &outcome.phases, rules: &outcome.rules };
+    report(args, &llvm.optimiser, &facts);
+    Ok(Some(match args.emit {
+        Emit::Ir => emit::ir(&outcome.universe, &outcome.functions),
+        _ => outcome.text,
+    }))
 }

@@ -31,7 +31,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let Some(file) = sources::clif(&args.file)? else { return Ok(Finding::Found) };
-    let index = sources::function(&args.file, &file, &args.function)?;
+    let index = sources::function(&args.file, file.functions.iter().map(|f| f.name()), &args.function)?;
     let params: Vec<_> = file.functions[index].func.signature.params.iter().map(|p| p.value_type.to_string()).collect();
     if params.len() != args.args.len() {
         let (name, types) = (file.functions[index].name(), params.join(", "));

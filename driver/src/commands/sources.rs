@@ -2,6 +2,7 @@
 
 use super::{out, packs};
 use crate::clif::read::{CRANELIFT, File, ReadError, read_bytes};
+use crate::llvm::module;
 use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use std::path::{Path, PathBuf};
@@ -19,6 +20,11 @@ pub(super) fn clif_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 /// Every `.json` file in the given files and directories, sorted within each directory.
 pub(super) fn egraphs(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     with_extension(paths, "json")
+}
+
+/// Every `.ll` file in the given files and directories, sorted within each directory.
+pub(super) fn llvm_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "ll")
 }
 
 fn with_extension(paths: &[PathBuf], extension: &str) -> Result<Vec<PathBuf>> {
@@ -67,14 +73,24 @@ pub(super) fn clif(path: &Path) -> Result<Option<File>> {
     }
 }
 
-/// The index of the function with a name, given with or without its `%`.
-pub(super) fn function(path: &Path, file: &File, name: &str) -> Result<usize> {
-    let bare = |name: &str| name.trim_start_matches('%').to_string();
-    let found = file.functions.iter().position(|f| bare(&f.name()) == bare(name));
-    found.with_context(|| {
-        let names: Vec<_> = file.functions.iter().map(|f| f.name()).collect();
-        format!("{} has no function {name}; it has {}", path.display(), names.join(", "))
-    })
+/// A file of LLVM IR; `None` where it has mistakes, which are on stderr then.
+pub(super) fn llvm(path: &Path) -> Result<Option<module::File>> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    match module::read_bytes(bytes) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) => {
+            out::error(&format!("{}: {error}", path.display()));
+            Ok(None)
+        }
+    }
+}
+
+/// The index of the function with a name, given with or without its sigil.
+pub(super) fn function(path: &Path, functions: impl Iterator<Item = String>, name: &str) -> Result<usize> {
+    let bare = |name: &str| name.trim_start_matches(['%', '@']).to_string();
+    let names: Vec<String> = functions.collect();
+    let found = names.iter().position(|f| bare(f) == bare(name));
+    found.with_context(|| format!("{} has no function {name}; it has {}", path.display(), names.join(", ")))
 }
 
 /// Diagnostics of one file, to stderr.

@@ -1,0 +1,119 @@
+//! What `opt` says of the functions of a file: fates, figures, rules, times.
+
+use super::super::{Format, out};
+use super::Args;
+use crate::pipeline::{Fate, FunctionOutcome, Optimiser, Phase, Phases, Relaxed};
+use crate::saturate::RuleReport;
+use rewright_cfg_skeleton::select::Status;
+use serde_json::json;
+use std::collections::BTreeMap;
+
+/// What became of a file.
+pub(super) struct Facts<'a> {
+    /// Those that were asked for.
+    pub(super) functions: &'a [FunctionOutcome],
+    /// Time by phase.
+    pub(super) phases: &'a Phases,
+    /// Matches and time by rule.
+    pub(super) rules: &'a BTreeMap<u32, RuleReport>,
+}
+
+/// Says on stderr what the user asked to hear, and what failed in any case.
+pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
+    let functions = || file.functions.iter();
+    let matched = || file.rules.iter().filter(|(_, report)| report.matches > 0);
+    for function in functions() {
+        if let Fate::Failed(reason) = &function.fate {
+            out::note(&format!("warning: {}: {reason}; the original goes out", function.name));
+        }
+    }
+    if !args.stats && !args.remarks {
+        return;
+    }
+    let rule = |r: &u32| optimiser.program().rules[*r as usize].name.clone();
+    if args.format == Format::Json {
+        let functions: Vec<_> = functions()
+            .map(|f| {
+                let mut entry = json!({ "name": f.name, "fate": fate(&f.fate) });
+                if let Some(o) = &f.outcome {
+                    entry["cost_before"] = json!(o.cost_before);
+                    entry["cost_after"] = json!(o.cost_after);
+                    entry["status"] = json!(status(o.status));
+                    entry["nodes"] = json!(o.nodes);
+                    entry["classes"] = json!(o.classes);
+                    entry["rounds"] = json!(o.rounds);
+                    entry["exhausted"] = json!(o.exhausted);
+                    entry["rules"] = json!(o.rules.iter().map(rule).collect::<Vec<_>>());
+                    let relaxed = |r: &Relaxed| json!({ "operation": r.operation, "rule": rule(&r.rule) });
+                    entry["relaxed"] = json!(o.relaxed.iter().map(relaxed).collect::<Vec<_>>());
+                }
+                entry
+            })
+            .collect();
+        let phases: serde_json::Map<_, _> = Phase::ALL
+            .iter()
+            .map(|p| (p.name().to_string(), json!(file.phases.times.get(p).map_or(0.0, |t| t.as_secs_f64()))))
+            .collect();
+        let rules: serde_json::Map<_, _> = matched()
+            .map(|(r, report)| (rule(r), json!({ "matches": report.matches, "seconds": report.time.as_secs_f64() })))
+            .collect();
+        out::note(&json!({ "functions": functions, "seconds": phases, "rules": rules }).to_string());
+        return;
+    }
+    for f in functions() {
+        let figures = f.outcome.as_ref().map_or(String::new(), |o| {
+            let budget = if o.exhausted { ", budget exhausted" } else { "" };
+            format!(
+                ", cost {} -> {} ({}), {} nodes in {} classes, {} rounds{budget}",
+                o.cost_before,
+                o.cost_after,
+                status(o.status),
+                o.nodes,
+                o.classes,
+                o.rounds
+            )
+        });
+        out::note(&format!("{}: {}{figures}", f.name, fate(&f.fate)));
+        if args.remarks {
+            for r in f.outcome.iter().flat_map(|o| &o.rules) {
+                out::note(&format!("  {}", rule(r)));
+            }
+            for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
+                let because = optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();
+                let because = because.map_or("", |relaxation| &relaxation.because);
+                out::note(&format!("  `{}` is left out by {}: {because}", relaxed.operation, rule(&relaxed.rule)));
+            }
+        }
+    }
+    if args.stats {
+        let shown: Vec<_> = Phase::ALL
+            .iter()
+            .filter_map(|p| file.phases.times.get(p).map(|t| format!("{} {:.2} ms", p.name(), t.as_secs_f64() * 1e3)))
+            .collect();
+        out::note(&format!("time: {}", shown.join(", ")));
+        let mut by_count: Vec<_> = matched().collect();
+        by_count.sort_by_key(|(r, report)| (std::cmp::Reverse(report.matches), **r));
+        for (r, report) in by_count.iter().take(20) {
+            let time = report.time.as_secs_f64() * 1e3;
+            out::note(&format!("{:>8} matches {time:>8.2} ms  {}", report.matches, rule(r)));
+        }
+    }
+}
+
+/// A fate as reports name it.
+fn fate(fate: &Fate) -> String {
+    match fate {
+        Fate::Optimised => "optimised".into(),
+        Fate::Unchanged => "unchanged".into(),
+        Fate::PassedThrough(reason) => format!("passed through: {reason}"),
+        Fate::Failed(reason) => format!("failed: {reason}"),
+    }
+}
+
+fn status(status: Status) -> String {
+    match status {
+        Status::Optimal => "optimal".into(),
+        Status::Gap(gap) => format!("gap {:.1} %", gap * 100.0),
+        Status::Greedy => "greedy".into(),
+    }
+}

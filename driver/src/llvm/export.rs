@@ -1,0 +1,226 @@
+//! Our function back to the body of an LLVM function.
+//!
+//! The head of the function stays; blocks and values get new names. Opaque instructions are the original text with
+//! new operands; operations are written as [`Names`] says, with the flags that [`Faithful`] allows. Checks vanish:
+//! they state what is undefined in LLVM. So does what nobody needs.
+//!
+//! | metadata of | kept |
+//! |---|---|
+//! | statements (calls, stores, ...) | all |
+//! | the end of a block that ends as it did | all; else `!dbg` |
+//! | loads | `!dbg`; else what all reads of that place have; what speaks of the value read, if it may be poison |
+//! | pure opaque instructions | all, where they are exact; else `!dbg` |
+//! | operations | `!dbg` |
+//!
+//! **Invariant**: what goes out was not checked by LLVM here; it refines the original as far as the function that
+//! came in equals it on all values.
+
+mod blocks;
+mod memory;
+mod operations;
+mod values;
+
+use super::faithful::{Faithful, Original};
+use super::import::{Imported, Place, Source};
+use super::module::{Definition, File};
+use super::names::Names;
+use super::types::Type;
+use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, Value};
+use rewright_typeprop::{OpId, Ty, Universe};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Why a function cannot go out. The original goes out instead.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// An operation that LLVM has no instruction for.
+    #[error("operation {0:?} cannot be written in LLVM IR")]
+    Unwritable(OpId),
+    /// Operands that do not fit.
+    #[error("operands of `{0}` do not fit")]
+    Operands(String),
+    /// A type that LLVM does not have.
+    #[error("value {0:?} has a type that LLVM cannot write")]
+    Type(Value),
+    /// A constant that LLVM does not have.
+    #[error("the constant {0} of type {1} cannot be written")]
+    Constant(i64, Type),
+    /// A use without a definition.
+    #[error("value {0:?} is not defined")]
+    Undefined(Value),
+    /// An address that is not that of a pointer.
+    #[error("an access goes to an address that no pointer gave")]
+    Address,
+    /// A payload that import did not make.
+    #[error("payload {0:?} is unknown")]
+    Payload(PayloadId),
+    /// See [`Faithful::frozen_twice`].
+    #[error("a value that may be poison would be frozen twice")]
+    FrozenTwice,
+    /// A `switch` that is not on a case of the original.
+    #[error("a switch is on a value that is no position of a case")]
+    Switch,
+}
+
+/// What takes a function's place.
+#[derive(Clone, Debug)]
+pub struct Exported {
+    /// The new body.
+    pub body: String,
+    /// Declarations that it needs, of intrinsics that the file does not declare.
+    pub declarations: Vec<String>,
+}
+
+/// Exports `function`, which came from `imported`.
+pub fn export(
+    function: &Function,
+    imported: &Imported,
+    file: &File,
+    definition: &Definition,
+    names: &Names,
+    universe: &Universe,
+) -> Result<Exported, ExportError> {
+    let original = Original::new(&imported.function, universe);
+    let cfg = Cfg::new(function);
+    let needed = needed(function, universe, &cfg);
+    let faithful = Faithful::new(&original, function, universe, &|id| needed[id.index()]);
+    if faithful.frozen_twice(&|id| needed[id.index()]) {
+        return Err(ExportError::FrozenTwice);
+    }
+    let mut exporter = Exporter {
+        function,
+        imported,
+        file,
+        definition,
+        names,
+        original: &original,
+        faithful: &faithful,
+        needed,
+        natives: vec![],
+        prefix: prefix(imported),
+        opaque_types: FxHashMap::default(),
+        temporaries: 0,
+        lines: vec![],
+        incoming: BTreeMap::new(),
+        declarations: BTreeSet::new(),
+    };
+    for (value, ty) in imported.payloads.types.iter().enumerate() {
+        if names.ty(ty).is_none() {
+            exporter.opaque_types.insert(imported.function.values[value], ty.clone());
+        }
+    }
+    exporter.find_natives(&cfg)?;
+    let body = exporter.print(&cfg)?;
+    Ok(Exported { body, declarations: exporter.declarations.into_iter().collect() })
+}
+
+/// Instructions that have an effect, and those that they and control need.
+fn needed(function: &Function, universe: &Universe, cfg: &Cfg) -> Vec<bool> {
+    let mut needed = vec![false; function.insts.len()];
+    let mut work: Vec<Value> = vec![];
+    let mut defined: Vec<Option<InstId>> = vec![None; function.values.len()];
+    for b in cfg.reverse_post_order() {
+        let block = function.block(*b);
+        for id in &block.insts {
+            let inst = function.inst(*id);
+            for r in &inst.results {
+                defined[r.index()] = Some(*id);
+            }
+            let effect = match &inst.kind {
+                InstKind::Opaque { effects, .. } => *effects != OpaqueEffects::Pure,
+                InstKind::Op { op, .. } => !universe.ops.get(*op).effects.is_value(),
+                InstKind::Const(_) | InstKind::Check { .. } => false,
+            };
+            if effect {
+                needed[id.index()] = true;
+                work.extend(&inst.args);
+            }
+        }
+        work.extend(block.term.operands());
+        for edge in block.term.edges() {
+            work.extend(edge.args.iter().filter_map(|arg| match arg {
+                rewright_cfg_skeleton::ir::EdgeArg::Value(v) => Some(*v),
+                rewright_cfg_skeleton::ir::EdgeArg::Terminator(_) => None,
+            }));
+        }
+    }
+    while let Some(v) = work.pop() {
+        if let Some(id) = defined[v.index()]
+            && !std::mem::replace(&mut needed[id.index()], true)
+        {
+            work.extend(&function.inst(id).args);
+        }
+    }
+    needed
+}
+
+/// What no local name of the original starts with.
+fn prefix(imported: &Imported) -> String {
+    let mut prefix = "rw".to_string();
+    let labels = imported.body.blocks.iter().map(|b| &b.label);
+    let results = imported.body.blocks.iter().flat_map(|b| &b.instructions).filter_map(|i| i.result.as_ref());
+    let locals: Vec<&String> = imported.payloads.locals.keys().chain(labels).chain(results).collect();
+    while locals.iter().any(|name| name[1..].starts_with(&prefix)) {
+        prefix.push('x');
+    }
+    prefix
+}
+
+pub(super) struct Exporter<'a> {
+    function: &'a Function,
+    imported: &'a Imported,
+    file: &'a File,
+    definition: &'a Definition,
+    names: &'a Names,
+    original: &'a Original<'a>,
+    faithful: &'a Faithful<'a>,
+    needed: Vec<bool>,
+    /// By value: the type under which its name goes.
+    natives: Vec<Type>,
+    prefix: String,
+    /// LLVM's type behind each of ours that no pack declares.
+    opaque_types: FxHashMap<Ty, Type>,
+    temporaries: u32,
+    /// Of the current block.
+    lines: Vec<String>,
+    /// By target and parameter: what arrives, and from which label.
+    incoming: BTreeMap<(BlockId, usize), Vec<(String, String)>>,
+    declarations: BTreeSet<String>,
+}
+
+impl<'a> Exporter<'a> {
+    /// The original instruction that an instruction of the original function came from, if it is one as a whole.
+    fn whole(&self, inst: &Inst) -> Option<&'a super::body::Instruction> {
+        match self.imported.payloads.sources.get(inst.origin? as usize)? {
+            Source::Instruction(place) => Some(self.at(*place)),
+            _ => None,
+        }
+    }
+
+    fn at(&self, place: Place) -> &'a super::body::Instruction {
+        &self.imported.body.blocks[place.0].instructions[place.1]
+    }
+
+    fn line(&mut self, text: &str, metadata: &str) {
+        self.lines.push(format!("  {text}{metadata}\n"));
+    }
+
+    fn temporary(&mut self) -> String {
+        self.temporaries += 1;
+        format!("%{}.t{}", self.prefix, self.temporaries)
+    }
+
+    /// `, !dbg !5`, where the instruction came from one that has it.
+    fn location(&self, inst: &Inst) -> String {
+        let place = inst.origin.and_then(|o| self.imported.payloads.sources.get(o as usize));
+        let place = match place {
+            Some(Source::Instruction(place) | Source::Part(place) | Source::Cases(place)) => *place,
+            Some(Source::Constant) | None => return String::new(),
+        };
+        metadata_text(self.at(place).metadata.iter().filter(|(kind, _)| kind == "!dbg"))
+    }
+}
+
+fn metadata_text<'m>(list: impl Iterator<Item = &'m (String, String)>) -> String {
+    list.map(|(kind, node)| format!(", {kind} {node}")).collect()
+}

@@ -1,0 +1,356 @@
+//! Which instructions of an optimised function may have the flags of their originals, and which values must not
+//! be poison.
+//!
+//! Our functions know no poison: import drops the flags that make it, and every rule holds for all values. What
+//! goes out must not be poison where the original was not. So every value of the optimised function is one of
+//!
+//! * **exact**: the same operation as its original, on operands that are exact or total; it has its original's
+//!   flags, and is poison at most when its original is;
+//! * **total**: without flags, of operands that are total; what may be poison and has no operands of ours (a
+//!   parameter, what a load or a call gives) is frozen first. It is never poison.
+//!
+//! A use of an exact value is fine where the original of its user used this value's original. All other uses want
+//! a total one. Instructions name their originals ([`Inst::origin`]); parameters of blocks are matched with those
+//! of the original block by what arrives on their edges, coinductively.
+//!
+//! Instructions of the original that compute the same from the same operands are one original here, with the flags
+//! that all of them have.
+//!
+//! **Invariant**: [`Faithful::is_total`] is closed: operands of total operations and arguments of total parameters
+//! are total. It does not look at what flags mean.
+
+use rewright_cfg_skeleton::ir::{
+    BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, Terminator, Value,
+};
+use rewright_typeprop::{Ty, Universe};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::collections::BTreeMap;
+
+/// Where a value of a function comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Definition {
+    /// A parameter of this block.
+    Param(BlockId, usize),
+    /// A result of this instruction.
+    Result(BlockId, InstId, usize),
+}
+
+/// By value: its definition; `None` for values that nothing in the layout defines.
+pub fn definitions(function: &Function) -> Vec<Option<Definition>> {
+    let mut found = vec![None; function.values.len()];
+    for b in &function.layout {
+        for (i, p) in function.block(*b).params.iter().enumerate() {
+            found[p.index()] = Some(Definition::Param(*b, i));
+        }
+        for id in &function.block(*b).insts {
+            for (i, r) in function.inst(*id).results.iter().enumerate() {
+                found[r.index()] = Some(Definition::Result(*b, *id, i));
+            }
+        }
+    }
+    found
+}
+
+/// An original function, with values that are the same made one.
+pub struct Original<'a> {
+    /// The function.
+    pub function: &'a Function,
+    /// By value: the first one that is the same.
+    same: Vec<Value>,
+    constants: FxHashMap<(Ty, i64), Value>,
+    /// By value that is the first of its kind: instructions that compute it.
+    members: FxHashMap<Value, Vec<InstId>>,
+}
+
+impl<'a> Original<'a> {
+    /// Numbers values.
+    pub fn new(function: &'a Function, universe: &Universe) -> Self {
+        let cfg = Cfg::new(function);
+        let mut original = Original {
+            function,
+            same: (0..function.values.len() as u32).map(Value).collect(),
+            constants: FxHashMap::default(),
+            members: FxHashMap::default(),
+        };
+        let mut known: FxHashMap<(InstKind, SmallVec<[Value; 3]>, Ty), Value> = FxHashMap::default();
+        for b in cfg.reverse_post_order() {
+            for id in &function.block(*b).insts {
+                let inst = function.inst(*id);
+                let &[result] = inst.results.as_slice() else { continue };
+                if let InstKind::Const(n) = inst.kind {
+                    let first = *original.constants.entry((function.ty(result), n)).or_insert(result);
+                    original.same[result.index()] = first;
+                    continue;
+                }
+                if is_function_of_operands(&inst.kind, universe) {
+                    let args = inst.args.iter().map(|v| original.same[v.index()]).collect();
+                    let first = *known.entry((inst.kind.clone(), args, function.ty(result))).or_insert(result);
+                    original.same[result.index()] = first;
+                }
+                original.members.entry(original.same[result.index()]).or_default().push(*id);
+            }
+        }
+        original
+    }
+
+    /// Instructions that compute the same as this one, itself among them.
+    pub fn members(&self, inst: &Inst) -> &[InstId] {
+        let first = inst.results.first().map(|v| self.same[v.index()]);
+        first.and_then(|first| self.members.get(&first)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Accesses of the same operation through the same address, wherever they are.
+    pub fn accesses_like(&self, inst: &Inst) -> Vec<InstId> {
+        let key = |inst: &Inst| match &inst.kind {
+            InstKind::Op { op, targs, access: Some(_) } => {
+                let args: Vec<Value> = inst.args.iter().map(|v| self.same[v.index()]).collect();
+                Some((*op, targs.clone(), args))
+            }
+            _ => None,
+        };
+        let wanted = key(inst);
+        let all = (0..self.function.insts.len() as u32).map(InstId);
+        all.filter(|id| wanted.is_some() && key(self.function.inst(*id)) == wanted).collect()
+    }
+}
+
+/// Does an instruction compute a function of its operands, and nothing else?
+fn is_function_of_operands(kind: &InstKind, universe: &Universe) -> bool {
+    match kind {
+        InstKind::Op { op, access, .. } => access.is_none() && universe.ops.get(*op).effects.is_value(),
+        InstKind::Opaque { effects, .. } => *effects == OpaqueEffects::Pure,
+        InstKind::Const(_) | InstKind::Check { .. } => false,
+    }
+}
+
+/// What may be exact and what must be total.
+pub struct Faithful<'a> {
+    original: &'a Original<'a>,
+    function: &'a Function,
+    universe: &'a Universe,
+    /// Definitions in the optimised function.
+    pub definitions: Vec<Option<Definition>>,
+    /// By parameter of a block: originals that it may be.
+    params: FxHashMap<Value, Vec<Value>>,
+    total: Vec<bool>,
+}
+
+impl<'a> Faithful<'a> {
+    /// Compares an optimised function with its original. `needed` says which instructions go out.
+    pub fn new(
+        original: &'a Original<'a>,
+        function: &'a Function,
+        universe: &'a Universe,
+        needed: &dyn Fn(InstId) -> bool,
+    ) -> Self {
+        let mut faithful = Faithful {
+            original,
+            function,
+            universe,
+            definitions: definitions(function),
+            params: FxHashMap::default(),
+            total: vec![false; function.values.len()],
+        };
+        faithful.match_params();
+        faithful.propagate(needed);
+        faithful
+    }
+
+    /// Must the value never be poison?
+    pub fn is_total(&self, value: Value) -> bool {
+        self.total[value.index()]
+    }
+
+    /// The instruction of the original that this one is, if it may have its flags.
+    pub fn exact(&self, inst: &Inst) -> Option<&'a Inst> {
+        if inst.results.iter().any(|v| self.is_total(*v)) {
+            return None;
+        }
+        self.origin(inst)
+    }
+
+    /// The instruction of the original that this one is.
+    pub fn origin(&self, inst: &Inst) -> Option<&'a Inst> {
+        let origin = self.original.function.insts.get(inst.origin? as usize)?;
+        (same_kind(&origin.kind, &inst.kind) && origin.args.len() == inst.args.len()).then_some(origin)
+    }
+
+    /// The original's end of a block, where it is of the same kind and leads to the same blocks.
+    pub fn original_end(&self, block: BlockId) -> Option<&'a Terminator> {
+        let before = &self.original.function.blocks.get(block.index())?.term;
+        let now = &self.function.block(block).term;
+        let targets = |t: &Terminator| t.edges().iter().map(|e| e.target).collect::<SmallVec<[BlockId; 4]>>();
+        let same = std::mem::discriminant(before) == std::mem::discriminant(now) && targets(before) == targets(now);
+        same.then_some(before)
+    }
+
+    /// Is it the same value as one of the original?
+    pub fn is_same(&self, value: Value, wanted: Value) -> bool {
+        let wanted = self.original.same[wanted.index()];
+        match self.definitions[value.index()] {
+            Some(Definition::Param(b, i)) if b == self.function.entry() => {
+                let entry = self.original.function.entry();
+                self.original.function.block(entry).params.get(i) == Some(&wanted)
+            }
+            Some(Definition::Param(..)) => self.params.get(&value).is_some_and(|all| all.contains(&wanted)),
+            Some(Definition::Result(_, id, i)) => {
+                let inst = self.function.inst(id);
+                if let InstKind::Const(n) = inst.kind {
+                    return self.original.constants.get(&(self.function.ty(value), n)) == Some(&wanted);
+                }
+                let origin = self.origin(inst).and_then(|o| o.results.get(i));
+                origin.is_some_and(|o| self.original.same[o.index()] == wanted)
+            }
+            None => false,
+        }
+    }
+
+    /// By use: is it fine as it is? `origin` is the instruction of the original that the user is.
+    pub fn is_clean(&self, origin: Option<&Inst>, index: usize, value: Value) -> bool {
+        origin.and_then(|o| o.args.get(index)).is_some_and(|wanted| self.is_same(value, *wanted))
+    }
+
+    /// Starts with every parameter that stands in the same block and has the same type, and strikes out those to
+    /// which other values arrive.
+    fn match_params(&mut self) {
+        let (before, now) = (self.original.function, self.function);
+        for b in now.layout.iter().filter(|b| **b != now.entry()) {
+            let Some(block) = before.blocks.get(b.index()) else { continue };
+            for p in &now.block(*b).params {
+                let fitting = block.params.iter().copied().filter(|o| before.ty(*o) == now.ty(*p)).collect();
+                self.params.insert(*p, fitting);
+            }
+        }
+        loop {
+            let mut struck = vec![];
+            for from in &now.layout {
+                for (slot, edge) in now.block(*from).term.edges().iter().enumerate() {
+                    let old = before.blocks.get(from.index()).map(|b| b.term.edges());
+                    let old = old.as_ref().and_then(|edges| edges.get(slot)).filter(|e| e.target == edge.target);
+                    for (i, param) in now.block(edge.target).params.iter().enumerate() {
+                        for candidate in self.params.get(param).into_iter().flatten() {
+                            let arrives = old.and_then(|old| {
+                                let at = before.block(old.target).params.iter().position(|o| o == candidate)?;
+                                match (old.args.get(at)?, edge.args.get(i)?) {
+                                    (EdgeArg::Value(old), EdgeArg::Value(new)) => Some(self.is_same(*new, *old)),
+                                    _ => None,
+                                }
+                            });
+                            if arrives != Some(true) {
+                                struck.push((*param, *candidate));
+                            }
+                        }
+                    }
+                }
+            }
+            if struck.is_empty() {
+                return;
+            }
+            for (param, candidate) in struck {
+                if let Some(all) = self.params.get_mut(&param) {
+                    all.retain(|o| *o != candidate);
+                }
+            }
+        }
+    }
+
+    /// Marks what must be total, starting from uses that are not those of the original.
+    fn propagate(&mut self, needed: &dyn Fn(InstId) -> bool) {
+        let mut work: Vec<Value> = vec![];
+        for b in &self.function.layout {
+            for id in self.function.block(*b).insts.iter().filter(|id| needed(**id)) {
+                let inst = self.function.inst(*id);
+                let origin = self.origin(inst);
+                for (i, v) in inst.args.iter().enumerate() {
+                    if !self.is_clean(origin, i, *v) {
+                        work.push(*v);
+                    }
+                }
+            }
+            let term = &self.function.block(*b).term;
+            let before = self.original_end(*b);
+            for (i, v) in term.operands().iter().enumerate() {
+                let wanted = before.and_then(|t| t.operands().get(i).copied());
+                if !wanted.is_some_and(|wanted| self.is_same(*v, wanted)) {
+                    work.push(*v);
+                }
+            }
+            for edge in term.edges() {
+                for (arg, param) in edge.args.iter().zip(&self.function.block(edge.target).params) {
+                    // What is no parameter of the original has only arguments that are never poison.
+                    if self.params.get(param).is_none_or(Vec::is_empty) {
+                        work.push(*param);
+                        work.extend(value_of(arg));
+                    }
+                }
+            }
+        }
+        let mut arriving: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
+        for b in &self.function.layout {
+            for edge in self.function.block(*b).term.edges() {
+                for (arg, param) in edge.args.iter().zip(&self.function.block(edge.target).params) {
+                    arriving.entry(*param).or_default().extend(value_of(arg));
+                }
+            }
+        }
+        while let Some(v) = work.pop() {
+            if std::mem::replace(&mut self.total[v.index()], true) {
+                continue;
+            }
+            match self.definitions[v.index()] {
+                Some(Definition::Param(..)) => work.extend(arriving.get(&v).into_iter().flatten()),
+                Some(Definition::Result(_, id, _)) => {
+                    let inst = self.function.inst(id);
+                    if is_function_of_operands(&inst.kind, self.universe) {
+                        work.extend(&inst.args);
+                    }
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// What may be poison by itself, is frozen, and is computed once more where it has been computed already: the
+    /// two might be frozen to different values.
+    pub fn frozen_twice(&self, needed: &dyn Fn(InstId) -> bool) -> bool {
+        let cfg = Cfg::new(self.function);
+        let mut seen: BTreeMap<u32, Vec<BlockId>> = BTreeMap::new();
+        for b in &self.function.layout {
+            for id in self.function.block(*b).insts.iter().filter(|id| needed(**id)) {
+                let inst = self.function.inst(*id);
+                let by_itself = match &inst.kind {
+                    InstKind::Op { access, .. } => access.is_some(),
+                    InstKind::Opaque { effects, .. } => *effects == OpaqueEffects::Pure,
+                    _ => false,
+                };
+                if let (true, Some(origin)) = (by_itself && inst.results.iter().any(|v| self.is_total(*v)), inst.origin)
+                {
+                    seen.entry(origin).or_default().push(*b);
+                }
+            }
+        }
+        seen.values().any(|blocks| {
+            blocks
+                .iter()
+                .enumerate()
+                .any(|(i, a)| blocks[i + 1..].iter().any(|b| cfg.dominates(*a, *b) || cfg.dominates(*b, *a)))
+        })
+    }
+}
+
+fn value_of(arg: &EdgeArg) -> Option<Value> {
+    match arg {
+        EdgeArg::Value(v) => Some(*v),
+        EdgeArg::Terminator(_) => None,
+    }
+}
+
+/// Do two instructions do the same, on whatever operands?
+fn same_kind(a: &InstKind, b: &InstKind) -> bool {
+    match (a, b) {
+        (InstKind::Op { op: a, targs: x, .. }, InstKind::Op { op: b, targs: y, .. }) => a == b && x == y,
+        (InstKind::Opaque { payload: a, .. }, InstKind::Opaque { payload: b, .. }) => a == b,
+        _ => false,
+    }
+}

@@ -1,0 +1,618 @@
+//! A body of LLVM IR to our function.
+//!
+//! Scalar instructions whose opcode a pack declares become operations, loads and stores with their addresses among
+//! them; everything else becomes opaque, with the effects that LLVM states of it, and keeps its text. Flags that
+//! make results poison are dropped: what is left has a value for all operands. [`super::faithful`] finds out where
+//! `export` may put them back, and where it has to freeze instead.
+//!
+//! * A truth value (`i1`) is an 8-bit integer that is 0 or 1.
+//! * Constants that are no numbers (addresses of globals, `undef`, constant expressions) are further parameters.
+//! * Offsets into objects with constant indices are bytes from the object that they start from; an access goes to
+//!   the address of that object, and has the offset beside it.
+//! * A `switch` is one on the position of the case, which an opaque instruction gives: [`Source::Cases`].
+//!
+//! **Invariant**: every instruction but constants has as its origin its own number in the imported function.
+
+use super::body::{Body, Instruction, Operand, Shape, read};
+use super::constants;
+use super::effects;
+use super::module::{Definition, File};
+use super::names::{Names, Truth, Written, narrow, spelling, truth};
+use super::types::Type;
+use rewright_cfg_skeleton::ir::{
+    Access, BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, RegionId, Terminator,
+    Value,
+};
+use rewright_typeprop::{Ty, Universe};
+use rustc_hash::FxHashMap;
+use smallvec::{SmallVec, smallvec};
+
+/// Where an instruction is in a body: its block, and its place there.
+pub type Place = (usize, usize);
+
+/// Where an imported instruction comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Source {
+    /// It is this instruction.
+    Instruction(Place),
+    /// It is a part of what this instruction means.
+    Part(Place),
+    /// It finds the position of a case of this `switch`.
+    Cases(Place),
+    /// A constant.
+    Constant,
+}
+
+/// What was kept of the original.
+#[derive(Clone, Debug, Default)]
+pub struct Payloads {
+    /// By instruction of the imported function.
+    pub sources: Vec<Source>,
+    /// By payload.
+    pub opaque: Vec<Place>,
+    /// By value of the imported function: its type in LLVM.
+    pub types: Vec<Type>,
+    /// By local name: the value.
+    pub locals: FxHashMap<String, Value>,
+    /// By block of the imported function: the original's.
+    pub blocks: Vec<usize>,
+    /// Parameters of the entry beyond the function's own.
+    pub leaves: Vec<Operand>,
+}
+
+/// A function and what was kept of its original.
+#[derive(Clone, Debug)]
+pub struct Imported {
+    /// Ours.
+    pub function: Function,
+    /// The original.
+    pub body: Body,
+    /// For the way back.
+    pub payloads: Payloads,
+}
+
+/// Types of one file: those of the packs, and opaque ones for the rest.
+pub struct Types<'a> {
+    names: &'a Names,
+    /// The packs' universe, extended.
+    pub universe: Universe,
+}
+
+impl<'a> Types<'a> {
+    /// Starts from the packs' universe.
+    pub fn new(names: &'a Names, universe: &Universe) -> Self {
+        Types { names, universe: universe.clone() }
+    }
+
+    fn ty(&mut self, ty: &Type) -> Ty {
+        self.names.ty(ty).unwrap_or_else(|| self.universe.types.named_or_opaque(&format!("llvm {ty}")))
+    }
+}
+
+/// Attributes of functions that are not touched: their control flow or arithmetic has rules of its own.
+const UNTOUCHED: [&str; 5] = ["optnone", "naked", "strictfp", "presplitcoroutine", "returns_twice"];
+
+/// Imports a function; the reason where it cannot be.
+pub fn import(file: &File, definition: &Definition, names: &Names, types: &mut Types<'_>) -> Result<Imported, String> {
+    if !file.known_layout {
+        return Err("the target's layout is not known: it must be 64-bit, little-endian, and stated".into());
+    }
+    if file.block_addresses.contains(&definition.name) {
+        return Err("the address of one of its blocks is taken".into());
+    }
+    if let Some(word) = UNTOUCHED.iter().find(|word| definition.attributes.iter().any(|a| a == *word)) {
+        return Err(format!("attribute {word}"));
+    }
+    if definition.attributes.iter().any(|a| a.starts_with("\"denormal-fp-math") && !a.contains("ieee,ieee")) {
+        return Err("floats that flush denormal numbers".into());
+    }
+    let body = read(file, definition)?;
+    for instruction in body.blocks.iter().flat_map(|b| &b.instructions) {
+        if let Shape::Call { callee, attributes, .. } = &instruction.shape
+            && effects::attributes(file, callee.as_deref(), attributes).iter().flatten().any(|a| a == "returns_twice")
+        {
+            return Err("a call that may return twice".into());
+        }
+        if let Type::Word(word) = &instruction.ty
+            && matches!(word.as_str(), "token" | "label" | "metadata")
+        {
+            return Err(format!("a value of type {word}"));
+        }
+    }
+    let results = match &definition.result {
+        Type::Void => vec![],
+        ty => vec![types.ty(ty)],
+    };
+    let out = Function {
+        name: definition.name.clone(),
+        results,
+        blocks: vec![],
+        layout: vec![],
+        insts: vec![],
+        values: vec![],
+        regions: vec!["any".into()],
+    };
+    let mut importer = Importer {
+        file,
+        names,
+        types,
+        body: &body,
+        out,
+        payloads: Payloads::default(),
+        places: FxHashMap::default(),
+        labels: FxHashMap::default(),
+        block_ids: FxHashMap::default(),
+        shared: FxHashMap::default(),
+        leaves: FxHashMap::default(),
+    };
+    importer.function(definition)?;
+    let Importer { out, payloads, .. } = importer;
+    Ok(Imported { function: out, body, payloads })
+}
+
+pub(super) struct Importer<'a, 't> {
+    file: &'a File,
+    pub(super) names: &'a Names,
+    types: &'a mut Types<'t>,
+    body: &'a Body,
+    out: Function,
+    payloads: Payloads,
+    /// Where local names are defined.
+    places: FxHashMap<&'a str, Place>,
+    labels: FxHashMap<&'a str, usize>,
+    block_ids: FxHashMap<usize, BlockId>,
+    /// Payloads of pure opaque instructions, by text and types of operands.
+    shared: FxHashMap<(Vec<String>, Vec<Ty>), PayloadId>,
+    leaves: FxHashMap<Operand, Value>,
+}
+
+type Read<T> = Result<T, String>;
+
+impl<'a> Importer<'a, '_> {
+    fn function(&mut self, definition: &'a Definition) -> Read<()> {
+        for (b, block) in self.body.blocks.iter().enumerate() {
+            self.labels.insert(&block.label, b);
+            for (i, instruction) in block.instructions.iter().enumerate() {
+                if let Some(name) = &instruction.result {
+                    self.places.insert(name, (b, i));
+                }
+            }
+        }
+        let reachable = self.reachable()?;
+        for b in reachable.iter().copied() {
+            let id = self.out.add_block();
+            self.block_ids.insert(b, id);
+            self.payloads.blocks.push(b);
+        }
+        let entry = self.out.entry();
+        for parameter in &definition.parameters {
+            let value = self.new_value(&parameter.ty);
+            self.payloads.locals.insert(parameter.name.clone(), value);
+            self.out.blocks[entry.index()].params.push(value);
+        }
+        for b in reachable.iter().copied() {
+            for instruction in &self.body.blocks[b].instructions {
+                if let (Some(name), None) = (&instruction.result, self.same_value(instruction)) {
+                    let value = self.new_value(&instruction.ty);
+                    self.payloads.locals.insert(name.clone(), value);
+                    if let Shape::Phi(_) = instruction.shape {
+                        self.out.blocks[self.block_ids[&b].index()].params.push(value);
+                    }
+                }
+            }
+        }
+        for b in reachable {
+            self.block(b)?;
+        }
+        Ok(())
+    }
+
+    /// Blocks that control can reach, the entry first, in the order of the text.
+    fn reachable(&self) -> Read<Vec<usize>> {
+        let mut seen = vec![false; self.body.blocks.len()];
+        let mut work = vec![0];
+        while let Some(b) = work.pop() {
+            if !std::mem::replace(&mut seen[b], true) {
+                for label in successors(&self.body.blocks[b].instructions) {
+                    let target = self.labels.get(label).ok_or_else(|| format!("there is no block {label}"))?;
+                    if *target == 0 {
+                        return Err("a branch to the entry".into());
+                    }
+                    work.push(*target);
+                }
+            }
+        }
+        Ok((0..seen.len()).filter(|b| seen[*b]).collect())
+    }
+
+    fn new_value(&mut self, ty: &Type) -> Value {
+        let ours = self.types.ty(ty);
+        self.payloads.types.push(ty.clone());
+        self.out.add_value(ours)
+    }
+
+    /// A truth value as an 8-bit integer is the same value of ours.
+    fn same_value(&self, instruction: &'a Instruction) -> Option<&'a Operand> {
+        match &instruction.shape {
+            Shape::Plain(operands) if truth_of(instruction) == Some(Truth::Same) => {
+                operands.first().filter(|o| o.is_local())
+            }
+            _ => None,
+        }
+    }
+
+    pub(super) fn local(&self, name: &str) -> Read<Value> {
+        let mut name = name;
+        for _ in 0..=self.places.len() {
+            if let Some(value) = self.payloads.locals.get(name) {
+                return Ok(*value);
+            }
+            let place = self.places.get(name).ok_or_else(|| format!("{name} is not defined"))?;
+            match self.same_value(&self.body.blocks[place.0].instructions[place.1]) {
+                Some(operand) => name = &operand.text,
+                None => return Err(format!("{name} is defined where control does not come")),
+            }
+        }
+        Err(format!("{name} is defined by itself"))
+    }
+
+    /// The value of an operand, for use in a block.
+    fn operand(&mut self, block: BlockId, operand: &Operand) -> Read<Value> {
+        if operand.is_local() {
+            return self.local(&operand.text);
+        }
+        let ours = self.types.ty(&operand.ty);
+        if let Some(number) = constants::read(&operand.ty, &operand.text)
+            && let Some(scalar) = self.names.scalar(ours)
+        {
+            let value = self.new_value(&operand.ty);
+            let kind = InstKind::Const(scalar.canonical(number));
+            self.push(
+                block,
+                Inst { kind, args: smallvec![], results: smallvec![value], origin: None },
+                Source::Constant,
+            );
+            return Ok(value);
+        }
+        if let Some(value) = self.leaves.get(operand) {
+            return Ok(*value);
+        }
+        let value = self.new_value(&operand.ty);
+        let entry = self.out.entry();
+        self.out.blocks[entry.index()].params.push(value);
+        self.payloads.leaves.push(operand.clone());
+        self.leaves.insert(operand.clone(), value);
+        Ok(value)
+    }
+
+    fn constant(&mut self, block: BlockId, ty: &Type, number: i64) -> Value {
+        let value = self.new_value(ty);
+        let inst = Inst { kind: InstKind::Const(number), args: smallvec![], results: smallvec![value], origin: None };
+        self.push(block, inst, Source::Constant);
+        value
+    }
+
+    fn push(&mut self, block: BlockId, mut inst: Inst, source: Source) {
+        let id = InstId(self.out.insts.len() as u32);
+        if source != Source::Constant {
+            inst.origin = Some(id.0);
+        }
+        self.out.insts.push(inst);
+        self.out.blocks[block.index()].insts.push(id);
+        self.payloads.sources.push(source);
+    }
+
+    fn block(&mut self, b: usize) -> Read<()> {
+        let body = self.body;
+        let id = self.block_ids[&b];
+        for (i, instruction) in body.blocks[b].instructions.iter().enumerate() {
+            if instruction.shape.is_terminator() {
+                let term = self.terminator(id, b, (b, i), &instruction.shape)?;
+                self.out.blocks[id.index()].term = term;
+            } else if !matches!(instruction.shape, Shape::Phi(_)) && self.same_value(instruction).is_none() {
+                self.instruction(id, (b, i), instruction)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn instruction(&mut self, block: BlockId, place: Place, instruction: &'a Instruction) -> Read<()> {
+        if self.modelled(block, place, instruction)? {
+            return Ok(());
+        }
+        let effects = effects::of(self.file, instruction);
+        let mut args: SmallVec<[Value; 3]> = smallvec![];
+        for hole in &instruction.template.holes {
+            args.push(self.local(hole)?);
+        }
+        let payload = if effects == OpaqueEffects::Pure {
+            let types = args.iter().map(|v| self.out.ty(*v)).collect();
+            let next = PayloadId(self.payloads.opaque.len() as u32);
+            let key = (instruction.template.pieces.clone(), types);
+            let payload = *self.shared.entry(key).or_insert(next);
+            if payload == next {
+                self.payloads.opaque.push(place);
+            }
+            payload
+        } else {
+            self.payloads.opaque.push(place);
+            PayloadId(self.payloads.opaque.len() as u32 - 1)
+        };
+        let results = self.results(instruction)?;
+        self.push(
+            block,
+            Inst { kind: InstKind::Opaque { payload, effects }, args, results, origin: None },
+            Source::Instruction(place),
+        );
+        Ok(())
+    }
+
+    fn results(&self, instruction: &Instruction) -> Read<SmallVec<[Value; 1]>> {
+        match &instruction.result {
+            // A call's result may go without a name.
+            None => Ok(smallvec![]),
+            Some(name) => Ok(smallvec![self.local(name)?]),
+        }
+    }
+
+    /// Appends operations, if packs declare what the instruction does.
+    fn modelled(&mut self, block: BlockId, place: Place, instruction: &'a Instruction) -> Read<bool> {
+        match &instruction.shape {
+            Shape::Plain(operands) => self.plain(block, place, instruction, operands),
+            Shape::Call { callee: Some(callee), args, bundles: false, .. } => {
+                let Some((spelling, written)) = self.names.intrinsic(callee) else { return Ok(false) };
+                let operands = match (written, &args[..]) {
+                    (Written::Rotate, [x, y, n]) if x == y => vec![x.clone(), n.clone()],
+                    (Written::Rotate, _) => return Ok(false),
+                    // Whether some value is poison: with ours it is not.
+                    (Written::Intrinsic(", i1 false"), [x, _]) => vec![x.clone()],
+                    _ => args.clone(),
+                };
+                self.operation(block, place, instruction, &spelling, &operands)
+            }
+            Shape::Load(address, access) if access.plain && instruction.ty != Type::Int(1) => {
+                let size = instruction.ty.layout(&self.file.named).map_or(0, |(size, _)| size);
+                self.access(block, place, instruction, address, None, access.align >= size)
+            }
+            Shape::Store(value, address, access) if access.plain && value.ty != Type::Int(1) => {
+                let size = value.ty.layout(&self.file.named).map_or(0, |(size, _)| size);
+                self.access(block, place, instruction, address, Some(value), access.align >= size)
+            }
+            Shape::Offset { .. } => {
+                let Some((root, offset)) = self.fixed_offset(instruction) else { return Ok(false) };
+                let operand = Operand { ty: Type::Ptr, text: root };
+                let base = self.operand(block, &operand)?;
+                let params = [self.types.ty(&Type::Ptr), self.types.ty(&Type::Int(64))];
+                let result = self.types.ty(&instruction.ty);
+                let Some((op, targs)) =
+                    self.names.instance(spelling::OFFSET, &params, &[false, true], &[result], false)
+                else {
+                    return Ok(false);
+                };
+                let offset = self.constant(block, &Type::Int(64), offset);
+                let results = self.results(instruction)?;
+                let kind = InstKind::Op { op, targs, access: None };
+                self.push(
+                    block,
+                    Inst { kind, args: smallvec![base, offset], results, origin: None },
+                    Source::Instruction(place),
+                );
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn plain(
+        &mut self,
+        block: BlockId,
+        place: Place,
+        instruction: &'a Instruction,
+        operands: &[Operand],
+    ) -> Read<bool> {
+        match (truth_of(instruction), operands) {
+            (None, _) => self.operation(block, place, instruction, narrow(&instruction.opcode), operands),
+            (Some(Truth::Operation(spelling)), _) => self.operation(block, place, instruction, spelling, operands),
+            (Some(Truth::LowestBit), [x]) => self.lowest_bit(block, place, instruction, x),
+            (Some(Truth::Same | Truth::LowestBit | Truth::Opaque), _) => Ok(false),
+        }
+    }
+
+    /// `trunc iN %x to i1`
+    fn lowest_bit(&mut self, block: BlockId, place: Place, instruction: &'a Instruction, x: &Operand) -> Read<bool> {
+        let (from, byte) = (self.types.ty(&x.ty), self.types.ty(&Type::Int(8)));
+        let narrowing = self.names.instance(spelling::NARROW, &[from], &[false], &[byte], false);
+        let Some((and, and_targs)) = self.names.instance(spelling::AND, &[byte, byte], &[false, false], &[byte], false)
+        else {
+            return Ok(false);
+        };
+        if narrowing.is_none() && x.ty != Type::Int(8) {
+            return Ok(false);
+        }
+        let mut value = self.operand(block, x)?;
+        if let Some((op, targs)) = narrowing {
+            let result = self.new_value(&Type::Int(8));
+            let kind = InstKind::Op { op, targs, access: None };
+            self.push(
+                block,
+                Inst { kind, args: smallvec![value], results: smallvec![result], origin: None },
+                Source::Part(place),
+            );
+            value = result;
+        }
+        let one = self.constant(block, &Type::Int(8), 1);
+        let results = self.results(instruction)?;
+        let kind = InstKind::Op { op: and, targs: and_targs, access: None };
+        self.push(block, Inst { kind, args: smallvec![value, one], results, origin: None }, Source::Part(place));
+        Ok(true)
+    }
+
+    fn operation(
+        &mut self,
+        block: BlockId,
+        place: Place,
+        instruction: &'a Instruction,
+        spelling: &str,
+        operands: &[Operand],
+    ) -> Read<bool> {
+        let params: SmallVec<[Ty; 4]> = operands.iter().map(|o| self.types.ty(&o.ty)).collect();
+        let result = self.types.ty(&instruction.ty);
+        let constant = vec![false; params.len()];
+        let Some((op, targs)) = self.names.instance(spelling, &params, &constant, &[result], false) else {
+            return Ok(false);
+        };
+        if instruction.result.is_none() {
+            return Ok(false);
+        }
+        let mut args = SmallVec::new();
+        for operand in operands {
+            args.push(self.operand(block, operand)?);
+        }
+        let results = self.results(instruction)?;
+        let kind = InstKind::Op { op, targs, access: None };
+        self.push(block, Inst { kind, args, results, origin: None }, Source::Instruction(place));
+        Ok(true)
+    }
+
+    fn access(
+        &mut self,
+        block: BlockId,
+        place: Place,
+        instruction: &'a Instruction,
+        address: &Operand,
+        value: Option<&Operand>,
+        aligned: bool,
+    ) -> Read<bool> {
+        let (pointer, long) = (self.types.ty(&Type::Ptr), self.types.ty(&Type::Int(64)));
+        let Some((address_of, address_targs)) =
+            self.names.instance(spelling::ADDRESS, &[pointer], &[false], &[long], false)
+        else {
+            return Ok(false);
+        };
+        let found = match value {
+            None => {
+                let result = self.types.ty(&instruction.ty);
+                self.names.instance(spelling::LOAD, &[long, long], &[false, true], &[result], true)
+            }
+            Some(value) => {
+                let value = self.types.ty(&value.ty);
+                self.names.instance(spelling::STORE, &[long, value, long], &[false, false, true], &[], true)
+            }
+        };
+        let Some((op, targs)) = found else { return Ok(false) };
+        let (root, offset) = self.root(&address.text);
+        let base = self.operand(block, &Operand { ty: Type::Ptr, text: root })?;
+        let location = self.new_value(&Type::Int(64));
+        let kind = InstKind::Op { op: address_of, targs: address_targs, access: None };
+        self.push(
+            block,
+            Inst { kind, args: smallvec![base], results: smallvec![location], origin: None },
+            Source::Part(place),
+        );
+        let mut args: SmallVec<[Value; 3]> = smallvec![location];
+        if let Some(value) = value {
+            args.push(self.operand(block, value)?);
+        }
+        args.push(self.constant(block, &Type::Int(64), offset));
+        let access = Access { region: RegionId(0), trap: None, movable: false, readonly: false, aligned };
+        let results = self.results(instruction)?;
+        let kind = InstKind::Op { op, targs, access: Some(access) };
+        self.push(block, Inst { kind, args, results, origin: None }, Source::Instruction(place));
+        Ok(true)
+    }
+
+    /// From where, and how many bytes on, a pointer is.
+    fn root(&self, text: &str) -> (String, i64) {
+        match self.places.get(text) {
+            Some(place) => {
+                let instruction = &self.body.blocks[place.0].instructions[place.1];
+                self.fixed_offset(instruction).unwrap_or_else(|| (text.to_string(), 0))
+            }
+            None => (text.to_string(), 0),
+        }
+    }
+
+    /// The same for an instruction that adds constants to a pointer. Chains are followed to their start.
+    fn fixed_offset(&self, instruction: &Instruction) -> Option<(String, i64)> {
+        let mut instruction = instruction;
+        let mut sum = 0i64;
+        for _ in 0..=self.places.len() {
+            let Shape::Offset { base, source, indices } = &instruction.shape else { return None };
+            if base.ty != Type::Ptr {
+                return None;
+            }
+            sum = sum.wrapping_add(constants::offset(source, indices, &self.file.named)?);
+            let next = self.places.get(base.text.as_str());
+            let next = next.map(|place| &self.body.blocks[place.0].instructions[place.1]);
+            match next.filter(|i| constants::is_fixed_offset(i, &self.file.named)) {
+                Some(next) => instruction = next,
+                None => return Some((base.text.clone(), sum)),
+            }
+        }
+        None
+    }
+
+    fn edge(&mut self, from: BlockId, b: usize, label: &str) -> Read<Edge> {
+        let target = self.labels[label];
+        let here = &self.body.blocks[b].label;
+        let body = self.body;
+        let mut args = SmallVec::new();
+        for instruction in &body.blocks[target].instructions {
+            let Shape::Phi(incoming) = &instruction.shape else { break };
+            let arriving = incoming.iter().find(|(_, from)| from == here);
+            let (operand, _) = arriving.ok_or_else(|| format!("a phi of {label} has no value from {here}"))?;
+            args.push(EdgeArg::Value(self.operand(from, operand)?));
+        }
+        Ok(Edge { target: self.block_ids[&target], args })
+    }
+
+    fn terminator(&mut self, id: BlockId, b: usize, place: Place, shape: &'a Shape) -> Read<Terminator> {
+        Ok(match shape {
+            Shape::Jump(label) => Terminator::Jump(self.edge(id, b, label)?),
+            Shape::Branch(condition, [then, els]) => Terminator::Branch {
+                cond: self.operand(id, condition)?,
+                then: self.edge(id, b, then)?,
+                els: self.edge(id, b, els)?,
+            },
+            Shape::Switch(value, default, cases) => {
+                let value = self.operand(id, value)?;
+                let index = self.new_value(&Type::Int(32));
+                let payload = PayloadId(self.payloads.opaque.len() as u32);
+                self.payloads.opaque.push(place);
+                let kind = InstKind::Opaque { payload, effects: OpaqueEffects::Pinned };
+                self.push(
+                    id,
+                    Inst { kind, args: smallvec![value], results: smallvec![index], origin: None },
+                    Source::Cases(place),
+                );
+                let mut targets = vec![];
+                for (_, label) in cases {
+                    targets.push(self.edge(id, b, label)?);
+                }
+                Terminator::Switch { index, targets, default: self.edge(id, b, default)? }
+            }
+            Shape::Return(None) => Terminator::Return(smallvec![]),
+            Shape::Return(Some(operand)) => Terminator::Return(smallvec![self.operand(id, operand)?]),
+            _ => Terminator::Trap { code: 0 },
+        })
+    }
+}
+
+/// How an instruction on truth values is understood.
+fn truth_of(instruction: &Instruction) -> Option<Truth> {
+    let Shape::Plain(operands) = &instruction.shape else { return None };
+    let types: Vec<Type> = operands.iter().map(|o| o.ty.clone()).collect();
+    truth(&instruction.opcode, &types, &instruction.ty)
+}
+
+/// Labels that the end of a block names.
+pub fn successors(instructions: &[Instruction]) -> Vec<&str> {
+    match instructions.last().map(|i| &i.shape) {
+        Some(Shape::Jump(label)) => vec![label],
+        Some(Shape::Branch(_, labels)) => labels.iter().map(String::as_str).collect(),
+        Some(Shape::Switch(_, default, cases)) => {
+            cases.iter().map(|(_, label)| label.as_str()).chain([default.as_str()]).collect()
+        }
+        _ => vec![],
+    }
+}

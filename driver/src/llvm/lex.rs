@@ -1,0 +1,159 @@
+//! Tokens of textual LLVM IR, each with its place in the text.
+//!
+//! Words (keywords, opcodes, attributes, types that are words) are not told apart here: LLVM adds attributes with
+//! every version, so the list stays open. Comments and white space are dropped.
+//!
+//! **Invariant**: never fails. What is no token of LLVM's becomes [`Kind::Unknown`], and whoever meets it says that
+//! it does not understand the function.
+
+/// What a token is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// `%x`, `%"a b"`, `%3`
+    Local,
+    /// `@f`
+    Global,
+    /// `!dbg`, `!12`, `!` before a brace or a string
+    Metadata,
+    /// `#3`, `#dbg_value`
+    Hash,
+    /// `add`, `i32`, `noundef`, `entry`
+    Word,
+    /// `12`, `-3`, `0x3FF0000000000000`, `1.0e+00`
+    Number,
+    /// `"..."`, `c"..."`
+    Text,
+    /// One character, or `...`
+    Punctuation,
+    /// Not LLVM's.
+    Unknown,
+}
+
+/// A token: `text[start..end]`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Token {
+    /// What it is.
+    pub kind: Kind,
+    /// First byte.
+    pub start: usize,
+    /// One beyond its last byte.
+    pub end: usize,
+}
+
+/// May a byte stand in a name or word?
+fn in_word(c: u8) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, b'_' | b'.' | b'$' | b'-')
+}
+
+/// All tokens of `text`. Places are relative to its start.
+pub fn tokens(text: &str) -> Vec<Token> {
+    let bytes = text.as_bytes();
+    let mut found = vec![];
+    let mut at = 0;
+    while at < bytes.len() {
+        let c = bytes[at];
+        if c.is_ascii_whitespace() {
+            at += 1;
+        } else if c == b';' {
+            at = bytes[at..].iter().position(|c| *c == b'\n').map_or(bytes.len(), |n| at + n);
+        } else {
+            let token = token(text, at);
+            at = token.end;
+            found.push(token);
+        }
+    }
+    found
+}
+
+fn token(text: &str, start: usize) -> Token {
+    let bytes = text.as_bytes();
+    let word_end = |from: usize| bytes[from..].iter().position(|c| !in_word(*c)).map_or(bytes.len(), |n| from + n);
+    let text_end = |quote: usize| bytes[quote + 1..].iter().position(|c| *c == b'"').map(|n| quote + n + 2);
+    let next = bytes.get(start + 1).copied();
+    let (kind, end) = match bytes[start] {
+        sigil @ (b'%' | b'@') => {
+            let kind = if sigil == b'%' { Kind::Local } else { Kind::Global };
+            match next {
+                Some(b'"') => text_end(start + 1).map_or((Kind::Unknown, bytes.len()), |end| (kind, end)),
+                Some(c) if in_word(c) => (kind, word_end(start + 1)),
+                _ => (Kind::Unknown, start + 1),
+            }
+        }
+        b'!' => (Kind::Metadata, word_end(start + 1)),
+        b'#' => (Kind::Hash, word_end(start + 1)),
+        b'"' => text_end(start).map_or((Kind::Unknown, bytes.len()), |end| (Kind::Text, end)),
+        b'c' if next == Some(b'"') => text_end(start + 1).map_or((Kind::Unknown, bytes.len()), |end| (Kind::Text, end)),
+        b'.' if bytes[start..].starts_with(b"...") => (Kind::Punctuation, start + 3),
+        c if c.is_ascii_digit() || (c == b'-' && next.is_some_and(|n| n.is_ascii_digit())) => {
+            let mut end = word_end(start + 1);
+            // An exponent's sign.
+            if end < bytes.len() && bytes[end] == b'+' && bytes[end - 1] == b'e' {
+                end = word_end(end + 1);
+            }
+            (Kind::Number, end)
+        }
+        c if in_word(c) => (Kind::Word, word_end(start)),
+        b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>' | b',' | b'=' | b'*' | b':' | b'|' => {
+            (Kind::Punctuation, start + 1)
+        }
+        _ => {
+            let length = text[start..].chars().next().map_or(1, char::len_utf8);
+            (Kind::Unknown, start + length)
+        }
+    };
+    Token { kind, start, end }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(text: &str) -> Vec<(Kind, &str)> {
+        tokens(text).iter().map(|t| (t.kind, &text[t.start..t.end])).collect()
+    }
+
+    #[test]
+    fn every_kind_of_token() {
+        use Kind::*;
+        let text =
+            "  %x = call i32 (ptr, ...) @\"a b\"(ptr !5, float 0x3FF0, i8 -1, c\"a\\22\") #3, !dbg !12 ; end\n1.0e+00";
+        let expected = [
+            (Local, "%x"),
+            (Punctuation, "="),
+            (Word, "call"),
+            (Word, "i32"),
+            (Punctuation, "("),
+            (Word, "ptr"),
+            (Punctuation, ","),
+            (Punctuation, "..."),
+            (Punctuation, ")"),
+            (Global, "@\"a b\""),
+            (Punctuation, "("),
+            (Word, "ptr"),
+            (Metadata, "!5"),
+            (Punctuation, ","),
+            (Word, "float"),
+            (Number, "0x3FF0"),
+            (Punctuation, ","),
+            (Word, "i8"),
+            (Number, "-1"),
+            (Punctuation, ","),
+            (Text, "c\"a\\22\""),
+            (Punctuation, ")"),
+            (Hash, "#3"),
+            (Punctuation, ","),
+            (Metadata, "!dbg"),
+            (Metadata, "!12"),
+            (Number, "1.0e+00"),
+        ];
+        assert_eq!(words(text), expected);
+    }
+
+    #[test]
+    fn nonsense_is_no_panic() {
+        for text in ["%", "@\"open", "c\"open", "\u{1F600}é", "^5 ` ~", "!", "#", "-"] {
+            let covered: usize = tokens(text).iter().map(|t| t.end - t.start).sum();
+            assert!(covered > 0, "{text}");
+        }
+    }
+}

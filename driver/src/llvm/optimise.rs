@@ -1,0 +1,166 @@
+//! A file of LLVM IR through the pipeline: import what is understood, optimise, export what became cheaper.
+
+use super::export::{Exported, export};
+use super::import::{Imported, Types, import};
+use super::module::{File, write};
+use super::names::Names;
+use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases};
+use crate::saturate::{EngineError, RuleReport};
+use rewright_cfg_skeleton::ir::Function;
+use rewright_dsl::program::Program;
+use rewright_typeprop::Universe;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// A program of rules, ready for LLVM IR.
+#[derive(Clone)]
+pub struct LlvmOptimiser {
+    /// The pipeline.
+    pub optimiser: Optimiser,
+    /// LLVM's spellings of the program's operations.
+    pub names: Names,
+}
+
+/// What became of a file.
+pub struct FileOutcome {
+    /// The file that goes out.
+    pub text: String,
+    /// By function of the file.
+    pub functions: Vec<FunctionOutcome>,
+    /// Time by phase of the pipeline.
+    pub phases: Phases,
+    /// Time for import and for export.
+    pub import: Duration,
+    /// See `import`.
+    pub export: Duration,
+    /// Matches and time per rule.
+    pub rules: BTreeMap<u32, RuleReport>,
+    /// The packs' universe with the file's types.
+    pub universe: Universe,
+}
+
+/// A check's trap code says nothing here: what traps is undefined.
+fn trap_code(_: &str) -> u32 {
+    0
+}
+
+impl LlvmOptimiser {
+    /// Takes LLVM's spellings from the program and lowers its rules.
+    pub fn new(mut program: Program) -> Result<Self, EngineError> {
+        let names = Names::new(&mut program.universe);
+        let optimiser = Optimiser::new(program, trap_code)?.without(names.unwritable());
+        Ok(LlvmOptimiser { optimiser, names })
+    }
+
+    /// Imports the functions of a file for which `wanted` holds, over a universe with the file's types.
+    pub fn import(
+        &self,
+        file: &File,
+        wanted: impl Fn(usize) -> bool,
+    ) -> (Vec<Option<Result<Imported, String>>>, Universe) {
+        let mut types = Types::new(&self.names, &self.optimiser.program().universe);
+        let imported = file
+            .functions
+            .iter()
+            .enumerate()
+            .map(|(i, definition)| wanted(i).then(|| import(file, definition, &self.names, &mut types)))
+            .collect();
+        (imported, types.universe)
+    }
+
+    /// Optimises the functions of a file for which `wanted` holds. A function changes only if it becomes cheaper than
+    /// without any rule: what moving and sharing alone can do, LLVM does by itself.
+    pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
+        let start = Instant::now();
+        let (imported, universe) = self.import(file, wanted);
+        let import = start.elapsed();
+        let functions: Vec<Function> =
+            imported.iter().flatten().filter_map(|i| i.as_ref().ok().map(|i| i.function.clone())).collect();
+        let Batch { mut outcomes, phases, rules } = match self.optimiser.schedule(options) {
+            Some(_) => self.optimiser.optimise(&functions, &universe, options),
+            None => Batch::default(),
+        };
+        self.compare(&mut outcomes, &functions, &universe, options);
+        let start = Instant::now();
+        let mut outcomes = outcomes.into_iter();
+        let (mut replaced, mut functions, mut declarations) = (vec![], vec![], BTreeSet::new());
+        for (index, slot) in imported.into_iter().enumerate() {
+            let name = file.functions[index].name.clone();
+            let (new, fate, outcome) = match slot {
+                None => (None, None, None),
+                Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason)), None),
+                Some(Ok(imported)) => match outcomes.next() {
+                    None => (None, Some(Fate::Unchanged), None),
+                    Some(outcome) => {
+                        let (new, fate) = match &outcome.fate {
+                            Fate::Optimised => {
+                                match self.exported(file, index, &imported, &outcome.function, &universe) {
+                                    Ok(new) => (Some(new), Fate::Optimised),
+                                    Err(reason) => (None, Fate::Failed(format!("export failed: {reason}"))),
+                                }
+                            }
+                            other => (None, other.clone()),
+                        };
+                        (new, Some(fate), Some(outcome))
+                    }
+                },
+            };
+            replaced.push(new.map(|new| {
+                declarations.extend(new.declarations);
+                new.body
+            }));
+            functions.extend(fate.map(|fate| FunctionOutcome { name, fate, outcome }));
+        }
+        let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
+        let declarations: Vec<String> = declarations.into_iter().collect();
+        let text = write(file, &replaced, &declarations);
+        FileOutcome { text, functions, phases, import, export: start.elapsed(), rules, universe }
+    }
+
+    /// Takes back what would have become as cheap without rules.
+    fn compare(&self, outcomes: &mut [Outcome], functions: &[Function], universe: &Universe, options: &Options) {
+        let cheaper: Vec<usize> = (0..outcomes.len()).filter(|i| outcomes[*i].fate == Fate::Optimised).collect();
+        let originals: Vec<Function> = cheaper.iter().map(|i| functions[*i].clone()).collect();
+        // No schedule has this name, so no rule fires.
+        let without = Options { schedule: Some(String::new()), log: false, ..options.clone() };
+        let baseline = self.optimiser.optimise(&originals, universe, &without);
+        for (i, baseline) in cheaper.into_iter().zip(baseline.outcomes) {
+            let outcome = &mut outcomes[i];
+            outcome.cost_before = outcome.cost_before.min(baseline.cost_after);
+            if outcome.cost_after >= outcome.cost_before {
+                outcome.fate = Fate::Unchanged;
+                outcome.cost_after = outcome.cost_before;
+            }
+        }
+    }
+
+    fn exported(
+        &self,
+        file: &File,
+        index: usize,
+        imported: &Imported,
+        function: &Function,
+        universe: &Universe,
+    ) -> Result<Exported, String> {
+        let definition = &file.functions[index];
+        export(function, imported, file, definition, &self.names, universe).map_err(|e| e.to_string())
+    }
+
+    /// The file with every function that is understood taken in and written again, not optimised. Tests and
+    /// measurements of the front end alone use it.
+    pub fn rewrite(&self, file: &File) -> (String, Vec<(String, Option<String>)>) {
+        let (imported, universe) = self.import(file, |_| true);
+        let (mut bodies, mut declarations, mut functions) = (vec![], BTreeSet::new(), vec![]);
+        for (index, imported) in imported.into_iter().flatten().enumerate() {
+            let exported = imported.and_then(|i| self.exported(file, index, &i, &i.function, &universe));
+            functions.push((file.functions[index].name.clone(), exported.as_ref().err().cloned()));
+            bodies.push(exported.ok().map(|new| {
+                declarations.extend(new.declarations);
+                new.body
+            }));
+        }
+        let bodies: Vec<Option<&str>> = bodies.iter().map(Option::as_deref).collect();
+        let declarations: Vec<String> = declarations.into_iter().collect();
+        (write(file, &bodies, &declarations), functions)
+    }
+}

@@ -1,0 +1,115 @@
+//! C programs through clang's front end, `rewright opt` and clang's back end: LLVM's verifier accepts what goes out,
+//! and the programs print what they print without Rewright. Wants clang 19 and opt 19 (`scripts/setup.sh`).
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// What runs before: functions in the form in which rules see them, before inlining.
+const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(lower-expect,simplifycfg,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
+
+fn run(command: &mut Command) -> Output {
+    let output =
+        command.output().unwrap_or_else(|e| panic!("{command:?}: {e}; scripts/setup.sh installs what is missing"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+    output
+}
+
+fn programs() -> Vec<PathBuf> {
+    let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/llvm");
+    let mut found: Vec<PathBuf> = fs::read_dir(dir)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "c"))
+        .collect();
+    found.sort();
+    assert!(!found.is_empty());
+    found
+}
+
+/// The program as LLVM IR. `early`: as clang's front end gives it, without any pass.
+fn lowered(dir: &TempDir, program: &Path, early: bool, debug: bool) -> PathBuf {
+    let (raw, out) = (dir.path().join("raw.ll"), dir.path().join("in.ll"));
+    let mut clang = Command::new("clang-19");
+    clang.args(["-O2", "-w", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o"]).arg(&raw).arg(program);
+    if debug {
+        clang.arg("-g");
+    }
+    run(&mut clang);
+    if early {
+        return raw;
+    }
+    run(Command::new("opt-19").arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&out));
+    out
+}
+
+fn prints(dir: &TempDir, ir: &Path, level: &str) -> String {
+    let program = dir.path().join("program");
+    run(Command::new("clang-19").args([level, "-w", "-x", "ir"]).arg(ir).args(["-lm", "-o"]).arg(&program));
+    String::from_utf8(run(&mut Command::new(&program)).stdout).unwrap()
+}
+
+fn verify(ir: &Path) {
+    run(Command::new("opt-19").args(["-passes=verify", "-disable-output"]).arg(ir));
+}
+
+fn rewright(args: &[&str], file: &Path, out: &Path) -> String {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+    let output = run(command.arg(args[0]).arg(file).args(&args[1..]).arg(out));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+#[test]
+fn optimised_programs_print_the_same() {
+    let mut changed = 0;
+    for program in programs() {
+        for (early, debug) in [(false, false), (false, true), (true, false)] {
+            let dir = tempfile::tempdir().unwrap();
+            let before = lowered(&dir, &program, early, debug);
+            let after = dir.path().join("out.ll");
+            let said = rewright(&["opt", "--extract", "greedy", "--stats", "-o"], &before, &after);
+            assert!(!said.contains("failed"), "{}: {said}", program.display());
+            changed += said.matches(": optimised").count();
+            verify(&after);
+            let expected = prints(&dir, &before, "-O0");
+            for level in ["-O0", "-O2"] {
+                assert_eq!(prints(&dir, &after, level), expected, "{} at {level}", program.display());
+            }
+        }
+    }
+    assert!(changed > 3, "rules changed {changed} functions only");
+}
+
+#[test]
+fn functions_taken_in_and_written_again_do_the_same() {
+    for program in programs() {
+        for (early, debug) in [(false, true), (true, false)] {
+            let dir = tempfile::tempdir().unwrap();
+            let before = lowered(&dir, &program, early, debug);
+            let again = tempfile::tempdir().unwrap();
+            rewright(&["corpus", "--rewrite"], &before, again.path());
+            let after = again.path().join(before.file_name().unwrap());
+            let (old, new) = (fs::read_to_string(&before).unwrap(), fs::read_to_string(&after).unwrap());
+            assert!(old != new, "functions get new names");
+            verify(&after);
+            assert_eq!(prints(&dir, &after, "-O2"), prints(&dir, &before, "-O0"), "{}", program.display());
+        }
+    }
+}
+
+#[test]
+fn without_rules_nothing_changes() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = dir.path().join("none.rw");
+    fs::write(&pack, "pack none\nimport std.core\n").unwrap();
+    for program in programs() {
+        let before = lowered(&dir, &program, false, true);
+        let after = dir.path().join("out.ll");
+        rewright(&["opt", "--rules", pack.to_str().unwrap(), "-o"], &before, &after);
+        let same = fs::read(&before).unwrap() == fs::read(&after).unwrap();
+        assert!(same, "{} changed", program.display());
+    }
+}
