@@ -119,7 +119,11 @@ impl Case<'_> {
         if agreed == 0 && self.ask(solver, &mut question, Ask::Fires)? == Reply::No {
             return Ok(Found::new(Verdict::CannotFire, "solver").because("its conditions contradict each other"));
         }
-        if question.may_be_open() && self.ask(solver, &mut question, Ask::Differs)? != Reply::No {
+        let differs = if question.may_be_open() { self.ask(solver, &mut question, Ask::Differs)? } else { Reply::No };
+        if let Reply::Unknown(why) = differs {
+            return self.narrower(solver, agreed, why);
+        }
+        if differs != Reply::No {
             // Somewhere one side is a NaN whose bits nobody may rely on, and the other is not, or another.
             for (side, other) in [(0, "right"), (1, "left")] {
                 if self.ask(solver, &mut question, Ask::DiffersDespite(side))? == Reply::No
