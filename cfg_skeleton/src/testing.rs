@@ -81,6 +81,7 @@ pub fn universe() -> Universe {
         symbol: None,
         names: Default::default(),
         host: false,
+        link: None,
         requires: vec![],
     };
     let binary = [

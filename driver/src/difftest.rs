@@ -12,6 +12,7 @@ use crate::clif::interpret::Functions;
 use crate::clif::names::Names;
 use crate::clif::read::{File, read_bytes, write};
 use crate::isolate::{Call, Engine, Job, Worker};
+use crate::jit::Imports;
 use crate::runtest::{Directive, Outcome, directives, host_targets, run_ours};
 use cranelift_codegen::ir::Function;
 use rayon::prelude::*;
@@ -246,7 +247,14 @@ fn run_everywhere(
     let call = |d: &Directive| Call::Directive { function: d.function, text: d.text.clone() };
     let calls: Vec<Call> = found.iter().map(call).collect();
     let mut run = |text: &str, engine, target| {
-        let job = Job { text: text.to_string(), engine, target, calls: calls.clone(), seconds: config.seconds };
+        let job = Job {
+            text: text.to_string(),
+            engine,
+            target,
+            calls: calls.clone(),
+            seconds: config.seconds,
+            imports: Imports::default(),
+        };
         worker.run(&job).map_err(|e| format!("cannot run a child process: {e}"))
     };
     let before = write(file, &[]);

@@ -7,6 +7,7 @@
 //! **Invariant**: `run` gives exactly one outcome per directive, in order, whatever the compiled code does.
 
 use crate::clif::read::read;
+use crate::jit::Imports;
 use crate::runtest::{Outcome, compile_file, host_targets, run_compiled, run_interpreted, run_on_memory};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Lines, Write};
@@ -43,6 +44,9 @@ pub struct Job {
     pub calls: Vec<Call>,
     /// How long one call may take.
     pub seconds: u64,
+    /// What the file uses that is not in it.
+    #[serde(default)]
+    pub imports: Imports,
 }
 
 /// One thing to run.
@@ -203,7 +207,7 @@ pub fn serve(input: impl BufRead, mut output: impl Write) -> std::io::Result<()>
                 Engine::Jit => {
                     let target = host_targets(&file).into_iter().nth(job.target);
                     let target = target.ok_or("the file has no such target")??;
-                    Some(compile_file(&file, &target).map_err(|e| e.to_string())?)
+                    Some(compile_file(&file, &target, &job.imports).map_err(|e| e.to_string())?)
                 }
             };
             Ok((file, jit))

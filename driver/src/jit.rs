@@ -12,13 +12,17 @@
 
 #![allow(unsafe_code, reason = "calls compiled code; reviewed as a whole, see the safety notes at each use")]
 
+mod externals;
 mod libcalls;
 mod throw;
+
+pub use externals::{Blob, Externals, HOST_CALL, HOST_TABLE, HostEntry, Imports, Link};
 
 use crate::clif::read::quietly;
 use cranelift_codegen::data_value::DataValue;
 use cranelift_codegen::ir::{
-    AbiParam, Endianness, ExternalName, Function, InstBuilder, MemFlagsData, Signature, UserExternalName, UserFuncName,
+    AbiParam, Endianness, ExternalName, Function, GlobalValueData, InstBuilder, MemFlagsData, Signature,
+    UserExternalName, UserFuncName,
 };
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{Configurable, Flags, Value as Setting};
@@ -43,6 +47,16 @@ pub enum JitError {
         caller: String,
         /// What.
         callee: String,
+    },
+    /// A function of a shared library that cannot be loaded.
+    #[error("cannot link {symbol} from {library}: {reason}")]
+    Link {
+        /// The function.
+        symbol: String,
+        /// Its library.
+        library: String,
+        /// The loader's own words.
+        reason: String,
     },
     /// Cranelift says no.
     #[error("{0}")]
@@ -79,6 +93,8 @@ pub struct Jit {
     functions: IndexMap<String, Compiled>,
     /// Calls that catch exceptions.
     sites: Vec<throw::Site>,
+    /// What the code uses; dropped after it.
+    _externals: Externals,
 }
 
 impl Drop for Jit {
@@ -102,22 +118,25 @@ pub fn host_isa(flags: Flags, isa_flags: Option<&[Setting]>) -> Result<OwnedTarg
     built.and_then(|result| result).map_err(JitError::Cranelift)
 }
 
-/// Compiles functions that may call each other by name.
-pub fn compile(functions: &[&Function], isa: OwnedTargetIsa) -> Result<Jit, JitError> {
-    match quietly(|| compile_all(functions, isa)) {
+/// Compiles functions that may call each other, and what is external, by name.
+pub fn compile(functions: &[&Function], isa: OwnedTargetIsa, externals: Externals) -> Result<Jit, JitError> {
+    match quietly(|| compile_all(functions, isa, externals)) {
         Ok(result) => result,
         Err(panic) => Err(JitError::Cranelift(panic)),
     }
 }
 
-fn compile_all(functions: &[&Function], isa: OwnedTargetIsa) -> Result<Jit, JitError> {
+fn compile_all(functions: &[&Function], isa: OwnedTargetIsa, externals: Externals) -> Result<Jit, JitError> {
     let error = |e: cranelift_module::ModuleError| JitError::Cranelift(format!("{e:?}"));
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
-    for (name, address) in libcalls::symbols().into_iter().chain(throw::SYMBOL) {
+    for (name, address) in libcalls::symbols().into_iter().chain(throw::SYMBOL).chain(externals.symbols()) {
         builder.symbol(name, address);
     }
-    let mut jit = Jit { module: Some(JITModule::new(builder)), functions: IndexMap::new(), sites: vec![] };
-    let Jit { module: Some(module), functions: compiled, .. } = &mut jit else { unreachable!("just set") };
+    let mut jit =
+        Jit { module: Some(JITModule::new(builder)), functions: IndexMap::new(), sites: vec![], _externals: externals };
+    let Jit { module: Some(module), functions: compiled, _externals: externals, .. } = &mut jit else {
+        unreachable!("just set")
+    };
 
     for function in functions {
         let name = function.name.to_string();
@@ -134,7 +153,7 @@ fn compile_all(functions: &[&Function], isa: OwnedTargetIsa) -> Result<Jit, JitE
     let mut catching = vec![];
     for function in functions {
         let entry = &compiled[&function.name.to_string()];
-        context.func = resolved(function, entry.code, compiled, module)?;
+        context.func = resolved(function, entry.code, compiled, externals, module)?;
         module.define_function(entry.code, &mut context).map_err(error)?;
         let sites = context.compiled_code().map(|code| throw::sites(&code.buffer)).unwrap_or_default();
         catching.extend(sites.into_iter().map(|site| (entry.code, site)));
@@ -154,6 +173,7 @@ fn resolved(
     function: &Function,
     code: FuncId,
     compiled: &IndexMap<String, Compiled>,
+    externals: &Externals,
     module: &mut JITModule,
 ) -> Result<Function, JitError> {
     // Cranelift's module layer numbers functions in namespace 0.
@@ -169,7 +189,10 @@ fn resolved(
         };
         match compiled.get(&callee) {
             Some(target) => renamed.push((reference, number(target.code))),
-            None if throw::SYMBOL.is_some_and(|(name, _)| callee.strip_prefix('%') == Some(name)) => {
+            None if callee
+                .strip_prefix('%')
+                .is_some_and(|name| throw::SYMBOL.is_some_and(|(throw, _)| throw == name) || externals.has(name)) =>
+            {
                 let signature = &out.dfg.signatures[data.signature];
                 let declared = module.declare_function(&callee[1..], Linkage::Import, signature);
                 let id = declared.map_err(|e| JitError::Cranelift(format!("{e:?}")))?;
@@ -179,6 +202,21 @@ fn resolved(
         }
     }
     // All old names are read before the first new one goes into the same table.
+    for (value, data) in &function.global_values {
+        let GlobalValueData::Symbol { name: ExternalName::TestCase(name), .. } = data else { continue };
+        let symbol = UserFuncName::Testcase(name.clone()).to_string();
+        let symbol = symbol.trim_start_matches('%');
+        if !externals.has(symbol) {
+            return Err(JitError::Undefined { caller: function.name.to_string(), callee: format!("%{symbol}") });
+        }
+        let declared = module.declare_data(symbol, Linkage::Import, false, false);
+        let id = declared.map_err(|e| JitError::Cranelift(format!("{e:?}")))?;
+        // Namespace 1 is that of data.
+        let number = out.params.ensure_user_func_name(UserExternalName::new(1, id.as_u32()));
+        if let GlobalValueData::Symbol { name, .. } = &mut out.global_values[value] {
+            *name = ExternalName::User(number);
+        }
+    }
     for (reference, name) in renamed {
         let name = out.params.ensure_user_func_name(name);
         out.dfg.ext_funcs[reference].name = ExternalName::User(name);
@@ -291,7 +329,7 @@ mod tests {
         flags.enable("enable_llvm_abi_extensions").unwrap();
         flags.enable("enable_multi_ret_implicit_sret").unwrap();
         let isa = host_isa(Flags::new(flags), None)?;
-        compile(&functions, isa)?.call(name, args)
+        compile(&functions, isa, Externals::default())?.call(name, args)
     }
 
     #[test]

@@ -14,6 +14,7 @@ pub mod generate;
 pub mod isolate;
 pub mod jit;
 pub mod llvm;
+pub mod module;
 pub mod packs;
 pub mod pipeline;
 pub mod runtest;

@@ -17,6 +17,34 @@ pub const DEFAULT: &str = "std";
 /// The schedule that runs where none is named: the default schedules of all roots, one after the other.
 pub const SCHEDULE: &str = "default";
 
+/// What runs on functions of a module before calls are inlined, and after: schedules of the roots that say so
+/// (`schedule s at before_inlining`), and default schedules that do not say where they run.
+pub const BEFORE_INLINING: &str = "default at before_inlining";
+/// See [`BEFORE_INLINING`].
+pub const AFTER_INLINING: &str = "default at after_inlining";
+
+/// Does a schedule run at a point, or (where there are no points) at all?
+fn runs(name: &str, schedule: &Schedule, pack: &str, point: Option<&str>) -> bool {
+    let Some(own) = name.strip_prefix(pack) else { return false };
+    match (point, schedule.at.as_deref()) {
+        (None, at) => own == "default" || at.is_some(),
+        (Some(_), None) => own == "default",
+        (Some(point), Some(at)) => at == point,
+    }
+}
+
+/// A library that is named by a path is found from its pack's folder.
+fn resolve_libraries(files: &[check::ParsedFile], program: &mut Program) {
+    let ids: Vec<_> = program.universe.ops.iter().filter(|(_, op)| op.link.is_some()).map(|(id, _)| id).collect();
+    for id in ids {
+        let op = program.universe.ops.get_mut(id);
+        let Some(link) = op.link.as_mut().filter(|l| l.library.contains('/')) else { continue };
+        let Some(file) = files.iter().find(|f| f.pack == op.pack) else { continue };
+        let folder = Path::new(&file.path).parent().filter(|p| !p.as_os_str().is_empty());
+        link.library = folder.unwrap_or(Path::new(".")).join(&link.library).display().to_string();
+    }
+}
+
 /// The text of a pack that ships, by its path: `std/arith.rw`.
 fn embedded(path: &str) -> Option<&'static str> {
     STDLIB.get_file(path)?.contents_utf8()
@@ -80,16 +108,22 @@ pub fn load(roots: Vec<Root>) -> Packs {
     let mut diagnostics = loaded.diagnostics;
     diagnostics.extend(found);
     let roots = loaded.files.iter().filter(|f| f.root).map(|f| f.pack.clone()).collect();
-    let mut steps = vec![];
-    let mut span = None;
-    for file in loaded.files.iter().filter(|f| f.root) {
-        if let Some(schedule) = program.schedules.get(&format!("{}.default", file.pack)) {
-            steps.extend(schedule.steps.iter().cloned());
-            span.get_or_insert(schedule.span);
+    for (name, point) in
+        [(SCHEDULE, None), (BEFORE_INLINING, Some("before_inlining")), (AFTER_INLINING, Some("after_inlining"))]
+    {
+        let mut steps = vec![];
+        let mut span = None;
+        for pack in loaded.files.iter().filter(|f| f.root).map(|f| &f.pack) {
+            let own = format!("{pack}.");
+            for (_, schedule) in program.schedules.iter().filter(|(name, s)| runs(name, s, &own, point)) {
+                steps.extend(schedule.steps.iter().cloned());
+                span.get_or_insert(schedule.span);
+            }
+        }
+        if let Some(span) = span {
+            program.schedules.insert(name.into(), Schedule { at: None, steps, span });
         }
     }
-    if let Some(span) = span {
-        program.schedules.insert(SCHEDULE.into(), Schedule { at: None, steps, span });
-    }
+    resolve_libraries(&loaded.files, &mut program);
     Packs { program, sources: loaded.sources, diagnostics, roots }
 }

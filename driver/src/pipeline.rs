@@ -181,14 +181,14 @@ impl Phase {
 }
 
 impl Phases {
-    fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
         *self.times.entry(phase).or_default() += start.elapsed();
         result
     }
 
-    fn add(&mut self, other: &Phases) {
+    pub(crate) fn add(&mut self, other: &Phases) {
         for (phase, time) in &other.times {
             *self.times.entry(*phase).or_default() += *time;
         }

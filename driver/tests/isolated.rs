@@ -6,6 +6,7 @@
 use rewright_driver::clif::read::read;
 use rewright_driver::difftest::{Change, Config, collect, difftest};
 use rewright_driver::isolate::{Call, Engine, Job, Worker};
+use rewright_driver::jit::Imports;
 use rewright_driver::runtest::Outcome;
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,8 @@ fn program() -> PathBuf {
 
 fn run(text: &str, calls: &[&str]) -> Vec<Outcome> {
     let calls = calls.iter().map(|c| Call::Directive { function: 0, text: (*c).to_string() }).collect();
-    let job = Job { text: text.to_string(), engine: Engine::Jit, target: 0, calls, seconds: 1 };
+    let job =
+        Job { text: text.to_string(), engine: Engine::Jit, target: 0, calls, seconds: 1, imports: Imports::default() };
     Worker::new(program()).run(&job).unwrap()
 }
 

@@ -131,7 +131,14 @@ impl Data {
 /// All array constants of a run, by key. Clones share them: keys are made from contents, so that sharing is seen by
 /// nobody.
 #[derive(Clone, Debug, Default)]
-pub struct DataPool(Arc<Mutex<BTreeMap<i64, Arc<Data>>>>);
+pub struct DataPool(Arc<Mutex<Arrays>>);
+
+#[derive(Debug, Default)]
+struct Arrays {
+    by_key: BTreeMap<i64, Arc<Data>>,
+    /// Keys of those that have been asked for their address.
+    by_address: BTreeMap<usize, i64>,
+}
 
 impl DataPool {
     /// The key of an array.
@@ -144,24 +151,37 @@ impl DataPool {
         let mut pool = self.lock();
         // Positive, and larger than any number that somebody would take for an address or a small integer.
         let mut key = (data.hash() >> 2 | 1 << 61) as i64;
-        while let Some(other) = pool.get(&key) {
+        while let Some(other) = pool.by_key.get(&key) {
             if other.equals(&data) {
                 return key;
             }
             // Two arrays of one hash: once in 2^30 arrays, and then by order of arrival.
             key += 1;
         }
-        pool.insert(key, data);
+        pool.by_key.insert(key, data);
         key
     }
 
     /// The array behind a key.
     pub fn get(&self, key: i64) -> Option<Arc<Data>> {
-        self.lock().get(&key).cloned()
+        self.lock().by_key.get(&key).cloned()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<i64, Arc<Data>>> {
-        // Nothing that runs under the lock leaves the map half changed.
+    /// Where an array is in this process.
+    pub fn address_of(&self, key: i64) -> Option<usize> {
+        let mut pool = self.lock();
+        let address = pool.by_key.get(&key)?.address() as usize;
+        pool.by_address.insert(address, key);
+        Some(address)
+    }
+
+    /// The array at an address that [`DataPool::address_of`] has given.
+    pub fn key_at(&self, address: usize) -> Option<i64> {
+        self.lock().by_address.get(&address).copied()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Arrays> {
+        // Nothing that runs under the lock leaves the maps half changed.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

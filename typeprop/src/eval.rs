@@ -185,7 +185,15 @@ impl Evaluator<'_> {
         let args: SmallVec<[i64; 4]> = args.iter().map(|n| *n as i64).collect();
         match (params, known(result)) {
             (Some(params), Some(result)) if op.effects.is_pure() => {
-                call_host(self.universe, &op.name, &params, result, &args).map(widen).ok_or(Outcome::Undefined)
+                // A body of the input is registered under the name of the one overload that it implements.
+                let name = if self.universe.hosts.get(&op.unique).is_some() { &op.unique } else { &op.name };
+                match call_host(self.universe, name, &params, result, &args) {
+                    // A handle means something in one process and one run only.
+                    Some(Outcome::Value(n)) if result.is_none() && self.universe.data.get(n).is_none() => {
+                        Err(Outcome::Undefined)
+                    }
+                    value => value.map(widen).ok_or(Outcome::Undefined),
+                }
             }
             _ => Err(Outcome::Undefined),
         }
@@ -248,6 +256,7 @@ mod tests {
             symbol: None,
             names: Default::default(),
             host: false,
+            link: None,
             requires: vec![],
         }
     }

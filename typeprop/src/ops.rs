@@ -108,6 +108,15 @@ pub enum Cost {
     Expr(Term),
 }
 
+/// A function of a shared library.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Link {
+    /// The library's name as the system's loader finds it, or its path.
+    pub library: String,
+    /// The function's name in it.
+    pub symbol: String,
+}
+
 /// A declared operation.
 #[derive(Clone, Debug)]
 pub struct Op {
@@ -141,6 +150,8 @@ pub struct Op {
     pub names: BTreeMap<String, String>,
     /// A Rust function that the embedding program registers.
     pub host: bool,
+    /// `@link("libm.so.6", "hypot")`: the symbol that is called to execute it.
+    pub link: Option<Link>,
     /// Conditions that any use must imply (`requires`), over the parameters.
     pub requires: Vec<Term>,
 }

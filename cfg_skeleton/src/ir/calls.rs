@@ -55,6 +55,24 @@ impl CallGraph {
         CallGraph { components, callees, recursive }
     }
 
+    /// Functions in groups, such that those that a group calls are in earlier ones, or (where they call it back) in
+    /// the same.
+    pub fn levels(&self) -> Vec<Vec<usize>> {
+        let mut level = vec![0; self.callees.len()];
+        let mut groups: Vec<Vec<usize>> = vec![];
+        for component in &self.components {
+            let callees = component.iter().flat_map(|f| &self.callees[*f]).filter(|c| !component.contains(c));
+            let own = callees.map(|c| level[*c] + 1).max().unwrap_or(0);
+            groups.resize(groups.len().max(own + 1), vec![]);
+            for f in component {
+                level[*f] = own;
+                groups[own].push(*f);
+            }
+        }
+        groups.iter_mut().for_each(|g| g.sort_unstable());
+        groups
+    }
+
     /// Functions, callees first. Those that call each other come together.
     pub fn components(&self) -> &[Vec<usize>] {
         &self.components

@@ -9,14 +9,17 @@
 //!
 //! **Invariant**: on a verified function nothing panics; the loop is over blocks, so no input is too deep.
 
+mod callees;
 mod memory;
 
+pub use callees::Callees;
 pub use memory::{Area, Memory};
 
 use super::{BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, Terminator, Value};
 use rewright_typeprop::model::{MemoryAccess, Outcome as Evaluated};
 use rewright_typeprop::{Model, Op, OpId, Scalar, Ty, Universe, eval};
 use smallvec::SmallVec;
+use std::cell::Cell;
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -97,6 +100,18 @@ pub fn run(
     host: &mut dyn Host,
     fuel: u64,
 ) -> Outcome {
+    run_on(function, universe, args, memory, host, &Cell::new(fuel))
+}
+
+/// [`run`] on fuel that others use, too.
+fn run_on(
+    function: &Function,
+    universe: &Universe,
+    args: &[i64],
+    memory: &mut Memory,
+    host: &mut dyn Host,
+    fuel: &Cell<u64>,
+) -> Outcome {
     let values = vec![None; function.values.len()];
     let mut run = Run { function, universe, memory, host, values, fuel };
     match run.all(args) {
@@ -111,7 +126,7 @@ struct Run<'a> {
     memory: &'a mut Memory,
     host: &'a mut dyn Host,
     values: Vec<Option<i64>>,
-    fuel: u64,
+    fuel: &'a Cell<u64>,
 }
 
 type Args = SmallVec<[i64; 4]>;
@@ -163,7 +178,7 @@ impl Run<'_> {
     }
 
     fn burn(&mut self) -> Result<(), Outcome> {
-        self.fuel = self.fuel.checked_sub(1).ok_or(Outcome::OutOfFuel)?;
+        self.fuel.set(self.fuel.get().checked_sub(1).ok_or(Outcome::OutOfFuel)?);
         Ok(())
     }
 
@@ -247,7 +262,10 @@ impl Run<'_> {
             return self.access(inst, op, memory, args);
         }
         if op.model.is_none() && op.spec.is_none() || !op.effects.is_value() || op.effects.takes_state() {
-            return self.outside(inst, args);
+            return match self.universe.hosts.get(&op.name) {
+                Some(_) if op.host => self.registered(inst, op, targs, args),
+                _ => self.outside(inst, args),
+            };
         }
         for check in &op.checks {
             let traps = match &check.condition {
@@ -269,6 +287,25 @@ impl Run<'_> {
                 self.set(*result, nan);
             }
             Evaluated::Undefined => return unsupported(format!("{} has no value here", op.unique)),
+        }
+        Ok(())
+    }
+
+    /// A Rust function of the embedding program; that it has no value is a trap.
+    fn registered(&mut self, inst: &Inst, op: &Op, targs: &[Ty], args: &[i64]) -> Result<(), Outcome> {
+        let types = &self.universe.types;
+        let scalars: SmallVec<[Option<Scalar>; 2]> = targs.iter().map(|ty| types.scalar(*ty)).collect();
+        let scalar = |expr| eval::scalar_of(types, expr, &scalars);
+        let params: SmallVec<[Option<Scalar>; 4]> = op.params.iter().map(|p| scalar(&p.ty)).collect();
+        let result = op.results.first().and_then(scalar);
+        match (eval::call_host(self.universe, &op.name, &params, result, args), inst.results.first()) {
+            (Some(Evaluated::Value(n)), Some(value)) => self.set(*value, n),
+            (Some(Evaluated::Nan), Some(value)) => {
+                let nan = self.host.nan(self.scalar(self.function.ty(*value))?);
+                self.set(*value, nan);
+            }
+            (Some(_), None) => {}
+            _ => return Err(Outcome::Trap(self.host.trap_code(crate::ir::calls::CALL_TRAP))),
         }
         Ok(())
     }

@@ -12,6 +12,7 @@ pub mod cleanup;
 mod dominance;
 pub(crate) mod frontier;
 pub mod infer;
+pub mod inline;
 pub mod interp;
 mod loops;
 pub mod normalise;

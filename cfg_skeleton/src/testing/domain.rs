@@ -48,6 +48,7 @@ pub fn domain() -> Universe {
             symbol: None,
             names: Default::default(),
             host: false,
+            link: None,
             requires: vec![],
         };
         u.ops.declare(op);

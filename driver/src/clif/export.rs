@@ -8,10 +8,12 @@
 //! **Invariant**: what [`export`] returns has passed Cranelift's verifier. If it cannot, the caller keeps the
 //! original function and reports a failure.
 
+mod calls;
 mod opaque;
 mod terminator;
 
 use crate::clif::import::Payloads;
+use crate::clif::linkage::Linkage;
 use crate::clif::names::{Cond, Names, Spelling, scalar_of};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir as clif;
@@ -31,6 +33,9 @@ pub enum ExportError {
     /// An operation that CLIF has no name for.
     #[error("operation {0:?} has no CLIF spelling")]
     NoSpelling(OpId),
+    /// A call whose operands are not of the types that its declaration gives a machine representation.
+    #[error("operands of {0:?} have another machine representation than its parameters")]
+    CallTypes(OpId),
     /// An operation whose operands do not fit its instruction's format.
     #[error("operands of `{0}` do not fit its format")]
     Operands(Opcode),
@@ -79,12 +84,25 @@ pub fn export(
     native: Endianness,
     fisa: FlagsOrIsa<'_>,
 ) -> Result<clif::Function, ExportError> {
+    export_with(function, original, payloads, names, None, native, fisa)
+}
+
+fn export_with(
+    function: &Function,
+    original: &clif::Function,
+    payloads: &Payloads,
+    names: &Names,
+    linkage: Option<&Linkage<'_>>,
+    native: Endianness,
+    fisa: FlagsOrIsa<'_>,
+) -> Result<clif::Function, ExportError> {
     let order = reverse_postorder(function);
     let mut exporter = Exporter {
         function,
         original,
         payloads,
         names,
+        linkage,
         native,
         out: shell(original),
         blocks: vec![None; function.blocks.len()],
@@ -128,6 +146,28 @@ pub fn export_new(
     let none = Payloads::default();
     let payloads = outside.map_or(&none, |(_, payloads)| payloads);
     export(function, &original, payloads, names, Endianness::Little, fisa)
+}
+
+/// Exports a function of a module, with the operations that are no instructions as calls.
+pub fn export_linked(
+    function: &Function,
+    name: &str,
+    names: &Names,
+    linkage: &Linkage<'_>,
+    convention: CallConv,
+    fisa: FlagsOrIsa<'_>,
+) -> Result<clif::Function, ExportError> {
+    let abi = |ty| clif::AbiParam::new(names.clif_type(ty).unwrap_or_else(|| linkage.abi(ty)));
+    let mut signature = clif::Signature::new(convention);
+    signature.params = function.block(function.entry()).params.iter().map(|p| abi(function.ty(*p))).collect();
+    signature.returns = function.results.iter().map(|ty| abi(*ty)).collect();
+    let mut original = clif::Function::with_name_signature(clif::UserFuncName::testcase(name), signature);
+    for (user_id, region) in (0..).zip(function.regions.iter().skip(1)) {
+        let description = region.clone().into();
+        original.dfg.alias_regions.push(clif::AliasRegionData { user_id, description });
+    }
+    let none = Payloads::default();
+    export_with(function, &original, &none, names, Some(linkage), Endianness::Little, fisa)
 }
 
 /// The original without its body.
@@ -205,6 +245,7 @@ struct Exporter<'a> {
     original: &'a clif::Function,
     payloads: &'a Payloads,
     names: &'a Names,
+    linkage: Option<&'a Linkage<'a>>,
     native: Endianness,
     out: clif::Function,
     blocks: Vec<Option<clif::Block>>,
@@ -245,7 +286,9 @@ impl Exporter<'_> {
     }
 
     fn clif_type(&self, value: Value) -> Result<clif::Type, ExportError> {
-        self.names.clif_type(self.function.ty(value)).ok_or(ExportError::Type(value))
+        let ty = self.function.ty(value);
+        let known = self.names.clif_type(ty).or_else(|| self.linkage.map(|linkage| linkage.abi(ty)));
+        known.ok_or(ExportError::Type(value))
     }
 
     fn value(&self, value: Value) -> Result<clif::Value, ExportError> {
@@ -312,6 +355,10 @@ impl Exporter<'_> {
                 let made = self.append(block, data, clif::types::INVALID);
                 self.bind(made, inst)
             }
+            InstKind::Op { op, targs, .. } if self.names.spelling(*op).is_none() => match self.linkage {
+                Some(linkage) => self.call(block, inst, *op, targs, linkage),
+                None => Err(ExportError::NoSpelling(*op)),
+            },
             InstKind::Op { op, access, .. } => {
                 let spelling = self.names.spelling(*op).ok_or(ExportError::NoSpelling(*op))?;
                 let data = self.operation(block, spelling, inst, *access)?;
@@ -346,6 +393,13 @@ impl Exporter<'_> {
             return Ok(());
         }
         let ty = self.clif_type(result)?;
+        if let Some(linkage) = self.linkage
+            && linkage.data.contains(&value)
+            && linkage.universe.types.scalar(self.function.ty(result)).is_none()
+        {
+            self.values[result.index()] = Some(self.array(block, value));
+            return Ok(());
+        }
         let scalar = scalar_of(ty.lane_type()).ok_or(ExportError::Type(result))?;
         if ty.is_vector() {
             let lane = &value.to_le_bytes()[..ty.lane_bits() as usize / 8];

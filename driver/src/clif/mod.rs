@@ -21,6 +21,7 @@
 pub mod export;
 pub mod import;
 pub mod interpret;
+pub mod linkage;
 pub mod losses;
 pub mod midend;
 pub mod names;

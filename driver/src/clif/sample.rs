@@ -115,6 +115,7 @@ fn op(universe: &mut Universe, name: &str, params: &str, results: &str, int: &Ty
         symbol: None,
         names: BTreeMap::from([("clif".to_string(), name.to_string())]),
         host: false,
+        link: None,
         requires: vec![],
     });
 }

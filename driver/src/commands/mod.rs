@@ -40,7 +40,7 @@ enum Command {
     Verify(verify::Args),
     /// Format rule packs
     Fmt(fmt::Args),
-    /// Optimise a file of CLIF or LLVM IR
+    /// Optimise a file of CLIF, LLVM IR or Rewright's own text
     Opt(opt::Args),
     /// A C compiler that applies rules: `CC="rewright cc --rules mine.rw"`
     Cc(cc::Args),
@@ -48,7 +48,7 @@ enum Command {
     Wrap(wrap::Args),
     /// How much of a collection of LLVM IR is understood
     Corpus(corpus::Args),
-    /// Optimise a CLIF file, compile it for this host and call a function of it
+    /// Optimise a file, compile it for this host and call a function of it
     Run(run::Args),
     /// Run the directives of CLIF files before and after optimisation, and compare
     Difftest(difftest::Args),

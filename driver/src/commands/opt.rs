@@ -1,4 +1,4 @@
-//! `rewright opt`: optimises a file of CLIF or LLVM IR; which, its name tells.
+//! `rewright opt`: optimises a file of CLIF, LLVM IR or our own text; which, its name tells.
 
 mod report;
 
@@ -6,7 +6,7 @@ use super::{Finding, Format, emit, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::write;
 use crate::llvm::optimise::LlvmOptimiser;
-use crate::pipeline::Options;
+use crate::pipeline::{FunctionOutcome, Options};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use report::{Facts, report};
@@ -18,7 +18,7 @@ use std::path::PathBuf;
 /// Arguments of `opt`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A CLIF file, or a file of textual LLVM IR (`.ll`)
+    /// A CLIF file, a file of textual LLVM IR (`.ll`), or a module of Rewright's own text (`.ir`)
     file: PathBuf,
     /// Where the result goes; stdout by default
     #[arg(short, long)]
@@ -84,8 +84,10 @@ enum Extract {
 enum Emit {
     /// The whole file, in the format that it came in
     #[default]
-    #[value(alias = "clif", alias = "llvm")]
+    #[value(alias = "llvm")]
     File,
+    /// CLIF: what a module of Rewright's own text is compiled from; a CLIF file as it is
+    Clif,
     /// Rewright's own IR, optimised
     Ir,
     /// The program that egglog runs, for egglog's own binary
@@ -103,7 +105,7 @@ impl Emit {
             Emit::Egglog => Some(emit::Saturated::Egglog),
             Emit::Dot => Some(emit::Saturated::Dot),
             Emit::Json => Some(emit::Saturated::Json),
-            Emit::File | Emit::Ir => None,
+            Emit::File | Emit::Clif | Emit::Ir => None,
         }
     }
 }
@@ -112,9 +114,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let mut options = args.how.options();
     options.log = args.remarks;
-    let printed = match args.file.extension().is_some_and(|e| e == "ll") {
-        true => llvm(&args, program, &options)?,
-        false => clif(&args, program, &options)?,
+    let printed = match args.file.extension().and_then(|e| e.to_str()) {
+        Some("ll") => llvm(&args, program, &options)?,
+        Some("ir") => module(&args, program, &options)?,
+        _ => clif(&args, program, &options)?,
     };
     let Some(printed) = printed else { return Ok(Finding::Found) };
     match &args.output {
@@ -122,6 +125,32 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         None => out::result(&printed),
     }
     Ok(Finding::Clean)
+}
+
+/// What goes out for a module of our own text; `None` where it has mistakes, which are on stderr then.
+fn module(args: &Args, program: Program, options: &Options) -> Result<Option<String>> {
+    let Some(module) = sources::module(&args.file, program)? else { return Ok(None) };
+    let originals = &module.module.functions;
+    let chosen = match &args.function {
+        None => None,
+        Some(name) => Some(sources::function(&args.file, originals.iter().map(|f| f.name.clone()), name)?),
+    };
+    let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
+    if let Some(what) = args.emit.saturated() {
+        let functions = originals.iter().enumerate().filter(|(i, _)| wanted(*i)).map(|(_, f)| f.clone()).collect();
+        return emit::functions(&module.optimiser, functions, module.universe(), options, what).map(Some);
+    }
+    let outcome = module.optimise(options, wanted);
+    let named = outcome.functions.iter().zip(originals).filter_map(|(o, f)| o.as_ref().map(|o| (f, o)));
+    let functions: Vec<_> = named
+        .map(|(f, o)| FunctionOutcome { name: f.name.clone(), fate: o.fate.clone(), outcome: Some(o.clone()) })
+        .collect();
+    let facts = Facts { functions: &functions, phases: &outcome.phases, rules: &outcome.rules };
+    report(args, &module.optimiser, &facts);
+    Ok(Some(match args.emit {
+        Emit::Clif => module.compile(&outcome)?.text,
+        _ => outcome.print(),
+    }))
 }
 
 /// What goes out for a CLIF file; `None` where it has mistakes, which are on stderr then.

@@ -1,9 +1,12 @@
-//! `rewright run`: optimises a CLIF file, compiles it for this host, and calls a function of it.
+//! `rewright run`: optimises a CLIF file or a module of our own text, compiles it for this host, and calls a function
+//! of it.
 
 use super::{Finding, opt, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
-use crate::clif::read::write;
+use crate::clif::read::{File, write};
 use crate::isolate::{Call, Engine, Job, Worker};
+use crate::jit::Imports;
+use crate::pipeline::Fate;
 use crate::runtest::{Outcome, host_targets};
 use anyhow::{Context, Result, bail};
 use std::path::PathBuf;
@@ -11,7 +14,7 @@ use std::path::PathBuf;
 /// Arguments of `run`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A CLIF file
+    /// A CLIF file, or a module of Rewright's own text (`.ir`)
     file: PathBuf,
     /// The function (with or without its `%`)
     #[arg(long = "fn", value_name = "NAME")]
@@ -30,6 +33,24 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    if sources::is_module(&args.file) {
+        let Some(module) = sources::module(&args.file, program)? else { return Ok(Finding::Found) };
+        let index = {
+            let names = module.module.functions.iter().map(|f| f.name.clone());
+            sources::function(&args.file, names, &args.function)?
+        };
+        let optimised = module.optimise(&args.how.options(), |_| true);
+        for (f, outcome) in module.module.functions.iter().zip(&optimised.functions) {
+            if let Some(Fate::Failed(reason)) = outcome.as_ref().map(|o| &o.fate) {
+                out::note(&format!("warning: {}: {reason}; the original is run", f.name));
+            }
+        }
+        let clif = module.compile(&optimised)?;
+        if let Some(name) = clif.hosts.first() {
+            bail!("`{name}` is a Rust function of an embedding program: this program has none");
+        }
+        return call(&args, &clif.file, clif.text, index, clif.imports);
+    }
     let Some(file) = sources::clif(&args.file)? else { return Ok(Finding::Found) };
     let index = sources::function(&args.file, file.functions.iter().map(|f| f.name()), &args.function)?;
     let params: Vec<_> = file.functions[index].func.signature.params.iter().map(|p| p.value_type.to_string()).collect();
@@ -40,16 +61,22 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let outcome = clif.optimise(&file, &args.how.options(), |_| true);
     let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
+    call(&args, &file, write(&file, &replaced), index, Imports::default())
+}
+
+/// Calls a function of a file in a process of its own.
+fn call(args: &Args, file: &File, text: String, index: usize, imports: Imports) -> Result<Finding> {
     let name = file.functions[index].name();
-    let text = format!("print: {name}({})", args.args.join(", "));
+    let directive = format!("print: {name}({})", args.args.join(", "));
     let mut worker = Worker::new(std::env::current_exe().context("cannot find this program's own file")?);
-    let target = host_targets(&file).iter().position(Result::is_ok).unwrap_or(0);
+    let target = host_targets(file).iter().position(Result::is_ok).unwrap_or(0);
     let job = Job {
-        text: write(&file, &replaced),
+        text,
         engine: Engine::Jit,
         target,
-        calls: vec![Call::Directive { function: index, text }],
+        calls: vec![Call::Directive { function: index, text: directive }],
         seconds: args.seconds,
+        imports,
     };
     match worker.run(&job)?.pop() {
         Some(Outcome::Returned { values, .. }) => {

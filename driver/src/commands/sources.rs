@@ -2,9 +2,11 @@
 
 use super::{out, packs};
 use crate::clif::read::{CRANELIFT, File, ReadError, read_bytes};
-use crate::llvm::module;
+use crate::llvm::module as llvm_module;
+use crate::module::{ModuleError, ModuleOptimiser};
 use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
+use rewright_dsl::program::Program;
 use std::path::{Path, PathBuf};
 
 /// Every `.rw` file in the given files and directories, sorted within each directory.
@@ -74,9 +76,9 @@ pub(super) fn clif(path: &Path) -> Result<Option<File>> {
 }
 
 /// A file of LLVM IR; `None` where it has mistakes, which are on stderr then.
-pub(super) fn llvm(path: &Path) -> Result<Option<module::File>> {
+pub(super) fn llvm(path: &Path) -> Result<Option<llvm_module::File>> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    match module::read_bytes(bytes) {
+    match llvm_module::read_bytes(bytes) {
         Ok(file) => Ok(Some(file)),
         Err(error) => {
             out::error(&format!("{}: {error}", path.display()));
@@ -91,6 +93,25 @@ pub(super) fn function(path: &Path, functions: impl Iterator<Item = String>, nam
     let names: Vec<String> = functions.collect();
     let found = names.iter().position(|f| bare(f) == bare(name));
     found.with_context(|| format!("{} has no function {name}; it has {}", path.display(), names.join(", ")))
+}
+
+/// Is it a module of our own text?
+pub(super) fn is_module(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "ir")
+}
+
+/// A module and the rules for it; `None` where the text has mistakes, which are on stderr then.
+pub(super) fn module(path: &Path, program: Program) -> Result<Option<ModuleOptimiser>> {
+    match ModuleOptimiser::new(program, &read(path)?) {
+        Ok(module) => Ok(Some(module)),
+        Err(ModuleError::Mistakes(mistakes)) => {
+            for mistake in mistakes {
+                out::error(&format!("{}:{mistake}", path.display()));
+            }
+            Ok(None)
+        }
+        Err(ModuleError::Engine(error)) => Err(error).context("the rules do not form a program"),
+    }
 }
 
 /// Diagnostics of one file, to stderr.

@@ -7,6 +7,7 @@ use crate::clif::optimise::ClifOptimiser;
 use crate::clif::print::print;
 use crate::clif::read::read;
 use crate::isolate::{self, Engine, Job, Worker};
+use crate::jit::Imports;
 use crate::runtest::{self, Returned};
 use cranelift_codegen::isa::CallConv;
 use rewright_cfg_skeleton::ir::Function;
@@ -38,7 +39,7 @@ pub(super) fn compiles(clif: &ClifOptimiser, outside: &Outside<'_>, function: &F
     let Ok(text) = file(clif, outside, &[function]) else { return false };
     let args = function.block(function.entry()).params.iter().skip(1).map(|_| 1).collect();
     let call = isolate::Call::OnMemory { function: 0, args, memory: vec![] };
-    let job = Job { text, engine: Engine::Jit, target: 0, calls: vec![call], seconds: 5 };
+    let job = Job { text, engine: Engine::Jit, target: 0, calls: vec![call], seconds: 5, imports: Imports::default() };
     worker.run(&job).is_ok_and(|outcomes| !outcomes.iter().any(|o| matches!(o, runtest::Outcome::Failed(_))))
 }
 
@@ -65,7 +66,14 @@ impl Tester<'_> {
             }
         };
         let both = calls.iter().map(call(0)).chain(calls.iter().map(call(1))).collect();
-        let outcomes = match worker.run(&Job { text, engine: Engine::Jit, target: 0, calls: both, seconds: 5 }) {
+        let outcomes = match worker.run(&Job {
+            text,
+            engine: Engine::Jit,
+            target: 0,
+            calls: both,
+            seconds: 5,
+            imports: Imports::default(),
+        }) {
             Ok(outcomes) => outcomes,
             Err(error) => return difference(first, format!("the child process: {error}")),
         };

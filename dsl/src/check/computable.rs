@@ -1,8 +1,12 @@
-//! Which operations can be computed while matching, and from what: a `@model`, a `spec`, or a `host fn`.
+//! Which operations can be computed while matching, and from what: a `@model`, a `spec`, a `host fn`, or a body in
+//! the input (`@body`).
 
 use super::Checker;
 use super::report::Report;
 use rewright_typeprop::{Model, OpId, Term, Universe};
+
+/// `@body("f")`: the function `%f` of the input is what the operation means.
+const BODY: &str = "body";
 
 impl Checker<'_> {
     /// A meaning must not lead back to itself.
@@ -51,7 +55,7 @@ pub(crate) fn computable_ops(universe: &Universe) -> Vec<Option<Vec<bool>>> {
             Some(Model::Width) => Some(false),
             Some(model) if model.memory().is_some() => None,
             Some(_) => Some(true),
-            None if op.host && op.effects.is_pure() => Some(true),
+            None if (op.host || op.names.contains_key(BODY)) && op.effects.is_pure() => Some(true),
             None => None,
         };
         out[id.0 as usize] = known.map(|needed| vec![needed; op.params.len()]);

@@ -368,6 +368,7 @@ impl<'a> Checker<'a> {
             symbol: None,
             names: Default::default(),
             host: f.host,
+            link: None,
             requires: Vec::new(),
         });
         self.op_spans.push(f.name.span);

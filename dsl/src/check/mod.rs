@@ -25,6 +25,7 @@ mod finish;
 mod guards;
 mod instances;
 mod laws;
+mod link;
 mod lints;
 mod lists;
 mod matches;

@@ -165,12 +165,13 @@ impl<'a> Checker<'a> {
             match attribute.name.node.as_str() {
                 "model" => self.model(op, attribute),
                 "traps" => self.traps(op, file, attribute),
+                "link" => self.link(op, attribute),
                 other => {
                     let [Expr { kind: ExprKind::Str(name), .. }] = &attribute.args[..] else {
                         self.unknown_attribute(attribute, "a function");
                         continue;
                     };
-                    if let Some(meant) = nearest(other, ["model", "traps"]) {
+                    if let Some(meant) = nearest(other, ["model", "traps", "link"]) {
                         let report = Report::error(
                             "RW0211",
                             attribute.name.span,

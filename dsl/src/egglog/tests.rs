@@ -46,6 +46,7 @@ fn program() -> Program {
             symbol: None,
             names: Default::default(),
             host: false,
+            link: None,
             requires: vec![],
         });
     }

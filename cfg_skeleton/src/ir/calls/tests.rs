@@ -49,6 +49,7 @@ fn callees_come_first_and_recursion_comes_together() {
     let module = read(SEVERAL, &mut u).unwrap();
     let graph = CallGraph::new(&module);
     assert_eq!(graph.components(), [vec![2, 3], vec![1], vec![0]]);
+    assert_eq!(graph.levels(), [vec![1, 2, 3], vec![0]]);
     assert_eq!(graph.callees(0), [1, 3]);
     assert_eq!((0..4).map(|f| graph.is_recursive(f)).collect::<Vec<_>>(), [false, false, true, true]);
 }

@@ -202,6 +202,7 @@ fn operation(name: &str, params: &[Ty], results: &[Ty], universe: &Universe) -> 
         symbol: None,
         names: BTreeMap::new(),
         host: false,
+        link: None,
         requires: vec![],
     }
 }

@@ -121,6 +121,7 @@ impl Fixture {
             symbol: None,
             names: Default::default(),
             host: false,
+            link: None,
             requires: vec![],
         })
     }
