@@ -8,6 +8,7 @@ pub mod clif;
 pub mod commands;
 pub mod denotation;
 pub mod difftest;
+pub mod embed;
 pub mod examples;
 pub mod fuzz;
 pub mod generate;

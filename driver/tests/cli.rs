@@ -36,7 +36,7 @@ fn inputs() -> TempDir {
     let truncated = format!("{head}    v1 = iadd v0,");
     let cycle = r#"{"nodes": {"a": {"op": "f", "eclass": "a", "children": ["a"]}}, "root_eclasses": ["a"]}"#;
     let deep_json = "[".repeat(100_000);
-    let files: [(&str, &[u8]); 11] = [
+    let files: [(&str, &[u8]); 14] = [
         ("cycle.json", cycle.as_bytes()),
         ("deep.json", deep_json.as_bytes()),
         ("good.clif", good.as_bytes()),
@@ -48,6 +48,9 @@ fn inputs() -> TempDir {
         ("bytes.rw", b"\xff\xfe\0"),
         ("ten.rw", ten.as_bytes()),
         ("missing.rw", b"pack m\nimport no.such\n"),
+        ("good.ir", b"func %f(%x: i32) -> i32 {\n  %z: i32 = const 0\n  %y = iadd %x, %z\n  return %y\n}\n"),
+        ("bad.ir", b"func %f(%x: i32) -> i32 {\n  %y = frob %x\n  return %y\n}\n"),
+        ("mixed.ir", b"func %f(%x: i32, %y: i64) -> i32 {\n  %z = iadd %x, %y\n  return %z\n}\n"),
     ];
     for (name, text) in files {
         fs::write(dir.path().join(name), text).unwrap();
@@ -56,7 +59,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 36] = [
+const COMPLAINTS: [(&str, i32, &str); 40] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -93,6 +96,10 @@ const COMPLAINTS: [(&str, i32, &str); 36] = [
     ("opt good.clif --rules missing.rw", 1, "RW0207"),
     ("opt good.clif --rules ten.rw", 1, "unknown function `nothing9`"),
     ("fuzz --count 1 --rules deep.rw", 1, "RW0104"),
+    ("opt bad.ir", 1, "bad.ir:2:8: no operation is called `frob`"),
+    ("opt mixed.ir", 1, "mixed.ir:2:3: no `iadd` takes (i32, i64); there is iadd{T <: Int}(T, T)"),
+    ("opt good.ir --fn nope", 2, "has no function nope; it has %f"),
+    ("run none.ir --fn f", 2, "cannot read none.ir"),
 ];
 
 #[test]
@@ -250,6 +257,11 @@ fn good_input_is_clean() {
     let dir = inputs();
     assert!(rewright(dir.path(), "--help").stdout.contains("Usage:"));
     assert_eq!(rewright(dir.path(), "run good.clif --fn f 7").stdout, "7\n");
+    assert_eq!(rewright(dir.path(), "run good.ir --fn f 7").stdout, "7\n");
+    let own = rewright(dir.path(), "opt good.ir");
+    assert_eq!(own.code, Some(0), "{}", own.stderr);
+    assert!(own.stdout.contains("func %f") && !own.stdout.contains("iadd"), "{}", own.stdout);
+    assert!(rewright(dir.path(), "opt good.ir --emit clif").stdout.contains("function %f(i32) -> i32"));
     let first = rewright(dir.path(), "opt good.clif");
     assert_eq!(first.code, Some(0), "{}", first.stderr);
     assert!(!first.stdout.contains("iadd"), "{}", first.stdout);

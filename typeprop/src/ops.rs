@@ -156,6 +156,16 @@ pub struct Op {
     pub requires: Vec<Term>,
 }
 
+/// `@body("f")`: the function `%f` of the input is what an operation means. A key of [`Op::names`].
+pub const BODY: &str = "body";
+
+impl Op {
+    /// May it be computed on constants: by its model or its spec, by a Rust function, or by a body in the input?
+    pub fn has_meaning(&self) -> bool {
+        self.model.is_some() || self.spec.is_some() || self.host || self.names.contains_key(BODY)
+    }
+}
+
 /// All operations.
 #[derive(Clone, Debug, Default)]
 pub struct OpTable {

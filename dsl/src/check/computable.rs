@@ -3,10 +3,8 @@
 
 use super::Checker;
 use super::report::Report;
+use rewright_typeprop::ops::BODY;
 use rewright_typeprop::{Model, OpId, Term, Universe};
-
-/// `@body("f")`: the function `%f` of the input is what the operation means.
-const BODY: &str = "body";
 
 impl Checker<'_> {
     /// A meaning must not lead back to itself.

@@ -34,7 +34,9 @@ impl Checker<'_> {
                 self.program.schedules.insert(qualified, Schedule { at, steps, span: item.span });
             }
             let default = format!("{pack}.default");
-            if !self.program.schedules.contains_key(&default) {
+            // A pack that says where its schedules run has said all.
+            let placed = |(name, s): (&String, &Schedule)| s.at.is_some() && name.starts_with(&format!("{pack}."));
+            if !self.program.schedules.contains_key(&default) && !self.program.schedules.iter().any(placed) {
                 let prefix = format!("{pack}.");
                 let own = self.program.rulesets.iter().filter(|(name, rules)| {
                     let local = name.strip_prefix(&prefix);

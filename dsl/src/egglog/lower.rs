@@ -421,7 +421,7 @@ impl Lower<'_, '_> {
             Term::Eval(inner) => self.computed(inner),
             Term::Call { op, targs, args, .. } => {
                 let decl = self.shared.program.universe.ops.get(*op);
-                if decl.model.is_none() && decl.spec.is_none() {
+                if !decl.has_meaning() {
                     return Err(format!("`{}` has no meaning on constants", decl.name));
                 }
                 let mut values = Vec::new();

@@ -1,0 +1,178 @@
+//! Rewright inside another program: register packs and Rust functions, optimise a module, get code.
+//!
+//! A pack's text declares types, functions and rules; a `host fn` of it is a Rust function that the program
+//! registers under its name. `driver/examples/embedding.rs` is a whole program:
+//!
+//! ```no_run
+//! use rewright_driver::embed::Embedding;
+//! use rewright_driver::pipeline::Options;
+//! use rewright_typeprop::Constant;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut embedding = Embedding::new();
+//! embedding.pack("mine.rw", "pack mine\nimport std.core\nhost fn half(x: f64) -> f64  pure  cost 90\n");
+//! embedding.host("half", |args| Some((args[0].float()? / 2.0).into()));
+//! let module = embedding.module("func %f(%x: f64) -> f64 {\n  %y = half %x\n  return %y\n}\n")?;
+//! let outcome = module.optimise(&Options::default(), |_| true);
+//! let code = embedding.code(&module, &outcome)?;
+//! assert_eq!(code.call("f", &[3.0.into()])?[0].float(), Some(1.5));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Compiled code runs in this process: it is as safe as the libraries that it is linked with.
+
+use crate::jit::{Jit, JitError};
+use crate::module::{Clif, CompileError, ModuleError, ModuleOptimiser, ModuleOutcome};
+use crate::packs;
+use cranelift_codegen::data_value::DataValue;
+use rewright_dsl::diagnostic::{Severity, render};
+use rewright_dsl::load::{Origin, Root};
+use rewright_typeprop::{Constant, DataPool, HostFns, Scalar, Ty, Universe};
+
+/// Why an embedding program gets no module.
+#[derive(Debug, thiserror::Error)]
+pub enum EmbedError {
+    /// No such pack ships, or a file cannot be read.
+    #[error("{0}")]
+    Pack(String),
+    /// Mistakes in packs, as they would be printed.
+    #[error("{0}")]
+    Diagnostics(String),
+    /// Mistakes in the module, or rules that do not form a program.
+    #[error(transparent)]
+    Module(#[from] ModuleError),
+}
+
+/// Packs and Rust functions of an embedding program.
+#[derive(Default)]
+pub struct Embedding {
+    roots: Vec<Root>,
+    hosts: HostFns,
+}
+
+impl Embedding {
+    /// Without packs: at least one is needed to optimise anything.
+    pub fn new() -> Self {
+        Embedding::default()
+    }
+
+    /// Adds a pack by its text. `name` is what diagnostics call it.
+    pub fn pack(&mut self, name: &str, text: &str) -> &mut Self {
+        self.roots.push(Root { origin: Origin::Disk(name.into()), text: text.into(), library: false });
+        self
+    }
+
+    /// Adds a pack that ships (`std`, `std.arith`), or a file.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub fn named(&mut self, name: &str) -> Result<&mut Self, EmbedError> {
+        self.roots.push(packs::root(name.as_ref()).map_err(EmbedError::Pack)?);
+        Ok(self)
+    }
+
+    /// Registers the Rust function behind a `host fn`. `None` is "no value here": no match while matching, a trap at
+    /// run time, as a panic of the function is.
+    pub fn host(
+        &mut self,
+        name: &str,
+        function: impl Fn(&[Constant]) -> Option<Constant> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.hosts.register(name, function);
+        self
+    }
+
+    /// Reads a module over the packs.
+    ///
+    /// # Errors
+    /// Mistakes in packs or in the module.
+    pub fn module(&self, text: &str) -> Result<ModuleOptimiser, EmbedError> {
+        let loaded = packs::load(self.roots.clone());
+        let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
+        if !errors.is_empty() {
+            return Err(EmbedError::Diagnostics(render(&errors, &loaded.sources, false)));
+        }
+        let mut program = loaded.program;
+        program.universe.hosts.extend(&self.hosts);
+        Ok(ModuleOptimiser::new(program, text)?)
+    }
+
+    /// Compiles what went out for this process.
+    ///
+    /// # Errors
+    /// Something that the module calls has no implementation, or a library is not there.
+    pub fn code(&self, module: &ModuleOptimiser, outcome: &ModuleOutcome) -> Result<Code, CompileError> {
+        let clif = module.compile(outcome)?;
+        let mut functions = vec![];
+        for (f, name) in outcome.module.functions.iter().zip(&clif.names) {
+            let plain = f.name.strip_prefix('%').unwrap_or(&f.name).to_string();
+            functions.push(Entry { name: plain, symbol: format!("%{name}"), results: f.results.clone() });
+        }
+        Ok(Code { jit: Clif::jit(clif)?, functions, universe: outcome.universe.clone() })
+    }
+}
+
+struct Entry {
+    name: String,
+    symbol: String,
+    results: Vec<Ty>,
+}
+
+/// Compiled functions.
+pub struct Code {
+    jit: Jit,
+    functions: Vec<Entry>,
+    universe: Universe,
+}
+
+impl Code {
+    /// Calls a function by its name in the module, without `%`. Array results that the data pool holds come back as
+    /// arrays, other values without a machine representation as handles.
+    ///
+    /// # Errors
+    /// There is no such function, or the arguments do not fit it.
+    pub fn call(&self, name: &str, args: &[Constant]) -> Result<Vec<Constant>, JitError> {
+        let entry = self.functions.iter().find(|f| f.name == name);
+        let entry = entry.ok_or_else(|| JitError::NoFunction(name.to_string()))?;
+        let data: &DataPool = &self.universe.data;
+        let args: Vec<DataValue> = args.iter().map(|arg| machine(data, arg)).collect();
+        let results = self.jit.call(&entry.symbol, &args)?;
+        let back = |(value, ty): (&DataValue, &Ty)| constant(&self.universe, value, *ty);
+        Ok(results.iter().zip(&entry.results).map(back).collect())
+    }
+}
+
+fn machine(data: &DataPool, constant: &Constant) -> DataValue {
+    match constant {
+        Constant::Scalar(Scalar::I8, n) => DataValue::I8(*n as i8),
+        Constant::Scalar(Scalar::I16, n) => DataValue::I16(*n as i16),
+        Constant::Scalar(Scalar::I32, n) => DataValue::I32(*n as i32),
+        Constant::Scalar(Scalar::I64, n) | Constant::Handle(n) => DataValue::I64(*n),
+        Constant::Scalar(Scalar::F32, n) => DataValue::F32(f32::from_bits(*n as u32).into()),
+        Constant::Scalar(Scalar::F64, n) => DataValue::F64(f64::from_bits(*n as u64).into()),
+        Constant::Data(array) => {
+            let key = data.intern_shared(array.clone());
+            DataValue::I64(data.address_of(key).map_or(0, |address| address as i64))
+        }
+    }
+}
+
+fn constant(universe: &Universe, value: &DataValue, ty: Ty) -> Constant {
+    let word = match value {
+        DataValue::I8(n) => i64::from(*n),
+        DataValue::I16(n) => i64::from(*n),
+        DataValue::I32(n) => i64::from(*n),
+        DataValue::I64(n) => *n,
+        DataValue::F32(x) => i64::from(x.bits()),
+        DataValue::F64(x) => x.bits() as i64,
+        _ => 0,
+    };
+    match universe.types.scalar(ty) {
+        Some(scalar) => Constant::Scalar(scalar, scalar.canonical(word as u64)),
+        None => {
+            let array = universe.data.key_at(word as usize).and_then(|key| universe.data.get(key));
+            array.map_or(Constant::Handle(word), Constant::Data)
+        }
+    }
+}
