@@ -219,7 +219,8 @@ fn wanted(function: &Function, names: &Names) -> Vec<bool> {
         let block = function.block(*block);
         for inst in block.insts.iter().map(|i| function.inst(*i)) {
             let constant: &[bool] = match &inst.kind {
-                InstKind::Op { op, .. } => names.constants(*op),
+                // A call has no immediates.
+                InstKind::Op { op, .. } if names.spelling(*op).is_some() => names.constants(*op),
                 _ => &[],
             };
             for (n, arg) in inst.args.iter().enumerate() {
