@@ -60,7 +60,7 @@ fn the_standard_packs_print_what_runs_to_the_same_classes() {
     }
     let generator = Generator::new(universe, trap_code("heap_oob"));
     let shape = Shape { size: 16, ..Shape::default() };
-    sources.push(("random", (0..8).map(|seed| generator.function(seed, shape)).collect()));
+    sources.push(("random", (0..16).map(|seed| generator.function(seed, shape)).collect()));
     let (mut functions, mut united) = (0, 0);
     for (name, mut sources) in sources {
         let built = sources.iter_mut().map(|f| {
