@@ -28,7 +28,11 @@ fn all_directives_hold_unchanged() {
     let config = Config { program: program(), seconds: 10, reference: None, progress: &|| () };
     let report = difftest(&files, &optimise, &config);
     assert!(report.is_clean(), "{report:?}");
-    assert_eq!(report.directives.passed, report.directives.total, "{report:?}");
+    // One call of `traps.clif` traps as it stands, and is there to be seen to.
+    let mut before: Vec<&str> = report.failed_before.iter().map(|failure| failure.directive.as_str()).collect();
+    before.dedup();
+    assert_eq!(before, ["print: %divide(4, 0)"], "{report:?}");
+    assert_eq!(report.directives.passed + 1, report.directives.total, "{report:?}");
 }
 
 #[test]
