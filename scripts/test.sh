@@ -12,4 +12,6 @@ RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --works
 cargo run --quiet --bin rewright -- check stdlib_rules examples
 cargo run --quiet --bin rewright -- difftest tests/clif
 cargo run --quiet --bin rewright -- fuzz --seed 2000000 --count 1500 --size 12
-examples/first/run.sh
+for story in examples/*/run.sh; do
+    "$story"
+done

@@ -6,7 +6,7 @@
 //! 1. [`decls`]: names. Types, effects, facts and the signatures of functions, file by file; a [`scope::Scope`]
 //!    says what each name means there.
 //! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks.
-//! 3. [`rules`], [`matches`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
+//! 3. [`rules`], [`mod@matches`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
 //!    overloads of [`overload`]; [`effects`] says what a plain rule may not do, [`relax`] what an `unsafe` one may. [`laws`] adds the rules that
 //!    declarations imply.
 //! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
