@@ -142,8 +142,10 @@ pub enum Phase {
     Normalise,
     /// Function to skeleton and e-graph input.
     Build,
-    /// Insertion, rules, read-back.
+    /// Insertion and rules.
     Saturate,
+    /// The saturated e-graph, read back.
+    ReadBack,
     /// Finding and applying skeleton changes.
     Changes,
     /// Selection, and the independent check of it.
@@ -156,10 +158,11 @@ pub enum Phase {
 
 impl Phase {
     /// All, in order.
-    pub const ALL: [Phase; 7] = [
+    pub const ALL: [Phase; 8] = [
         Phase::Normalise,
         Phase::Build,
         Phase::Saturate,
+        Phase::ReadBack,
         Phase::Changes,
         Phase::Select,
         Phase::Elaborate,
@@ -172,6 +175,7 @@ impl Phase {
             Phase::Normalise => "normalise",
             Phase::Build => "build",
             Phase::Saturate => "saturate",
+            Phase::ReadBack => "read back",
             Phase::Changes => "changes",
             Phase::Select => "select",
             Phase::Elaborate => "elaborate",
@@ -186,6 +190,13 @@ impl Phases {
         let result = work();
         *self.times.entry(phase).or_default() += start.elapsed();
         result
+    }
+
+    /// Charges a part of one phase to another.
+    fn move_time(&mut self, from: Phase, to: Phase, time: Duration) {
+        let whole = self.times.entry(from).or_default();
+        *whole = whole.saturating_sub(time);
+        *self.times.entry(to).or_default() += time;
     }
 
     pub(crate) fn add(&mut self, other: &Phases) {
@@ -386,6 +397,7 @@ impl Optimiser {
             });
             let views = match saturated {
                 Ok(Ok((views, report))) => {
+                    batch.phases.move_time(Phase::Saturate, Phase::ReadBack, report.times.read_back);
                     for (rule, report) in report.by_rule(&self.rules) {
                         batch.rules.entry(rule.0).or_default().add(report);
                     }
