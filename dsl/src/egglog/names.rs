@@ -3,10 +3,11 @@
 
 use rustc_hash::FxHashSet;
 
-/// Words that egglog's parser or the printed program takes.
+/// Words that egglog's parser or the printed program takes, and those of the nodes that loops and branches will be.
 const RESERVED: &[&str] = &[
-    "V", "State", "List", "Const", "Leaf", "Token", "Proj", "Cons", "Nil", "Isa", "Applied", "Bool", "Unit", "String",
-    "Vec", "Map", "Set", "Rest",
+    "V", "State", "List", "Const", "Leaf", "Token", "Proj", "Cons", "Nil", "Isa", "Applied", "AppliedS", "Optional",
+    "Bool", "Unit", "String", "Vec", "Map", "Set", "Rest", "Loop", "Block", "Param", "Phi", "Theta", "Exit", "Eval",
+    "Pass", "Scan",
 ];
 
 /// Gives out names.
