@@ -313,9 +313,9 @@ fn for_each_expr(item: &Item, f: &mut dyn FnMut(&Expr)) {
         ItemKind::Rule(rule) => in_rule(rule, f),
         ItemKind::Example(example) => match &example.body {
             ExampleBody::Verdict { subject, verdict } => {
-                in_side(subject, f);
+                subject.walk(f);
                 match verdict {
-                    Verdict::Becomes(side) | Verdict::Equals(side) | Verdict::Differs(side) => in_side(side, f),
+                    Verdict::Becomes(side) | Verdict::Equals(side) | Verdict::Differs(side) => side.walk(f),
                     Verdict::Stays => {}
                 }
             }
@@ -330,15 +330,15 @@ fn for_each_expr(item: &Item, f: &mut dyn FnMut(&Expr)) {
 
 fn in_rule(rule: &RuleItem, f: &mut dyn FnMut(&Expr)) {
     let rewrite = |rewrite: &Rewrite, f: &mut dyn FnMut(&Expr)| {
-        in_side(&rewrite.left, f);
-        in_side(&rewrite.right, f);
+        rewrite.left.walk(f);
+        rewrite.right.walk(f);
     };
     match &rule.body {
         RuleBody::Rewrite { rewrite: only, .. } => rewrite(only, f),
         RuleBody::Block { statements, .. } => {
             for statement in statements {
                 match statement {
-                    RuleStatement::Match(_, e) | RuleStatement::Let(_, e) => in_expr(e, f),
+                    RuleStatement::Match(_, e) | RuleStatement::Let(_, e) => e.walk(f),
                     RuleStatement::Rewrite(own) => rewrite(own, f),
                     RuleStatement::Clause(_) => {}
                 }
@@ -350,35 +350,12 @@ fn in_rule(rule: &RuleItem, f: &mut dyn FnMut(&Expr)) {
 fn in_block(block: &[BlockStatement], f: &mut dyn FnMut(&Expr)) {
     for statement in block {
         match statement {
-            BlockStatement::Let(_, e) | BlockStatement::Do(e) | BlockStatement::Return(e) => in_expr(e, f),
+            BlockStatement::Let(_, e) | BlockStatement::Do(e) | BlockStatement::Return(e) => e.walk(f),
             BlockStatement::If { cond, then, els } => {
-                in_expr(cond, f);
+                cond.walk(f);
                 in_block(then, f);
                 in_block(els, f);
             }
         }
-    }
-}
-
-fn in_side(side: &Side, f: &mut dyn FnMut(&Expr)) {
-    in_expr(&side.expr, f);
-    side.after.iter().for_each(|state| in_expr(state, f));
-}
-
-fn in_expr(expr: &Expr, f: &mut dyn FnMut(&Expr)) {
-    f(expr);
-    match &expr.kind {
-        ExprKind::Paren(e) | ExprKind::Eval(e) => in_expr(e, f),
-        ExprKind::Unary { expr, .. } | ExprKind::Postfix { expr, .. } | ExprKind::Is { expr, .. } => in_expr(expr, f),
-        ExprKind::After(side) => in_side(side, f),
-        ExprKind::Binary { left, right, .. } => {
-            in_expr(left, f);
-            in_expr(right, f);
-        }
-        ExprKind::Call { args, .. } => args.iter().for_each(|arg| match arg {
-            Arg::Expr(e) | Arg::For { expr: e, .. } => in_expr(e, f),
-            Arg::Splat(_) => {}
-        }),
-        _ => {}
     }
 }

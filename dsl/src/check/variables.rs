@@ -4,7 +4,7 @@ use super::elab::{Elab, NodeId, NodeKind, VariableKind};
 use super::guards::Condition;
 use super::report::Report;
 use crate::program::{Var, VarKind};
-use crate::syntax::ast::{Arg, Expr, ExprKind, Param, Side, Span, TypeKind};
+use crate::syntax::ast::{Expr, ExprKind, Param, Side, Span, TypeKind};
 
 impl Elab<'_> {
     /// Declares the parameters of a rule or example. `open`: a type with subtypes stands for any of them.
@@ -118,19 +118,29 @@ impl Elab<'_> {
 /// Names that stand after `after` in sides.
 pub(super) fn state_names<'s>(sides: &[&'s Side]) -> Vec<&'s str> {
     let mut out = Vec::new();
-    sides.iter().for_each(|s| in_side(s, &mut out));
+    for side in sides {
+        states_of(side, &mut out);
+        side.walk(&mut |part| states_below(part, &mut out));
+    }
     out
 }
 
 /// Names that stand after `after` in an expression.
 pub(super) fn states_in(expr: &Expr) -> Vec<&str> {
     let mut out = Vec::new();
-    in_expr(expr, &mut out);
+    expr.walk(&mut |part| states_below(part, &mut out));
     out
 }
 
-fn in_side<'s>(at: &'s Side, out: &mut Vec<&'s str>) {
-    for after in &at.after {
+fn states_below<'s>(part: &'s Expr, out: &mut Vec<&'s str>) {
+    if let ExprKind::After(side) = &part.kind {
+        states_of(side, out);
+    }
+}
+
+/// The names among a side's own states.
+fn states_of<'s>(side: &'s Side, out: &mut Vec<&'s str>) {
+    for after in &side.after {
         let mut inner = after;
         while let ExprKind::Paren(next) = &inner.kind {
             inner = next;
@@ -138,25 +148,5 @@ fn in_side<'s>(at: &'s Side, out: &mut Vec<&'s str>) {
         if let ExprKind::Path(name) = &inner.kind {
             out.push(name);
         }
-        in_expr(inner, out);
-    }
-    in_expr(&at.expr, out);
-}
-
-fn in_expr<'s>(at: &'s Expr, out: &mut Vec<&'s str>) {
-    match &at.kind {
-        ExprKind::After(inner) => in_side(inner, out),
-        ExprKind::Paren(inner) | ExprKind::Eval(inner) => in_expr(inner, out),
-        ExprKind::Unary { expr: inner, .. } | ExprKind::Postfix { expr: inner, .. } => in_expr(inner, out),
-        ExprKind::Binary { left, right, .. } => {
-            in_expr(left, out);
-            in_expr(right, out);
-        }
-        ExprKind::Call { args, .. } => args.iter().for_each(|arg| {
-            if let Arg::Expr(inner) = arg {
-                in_expr(inner, out);
-            }
-        }),
-        _ => {}
     }
 }

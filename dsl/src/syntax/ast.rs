@@ -326,6 +326,35 @@ pub struct Expr {
     pub span: Span,
 }
 
+impl Expr {
+    /// Calls `f` with this expression and all below it, in order of reading.
+    pub fn walk<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        f(self);
+        match &self.kind {
+            ExprKind::Paren(e) | ExprKind::Eval(e) => e.walk(f),
+            ExprKind::Unary { expr, .. } | ExprKind::Postfix { expr, .. } | ExprKind::Is { expr, .. } => expr.walk(f),
+            ExprKind::After(side) => side.walk(f),
+            ExprKind::Binary { left, right, .. } => {
+                left.walk(f);
+                right.walk(f);
+            }
+            ExprKind::Call { args, .. } => args.iter().for_each(|arg| match arg {
+                Arg::Expr(e) | Arg::For { expr: e, .. } => e.walk(f),
+                Arg::Splat(_) => {}
+            }),
+            _ => {}
+        }
+    }
+}
+
+impl Side {
+    /// Calls `f` with all expressions of this side.
+    pub fn walk<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        self.expr.walk(f);
+        self.after.iter().for_each(|state| state.walk(f));
+    }
+}
+
 /// What an expression is.
 #[derive(Clone, PartialEq, Debug)]
 pub enum ExprKind {
