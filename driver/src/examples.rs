@@ -126,7 +126,7 @@ fn judge(
         let judgement = match trial {
             Trial::Becomes { wanted, .. } => {
                 let outcome = outcomes.next().expect("one outcome for each function that went in");
-                became(optimiser, universe, &outcome, wanted)
+                became(optimiser, universe, &options, &outcome, wanted)
             }
             Trial::Same { roots: [a, b], expected, .. } => match &mut views {
                 Err(error) => Err(error.clone()),
@@ -151,6 +151,7 @@ fn judge(
 fn became(
     optimiser: &Optimiser,
     universe: &Universe,
+    options: &Options,
     outcome: &crate::pipeline::Outcome,
     wanted: &Function,
 ) -> Result<Judgement, String> {
@@ -162,7 +163,7 @@ fn became(
     if got == want {
         return Ok((None, fired));
     }
-    let cost = |f: &Function| optimiser.cost_of(f, universe);
+    let cost = |f: &Function| optimiser.cost_of(f, universe, options);
     let failure =
         format!("became  {got} (cost {})\n  expected {want} (cost {})", cost(&outcome.function), cost(wanted));
     Ok((Some(failure), fired))

@@ -6,6 +6,8 @@
 
 pub mod clif;
 pub mod commands;
+pub mod config;
+pub mod costs;
 pub mod denotation;
 pub mod difftest;
 pub mod embed;

@@ -45,9 +45,18 @@ fn resolve_libraries(files: &[check::ParsedFile], program: &mut Program) {
     }
 }
 
-/// The text of a pack that ships, by its path: `std/arith.rw`.
-fn embedded(path: &str) -> Option<&'static str> {
+/// The text of a file that ships, by its path: `std/arith.rw`, `profiles/size.json`.
+pub(crate) fn embedded(path: &str) -> Option<&'static str> {
     STDLIB.get_file(path)?.contents_utf8()
+}
+
+/// The names of the files in a folder that ships, sorted.
+pub(crate) fn shipped(folder: &str) -> Vec<String> {
+    let files = STDLIB.get_dir(folder).into_iter().flat_map(|dir| dir.files());
+    let names = files.filter_map(|f| f.path().file_name()?.to_str());
+    let mut names: Vec<String> = names.map(str::to_string).collect();
+    names.sort();
+    names
 }
 
 /// The packs that ship, by the names that commands take.

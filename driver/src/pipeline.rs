@@ -13,7 +13,7 @@
 use crate::saturate::{Engine, EngineError, RuleReport, SaturateOptions, print_runnable};
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
-use rewright_cfg_skeleton::select::{Method, Status};
+use rewright_cfg_skeleton::select::{CostModel, Method, Status};
 use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_cfg_skeleton::{elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
@@ -39,6 +39,8 @@ const MAX_ROUNDS: usize = 4;
 pub struct Options {
     /// How to select.
     pub method: Method,
+    /// What executing something costs.
+    pub cost: CostModel,
     /// Which schedule to run, by qualified name; the program's default otherwise.
     pub schedule: Option<String>,
     /// Log which rules took part.
@@ -55,6 +57,7 @@ impl Default for Options {
     fn default() -> Self {
         Options {
             method: Method::Auto,
+            cost: CostModel::default(),
             schedule: None,
             log: false,
             keep_if_not_cheaper: false,
@@ -281,9 +284,9 @@ impl Optimiser {
         })
     }
 
-    /// The static cost of a function under the packs' cost table: frequency times cost, summed over what is executed.
-    pub fn cost_of(&self, function: &Function, universe: &Universe) -> u64 {
-        select::cost::function_cost(function, universe, &Cfg::new(function))
+    /// The static cost of a function: weight of the block times price, summed over what is executed.
+    pub fn cost_of(&self, function: &Function, universe: &Universe, options: &Options) -> u64 {
+        select::cost::function_cost(&options.cost, function, universe)
     }
 
     /// Saturates one unit.
@@ -388,7 +391,8 @@ impl Optimiser {
                     if round == 0 {
                         batch.phases.time(Phase::Normalise, || ir::normalise::normalise(&mut unit.current));
                     }
-                    batch.phases.time(Phase::Build, || self.build(&unit.current, universe))
+                    let (cfg, skeleton) = batch.phases.time(Phase::Build, || self.build(&unit.current, universe));
+                    (cfg.weighed(options.cost.weighing), skeleton)
                 })
                 .collect();
             let inputs: Vec<&EGraphInput> = skeletons.iter().map(|(_, s)| &s.input).collect();
@@ -470,6 +474,7 @@ impl Optimiser {
         let start = Instant::now();
         let how = select::Options {
             method: options.method,
+            cost: options.cost.clone(),
             unavailable: self.unwritable.clone(),
             ..select::Options::default()
         };
@@ -559,7 +564,7 @@ impl Unit {
     }
 
     fn finish(self, original: &Function, universe: &Universe, options: &Options) -> Outcome {
-        let cost = |f: &Function| select::cost::function_cost(f, universe, &Cfg::new(f));
+        let cost = |f: &Function| select::cost::function_cost(&options.cost, f, universe);
         let cost_before = cost(original);
         let (function, fate, cost_after) = match self.state {
             State::Selected(function) => {

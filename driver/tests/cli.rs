@@ -59,7 +59,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 40] = [
+const COMPLAINTS: [(&str, i32, &str); 43] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -67,6 +67,9 @@ const COMPLAINTS: [(&str, i32, &str); 40] = [
     ("opt good.clif --rules nope", 2, "cannot read nope"),
     ("opt good.clif --rules std.arit", 2, "packs that ship: std, std.arith,"),
     ("opt good.clif -o nowhere/x", 2, "cannot write nowhere/x"),
+    ("opt good.clif --profile fast", 2, "no profile `fast` ships; those that do: latency, size"),
+    ("opt good.clif --config none.json", 2, "cannot read none.json"),
+    ("opt good.clif --config cycle.json", 2, "cycle.json is no configuration: unknown field `nodes`"),
     ("opt truncated.clif", 1, "truncated.clif: 3:"),
     ("opt unknown.clif", 1, "Unknown opcode: 'frobnicate'"),
     ("opt unknown.clif", 1, "note: this reads CLIF as Cranelift "),

@@ -5,7 +5,8 @@
 //! or a recursion, may not end, unless the pack that declares the operation promises otherwise.
 
 use super::{Cfg, Function, InstKind, Module, OpaqueEffects, Terminator};
-use crate::select::cost::{UNIT, function_cost};
+use crate::select::cost::function_cost;
+use crate::select::{CostModel, UNIT};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rewright_typeprop::ops::{Cost, TrapCheck};
@@ -124,7 +125,7 @@ pub fn summarise(module: &Module, graph: &CallGraph, own: &[OpId], universe: &mu
                 let f = &module.functions[*index];
                 let mut effects = effects_of(f, universe);
                 effects.diverges |= graph.is_recursive(*index);
-                let cost = function_cost(f, universe, &Cfg::new(f)) / UNIT;
+                let cost = function_cost(&CostModel::default(), f, universe) / UNIT;
                 for (op, _) in module.bodies.iter().filter(|(_, body)| *body == index) {
                     let decl = universe.ops.get_mut(*op);
                     if !own.contains(op) {

@@ -12,6 +12,28 @@ use super::{BlockId, EdgeId, Function};
 /// Frequencies stop growing at this many executions per call.
 const MAX_FREQUENCY: u64 = 100_000;
 
+/// How blocks weigh against each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Weighing {
+    /// By assumed executions per call.
+    Executions {
+        /// So many times more for each enclosing loop.
+        per_loop: u64,
+    },
+    /// By occurrence: a block counts [`OCCURRENCE`], whatever is around it, and one more for each enclosing loop, so
+    /// that of two programs of one size the one with less in loops is cheaper.
+    Occurrences,
+}
+
+impl Default for Weighing {
+    fn default() -> Self {
+        Weighing::Executions { per_loop: 10 }
+    }
+}
+
+/// What a block weighs outside loops, if occurrences are counted.
+pub const OCCURRENCE: u64 = 100;
+
 /// Control flow of one function.
 #[derive(Clone, Debug)]
 pub struct Cfg {
@@ -23,6 +45,7 @@ pub struct Cfg {
     /// On blocks and, last, a virtual exit.
     post_dominators: DominatorTree,
     forest: LoopForest,
+    weighing: Weighing,
 }
 
 impl Cfg {
@@ -74,7 +97,14 @@ impl Cfg {
             }
         }
         let reverse_post_order = order.into_iter().map(BlockId).collect();
-        Cfg { reverse_post_order, position, predecessors, dominators, children, post_dominators, forest }
+        let weighing = Weighing::default();
+        Cfg { reverse_post_order, position, predecessors, dominators, children, post_dominators, forest, weighing }
+    }
+
+    /// The same with other weights of blocks.
+    #[must_use]
+    pub fn weighed(self, weighing: Weighing) -> Self {
+        Cfg { weighing, ..self }
     }
 
     /// Reachable blocks; every block comes after its dominators, and after its predecessors but for back edges.
@@ -220,12 +250,16 @@ impl Cfg {
         self.forest.cycles[block.index()]
     }
 
-    /// Assumed executions per call: ten per enclosing loop, at most 100,000. A static guess; zero when unreachable.
+    /// What a block weighs: assumed executions per call, at most 100,000, unless [`Cfg::weighed`] says otherwise. A
+    /// static guess; zero when unreachable.
     pub fn frequency(&self, block: BlockId) -> u64 {
         if !self.is_reachable(block) {
             return 0;
         }
-        10u64.saturating_pow(self.depth(block)).min(MAX_FREQUENCY)
+        match self.weighing {
+            Weighing::Executions { per_loop } => per_loop.saturating_pow(self.depth(block)).min(MAX_FREQUENCY),
+            Weighing::Occurrences => (OCCURRENCE + u64::from(self.depth(block))).min(MAX_FREQUENCY),
+        }
     }
 }
 

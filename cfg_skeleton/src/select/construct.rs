@@ -10,6 +10,7 @@
 use super::keys::{Keys, Licence};
 use super::segments::SegmentTree;
 use super::states::{Fate, Plan};
+use super::terms::Classes;
 use super::{CostModel, Def};
 use crate::egraph::{ClassId, EGraphView, Head, NodeId};
 use crate::ir::cfg::Cfg;
@@ -89,7 +90,8 @@ pub(crate) struct Choices<'a> {
     pub(crate) universe: &'a Universe,
     pub(crate) cfg: &'a Cfg,
     pub(crate) tree: &'a SegmentTree<'a>,
-    pub(crate) model: CostModel,
+    pub(crate) model: &'a CostModel,
+    classes: Classes<'a>,
     pub(crate) plan: Plan,
     pub(crate) alternatives: Vec<Alternative>,
     /// By class.
@@ -120,7 +122,7 @@ impl<'a> Choices<'a> {
         cfg: &'a Cfg,
         tree: &'a SegmentTree<'a>,
         keys: &mut Keys,
-        model: CostModel,
+        model: &'a CostModel,
         unavailable: &BTreeSet<OpId>,
         plan: Plan,
     ) -> Self {
@@ -133,6 +135,7 @@ impl<'a> Choices<'a> {
             cfg,
             tree,
             model,
+            classes: Classes::new(view),
             plan,
             alternatives: vec![],
             of_class: vec![SmallVec::new(); classes],
@@ -259,7 +262,7 @@ impl<'a> Choices<'a> {
                                 must_fuse: false,
                                 operands: self.original_operands(*value),
                                 conditions: SmallVec::new(),
-                                fused: self.model.node(self.universe, self.view, &node),
+                                fused: self.model.node(self.universe, &self.classes, &node),
                                 bare: 0,
                             });
                             let group = GroupId(self.groups.len() as u32 - 1);
@@ -333,7 +336,7 @@ impl<'a> Choices<'a> {
             if children.contains(&class) || unavailable.contains(&op) {
                 continue;
             }
-            let cost = self.model.node(self.universe, self.view, node);
+            let cost = self.model.node(self.universe, &self.classes, node);
             self.add(Alternative {
                 class: executed,
                 def: Def::Node(id),
@@ -422,7 +425,7 @@ impl<'a> Choices<'a> {
             return;
         }
         let state = self.state_of(node.head, &node.children);
-        let cost = self.model.node(self.universe, self.view, node);
+        let cost = self.model.node(self.universe, &self.classes, node);
         self.add(Alternative { class, def: Def::Node(id), children, state, licence, cost, at: None, group: None });
     }
 

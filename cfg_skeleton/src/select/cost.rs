@@ -1,104 +1,30 @@
-//! What a selection costs: for everything that is executed, the frequency of its block times its own cost.
+//! What a selection costs: for everything that is executed, the weight of its block times its own price.
 //!
-//! Costs are whole numbers of quarters of a pack's unit ([`UNIT`]). A declared operation costs what its declaration
-//! says; a constant costs one unit where it is materialised and nothing where it is a `const`
-//! operand; a block parameter that is kept costs a move on each of its edges. Opaque statements and terminators are
-//! the same in every selection and are not counted.
+//! What one execution costs says the [`CostModel`]. A constant costs something where it is materialised and nothing
+//! where it is a `const` operand; a block parameter that is kept costs a move on each of its edges. Opaque statements
+//! and terminators are the same in every selection and are not counted.
 //!
 //! Shared by everything that makes or checks a selection; [`total`] is the one definition of [`Selection::cost`].
 
+use super::prices::CostModel;
+use super::terms::{Classes, Values};
 use super::{Def, Selection, StatementChoice};
-use crate::egraph::{ClassId, EGraphView, Head, Node};
+use crate::egraph::{ClassId, EGraphView, InputId, Node};
 use crate::ir::cfg::Cfg;
 use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects};
 use crate::skeleton::{SegmentId, Skeleton, SkeletonArg, StatementKind};
-use rewright_typeprop::eval::evaluate_term;
-use rewright_typeprop::ops::Cost;
-use rewright_typeprop::{OpId, Outcome, Term, Ty, Universe};
+use rewright_typeprop::Universe;
 use std::collections::BTreeSet;
 
-/// One unit of a pack's `cost`. The standard packs count in thirds of a simple integer instruction.
-pub const UNIT: u64 = 4;
-
-/// Prices that no declaration states, in quarters of a pack's unit.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct CostModel {
-    /// A constant, where it is materialised.
-    pub constant: u64,
-    /// A value moved into a block parameter.
-    pub parameter: u64,
-    /// A check that is executed without the operation that it belongs to.
-    pub check: u64,
-    /// A pure operation that no pack declares.
-    pub opaque: u64,
-}
-
-impl Default for CostModel {
-    fn default() -> Self {
-        CostModel { constant: UNIT, parameter: UNIT / 4, check: 3 * UNIT, opaque: 3 * UNIT }
-    }
-}
-
-impl CostModel {
-    /// What one execution of a node costs.
-    pub fn node(&self, universe: &Universe, view: &EGraphView, node: &Node<ClassId>) -> u64 {
-        match node.head {
-            Head::Const(_) => self.constant,
-            Head::Opaque(_) => self.opaque,
-            Head::Leaf(_) | Head::Token(_) | Head::Proj(_) => 0,
-            Head::Op(op) => {
-                let constants: Vec<Option<i64>> = node.children.iter().map(|c| view.class(*c).constant).collect();
-                self.op(universe, op, &node.types, &constants)
-            }
-        }
-    }
-}
-
-/// Are all variables of a cost expression known constants? Packs are checked: their terms are shallow.
-fn knows(term: &Term, constants: &[Option<i64>]) -> bool {
-    let mut work = vec![term];
-    while let Some(term) = work.pop() {
-        match term {
-            Term::Var(i) if constants.get(*i as usize).copied().flatten().is_none() => return false,
-            Term::Var(_) | Term::Lit(..) => {}
-            Term::Call { args, .. } => work.extend(args),
-            Term::Eval(inner) => work.push(inner),
-        }
-    }
-    true
-}
-
-impl CostModel {
-    /// What one execution of a declared operation costs, where some operands are known constants.
-    fn op(&self, universe: &Universe, op: OpId, types: &[Ty], constants: &[Option<i64>]) -> u64 {
-        match &universe.ops.get(op).cost {
-            Cost::Fixed(n) => u64::from(*n).saturating_mul(UNIT),
-            Cost::Expr(term) => {
-                let vars: Vec<i64> = constants.iter().map(|c| c.unwrap_or(0)).collect();
-                if !knows(term, constants) {
-                    return UNIT;
-                }
-                match evaluate_term(universe, term, types, &vars) {
-                    Outcome::Value(n) => u64::try_from(n).unwrap_or(0).saturating_mul(UNIT),
-                    Outcome::Nan | Outcome::Undefined => UNIT,
-                }
-            }
-        }
-    }
-}
-
 /// The static cost of a function of the IR, in the same units as that of a selection for it.
-pub fn function_cost(function: &Function, universe: &Universe, cfg: &Cfg) -> u64 {
-    let model = CostModel::default();
-    let mut constants: Vec<Option<i64>> = vec![None; function.values.len()];
+pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe) -> u64 {
+    let cfg = Cfg::new(function).weighed(model.weighing);
+    let values = Values::new(function);
     // A constant is charged if somebody wants it as a value, not only as an immediate.
     let mut wanted = vec![false; function.values.len()];
     let insts = || cfg.reverse_post_order().iter().flat_map(|b| function.block(*b).insts.iter().map(move |i| (*b, *i)));
     for (_, id) in insts() {
         let inst = function.inst(id);
-        if let (InstKind::Const(n), [value]) = (&inst.kind, &inst.results[..]) {
-            constants[value.index()] = Some(*n);
-        }
         let params = match &inst.kind {
             InstKind::Op { op, .. } => &universe.ops.get(*op).params[..],
             _ => &[],
@@ -130,10 +56,7 @@ pub fn function_cost(function: &Function, universe: &Universe, cfg: &Cfg) -> u64
                 true => model.constant,
                 false => 0,
             },
-            InstKind::Op { op, targs, .. } => {
-                let known: Vec<Option<i64>> = inst.args.iter().map(|a| constants[a.index()]).collect();
-                model.op(universe, *op, targs, &known)
-            }
+            InstKind::Op { op, targs, .. } => model.operation(universe, &values, *op, targs, &inst.args),
             InstKind::Check { .. } => model.check,
             InstKind::Opaque { effects: OpaqueEffects::Pure, .. } => model.opaque,
             InstKind::Opaque { .. } => 0,
@@ -152,11 +75,12 @@ pub fn total(
     cfg: &Cfg,
     selection: &Selection,
 ) -> u64 {
+    let classes = Classes::new(view);
     let mut sum = 0u64;
     let mut add = |block: BlockId, cost: u64| sum = sum.saturating_add(cfg.frequency(block).saturating_mul(cost));
     for (site, choice) in selection.statements.iter().enumerate() {
         let Some(statement) = skeleton.statements.get(site) else { continue };
-        let input_cost = |input| model.node_of_input(universe, view, skeleton, input);
+        let input_cost = |input| node_of_input(model, universe, view, &classes, skeleton, input);
         let cost = match (&statement.kind, choice) {
             // What is executed at a site is a definition.
             (_, StatementChoice::Drop) | (StatementKind::Opaque { .. } | StatementKind::Call { .. }, _) => 0,
@@ -176,7 +100,7 @@ pub fn total(
         match def {
             Def::Node(node) => {
                 if let (Some(node), Some(block)) = (view.nodes.get(node.index()), block_of(skeleton, *segment)) {
-                    add(block, model.node(universe, view, node));
+                    add(block, model.node(universe, &classes, node));
                 }
             }
             Def::Param { block, index } => {
@@ -192,19 +116,18 @@ pub fn total(
     sum
 }
 
-impl CostModel {
-    /// The cost of an original operation with the operands that it has in the view.
-    fn node_of_input(
-        &self,
-        universe: &Universe,
-        view: &EGraphView,
-        skeleton: &Skeleton,
-        input: crate::egraph::InputId,
-    ) -> u64 {
-        let Some(node) = skeleton.input.nodes.get(input.index()) else { return 0 };
-        let children = node.children.iter().map(|c| view.class_of(*c)).collect();
-        self.node(universe, view, &Node { head: node.head, types: node.types.clone(), children })
-    }
+/// The cost of an original operation with the operands that it has in the view.
+fn node_of_input(
+    model: &CostModel,
+    universe: &Universe,
+    view: &EGraphView,
+    classes: &Classes,
+    skeleton: &Skeleton,
+    input: InputId,
+) -> u64 {
+    let Some(node) = skeleton.input.nodes.get(input.index()) else { return 0 };
+    let children = node.children.iter().map(|c| view.class_of(*c)).collect();
+    model.node(universe, classes, &Node { head: node.head, types: node.types.clone(), children })
 }
 
 /// For each edge into a block: where it leaves from, and whether the parameter's value moves on it. It does not

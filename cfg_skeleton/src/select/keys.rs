@@ -4,12 +4,11 @@
 //! declared conditions, the key of that condition; a memory access needs its address' key. Condition classes are
 //! *found* in the view, never made: a condition that no node states, and that does not evaluate, licenses nothing.
 
+use super::terms::{Classes, Found, find};
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::skeleton::{CheckKey, Skeleton, Statement, StatementKind};
 use indexmap::IndexSet;
-use rewright_typeprop::eval::{evaluate, literal};
-use rewright_typeprop::{OpId, Outcome, Term, Ty, Universe};
-use rustc_hash::FxHashMap;
+use rewright_typeprop::{OpId, Ty, Universe};
 use smallvec::SmallVec;
 
 /// What a check checks, up to the view's equalities.
@@ -43,14 +42,13 @@ pub(crate) struct Keys<'a> {
     view: &'a EGraphView,
     universe: &'a Universe,
     keys: IndexSet<Key>,
-    /// Filled when the first condition is looked up.
-    nodes: Option<FxHashMap<&'a Node<ClassId>, ClassId>>,
+    classes: Classes<'a>,
     movable: Vec<bool>,
 }
 
 impl<'a> Keys<'a> {
     pub(crate) fn new(skeleton: &Skeleton, view: &'a EGraphView, universe: &'a Universe) -> Self {
-        let mut keys = Keys { view, universe, keys: IndexSet::new(), nodes: None, movable: vec![] };
+        let mut keys = Keys { view, universe, keys: IndexSet::new(), classes: Classes::new(view), movable: vec![] };
         for input in &skeleton.movable {
             let node = keys.in_view(skeleton, *input);
             if let Some(key) = keys.operation(&node) {
@@ -138,11 +136,12 @@ impl<'a> Keys<'a> {
         let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.effects.takes_state()))];
         let mut needed: SmallVec<[KeyId; 2]> = SmallVec::new();
         for check in &op.checks {
-            let key = match check.condition.as_ref().map(|c| self.find(c, &node.types, operands)) {
+            let found = check.condition.as_ref().map(|c| find(universe, &self.classes, c, &node.types, operands));
+            let key = match found {
                 None | Some(None) => own,
                 Some(Some(Found::Constant(0))) => continue,
                 Some(Some(Found::Constant(_))) => return Licence::Never,
-                Some(Some(Found::Class(class))) => self.intern(Key::Condition(class)),
+                Some(Some(Found::Value(class))) => self.intern(Key::Condition(class)),
             };
             if !needed.contains(&key) {
                 needed.push(key);
@@ -153,74 +152,4 @@ impl<'a> Keys<'a> {
         }
         if needed.is_empty() { Licence::Free } else { Licence::Keys(needed) }
     }
-
-    /// The class that a condition over a node's operands has, or its value.
-    fn find(&mut self, term: &Term, types: &[Ty], operands: &[ClassId]) -> Option<Found> {
-        let view = self.view;
-        self.nodes.get_or_insert_with(|| view.nodes.iter().zip(view.node_class.iter().copied()).collect());
-        self.lookup(term, types, operands, 0)
-    }
-
-    fn lookup(&self, term: &Term, types: &[Ty], operands: &[ClassId], depth: u32) -> Option<Found> {
-        let store = &self.universe.types;
-        let class = |class: ClassId| self.view.class(class).constant.map_or(Found::Class(class), Found::Constant);
-        if depth > 64 {
-            return None;
-        }
-        match term {
-            Term::Var(i) => operands.get(*i as usize).map(|c| class(*c)),
-            Term::Lit(lit, ty) => {
-                let scalar = store.scalar(store.find_instance(ty, types)?)?;
-                literal(lit, scalar).map(Found::Constant)
-            }
-            Term::Eval(inner) => self.lookup(inner, types, operands, depth + 1),
-            Term::Call { op, targs, args, state } => {
-                if state.is_some() {
-                    return None;
-                }
-                let targs: SmallVec<[Ty; 2]> =
-                    targs.iter().map(|t| store.find_instance(t, types)).collect::<Option<_>>()?;
-                let found: Vec<Found> =
-                    args.iter().map(|a| self.lookup(a, types, operands, depth + 1)).collect::<Option<_>>()?;
-                let constants: Option<Vec<i64>> = found
-                    .iter()
-                    .map(|f| match f {
-                        Found::Constant(n) => Some(*n),
-                        Found::Class(_) => None,
-                    })
-                    .collect();
-                if let Some(constants) = constants
-                    && let Outcome::Value(n) = evaluate(self.universe, *op, &targs, &constants)
-                {
-                    return Some(Found::Constant(n));
-                }
-                let declared = self.universe.ops.get(*op);
-                let mut children: SmallVec<[ClassId; 3]> = SmallVec::new();
-                for (found, param) in found.iter().zip(&declared.params) {
-                    children.push(match found {
-                        Found::Class(class) => *class,
-                        Found::Constant(n) => {
-                            let ty = store.find_instance(&param.ty, &targs)?;
-                            let head = Head::Const(*n);
-                            self.class_of(&Node {
-                                head,
-                                types: SmallVec::from_slice(&[ty]),
-                                children: SmallVec::new(),
-                            })?
-                        }
-                    });
-                }
-                self.class_of(&Node { head: Head::Op(*op), types: targs, children }).map(class)
-            }
-        }
-    }
-
-    fn class_of(&self, node: &Node<ClassId>) -> Option<ClassId> {
-        self.nodes.as_ref()?.get(node).copied()
-    }
-}
-
-enum Found {
-    Constant(i64),
-    Class(ClassId),
 }

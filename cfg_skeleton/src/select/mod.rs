@@ -10,14 +10,16 @@ mod greedy;
 mod ilp;
 mod keys;
 mod place;
+mod prices;
 mod product;
 mod segments;
 mod states;
+mod terms;
 pub mod validate;
 
 pub use crate::extract::{Method, Status};
 pub(crate) use calls::executed;
-pub use cost::{CostModel, UNIT};
+pub use prices::{CostModel, Execution, Prices, UNIT};
 pub use validate::{Violation, validate};
 
 use crate::egraph::{ClassId, EGraphView, NodeId};
@@ -207,7 +209,7 @@ fn choices<'a>(
     view: &'a EGraphView,
     universe: &'a Universe,
     cfg: &'a Cfg,
-    options: &Options,
+    options: &'a Options,
     tree: &'a segments::SegmentTree<'a>,
     keys: &mut keys::Keys<'a>,
 ) -> construct::Choices<'a> {
@@ -222,7 +224,7 @@ fn choices<'a>(
             cfg,
             tree,
             keys,
-            options.cost,
+            &options.cost,
             &options.unavailable,
             plan,
         );

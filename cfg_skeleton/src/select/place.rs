@@ -85,7 +85,7 @@ pub(crate) fn tidy(choices: &Choices, mut selection: Selection) -> Selection {
     });
     prune(choices, &mut selection);
     selection.cost =
-        cost::total(&choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
+        cost::total(choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
     selection
 }
 
@@ -269,6 +269,6 @@ pub(crate) fn rematerialise(choices: &Choices, mut selection: Selection) -> Sele
     }
     prune(choices, &mut selection);
     selection.cost =
-        cost::total(&choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
+        cost::total(choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
     selection
 }

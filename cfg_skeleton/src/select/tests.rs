@@ -3,6 +3,7 @@
 mod corrupted;
 mod memory;
 mod oracle;
+mod prices;
 mod runs;
 mod scale;
 mod values;

@@ -9,7 +9,7 @@ use crate::clif::losses::{Loss, Side, explain};
 use crate::clif::midend::{Code, Cranelift};
 use crate::clif::optimise::{ClifOptimiser, FileOutcome};
 use crate::clif::read::read_bytes;
-use crate::pipeline::{FunctionOutcome, Optimiser, Phase};
+use crate::pipeline::{FunctionOutcome, Optimiser, Options, Phase};
 use anyhow::{Context, Result, anyhow};
 use rewright_cfg_skeleton::select::Status;
 use serde_json::json;
@@ -60,14 +60,15 @@ struct Measured {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let options = args.how.options(&program)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     match args.curve {
-        Some(most) => curve(&args, &clif.optimiser, most),
-        None => corpus(&args, &clif),
+        Some(most) => curve(&args, &clif.optimiser, &options, most),
+        None => corpus(&args, &clif, &options),
     }
 }
 
-fn corpus(args: &Args, clif: &ClifOptimiser) -> Result<Finding> {
+fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Finding> {
     let cranelift = Cranelift::host().map_err(|e| anyhow!("Cranelift does not support this host: {e}"))?;
     let files = sources::clif_files(&args.paths)?;
     let mut measured = vec![];
@@ -91,7 +92,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser) -> Result<Finding> {
             let start = Instant::now();
             let Ok(file) = read_bytes(&bytes) else { break };
             keep("parse", start.elapsed());
-            let outcome = clif.optimise(&file, &args.how.options(), |_| true);
+            let outcome = clif.optimise(&file, options, |_| true);
             keep("import", outcome.import);
             keep("export", outcome.export);
             for phase in Phase::ALL {
@@ -133,8 +134,9 @@ fn corpus(args: &Args, clif: &ClifOptimiser) -> Result<Finding> {
             let (Ok(a), Ok(b)) = (clif.import_function(emitted, &file), clif.import_function(theirs, &file)) else {
                 continue;
             };
-            let cost =
-                |imported: &Imported| clif.optimiser.cost_of(&imported.function, &clif.optimiser.program().universe);
+            let cost = |imported: &Imported| {
+                clif.optimiser.cost_of(&imported.function, &clif.optimiser.program().universe, options)
+            };
             let (ours, cost_of_theirs) = (cost(&a), cost(&b));
             let loss = (ours > cost_of_theirs).then(|| {
                 let (ours, theirs) = (Side { clif: emitted, imported: &a }, Side { clif: theirs, imported: &b });
@@ -338,7 +340,7 @@ fn report(
     out::result(&text);
 }
 
-fn curve(args: &Args, optimiser: &Optimiser, most: usize) -> Result<Finding> {
+fn curve(args: &Args, optimiser: &Optimiser, options: &Options, most: usize) -> Result<Finding> {
     let mut rows = vec![];
     let mut size = 10;
     while size <= most {
@@ -346,7 +348,7 @@ fn curve(args: &Args, optimiser: &Optimiser, most: usize) -> Result<Finding> {
         let universe = &optimiser.program().universe;
         let mut best: Option<(f64, f64)> = None;
         for _ in 0..args.repeat.max(1) {
-            let batch = optimiser.optimise(std::slice::from_ref(&f), universe, &args.how.options());
+            let batch = optimiser.optimise(std::slice::from_ref(&f), universe, options);
             let total: f64 = batch.phases.times.values().map(Duration::as_secs_f64).sum();
             let saturate = batch.phases.times.get(&Phase::Saturate).map_or(0.0, Duration::as_secs_f64);
             let now = (total - saturate, saturate);

@@ -29,15 +29,15 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    // Files are what runs side by side here; within a file there is one thread.
+    let options = crate::pipeline::Options { threads: 1, ..args.how.options(&program)? };
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let files = difftest::collect(&args.paths)?;
     if files.is_empty() {
         bail!("no .clif file in {}", args.paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "));
     }
     let progress = super::progress("files", files.len() as u64);
-    // Files are what runs side by side here; within a file there is one thread.
     let threads = args.how.threads();
-    let options = crate::pipeline::Options { threads: 1, ..args.how.options() };
     let optimise = |file: &File| -> Vec<Change> {
         let outcome = clif.optimise(file, &options, |_| true);
         let fates = outcome.functions.into_iter().zip(outcome.replaced);

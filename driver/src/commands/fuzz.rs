@@ -34,6 +34,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let options = args.how.options(&program)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let progress = super::progress("functions", args.count);
     let own = std::env::current_exe().context("cannot find this program's own file")?;
@@ -43,7 +44,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         count: args.count,
         seed: args.seed,
         shape: Shape { size: args.size.into(), ..Shape::default() },
-        options: args.how.options(),
+        options,
         progress: &|done| progress.inc(done),
         found: &|line| progress.suspend(|| out::note(line)),
     };

@@ -7,6 +7,7 @@ use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::write;
 use crate::llvm::optimise::LlvmOptimiser;
 use crate::pipeline::{FunctionOutcome, Options};
+use crate::{config, costs};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use report::{Facts, report};
@@ -50,19 +51,32 @@ pub(super) struct How {
     /// How to choose the program
     #[arg(long, value_enum, default_value = "auto")]
     extract: Extract,
+    /// What executing something costs: `latency` or `size` on x86-64; without it, what packs declare
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// A configuration file; by default the nearest `rewright.json` from here upwards. Its
+    /// `{"costs": {"operations": {"imul": 9, "udiv{i64}": 42}}}` come before the profile's
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Threads; the result does not depend on it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
 }
 
 impl How {
-    pub(super) fn options(&self) -> Options {
+    /// The options, for the packs of a program.
+    ///
+    /// # Errors
+    /// Mistakes in the configuration.
+    pub(super) fn options(&self, program: &Program) -> Result<Options> {
+        let config = config::load(self.config.as_deref())?;
+        let cost = costs::model(&config.costs, self.profile.as_deref(), &program.universe)?;
         let method = match self.extract {
             Extract::Greedy => Method::Greedy,
             Extract::Ilp => Method::Ilp,
             Extract::Auto => Method::Auto,
         };
-        Options { method, threads: self.threads.into(), ..Options::default() }
+        Ok(Options { method, cost, threads: self.threads.into(), ..Options::default() })
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -112,7 +126,7 @@ impl Emit {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
-    let mut options = args.how.options();
+    let mut options = args.how.options(&program)?;
     options.log = args.remarks;
     let printed = match args.file.extension().and_then(|e| e.to_str()) {
         Some("ll") => llvm(&args, program, &options)?,

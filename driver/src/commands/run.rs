@@ -33,13 +33,14 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let options = args.how.options(&program)?;
     if sources::is_module(&args.file) {
         let Some(module) = sources::module(&args.file, program)? else { return Ok(Finding::Found) };
         let index = {
             let names = module.module.functions.iter().map(|f| f.name.clone());
             sources::function(&args.file, names, &args.function)?
         };
-        let optimised = module.optimise(&args.how.options(), |_| true);
+        let optimised = module.optimise(&options, |_| true);
         for (f, outcome) in module.module.functions.iter().zip(&optimised.functions) {
             if let Some(Fate::Failed(reason)) = outcome.as_ref().map(|o| &o.fate) {
                 out::note(&format!("warning: {}: {reason}; the original is run", f.name));
@@ -59,7 +60,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         bail!("{name} takes {} arguments ({types}), {} given", params.len(), args.args.len());
     }
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
-    let outcome = clif.optimise(&file, &args.how.options(), |_| true);
+    let outcome = clif.optimise(&file, &options, |_| true);
     let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
     call(&args, &file, write(&file, &replaced), index, Imports::default())
 }

@@ -43,6 +43,7 @@ mod tests;
 mod variables;
 
 pub(crate) use computable::{computable_ops, needs};
+pub use report::nearest;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{FactId, Program, RuleId};

@@ -63,7 +63,7 @@ impl Report {
 }
 
 /// The nearest of several names, if it is near enough to be what was meant; the first of equally near ones.
-pub(crate) fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
+pub fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let limit = (wrong.chars().count() / 3).clamp(1, 3);
     let mut best: Option<(usize, &str)> = None;
     for name in names {

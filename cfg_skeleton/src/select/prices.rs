@@ -1,0 +1,140 @@
+//! What executing something once costs: what packs declare, unless prices of a target, a user or an embedding
+//! program say otherwise.
+//!
+//! Costs are whole numbers of quarters of a pack's unit ([`UNIT`]). The standard packs count in thirds of a simple
+//! integer instruction; a profile may count in anything (cycles, bytes), since costs are compared with each other
+//! only.
+//!
+//! A declared cost may depend on constants and shapes (`cost 2 * rows(A) * cols(A) * cols(B)`). What it names is
+//! looked up among the known constants and the nodes that there are; a size that nobody knows counts as
+//! [`CostModel::assumed`].
+//!
+//! **Invariant**: the same operation on operands of which the same is known costs the same wherever it is asked:
+//! selection, validation and the comparison with the original all ask [`CostModel`].
+
+use super::terms::{Classes, Known, number};
+use crate::egraph::{ClassId, Head, Node};
+use crate::ir::cfg::Weighing;
+use rewright_typeprop::ops::Cost;
+use rewright_typeprop::{OpId, Ty, Universe};
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// One unit of a pack's `cost`.
+pub const UNIT: u64 = 4;
+
+/// An operation that is executed, and what is known of that.
+#[derive(Clone, Copy, Debug)]
+pub struct Execution<'a> {
+    /// Where it is declared.
+    pub universe: &'a Universe,
+    /// The operation.
+    pub op: OpId,
+    /// One per type parameter of the operation.
+    pub types: &'a [Ty],
+    /// By operand: its value in canonical form, where it is a known constant; the state, if it takes one, is last.
+    pub operands: &'a [Option<i64>],
+}
+
+/// Prices other than those that packs declare.
+///
+/// An embedding program implements this for what it knows better: a target's latencies, measurements, the sizes of
+/// its library's kernels.
+///
+/// ```
+/// use rewright_cfg_skeleton::select::{CostModel, Execution, Prices, UNIT};
+/// use std::sync::Arc;
+///
+/// /// Multiplying by a power of two is a shift for this back end.
+/// #[derive(Debug)]
+/// struct Multiplier;
+///
+/// impl Prices for Multiplier {
+///     fn price(&self, execution: &Execution) -> Option<u64> {
+///         let multiplies = execution.universe.ops.get(execution.op).name == "imul";
+///         let by_shift = execution.operands.iter().flatten().any(|n| n.count_ones() == 1);
+///         (multiplies && by_shift).then_some(3 * UNIT)
+///     }
+/// }
+///
+/// let model = CostModel { prices: vec![Arc::new(Multiplier)], ..CostModel::default() };
+/// assert_eq!(model.prices.len(), 1);
+/// ```
+///
+/// Implementations must give the same answer to the same question: a selection's cost is computed again by whoever
+/// checks it.
+pub trait Prices: Debug + Send + Sync {
+    /// What one execution costs, in quarters of a pack's unit; `None` where this has no price for it.
+    fn price(&self, execution: &Execution) -> Option<u64>;
+}
+
+/// All prices.
+#[derive(Clone, Debug)]
+pub struct CostModel {
+    /// A constant, where it is materialised.
+    pub constant: u64,
+    /// A value moved into a block parameter.
+    pub parameter: u64,
+    /// A check that is executed without the operation that it belongs to.
+    pub check: u64,
+    /// A pure operation that no pack declares.
+    pub opaque: u64,
+    /// What a size that a declared cost names counts as where nobody knows it.
+    pub assumed: i64,
+    /// How blocks weigh against each other.
+    pub weighing: Weighing,
+    /// Asked in this order; what none of them prices costs what its pack declares.
+    pub prices: Vec<Arc<dyn Prices>>,
+}
+
+impl Default for CostModel {
+    fn default() -> Self {
+        CostModel {
+            constant: UNIT,
+            parameter: UNIT / 4,
+            check: 3 * UNIT,
+            opaque: 3 * UNIT,
+            assumed: 16,
+            weighing: Weighing::default(),
+            prices: vec![],
+        }
+    }
+}
+
+impl CostModel {
+    /// What one execution of a node costs.
+    pub(crate) fn node(&self, universe: &Universe, classes: &Classes, node: &Node<ClassId>) -> u64 {
+        match node.head {
+            Head::Const(_) => self.constant,
+            Head::Opaque(_) => self.opaque,
+            Head::Leaf(_) | Head::Token(_) | Head::Proj(_) => 0,
+            Head::Op(op) => self.operation(universe, classes, op, &node.types, &node.children),
+        }
+    }
+
+    /// What one execution of a declared operation costs.
+    pub(crate) fn operation<K: Known>(
+        &self,
+        universe: &Universe,
+        known: &K,
+        op: OpId,
+        types: &[Ty],
+        operands: &[K::Id],
+    ) -> u64 {
+        if !self.prices.is_empty() {
+            let constants: Vec<Option<i64>> = operands.iter().map(|id| known.constant(*id)).collect();
+            let execution = Execution { universe, op, types, operands: &constants };
+            if let Some(price) = self.prices.iter().find_map(|prices| prices.price(&execution)) {
+                return price;
+            }
+        }
+        let units = match &universe.ops.get(op).cost {
+            Cost::Fixed(n) => u64::from(*n),
+            // Less than nothing is nothing.
+            Cost::Expr(term) => {
+                u64::try_from(number(universe, known, term, types, operands, self.assumed)).unwrap_or(0)
+            }
+        };
+        units.saturating_mul(UNIT)
+    }
+}

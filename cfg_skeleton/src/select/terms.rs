@@ -1,0 +1,204 @@
+//! Terms of declarations (trap conditions, costs) over the operands of one node, *found* in what there is, never made:
+//! a term has a value if it evaluates on constants, or if a node states it.
+//!
+//! The same over an e-graph's classes and over a function's values.
+
+use crate::egraph::{ClassId, EGraphView, Head, Node};
+use crate::ir::{Function, InstKind, Value};
+use rewright_typeprop::eval::{evaluate, literal};
+use rewright_typeprop::{Outcome, Term, Ty, Universe};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::cell::OnceCell;
+use std::hash::Hash;
+
+/// Values that terms are looked up among.
+pub(crate) trait Known {
+    /// A value.
+    type Id: Copy + Eq + Hash;
+
+    /// What it is, where that is a known constant.
+    fn constant(&self, id: Self::Id) -> Option<i64>;
+
+    /// The value of a node, if there is such a node.
+    fn value_of(&self, node: &Node<Self::Id>) -> Option<Self::Id>;
+}
+
+/// The classes of a view.
+pub(crate) struct Classes<'a> {
+    view: &'a EGraphView,
+    /// Filled when the first node is looked for.
+    nodes: OnceCell<FxHashMap<&'a Node<ClassId>, ClassId>>,
+}
+
+impl<'a> Classes<'a> {
+    pub(crate) fn new(view: &'a EGraphView) -> Self {
+        Classes { view, nodes: OnceCell::new() }
+    }
+}
+
+impl Known for Classes<'_> {
+    type Id = ClassId;
+
+    fn constant(&self, id: ClassId) -> Option<i64> {
+        self.view.classes.get(id.index())?.constant
+    }
+
+    fn value_of(&self, node: &Node<ClassId>) -> Option<ClassId> {
+        let index = || self.view.nodes.iter().zip(self.view.node_class.iter().copied()).collect();
+        self.nodes.get_or_init(index).get(node).copied()
+    }
+}
+
+/// The values of a function.
+pub(crate) struct Values<'a> {
+    function: &'a Function,
+    constants: Vec<Option<i64>>,
+    nodes: OnceCell<FxHashMap<Node<Value>, Value>>,
+}
+
+impl<'a> Values<'a> {
+    pub(crate) fn new(function: &'a Function) -> Self {
+        let mut constants = vec![None; function.values.len()];
+        for inst in &function.insts {
+            if let (InstKind::Const(n), [value]) = (&inst.kind, &inst.results[..]) {
+                constants[value.index()] = Some(*n);
+            }
+        }
+        Values { function, constants, nodes: OnceCell::new() }
+    }
+
+    fn index(&self) -> FxHashMap<Node<Value>, Value> {
+        let mut nodes = FxHashMap::default();
+        for inst in &self.function.insts {
+            let [value] = inst.results[..] else { continue };
+            let (head, types) = match &inst.kind {
+                InstKind::Const(n) => (Head::Const(*n), SmallVec::from_slice(&[self.function.ty(value)])),
+                InstKind::Op { op, targs, .. } => (Head::Op(*op), targs.clone()),
+                InstKind::Check { .. } | InstKind::Opaque { .. } => continue,
+            };
+            let children = inst.args.iter().copied().collect();
+            nodes.entry(Node { head, types, children }).or_insert(value);
+        }
+        nodes
+    }
+}
+
+impl Known for Values<'_> {
+    type Id = Value;
+
+    fn constant(&self, id: Value) -> Option<i64> {
+        self.constants.get(id.index()).copied().flatten()
+    }
+
+    fn value_of(&self, node: &Node<Value>) -> Option<Value> {
+        self.nodes.get_or_init(|| self.index()).get(node).copied()
+    }
+}
+
+/// What a term comes to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Found<Id> {
+    /// A constant.
+    Constant(i64),
+    /// A value that is not known to be one.
+    Value(Id),
+}
+
+/// Terms nest no deeper than this.
+const MAX_DEPTH: u32 = 64;
+
+/// Finds a term over a node's operands and type arguments.
+pub(crate) fn find<K: Known>(
+    universe: &Universe,
+    known: &K,
+    term: &Term,
+    types: &[Ty],
+    operands: &[K::Id],
+) -> Option<Found<K::Id>> {
+    find_at(universe, known, term, types, operands, 0)
+}
+
+fn find_at<K: Known>(
+    universe: &Universe,
+    known: &K,
+    term: &Term,
+    types: &[Ty],
+    operands: &[K::Id],
+    depth: u32,
+) -> Option<Found<K::Id>> {
+    let store = &universe.types;
+    let value = |id: K::Id| known.constant(id).map_or(Found::Value(id), Found::Constant);
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    match term {
+        Term::Var(i) => operands.get(*i as usize).map(|id| value(*id)),
+        Term::Lit(lit, ty) => {
+            let scalar = store.scalar(store.find_instance(ty, types)?)?;
+            literal(lit, scalar).map(Found::Constant)
+        }
+        Term::Eval(inner) => find_at(universe, known, inner, types, operands, depth + 1),
+        Term::Call { op, targs, args, state } => {
+            if state.is_some() {
+                return None;
+            }
+            let targs: SmallVec<[Ty; 2]> =
+                targs.iter().map(|t| store.find_instance(t, types)).collect::<Option<_>>()?;
+            let found: Vec<Found<K::Id>> =
+                args.iter().map(|a| find_at(universe, known, a, types, operands, depth + 1)).collect::<Option<_>>()?;
+            let constants: Option<Vec<i64>> = found
+                .iter()
+                .map(|f| match f {
+                    Found::Constant(n) => Some(*n),
+                    Found::Value(_) => None,
+                })
+                .collect();
+            if let Some(constants) = constants
+                && let Outcome::Value(n) = evaluate(universe, *op, &targs, &constants)
+            {
+                return Some(Found::Constant(n));
+            }
+            let declared = universe.ops.get(*op);
+            let mut children: SmallVec<[K::Id; 3]> = SmallVec::new();
+            for (found, param) in found.iter().zip(&declared.params) {
+                children.push(match found {
+                    Found::Value(id) => *id,
+                    Found::Constant(n) => {
+                        let types = SmallVec::from_slice(&[store.find_instance(&param.ty, &targs)?]);
+                        known.value_of(&Node { head: Head::Const(*n), types, children: SmallVec::new() })?
+                    }
+                });
+            }
+            known.value_of(&Node { head: Head::Op(*op), types: targs, children }).map(value)
+        }
+    }
+}
+
+/// The number that a term comes to where every size that nobody knows is `assumed`: what cannot be found is computed
+/// from what its operands come to, and where it does not compute (a shape, a variable), it is the assumed one.
+pub(crate) fn number<K: Known>(
+    universe: &Universe,
+    known: &K,
+    term: &Term,
+    types: &[Ty],
+    operands: &[K::Id],
+    assumed: i64,
+) -> i64 {
+    if let Some(Found::Constant(n)) = find(universe, known, term, types, operands) {
+        return n;
+    }
+    match term {
+        Term::Eval(inner) => number(universe, known, inner, types, operands, assumed),
+        Term::Call { op, targs, args, .. } if universe.ops.get(*op).model.is_some() => {
+            let store = &universe.types;
+            let targs: Option<SmallVec<[Ty; 2]>> = targs.iter().map(|t| store.find_instance(t, types)).collect();
+            let args: Vec<i64> = args.iter().map(|a| number(universe, known, a, types, operands, assumed)).collect();
+            match targs.map(|targs| evaluate(universe, *op, &targs, &args)) {
+                Some(Outcome::Value(n)) => n,
+                _ => assumed,
+            }
+        }
+        _ => assumed,
+    }
+}

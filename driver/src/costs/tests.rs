@@ -1,0 +1,100 @@
+//! Profiles and a user's costs, and what follows from them.
+
+use super::*;
+use crate::clif::optimise::ClifOptimiser;
+use crate::clif::read::{read_bytes, write};
+use crate::pipeline::Options;
+use rewright_dsl::program::Program;
+use std::path::Path;
+
+fn program() -> Program {
+    packs::load(vec![packs::root(Path::new("std")).unwrap()]).program
+}
+
+fn costs(text: &str) -> Costs {
+    serde_json::from_str::<Config>(&format!("{{\"costs\": {text}}}")).unwrap().costs
+}
+
+fn price(model: &CostModel, universe: &Universe, name: &str, types: &[&str]) -> Option<u64> {
+    let op = universe.ops.by_unique(name).unwrap();
+    let types: Vec<_> = types.iter().map(|ty| universe.types.find(ty).unwrap()).collect();
+    let execution = Execution { universe, op, types: &types, operands: &[] };
+    model.prices.iter().find_map(|prices| prices.price(&execution))
+}
+
+#[test]
+fn every_key_of_a_profile_names_an_operation_of_the_standard_packs() {
+    let universe = program().universe;
+    assert_eq!(profiles(), ["latency", "size"]);
+    for name in profiles() {
+        let config: Config = serde_json::from_str(packs::embedded(&format!("profiles/{name}.json")).unwrap()).unwrap();
+        assert!(config.costs.profile.is_none() && !config.about.is_empty());
+        for key in config.costs.operations.keys() {
+            let plain = key.split('{').next().unwrap().strip_prefix("std.core.").unwrap();
+            assert!(universe.ops.iter().any(|(_, op)| op.name == plain && op.pack == "std.core"), "{name}: {key}");
+        }
+        // Operations that machines have are all priced.
+        let model = model(&Costs::default(), Some(&name), &universe).unwrap();
+        for (_, op) in universe.ops.iter().filter(|(_, op)| op.pack == "std.core" && op.names.contains_key("clif")) {
+            let types = vec!["i64"; op.tparams.len()];
+            assert!(price(&model, &universe, &op.unique, &types).is_some(), "{name}: {}", op.unique);
+        }
+    }
+}
+
+#[test]
+fn an_instance_comes_before_an_operation_and_a_user_before_a_profile() {
+    let universe = program().universe;
+    let at = |costs: &Costs, ty| price(&model(costs, Some("latency"), &universe).unwrap(), &universe, "udiv", &[ty]);
+    let plain = Costs::default();
+    assert_eq!((at(&plain, "i32"), at(&plain, "i64")), (Some(36 * UNIT), Some(42 * UNIT)));
+    let general = costs(r#"{ "operations": { "udiv": 1.25 } }"#);
+    assert_eq!((at(&general, "i32"), at(&general, "i64")), (Some(5), Some(5)));
+    let instance = costs(r#"{ "operations": { "std.core.udiv{i64}": 2 } }"#);
+    assert_eq!((at(&instance, "i32"), at(&instance, "i64")), (Some(36 * UNIT), Some(2 * UNIT)));
+}
+
+#[test]
+fn mistakes_are_said() {
+    let universe = program().universe;
+    let said = |text: &str| model(&costs(text), None, &universe).unwrap_err().to_string();
+    let cases = [
+        (r#"{ "operations": { "imull": 1 } }"#, "did you mean `imul`?"),
+        (r#"{ "operations": { "std.core.imull": 1 } }"#, "declares the operation `std.core.imull`"),
+        (r#"{ "operations": { "imul{i65}": 1 } }"#, "the type `i65`"),
+        (r#"{ "operations": { "imul{i64, i64}": 1 } }"#, "names 2 types; `imul` has 1"),
+        (r#"{ "operations": { "imul": -1 } }"#, "`imul` costs -1"),
+        (r#"{ "constant": 0.3 }"#, "steps of 0.25"),
+        (r#"{ "per_loop": 0 }"#, "at least 1"),
+        (r#"{ "profile": "speed" }"#, "those that do: latency, size"),
+    ];
+    for (text, message) in cases {
+        assert!(said(text).contains(message), "{:?} for {message:?}", said(text));
+    }
+    // Of a pack that takes no part: nothing to say, and nothing to complain about.
+    assert!(model(&costs(r#"{ "operations": { "linalg.mul": 500 } }"#), None, &universe).is_ok());
+    assert!(serde_json::from_str::<Config>(r#"{ "costs": { "operation": {} } }"#).is_err());
+}
+
+/// What comes of a function of CLIF under costs.
+fn emitted(text: &str, costs: &Costs, profile: Option<&str>) -> String {
+    let program = program();
+    let cost = model(costs, profile, &program.universe).unwrap();
+    let clif = ClifOptimiser::new(program).unwrap();
+    let file = read_bytes(text.as_bytes()).unwrap();
+    let outcome = clif.optimise(&file, &Options { cost, ..Options::default() }, |_| true);
+    let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
+    write(&file, &replaced)
+}
+
+#[test]
+fn a_division_is_multiplied_out_unless_code_is_to_be_small() {
+    let text =
+        "function %f(i64) -> i64 {\nblock0(v0: i64):\n    v1 = iconst.i64 7\n    v2 = udiv v0, v1\n    return v2\n}\n";
+    let plain = Costs::default();
+    assert!(emitted(text, &plain, None).contains("umulhi"));
+    assert!(emitted(text, &plain, Some("latency")).contains("umulhi"));
+    assert!(emitted(text, &plain, Some("size")).contains("udiv"));
+    // A user whose multiplier is slow.
+    assert!(emitted(text, &costs(r#"{ "operations": { "umulhi": 400 } }"#), None).contains("udiv"));
+}
