@@ -1,13 +1,11 @@
 #!/usr/bin/env bash
 # Constant weights: see README.md. Ends non-zero if what it claims does not happen.
-set -euo pipefail
-cd "$(dirname "$0")"
-out=$(cargo run --quiet --manifest-path ../../Cargo.toml -p rewright-driver --example embedding)
-fail() { echo "story: $*" >&2; exit 1; }
-echo "$out"
-after=${out#*after:}
+source "$(dirname "$0")/../story.sh"
+printed=$(cargo run --quiet --manifest-path ../../Cargo.toml -p rewright-driver --example embedding)
+echo "$printed"
+after=${printed#*after:}
 grep -q 'const \[5.0, -10.0, 20.0\]' <<<"$after" || fail "the weights are scaled at compile time"
 if grep -q 'scale' <<<"${after%%before: score*}"; then fail "nothing is scaled in the emitted code"; fi
-grep -q 'before: score = 45, vectors scaled at run time: 1' <<<"$out" || fail "the original scales a vector"
-grep -q 'after: score = 45, vectors scaled at run time: 0' <<<"$out" || fail "the result scales none"
+grep -q 'before: score = 45, vectors scaled at run time: 1' <<<"$printed" || fail "the original scales a vector"
+grep -q 'after: score = 45, vectors scaled at run time: 0' <<<"$printed" || fail "the result scales none"
 echo "story: as claimed"
