@@ -7,6 +7,7 @@ use rewright_dsl::program::{Program, Schedule};
 use rewright_dsl::{check, load};
 use std::io::ErrorKind;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The packs that ship.
 static STDLIB: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../stdlib_rules");
@@ -134,5 +135,6 @@ pub fn load(roots: Vec<Root>) -> Packs {
         }
     }
     resolve_libraries(&loaded.files, &mut program);
+    program.sources = Arc::new(loaded.sources.clone());
     Packs { program, sources: loaded.sources, diagnostics, roots }
 }

@@ -173,8 +173,9 @@ const NAMES: &[Code] = &[
         "RW0211",
         "unknown attribute",
         "An attribute is not one that this item takes, or has other arguments than it takes. Functions take \
-         `@model(\"name\")`, `@traps(\"code\", condition)` any number of times, and `@frontend(\"name\")` for the \
-         name that any front or back end gives them. Other items take none.",
+         `@model(\"name\")`, `@traps(\"code\", condition)` any number of times, `@link(\"library\", \"symbol\")` for a \
+         function of a shared library (where `{}` in the symbol is the length of a list), and `@frontend(\"name\")` \
+         for the name that any front or back end gives them. Other items take none.",
     ),
     code(
         "RW0212",

@@ -1,8 +1,10 @@
 //! A checked program: everything that one or more packs say, resolved and typed. No names, no ambiguity.
 
+use crate::diagnostic::Sources;
 use crate::syntax::ast::Span;
 use indexmap::IndexMap;
 use rewright_typeprop::{OpId, Term, Ty, TypeExpr, TypeParam, Universe};
+use std::sync::Arc;
 
 /// A rule: an index into [`Program::rules`]. The engine reports applications by it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -15,6 +17,8 @@ pub struct FactId(pub u32);
 /// All packs of one run.
 #[derive(Clone, Debug, Default)]
 pub struct Program {
+    /// Their texts, for who wants to say where a rule stands; empty where nobody has put them there.
+    pub sources: Arc<Sources>,
     /// Types and operations.
     pub universe: Universe,
     /// Facts.

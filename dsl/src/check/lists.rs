@@ -12,8 +12,8 @@ use super::ParsedFile;
 use super::report::Report;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::ast::{
-    Arg, BlockStatement, Clause, ClauseKind, ExampleBody, Expr, ExprKind, FnClause, FnItem, Item, ItemKind, Name,
-    Param, Rewrite, RuleBody, RuleItem, RuleStatement, Side, Spanned, Verdict,
+    Arg, Attribute, BlockStatement, Clause, ClauseKind, ExampleBody, Expr, ExprKind, FnClause, FnItem, Item, ItemKind,
+    Name, Param, Rewrite, RuleBody, RuleItem, RuleStatement, Side, Spanned, Verdict,
 };
 use indexmap::IndexMap;
 
@@ -22,6 +22,10 @@ const LENGTH: usize = 4;
 
 /// Longer calls do not make lists longer: a rule over three lists has hundreds of instances at this length.
 const MAX_LENGTH: usize = 8;
+
+/// In the symbol of a function that takes a list (`@link("libx.so", "sum_{}")`): the length. In C, a function of two
+/// operands and one of three are two functions.
+const LENGTH_IN_SYMBOL: &str = "{}";
 
 /// A rule has at most this many instances.
 const MAX_INSTANCES: usize = 256;
@@ -73,6 +77,22 @@ impl Lists {
         }
         if !lists.is_empty() {
             self.fixed.insert(f.name.node.clone(), f.params.len() - 1);
+            self.symbol(item, &f.name.node);
+        }
+    }
+
+    /// The symbol of a list's function must say which length it is for.
+    fn symbol(&mut self, item: &Item, name: &str) {
+        for attribute in item.attributes.iter().filter(|a| a.name.node == "link") {
+            if let Some(Expr { kind: ExprKind::Str(symbol), span }) = attribute.args.get(1)
+                && !symbol.contains(LENGTH_IN_SYMBOL)
+            {
+                let message = format!("`{name}` takes a list, and this is the symbol of one length only");
+                let report = Report::error("RW0211", *span, message, "for how many elements?").help(format!(
+                    "say where the length stands: `{symbol}_{LENGTH_IN_SYMBOL}` is `{symbol}_2` for two"
+                ));
+                self.diagnostics.push(report.done());
+            }
         }
     }
 
@@ -101,7 +121,8 @@ impl Lists {
                             element: None,
                             pattern: false,
                         };
-                        out.push(Item { kind: ItemKind::Fn(instance.function(f)), ..item.clone() });
+                        let attributes = item.attributes.iter().map(|a| linked(a, length)).collect();
+                        out.push(Item { kind: ItemKind::Fn(instance.function(f)), attributes, ..item.clone() });
                     }
                 }
                 ItemKind::Rule(rule) if rule.params.iter().any(|p| p.variadic) => {
@@ -292,6 +313,17 @@ impl Instance<'_> {
             },
         }
     }
+}
+
+/// An attribute of the function for one length.
+fn linked(attribute: &Attribute, length: usize) -> Attribute {
+    let mut attribute = attribute.clone();
+    if attribute.name.node == "link"
+        && let Some(Expr { kind: ExprKind::Str(symbol), .. }) = attribute.args.get_mut(1)
+    {
+        *symbol = symbol.replace(LENGTH_IN_SYMBOL, &length.to_string());
+    }
+    attribute
 }
 
 fn element(list: &str, i: usize) -> String {

@@ -31,6 +31,12 @@ pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
         return;
     }
     let rule = |r: &u32| optimiser.program().rules[*r as usize].name.clone();
+    // The pack and the line of a rule.
+    let place = |r: &u32| {
+        let program = optimiser.program();
+        let place = program.sources.place(program.rules[*r as usize].span);
+        (place.file, place.line)
+    };
     if args.format == Format::Json {
         let functions: Vec<_> = functions()
             .map(|f| {
@@ -44,7 +50,10 @@ pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
                     entry["rounds"] = json!(o.rounds);
                     entry["exhausted"] = json!(o.exhausted);
                     entry["rules"] = json!(o.rules.iter().map(rule).collect::<Vec<_>>());
-                    let relaxed = |r: &Relaxed| json!({ "operation": r.operation, "rule": rule(&r.rule) });
+                    let relaxed = |r: &Relaxed| {
+                        let (file, line) = place(&r.rule);
+                        json!({ "operation": r.operation, "rule": rule(&r.rule), "file": file, "line": line })
+                    };
                     entry["relaxed"] = json!(o.relaxed.iter().map(relaxed).collect::<Vec<_>>());
                 }
                 entry
@@ -81,7 +90,8 @@ pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
             for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
                 let because = optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();
                 let because = because.map_or("", |relaxation| &relaxation.because);
-                out::note(&format!("  `{}` is left out by {}: {because}", relaxed.operation, rule(&relaxed.rule)));
+                let (name, (file, line)) = (rule(&relaxed.rule), place(&relaxed.rule));
+                out::note(&format!("  `{}` is left out by {name} ({file}:{line}): {because}", relaxed.operation));
             }
         }
     }
