@@ -6,6 +6,10 @@
 //!
 //! **Invariant**: `run` gives exactly one outcome per directive, in order, whatever the compiled code does.
 
+mod compare;
+
+pub use compare::{Comparison, Version};
+
 use crate::clif::read::read;
 use crate::jit::Imports;
 use crate::runtest::{Outcome, compile_file, host_targets, run_compiled, run_interpreted, run_on_memory};
@@ -69,6 +73,35 @@ pub enum Call {
         /// The memory.
         memory: Vec<u8>,
     },
+    /// A directive of a function in the compiled file and in another version of it, in turn. The values of the
+    /// outcome are a [`Comparison`], as JSON; it holds iff results are the same.
+    Compare {
+        /// Index of the function in the file.
+        function: usize,
+        /// The directive's text.
+        text: String,
+        /// How often.
+        pairs: u32,
+        /// The other version.
+        with: Version,
+    },
+}
+
+impl Call {
+    /// The function that it calls: an index into the file.
+    pub fn function(&self) -> usize {
+        let (Call::Directive { function, .. } | Call::OnMemory { function, .. } | Call::Compare { function, .. }) =
+            self;
+        *function
+    }
+
+    /// How many calls of compiled code it is: each may take its time.
+    fn count(&self) -> u64 {
+        match self {
+            Call::Directive { .. } | Call::OnMemory { .. } => 1,
+            Call::Compare { pairs, .. } => 2 * (u64::from(*pairs) + 1),
+        }
+    }
 }
 
 /// A child process, started when it is needed.
@@ -215,16 +248,20 @@ pub fn serve(input: impl BufRead, mut output: impl Write) -> std::io::Result<()>
         write_line(&mut output, &compiled.as_ref().map(|_| ()))?;
         let Ok((file, jit)) = compiled else { continue };
         for call in &job.calls {
-            deadline.store(now() + job.seconds.max(1), Ordering::Relaxed);
-            let (Call::Directive { function, .. } | Call::OnMemory { function, .. }) = call;
-            let outcome = match (&jit, file.functions.get(*function), call) {
+            deadline.store(now() + job.seconds.max(1).saturating_mul(call.count()), Ordering::Relaxed);
+            let outcome = match (&jit, file.functions.get(call.function()), call) {
                 (_, None, _) => Outcome::Failed("no such function".to_string()),
                 (Some(jit), Some(f), Call::Directive { text, .. }) => run_compiled(jit, &f.name(), text),
-                (None, Some(_), Call::Directive { text, .. }) => run_interpreted(&file, *function, text),
+                (None, Some(_), Call::Directive { function, text }) => run_interpreted(&file, *function, text),
                 (Some(jit), Some(f), Call::OnMemory { args, memory, .. }) => {
                     run_on_memory(jit, &f.name(), args, memory)
                 }
-                (None, Some(_), Call::OnMemory { .. }) => Outcome::Failed("only compiled code has memory".to_string()),
+                (Some(jit), Some(f), Call::Compare { text, pairs, with, .. }) => {
+                    compare::compare(jit, with, &f.name(), text, *pairs)
+                }
+                (None, Some(_), Call::OnMemory { .. } | Call::Compare { .. }) => {
+                    Outcome::Failed("only compiled code has memory and a time".to_string())
+                }
             };
             deadline.store(0, Ordering::Relaxed);
             write_line(&mut output, &outcome)?;

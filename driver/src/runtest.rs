@@ -149,6 +149,11 @@ pub fn compile_file(file: &File, target: &HostTarget, imports: &Imports) -> Resu
     compile(&functions, target.isa.clone(), Externals::load(imports)?)
 }
 
+/// What a directive passes to the function that it calls.
+pub fn arguments(text: &str, signature: &Signature) -> Result<Vec<DataValue>, String> {
+    Ok(invocation(&command(text, signature)?).0.args.clone())
+}
+
 /// Runs one directive on compiled code. The process may die of it.
 pub fn run_compiled(jit: &Jit, name: &str, text: &str) -> Outcome {
     let Some(signature) = jit.signature(name) else { return Outcome::Failed(format!("there is no function {name}")) };

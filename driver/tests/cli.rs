@@ -261,6 +261,14 @@ fn good_input_is_clean() {
     assert!(rewright(dir.path(), "--help").stdout.contains("Usage:"));
     assert_eq!(rewright(dir.path(), "run good.clif --fn f 7").stdout, "7\n");
     assert_eq!(rewright(dir.path(), "run good.ir --fn f 7").stdout, "7\n");
+    for file in ["good.clif", "good.ir"] {
+        let compared = rewright(dir.path(), &format!("run {file} --compare=3 --fn f 7"));
+        let lines: Vec<&str> = compared.stdout.lines().collect();
+        assert_eq!((compared.code, lines.len()), (Some(0), 3), "{}{}", compared.stdout, compared.stderr);
+        assert!(lines[0].starts_with("before") && lines[0].ends_with("ms  7"), "{}", lines[0]);
+        assert!(lines[1].starts_with("after") && lines[1].ends_with("ms  7"), "{}", lines[1]);
+        assert!(lines[2].starts_with("ratio") && lines[2].ends_with("3 pairs)"), "{}", lines[2]);
+    }
     let own = rewright(dir.path(), "opt good.ir");
     assert_eq!(own.code, Some(0), "{}", own.stderr);
     assert!(own.stdout.contains("func %f") && !own.stdout.contains("iadd"), "{}", own.stdout);

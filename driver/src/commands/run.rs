@@ -1,10 +1,10 @@
 //! `rewright run`: optimises a CLIF file or a module of our own text, compiles it for this host, and calls a function
-//! of it.
+//! of it; with `--compare`, of the original in turn, to see what it gains.
 
 use super::{Finding, opt, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::{File, write};
-use crate::isolate::{Call, Engine, Job, Worker};
+use crate::isolate::{Call, Comparison, Engine, Job, Version, Worker};
 use crate::jit::Imports;
 use crate::pipeline::Fate;
 use crate::runtest::{Outcome, host_targets};
@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// Seconds that the call may take
     #[arg(long, default_value_t = 10)]
     seconds: u64,
+    /// Call the original and the optimised function in turn, so many times each, and compare results and times
+    #[arg(long, value_name = "PAIRS", num_args = 0..=1, require_equals = true, default_missing_value = "15")]
+    compare: Option<u32>,
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
@@ -50,7 +53,13 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         if let Some(name) = clif.hosts.first() {
             bail!("`{name}` is a Rust function of an embedding program: this program has none");
         }
-        return call(&args, &clif.file, clif.text, index, clif.imports);
+        let optimised = Version { text: clif.text, imports: clif.imports };
+        if args.compare.is_some() {
+            let original = module.compile(&module.optimise(&options, |_| false))?;
+            let version = Version { text: original.text, imports: original.imports };
+            return compare(&args, &original.file, version, optimised, index);
+        }
+        return call(&args, &clif.file, optimised, index);
     }
     let Some(file) = sources::clif(&args.file)? else { return Ok(Finding::Found) };
     let index = sources::function(&args.file, file.functions.iter().map(|f| f.name()), &args.function)?;
@@ -62,28 +71,66 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let outcome = clif.optimise(&file, &options, |_| true);
     let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
-    call(&args, &file, write(&file, &replaced), index, Imports::default())
+    let version = |replaced: &[_]| Version { text: write(&file, replaced), imports: Imports::default() };
+    if args.compare.is_some() {
+        let original = version(&vec![None; replaced.len()]);
+        return compare(&args, &file, original, version(&replaced), index);
+    }
+    call(&args, &file, version(&replaced), index)
 }
 
-/// Calls a function of a file in a process of its own.
-fn call(args: &Args, file: &File, text: String, index: usize, imports: Imports) -> Result<Finding> {
-    let name = file.functions[index].name();
-    let directive = format!("print: {name}({})", args.args.join(", "));
+/// Calls a function of a file.
+fn call(args: &Args, file: &File, version: Version, index: usize) -> Result<Finding> {
+    let text = directive(args, file, index);
+    let show = |values: String, _| {
+        out::result(&format!("{values}\n"));
+        Ok(Finding::Clean)
+    };
+    isolated(args, file, version, Call::Directive { function: index, text }, show)
+}
+
+/// Calls a function of a file and of its optimised version in turn.
+fn compare(args: &Args, file: &File, original: Version, optimised: Version, index: usize) -> Result<Finding> {
+    let text = directive(args, file, index);
+    let call = Call::Compare { function: index, text, pairs: args.compare.unwrap_or(0).max(1), with: optimised };
+    let show = |values: String, same: bool| {
+        let comparison: Comparison = serde_json::from_str(&values).context("the call's report cannot be read")?;
+        let [low, middle, high] = comparison.ratios();
+        let mut text = String::new();
+        for (version, name) in ["before", "after"].into_iter().enumerate() {
+            let time = comparison.median(version).as_secs_f64() * 1e3;
+            text += &format!("{name:<6} {time:>10.4} ms  {}\n", comparison.values[version]);
+        }
+        text += &format!("ratio  {middle:.3} (quartiles {low:.3} to {high:.3}, {} pairs)\n", comparison.seconds.len());
+        out::result(&text);
+        if same {
+            return Ok(Finding::Clean);
+        }
+        out::error("the results differ");
+        Ok(Finding::Found)
+    };
+    isolated(args, file, original, call, show)
+}
+
+fn directive(args: &Args, file: &File, index: usize) -> String {
+    format!("print: {}({})", file.functions[index].name(), args.args.join(", "))
+}
+
+/// Runs a call in a process of its own; `show` says what came back.
+fn isolated(
+    args: &Args,
+    file: &File,
+    version: Version,
+    call: Call,
+    show: impl FnOnce(String, bool) -> Result<Finding>,
+) -> Result<Finding> {
+    let name = file.functions[call.function()].name();
     let mut worker = Worker::new(std::env::current_exe().context("cannot find this program's own file")?);
     let target = host_targets(file).iter().position(Result::is_ok).unwrap_or(0);
-    let job = Job {
-        text,
-        engine: Engine::Jit,
-        target,
-        calls: vec![Call::Directive { function: index, text: directive }],
-        seconds: args.seconds,
-        imports,
-    };
+    let Version { text, imports } = version;
+    let job = Job { text, engine: Engine::Jit, target, calls: vec![call], seconds: args.seconds, imports };
     match worker.run(&job)?.pop() {
-        Some(Outcome::Returned { values, .. }) => {
-            out::result(&format!("{values}\n"));
-            Ok(Finding::Clean)
-        }
+        Some(Outcome::Returned { values, holds }) => show(values, holds),
         Some(Outcome::Trapped(how)) => {
             out::error(&format!("{name} trapped: {how}"));
             Ok(Finding::Found)
