@@ -427,5 +427,5 @@ pub fn identity_selection(function: &Function, skeleton: &Skeleton, view: &EGrap
             }
         }
     }
-    Selection { defs, statements, cost: 0, status: Status::Greedy }
+    Selection { defs, statements, cost: 0, rematerialised: 0, status: Status::Greedy }
 }

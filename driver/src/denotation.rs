@@ -9,6 +9,8 @@
 //!   a load outside memory has none and is left out;
 //! * pure operations without a meaning are functions that nobody knows: hashes of their operands.
 //!
+//! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`steady`]).
+//!
 //! All members of one class must agree, with each other and with what the run computed. NaNs are equal to each other.
 //! Where a function names several regions, a state is compared on the bytes that no other region touched.
 //!
@@ -23,6 +25,7 @@ mod laboratory;
 mod mutate;
 mod observe;
 mod separate;
+mod steady;
 
 pub use inputs::random_inputs;
 pub use laboratory::{Laboratory, Saturated};
@@ -37,6 +40,7 @@ use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, Value};
 use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_typeprop::Universe;
 use std::fmt;
+use steady::Claims;
 
 /// One call.
 #[derive(Clone, Debug)]
@@ -69,6 +73,8 @@ impl Default for Limits {
 pub enum Witness {
     /// The run: it computed this IR value, or was in this state.
     Value(Value),
+    /// The run, in an earlier iteration of a loop in which the value must not vary.
+    Earlier(Value),
     /// The memory of the run, where the class is the live state.
     Memory,
     /// A node.
@@ -108,6 +114,7 @@ impl fmt::Display for Witness {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Witness::Value(v) => write!(f, "v{}", v.0),
+            Witness::Earlier(v) => write!(f, "v{} in an earlier iteration", v.0),
             Witness::Memory => write!(f, "memory"),
             Witness::Node(n) => write!(f, "node {}", n.0),
         }
@@ -133,6 +140,7 @@ pub struct Harness<'a> {
     universe: &'a Universe,
     cfg: Cfg,
     graph: Graph<'a>,
+    claims: Claims,
 }
 
 impl<'a> Harness<'a> {
@@ -140,7 +148,8 @@ impl<'a> Harness<'a> {
     pub fn new(function: &'a Function, universe: &'a Universe, skeleton: &'a Skeleton, view: &'a EGraphView) -> Self {
         let cfg = Cfg::new(function);
         let graph = Graph::new(function, &cfg, universe, skeleton, view);
-        Harness { function, universe, cfg, graph }
+        let claims = Claims::new(&cfg, skeleton, view, &graph);
+        Harness { function, universe, cfg, graph, claims }
     }
 
     /// Runs one input and adds to a report.

@@ -476,12 +476,14 @@ impl Optimiser {
             method: options.method,
             cost: options.cost.clone(),
             unavailable: self.unwritable.clone(),
+            registers: Some(select::Registers::X86_64),
             ..select::Options::default()
         };
         let selection = phases
             .time(Phase::Select, || select::select_with(skeleton, view, universe, cfg, &how))
             .map_err(|e| format!("selection failed: {e}"))?;
         unit.status = selection.status;
+        unit.rematerialised = selection.rematerialised;
         phases.selections.push((start.elapsed(), selection.status));
         for (site, rule) in select::relaxed(skeleton, view, &selection) {
             let inst = unit.current.inst(skeleton.statement(site).inst);
@@ -526,6 +528,8 @@ struct Unit {
     current: Function,
     state: State,
     status: Status,
+    /// What the selection spends on values that would else be kept in memory.
+    rematerialised: u64,
     nodes: usize,
     classes: usize,
     rounds: usize,
@@ -544,6 +548,7 @@ impl Unit {
             current: function.clone(),
             state,
             status: Status::Greedy,
+            rematerialised: 0,
             nodes: 0,
             classes: 0,
             rounds: 0,
@@ -569,7 +574,9 @@ impl Unit {
         let (function, fate, cost_after) = match self.state {
             State::Selected(function) => {
                 let cost_after = cost(&function);
-                if cost_after < cost_before {
+                // The table prices no memory that is saved by computing a value again.
+                let comparable = cost_after.saturating_sub(self.rematerialised);
+                if comparable < cost_before || (self.rematerialised > 0 && comparable == cost_before) {
                     (function, Fate::Optimised, cost_after)
                 } else if options.keep_if_not_cheaper {
                     (function, Fate::Unchanged, cost_after)

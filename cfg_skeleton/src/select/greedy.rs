@@ -401,7 +401,7 @@ impl<'c, 'a> Greedy<'c, 'a> {
             }
         }
         let statements = statements(choices, &marks.fused, &defs);
-        let mut selection = Selection { defs, statements, cost: 0, status: Status::Greedy };
+        let mut selection = Selection { defs, statements, cost: 0, rematerialised: 0, status: Status::Greedy };
         let (view, skeleton) = (choices.view, choices.skeleton);
         selection.cost = cost::total(choices.model, choices.universe, view, skeleton, choices.cfg, &selection);
         selection

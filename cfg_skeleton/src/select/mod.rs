@@ -10,6 +10,7 @@ mod greedy;
 mod ilp;
 mod keys;
 mod place;
+mod pressure;
 mod prices;
 mod product;
 mod segments;
@@ -19,6 +20,7 @@ pub mod validate;
 
 pub use crate::extract::{Method, Status};
 pub(crate) use calls::executed;
+pub use pressure::Registers;
 pub use prices::{CostModel, Execution, Prices, UNIT};
 pub use validate::{Violation, validate};
 
@@ -77,6 +79,8 @@ pub struct Selection {
     pub statements: Vec<StatementChoice>,
     /// Sum over what is executed of frequency times cost, in the cost model's units.
     pub cost: u64,
+    /// The part of the cost that is for computing again what would else have to be kept in memory, which costs more.
+    pub rematerialised: u64,
     /// How good.
     pub status: Status,
 }
@@ -113,8 +117,9 @@ pub struct Options {
     pub cost: CostModel,
     /// Operations that the back end cannot execute: never selected as values.
     pub unavailable: BTreeSet<OpId>,
-    /// Make constants again in each block that uses them, at a cost, instead of keeping them in registers.
-    pub rematerialise: bool,
+    /// What values are kept in; where they are too few, what is cheaper to compute again is not kept. `None`: there
+    /// are as many as it takes.
+    pub registers: Option<Registers>,
 }
 
 /// Why there is no selection. The caller keeps the original function; all but contradictions are bugs.
@@ -169,7 +174,10 @@ pub fn select_with(
     let mut keys = keys::Keys::new(skeleton, view, universe);
     let choices = choices(skeleton, view, universe, cfg, options, &tree, &mut keys);
     let finish = |selection: Selection| {
-        let selection = if options.rematerialise { place::rematerialise(&choices, selection) } else { selection };
+        let selection = match &options.registers {
+            Some(registers) => pressure::rematerialise(&choices, registers, selection),
+            None => selection,
+        };
         let violations = validate::check(skeleton, view, universe, cfg, &options.cost, &selection);
         if violations.is_empty() { Ok(selection) } else { Err(SelectError::Invalid(violations)) }
     };

@@ -1,9 +1,9 @@
 //! Where definitions stand: the segments for one node's uses, and `Selection -> Selection` changes that keep the
-//! program and do not raise its cost (but for [`rematerialise`], which trades cost for shorter lives).
+//! program and do not raise its cost.
 
 use super::construct::{AltId, Choices, Demand};
 use super::{Def, Selection, StatementChoice, cost};
-use crate::egraph::{ClassId, Head};
+use crate::egraph::ClassId;
 use crate::ir::BlockId;
 use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -129,7 +129,7 @@ fn demands(choices: &Choices, selection: &Selection) -> Vec<Demand> {
 }
 
 /// All uses, from statements and terminators through definitions; `use_of` is called once per use.
-fn walk(
+pub(super) fn walk(
     choices: &Choices,
     selection: &Selection,
     definitions: &Definitions,
@@ -153,7 +153,7 @@ fn walk(
 }
 
 /// Removes definitions that nobody uses, and checks that are executed only for a result that nobody uses.
-fn prune(choices: &Choices, selection: &mut Selection) {
+pub(super) fn prune(choices: &Choices, selection: &mut Selection) {
     loop {
         let definitions = Definitions::new(selection);
         let mut used: FxHashSet<(SegmentId, ClassId)> = FxHashSet::default();
@@ -247,28 +247,4 @@ pub(crate) fn sink(choices: &Choices, selection: Selection) -> Selection {
     }
     let moved = tidy(choices, moved);
     if moved.cost <= selection.cost { moved } else { selection }
-}
-
-/// Defines constants again in each block that uses them, unless that block is executed more often: a constant is
-/// cheaper to make than to keep in a register. Costs one instruction for each block.
-pub(crate) fn rematerialise(choices: &Choices, mut selection: Selection) -> Selection {
-    let tree = choices.tree;
-    let definitions = Definitions::new(&selection);
-    let mut added: BTreeMap<(BlockId, ClassId), (SegmentId, Def)> = BTreeMap::new();
-    walk(choices, &selection, &definitions, |demand, (at, def)| {
-        let Def::Node(node) = def else { return };
-        let constant = matches!(choices.view.node(node).head, Head::Const(_));
-        let block = tree.block(demand.segment);
-        if constant && block != tree.block(at) && tree.frequency(demand.segment) <= tree.frequency(at) {
-            let entry = added.entry((block, demand.class)).or_insert((demand.segment, def));
-            entry.0 = entry.0.min(demand.segment);
-        }
-    });
-    for ((_, class), (at, def)) in added {
-        selection.defs.entry((at, class)).or_insert(def);
-    }
-    prune(choices, &mut selection);
-    selection.cost =
-        cost::total(choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
-    selection
 }

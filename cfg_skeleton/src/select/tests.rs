@@ -3,6 +3,7 @@
 mod corrupted;
 mod memory;
 mod oracle;
+mod pressure;
 mod prices;
 mod runs;
 mod scale;

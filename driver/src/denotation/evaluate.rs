@@ -225,12 +225,14 @@ impl<'a> Graph<'a> {
         report.visits += 1;
     }
 
+    /// The representation of a class's values.
+    pub(super) fn scalar_of(&self, class: ClassId) -> Option<Scalar> {
+        self.view.class(class).nodes.first().and_then(|n| self.scalar[n.index()])
+    }
+
     fn agree(&self, class: ClassId, a: &Denotation, b: &Denotation, env: &Environment) -> bool {
         match (a, b) {
-            (Denotation::Word(a), Denotation::Word(b)) => {
-                let first = self.view.class(class).nodes.first();
-                equal_up_to_nan(first.and_then(|n| self.scalar[n.index()]), *a, *b)
-            }
+            (Denotation::Word(a), Denotation::Word(b)) => equal_up_to_nan(self.scalar_of(class), *a, *b),
             (Denotation::Tuple(a), Denotation::Tuple(b)) => a == b,
             (Denotation::State(a), Denotation::State(b)) => self.same_memory(self.row[class.index()], a, b, env),
             _ => false,

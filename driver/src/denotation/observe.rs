@@ -1,6 +1,7 @@
 //! Follows a run: what leaves and tokens are at each moment, and what opaque statements do.
 
 use super::evaluate::{Denotation, Environment, Unknown, mix, unknown, unknown_result};
+use super::steady::Steady;
 use super::{Harness, Report, Witness};
 use rewright_cfg_skeleton::ir::interp::{Host, Memory, Outcome, Point, State};
 use rewright_cfg_skeleton::ir::{Inst, InstKind, OpaqueEffects, Terminator};
@@ -20,6 +21,7 @@ pub(super) struct Recorder<'h, 'a> {
     env: Environment,
     /// By row: the segment's state when it was last entered.
     last: Vec<Option<(SegmentId, Rc<Memory>)>>,
+    steady: Steady,
 }
 
 impl<'h, 'a> Recorder<'h, 'a> {
@@ -33,7 +35,7 @@ impl<'h, 'a> Recorder<'h, 'a> {
         };
         let last = vec![None; graph.skeleton.live.len()];
         let visits = vec![0; harness.function.blocks.len()];
-        Recorder { harness, report, random: seed, max_visits, visits, env, last }
+        Recorder { harness, report, random: seed, max_visits, visits, env, last, steady: Steady::default() }
     }
 
     fn draw(&mut self) -> u64 {
@@ -165,8 +167,11 @@ impl Host for Recorder<'_, '_> {
             self.record_access(inst, &state);
         }
         self.record_states(at, state.memory);
+        let Harness { claims, cfg, .. } = self.harness;
+        claims.enter(&mut self.steady, cfg, at.block);
         if at.executed == block.insts.len() && self.visits[at.block.index()] < self.max_visits {
             self.visits[at.block.index()] += 1;
+            claims.compare(&mut self.steady, at.block, state.values, self.report);
             self.evaluate(at, &state);
         }
     }

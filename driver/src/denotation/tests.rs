@@ -99,6 +99,17 @@ fn values_that_are_equal_may_be_united() {
 }
 
 #[test]
+fn what_must_not_vary_is_followed_through_its_loop() {
+    // In the first iteration the counter is what it is said to be in all of them.
+    let body = "v3: i32 = const 1 v9: i32 = const 9 jump b1(v3) b1(v4: i32): v5: i32 = iadd{i32} v4, v3
+                v6: i8 = icmp_ult{i32} v5, v9 br v6, b1(v5), b2 b2: return v4";
+    let report = unite(body, 4, 3);
+    let first = &report.disagreements[0];
+    assert_eq!((first.first, first.second), (Witness::Earlier(Value(4)), Witness::Value(Value(4))));
+    assert_eq!(first.values, ["1", "2"]);
+}
+
+#[test]
 fn states_are_compared() {
     // Storing what is there changes nothing; storing something else does.
     let body = "v3: i64 = const 8 v4: i32 = load{i32} v0, v3 @region0 store{i32} v0, v4, v3 @region0

@@ -146,8 +146,9 @@ fn compare(seed: u64, programs: usize) {
         if !case.view.contradictions.is_empty() {
             continue;
         }
-        for (method, rematerialise) in [(Method::Greedy, false), (Method::Ilp, true)] {
-            let selection = case.select_with(&Options { rematerialise, ..case.options(method) });
+        let few = Registers { integers: 2, floats: 2, ..Registers::X86_64 };
+        for (method, registers) in [(Method::Greedy, None), (Method::Ilp, Some(few))] {
+            let selection = case.select_with(&Options { registers, ..case.options(method) });
             dropped += selection.statements.iter().filter(|s| **s == StatementChoice::Drop).count();
             let out = case.elaborate(&selection);
             for args in [

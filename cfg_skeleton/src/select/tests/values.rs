@@ -283,26 +283,6 @@ fn operations_that_the_back_end_lacks_are_never_selected() {
 }
 
 #[test]
-fn constants_are_shared_or_made_again() {
-    let u = universe();
-    let mut b = Builder::new(&u, &["i32"]);
-    let [x] = args(&b);
-    let (left, right) = (b.block(&[]), b.block(&[]));
-    b.branch(x, (left, &[]), (right, &[]));
-    for block in [left, right] {
-        b.switch_to(block);
-        let c = b.constant("i32", 1000);
-        let y = b.op("iadd", "i32", &[x, c]);
-        let y = b.op(if block == left { "imul" } else { "isub" }, "i32", &[y, c]);
-        b.ret(&[y]);
-    }
-    let case = Case::new(&b, &u);
-    let shared = case.select(Method::Greedy);
-    let again = case.select_with(&Options { rematerialise: true, ..case.options(Method::Greedy) });
-    assert_eq!(again.cost, shared.cost + 2 * UNIT);
-}
-
-#[test]
 fn bad_input_is_an_error() {
     let u = universe();
     let mut b = Builder::new(&u, &["i32"]);

@@ -7,13 +7,15 @@
 //! point from above, so that cycles of parameters collapse, too.
 //!
 //! Two parameters of one block belong to the same iteration of all loops around it, and so do their arguments; that
-//! is why equal classes mean equal values here. A value that varies in a loop does not replace a parameter outside
-//! that loop: parameters at loop exits are what stands for a value's last iteration.
+//! is why equal classes mean equal values here. A value that varies in a loop ([`Variance`]) does not replace a
+//! parameter outside that loop: parameters at loop exits are what stands for a value's last iteration. One that does
+//! not vary is the same in the last iteration as in any.
 
 use super::{Change, Reader, Taken};
 use crate::egraph::{ClassId, Head, Node, NodeId};
 use crate::ir::{BlockId, Cfg, Value};
 use crate::skeleton::SkeletonArg;
+use crate::skeleton::variance::Variance;
 use indexmap::IndexMap;
 use rewright_typeprop::Ty;
 use rustc_hash::FxHashMap;
@@ -70,6 +72,14 @@ pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
         return found;
     }
     let definitions = definitions(reader, cfg, &mut colors);
+    let variance = (cfg.loop_count() > 0).then(|| Variance::new(cfg, reader.s, reader.view));
+    // Does the value mean the same outside the loops around it that do not go on here?
+    let same_outside = |from: BlockId, value: Value, to: BlockId| {
+        let mut left = cfg.loops_around(from).take_while(|l| !cfg.loop_contains(*l, to));
+        let class = reader.s.value_input[value.index()].map(|input| reader.view.class_of(input));
+        let varies = |l| variance.as_ref().zip(class).is_none_or(|(v, class)| v.varies_in(class, l));
+        !left.any(varies)
+    };
     for (color, source) in copies {
         let p = leaders[&color];
         if let Some(constant) = constant(source) {
@@ -80,7 +90,7 @@ pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
             *block != p.block
                 && cfg.dominates(*block, p.block)
                 && reader.f.ty(*value) == p.ty
-                && cfg.loop_of(*block).is_none_or(|l| cfg.loop_contains(l, p.block))
+                && same_outside(*block, *value, p.block)
         };
         let nearest = definitions.get(&source).and_then(|list| list.iter().rev().find(usable));
         if let Some((_, by)) = nearest {

@@ -272,6 +272,27 @@ fn values_do_not_leave_loops_without_a_parameter() {
 }
 
 #[test]
+fn a_value_that_does_not_vary_leaves_its_loop() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32"]);
+    let entry = b.function.entry();
+    let x = b.param(entry, 0);
+    let (head, exit) = (b.block(&["i32"]), b.block(&["i32"]));
+    b.jump(head, &[x]);
+    b.switch_to(head);
+    let i = b.param(head, 0);
+    let square = b.op("imul", "i32", &[x, x]);
+    let next = b.op("iadd", "i32", &[i, square]);
+    b.branch(next, (head, &[next]), (exit, &[square]));
+    b.switch_to(exit);
+    let last = b.param(exit, 0);
+    b.ret(&[last]);
+    let (found, out) = changed(&b, &u, &[]);
+    assert_eq!(found, [Change::Replace { block: exit, index: 0, by: square }]);
+    assert_eq!(out.block(exit).term.operands(), [square]);
+}
+
+#[test]
 fn a_parameter_to_which_one_constant_arrives_is_that_constant() {
     let u = universe();
     let mut b = Builder::new(&u, &["i32"]);

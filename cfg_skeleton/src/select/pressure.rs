@@ -1,0 +1,290 @@
+//! Rematerialisation: computing again what is cheaper to compute than to keep.
+//!
+//! A value that is alive at the entry of a block takes up a register. Where more are alive than there are
+//! registers, some are stored after their definition and loaded before their next use. A node without effects costs
+//! less than that if it is cheap and its operands are there anyway: then it is computed again in the blocks that use
+//! it, and the value is not alive in between. Where there are registers enough keeping a value is free, and nothing
+//! changes. What is looked at is the entries of blocks; the order of instructions within a block belongs to the
+//! back end. Constants take no register: back ends make them where they are used.
+//!
+//! **Invariant**: nothing becomes alive in a block where it was not; an operand is either alive there, or computed
+//! again there itself.
+
+use super::construct::Choices;
+use super::place::{self, Definitions};
+use super::{Def, Selection, cost};
+use crate::egraph::{ClassId, Head};
+use crate::ir::BlockId;
+use crate::select::keys::Licence;
+use crate::skeleton::SegmentId;
+use rewright_typeprop::Repr;
+use rustc_hash::FxHashSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a target keeps values in, and what it costs to do without. Prices are those of a [`super::CostModel`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Registers {
+    /// How many hold integers and addresses.
+    pub integers: usize,
+    /// How many hold floats and vectors.
+    pub floats: usize,
+    /// What it costs to have a value back from memory, its share of the store included.
+    pub reload: u64,
+}
+
+impl Registers {
+    /// x86-64 without stack and frame pointer. A reload is priced at four simple instructions.
+    pub const X86_64: Registers = Registers { integers: 14, floats: 16, reload: 12 * super::UNIT };
+}
+
+/// A kind of register.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+enum File {
+    Integers,
+    Floats,
+}
+
+/// A definition: where it stands, and of what.
+type Key = (SegmentId, ClassId);
+
+/// A chain of operands that are computed again with a node is no longer than this.
+const MAX_DEPTH: u32 = 4;
+
+/// Each round makes some values shorter-lived; what has too many after that keeps them.
+const MAX_ROUNDS: u32 = 8;
+
+/// Computes values again where too many are alive.
+pub(crate) fn rematerialise(choices: &Choices, registers: &Registers, mut selection: Selection) -> Selection {
+    let before = selection.cost;
+    for _ in 0..MAX_ROUNDS {
+        let again = Lives::new(choices, registers, &selection).map(Lives::recompute).unwrap_or_default();
+        if again.is_empty() {
+            break;
+        }
+        selection.defs.extend(again);
+        place::prune(choices, &mut selection);
+    }
+    selection.cost =
+        cost::total(choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
+    selection.rematerialised = selection.cost.saturating_sub(before);
+    selection
+}
+
+/// Which definitions are alive where.
+struct Lives<'a, 'c> {
+    choices: &'a Choices<'c>,
+    registers: &'a Registers,
+    definitions: Definitions,
+    /// By definition: its uses in other blocks, the first one of each block.
+    uses: BTreeMap<Key, BTreeMap<BlockId, SegmentId>>,
+    /// By block: definitions in a register that are alive at its entry.
+    alive: Vec<FxHashSet<Key>>,
+    /// By block: how many more are alive than there are registers.
+    excess: BTreeMap<(BlockId, File), usize>,
+    /// Computed again in this round.
+    again: BTreeMap<Key, Def>,
+    /// No longer alive where they were.
+    shortened: FxHashSet<Key>,
+}
+
+impl<'a, 'c> Lives<'a, 'c> {
+    /// `None` where there are registers enough everywhere.
+    fn new(choices: &'a Choices<'c>, registers: &'a Registers, selection: &Selection) -> Option<Self> {
+        let tree = choices.tree;
+        let definitions = Definitions::new(selection);
+        let mut uses: BTreeMap<Key, BTreeMap<BlockId, SegmentId>> = BTreeMap::new();
+        let mut params: BTreeSet<Key> = BTreeSet::new();
+        place::walk(choices, selection, &definitions, |demand, (at, def)| {
+            if let Def::Param { .. } = def {
+                params.insert((at, demand.class));
+            }
+            let block = tree.block(demand.segment);
+            if block != tree.block(at) && choices.view.classes.get(demand.class.index()).is_some() {
+                let first = uses.entry((at, demand.class)).or_default().entry(block).or_insert(demand.segment);
+                *first = demand.segment.min(*first);
+            }
+        });
+        if uses.len() + params.len() <= registers.integers.min(registers.floats) {
+            return None;
+        }
+        let blocks = choices.skeleton.blocks.len();
+        let mut lives = Lives {
+            choices,
+            registers,
+            definitions,
+            uses,
+            alive: vec![FxHashSet::default(); blocks],
+            excess: BTreeMap::new(),
+            again: BTreeMap::new(),
+            shortened: FxHashSet::default(),
+        };
+        let mut counts: BTreeMap<(BlockId, File), usize> = BTreeMap::new();
+        for (at, class) in params {
+            if let Some(file) = lives.file(class) {
+                *counts.entry((tree.block(at), file)).or_default() += 1;
+            }
+        }
+        for (key, uses) in &lives.uses {
+            let Some(file) = lives.file(key.1) else { continue };
+            for block in lives.blocks_between(tree.block(key.0), uses.keys().copied()) {
+                lives.alive[block.index()].insert(*key);
+                *counts.entry((block, file)).or_default() += 1;
+            }
+        }
+        for ((block, file), count) in counts {
+            if count > lives.capacity(file) {
+                lives.excess.insert((block, file), count - lives.capacity(file));
+            }
+        }
+        (!lives.excess.is_empty()).then_some(lives)
+    }
+
+    fn capacity(&self, file: File) -> usize {
+        match file {
+            File::Integers => self.registers.integers,
+            File::Floats => self.registers.floats,
+        }
+    }
+
+    /// The registers that a class is kept in; `None` for constants and for what is no value.
+    fn file(&self, class: ClassId) -> Option<File> {
+        let view = self.choices.view;
+        let class = view.class(class);
+        if class.constant.is_some() {
+            return None;
+        }
+        let types = &self.choices.universe.types;
+        let ty = class.nodes.iter().find_map(|id| {
+            let node = view.node(*id);
+            match node.head {
+                Head::Op(op) => types.find_instance(self.choices.universe.ops.get(op).results.first()?, &node.types),
+                Head::Token(_) => None,
+                Head::Const(_) | Head::Leaf(_) | Head::Proj(_) | Head::Opaque(_) => node.types.first().copied(),
+            }
+        })?;
+        Some(match types.repr(ty) {
+            Some(Repr::Lanes(..)) => File::Floats,
+            Some(Repr::Scalar(scalar)) if !scalar.is_int() => File::Floats,
+            Some(Repr::Scalar(_) | Repr::Int128) | None => File::Integers,
+        })
+    }
+
+    /// The blocks at whose entry something that `from` defines and `to` use is alive.
+    fn blocks_between(&self, from: BlockId, to: impl Iterator<Item = BlockId>) -> Vec<BlockId> {
+        let mut work: Vec<BlockId> = to.filter(|block| *block != from).collect();
+        let mut seen: FxHashSet<BlockId> = work.iter().copied().collect();
+        let mut blocks = vec![];
+        while let Some(block) = work.pop() {
+            blocks.push(block);
+            for edge in self.choices.cfg.predecessors(block) {
+                if edge.from != from && seen.insert(edge.from) {
+                    work.push(edge.from);
+                }
+            }
+        }
+        blocks
+    }
+
+    /// The cheapest values first, until there are registers enough: what to compute again, and where.
+    fn recompute(mut self) -> BTreeMap<Key, Def> {
+        let crowded: BTreeMap<Key, File> = self
+            .excess
+            .keys()
+            .flat_map(|(block, file)| self.alive[block.index()].iter().map(|key| (*key, *file)))
+            .filter(|(key, file)| self.file(key.1) == Some(*file))
+            .collect();
+        let mut candidates: Vec<(u64, Key, File)> = crowded
+            .into_iter()
+            .filter_map(|(key, file)| Some((self.price(key)?.1, key, file)))
+            .filter(|(price, ..)| *price <= self.registers.reload)
+            .collect();
+        candidates.sort_unstable();
+        for (_, key, file) in candidates {
+            self.shorten(key, file);
+        }
+        self.again
+    }
+
+    /// A definition without effects that may stand anywhere below its operands, and its price.
+    fn price(&self, key: Key) -> Option<(Def, u64)> {
+        let choices = self.choices;
+        let (_, def) = self.definitions.nearest(choices, key.1, key.0)?;
+        let Def::Node(_) = def else { return None };
+        let alt = choices.of_class[key.1.index()].iter().map(|id| choices.alt(*id)).find(|alt| alt.def == def)?;
+        let free = alt.licence == Licence::Free && alt.state.is_none() && !alt.children.is_empty();
+        free.then_some((def, alt.cost))
+    }
+
+    /// Computes one value again in each block that uses it after a crowded one.
+    fn shorten(&mut self, key: Key, file: File) {
+        let tree = self.choices.tree;
+        let mut uses: Vec<(BlockId, SegmentId)> = self.uses[&key].iter().map(|(b, s)| (*b, *s)).collect();
+        uses.sort_by_key(|(_, segment)| tree.order(*segment));
+        // Where the value can be had now, dominators first.
+        let mut places = vec![key.0];
+        let nearest = |places: &[SegmentId], at: SegmentId| {
+            places.iter().rev().copied().find(|place| tree.dominates(*place, at)).unwrap_or(key.0)
+        };
+        for (block, at) in &uses {
+            let nearest = nearest(&places, *at);
+            let path = self.blocks_between(tree.block(nearest), [*block].into_iter());
+            let crowded = path.iter().filter(|b| self.excess.contains_key(&(**b, file)));
+            let Some(frequency) = crowded.map(|b| self.choices.cfg.frequency(*b)).max() else { continue };
+            let budget = u128::from(self.registers.reload) * u128::from(frequency);
+            let mut chain = vec![];
+            if let Some(price) = self.chain(key.1, *at, &mut chain, 0)
+                && u128::from(price) * u128::from(tree.frequency(*at)) <= budget
+            {
+                self.again.extend(chain);
+                places.push(*at);
+            }
+        }
+        if places.len() == 1 {
+            return;
+        }
+        self.shortened.insert(key);
+        let mut rest: FxHashSet<BlockId> = FxHashSet::default();
+        for place in &places {
+            let own = uses.iter().filter(|(_, at)| nearest(&places, *at) == *place).map(|(block, _)| *block);
+            rest.extend(self.blocks_between(tree.block(*place), own));
+        }
+        for block in self.blocks_between(tree.block(key.0), uses.iter().map(|(block, _)| *block)) {
+            if !rest.contains(&block)
+                && let Some(excess) = self.excess.get_mut(&(block, file))
+            {
+                *excess -= 1;
+                if *excess == 0 {
+                    self.excess.remove(&(block, file));
+                }
+            }
+        }
+    }
+
+    /// What must be computed in a segment to have a class there without keeping it, and the price of all of it.
+    fn chain(&self, class: ClassId, at: SegmentId, chain: &mut Vec<(Key, Def)>, depth: u32) -> Option<u64> {
+        let choices = self.choices;
+        let block = choices.tree.block(at);
+        let (place, _) = self.definitions.nearest(choices, class, at)?;
+        let (def, mut price) = self.price((place, class))?;
+        let Def::Node(node) = def else { return None };
+        let node = choices.view.node(node);
+        for operand in choices.operands(node.head, &node.children)? {
+            if choices.view.class(operand).constant.is_some() {
+                continue;
+            }
+            let (from, _) = self.definitions.nearest(choices, operand, at)?;
+            let here = choices.tree.block(from) == block;
+            let kept =
+                self.alive[block.index()].contains(&(from, operand)) && !self.shortened.contains(&(from, operand));
+            if here || kept || chain.iter().any(|(key, _)| *key == (at, operand)) {
+                continue;
+            }
+            if depth == MAX_DEPTH {
+                return None;
+            }
+            price += self.chain(operand, at, chain, depth + 1)?;
+        }
+        chain.push(((at, class), def));
+        (price <= self.registers.reload).then_some(price)
+    }
+}
