@@ -255,6 +255,26 @@ fn a_gibibyte_is_enough() {
     }
 }
 
+/// Two rules that Cranelift has, one of its helpers, and one that gains nothing.
+#[test]
+fn rules_of_cranelift_are_instantiated_and_compared() {
+    let dir = tempfile::tempdir().unwrap();
+    let rules = "(rule (simplify (iadd ty x (iconst_u ty 0))) (subsume x))
+        (rule (simplify_skeleton (udiv x (iconst_u ty 1))) x)
+        (rule (truthy (bmask _ x)) x)
+        (rule (simplify (bxor (fits_in_64 ty) x y)) (bxor ty y x))";
+    fs::write(dir.path().join("own.isle"), rules).unwrap();
+    fs::write(dir.path().join("broken.isle"), "(rule (simplify x)").unwrap();
+    let ran = rewright(dir.path(), "coverage own.isle --samples 100 --format json");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    let verdicts: Vec<&str> = ran.stdout.lines().filter(|l| l.contains("verdict")).map(str::trim).collect();
+    let [covered, helper, none] = ["covered", "helper", "no gain"].map(|v| format!("\"verdict\": \"{v}\""));
+    assert_eq!(verdicts, [&covered, &covered, &helper, &none]);
+    let broken = rewright(dir.path(), "coverage broken.isle");
+    assert_eq!(broken.code, Some(2));
+    assert!(broken.stderr.contains("line 1: this parenthesis has no partner"), "{}", broken.stderr);
+}
+
 #[test]
 fn good_input_is_clean() {
     let dir = inputs();

@@ -18,6 +18,7 @@
 //! **Invariant**: with `jit` and `runtest`, these are the only modules that name Cranelift. No opcode is named
 //! here except where an instruction *format* is control flow or a constant.
 
+pub mod coverage;
 pub mod export;
 pub mod import;
 pub mod interpret;

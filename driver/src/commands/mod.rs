@@ -6,6 +6,7 @@ mod bench;
 mod cc;
 mod check;
 mod corpus;
+mod coverage;
 mod difftest;
 mod emit;
 mod explain;
@@ -58,6 +59,8 @@ enum Command {
     Fuzz(fuzz::Args),
     /// Time per phase, and cost against Cranelift's own mid-end
     Bench(bench::Args),
+    /// Which of Cranelift's own rules the packs cover
+    Coverage(coverage::Args),
     /// Extract the cheapest program from serialised e-graphs
     Extract(extract::Args),
     /// Calls for another `rewright` that wants them in a process of their own
@@ -102,6 +105,7 @@ pub fn main() -> ExitCode {
         Command::Harness(args) => harness::run(args),
         Command::Fuzz(args) => fuzz::run(args),
         Command::Bench(args) => bench::run(args),
+        Command::Coverage(args) => coverage::run(args),
         Command::Extract(args) => extract::run(args),
         Command::Isolated => crate::isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())
             .map(|()| Finding::Clean)

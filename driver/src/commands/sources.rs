@@ -29,6 +29,11 @@ pub(super) fn llvm_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     with_extension(paths, "ll")
 }
 
+/// Every `.isle` file in the given files and directories, sorted within each directory.
+pub(super) fn isle_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "isle")
+}
+
 fn with_extension(paths: &[PathBuf], extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = vec![];
     for path in paths {
