@@ -5,6 +5,7 @@ use super::isle::Rule;
 use crate::clif::import::import;
 use crate::clif::midend::Cranelift;
 use crate::clif::optimise::ClifOptimiser;
+use crate::pipeline::Options;
 use cranelift_codegen::ir;
 use cranelift_codegen::settings::{self, Flags};
 use rand::SeedableRng;
@@ -79,7 +80,7 @@ impl<'a> Sampler<'a> {
     fn priced(&self, function: &ir::Function) -> Option<(Function, u64)> {
         let imported = import(function, &self.clif.names, ir::Endianness::Little).ok()?;
         let universe = &self.clif.optimiser.program().universe;
-        let cost = self.clif.optimiser.cost_of(&imported.function, universe);
+        let cost = self.clif.optimiser.cost_of(&imported.function, universe, &Options::default());
         Some((imported.function, cost))
     }
 }
