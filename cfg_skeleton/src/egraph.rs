@@ -8,8 +8,10 @@
 //! **Invariant**: a view is closed (children are classes of the view), its nodes are distinct and in an order
 //! that depends on the input only.
 
+pub mod demand;
+
 use crate::ir::{PayloadId, id};
-use rewright_typeprop::{OpId, Ty};
+use rewright_typeprop::{OpId, Ty, Universe};
 use smallvec::SmallVec;
 
 id! {
@@ -41,6 +43,8 @@ pub enum Head {
     Opaque(PayloadId),
     /// One result of a tuple node.
     Proj(u32),
+    /// The value of its operand, in another class: no instruction, no cost. No engine knows it; see [`demand`].
+    Copy,
 }
 
 /// An e-node over children of one kind (`InputId` going in, `ClassId` coming back).
@@ -49,10 +53,28 @@ pub struct Node<C> {
     /// What it computes.
     pub head: Head,
     /// Type columns: one per type parameter of an operation; the type of a constant, leaf or projection; the
-    /// result types of an opaque node; none for a token.
+    /// result types of an opaque node; none for a token or a copy.
     pub types: SmallVec<[Ty; 2]>,
     /// Operands, then the state.
     pub children: SmallVec<[C; 3]>,
+}
+
+impl<C> Node<C> {
+    /// The type of what it computes; `None` for states, tuples and copies, and where nobody has interned the type.
+    pub fn ty(&self, universe: &Universe) -> Option<Ty> {
+        let types = match self.head {
+            Head::Op(op) => match &universe.ops.get(op).results[..] {
+                [one] => return universe.types.find_instance(one, &self.types),
+                _ => return None,
+            },
+            Head::Const(_) | Head::Leaf(_) | Head::Proj(_) | Head::Opaque(_) => &self.types,
+            Head::Token(_) | Head::Copy => return None,
+        };
+        match types[..] {
+            [one] => Some(one),
+            _ => None,
+        }
+    }
 }
 
 /// One unit, going in. Children of node `i` are nodes `< i`.
@@ -136,5 +158,25 @@ impl EGraphView {
     /// A class.
     pub fn class(&self, id: ClassId) -> &Class {
         &self.classes[id.index()]
+    }
+
+    /// The nodes that compute a class: its own, and those of classes that are copied into it.
+    pub fn members(&self, id: ClassId) -> Vec<NodeId> {
+        let mut classes = vec![id];
+        let mut members = vec![];
+        let mut next = 0;
+        while let Some(class) = classes.get(next).copied() {
+            next += 1;
+            for node in &self.class(class).nodes {
+                match self.node(*node) {
+                    Node { head: Head::Copy, children, .. } => {
+                        let more = children.iter().filter(|c| !classes.contains(c)).copied().collect::<Vec<_>>();
+                        classes.extend(more);
+                    }
+                    _ => members.push(*node),
+                }
+            }
+        }
+        members
     }
 }

@@ -219,6 +219,9 @@ impl Emitter<'_> {
                 let value = self.values[*tuple as usize].get(index as usize);
                 return Ok(smallvec![*value.ok_or(ElaborateError::NotComputed(id))?]);
             }
+            Head::Copy => {
+                return Ok(smallvec![self.value(block, *uses.first().ok_or(ElaborateError::NotComputed(id))?)?]);
+            }
             Head::Opaque(payload) => {
                 (InstKind::Opaque { payload, effects: OpaqueEffects::Pure }, node.types.iter().copied().collect())
             }

@@ -15,7 +15,7 @@ use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{CostModel, Method, Status};
 use rewright_cfg_skeleton::skeleton::Skeleton;
-use rewright_cfg_skeleton::{elaborate, ir, select, skeleton};
+use rewright_cfg_skeleton::{egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
@@ -471,6 +471,8 @@ impl Optimiser {
         options: &Options,
         phases: &mut Phases,
     ) -> Result<Function, String> {
+        let typed = phases.time(Phase::Select, || egraph::demand::split(view, &skeleton.input, universe));
+        let view = typed.as_ref().unwrap_or(view);
         let start = Instant::now();
         let how = select::Options {
             method: options.method,

@@ -328,7 +328,7 @@ impl<'a> Choices<'a> {
         let (before, after) = (self.skeleton.segment_before(site), self.skeleton.segment_after(site));
         self.sites.insert(state, before);
         self.tops.entry(state).or_default().push(before);
-        for id in self.view.class(class).nodes.clone() {
+        for id in self.view.members(class) {
             let node = self.view.node(id);
             let Head::Op(op) = node.head else { continue };
             let at_site = self.universe.ops.get(op).effects.is_sited() && node.children.last() == Some(&state);
@@ -404,7 +404,7 @@ impl<'a> Choices<'a> {
         let node = self.view.node(id);
         let class = self.view.node_class[id.index()];
         let usable = match node.head {
-            Head::Const(_) | Head::Opaque(_) | Head::Proj(_) => true,
+            Head::Const(_) | Head::Opaque(_) | Head::Proj(_) | Head::Copy => true,
             Head::Leaf(_) | Head::Token(_) => false,
             Head::Op(op) => {
                 let declared = self.universe.ops.get(op);

@@ -107,7 +107,7 @@ impl CostModel {
         match node.head {
             Head::Const(_) => self.constant,
             Head::Opaque(_) => self.opaque,
-            Head::Leaf(_) | Head::Token(_) | Head::Proj(_) => 0,
+            Head::Leaf(_) | Head::Token(_) | Head::Proj(_) | Head::Copy => 0,
             Head::Op(op) => self.operation(universe, classes, op, &node.types, &node.children),
         }
     }

@@ -7,6 +7,7 @@ mod pressure;
 mod prices;
 mod runs;
 mod scale;
+mod typed;
 mod values;
 
 use super::*;

@@ -7,6 +7,7 @@
 //!
 //! * *well-formed*: every definition defines its class where it says it does;
 //! * *complete*: what is pinned is kept, and every use finds a definition that dominates it;
+//! * *typed*: every operand has the type that is declared, and what stands for an original value has its type;
 //! * *acyclic*: within a segment no definition waits for itself;
 //! * *right about states*: wherever a region is observed its live state is the original one, a write is executed
 //!   in a state in which it gives what it gave, and what reads a state stands where that state is live;
@@ -18,6 +19,7 @@ mod calls;
 mod checks;
 mod flow;
 mod states;
+mod types;
 
 use super::{CostModel, Def, Selection, StatementChoice, cost};
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node};
@@ -60,6 +62,12 @@ pub enum Violation {
     /// A use that no definition dominates.
     #[error("segment {} uses class {}, which nothing that dominates it defines", .0.0, .1.0)]
     Unavailable(SegmentId, ClassId),
+    /// A node one of whose operands has not the type that its operation declares.
+    #[error("an operand of class {} in segment {} has another type than is declared", .1.0, .0.0)]
+    OperandType(SegmentId, ClassId),
+    /// What stands for an original value has not its type.
+    #[error("segment {} uses class {} as a value of another type", .0.0, .1.0)]
+    ValueType(SegmentId, ClassId),
     /// A definition that waits for itself.
     #[error("class {} waits for itself in segment {}", .1.0, .0.0)]
     Cyclic(SegmentId, ClassId),
@@ -133,6 +141,7 @@ pub fn check(
     checker.states();
     checker.traps();
     checker.uses();
+    checker.types();
     checker.cycles();
     let true_cost = cost::total(model, universe, view, skeleton, cfg, selection);
     if true_cost != selection.cost {
@@ -257,7 +266,7 @@ impl Validator<'_> {
 
     fn computes(&self, node: &Node<ClassId>) -> bool {
         match node.head {
-            Head::Const(_) | Head::Opaque(_) | Head::Proj(_) => true,
+            Head::Const(_) | Head::Opaque(_) | Head::Proj(_) | Head::Copy => true,
             Head::Leaf(_) | Head::Token(_) => false,
             Head::Op(op) => {
                 let op = self.universe.ops.get(op);

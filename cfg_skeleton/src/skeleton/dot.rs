@@ -3,8 +3,8 @@
 
 use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
+use rewright_typeprop::Universe;
 use rewright_typeprop::ops::Cost;
-use rewright_typeprop::{Ty, Universe};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -109,7 +109,7 @@ pub fn json(universe: &Universe, s: &Skeleton, view: &EGraphView) -> SerializedE
         out.nodes.insert(node_name(NodeId(i as u32)), serialized);
     }
     for (i, class) in view.classes.iter().enumerate() {
-        let ty = class.nodes.first().and_then(|n| result_type(universe, view.node(*n)));
+        let ty = class.nodes.first().and_then(|n| view.node(*n).ty(universe));
         let ty = ty.map(|ty| universe.types.display(ty));
         out.class_data.insert(class_name(ClassId(i as u32)), SerializedClass { ty });
     }
@@ -194,21 +194,7 @@ fn operation(universe: &Universe, node: &Node<ClassId>) -> String {
         Head::Token(token) => format!("state {}", token.0),
         Head::Opaque(payload) => format!("opaque {}{}", payload.0, types()),
         Head::Proj(i) => format!("result {i}"),
-    }
-}
-
-/// Result type, where there is one.
-fn result_type(universe: &Universe, node: &Node<ClassId>) -> Option<Ty> {
-    match node.head {
-        Head::Op(op) => match &universe.ops.get(op).results[..] {
-            [one] => universe.types.find_instance(one, &node.types),
-            _ => None,
-        },
-        Head::Token(_) => None,
-        Head::Const(_) | Head::Leaf(_) | Head::Proj(_) | Head::Opaque(_) => match node.types[..] {
-            [one] => Some(one),
-            _ => None,
-        },
+        Head::Copy => "copy".into(),
     }
 }
 
@@ -221,7 +207,7 @@ fn cost(universe: &Universe, node: &Node<ClassId>) -> f64 {
         },
         Head::Opaque(_) => 10.0,
         Head::Const(_) => 1.0,
-        Head::Leaf(_) | Head::Token(_) | Head::Proj(_) => 0.0,
+        Head::Leaf(_) | Head::Token(_) | Head::Proj(_) | Head::Copy => 0.0,
     }
 }
 

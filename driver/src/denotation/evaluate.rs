@@ -270,6 +270,7 @@ impl<'a> Graph<'a> {
                 Denotation::Tuple(hash) => Some(Denotation::Word(unknown_result(*hash, u64::from(i), scalar))),
                 _ => None,
             },
+            Head::Copy => child(0).cloned(),
             Head::Opaque(payload) => {
                 let hash = self.unknown(Unknown::Opaque(payload), node, found, node.children.len())?;
                 Some(self.results(hash, node.types.len(), scalar))
@@ -355,7 +356,7 @@ fn scalar(universe: &Universe, node: &Node<ClassId>) -> Option<Scalar> {
     let scalars: Vec<_> = node.types.iter().map(|t| universe.types.lane(*t)).collect();
     match node.head {
         Head::Op(op) => eval::scalar_of(&universe.types, universe.ops.get(op).results.first()?, &scalars),
-        Head::Token(_) => None,
+        Head::Token(_) | Head::Copy => None,
         Head::Opaque(_) if scalars.len() != 1 => None,
         Head::Const(_) | Head::Leaf(_) | Head::Proj(_) | Head::Opaque(_) => scalars.first().copied().flatten(),
     }

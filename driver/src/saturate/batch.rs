@@ -92,6 +92,7 @@ pub(super) fn row(
             columns.extend([typed(node.types.first())?, Column::Int(position.into()), Column::Node(tuple)]);
             single(TableKind::Proj)?
         }
+        Head::Copy => return Err(malformed()),
     };
     Ok((table, columns))
 }
@@ -128,7 +129,7 @@ pub(super) fn isa_types(source: &Program, types: &mut TypeStore, node: &Node<Inp
             decl.results.first().and_then(|ty| types.instantiate(ty, &node.types))
         }
         Head::Const(_) | Head::Leaf(_) | Head::Proj(_) | Head::Opaque(_) => node.types.first().copied(),
-        Head::Token(_) => None,
+        Head::Token(_) | Head::Copy => None,
     };
     ty.map_or(Vec::new(), |ty| above(types, ty))
 }

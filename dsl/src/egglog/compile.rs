@@ -3,6 +3,7 @@
 use super::instances::instances;
 use super::lower::{Reason, is_closed, lower, substitute};
 use super::names::{Names, path};
+use super::overloads::overload_rules;
 use super::variants::variants;
 use super::{
     Action, Atom, EgglogProgram, EgglogRule, Expr, Primitive, PrimitiveKind, REST_COLUMNS, Relation, Ruleset, Skipped,
@@ -47,13 +48,16 @@ pub fn intern_types(program: &mut Program) {
             }
         }
     }
+    program.universe.intern_signatures();
 }
 
 /// Compiles a program. Rules that cannot be expressed are listed, not an error.
 pub fn compile(program: &Program) -> EgglogProgram {
     let mut names = Names::new();
     let mut result = EgglogProgram::default();
-    let mentioned = mentioned_ops(program);
+    let overloads = overload_rules(program);
+    let mut mentioned = mentioned_ops(program);
+    mentioned.extend(overloads.iter().flat_map(|(specific, general, _)| [*specific, *general]));
     declare_tables(program, &mentioned, &mut names, &mut result);
     for fact in &program.facts {
         let last = fact.name.rsplit('.').next().unwrap_or(&fact.name);
@@ -85,6 +89,7 @@ pub fn compile(program: &Program) -> EgglogProgram {
     }
     let mut everywhere = Vec::new();
     everywhere.extend(commutative(&mut shared, &mut result));
+    everywhere.extend(unite_overloads(&mut shared, &mut result, overloads.into_iter().map(|(_, _, rule)| rule)));
     everywhere.extend(infer_types(&mut shared, &mut result));
     if !everywhere.is_empty() {
         for index in result.ruleset_index.values() {
@@ -217,6 +222,34 @@ fn commutative(shared: &mut Shared<'_>, result: &mut EgglogProgram) -> Option<us
     Some(index)
 }
 
+/// The rules between overloads, in a ruleset that runs beside every other one.
+fn unite_overloads(
+    shared: &mut Shared<'_>,
+    result: &mut EgglogProgram,
+    rules: impl Iterator<Item = Rule>,
+) -> Option<usize> {
+    let index = result.rulesets.len();
+    let mut made = vec![];
+    for rule in rules {
+        let (instances, _) = instances(&mut shared.types, &rule);
+        for variant in variants(&shared.program.universe.ops, &rule) {
+            for instance in &instances {
+                // What cannot be told in rows of types is left to the types of the function itself.
+                if let Ok(lowered) = lower(shared, rule.family, &variant, instance) {
+                    let name = shared.names.unique(&path(&rule.name));
+                    made.push(EgglogRule { name, source: None, ruleset: index, ..lowered });
+                }
+            }
+        }
+    }
+    if made.is_empty() {
+        return None;
+    }
+    result.rulesets.push(Ruleset { name: shared.names.unique("overloads"), combined: None });
+    result.rules.extend(made);
+    Some(index)
+}
+
 /// `Isa` rows of nodes that rules make; the engine inserts those of a unit's own nodes. Closed upwards.
 fn infer_types(shared: &mut Shared<'_>, result: &mut EgglogProgram) -> Option<usize> {
     if !shared.needs_isa {
@@ -333,28 +366,33 @@ impl Shared<'_> {
     }
 
     /// Is every value of type `place` also of type `wanted`? Both over the rule's type parameters.
-    pub(super) fn implies(&mut self, tparams: &[TypeParam], place: &TypeExpr, wanted: &TypeExpr) -> bool {
-        let mut at = Some(place.clone());
-        // The lattice is a tree of declared types, so a chain is short; a cyclic one ends here.
-        for _ in 0..64 {
-            let Some(ty) = at else { return false };
-            if ty == *wanted {
-                return true;
-            }
-            if let (TypeExpr::App(a, _), TypeExpr::App(b, args)) = (&ty, wanted)
-                && (a == b || b.0 == Ty::ANY.0)
-                && args.is_empty()
-            {
-                return true;
-            }
-            at = match &ty {
-                TypeExpr::Param(i) => tparams.get(*i as usize).and_then(|p| p.bound.clone()),
-                TypeExpr::App(decl, args) => self.types.decl(*decl).supertype.as_ref().map(|sup| substitute(sup, args)),
-                TypeExpr::Int(_) => None,
-            };
-        }
-        false
+    pub(super) fn implies(&self, tparams: &[TypeParam], place: &TypeExpr, wanted: &TypeExpr) -> bool {
+        implies(&self.types, tparams, place, wanted)
     }
+}
+
+/// Is every value of type `place` also of type `wanted`? Both over these type parameters.
+pub(super) fn implies(types: &TypeStore, tparams: &[TypeParam], place: &TypeExpr, wanted: &TypeExpr) -> bool {
+    let mut at = Some(place.clone());
+    // The lattice is a tree of declared types, so a chain is short; a cyclic one ends here.
+    for _ in 0..64 {
+        let Some(ty) = at else { return false };
+        if ty == *wanted {
+            return true;
+        }
+        if let (TypeExpr::App(a, _), TypeExpr::App(b, args)) = (&ty, wanted)
+            && (a == b || b.0 == Ty::ANY.0)
+            && args.is_empty()
+        {
+            return true;
+        }
+        at = match &ty {
+            TypeExpr::Param(i) => tparams.get(*i as usize).and_then(|p| p.bound.clone()),
+            TypeExpr::App(decl, args) => types.decl(*decl).supertype.as_ref().map(|sup| substitute(sup, args)),
+            TypeExpr::Int(_) => None,
+        };
+    }
+    false
 }
 
 /// Operations in terms that are matched or made.

@@ -23,6 +23,9 @@
 //! **Commutativity** is compiled away: patterns are expanded into their variants ([`variants`]), and one rule
 //! per commutative operation unites `f(a, b)` with `f(b, a)` where both exist.
 //!
+//! **Overloads** of one name are one function: where a node of an operand's class has the type that a more specific one
+//! takes, both calls are united ([`overloads`]).
+//!
 //! **Literals** are expanded per type instance only where their canonical value depends on it ([`instances`]).
 //!
 //! A rule that cannot be put into this form is left out and listed in [`EgglogProgram::skipped`].
@@ -31,6 +34,7 @@ mod compile;
 mod instances;
 mod lower;
 mod names;
+mod overloads;
 pub mod print;
 #[cfg(test)]
 mod tests;

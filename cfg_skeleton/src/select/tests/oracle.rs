@@ -103,7 +103,7 @@ fn instance<'u>(u: &'u Universe, random: &mut Random) -> Case<'u> {
 }
 
 /// Is there anything cheaper than `bound`? `None` where the search is not finished within its steps.
-fn cheaper(case: &Case, start: &Selection, bound: u64) -> Option<Option<Selection>> {
+pub(super) fn cheaper(case: &Case, start: &Selection, bound: u64) -> Option<Option<Selection>> {
     let tree = SegmentTree::new(&case.skeleton, &case.cfg);
     let checks: Vec<usize> = (0..case.skeleton.statements.len())
         .filter(|s| {
@@ -182,7 +182,7 @@ fn descend(
             let node = case.view.node(*id);
             let value = match node.head {
                 Head::Op(op) => !case.universe.ops.get(op).results.is_empty(),
-                Head::Const(_) | Head::Opaque(_) | Head::Proj(_) => true,
+                Head::Const(_) | Head::Opaque(_) | Head::Proj(_) | Head::Copy => true,
                 Head::Leaf(_) | Head::Token(_) => false,
             };
             if value && !node.children.contains(&class) {

@@ -1,10 +1,11 @@
 //! Is what is executed at a site what stands there, and is what is not executed licensed to go?
 
 use super::{Validator, Violation};
-use crate::egraph::{ClassId, Head};
+use crate::egraph::{ClassId, Head, NodeId};
 use crate::ir::BlockId;
 use crate::select::Def;
 use crate::skeleton::{SegmentId, SiteId, StatementKind};
+use rustc_hash::FxHashSet;
 
 impl Validator<'_> {
     /// Classes after those of the view are what is executed at the sites, in order.
@@ -29,13 +30,28 @@ impl Validator<'_> {
             let (operands, constants) = self.operands(node);
             let Head::Op(op) = node.head else { return false };
             segment == self.skeleton.segment_before(site)
-                && self.view.node_class[id.index()] == self.class_of(*original)
+                && self.computes_class(id, self.class_of(*original))
                 && self.universe.ops.get(op).effects.is_sited()
                 && node.children.last() == Some(&self.class_of(*token))
                 && !operands.contains(&self.class_of(*original))
                 && constants.iter().all(|c| self.view.class(*c).constant.is_some())
         };
         (!stands()).then_some(Violation::NotAtSite(segment, site))
+    }
+
+    /// Is a node one of a class, or of a class that is copied into it?
+    fn computes_class(&self, node: NodeId, class: ClassId) -> bool {
+        let mut from = FxHashSet::from_iter([self.view.node_class[node.index()]]);
+        while !from.contains(&class) {
+            let copies = self.view.nodes.iter().zip(&self.view.node_class).filter(|(n, _)| n.head == Head::Copy);
+            let into = copies.filter(|(n, _)| n.children.iter().any(|c| from.contains(c))).map(|(_, into)| *into);
+            let more: Vec<ClassId> = into.filter(|into| !from.contains(into)).collect();
+            if more.is_empty() {
+                return false;
+            }
+            from.extend(more);
+        }
+        true
     }
 
     /// A rule says that it may go: by itself where it only allocates. Otherwise all that the same match lets go
