@@ -13,6 +13,7 @@ pub mod demand;
 use crate::ir::{PayloadId, id};
 use rewright_typeprop::{OpId, Ty, Universe};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 id! {
     /// An e-class of a view.
@@ -140,6 +141,8 @@ pub struct EGraphView {
     pub licences: Vec<Licence>,
     /// Classes that hold two different constants.
     pub contradictions: Vec<ClassId>,
+    /// Classes that hold the values of another one at some types only, and which one; see [`demand`].
+    pub parts: BTreeMap<ClassId, ClassId>,
     /// The unit's budget ended before its rules did.
     pub exhausted: bool,
 }
@@ -158,6 +161,11 @@ impl EGraphView {
     /// A class.
     pub fn class(&self, id: ClassId) -> &Class {
         &self.classes[id.index()]
+    }
+
+    /// The class of all nodes that are equal to those of this one, whatever their types.
+    pub fn whole(&self, id: ClassId) -> ClassId {
+        self.parts.get(&id).copied().unwrap_or(id)
     }
 
     /// The nodes that compute a class: its own, and those of classes that are copied into it.

@@ -156,7 +156,12 @@ impl Splitter<'_> {
         }
         let maximal = self.maximal(accepted);
         let constant = self.view.class(class).constant;
-        *self.at.entry((class, maximal)).or_insert_with(|| new_class(&mut self.view, constant))
+        let view = &mut self.view;
+        *self.at.entry((class, maximal)).or_insert_with(|| {
+            let part = new_class(view, constant);
+            view.parts.insert(part, class);
+            part
+        })
     }
 
     /// The class for the nodes of exactly one type of a class.

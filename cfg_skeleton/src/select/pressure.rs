@@ -149,16 +149,15 @@ impl<'a, 'c> Lives<'a, 'c> {
     /// The registers that a class is kept in; `None` for constants and for what is no value.
     fn file(&self, class: ClassId) -> Option<File> {
         let view = self.choices.view;
-        let class = view.class(class);
-        if class.constant.is_some() {
+        if view.class(class).constant.is_some() {
             return None;
         }
         let types = &self.choices.universe.types;
-        let ty = class.nodes.iter().find_map(|id| {
+        let ty = view.members(class).iter().find_map(|id| {
             let node = view.node(*id);
             match node.head {
                 Head::Op(op) => types.find_instance(self.choices.universe.ops.get(op).results.first()?, &node.types),
-                Head::Token(_) => None,
+                Head::Token(_) | Head::Copy => None,
                 Head::Const(_) | Head::Leaf(_) | Head::Proj(_) | Head::Opaque(_) => node.types.first().copied(),
             }
         })?;

@@ -9,6 +9,7 @@ use rewright_typeprop::eval::{evaluate, literal};
 use rewright_typeprop::{Outcome, Term, Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::hash::Hash;
 
@@ -24,16 +25,24 @@ pub(crate) trait Known {
     fn value_of(&self, node: &Node<Self::Id>) -> Option<Self::Id>;
 }
 
-/// The classes of a view.
+/// The classes of a view. Those that hold one value at several types are one here.
 pub(crate) struct Classes<'a> {
     view: &'a EGraphView,
     /// Filled when the first node is looked for.
-    nodes: OnceCell<FxHashMap<&'a Node<ClassId>, ClassId>>,
+    nodes: OnceCell<FxHashMap<Cow<'a, Node<ClassId>>, ClassId>>,
 }
 
 impl<'a> Classes<'a> {
     pub(crate) fn new(view: &'a EGraphView) -> Self {
         Classes { view, nodes: OnceCell::new() }
+    }
+
+    fn whole<'n>(&self, node: &'n Node<ClassId>) -> Cow<'n, Node<ClassId>> {
+        if self.view.parts.is_empty() {
+            return Cow::Borrowed(node);
+        }
+        let children = node.children.iter().map(|c| self.view.whole(*c)).collect();
+        Cow::Owned(Node { head: node.head, types: node.types.clone(), children })
     }
 }
 
@@ -45,8 +54,9 @@ impl Known for Classes<'_> {
     }
 
     fn value_of(&self, node: &Node<ClassId>) -> Option<ClassId> {
-        let index = || self.view.nodes.iter().zip(self.view.node_class.iter().copied()).collect();
-        self.nodes.get_or_init(index).get(node).copied()
+        let classes = || self.view.node_class.iter().map(|class| self.view.whole(*class));
+        let index = || self.view.nodes.iter().map(|node| self.whole(node)).zip(classes()).collect();
+        self.nodes.get_or_init(index).get(&self.whole(node)).copied()
     }
 }
 
