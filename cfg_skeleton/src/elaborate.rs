@@ -244,7 +244,11 @@ impl Emitter<'_> {
         };
         let args: SmallVec<[Value; 3]> = uses.iter().map(|used| self.value(block, *used)).collect::<Result<_, _>>()?;
         let inst = self.out.append(block, kind, &args, &types);
-        self.out.insts[inst.index()].origin = self.originals.origin(self.view.node_class[id.index()], id);
+        // Whatever is executed in place of a statement came from it.
+        self.out.insts[inst.index()].origin = match self.resolution.site_of(class) {
+            Some(site) => self.f.inst(self.skeleton.statement(site).inst).origin,
+            None => self.originals.origin(self.view.node_class[id.index()], id),
+        };
         Ok(self.out.inst(inst).results.clone())
     }
 

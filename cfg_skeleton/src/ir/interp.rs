@@ -51,6 +51,9 @@ pub struct State<'a> {
     pub memory: &'a Memory,
 }
 
+/// What an instruction gives: one value per result.
+pub type Results = SmallVec<[i64; 2]>;
+
 /// What the interpreter asks of the outside world. Every method has a default.
 pub trait Host {
     /// The front end's number for a trap code that a pack names.
@@ -65,7 +68,7 @@ pub trait Host {
     }
 
     /// Executes an instruction that is opaque, or an operation without a meaning; one value per result.
-    fn execute(&mut self, inst: &Inst, args: &[i64], memory: &mut Memory) -> Result<SmallVec<[i64; 2]>, Outcome> {
+    fn execute(&mut self, inst: &Inst, args: &[i64], memory: &mut Memory) -> Result<Results, Outcome> {
         let _ = (inst, args, memory);
         Err(Outcome::Unsupported("an instruction that is not modelled".into()))
     }
