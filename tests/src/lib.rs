@@ -1,1 +1,3 @@
-//! x
+//! What tests of more than one crate share.
+
+pub mod domain;

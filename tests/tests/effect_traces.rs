@@ -1,0 +1,236 @@
+//! Random programs over a domain with effects, before and after: what they do to the outside is the same, in the same
+//! order, but for the statements that the remarks list.
+//!
+//! Each statement of a program carries a number, which survives optimisation. Both versions run in the interpreter,
+//! whose outside notes every statement that is executed. What the rules claim (that a copy is as good as the original,
+//! that unlocking undoes locking) is true of that outside, so results and operands are the same, too.
+
+use rewright_cfg_skeleton::ir::interp::{Host, Memory, Outcome, Results, run};
+use rewright_cfg_skeleton::ir::{Function, Inst, InstKind};
+use rewright_cfg_skeleton::testing::random::Random;
+use rewright_tests::domain::Optimised;
+use rewright_typeprop::Universe;
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+const PACK: &str = "
+pack traces
+type i32 model bv32
+type Item
+
+fn look(x: Item) -> Item pure cost 5
+fn pair(x: Item, y: Item) -> Item pure cost 5
+fn is_odd(x: Item) -> i32 pure cost 1
+fn less_one(n: i32) -> i32 pure cost 1
+fn copy(x: Item) -> Item effects allocates(heap) cost 50
+fn sort(x: Item) -> Item effects allocates(heap) cost 60
+fn lock(m: Item) -> Item effects io cost 20
+fn unlock(m: Item) -> Item effects io cost 20
+fn say(x: Item) -> Item effects io cost 20
+fn get() -> Item effects reads(cell) cost 8
+fn put(x: Item) -> () effects writes(cell) cost 8
+
+ruleset relaxed {
+  unsafe rule look_copy(a: Item): look(copy(a)) => look(a)
+    removes allocates(heap) because \"a copy looks the same\"
+  unsafe rule pair_copies(a: Item, b: Item): pair(copy(a), copy(b)) => pair(a, b)
+    removes allocates(heap) because \"copies look the same\"
+  unsafe rule sort_copy(a: Item): sort(copy(a)) => sort(a)
+    removes allocates(heap) because \"sorting copies\"
+  unsafe rule sort_sort(a: Item): sort(sort(a)) => sort(a)
+    removes allocates(heap) because \"sorted is sorted\"
+  unsafe rule unlock_lock(m: Item): unlock(lock(m)) => m
+    removes io because \"nothing happens in between\"
+}
+ruleset plain {
+  rule get_put(x: Item): get() after put(x) after s => x
+  rule put_put(x: Item, y: Item): put(x) after put(y) after s => put(x) after s
+  rule pair_same(x: Item): pair(x, x) => look(x)
+}
+schedule default { saturate relaxed  saturate plain }
+";
+
+/// What the operations mean here.
+struct Outside<'u> {
+    universe: &'u Universe,
+    cell: i64,
+    /// Statements in order: number, operation, operands, and whether the outside sees them.
+    trace: Vec<(Option<u32>, String, Vec<i64>, bool)>,
+}
+
+impl Host for Outside<'_> {
+    fn execute(&mut self, inst: &Inst, args: &[i64], _: &mut Memory) -> Result<Results, Outcome> {
+        let InstKind::Op { op, .. } = inst.kind else { return Err(Outcome::Unsupported("not an operation".into())) };
+        let decl = self.universe.ops.get(op);
+        if decl.effects.is_sited() {
+            self.trace.push((inst.origin, decl.name.clone(), args.to_vec(), decl.effects.io));
+        }
+        let value = match (decl.name.as_str(), args) {
+            ("look", [x]) => x.wrapping_mul(31).wrapping_add(7),
+            ("pair", [x, y]) if x == y => x.wrapping_mul(31).wrapping_add(7),
+            ("pair", [x, y]) => x.wrapping_mul(17).wrapping_sub(y.wrapping_mul(5)),
+            ("is_odd", [x]) => x >> 3 & 1,
+            ("less_one", [n]) => n - 1,
+            ("copy", [x]) => *x,
+            ("sort", [x]) => x | 1,
+            ("lock" | "unlock", [x]) => x ^ 2,
+            ("say", [x]) => x.wrapping_add(1000),
+            ("get", []) => self.cell,
+            ("put", [x]) => {
+                self.cell = *x;
+                return Ok(Results::new());
+            }
+            (name, _) => return Err(Outcome::Unsupported(name.into())),
+        };
+        Ok([value].into_iter().collect())
+    }
+}
+
+/// A program in the making.
+struct Writer {
+    random: Random,
+    text: String,
+    /// Values that can be used here.
+    items: Vec<String>,
+    values: u32,
+    blocks: u32,
+    statements: u32,
+}
+
+impl Writer {
+    /// A function of about so many statements.
+    fn function(seed: u64, size: usize) -> String {
+        let items = vec!["%x0".to_string(), "%x1".to_string()];
+        let text = "func %f(%x0: Item, %x1: Item) -> (Item, Item, Item) {\n".to_string();
+        let mut writer = Writer { random: Random(seed), text, items, values: 2, blocks: 0, statements: 0 };
+        writer.statements(size, 2);
+        let last = writer.call("get", 0);
+        let (a, b) = (writer.item(), writer.item());
+        writer.text + &format!("  return {a}, {b}, {last}\n}}\n")
+    }
+
+    /// Some value, most likely the last one: rules are about what follows each other.
+    fn item(&mut self) -> String {
+        let back = if self.random.once_in(3) { self.random.below(self.items.len()) } else { 0 };
+        self.items[self.items.len() - 1 - back].clone()
+    }
+
+    fn fresh(&mut self) -> String {
+        self.values += 1;
+        format!("%v{}", self.values)
+    }
+
+    /// A call with a result.
+    fn call(&mut self, name: &str, operands: usize) -> String {
+        let args: Vec<String> = (0..operands).map(|_| self.item()).collect();
+        let result = self.fresh();
+        self.statements += 1;
+        let _ = writeln!(self.text, "  {result} = {name} {} !{}", args.join(", "), self.statements);
+        self.items.push(result.clone());
+        result
+    }
+
+    fn statements(&mut self, count: usize, depth: u32) {
+        for _ in 0..count {
+            match self.random.below(if depth > 0 { 13 } else { 11 }) {
+                0 | 1 => drop(self.call("look", 1)),
+                2 => drop(self.call("pair", 2)),
+                3 | 4 => drop(self.call("copy", 1)),
+                5 => drop(self.call("sort", 1)),
+                6 => drop(self.call("lock", 1)),
+                7 => {
+                    self.call("lock", 1);
+                    let between = self.random.below(2);
+                    self.statements(between, 0);
+                    self.call("unlock", 1);
+                }
+                8 => drop(self.call("say", 1)),
+                9 => drop(self.call("get", 0)),
+                10 => {
+                    let x = self.item();
+                    self.statements += 1;
+                    let _ = writeln!(self.text, "  put {x} !{}", self.statements);
+                }
+                11 => self.branch(depth - 1),
+                _ => self.repeat(depth - 1),
+            }
+        }
+    }
+
+    fn block(&mut self) -> u32 {
+        self.blocks += 1;
+        self.blocks
+    }
+
+    fn branch(&mut self, depth: u32) {
+        let (n, x, odd) = (self.block(), self.item(), self.fresh());
+        let _ = writeln!(self.text, "  {odd} = is_odd {x}\n  br {odd}, then{n}, else{n}");
+        let known = self.items.len();
+        for side in ["then", "else"] {
+            let _ = writeln!(self.text, "{side}{n}:");
+            let count = self.random.below(4);
+            self.statements(count, depth);
+            let out = self.item();
+            let _ = writeln!(self.text, "  jump join{n}({out})");
+            self.items.truncate(known);
+        }
+        let joined = self.fresh();
+        let _ = writeln!(self.text, "join{n}({joined}: Item):");
+        self.items.push(joined);
+    }
+
+    fn repeat(&mut self, depth: u32) {
+        let (n, x, times, item, left, next) =
+            (self.block(), self.item(), self.fresh(), self.fresh(), self.fresh(), self.fresh());
+        let _ = writeln!(self.text, "  {times}: i32 = const 2\n  jump loop{n}({x}, {times})");
+        let _ = writeln!(self.text, "loop{n}({item}: Item, {left}: i32):");
+        self.items.push(item);
+        let count = 1 + self.random.below(4);
+        self.statements(count, depth);
+        let out = self.item();
+        let _ = writeln!(self.text, "  {next} = less_one {left}\n  br {next}, loop{n}({out}, {next}), out{n}\nout{n}:");
+    }
+}
+
+/// Results, the cell, and the trace of a run.
+fn observe<'u>(f: &Function, universe: &'u Universe, args: &[i64]) -> (Outcome, Outside<'u>) {
+    let mut outside = Outside { universe, cell: 5, trace: vec![] };
+    let outcome = run(f, universe, args, &mut Memory::default(), &mut outside, 100_000);
+    (outcome, outside)
+}
+
+const SEED: u64 = 7_000;
+const COUNT: u64 = 250;
+
+#[test]
+fn the_outside_sees_the_same_but_for_what_remarks_list() {
+    let (mut relaxed, mut kept, mut io_gone) = (0, 0, 0);
+    for seed in SEED..SEED + COUNT {
+        let text = Writer::function(seed, 8);
+        let done = Optimised::new(PACK, &text);
+        let outcome = done.outcome("f");
+        let gone: BTreeSet<u32> =
+            outcome.relaxed.iter().map(|r| r.origin.expect("every statement has its number")).collect();
+        relaxed += gone.len();
+        io_gone += outcome.relaxed.iter().filter(|r| r.operation == "lock").count();
+        let universe = &done.after.universe;
+        for args in [[0, 0], [13, 8], [1 << 40 | 11, -9]] {
+            let (returned, before) = observe(&done.before.module.functions[0], universe, &args);
+            let (returned_after, after) = observe(&outcome.function, universe, &args);
+            let shown = || format!("seed {seed}, arguments {args:?}, without {gone:?}\n{text}\n{}", done.text("f"));
+            assert!(matches!(returned, Outcome::Return(_)), "{returned:?}\n{}", shown());
+            assert_eq!((returned, before.cell), (returned_after, after.cell), "{}", shown());
+            let listed = |number: &Option<u32>| number.is_some_and(|n| gone.contains(&n));
+            let expected: Vec<_> = before.trace.into_iter().filter(|(n, ..)| !listed(n)).collect();
+            kept += expected.len();
+            // Operands of what the outside does not see may be simpler than they were.
+            let seen = |trace: &[(Option<u32>, String, Vec<i64>, bool)]| -> Vec<_> {
+                let all = trace.iter().cloned();
+                all.map(|(n, name, args, io)| (n, name, if io { args } else { vec![] })).collect()
+            };
+            assert_eq!(seen(&expected), seen(&after.trace), "{}", shown());
+        }
+    }
+    println!("{COUNT} programs: {relaxed} statements left out, {io_gone} locks among them; {kept} executed statements");
+    assert!(relaxed > COUNT as usize / 2 && io_gone > 5 && kept > 5 * COUNT as usize, "the rules had much to do");
+}
