@@ -15,7 +15,7 @@ use crate::ir::{
 use crate::select::{Def, Selection, StatementChoice, Status};
 use crate::skeleton::{CheckKey, SegmentId, Skeleton, StatementKind};
 use indexmap::IndexMap;
-use rewright_typeprop::ops::{Cost, Laws, OpParam, TrapCheck};
+use rewright_typeprop::ops::{Cost, OpParam, TrapCheck};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeDecl;
 use rewright_typeprop::{Effects, Model, Op, OpId, Repr, Scalar, Term, Ty, TypeExpr, TypeParam, Universe};
@@ -61,28 +61,14 @@ pub fn universe() -> Universe {
             name: name.trim_start_matches("const ").into(),
             ty: (*ty).clone(),
             constant: name.starts_with("const "),
-            variadic: false,
         };
         list.iter().map(param).collect()
     };
     let op = |name: &str, params: Vec<OpParam>, results: Vec<TypeExpr>, cost: u32| Op {
-        name: name.into(),
-        unique: String::new(),
         pack: "test".into(),
         tparams: vec![TypeParam { name: "T".into(), bound: Some(int.clone()) }],
-        params,
-        results,
-        effects: Effects::default(),
-        checks: vec![],
         cost: Cost::Fixed(cost),
-        laws: Laws::default(),
-        model: None,
-        spec: None,
-        symbol: None,
-        names: Default::default(),
-        host: false,
-        link: None,
-        requires: vec![],
+        ..Op::new(name, params, results)
     };
     let binary = [
         ("iadd", Model::Add, 1),

@@ -235,29 +235,17 @@ impl Evaluator<'_> {
 mod tests {
     use super::*;
     use crate::model::Model;
-    use crate::ops::{Cost, Effects, Laws, OpParam};
+    use crate::ops::OpParam;
     use crate::types::{TypeDecl, TypeDeclId, TypeParam};
 
     fn op(name: &str, arity: usize, model: Option<Model>, spec: Option<Term>) -> Op {
-        let param = |i| OpParam { name: format!("x{i}"), ty: TypeExpr::Param(0), constant: false, variadic: false };
+        let param = |i| OpParam { name: format!("x{i}"), ty: TypeExpr::Param(0), constant: false };
         Op {
-            name: name.into(),
-            unique: String::new(),
             pack: "test".into(),
             tparams: vec![TypeParam { name: "T".into(), bound: None }],
-            params: (0..arity).map(param).collect(),
-            results: vec![TypeExpr::Param(0)],
-            effects: Effects::default(),
-            checks: vec![],
-            cost: Cost::Fixed(1),
-            laws: Laws::default(),
             model,
             spec,
-            symbol: None,
-            names: Default::default(),
-            host: false,
-            link: None,
-            requires: vec![],
+            ..Op::new(name, (0..arity).map(param).collect(), vec![TypeExpr::Param(0)])
         }
     }
 

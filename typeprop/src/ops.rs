@@ -22,8 +22,6 @@ pub struct OpParam {
     /// `const`: the argument is a compile-time constant and is an immediate of the instruction, so it is never
     /// charged as a value nor kept in a register.
     pub constant: bool,
-    /// `xs...`
-    pub variadic: bool,
 }
 
 /// What an operation may do besides computing its results.
@@ -160,6 +158,29 @@ pub struct Op {
 pub const BODY: &str = "body";
 
 impl Op {
+    /// A pure operation over closed types, without a meaning, that costs 1. The table gives it its unique name.
+    pub fn new(name: impl Into<String>, params: Vec<OpParam>, results: Vec<TypeExpr>) -> Op {
+        Op {
+            name: name.into(),
+            unique: String::new(),
+            pack: String::new(),
+            tparams: vec![],
+            params,
+            results,
+            effects: Effects::default(),
+            checks: vec![],
+            cost: Cost::Fixed(1),
+            laws: Laws::default(),
+            model: None,
+            spec: None,
+            symbol: None,
+            names: BTreeMap::new(),
+            host: false,
+            link: None,
+            requires: vec![],
+        }
+    }
+
     /// May it be computed on constants: by its model or its spec, by a Rust function, or by a body in the input?
     pub fn has_meaning(&self) -> bool {
         self.model.is_some() || self.spec.is_some() || self.host || self.names.contains_key(BODY)

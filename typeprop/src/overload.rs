@@ -60,9 +60,7 @@ pub fn resolve(
 
 /// The type arguments at which an operation takes these operands; `None` if it does not.
 pub fn fit(types: &mut TypeStore, op: &Op, call: CallTypes<'_>) -> Option<TypeArgs> {
-    let variadic = op.params.last().is_some_and(|p| p.variadic);
-    let fixed = op.params.len() - usize::from(variadic);
-    if call.args.len() < fixed || (!variadic && call.args.len() > fixed) {
+    if call.args.len() != op.params.len() {
         return None;
     }
     let mut holes = Holes { types, known: SmallVec::from_elem(None, op.tparams.len()) };
@@ -73,7 +71,7 @@ pub fn fit(types: &mut TypeStore, op: &Op, call: CallTypes<'_>) -> Option<TypeAr
         holes.known = call.explicit.iter().map(|ty| Some(Known { ty: *ty, exact: true })).collect();
     }
     for (i, arg) in call.args.iter().enumerate() {
-        let param = op.params.get(i).or(op.params.last())?;
+        let param = op.params.get(i)?;
         if !holes.takes(&param.ty, *arg) {
             return None;
         }
@@ -94,7 +92,7 @@ pub fn fit(types: &mut TypeStore, op: &Op, call: CallTypes<'_>) -> Option<TypeAr
     }
     // A parameter that a later operand made larger must still take the earlier ones.
     let all = call.args.iter().enumerate().all(|(i, arg)| {
-        let param = op.params.get(i).or(op.params.last());
+        let param = op.params.get(i);
         param.and_then(|p| types.instantiate(&p.ty, &targs)).is_some_and(|want| types.is_subtype(*arg, want))
     });
     all.then_some(targs)

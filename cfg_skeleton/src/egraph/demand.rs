@@ -50,7 +50,7 @@ pub fn split(view: &EGraphView, input: &EGraphInput, universe: &Universe) -> Opt
             let wanted = match node.head {
                 Head::Op(op) => {
                     let params = &universe.ops.get(op).params;
-                    let param = params.get(position).or(params.last().filter(|p| p.variadic));
+                    let param = params.get(position);
                     param.map(|p| universe.types.find_instance(&p.ty, &node.types))
                 }
                 Head::Opaque(_) => opaque.get(node).map(|operands| operands[position]),

@@ -311,12 +311,8 @@ impl Verifier<'_> {
                 self.report(place, Defect::Bound { op: op.unique.clone(), bound, found });
             }
         }
-        let fixed = op.params.len() - usize::from(op.params.last().is_some_and(|p| p.variadic));
-        if fixed == op.params.len() || inst.args.len() < fixed {
-            self.count(place, "operands", fixed, inst.args.len());
-        }
-        for (i, arg) in inst.args.iter().enumerate() {
-            let Some(param) = op.params.get(i).or(op.params.last().filter(|p| p.variadic)) else { break };
+        self.count(place, "operands", op.params.len(), inst.args.len());
+        for (param, arg) in op.params.iter().zip(&inst.args) {
             match types.find_instance(&param.ty, targs) {
                 Some(expected) => self.expect(place, *arg, expected),
                 None => self.report(place, Defect::Unknown("type of a parameter")),

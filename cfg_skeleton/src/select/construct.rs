@@ -175,7 +175,7 @@ impl<'a> Choices<'a> {
                 let op = self.universe.ops.get(id);
                 let values = children.len().checked_sub(usize::from(op.effects.takes_state()))?;
                 for (i, class) in children[..values].iter().enumerate() {
-                    let param = op.params.get(i).or(op.params.last());
+                    let param = op.params.get(i);
                     if param.is_some_and(|p| p.constant) {
                         self.view.class(*class).constant?;
                     } else {

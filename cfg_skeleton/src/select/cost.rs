@@ -30,7 +30,7 @@ pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe
             _ => &[],
         };
         for (i, arg) in inst.args.iter().enumerate() {
-            wanted[arg.index()] |= !params.get(i).or(params.last()).is_some_and(|p| p.constant);
+            wanted[arg.index()] |= !params.get(i).is_some_and(|p| p.constant);
         }
     }
     let mut sum = 0u64;

@@ -201,7 +201,7 @@ impl Validator<'_> {
         let (all, _) = self.split(node);
         let Head::Op(op) = node.head else { return (all.to_vec(), vec![]) };
         let params = &self.universe.ops.get(op).params;
-        let constant = |i: usize| params.get(i).or(params.last()).is_some_and(|p| p.constant);
+        let constant = |i: usize| params.get(i).is_some_and(|p| p.constant);
         let pick = |wanted: bool| {
             let operands = all.iter().enumerate().filter(|(i, _)| constant(*i) == wanted);
             operands.map(|(_, class)| *class).collect()

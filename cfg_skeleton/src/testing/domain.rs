@@ -1,7 +1,7 @@
 //! A universe with a lattice of its own: matrices, symmetric ones among them.
 
 use super::universe;
-use rewright_typeprop::ops::{Cost, Laws, OpParam};
+use rewright_typeprop::ops::{Cost, OpParam};
 use rewright_typeprop::types::TypeDecl;
 use rewright_typeprop::{Effects, Op, TypeExpr, TypeParam, Universe};
 
@@ -31,25 +31,15 @@ pub fn domain() -> Universe {
     let mut declare = |name: &str, generic: bool, params: Vec<TypeExpr>, results: Vec<TypeExpr>| {
         let params = params.into_iter().enumerate();
         let op = Op {
-            name: name.into(),
-            unique: String::new(),
             pack: "test".into(),
             tparams: if generic { vec![tparam.clone()] } else { vec![] },
-            params: params
-                .map(|(i, ty)| OpParam { name: format!("x{i}"), ty, constant: false, variadic: false })
-                .collect(),
-            results,
             effects: Effects { io: name == "show", ..Effects::default() },
-            checks: vec![],
             cost: Cost::Fixed(10),
-            laws: Laws::default(),
-            model: None,
-            spec: None,
-            symbol: None,
-            names: Default::default(),
-            host: false,
-            link: None,
-            requires: vec![],
+            ..Op::new(
+                name,
+                params.map(|(i, ty)| OpParam { name: format!("x{i}"), ty, constant: false }).collect(),
+                results,
+            )
         };
         u.ops.declare(op);
     };

@@ -1,6 +1,6 @@
 //! A small universe for tests: the scalar operations of CLIF, without rules.
 
-use rewright_typeprop::ops::{Cost, Laws, Op, OpParam, TrapCheck};
+use rewright_typeprop::ops::{Cost, Op, OpParam, TrapCheck};
 use rewright_typeprop::types::{TypeDecl, TypeParam};
 use rewright_typeprop::{Effects, Repr, Scalar, TypeExpr, Universe};
 use std::collections::BTreeMap;
@@ -86,7 +86,6 @@ fn op(universe: &mut Universe, name: &str, params: &str, results: &str, int: &Ty
             name: word.to_lowercase(),
             ty: ty(word.trim_start_matches('=')),
             constant: word.starts_with('='),
-            variadic: false,
         })
         .collect();
     let results: Vec<TypeExpr> = results.split_whitespace().map(&mut ty).collect();
@@ -100,22 +99,12 @@ fn op(universe: &mut Universe, name: &str, params: &str, results: &str, int: &Ty
     };
     let checks = if effects.traps { vec![TrapCheck { code: "heap_oob".into(), condition: None }] } else { vec![] };
     universe.ops.declare(Op {
-        name: name.replace(' ', "_"),
-        unique: String::new(),
         pack: "sample".into(),
         tparams,
-        params,
-        results,
         effects,
         checks,
         cost: Cost::Fixed(3),
-        laws: Laws::default(),
-        model: None,
-        spec: None,
-        symbol: None,
         names: BTreeMap::from([("clif".to_string(), name.to_string())]),
-        host: false,
-        link: None,
-        requires: vec![],
+        ..Op::new(name.replace(' ', "_"), params, results)
     });
 }

@@ -5,9 +5,9 @@ use super::scope::Scope;
 use super::{Checker, FnPlace};
 use crate::program::{Fact, FactId};
 use crate::syntax::ast::{self, Item, ItemKind, Name, Param, Span, TParam, TypeKind};
-use rewright_typeprop::ops::{Cost, Laws, OpParam};
+use rewright_typeprop::ops::OpParam;
 use rewright_typeprop::types::{TypeDecl, TypeDeclId};
-use rewright_typeprop::{Effects, Op, Repr, TypeExpr, TypeParam, TypeStore};
+use rewright_typeprop::{Op, Repr, TypeExpr, TypeParam, TypeStore};
 use std::rc::Rc;
 
 /// Names that only the language itself gives a meaning.
@@ -316,9 +316,7 @@ impl<'a> Checker<'a> {
                 Some(ty) => self.type_expr(ty, tparams, scope),
             };
             match ty {
-                Some(ty) => {
-                    out.push(OpParam { name: param.name.node.clone(), ty, constant: param.constant, variadic: false })
-                }
+                Some(ty) => out.push(OpParam { name: param.name.node.clone(), ty, constant: param.constant }),
                 None => good = false,
             }
         }
@@ -353,23 +351,10 @@ impl<'a> Checker<'a> {
             return;
         }
         let op = self.program.universe.ops.declare(Op {
-            name: f.name.node.clone(),
-            unique: String::new(),
             pack: scope.pack.clone(),
             tparams,
-            params,
-            results,
-            effects: Effects::default(),
-            checks: Vec::new(),
-            cost: Cost::Fixed(1),
-            laws: Laws::default(),
-            model: None,
-            spec: None,
-            symbol: None,
-            names: Default::default(),
             host: f.host,
-            link: None,
-            requires: Vec::new(),
+            ..Op::new(f.name.node.clone(), params, results)
         });
         self.op_spans.push(f.name.span);
         self.fns.push(FnPlace { op, file, item });

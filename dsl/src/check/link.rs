@@ -39,9 +39,6 @@ impl Checker<'_> {
         if decl.results.len() > 1 {
             return Some("a function of C gives one result".into());
         }
-        if decl.params.iter().any(|p| p.variadic) {
-            return Some("a list has no number of arguments".into());
-        }
         let exprs = decl.params.iter().map(|p| &p.ty).chain(&decl.results);
         exprs.into_iter().find_map(|expr| match (expr, scalar_of(&self.program.universe.types, expr, &[])) {
             (TypeExpr::Param(_), _) => Some("its machine type would depend on a type parameter".into()),

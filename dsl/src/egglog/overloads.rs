@@ -26,7 +26,7 @@ pub(super) fn overload_rules(program: &Program) -> Vec<(OpId, OpId, Rule)> {
     for (general, op) in ops.iter() {
         for specific in ops.overloads(&op.name).iter().copied().filter(|id| *id != general) {
             let other = ops.get(specific);
-            let one_value = |op: &Op| op.results.len() == 1 && op.params.iter().all(|p| !p.variadic);
+            let one_value = |op: &Op| op.results.len() == 1;
             if one_value(op)
                 && one_value(other)
                 && op.effects == other.effects

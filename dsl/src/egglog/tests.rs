@@ -4,7 +4,7 @@ use super::print::{PrintOptions, print};
 use super::{compile, intern_types};
 use crate::program::{Conclusion, Guard, Program, Rule, RuleId, Var, VarKind};
 use crate::syntax::ast::Span;
-use rewright_typeprop::ops::{Cost, Effects, Laws, Op, OpParam};
+use rewright_typeprop::ops::{Laws, Op, OpParam};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::{TypeDecl, TypeParam};
 use rewright_typeprop::{Model, OpId, Repr, Scalar, Term, TypeExpr};
@@ -29,25 +29,13 @@ fn program() -> Program {
     for (name, commutative, model) in
         [("add", true, Model::Add), ("sub", false, Model::Sub), ("neg", false, Model::Neg), ("mul", true, Model::Mul)]
     {
-        let param = |i| OpParam { name: format!("x{i}"), ty: T, constant: false, variadic: false };
+        let param = |i| OpParam { name: format!("x{i}"), ty: T, constant: false };
         program.universe.ops.declare(Op {
-            name: name.into(),
-            unique: String::new(),
             pack: "test".into(),
             tparams: vec![TypeParam { name: "T".into(), bound: None }],
-            params: (0..model.arity()).map(param).collect(),
-            results: vec![T],
-            effects: Effects::default(),
-            checks: vec![],
-            cost: Cost::Fixed(1),
             laws: Laws { commutative, ..Laws::default() },
             model: Some(model),
-            spec: None,
-            symbol: None,
-            names: Default::default(),
-            host: false,
-            link: None,
-            requires: vec![],
+            ..Op::new(name, (0..model.arity()).map(param).collect(), vec![T])
         });
     }
     program

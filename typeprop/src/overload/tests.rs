@@ -1,7 +1,7 @@
 //! Overloads over a small lattice: the most specific one, ambiguity, and what type arguments come out.
 
 use super::*;
-use crate::ops::{Cost, Effects, Laws, OpParam};
+use crate::ops::OpParam;
 use crate::types::{TypeDeclId, TypeParam};
 use smallvec::smallvec;
 
@@ -34,27 +34,8 @@ impl Fixture {
 
     fn op(&mut self, name: &str, bounds: &[&str], params: Vec<TypeExpr>, result: TypeExpr) -> OpId {
         let tparams = bounds.iter().map(|b| TypeParam { name: "T".into(), bound: Some(self.app(b, vec![])) }).collect();
-        let params =
-            params.into_iter().map(|ty| OpParam { name: "x".into(), ty, constant: false, variadic: false }).collect();
-        self.u.ops.declare(Op {
-            name: name.into(),
-            unique: String::new(),
-            pack: "test".into(),
-            tparams,
-            params,
-            results: vec![result],
-            effects: Effects::default(),
-            checks: vec![],
-            cost: Cost::Fixed(1),
-            laws: Laws::default(),
-            model: None,
-            spec: None,
-            symbol: None,
-            names: Default::default(),
-            host: false,
-            link: None,
-            requires: vec![],
-        })
+        let params = params.into_iter().map(|ty| OpParam { name: "x".into(), ty, constant: false }).collect();
+        self.u.ops.declare(Op { pack: "test".into(), tparams, ..Op::new(name, params, vec![result]) })
     }
 
     fn named(&mut self, text: &str) -> Ty {

@@ -7,7 +7,7 @@ use crate::ir::calls::{CallGraph, summarise};
 use crate::ir::infer::{OpenCall, TypeFault, infer};
 use crate::ir::verify::{Defect, Place, verify};
 use crate::ir::{Access, Function, InstKind, Module, RegionId};
-use rewright_typeprop::ops::{Cost, Laws, OpParam};
+use rewright_typeprop::ops::OpParam;
 use rewright_typeprop::types::TypeData;
 use rewright_typeprop::{Effects, Op, OpId, Ty, TypeExpr, Universe};
 use std::collections::BTreeMap;
@@ -180,31 +180,13 @@ fn declare(text: &str, drafts: &[Draft], universe: &mut Universe) -> Result<Decl
 
 /// A function of the text as an operation. Its effects and its cost come later.
 fn operation(name: &str, params: &[Ty], results: &[Ty], universe: &Universe) -> Op {
-    let param = |(i, ty): (usize, &Ty)| OpParam {
-        name: format!("x{i}"),
-        ty: expression(universe, *ty),
-        constant: false,
-        variadic: false,
-    };
-    Op {
-        name: name.into(),
-        unique: String::new(),
-        pack: String::new(),
-        tparams: vec![],
-        params: params.iter().enumerate().map(param).collect(),
-        results: results.iter().map(|ty| expression(universe, *ty)).collect(),
-        effects: Effects::default(),
-        checks: vec![],
-        cost: Cost::Fixed(1),
-        laws: Laws::default(),
-        model: None,
-        spec: None,
-        symbol: None,
-        names: BTreeMap::new(),
-        host: false,
-        link: None,
-        requires: vec![],
-    }
+    let param =
+        |(i, ty): (usize, &Ty)| OpParam { name: format!("x{i}"), ty: expression(universe, *ty), constant: false };
+    Op::new(
+        name,
+        params.iter().enumerate().map(param).collect(),
+        results.iter().map(|ty| expression(universe, *ty)).collect(),
+    )
 }
 
 /// A closed type as an expression.

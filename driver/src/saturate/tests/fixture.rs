@@ -5,7 +5,7 @@ use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView, Head, InputId, Leaf
 use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::{Conclusion, Fact, FactId, Guard, Program, Rule, RuleId, Var, VarKind};
 use rewright_dsl::syntax::ast::Span;
-use rewright_typeprop::ops::{Cost, Effects, Laws, Op, OpParam};
+use rewright_typeprop::ops::{Effects, Op, OpParam};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::{TypeDecl, TypeDeclId, TypeParam};
 use rewright_typeprop::{Model, OpId, Repr, Scalar, Term, Ty, TypeExpr};
@@ -104,25 +104,11 @@ impl Fixture {
             }
         }
         let generic = bound.is_some() || params.iter().chain([&result]).any(mentions);
-        let param = |(i, ty)| OpParam { name: format!("x{i}"), ty, constant: false, variadic: false };
+        let param = |(i, ty)| OpParam { name: format!("x{i}"), ty, constant: false };
         self.program.universe.ops.declare(Op {
-            name: name.into(),
-            unique: String::new(),
             pack: "test".into(),
             tparams: if generic { vec![TypeParam { name: "T".into(), bound }] } else { vec![] },
-            params: params.into_iter().enumerate().map(param).collect(),
-            results: vec![result],
-            effects: Effects::default(),
-            checks: vec![],
-            cost: Cost::Fixed(1),
-            laws: Laws::default(),
-            model: None,
-            spec: None,
-            symbol: None,
-            names: Default::default(),
-            host: false,
-            link: None,
-            requires: vec![],
+            ..Op::new(name, params.into_iter().enumerate().map(param).collect(), vec![result])
         })
     }
 
