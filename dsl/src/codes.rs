@@ -321,6 +321,13 @@ const TYPES: &[Code] = &[
         "The argument of a `const` parameter must be known at compile time: a literal, a `const` variable of the \
          rule, or on the right side of a dynamic rule `eval(..)`.",
     ),
+    code(
+        "RW0320",
+        "ambiguous declarations",
+        "Two functions of one name take the same arguments, and neither is more specific: each takes arguments that \
+         the other does not. Which of them a call means would be left open. Declare the function for the arguments \
+         that both take, or make the parameters of one of them narrower.",
+    ),
 ];
 
 /// `RW04xx`: rules, and what is not yet supported.

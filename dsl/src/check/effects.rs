@@ -40,8 +40,9 @@ impl Statement {
 }
 
 impl Checker<'_> {
-    pub(super) fn check_effects(&mut self, left_at: Span, right_at: Span, left: &Term, right: &Term) {
-        self.keeps_effects(left_at, right_at, left, right);
+    /// `left` is the root, then the other patterns of a `match` block.
+    pub(super) fn check_effects(&mut self, left_at: Span, right_at: Span, left: &[Term], right: &Term) {
+        self.keeps_effects(left_at, right_at, &left[0], &left[1..], right);
     }
 
     pub(super) fn check_effects_back(&mut self, left_at: Span, right_at: Span, left: &Term, right: &Term) {
@@ -49,7 +50,7 @@ impl Checker<'_> {
             return;
         }
         let before = self.diagnostics.len();
-        self.keeps_effects(right_at, left_at, right, left);
+        self.keeps_effects(right_at, left_at, right, &[], left);
         // Both ways say the same if the first one said it already.
         if before > 0 && self.diagnostics.len() > before && self.diagnostics[before - 1].code == "RW0309" {
             self.diagnostics.truncate(before);
@@ -60,8 +61,9 @@ impl Checker<'_> {
         Statement::of(&self.program.universe.ops.get(op).effects)
     }
 
-    fn keeps_effects(&mut self, left_at: Span, right_at: Span, left: &Term, right: &Term) {
-        let (mut dropped, mut made) = (Vec::new(), Vec::new());
+    fn keeps_effects(&mut self, left_at: Span, right_at: Span, left: &Term, others: &[Term], right: &Term) {
+        let (mut dropped, mut made, mut there) = (Vec::new(), Vec::new(), Vec::new());
+        others.iter().for_each(|term| statements(term, &mut there));
         statements(left, &mut dropped);
         statements(right, &mut made);
         let root = |term: &Term| match term {
@@ -115,7 +117,8 @@ impl Checker<'_> {
                 );
             }
         }
-        let extra = made.iter().filter(|t| !dropped.contains(t)).cloned();
+        // A call that another pattern matches, in its state, is that one: its result may be used.
+        let extra = made.iter().filter(|t| !dropped.contains(t) && !there.contains(t)).cloned();
         let fresh_root = right_effect.filter(|_| root_effect.is_none()).map(|_| right.clone());
         for term in extra.chain(fresh_root).collect::<Vec<_>>() {
             if let Some((name, effect)) = self.name_and_effect(&term) {

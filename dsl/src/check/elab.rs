@@ -101,6 +101,8 @@ pub(crate) struct Elab<'c> {
     pub(crate) type_spans: &'c [Span],
     /// By operation: which arguments must be known to compute it; `None` if it cannot be computed.
     pub(crate) computable: &'c [Option<Vec<bool>>],
+    /// Overloads that are reported to be ambiguous: calls of them stay silent.
+    pub(crate) ambiguous: &'c [(OpId, OpId)],
     pub(crate) solver: Solver<'c>,
     pub(crate) tparams: Vec<TypeParam>,
     pub(crate) variables: Vec<Variable>,
@@ -128,6 +130,7 @@ impl<'c> super::Checker<'c> {
             op_spans: &self.op_spans,
             type_spans: &self.type_spans,
             computable: &self.computable,
+            ambiguous: &self.ambiguous,
             solver,
             tparams,
             variables: Vec::new(),

@@ -4,7 +4,7 @@
 //!
 //! 0. [`lists`]: what takes a list is written out per length.
 //! 1. [`decls`]: names. Types, effects, facts and the signatures of functions, file by file; a [`scope::Scope`]
-//!    says what each name means there.
+//!    says what each name means there. [`ambiguous`] compares the overloads of each name.
 //! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks.
 //! 3. [`rules`], [`mod@matches`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
 //!    overloads of [`overload`]; [`effects`] says what a plain rule may not do, [`relax`] what an `unsafe` one may. [`laws`] adds the rules that
@@ -15,6 +15,7 @@
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
 //! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
 
+mod ambiguous;
 mod blocks;
 mod computable;
 mod decls;
@@ -85,12 +86,14 @@ pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
         fact_spans: Vec::new(),
         has_subtypes: Vec::new(),
         computable: Vec::new(),
+        ambiguous: Vec::new(),
         fns: Vec::new(),
         rejected_rules: Vec::new(),
         rejected_sets: Vec::new(),
         written: Vec::new(),
     };
     checker.declare_all();
+    checker.ambiguous_overloads();
     checker.check_ops();
     checker.check_rules();
     checker.check_laws();
@@ -132,6 +135,8 @@ struct Checker<'a> {
     has_subtypes: Vec<bool>,
     /// By operation: which arguments must be known to compute it; `None` if it cannot be computed.
     computable: Vec<Option<Vec<bool>>>,
+    /// Overloads of which none is more specific, reported.
+    ambiguous: Vec<(rewright_typeprop::OpId, rewright_typeprop::OpId)>,
     fns: Vec<FnPlace<'a>>,
     /// Qualified names of rules and rulesets that were rejected.
     rejected_rules: Vec<String>,

@@ -87,7 +87,9 @@ impl Elab<'_> {
                 if open && !force {
                     return false;
                 }
-                match most_specific(&fitting, self.universe, self.solver.subtypes()) {
+                let whole: Vec<OpId> = fitting.iter().copied().filter(|op| self.takes_all(&call, *op)).collect();
+                let candidates = if whole.is_empty() { &fitting } else { &whole };
+                match most_specific(candidates, self.universe, self.solver.subtypes()) {
                     Some(op) => op,
                     None if !force => return false,
                     None => {
@@ -102,6 +104,23 @@ impl Elab<'_> {
             self.choose(id, chosen, targs, solver.forget());
         }
         true
+    }
+
+    /// Does a candidate take all that the arguments may be? A variable of a rule stands for values of every type below
+    /// its own; an overload that takes only some of them would make the rule narrower than it is written.
+    fn takes_all(&self, call: &Call, op: OpId) -> bool {
+        let mut solver = self.solver.clone();
+        let decl = self.universe.ops.get(op);
+        let targs = solver.instantiate(&decl.tparams);
+        call.explicit.iter().zip(&targs).all(|(ty, hole)| solver.unify(hole, ty).is_ok())
+            && call.args.iter().zip(&decl.params).all(|(arg, param)| {
+                let (ty, want) = (&self.node(*arg).ty, substitute(&param.ty, &targs));
+                let bounds = solver.upper_bounds(ty);
+                match bounds.is_empty() {
+                    true => solver.subtype(ty, &want).is_ok(),
+                    false => bounds.iter().any(|bound| solver.subtype(bound, &want).is_ok()),
+                }
+            })
     }
 
     fn choose(&mut self, id: NodeId, op: OpId, targs: Vec<IType>, holes: super::solve::Holes) {
@@ -158,8 +177,9 @@ impl Elab<'_> {
         for op in fitting.iter().take(6) {
             report = report.also(self.op_spans[op.0 as usize], signature(self.universe.ops.get(*op), self.universe));
         }
+        let said = |pair: &(OpId, OpId)| fitting.contains(&pair.0) && fitting.contains(&pair.1);
         let silent = call.args.iter().any(|a| matches!(self.node(*a).kind, NodeKind::Error));
-        if silent {
+        if silent || self.ambiguous.iter().any(said) {
             self.failed = true;
         } else {
             self.report(report);

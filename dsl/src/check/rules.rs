@@ -185,7 +185,7 @@ impl<'a> Checker<'a> {
         let relaxation = match rule.is_unsafe {
             Some(at) => self.relaxation(at, &shape, &said, &left[0], &right),
             None => {
-                self.check_effects(shape.left_at, shape.right_at, &left[0], &right);
+                self.check_effects(shape.left_at, shape.right_at, &left, &right);
                 if shape.both_ways {
                     self.check_effects_back(shape.left_at, shape.right_at, &left[0], &right);
                 }

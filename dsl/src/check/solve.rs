@@ -302,6 +302,14 @@ impl<'a> Solver<'a> {
         }
     }
 
+    /// What a type is known to be below, where it is an open hole.
+    pub(crate) fn upper_bounds(&self, ty: &IType) -> Vec<IType> {
+        match self.shallow(ty) {
+            IType::Var(hole) => self.holes[hole as usize].upper.clone(),
+            _ => vec![],
+        }
+    }
+
     /// Adds an upper bound to an open hole.
     fn bound(&mut self, hole: u32, bound: IType) -> Met {
         if let Some(kind) = self.holes[hole as usize].literal {

@@ -147,3 +147,27 @@ fn two_way_rules_are_two() {
     assert_eq!(&back.left[0], right);
     assert_eq!(p.rulesets["t.rules"].len(), 2);
 }
+
+#[test]
+fn a_variable_keeps_its_type_where_an_overload_wants_a_narrower_one() {
+    let p = program(
+        "type Matrix{T}
+         type Symmetric{T} <: Matrix{T}
+         fn norm{T}(a: Matrix{T}) -> i32 pure
+         fn norm{T}(a: Symmetric{T}) -> i32 pure
+         fn size{T}(a: Matrix{T}) -> i32 pure
+         rule all{T}(a: Matrix{T}): size(a) => norm(a)
+         rule some{T}(a: Symmetric{T}): size(a) => norm(a) + 0",
+    );
+    let called = |name: &str| {
+        let Conclusion::Equal(right) = &rule(&p, name).right else { panic!("an equality") };
+        let Term::Call { op, args, .. } = right else { panic!("a call") };
+        let op = match args[0] {
+            Term::Call { op, .. } => op,
+            _ => *op,
+        };
+        p.universe.ops.get(op).unique.clone()
+    };
+    assert_eq!(called("t.rules.all"), "norm");
+    assert_eq!(called("t.rules.some"), "norm.1");
+}
