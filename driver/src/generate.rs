@@ -1,4 +1,4 @@
-//! Made-up functions: random ones for differential tests, straight-line ones for timing curves.
+//! Made-up functions: random ones for differential tests.
 //!
 //! A random function uses whatever scalar operations the packs declare: arithmetic of all widths and of floats,
 //! conversions, memory through one pointer parameter (two regions, constant offsets and computed addresses), trapping
@@ -231,11 +231,4 @@ fn kind(op: &Op) -> Option<Kind> {
         (false, true, _) => Kind::Read,
         (_, false, _) => Kind::Write,
     })
-}
-
-/// A function of `statements` additions and multiplications, for timing curves.
-pub fn straight_line(universe: &Universe, statements: usize) -> Function {
-    let generator = Generator::new(universe, 0);
-    let shape = Shape { size: statements, depth: 0, memory: false, traps: false };
-    generator.function(1, shape)
 }

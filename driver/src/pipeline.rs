@@ -13,7 +13,7 @@
 use crate::saturate::{Engine, EngineError, RuleReport, SaturateOptions, print_runnable};
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
-use rewright_cfg_skeleton::select::{CostModel, Method, Status};
+use rewright_cfg_skeleton::select::{CostModel, Effort, Method, Status};
 use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_cfg_skeleton::{egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
@@ -134,8 +134,19 @@ pub struct FunctionOutcome {
 pub struct Phases {
     /// In pipeline order.
     pub times: BTreeMap<Phase, Duration>,
-    /// For each selection, in no particular order: its time, and how good it is.
-    pub selections: Vec<(Duration, Status)>,
+    /// In no particular order.
+    pub selections: Vec<Selected>,
+}
+
+/// What is known of one selection.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Selected {
+    /// All of it, with its validation.
+    pub time: Duration,
+    /// How good it is.
+    pub status: Status,
+    /// The integer program, if there was one.
+    pub effort: Option<Effort>,
 }
 
 /// A phase of the pipeline, in order.
@@ -481,12 +492,12 @@ impl Optimiser {
             registers: Some(select::Registers::X86_64),
             ..select::Options::default()
         };
-        let selection = phases
-            .time(Phase::Select, || select::select_with(skeleton, view, universe, cfg, &how))
+        let (selection, effort) = phases
+            .time(Phase::Select, || select::select_measured(skeleton, view, universe, cfg, &how))
             .map_err(|e| format!("selection failed: {e}"))?;
         unit.status = selection.status;
         unit.rematerialised = selection.rematerialised;
-        phases.selections.push((start.elapsed(), selection.status));
+        phases.selections.push(Selected { time: start.elapsed(), status: selection.status, effort });
         for (site, rule) in select::relaxed(skeleton, view, &selection) {
             let inst = unit.current.inst(skeleton.statement(site).inst);
             if let ir::InstKind::Op { op, .. } = inst.kind {

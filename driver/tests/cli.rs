@@ -59,7 +59,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 43] = [
+const COMPLAINTS: [(&str, i32, &str); 44] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -77,6 +77,7 @@ const COMPLAINTS: [(&str, i32, &str); 43] = [
     ("opt bytes.clif", 1, "not UTF-8"),
     ("opt good.clif --rules deep.rw", 1, "RW0104"),
     ("run good.clif --fn nope 1", 2, "has no function nope"),
+    ("bench --stories .", 2, "holds no story: a folder with pack.rw and input.ir or input.clif"),
     ("run good.clif --fn f", 2, "%f takes 1 arguments (i32), 0 given"),
     ("run good.clif --fn f x", 2, "expected an i32"),
     ("run deep.clif --fn f", 1, "deep.clif: 1:1"),

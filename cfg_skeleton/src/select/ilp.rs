@@ -4,19 +4,25 @@ use super::construct::Choices;
 use super::product::product;
 use super::{Budget, Method, Selection, Status, place};
 use crate::extract::{Extraction, Limits, extract};
+use std::time::{Duration, Instant};
 
-/// How large it was.
-#[derive(Clone, Copy, Debug, Default)]
-#[allow(dead_code, reason = "read by measurements in tests")]
-pub(crate) struct Size {
-    /// Product classes and their nodes before presolve.
-    pub(crate) classes: usize,
-    pub(crate) nodes: usize,
-    /// Nodes in parts that a solver or a search has to decide.
-    pub(crate) left: usize,
-    pub(crate) parts: usize,
+/// What the integer program of a selection was: how large, and how much work.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Effort {
+    /// Classes of the product, before presolve.
+    pub classes: usize,
+    /// Their nodes.
+    pub nodes: usize,
+    /// Nodes that presolve left for a solver or a search to decide between.
+    pub left: usize,
+    /// Parts that do not meet.
+    pub parts: usize,
     /// Solver runs.
-    pub(crate) runs: u32,
+    pub runs: u32,
+    /// Making the product.
+    pub build: Duration,
+    /// Presolve, and all that finds the choice and its bound.
+    pub solve: Duration,
 }
 
 /// Improves a selection. `None` where the product is over its budget.
@@ -25,15 +31,25 @@ pub(crate) fn improve(
     start: &Selection,
     budget: &Budget,
     limit: usize,
-) -> Option<(Selection, Size)> {
+) -> Option<(Selection, Effort)> {
+    let start_of_build = Instant::now();
     // Presolve leaves a small part; a product that is many times too large is not worth making.
     let (product, moved) = product(choices, start, limit.saturating_mul(16))?;
     let located = product.locate(choices, &moved);
     let limits =
         Limits { model: limit, search: budget.search, nodes: budget.nodes, runs: budget.runs, ..Limits::default() };
+    let start_of_solve = Instant::now();
     let Extraction { picks, cost, bound, left, parts, runs, .. } =
         extract(&product.graph, Method::Auto, &limits, Some(&located)).ok()?;
-    let size = Size { classes: product.graph.classes.len(), nodes: product.graph.node_count(), left, parts, runs };
+    let effort = Effort {
+        classes: product.graph.classes.len(),
+        nodes: product.graph.node_count(),
+        left,
+        parts,
+        runs,
+        build: start_of_solve - start_of_build,
+        solve: start_of_solve.elapsed(),
+    };
     let mut selection = place::sink(choices, place::tidy(choices, product.decode(choices, &picks)?));
     if selection.cost > start.cost {
         // Only where a part was left at its start's choices and presolve had better ones.
@@ -45,5 +61,5 @@ pub(crate) fn improve(
         slack if slack < 0.5 => Status::Optimal,
         slack => Status::Gap(slack / (selection.cost.max(1) as f64)),
     };
-    Some((selection, size))
+    Some((selection, effort))
 }

@@ -20,6 +20,7 @@ pub mod validate;
 
 pub use crate::extract::{Method, Status};
 pub(crate) use calls::executed;
+pub use ilp::Effort;
 pub use pressure::Registers;
 pub use prices::{CostModel, Execution, Prices, UNIT};
 pub use validate::{Violation, validate};
@@ -161,6 +162,17 @@ pub fn select_with(
     cfg: &Cfg,
     options: &Options,
 ) -> Result<Selection, SelectError> {
+    select_measured(skeleton, view, universe, cfg, options).map(|(selection, _)| selection)
+}
+
+/// [`select_with`], and what the integer program was, if there was one.
+pub fn select_measured(
+    skeleton: &Skeleton,
+    view: &EGraphView,
+    universe: &Universe,
+    cfg: &Cfg,
+    options: &Options,
+) -> Result<(Selection, Option<Effort>), SelectError> {
     if !view.contradictions.is_empty() {
         return Err(SelectError::Contradiction(view.contradictions.clone()));
     }
@@ -183,14 +195,14 @@ pub fn select_with(
     };
     let greedy = greedy::select(&choices)?;
     let limit = match options.method {
-        Method::Greedy => return finish(greedy),
+        Method::Greedy => return Ok((finish(greedy)?, None)),
         Method::Ilp => options.budget.model,
         Method::Auto => options.budget.auto_model,
     };
     match ilp::improve(&choices, &greedy, &options.budget, limit) {
         // A violation here is a bug in the product; the greedy selection does not know it.
-        Some((better, _)) => finish(better).or_else(|_| finish(greedy)),
-        None => finish(greedy),
+        Some((better, effort)) => Ok((finish(better).or_else(|_| finish(greedy))?, Some(effort))),
+        None => Ok((finish(greedy)?, None)),
     }
 }
 

@@ -1,7 +1,10 @@
 //! `rewright bench`: time per phase, and what the result costs, against Cranelift's own mid-end on the same functions.
 //!
 //! All figures come from one run: for each file our pipeline and Cranelift's pass alternate, `--repeat` times, and
-//! the fastest time of each is kept.
+//! the fastest time of each is kept. `--curve` and `--stories` measure other things: see [`curve`] and [`stories`].
+
+mod curve;
+mod stories;
 
 use super::{Finding, Format, opt, out, packs, sources};
 use crate::clif::import::Imported;
@@ -9,7 +12,7 @@ use crate::clif::losses::{Loss, Side, explain};
 use crate::clif::midend::{Code, Cranelift};
 use crate::clif::optimise::{ClifOptimiser, FileOutcome};
 use crate::clif::read::read_bytes;
-use crate::pipeline::{FunctionOutcome, Optimiser, Options, Phase};
+use crate::pipeline::{FunctionOutcome, Options, Phase, Selected};
 use anyhow::{Context, Result, anyhow};
 use rewright_cfg_skeleton::select::Status;
 use serde_json::json;
@@ -20,7 +23,7 @@ use std::time::{Duration, Instant};
 /// Arguments of `bench`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// CLIF files, or directories of them
+    /// CLIF files, or directories of them; with `--stories`, stories, or directories of them
     #[arg(required_unless_present = "curve")]
     paths: Vec<PathBuf>,
     #[command(flatten)]
@@ -30,9 +33,12 @@ pub(super) struct Args {
     /// Times that each file is run; the fastest counts
     #[arg(long, default_value_t = 3)]
     repeat: u32,
-    /// Instead of files: made-up functions of 10 to this many statements
-    #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "10000")]
+    /// Instead of files: made-up modules of 10 to this many statements, and the conversion both ways
+    #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "5000", conflicts_with = "stories")]
     curve: Option<usize>,
+    /// For each folder with a pack and an input: time per phase, and the integer program's size and time
+    #[arg(long)]
+    stories: bool,
     /// List the functions whose result costs more than Cranelift's, each with the reason
     #[arg(long)]
     losses: bool,
@@ -59,11 +65,14 @@ struct Measured {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    if args.stories {
+        return stories::run(&args);
+    }
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let options = args.how.options(&program)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     match args.curve {
-        Some(most) => curve(&args, &clif.optimiser, &options, most),
+        Some(most) => curve::run(&args, &clif.optimiser, &options, most),
         None => corpus(&args, &clif, &options),
     }
 }
@@ -185,9 +194,9 @@ struct Selections {
 }
 
 impl Selections {
-    fn new(list: Vec<(Duration, Status)>) -> Self {
+    fn new(list: Vec<Selected>) -> Self {
         let mut found = Selections { times: vec![], optimal: 0, greedy: 0, gaps: vec![] };
-        for (time, status) in list {
+        for Selected { time, status, .. } in list {
             found.times.push(time);
             match status {
                 Status::Optimal => found.optimal += 1,
@@ -338,39 +347,4 @@ fn report(
         }
     }
     out::result(&text);
-}
-
-fn curve(args: &Args, optimiser: &Optimiser, options: &Options, most: usize) -> Result<Finding> {
-    let mut rows = vec![];
-    let mut size = 10;
-    while size <= most {
-        let f = crate::generate::straight_line(&optimiser.program().universe, size);
-        let universe = &optimiser.program().universe;
-        let mut best: Option<(f64, f64)> = None;
-        for _ in 0..args.repeat.max(1) {
-            let batch = optimiser.optimise(std::slice::from_ref(&f), universe, options);
-            let total: f64 = batch.phases.times.values().map(Duration::as_secs_f64).sum();
-            let saturate = batch.phases.times.get(&Phase::Saturate).map_or(0.0, Duration::as_secs_f64);
-            let now = (total - saturate, saturate);
-            best = Some(best.map_or(now, |b| if now.0 + now.1 < b.0 + b.1 { now } else { b }));
-        }
-        let (rest, saturate) = best.unwrap_or_default();
-        rows.push((size, rest, saturate));
-        size = if size.to_string().starts_with('1') { size * 3 } else { size / 3 * 10 };
-    }
-    if args.format == Format::Json {
-        let rows: Vec<_> = rows
-            .iter()
-            .map(|(n, rest, saturate)| json!({ "statements": n, "seconds": rest, "saturate_seconds": saturate }))
-            .collect();
-        out::result(&format!("{:#}\n", json!(rows)));
-    } else {
-        let mut text = String::from("statements  us/statement without saturation  us/statement of saturation\n");
-        for (n, rest, saturate) in rows {
-            let per = |t: f64| t * 1e6 / n as f64;
-            text += &format!("{n:>10}  {:>31.2}  {:>26.2}\n", per(rest), per(saturate));
-        }
-        out::result(&text);
-    }
-    Ok(Finding::Clean)
 }

@@ -16,6 +16,11 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// One pack.
+    pub(super) fn of(pack: PathBuf) -> Self {
+        Rules { rules: vec![pack] }
+    }
+
     /// The program that the packs make; `None` where they have mistakes, which are on stderr then.
     pub(super) fn load(&self) -> Result<Option<Program>> {
         let packs = load(&self.rules)?;
