@@ -93,6 +93,40 @@ pub fn root(name: &Path) -> Result<Root, String> {
     Ok(Root { origin: Origin::Disk(shown), text, library: false })
 }
 
+/// Where packs that are imported come from.
+fn resolve(origin: &Origin) -> Result<String, String> {
+    match origin {
+        Origin::Std(path) => {
+            embedded(path).map(str::to_string).ok_or_else(|| "no such pack ships with rewright".to_string())
+        }
+        Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| format!("cannot read {path}: {e}")),
+    }
+}
+
+/// What packs and all that they import are, unchecked: whoever has the same program and the same texts has the same
+/// rules. Packs that ship are part of the program, and known by their names.
+pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
+    let mut texts = vec![];
+    for root in &mut roots {
+        texts.push(match &root.origin {
+            Origin::Std(path) => {
+                root.text.clear();
+                path.clone()
+            }
+            Origin::Disk(_) => root.text.clone(),
+        });
+    }
+    load::load(roots, &mut |origin: &Origin| {
+        let text = match origin {
+            Origin::Std(_) => String::new(),
+            Origin::Disk(_) => resolve(origin)?,
+        };
+        texts.push(text.clone());
+        Ok(text)
+    });
+    texts
+}
+
 /// Packs and all that they import, checked.
 pub struct Packs {
     /// What they say. Usable if no diagnostic is an error.
@@ -107,13 +141,7 @@ pub struct Packs {
 
 /// Loads and checks packs.
 pub fn load(roots: Vec<Root>) -> Packs {
-    let mut resolver = |origin: &Origin| match origin {
-        Origin::Std(path) => {
-            embedded(path).map(str::to_string).ok_or_else(|| "no such pack ships with rewright".to_string())
-        }
-        Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| format!("cannot read {path}: {e}")),
-    };
-    let loaded = load::load(roots, &mut resolver);
+    let loaded = load::load(roots, &mut |origin: &Origin| resolve(origin));
     let (mut program, found) = check::check(&loaded.files);
     let mut diagnostics = loaded.diagnostics;
     diagnostics.extend(found);

@@ -156,6 +156,8 @@ pub enum Phase {
     Normalise,
     /// Function to skeleton and e-graph input.
     Build,
+    /// Preparing rules, and emptying the e-graph.
+    Prepare,
     /// Insertion and rules.
     Saturate,
     /// The saturated e-graph, read back.
@@ -172,9 +174,10 @@ pub enum Phase {
 
 impl Phase {
     /// All, in order.
-    pub const ALL: [Phase; 8] = [
+    pub const ALL: [Phase; 9] = [
         Phase::Normalise,
         Phase::Build,
+        Phase::Prepare,
         Phase::Saturate,
         Phase::ReadBack,
         Phase::Changes,
@@ -188,6 +191,7 @@ impl Phase {
         match self {
             Phase::Normalise => "normalise",
             Phase::Build => "build",
+            Phase::Prepare => "prepare",
             Phase::Saturate => "saturate",
             Phase::ReadBack => "read back",
             Phase::Changes => "changes",
@@ -241,6 +245,8 @@ pub struct Optimiser {
     trap_code: fn(&str) -> u32,
     /// Operations that the back end cannot write: never selected.
     unwritable: BTreeSet<OpId>,
+    /// The engine sees rules when functions need them, not all at once.
+    on_demand: bool,
     /// Tells this optimiser's engines from those of others on the same thread.
     id: u64,
 }
@@ -251,21 +257,42 @@ thread_local! {
     static ENGINE: RefCell<Option<(u64, Engine)>> = const { RefCell::new(None) };
 }
 
+/// Leaves this thread's engine as it is, for a process that is about to end: taking it apart is a tenth of the work on a
+/// file of ordinary size.
+pub fn abandon_engine() {
+    ENGINE.with_borrow_mut(|slot| std::mem::forget(slot.take()));
+}
+
 impl Optimiser {
-    /// Lowers the program's rules.
-    pub fn new(mut program: Program, trap_code: fn(&str) -> u32) -> Result<Self, EngineError> {
+    /// Lowers the program's rules, and has the engine accept all of them.
+    pub fn new(program: Program, trap_code: fn(&str) -> u32) -> Result<Self, EngineError> {
+        let optimiser = Optimiser::on_demand(program, trap_code).all_at_once();
+        let engine = Engine::prepare(&optimiser.rules, &optimiser.program)?;
+        ENGINE.set(Some((optimiser.id, engine)));
+        Ok(optimiser)
+    }
+
+    /// Lowers the program's rules. The engine sees those that functions need, when they come: for a few functions that
+    /// is much less work.
+    pub fn on_demand(mut program: Program, trap_code: fn(&str) -> u32) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         intern_types(&mut program);
         let rules = compile(&program);
-        let optimiser = Optimiser {
+        Optimiser {
             program: Arc::new(program),
             rules: Arc::new(rules),
             trap_code,
             unwritable: BTreeSet::new(),
+            on_demand: true,
             id: NEXT.fetch_add(1, Ordering::Relaxed),
-        };
-        optimiser.with_engine(|_| ())?;
-        Ok(optimiser)
+        }
+    }
+
+    /// The same for many functions.
+    #[must_use]
+    pub fn all_at_once(mut self) -> Self {
+        self.on_demand = false;
+        self
     }
 
     /// The same for a back end that cannot write some operations.
@@ -285,13 +312,16 @@ impl Optimiser {
         &self.rules
     }
 
-    fn with_engine<T>(&self, work: impl FnOnce(&mut Engine) -> T) -> Result<T, EngineError> {
+    fn with_engine<T>(&self, work: impl FnOnce(&mut Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
         ENGINE.with_borrow_mut(|slot| {
             let engine = match slot {
                 Some((id, engine)) if *id == self.id => engine,
-                _ => &mut slot.insert((self.id, Engine::prepare(&self.rules, &self.program)?)).1,
+                _ => {
+                    let prepare = if self.on_demand { Engine::on_demand } else { Engine::prepare };
+                    &mut slot.insert((self.id, prepare(&self.rules, &self.program)?)).1
+                }
             };
-            Ok(work(engine))
+            work(engine)
         })
     }
 
@@ -320,8 +350,7 @@ impl Optimiser {
         if inputs.is_empty() {
             return Ok(vec![]);
         }
-        let saturated =
-            self.with_engine(|engine| engine.saturate(inputs, types, &self.saturate_options(options)))??;
+        let saturated = self.with_engine(|engine| engine.saturate(inputs, types, &self.saturate_options(options)))?;
         Ok(saturated.0)
     }
 
@@ -333,7 +362,7 @@ impl Optimiser {
         types: &TypeStore,
         options: &Options,
     ) -> Result<(String, bool), EngineError> {
-        let (_, trace) = self.with_engine(|engine| engine.trace(inputs, types, &self.saturate_options(options)))??;
+        let (_, trace) = self.with_engine(|engine| engine.trace(inputs, types, &self.saturate_options(options)))?;
         let printed = print_runnable(&self.rules, &self.program, types, inputs, &trace)?;
         Ok((printed, trace.exhausted))
     }
@@ -346,7 +375,8 @@ impl Optimiser {
 
     fn saturate_options(&self, options: &Options) -> SaturateOptions {
         let schedule = self.schedule(options);
-        SaturateOptions { budget: options.budget.clone(), log: options.log, schedule }
+        let without_rules = schedule.is_none();
+        SaturateOptions { budget: options.budget.clone(), log: options.log, schedule, without_rules }
     }
 
     /// Takes a function apart.
@@ -411,14 +441,15 @@ impl Optimiser {
                 self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options)))
             });
             let views = match saturated {
-                Ok(Ok((views, report))) => {
+                Ok((views, report)) => {
+                    batch.phases.move_time(Phase::Saturate, Phase::Prepare, report.times.base);
                     batch.phases.move_time(Phase::Saturate, Phase::ReadBack, report.times.read_back);
                     for (rule, report) in report.by_rule(&self.rules) {
                         batch.rules.entry(rule.0).or_default().add(report);
                     }
                     views
                 }
-                Ok(Err(error)) | Err(error) => {
+                Err(error) => {
                     for unit in active {
                         unit.state = State::Done(Fate::Failed(format!("saturation failed: {error}")));
                     }

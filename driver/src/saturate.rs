@@ -32,7 +32,7 @@ pub use budget::Budget;
 pub use emit::{NODE, STATE, Trace, print_runnable};
 
 use base::Base;
-use batch::Batch;
+use batch::{Batch, Rows};
 use budget::Step;
 use possible::Possible;
 use primitives::Shared;
@@ -75,6 +75,8 @@ pub struct SaturateOptions {
     pub log: bool,
     /// A schedule by qualified name; otherwise all rulesets in order, each until nothing changes.
     pub schedule: Option<String>,
+    /// No ruleset runs, only laws.
+    pub without_rules: bool,
 }
 
 /// What a run did.
@@ -168,16 +170,30 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// Prepares the base e-graph: declarations, rules and their plans. Milliseconds, once per thread.
+    /// An engine that prepares rules when a batch needs them.
+    ///
+    /// # Errors
+    /// None: it is [`Engine::prepare`] for whoever chooses between the two.
+    pub fn on_demand(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
+        Ok(Engine {
+            program: program.clone(),
+            plain: Base::new(false),
+            logging: Base::new(true),
+            shared: Arc::new(Shared::new(program, source)),
+            possible: Possible::new(program),
+            members: run::members(program),
+            thread: PhantomData,
+        })
+    }
+
+    /// Prepares the base e-graph: declarations, all rules and their plans.
     ///
     /// # Errors
     /// When egglog rejects the program, which is a bug in `dsl::egglog`.
     pub fn prepare(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
-        let shared = Arc::new(Shared::new(program, source));
-        let (mut plain, logging) = (Base::new(false), Base::new(true));
-        plain.prepare(program, &shared)?;
-        let (possible, members) = (Possible::new(program), run::members(program));
-        Ok(Engine { program: program.clone(), plain, logging, shared, possible, members, thread: PhantomData })
+        let mut engine = Engine::on_demand(program, source)?;
+        engine.plain.prepare(program, &engine.shared, &vec![true; program.rules.len()])?;
+        Ok(engine)
     }
 
     /// The program that this engine runs.
@@ -262,13 +278,15 @@ impl Engine {
         report.batches += 1;
         let start = Instant::now();
         let base = if options.log { &mut self.logging } else { &mut self.plain };
-        let mut egraph = base.take(&self.program, &self.shared)?;
+        let rows = Rows::new(&self.program, self.shared.source(), units)?;
+        let possible = self.possible.rules(rows.tables.iter().copied());
+        let mut egraph = base.take(&self.program, &self.shared, &possible)?;
         let taken = Instant::now();
-        let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units)?;
+        let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows)?;
         let inserted = Instant::now();
         let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
         self.shared.meter(|meter| meter.begin(&options.budget, &inputs));
-        let (steps, stopped) = run::run(&mut batch, plan, &self.possible, &self.members, &options.budget, report)?;
+        let (steps, stopped) = run::run(&mut batch, plan, &possible, &self.members, &options.budget, report)?;
         let ran = Instant::now();
         let mut views = read_back::views(&batch, options.log)?;
         for (view, exhausted) in views.iter_mut().zip(self.shared.meter(|meter| meter.exhausted())) {

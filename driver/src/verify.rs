@@ -175,7 +175,7 @@ fn key(program: &Program, rule: &Rule, cases: &[Case<'_>], options: &Options, ve
             parts.extend(question.script(encode::Ask::TrapsMore));
         }
     }
-    Key::of(parts.iter().map(String::as_str))
+    cache::key(parts.iter().map(String::as_str))
 }
 
 /// The operations that a rule and its meanings mention.

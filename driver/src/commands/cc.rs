@@ -1,60 +1,80 @@
 //! `rewright cc`: a C compiler that applies rules. `CC="rewright cc --rules mine.rw"`.
 
-use super::packs;
-use crate::llvm::optimise::LlvmOptimiser;
+use super::out;
+use crate::cache::{Cache, default_folder};
 use crate::wrapper::compile::{Tools, run as compile};
-use anyhow::{Context, Result, bail};
-use rewright_dsl::diagnostic::Severity;
+use crate::wrapper::rules::Rules;
+use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::path::PathBuf;
+
+/// Megabytes of objects that are kept where `REWRIGHT_CACHE_MB` does not say.
+const CACHE_MB: u64 = 1024;
+
+/// Names the socket of the server of a build.
+pub(super) const SERVER: &str = "REWRIGHT_SERVER";
 
 /// Arguments of `cc`: our own first, then the compiler's.
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(super) struct Args {
-    /// `--rules PACK` (repeatable; `std` by default) and `--strict` (fail where a failure of ours would otherwise
-    /// hand the file to the compiler as it is), then the compiler's arguments. The compiler is `clang-19` and LLVM's
-    /// `opt-19`, or what `REWRIGHT_CLANG` and `REWRIGHT_OPT` name; `REWRIGHT_LOG` names a file for a line per command
+    /// Our own first: `--rules PACK` (repeatable; `std` by default), `--strict` (fail where a failure of ours would
+    /// otherwise hand the file to the compiler as it is), `--no-cache`, `--keep DIR` (keep the LLVM IR that rules see,
+    /// for `rewright opt` and `rewright corpus`); then the compiler's. The compiler is `clang-19` and LLVM's `opt-19`,
+    /// or what `REWRIGHT_CLANG` and `REWRIGHT_OPT` name. Objects are kept by content (what the front end gives,
+    /// options, packs, programs) in `REWRIGHT_CACHE` (`~/.cache/rewright/cc`), up to `REWRIGHT_CACHE_MB` (1024), those
+    /// used longest ago removed first; deleting the folder is safe at any time. `REWRIGHT_LOG` names a file for a line
+    /// of JSON per command
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }
 
 /// Gives the compiler's own exit code.
 pub(super) fn run(args: Args) -> Result<i32> {
+    let named = |variable: &str| std::env::var_os(variable).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let limit = std::env::var("REWRIGHT_CACHE_MB").ok().and_then(|mb| mb.parse().ok()).unwrap_or(CACHE_MB);
+    let folder = named("REWRIGHT_CACHE").or_else(|| default_folder("cc"));
+    let mut tools = Tools {
+        compiler: named("REWRIGHT_CLANG").unwrap_or_else(|| "clang-19".into()),
+        opt: named("REWRIGHT_OPT").unwrap_or_else(|| "opt-19".into()),
+        rules: Rules { packs: vec![] },
+        server: named(SERVER),
+        cache: folder.map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20))),
+        log: named("REWRIGHT_LOG"),
+        keep: None,
+        strict: false,
+    };
     let mut rest = args.args.into_iter().peekable();
-    let (mut rules, mut strict) = (vec![], false);
     loop {
-        match rest.peek().and_then(|a| a.to_str()) {
+        let own = rest.peek().and_then(|a| a.to_str()).map(str::to_string);
+        match own.as_deref() {
             Some("--rules") => {
                 rest.next();
-                let pack = rest.next().context("--rules wants a pack")?;
-                rules.push(PathBuf::from(pack));
+                tools.rules.packs.push(rest.next().context("--rules wants a pack")?.into());
+            }
+            Some("--keep") => {
+                rest.next();
+                tools.keep = Some(rest.next().context("--keep wants a directory")?.into());
             }
             Some("--strict") => {
                 rest.next();
-                strict = true;
+                tools.strict = true;
+            }
+            Some("--no-cache") => {
+                rest.next();
+                tools.cache = None;
             }
             _ => break,
         }
     }
-    if rules.is_empty() {
-        rules.push(PathBuf::from(crate::packs::DEFAULT));
+    if tools.rules.packs.is_empty() {
+        tools.rules.packs.push(PathBuf::from(crate::packs::DEFAULT));
     }
-    let named = |variable: &str, default: &str| {
-        std::env::var_os(variable).map_or_else(|| PathBuf::from(default), PathBuf::from)
-    };
-    let tools = Tools {
-        compiler: named("REWRIGHT_CLANG", "clang-19"),
-        opt: named("REWRIGHT_OPT", "opt-19"),
-        log: std::env::var_os("REWRIGHT_LOG").map(PathBuf::from),
-        strict,
-    };
     let args: Vec<OsString> = rest.collect();
-    compile(&tools, &args, || {
-        let packs = packs::load(&rules)?;
-        if let Some(error) = packs.diagnostics.iter().find(|d| d.severity == Severity::Error) {
-            bail!("the packs have mistakes (`rewright check` shows them): {}", error.message);
-        }
-        LlvmOptimiser::new(packs.program).context("the rules do not form a program")
-    })
+    let done = compile(&tools, &args)?;
+    out::bytes(&done.said);
+    if let Some(note) = done.note {
+        out::note(&format!("rewright: {note}"));
+    }
+    Ok(done.code)
 }

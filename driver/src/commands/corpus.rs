@@ -32,7 +32,7 @@ struct Passed {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
-    let llvm = LlvmOptimiser::new(program).context("the rules do not form a program")?;
+    let llvm = LlvmOptimiser::new(program);
     let files = sources::llvm_files(&args.paths)?;
     let bar = progress("files", files.len() as u64);
     let (mut seen, mut instructions, mut finding) = (0usize, 0usize, Finding::Clean);

@@ -152,6 +152,11 @@ mod out {
         }
     }
 
+    /// What another program said on its stderr.
+    pub(super) fn bytes(said: &[u8]) {
+        let _ = std::io::stderr().lock().write_all(said);
+    }
+
     /// A diagnostic or note, to stderr.
     pub(super) fn note(text: &str) {
         // Nobody is left to tell when stderr is closed.

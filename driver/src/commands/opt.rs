@@ -200,7 +200,7 @@ fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Strin
 /// What goes out for a file of LLVM IR; `None` where it has mistakes, which are on stderr then.
 fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<String>> {
     let Some(file) = sources::llvm(&args.file)? else { return Ok(None) };
-    let llvm = LlvmOptimiser::new(program).context("the rules do not form a program")?;
+    let llvm = LlvmOptimiser::new(program);
     let chosen = match &args.function {
         None => None,
         Some(name) => Some(sources::function(&args.file, file.functions.iter().map(|f| f.name.clone()), name)?),

@@ -1,14 +1,19 @@
 //! `rewright wrap`: a build command with `rewright cc` as its C compiler.
 
+use super::cc::SERVER;
 use super::{Format, out};
+use crate::wrapper::facts::Facts;
+use crate::wrapper::rules::Rules;
+use crate::wrapper::server::serve;
 use anyhow::{Context, Result};
-use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::os::unix::fs::PermissionsExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// How many rules `--stats` names.
+const RULES_SHOWN: usize = 20;
 
 /// Arguments of `wrap`.
 #[derive(clap::Args)]
@@ -19,7 +24,13 @@ pub(super) struct Args {
     /// Fail where a failure of ours would otherwise hand a file to the compiler as it is
     #[arg(long)]
     strict: bool,
-    /// Say on stderr what became of files and functions
+    /// Do not look for objects of earlier builds, and keep none (see `rewright cc --help`)
+    #[arg(long)]
+    no_cache: bool,
+    /// Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus`
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Say on stderr what became of commands, files and functions, and where the time went
     #[arg(long)]
     stats: bool,
     /// Form of `--stats`
@@ -32,70 +43,85 @@ pub(super) struct Args {
 
 /// Gives the build's own exit code.
 pub(super) fn run(args: Args) -> Result<i32> {
+    let packs: Vec<PathBuf> = args.rules.iter().map(|pack| absolute(pack)).collect::<Result<_>>()?;
+    // A pack with mistakes would have every file compiled without rules.
+    let rules = Rules { packs: packs.clone() };
+    let optimiser = rules.optimiser()?;
     let scratch = tempfile::tempdir().context("no temporary directory")?;
+    let socket = scratch.path().join("server");
+    // Without a server each command prepares the rules for itself.
+    let served = serve(&socket, &rules.identity()?, optimiser).is_ok();
     // A script, since builds cut `CC` at spaces, which paths may have.
     let script = scratch.path().join("rewright-cc");
-    let mut text = format!("#!/bin/sh\nexec {} cc", quoted(&std::env::current_exe()?.display().to_string()));
-    for pack in &args.rules {
-        let pack = if pack.exists() { std::fs::canonicalize(pack)? } else { pack.clone() };
-        let _ = write!(text, " --rules {}", quoted(&pack.display().to_string()));
+    let mut text = format!("#!/bin/sh\nexec {} cc", quoted(&std::env::current_exe()?));
+    for pack in &packs {
+        let _ = write!(text, " --rules {}", quoted(pack));
     }
     if args.strict {
         text.push_str(" --strict");
+    }
+    if args.no_cache {
+        text.push_str(" --no-cache");
+    }
+    if let Some(folder) = &args.keep {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        let _ = write!(text, " --keep {}", quoted(&std::fs::canonicalize(folder)?));
     }
     text.push_str(" \"$@\"\n");
     std::fs::write(&script, text)?;
     std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755))?;
     let log = scratch.path().join("log");
     let (program, rest) = args.command.split_first().context("no command")?;
-    let status = Command::new(program)
-        .args(rest)
-        .env("CC", &script)
-        .env("REWRIGHT_LOG", &log)
-        .status()
-        .with_context(|| format!("cannot run {}", program.display()))?;
+    let mut build = Command::new(program);
+    build.args(rest).env("CC", &script).env("REWRIGHT_LOG", &log);
+    if served {
+        build.env(SERVER, &socket);
+    }
+    let status = build.status().with_context(|| format!("cannot run {}", program.display()))?;
     if args.stats {
-        summary(&std::fs::read_to_string(&log).unwrap_or_default(), args.format);
+        summary(&Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default()), args.format)?;
     }
     Ok(status.code().unwrap_or(1))
 }
 
-fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
+/// A build runs its compiler in many folders.
+fn absolute(pack: &Path) -> Result<PathBuf> {
+    Ok(if pack.exists() { std::fs::canonicalize(pack)? } else { pack.to_path_buf() })
 }
 
-fn summary(log: &str, format: Format) {
-    let lines: Vec<Value> = log.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    let sum = |key: &str| lines.iter().filter_map(|l| l[key].as_u64()).sum::<u64>();
-    let count = |key: &str| lines.iter().filter(|l| !l[key].is_null()).count();
-    let seconds: f64 = lines.iter().filter_map(|l| l["seconds"].as_f64()).sum();
-    let mut reasons: BTreeMap<String, usize> = BTreeMap::new();
-    for line in &lines {
-        let listed = line["reasons"].as_array().into_iter().flatten();
-        for reason in listed.chain([&line["handed_over"], &line["fell_back"]]).filter_map(Value::as_str) {
-            *reasons.entry(reason.to_string()).or_default() += 1;
-        }
-    }
-    let facts = json!({
-        "files": count("functions"), "handed_over": count("handed_over"), "fell_back": count("fell_back"),
-        "functions": sum("functions"), "optimised": sum("optimised"), "unchanged": sum("unchanged"),
-        "failed": sum("failed"), "seconds": seconds, "reasons": reasons,
-    });
+fn quoted(path: &Path) -> String {
+    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+}
+
+fn summary(facts: &Facts, format: Format) -> Result<()> {
     if format == Format::Json {
-        out::note(&facts.to_string());
-        return;
+        out::note(&serde_json::to_string(facts)?);
+        return Ok(());
     }
-    out::note(&format!(
-        "{} files compiled with rules, {} commands handed over, {} fell back\n{} functions: {} optimised, {} unchanged, {} failed\n{seconds:.1} s in rewright cc",
-        facts["files"],
-        facts["handed_over"],
-        facts["fell_back"],
-        facts["functions"],
-        facts["optimised"],
-        facts["unchanged"],
-        facts["failed"],
-    ));
-    for (reason, n) in reasons {
-        out::note(&format!("{n:>6}  {reason}"));
+    let Facts { files, cached, handed_over, fell_back, rejected, .. } = facts;
+    let Facts { functions, optimised, unchanged, passed_through, failed, .. } = facts;
+    let mut text = format!(
+        "{files} files compiled with rules ({cached} from the cache), {handed_over} commands handed over, \
+         {fell_back} fell back, {rejected} rejected by the compiler\n\
+         {functions} functions: {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
+         {failed} failed\n"
+    );
+    let total: f64 = facts.seconds.iter().filter(|(phase, _)| !phase.contains(": ")).map(|(_, s)| s).sum();
+    let _ = writeln!(text, "{total:.2} s, of which");
+    for (phase, seconds) in &facts.seconds {
+        let _ = writeln!(text, "{:>6.1} %  {phase}", 100.0 * seconds / total.max(1e-9));
     }
+    for (reason, n) in &facts.reasons {
+        let _ = writeln!(text, "{n:>6}  {reason}");
+    }
+    let mut rules: Vec<_> = facts.rules.iter().collect();
+    rules.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), *name));
+    if !rules.is_empty() {
+        let _ = writeln!(text, "rules that matched: {}, most often", rules.len());
+    }
+    for (rule, n) in rules.into_iter().take(RULES_SHOWN) {
+        let _ = writeln!(text, "{n:>6}  {rule}");
+    }
+    out::note(&text);
+    Ok(())
 }

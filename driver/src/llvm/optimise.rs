@@ -5,7 +5,7 @@ use super::import::{Imported, Types, import};
 use super::module::{File, write};
 use super::names::Names;
 use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases};
-use crate::saturate::{EngineError, RuleReport};
+use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::ir::Function;
 use rewright_dsl::program::Program;
 use rewright_typeprop::Universe;
@@ -46,10 +46,16 @@ fn trap_code(_: &str) -> u32 {
 
 impl LlvmOptimiser {
     /// Takes LLVM's spellings from the program and lowers its rules.
-    pub fn new(mut program: Program) -> Result<Self, EngineError> {
+    pub fn new(mut program: Program) -> Self {
         let names = Names::new(&mut program.universe);
-        let optimiser = Optimiser::new(program, trap_code)?.without(names.unwritable());
-        Ok(LlvmOptimiser { optimiser, names })
+        let optimiser = Optimiser::on_demand(program, trap_code).without(names.unwritable());
+        LlvmOptimiser { optimiser, names }
+    }
+
+    /// The same for many files: the engine sees all rules at once.
+    #[must_use]
+    pub fn all_at_once(self) -> Self {
+        LlvmOptimiser { optimiser: self.optimiser.all_at_once(), ..self }
     }
 
     /// Imports the functions of a file for which `wanted` holds, over a universe with the file's types.

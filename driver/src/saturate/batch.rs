@@ -20,7 +20,13 @@ pub(super) struct Batch<'a> {
     pub(super) shared: &'a Arc<Shared>,
     pub(super) units: &'a [&'a EGraphInput],
     pub(super) heads: Heads,
-    /// Tables with rows.
+}
+
+/// Units as rows, before they go in.
+pub(super) struct Rows {
+    units: Vec<Vec<Row>>,
+    heads: Heads,
+    /// Tables that have rows then.
     pub(super) tables: BTreeSet<usize>,
 }
 
@@ -155,6 +161,26 @@ fn above(types: &mut TypeStore, ty: Ty) -> Vec<Ty> {
     result
 }
 
+/// The tables of lists of operands: the empty one, and one more in front.
+fn lists(program: &EgglogProgram) -> Option<(usize, usize)> {
+    program.table(TableKind::Nil).zip(program.table(TableKind::Cons))
+}
+
+impl Rows {
+    /// Writes units as rows.
+    pub(super) fn new(program: &EgglogProgram, source: &Program, units: &[&EGraphInput]) -> Result<Self, EngineError> {
+        let mut heads = Heads::new();
+        let mut rows: Vec<Vec<Row>> = Vec::with_capacity(units.len());
+        for (unit, input) in units.iter().enumerate() {
+            let unit_rows = input.nodes.iter().map(|node| row(program, source, &mut heads, unit, node));
+            rows.push(unit_rows.collect::<Result<_, _>>()?);
+        }
+        let mut tables: BTreeSet<usize> = rows.iter().flatten().map(|(table, _)| *table).collect();
+        tables.extend(lists(program).iter().flat_map(|(nil, cons)| [*nil, *cons]));
+        Ok(Rows { units: rows, heads, tables })
+    }
+}
+
 impl<'a> Batch<'a> {
     /// Puts units into an e-graph without rows, through the API: text would overflow egglog's parser.
     pub(super) fn insert(
@@ -162,21 +188,15 @@ impl<'a> Batch<'a> {
         program: &'a EgglogProgram,
         shared: &'a Arc<Shared>,
         units: &'a [&'a EGraphInput],
+        rows: Rows,
     ) -> Result<Self, EngineError> {
-        let mut heads = Heads::new();
-        let mut rows: Vec<Vec<Row>> = Vec::with_capacity(units.len());
-        for (unit, input) in units.iter().enumerate() {
-            let unit_rows = input.nodes.iter().map(|node| row(program, shared.source(), &mut heads, unit, node));
-            rows.push(unit_rows.collect::<Result<_, _>>()?);
-        }
-        let mut tables: BTreeSet<usize> = rows.iter().flatten().map(|(table, _)| *table).collect();
-        let lists = program.table(TableKind::Nil).zip(program.table(TableKind::Cons));
+        let lists = lists(program);
         let inserted = egraph.update(|mut state| {
             let nil = match lists {
                 Some((nil, _)) => Some(state.add(&program.tables[nil].name, RawValues(Vec::new()))?),
                 None => None,
             };
-            for (unit, (input, unit_rows)) in units.iter().zip(&rows).enumerate() {
+            for (unit, (input, unit_rows)) in units.iter().zip(&rows.units).enumerate() {
                 let mut values: Vec<Value> = Vec::with_capacity(input.nodes.len());
                 for (node, (table, columns)) in input.nodes.iter().zip(unit_rows) {
                     let mut row = Vec::with_capacity(columns.len());
@@ -207,7 +227,6 @@ impl<'a> Batch<'a> {
             Ok(())
         });
         inserted.map_err(|error| EngineError::Run(error.to_string()))?;
-        tables.extend(lists.iter().flat_map(|(nil, cons)| [*nil, *cons]));
-        Ok(Batch { egraph, program, shared, units, heads, tables })
+        Ok(Batch { egraph, program, shared, units, heads: rows.heads })
     }
 }

@@ -75,6 +75,9 @@ pub(super) enum Step {
 
 /// The schedule that the options ask for.
 pub(super) fn plan(program: &EgglogProgram, options: &SaturateOptions) -> Result<Vec<Step>, EngineError> {
+    if options.without_rules {
+        return Ok(vec![]);
+    }
     let Some(name) = &options.schedule else {
         let all = program.ruleset_index.values();
         let steps = all.map(|index| Step::Saturate { ruleset: *index, node_limit: None });

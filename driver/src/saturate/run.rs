@@ -2,7 +2,7 @@
 
 use super::batch::Batch;
 use super::budget::{Budget, Step};
-use super::possible::Possible;
+use super::possible::rulesets;
 use super::{EngineError, Report};
 use rewright_dsl::egglog::{EgglogProgram, TYPE_BITS, TableKind};
 
@@ -26,16 +26,17 @@ fn laws(program: &EgglogProgram) -> Vec<usize> {
     (0..program.rulesets.len()).filter(|i| program.ruleset_index.values().all(|own| own != i)).collect()
 }
 
-/// Gives the names of the rulesets that ran, in order, and whether the run was broken off for all units.
+/// `possible` says which rules can match. Gives the names of the rulesets that ran, in order, and whether the run was
+/// broken off for all units.
 pub(super) fn run(
     batch: &mut Batch<'_>,
     plan: &[Step],
-    possible: &Possible,
+    possible: &[bool],
     members: &[Vec<usize>],
     budget: &Budget,
     report: &mut Report,
 ) -> Result<(Vec<String>, bool), EngineError> {
-    let possible = possible.rulesets(batch.program, batch.tables.iter().copied());
+    let possible = rulesets(batch.program, possible);
     let mut runner = Runner { batch, possible, members, budget, report, steps: Vec::new(), stopped: false };
     runner.sequence(plan)?;
     if runner.steps.is_empty() {

@@ -53,7 +53,7 @@ const WITH_ARGUMENT: [&str; 22] = [
 ];
 
 /// Options (or starts of options) that ask for something else than an optimised object.
-const NOT_OURS: [&str; 19] = [
+const NOT_OURS: [&str; 32] = [
     "-E",
     "-S",
     "-M",
@@ -73,6 +73,20 @@ const NOT_OURS: [&str; 19] = [
     "-fembed",
     "-fcs-profile",
     "-fexceptions",
+    // What writes further files beside the object, or lets the back end speak.
+    "-gsplit-dwarf",
+    "-fstack-usage",
+    "-fsave-optimization-record",
+    "-foptimization-record",
+    "-ftime-trace",
+    "-ftime-report",
+    "-fproc-stat-report",
+    "-MJ",
+    "-Rpass",
+    "-Wframe-larger-than",
+    "-fplugin",
+    "-fpass-plugin",
+    "-fno-integrated-as",
 ];
 
 /// Reads a command line.
@@ -146,6 +160,11 @@ fn is_option(text: &str, option: &str) -> bool {
         "-E" | "-S" | "-M" | "-MM" | "-pg" => text == option,
         _ => text.starts_with(option),
     }
+}
+
+/// An object that cannot be put in place of what is there: `/dev/null`, a link.
+pub(super) fn is_special(object: &Path) -> bool {
+    object.symlink_metadata().is_ok_and(|facts| !facts.is_file())
 }
 
 /// The file and the target that dependency files have by default come from the name of the object.

@@ -1,133 +1,230 @@
 //! Compiling one file: clang's front end, LLVM's own passes that run before inlining, our rules, clang again.
+//!
+//! The front end always runs, so warnings and dependency files are its own. What it gives, with the options and the
+//! packs, decides everything that follows; so the object is looked up by these before anything else is done. Where no
+//! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone.
 
-use super::arguments::{Plan, Unit, plan};
-use crate::llvm::module;
-use crate::llvm::optimise::LlvmOptimiser;
-use crate::pipeline::{Fate, Options};
+use super::apply::{Applied, apply};
+use super::arguments::{Plan, Unit, is_special, plan};
+use super::facts::Facts;
+use super::rules::{Rules, identity};
+use super::server::ask;
+use crate::cache::{Cache, Key, write_whole};
+use crate::pipeline::abandon_engine;
 use anyhow::{Context, Result, bail};
-use serde_json::json;
 use std::ffi::OsString;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
+use std::io::IsTerminal;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 /// LLVM's passes that bring functions into the form in which rules see them, before inlining.
 pub const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(lower-expect,simplifycfg,sroa,\
 early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
 
-/// Whom to ask.
+/// What the content of the cache means.
+const VERSION: u32 = 1;
+
+/// Whom to ask, and how.
 #[derive(Clone, Debug)]
 pub struct Tools {
     /// The C compiler, a clang.
     pub compiler: PathBuf,
     /// LLVM's `opt` of the same version.
     pub opt: PathBuf,
+    /// The packs.
+    pub rules: Rules,
+    /// Where the server of a build listens.
+    pub server: Option<PathBuf>,
+    /// Objects of earlier runs.
+    pub cache: Option<Cache>,
     /// Where a line about each command goes, as JSON.
     pub log: Option<PathBuf>,
+    /// Where LLVM IR is kept as rules see it, one file for each that is compiled.
+    pub keep: Option<PathBuf>,
     /// Fail where the compiler would be handed the command line after a failure of ours.
     pub strict: bool,
 }
 
-/// Runs a command line; the compiler's exit code. `rules` makes the optimiser when it is needed.
-pub fn run(tools: &Tools, args: &[OsString], rules: impl FnOnce() -> Result<LlvmOptimiser>) -> Result<i32> {
-    let unit = match plan(args) {
-        Plan::HandOver(reason) => {
-            log(tools, json!({ "handed_over": reason }));
-            return hand_over(tools, args);
-        }
-        Plan::Compile(unit) => unit,
-    };
-    let start = Instant::now();
-    match compile(tools, &unit, rules) {
-        Ok(mut facts) => {
-            facts["source"] = json!(unit.source.display().to_string());
-            facts["seconds"] = json!(start.elapsed().as_secs_f64());
-            log(tools, facts);
-            Ok(0)
-        }
-        Err(error) if tools.strict => Err(error),
-        Err(error) => {
-            let source = unit.source.display().to_string();
-            log(tools, json!({ "source": source, "fell_back": format!("{error:#}") }));
-            hand_over(tools, args)
-        }
-    }
+/// How a command ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Done {
+    /// The exit code.
+    pub code: i32,
+    /// What the front end said on stderr.
+    pub said: Vec<u8>,
+    /// Why rules were not applied, where it is a failure of ours.
+    pub note: Option<String>,
 }
 
-fn hand_over(tools: &Tools, args: &[OsString]) -> Result<i32> {
+/// Runs a command line.
+///
+/// # Errors
+/// Where there is no compiler; if strict, also where something of ours fails.
+pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
+    let mut facts = Facts::default();
+    let unit = match plan(args) {
+        Plan::HandOver(reason) => Err(reason),
+        Plan::Compile(unit) if is_special(&unit.object) => Err("an output that is no file".into()),
+        Plan::Compile(unit) => Ok(unit),
+    };
+    let mut note = None;
+    match unit {
+        Err(reason) => {
+            facts.handed_over = 1;
+            facts.reason(&reason);
+        }
+        Ok(unit) => match compile(tools, &unit) {
+            Ok(Compiled::Object(own, said)) => {
+                own.log(tools.log.as_deref());
+                return Ok(Done { code: 0, said, note: None });
+            }
+            Ok(Compiled::Rejected) => facts.rejected = 1,
+            Err(error) if tools.strict => return Err(error),
+            Err(error) => {
+                facts.fell_back = 1;
+                facts.reason(&format!("{error:#}"));
+                note = Some(format!("{}: compiled without rules: {error:#}", unit.source.display()));
+            }
+        },
+    }
+    facts.log(tools.log.as_deref());
     let status = Command::new(&tools.compiler)
         .args(args)
         .status()
         .with_context(|| format!("cannot run {}", tools.compiler.display()))?;
-    Ok(status.code().unwrap_or(1))
+    // Where the compiler fails as well, it has said why.
+    Ok(Done { code: code(status), said: vec![], note: note.filter(|_| status.success()) })
 }
 
-/// A line for whoever wants to sum up. That there is nobody is no reason to fail.
-fn log(tools: &Tools, facts: serde_json::Value) {
-    if let Some(path) = &tools.log
-        && let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path)
-    {
-        let _ = file.write_all(format!("{facts}\n").as_bytes());
-    }
+/// As a shell gives it.
+fn code(status: ExitStatus) -> i32 {
+    status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1)
 }
 
-fn compile(tools: &Tools, unit: &Unit, rules: impl FnOnce() -> Result<LlvmOptimiser>) -> Result<serde_json::Value> {
-    let folder = match unit.object.parent() {
-        Some(parent) if parent != Path::new("") => parent.to_path_buf(),
-        _ => PathBuf::from("."),
-    };
+enum Compiled {
+    /// It is in its place; what the front end said.
+    Object(Facts, Vec<u8>),
+    /// The front end does not accept the file. The compiler says it better.
+    Rejected,
+}
+
+fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
+    let mut facts = Facts::default();
     let scratch = tempfile::tempdir().context("no temporary directory")?;
-    let (raw, ready, done) =
-        (scratch.path().join("raw.ll"), scratch.path().join("in.ll"), scratch.path().join("out.ll"));
+    let path = |name| scratch.path().join(name);
+    let (raw, ready, done, made) = (path("raw.bc"), path("in.ll"), path("out.ll"), path("out.o"));
     let mut front = Command::new(&tools.compiler);
     front.args(&unit.options).args(&unit.dependencies);
-    front.args(["-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o"]).arg(&raw).arg(&unit.source);
-    let warnings = quiet(&mut front)?;
+    if std::io::stderr().is_terminal() {
+        front.arg("-fcolor-diagnostics");
+    }
+    front.args(["-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "-o"]).arg(&raw).arg(&unit.source);
+    let front = facts.time("front end", || output(&mut front))?;
+    if !front.status.success() {
+        return Ok(Compiled::Rejected);
+    }
+    let lowered = fs::read(&raw).context("the front end gave nothing")?;
+    let mode = fs::metadata(&raw)?.permissions();
+    let cache = tools.cache.as_ref().filter(|_| tools.keep.is_none());
+    let rules = tools.rules.identity()?;
+    let key = facts.time("cache", || cache.map(|_| key(tools, &rules, unit, &lowered)));
+    let found = cache.zip(key).and_then(|(cache, key)| facts.time("cache", || cache.find(key)));
+    if let Some((mut known, object)) = found.as_deref().and_then(split) {
+        place(object, &unit.object, mode)?;
+        known.cached = 1;
+        known.seconds = facts.seconds;
+        return Ok(Compiled::Object(known, front.stderr));
+    }
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
-    quiet(&mut prepare)?;
-    let file = module::read_bytes(fs::read(&ready)?)?;
-    let outcome = rules()?.optimise(&file, &Options::default(), |_| true);
-    fs::write(&done, &outcome.text)?;
-    // In the same directory, so that the last step is one that happens or does not.
-    let object = tempfile::Builder::new().prefix(".rewright").suffix(".o").tempfile_in(&folder)?;
+    facts.time("passes", || quiet(&mut prepare))?;
+    if let Some(folder) = &tools.keep {
+        keep(folder, unit, &fs::read(&ready)?)?;
+    }
+    let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
+    let Applied { facts: mut known, text } = match served {
+        Some(applied) => applied,
+        None => {
+            let rules = facts.time("packs", || tools.rules.optimiser())?;
+            let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?))?;
+            abandon_engine();
+            applied
+        }
+    };
+    let input = match &text {
+        Some(text) => {
+            fs::write(&done, text)?;
+            &done
+        }
+        None => &raw,
+    };
     let mut back = Command::new(&tools.compiler);
-    back.args(&unit.options).args(["-w", "-Qunused-arguments", "-x", "ir", "-c"]).arg(&done);
-    back.arg("-o").arg(object.path());
-    quiet(&mut back)?;
-    let mut mode = fs::metadata(object.path())?.permissions();
-    #[cfg(unix)]
-    std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o644);
-    fs::set_permissions(object.path(), mode)?;
-    object.persist(&unit.object).context("cannot write the object")?;
-    std::io::stderr().lock().write_all(&warnings)?;
-    let count = |wanted: &dyn Fn(&Fate) -> bool| outcome.functions.iter().filter(|f| wanted(&f.fate)).count();
-    let reasons: Vec<&String> = outcome
-        .functions
-        .iter()
-        .filter_map(|f| match &f.fate {
-            Fate::PassedThrough(reason) | Fate::Failed(reason) => Some(reason),
-            _ => None,
-        })
-        .collect();
-    Ok(json!({
-        "functions": outcome.functions.len(),
-        "optimised": count(&|f| *f == Fate::Optimised),
-        "unchanged": count(&|f| *f == Fate::Unchanged),
-        "failed": count(&|f| matches!(f, Fate::Failed(_))),
-        "reasons": reasons,
-    }))
+    back.args(&unit.options).args(["-w", "-Qunused-arguments", "-x", "ir", "-c"]).arg(input);
+    back.arg("-o").arg(&made);
+    facts.time("back end", || quiet(&mut back))?;
+    let object = fs::read(&made).context("the back end gave nothing")?;
+    place(&object, &unit.object, mode)?;
+    if let Some((cache, key)) = cache.zip(key) {
+        facts.time("cache", || cache.keep(key, &join(&known, &object)));
+    }
+    known.seconds.extend(facts.seconds);
+    Ok(Compiled::Object(known, front.stderr))
 }
 
-/// Runs a step; what it said on stderr.
-fn quiet(command: &mut Command) -> Result<Vec<u8>> {
+/// Everything that the object depends on.
+fn key(tools: &Tools, rules: &str, unit: &Unit, lowered: &[u8]) -> Key {
+    let programs = [identity(tools.compiler.as_os_str()), identity(tools.opt.as_os_str())];
+    let mut parts: Vec<&[u8]> = vec![rules.as_bytes(), lowered];
+    parts.extend(programs.iter().map(String::as_bytes));
+    parts.extend(unit.options.iter().map(|o| o.as_bytes()));
+    Key::of(VERSION, parts)
+}
+
+/// Puts the object in its place, whole.
+fn place(content: &[u8], object: &Path, mode: fs::Permissions) -> Result<()> {
+    let write = || {
+        write_whole(object, content)?;
+        fs::set_permissions(object, mode)
+    };
+    write().with_context(|| format!("cannot write {}", object.display()))
+}
+
+/// The LLVM IR that rules see, under a name that says which file it comes from and differs where the text does.
+fn keep(folder: &Path, unit: &Unit, text: &[u8]) -> Result<()> {
+    let stem = unit.source.file_stem().unwrap_or_default().to_string_lossy();
+    let name = format!("{stem}-{:.8}.ll", Key::of(VERSION, [text]).to_string());
+    fs::create_dir_all(folder)
+        .and_then(|()| write_whole(&folder.join(name), text))
+        .with_context(|| format!("cannot keep LLVM IR in {}", folder.display()))
+}
+
+/// What the cache holds: facts on a line, then the object.
+fn join(facts: &Facts, object: &[u8]) -> Vec<u8> {
+    let mut content = serde_json::to_vec(facts).unwrap_or_default();
+    content.push(b'\n');
+    content.extend_from_slice(object);
+    content
+}
+
+fn split(content: &[u8]) -> Option<(Facts, &[u8])> {
+    let end = content.iter().position(|b| *b == b'\n')?;
+    Some((serde_json::from_slice(&content[..end]).ok()?, &content[end + 1..]))
+}
+
+fn output(command: &mut Command) -> Result<Output> {
     let name = command.get_program().to_os_string();
-    let output = command.stdin(Stdio::null()).output().with_context(|| format!("cannot run {}", name.display()))?;
+    command.stdin(Stdio::null()).output().with_context(|| format!("cannot run {}", name.display()))
+}
+
+/// Runs a step that has nothing to say.
+fn quiet(command: &mut Command) -> Result<()> {
+    let output = output(command)?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
-        bail!("{} failed: {}", name.display(), said.lines().next().unwrap_or(""));
+        bail!("{} failed: {}", command.get_program().display(), said.lines().next().unwrap_or(""));
     }
-    Ok(output.stderr)
+    Ok(())
 }

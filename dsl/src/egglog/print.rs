@@ -22,12 +22,22 @@ pub struct PrintOptions {
 
 /// The whole program without data or schedule.
 pub fn print(program: &EgglogProgram, options: PrintOptions) -> String {
+    print_rules(program, options, &|_| true)
+}
+
+/// The same with some of the rules only, by position.
+pub fn print_rules(program: &EgglogProgram, options: PrintOptions, wanted: &dyn Fn(usize) -> bool) -> String {
     let mut out = String::new();
-    print_into(program, options, &mut out).expect("writing into a string does not fail");
+    print_into(program, options, wanted, &mut out).expect("writing into a string does not fail");
     out
 }
 
-fn print_into(program: &EgglogProgram, options: PrintOptions, out: &mut String) -> std::fmt::Result {
+fn print_into(
+    program: &EgglogProgram,
+    options: PrintOptions,
+    wanted: &dyn Fn(usize) -> bool,
+    out: &mut String,
+) -> std::fmt::Result {
     for sort in [Sort::Value, Sort::State, Sort::List] {
         writeln!(out, "(sort {})", sort_name(sort))?;
     }
@@ -61,7 +71,7 @@ fn print_into(program: &EgglogProgram, options: PrintOptions, out: &mut String) 
             writeln!(out, "(unstable-combined-ruleset {combined} {} {})", ruleset.name, everywhere.join(" "))?;
         }
     }
-    for (index, rule) in program.rules.iter().enumerate() {
+    for (index, rule) in program.rules.iter().enumerate().filter(|(index, _)| wanted(*index)) {
         print_rule(program, rule, index, options, out)?;
     }
     Ok(())

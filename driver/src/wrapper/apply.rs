@@ -1,0 +1,37 @@
+//! Rules on the text of one file, in this process or in the one that serves a build.
+
+use super::facts::Facts;
+use crate::llvm::module;
+use crate::llvm::optimise::LlvmOptimiser;
+use crate::pipeline::{Fate, Options};
+use anyhow::{Result, anyhow};
+use rewright_cfg_skeleton::select::Method;
+use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// What rules did.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Applied {
+    /// By function.
+    pub facts: Facts,
+    /// The new text, if a function has changed.
+    pub text: Option<String>,
+}
+
+/// Applies rules to a file of LLVM IR.
+///
+/// # Errors
+/// Where the file cannot be read. A bug of ours is an error here: whoever builds is not to suffer from it.
+pub fn apply(rules: &LlvmOptimiser, text: Vec<u8>) -> Result<Applied> {
+    let file = module::read_bytes(text)?;
+    // Proving that nothing is cheaper can take longer than everything else; a build does not wait for it.
+    let options = Options { method: Method::Greedy, ..Options::default() };
+    let outcome = catch_unwind(AssertUnwindSafe(|| rules.optimise(&file, &options, |_| true)))
+        .map_err(|_| anyhow!("a bug in rewright: it panicked"))?;
+    let mut facts = Facts::of(&outcome, rules.optimiser.program());
+    for (phase, time) in &outcome.phases.times {
+        *facts.seconds.entry(format!("rules: {}", phase.name())).or_default() += time.as_secs_f64();
+    }
+    let changed = outcome.functions.iter().any(|f| f.fate == Fate::Optimised);
+    Ok(Applied { facts, text: changed.then_some(outcome.text) })
+}

@@ -1,0 +1,66 @@
+//! The packs of a compilation: loaded when they are needed, and known by their texts before that.
+
+use crate::cache::Key;
+use crate::llvm::optimise::LlvmOptimiser;
+use crate::packs;
+use anyhow::{Context, Result, anyhow, bail};
+use rewright_dsl::diagnostic::Severity;
+use rewright_dsl::load::Root;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// Packs by name or path.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// As commands take them; not empty.
+    pub packs: Vec<PathBuf>,
+}
+
+/// What an identity is made of.
+const VERSION: u32 = 1;
+
+/// A program's path, size and time of change; one that is named without a path is looked for as the system does.
+pub(super) fn identity(program: &OsStr) -> String {
+    let named = Path::new(program);
+    let found = match named.components().count() {
+        1 => std::env::var_os("PATH")
+            .and_then(|path| std::env::split_paths(&path).map(|p| p.join(named)).find(|p| p.is_file())),
+        _ => None,
+    };
+    let path = found.unwrap_or_else(|| named.to_path_buf());
+    let facts = fs::metadata(&path).ok();
+    let size = facts.as_ref().map_or(0, fs::Metadata::len);
+    let changed = facts.and_then(|f| f.modified().ok()).and_then(|t| t.duration_since(UNIX_EPOCH).ok());
+    format!("{} {size} {}", path.display(), changed.map_or(0, |t| t.as_nanos()))
+}
+
+impl Rules {
+    fn roots(&self) -> Result<Vec<Root>> {
+        self.packs.iter().map(|pack| packs::root(pack).map_err(|e| anyhow!(e))).collect()
+    }
+
+    /// What decides the result of rules on a text: this program, and the texts of the packs and all that they import.
+    ///
+    /// # Errors
+    /// Where a pack is not there.
+    pub fn identity(&self) -> Result<String> {
+        let program = identity(std::env::current_exe().context("no path of our own")?.as_os_str());
+        let texts = packs::texts(self.roots()?);
+        let parts = [&program].into_iter().chain(&texts).map(|part| part.as_bytes());
+        Ok(Key::of(VERSION, parts).to_string())
+    }
+
+    /// The rules, ready for LLVM IR.
+    ///
+    /// # Errors
+    /// Where a pack is not there or has mistakes.
+    pub fn optimiser(&self) -> Result<LlvmOptimiser> {
+        let loaded = packs::load(self.roots()?);
+        if let Some(error) = loaded.diagnostics.iter().find(|d| d.severity == Severity::Error) {
+            bail!("the packs have mistakes (`rewright check` shows them): {}", error.message);
+        }
+        Ok(LlvmOptimiser::new(loaded.program))
+    }
+}

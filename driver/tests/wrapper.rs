@@ -1,0 +1,385 @@
+//! `rewright cc` and `rewright wrap` beside the compiler itself: the same files, the same words, the same exit codes;
+//! and what remains when something of ours fails. Wants clang 19 and opt 19 (`scripts/setup.sh`).
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// LLVM does not know that this is a sum.
+const SUM: &str = "int sum(int x, int y) { return (x ^ y) + ((x & y) << 1); }\n";
+
+const PACK: &str = "pack mine\nimport std.core\n\nruleset sums {\n  rule carries(x: i32, y: i32): \
+                    iadd(bxor(x, y), ishl{i32, i32}(band(x, y), 1)) => iadd(x, y)\n}\nschedule default { saturate sums }\n";
+
+/// A folder of sources.
+fn sources() -> TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    let files = [
+        ("sum.c", SUM),
+        ("warns.c", "int f(int x) { int unused; return x * 3; }\n"),
+        (
+            "main.c",
+            "#include \"own.h\"\n#include <stdio.h>\nint main(void) { printf(\"%d\\n\", sum(TWO, 40)); return 0; }\n",
+        ),
+        ("own.h", "#define TWO 2\nint sum(int x, int y);\n"),
+        ("broken.c", "int f( { return 1; }\n"),
+        ("conftest.c", "int main(void) { return 0; }\n"),
+        ("text.s", ".text\n.globl g\ng: ret\n"),
+        ("args", "-O2 -c sum.c"),
+        ("mine.rw", PACK),
+        ("none.rw", "pack none\nimport std.core\n"),
+        ("wrong.rw", "pack wrong\nimport std.core\nruleset r {\n  rule f(x: i32): nothing(x) => x\n}\n"),
+        ("in dir/a b.c", "#include \"../own.h\"\nint twice(int x) { return sum(x, x) + TWO; }\n"),
+    ];
+    for folder in ["in dir", "out dir"] {
+        fs::create_dir(dir.path().join(folder)).unwrap();
+    }
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    dir
+}
+
+#[derive(PartialEq, Eq, Debug)]
+struct Ran {
+    code: Option<i32>,
+    stdout: String,
+    stderr: String,
+}
+
+/// Runs a compiler in a folder with what stands in `stdin`.
+fn run(mut command: Command, dir: &Path, args: &[&str], stdin: &str) -> Ran {
+    fs::write(dir.join("stdin"), stdin).unwrap();
+    let stdin = Stdio::from(fs::File::open(dir.join("stdin")).unwrap());
+    let output = command.current_dir(dir).args(args).stdin(stdin).output().unwrap();
+    fs::remove_file(dir.join("stdin")).unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
+}
+
+/// `rewright` with a cache, a log and a default folder of its own, outside of the sources.
+fn rewright(own: &TempDir) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+    command.env("REWRIGHT_CACHE", own.path().join("cache")).env("REWRIGHT_LOG", own.path().join("log"));
+    command.env("HOME", own.path()).env_remove("REWRIGHT_SERVER");
+    command
+}
+
+fn cc(own: &TempDir) -> Command {
+    let mut command = rewright(own);
+    command.args(["cc", "--rules", "mine.rw"]);
+    command
+}
+
+fn log(own: &TempDir) -> Vec<serde_json::Value> {
+    let text = fs::read_to_string(own.path().join("log")).unwrap_or_default();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+/// Every file below, with its permissions and content.
+fn files(dir: &Path) -> BTreeMap<String, (u32, Vec<u8>)> {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![dir.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else {
+                let mode = path.metadata().unwrap().permissions().mode();
+                let name = path.strip_prefix(dir).unwrap().display().to_string();
+                found.insert(name, (mode, fs::read(&path).unwrap()));
+            }
+        }
+    }
+    found
+}
+
+/// A program in the place of another.
+fn script(own: &TempDir, name: &str, text: &str) -> std::path::PathBuf {
+    let path = own.path().join(name);
+    fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
+
+/// Command lines on which nothing of ours is to be seen: no rule matches, or they are the compiler's own business. What
+/// stands behind `<` is given on standard input.
+const SAME: [&str; 31] = [
+    "-E sum.c",
+    "-O2 -S sum.c",
+    "-O2 -S sum.c -o text.out",
+    "-M main.c",
+    "-MM main.c",
+    "-O2 -MM -MF deps main.c",
+    "-O2 -c sum.c warns.c",
+    "-O2 sum.c main.c -o program",
+    "-O2 -c -x c - -o in.o < int f(void) { return 1; }",
+    "-O2 -c - < int f(void) { return 1; }",
+    "@args",
+    "-O0 -c sum.c",
+    "-c sum.c",
+    "-O2 -O0 -c sum.c",
+    "-O2 -c conftest.c",
+    "-O2 -c text.s",
+    "-O2 -c text.s warns.c",
+    "-O2 -c broken.c",
+    "-O2 -c nowhere.c",
+    "-O2 -c warns.c -o nowhere/warns.o",
+    "-O2 -c warns.c -o /dev/null",
+    "-O2 -Wall -c warns.c",
+    "-O2 -Wall -Werror -c warns.c",
+    "-O2 -MD -c main.c",
+    "-O2 -MMD -c main.c -o out.o",
+    "-O2 -MMD -MP -MFdeps -MT target -c main.c",
+    "-O2 -Wp,-MMD,deps -c main.c",
+    "-O2 -g -c main.c",
+    "-Os -fPIC -ffunction-sections -I. -include own.h -DX=1 -c warns.c -o w.o",
+    "-O2 -fno-such-option -c warns.c",
+    "",
+];
+
+#[test]
+fn nothing_of_ours_is_to_be_seen() {
+    for line in SAME {
+        let (line, stdin) = line.split_once('<').unwrap_or((line, ""));
+        let args: Vec<&str> = line.split_whitespace().collect();
+        let (plain, ours, own) = (sources(), sources(), tempfile::tempdir().unwrap());
+        let expected = run(Command::new("clang-19"), plain.path(), &args, stdin);
+        let got = run(cc(&own), ours.path(), &args, stdin);
+        if args.contains(&"-g") {
+            // The folder is in the object.
+            assert_eq!(got, expected, "{line}");
+            continue;
+        }
+        assert_eq!(got, expected, "{line}");
+        assert_eq!(files(ours.path()), files(plain.path()), "{line}");
+    }
+}
+
+#[test]
+fn spaces_in_paths() {
+    let (plain, ours, own) = (sources(), sources(), tempfile::tempdir().unwrap());
+    let args = ["-O2", "-MMD", "-c", "in dir/a b.c", "-o", "out dir/a b.o"];
+    let expected = run(Command::new("clang-19"), plain.path(), &args, "");
+    assert_eq!(run(cc(&own), ours.path(), &args, ""), expected);
+    assert_eq!(files(ours.path()), files(plain.path()));
+    assert!(ours.path().join("out dir/a b.d").is_file());
+    assert_eq!(log(&own)[0]["files"], 1);
+}
+
+/// Compiles `sum.c` and gives the object and what the log says last.
+fn compile_sum(own: &TempDir, dir: &Path, more: &[&str]) -> (Vec<u8>, serde_json::Value) {
+    let args = [&["-O2", "-c", "sum.c"], more].concat();
+    let ran = run(cc(own), dir, &args, "");
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    (fs::read(dir.join("sum.o")).unwrap(), log(own).pop().unwrap())
+}
+
+#[test]
+fn objects_are_found_again_where_nothing_has_changed() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let (object, facts) = compile_sum(&own, dir.path(), &[]);
+    assert_eq!((&facts["optimised"], &facts["cached"]), (&1.into(), &0.into()), "{facts}");
+    assert_eq!(facts["rules"]["mine.sums.carries"], 1);
+    fs::remove_file(dir.path().join("sum.o")).unwrap();
+    let (again, facts) = compile_sum(&own, dir.path(), &["-MD"]);
+    assert_eq!((&facts["optimised"], &facts["cached"]), (&1.into(), &1.into()), "{facts}");
+    assert_eq!(again, object);
+    // What the front end writes is written all the same.
+    assert!(fs::read_to_string(dir.path().join("sum.d")).unwrap().contains("sum.c"));
+    // Another option, another pack, another file.
+    assert_eq!(compile_sum(&own, dir.path(), &["-fPIC"]).1["cached"], 0);
+    fs::write(dir.path().join("mine.rw"), PACK.replace("carries", "carry")).unwrap();
+    assert_eq!(compile_sum(&own, dir.path(), &[]).1["cached"], 0);
+    fs::write(dir.path().join("mine.rw"), PACK).unwrap();
+    assert_eq!(compile_sum(&own, dir.path(), &[]).1["cached"], 1);
+    fs::write(dir.path().join("sum.c"), SUM.replace("<< 1", "<< 2")).unwrap();
+    let (other, facts) = compile_sum(&own, dir.path(), &[]);
+    assert_eq!((&facts["optimised"], &facts["cached"]), (&0.into(), &0.into()));
+    assert_ne!(other, object);
+}
+
+#[test]
+fn a_cache_that_is_spoilt_is_no_cache() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let (object, _) = compile_sum(&own, dir.path(), &[]);
+    for name in files(&own.path().join("cache")).into_keys() {
+        fs::write(own.path().join("cache").join(name), "spoilt").unwrap();
+    }
+    let (again, facts) = compile_sum(&own, dir.path(), &[]);
+    assert_eq!((again, &facts["cached"]), (object.clone(), &0.into()));
+    fs::remove_dir_all(own.path().join("cache")).unwrap();
+    fs::write(own.path().join("cache"), "no folder").unwrap();
+    let (again, facts) = compile_sum(&own, dir.path(), &[]);
+    assert_eq!((again, &facts["cached"]), (object, &0.into()));
+}
+
+#[test]
+fn commands_at_once_share_a_cache() {
+    let own = tempfile::tempdir().unwrap();
+    let folders: Vec<TempDir> = (0..4).map(|_| sources()).collect();
+    let running: Vec<_> = folders
+        .iter()
+        .map(|dir| cc(&own).current_dir(dir.path()).args(["-O2", "-c", "sum.c"]).spawn().unwrap())
+        .collect();
+    for mut child in running {
+        assert!(child.wait().unwrap().success());
+    }
+    let objects: Vec<_> = folders.iter().map(|dir| fs::read(dir.path().join("sum.o")).unwrap()).collect();
+    assert!(objects.iter().all(|o| *o == objects[0]));
+    assert_eq!(log(&own).len(), 4);
+}
+
+#[test]
+fn packs_that_are_missing_or_wrong_leave_the_compiler_alone() {
+    let own = tempfile::tempdir().unwrap();
+    for (pack, complaint) in [("nope.rw", "cannot read nope.rw"), ("wrong.rw", "the packs have mistakes")] {
+        let (plain, ours) = (sources(), sources());
+        run(Command::new("clang-19"), plain.path(), &["-O2", "-c", "sum.c"], "");
+        let mut command = rewright(&own);
+        command.args(["cc", "--rules", pack]);
+        let ran = run(command, ours.path(), &["-O2", "-c", "sum.c"], "");
+        assert_eq!(ran.code, Some(0));
+        assert!(ran.stderr.contains("sum.c: compiled without rules") && ran.stderr.contains(complaint), "{ran:?}");
+        assert_eq!(files(ours.path()), files(plain.path()));
+        let strict = sources();
+        let mut command = rewright(&own);
+        command.args(["cc", "--rules", pack, "--strict"]);
+        let ran = run(command, strict.path(), &["-O2", "-c", "sum.c"], "");
+        assert_eq!(ran.code, Some(2));
+        assert!(ran.stderr.contains(complaint), "{ran:?}");
+        assert!(!strict.path().join("sum.o").exists());
+        let mut command = rewright(&own);
+        command.args(["wrap", "--rules", pack, "--", "touch", "started"]);
+        let ran = run(command, strict.path(), &[], "");
+        assert_eq!(ran.code, Some(2));
+        assert!(ran.stderr.contains(complaint) && !strict.path().join("started").exists(), "{ran:?}");
+    }
+}
+
+#[test]
+fn steps_that_fail_leave_the_compiler_alone() {
+    let steps = [
+        ("exit 3", "failed"),
+        // What comes is cut off.
+        ("opt-19 \"$@\"; for last; do :; done; sed -i '/xor/q' \"$last\"", "cut off"),
+        ("for last; do :; done; printf 'BC\\300\\336' > \"$last\"", "bitcode"),
+        ("for last; do :; done; printf 'define i32* @f() {\\n}\\n' > \"$last\"", "typed pointers"),
+        ("kill -9 $$", "failed"),
+    ];
+    let plain = sources();
+    run(Command::new("clang-19"), plain.path(), &["-O2", "-c", "sum.c"], "");
+    for (text, complaint) in steps {
+        let (ours, own) = (sources(), tempfile::tempdir().unwrap());
+        let opt = script(&own, "opt", text);
+        let mut command = cc(&own);
+        command.env("REWRIGHT_OPT", &opt);
+        let ran = run(command, ours.path(), &["-O2", "-c", "sum.c"], "");
+        assert_eq!(ran.code, Some(0), "{text}: {ran:?}");
+        assert!(ran.stderr.contains(complaint), "{text}: {ran:?}");
+        assert_eq!(files(ours.path()), files(plain.path()), "{text}");
+        let mut command = cc(&own);
+        command.env("REWRIGHT_OPT", &opt).arg("--strict");
+        fs::remove_file(ours.path().join("sum.o")).unwrap();
+        let ran = run(command, ours.path(), &["-O2", "-c", "sum.c"], "");
+        assert_eq!(ran.code, Some(2), "{text}: {ran:?}");
+        assert!(!ours.path().join("sum.o").exists(), "{text}");
+    }
+}
+
+#[test]
+fn no_compiler_is_a_message() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let mut command = cc(&own);
+    command.env("REWRIGHT_CLANG", "/nowhere/clang");
+    let ran = run(command, dir.path(), &["-O2", "-c", "sum.c"], "");
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stderr.contains("cannot run /nowhere/clang"), "{ran:?}");
+}
+
+#[test]
+fn a_compiler_that_is_killed_leaves_no_object() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let before = files(dir.path());
+    let started = own.path().join("started");
+    // The back end writes a part of the object, and does not come to an end.
+    let clang = script(
+        &own,
+        "clang",
+        &format!(
+            "case \" $* \" in *' -x ir '*) for last; do :; done; echo half > \"$last\"; touch '{}'; exec sleep 60;; esac\n\
+             exec clang-19 \"$@\"",
+            started.display()
+        ),
+    );
+    let mut command = cc(&own);
+    let mut child = command
+        .env("REWRIGHT_CLANG", clang)
+        .env("TMPDIR", own.path())
+        .current_dir(dir.path())
+        .args(["-O2", "-c", "sum.c"])
+        .spawn()
+        .unwrap();
+    let start = Instant::now();
+    while !started.exists() {
+        assert!(start.elapsed() < Duration::from_secs(100), "the back end is not reached");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    child.kill().unwrap();
+    assert!(!child.wait().unwrap().success());
+    assert_eq!(files(dir.path()), before);
+}
+
+#[test]
+fn a_build_with_spaces_and_parallel_commands() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let place = dir.path().join("a place");
+    fs::create_dir(&place).unwrap();
+    for name in ["sum.c", "main.c", "own.h", "mine.rw", "warns.c"] {
+        fs::copy(dir.path().join(name), place.join(name)).unwrap();
+    }
+    let makefile =
+        "CFLAGS = -O2 -MMD -w\nprogram: sum.o main.o warns.o\n\t$(CC) $^ -o $@\nclean:\n\trm -f *.o program\n";
+    fs::write(place.join("Makefile"), makefile).unwrap();
+    for (round, cached) in [0, 3].into_iter().enumerate() {
+        let mut command = rewright(&own);
+        command.args(["wrap", "--rules", "mine.rw", "--stats", "--format", "json", "--", "make", "-s", "-j3"]);
+        let ran = run(command, &place, &[], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let facts: serde_json::Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
+        let counts = ["files", "cached", "handed_over", "fell_back", "functions", "optimised", "failed"];
+        let counts: Vec<u64> = counts.iter().map(|key| facts[key].as_u64().unwrap()).collect();
+        assert_eq!(counts, [3, cached, 1, 0, 3, 1, 0], "round {round}: {facts}");
+        let program = run(Command::new(place.join("program")), &place, &[], "");
+        assert_eq!(program.stdout, "42\n");
+        run(Command::new("make"), &place, &["clean"], "");
+    }
+    // A build's own exit code.
+    fs::write(place.join("main.c"), "int main(void) { return }\n").unwrap();
+    let mut command = rewright(&own);
+    command.args(["wrap", "--rules", "mine.rw", "--stats", "--", "make", "-s"]);
+    let ran = run(command, &place, &[], "");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("main.c:1:") && ran.stderr.contains("1 rejected by the compiler"), "{ran:?}");
+}
+
+#[test]
+fn what_rules_see_is_kept_on_demand() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let mut command = cc(&own);
+    command.args(["--keep", "kept"]);
+    let ran = run(command, dir.path(), &["-O2", "-c", "sum.c"], "");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let kept: Vec<_> = files(&dir.path().join("kept")).into_iter().collect();
+    assert_eq!(kept.len(), 1);
+    assert!(kept[0].0.starts_with("sum-") && String::from_utf8_lossy(&kept[0].1.1).contains("define "));
+    let ran = run(rewright(&own), dir.path(), &["corpus", "kept"], "");
+    assert!(ran.stdout.contains("1 functions, 1 understood"), "{ran:?}");
+}
