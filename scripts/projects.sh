@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# Builds C projects (Debian source packages) with plain clang and with `rewright cc`, runs their own tests on both, and
+# prints what became of their functions, what the builds cost, and whether the tests say the same. Not part of CI: it
+# wants the network, and minutes.
+#
+#   scripts/projects.sh [PROJECT...]        (all but the large ones by default; `scripts/projects.sh --list`)
+#
+# RULES     packs, separated by spaces      (std)
+# WORK      where sources and builds go     (target/projects)
+# REWRIGHT  the program                     (target/release/rewright)
+# JOBS      of each build                   (1)
+# VARIANTS  of "plain cold warm ir"         (plain cold warm): warm is cold again with the cache that cold has filled; ir
+#           keeps the LLVM IR that rules see in $WORK/results/PROJECT/ir, for `rewright corpus`
+#
+# Each build runs in the same folder, so that paths in objects are the same; results stay in $WORK/results. The last
+# line of a project says `same` or `DIFFERENT`; the exit code is 1 if any is different.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+top=$PWD
+work=${WORK:-$top/target/projects}
+rules=${RULES:-std}
+rewright=${REWRIGHT:-$top/target/release/rewright}
+jobs=${JOBS:-1}
+variants=${VARIANTS:-plain cold warm}
+
+# A project is its package, how it is built with $CC in the current folder, and how its tests run there: `check` prints
+# passed tests over all of them, or a digest of what they said.
+usual="zlib bzip2 cjson jansson lz4 libpng lua"
+large="zstd sqlite gsl"
+
+package_zlib=zlib
+configure_zlib() { ./configure; }
+build_zlib() { make -j"$jobs" libz.a example minigzip example64 minigzip64 shared; }
+# Linked with libz.a, with the shared library, and with 64-bit offsets.
+check_zlib() { make test | grep -c 'test OK' | sed 's/$/\/3/'; }
+
+package_bzip2=bzip2
+build_bzip2() { make -j"$jobs" CC="$CC" libbz2.a bzip2 bzip2recover; }
+# Six comparisons of files; make stops at the first that differs.
+check_bzip2() { make CC="$CC" test >log && grep -c '^cmp' log | sed 's/.*/&\/&/' || echo 0/6; }
+
+package_cjson=cjson
+configure_cjson() { with_cmake -DENABLE_CJSON_UTILS=On; }
+build_cjson() { make -C build -j"$jobs"; }
+check_cjson() { ctest_counts; }
+
+package_jansson=jansson
+configure_jansson() { with_cmake -DJANSSON_BUILD_DOCS=OFF; }
+build_jansson() { make -C build -j"$jobs"; }
+check_jansson() { ctest_counts; }
+
+package_lz4=lz4
+build_lz4() {
+    make -C lib -j"$jobs" liblz4.a && make -C programs -j"$jobs" lz4 && make -C tests -j"$jobs" datagen \
+        lz4.o lz4hc.o lz4frame.o xxhash.o fuzzer frametest roundTripTest decompress-partial
+}
+# The same random cases at every run, and files there and back.
+check_lz4() {
+    passed=0
+    (cd tests && ./fuzzer -s1 -i2000) >log 2>&1 && passed=$((passed + 1))
+    (cd tests && ./frametest -s1 -i2000) >>log 2>&1 && passed=$((passed + 1))
+    (cd tests && ./decompress-partial) >>log 2>&1 && passed=$((passed + 1))
+    tests/datagen -g4M >data
+    for level in -1 -3 -9 -12 "-9 -BD" "--fast=5"; do
+        # shellcheck disable=SC2086
+        programs/lz4 $level -c data 2>>log | programs/lz4 -d -c 2>>log | cmp - data && passed=$((passed + 1))
+        tests/roundTripTest data >>log 2>&1 && passed=$((passed + 1))
+    done
+    # Compressed files are the same, not only read back.
+    echo "$passed/15 $(for level in 1 9 12; do programs/lz4 -$level -c data 2>/dev/null; done | cksum | cut -d' ' -f1)"
+}
+
+package_libpng=libpng1.6
+configure_libpng() { ./configure --enable-shared=no; }
+build_libpng() { make -j"$jobs" all check TESTS=; }
+check_libpng() { make check >log 2>&1; awk '/^# TOTAL:/ { t = $3 } /^# PASS:/ { p = $3 } END { print p "/" t }' log; }
+
+package_lua=lua5.4
+more_lua="lua5.1 lua-lpeg"
+build_lua() {
+    cd src
+    for file in *.c; do "$CC" -O2 -Wall -DLUA_COMPAT_5_3 -DLUA_USE_LINUX -c "$file" || return; done
+    "$CC" -o lua lapi.o lcode.o lctype.o ldebug.o ldo.o ldump.o lfunc.o lgc.o llex.o lmem.o lobject.o lopcodes.o \
+        lparser.o lstate.o lstring.o ltable.o ltm.o lundump.o lvm.o lzio.o lauxlib.o lbaselib.o lcorolib.o ldblib.o \
+        liolib.o lmathlib.o loadlib.o loslib.o lstrlib.o ltablib.o lutf8lib.o linit.o lua.o -Wl,-E -lm -ldl
+    cd ../more/lua-lpeg
+    for file in *.c; do "$CC" -O2 -fPIC -I../../src -c "$file" || return; done
+    "$CC" -shared -o lpeg.so ./*.o
+}
+# Lua's own tests are in no package: the programs of 5.1's, with what they print, and the test of a C module.
+check_lua() {
+    local passed=0 all=0 sum=""
+    for program in bisect cf factorial fib fibfor hello life printf sort; do
+        all=$((all + 1))
+        (cd more/lua5.1/test && timeout 60 ../../../src/lua $program.lua 12 </dev/null >out 2>&1) && passed=$((passed + 1))
+        # It prints how long it took.
+        [ $program != fib ] || sed -i 's/[0-9.]*e-[0-9]*\|0\.0[0-9]*//' more/lua5.1/test/out
+        sum+=$(cksum <more/lua5.1/test/out)
+    done
+    all=$((all + 1))
+    (cd more/lua-lpeg && ../../src/lua test.lua 2>&1) | grep -q '^OK' && passed=$((passed + 1))
+    echo "$passed/$all $(cksum <<<"$sum" | cut -d' ' -f1)"
+}
+
+package_zstd=libzstd
+build_zstd() { make -C lib -j"$jobs" libzstd.a && make -C programs -j"$jobs" zstd && make -C tests -j"$jobs" fuzzer zstreamtest datagen; }
+check_zstd() {
+    local passed=0
+    (cd tests && ./fuzzer -s1 -i300 --no-big-tests) >log 2>&1 && passed=$((passed + 1))
+    (cd tests && ./zstreamtest -s1 -i100 --no-big-tests) >>log 2>&1 && passed=$((passed + 1))
+    tests/datagen -g4M >data
+    for level in 1 3 9 19; do
+        programs/zstd -$level -c data 2>>log | programs/zstd -d -c 2>>log | cmp - data && passed=$((passed + 1))
+    done
+    echo "$passed/6"
+}
+
+package_sqlite=sqlite3
+configure_sqlite() { ./configure --disable-shared --disable-tcl --disable-readline; }
+build_sqlite() { make -j"$jobs" sqlite3; }
+# `veryquick` wants Tcl; this is a session that reads back what it wrote.
+check_sqlite() {
+    ./sqlite3 :memory: "with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)
+        select count(*), sum(i * i % 7919), group_concat(i % 13, '') like '%123%', printf('%.6f', avg(i / 3.0)) from n;
+        create table t(a integer primary key, b text); create index u on t(b);
+        insert into t select value, hex(value * 7919) from generate_series(1, 50000);
+        select count(*), max(b), sum(length(b)) from t where b > '3'; pragma integrity_check;" 2>&1 | cksum
+}
+
+package_gsl=gsl
+gsl_folders="sys err complex vector matrix blas linalg poly sort"
+configure_gsl() { ./configure --disable-shared; }
+build_gsl() { make -j"$jobs"; }
+check_gsl() {
+    local passed=0 all=0
+    for folder in $gsl_folders; do
+        all=$((all + 1))
+        make -C "$folder" check >log 2>&1 && passed=$((passed + 1))
+    done
+    echo "$passed/$all"
+}
+
+with_cmake() { cmake -S . -B build -DCMAKE_C_COMPILER="$CC" -DCMAKE_BUILD_TYPE=Release "$@"; }
+ctest_counts() { cd build && ctest 2>&1 | sed -n 's/.*, \([0-9]*\) tests failed out of \([0-9]*\)$/\1 \2/p' | awk '{ print $2 - $1 "/" $2 }'; }
+
+# The sources of a package, unpacked into a folder.
+fetch() {
+    local package=$1 to=$2 apt=$work/apt
+    [ -d "$to" ] && return
+    mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$work/packages"
+    [ -s "$apt/sources.list" ] ||
+        echo "deb-src [signed-by=/usr/share/keyrings/debian-archive-keyring.gpg] http://deb.debian.org/debian bookworm main" >"$apt/sources.list"
+    local options=(-qq -o "Dir::Etc::sourcelist=$apt/sources.list" -o Dir::Etc::sourceparts=/dev/null
+        -o "Dir::State::lists=$apt/lists" -o "Dir::Cache=$apt/cache" -o "APT::Sandbox::User=$(id -un)")
+    [ -n "$(ls "$apt/lists"/*Sources* 2>/dev/null)" ] || apt-get "${options[@]}" update
+    (cd "$work/packages" && apt-get "${options[@]}" source --download-only "$package")
+    mkdir -p "$(dirname "$to")"
+    # Without Debian's patches, some of which replace how a project is built.
+    dpkg-source --no-check --skip-patches -x "$(ls "$work/packages/${package}"_*.dsc | tail -1)" "$to" >/dev/null
+}
+
+# Builds and checks a project in one way, in the current folder.
+variant() {
+    local project=$1 kind=$2 results=$3
+    rm -rf "$work/build" && cp -a "$work/sources/$project" "$work/build" && cd "$work/build"
+    local command="$top/scripts/projects.sh --build $project $results/$kind.configure"
+    TIMEFORMAT='%U %S'
+    { time compile >"$results/$kind.log" 2>"$results/$kind.err" || return; } 2>"$results/$kind.time"
+    find . -name '*.o' -print0 | sort -z | xargs -0 size 2>/dev/null | awk 'NR > 1 { s += $1 } END { print s + 0 }' >"$results/$kind.text"
+    (CC=clang-19 "check_$project" 2>"$results/$kind.check.err" || true) | tail -1 >"$results/$kind.tests"
+}
+
+# CPU time, of the server too, without that of `configure`.
+seconds() { cat "$1.time" "$1.configure" 2>/dev/null | awk 'NR == 1 { s = $1 + $2 } NR == 2 { s -= $1 + $2 } END { if (NR) print s }'; }
+
+# One build; uses what `variant` has set.
+compile() {
+    case $kind in
+    plain) CC=clang-19 $command ;;
+    *)
+        local packs=()
+        for pack in $rules; do packs+=(--rules "$pack"); done
+        [ "$kind" != ir ] || packs+=(--keep "$results/ir")
+        # shellcheck disable=SC2086
+        REWRIGHT_CACHE=$results/cache "$rewright" wrap "${packs[@]}" --stats --format json -- $command || return
+        tail -1 "$results/$kind.err" >"$results/$kind.json"
+        ;;
+    esac
+}
+
+fact() { [ -s "$1" ] && python3 -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2], "-"))' "$1" "$2" || echo -; }
+ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0 && a != "") printf "%.2f", a / b; else print "-" }'; }
+
+if [ "${1:-}" = --list ]; then
+    echo "$usual (large: $large)"
+    exit
+elif [ "${1:-}" = --build ]; then
+    cd "$work/build"
+    TIMEFORMAT='%U %S'
+    [ "$(type -t "configure_$2")" != function ] || { time "configure_$2" 2>&1 || exit; } 2>"$3"
+    "build_$2"
+    exit
+fi
+export WORK=$work JOBS=$jobs
+[ -x "$rewright" ] || { echo "projects: no $rewright: cargo build --release" >&2 && exit 2; }
+different=0
+row="%-8s %-20s %-20s %6s %6s %6s %6s %6s %5s %6s %6s %6s  %s\n"
+# shellcheck disable=SC2059
+printf "$row" project "tests, plain" "tests, rules" funcs optim unch passed failed fell size cold warm result
+for project in ${*:-$usual}; do
+    package=package_$project more=more_$project
+    [ -n "${!package:-}" ] || { echo "projects: no project $project: $usual $large" >&2 && exit 2; }
+    fetch "${!package}" "$work/sources/$project"
+    for other in ${!more:-}; do fetch "$other" "$work/sources/$project/more/$other"; done
+    results=$work/results/$project
+    rm -rf "$results" && mkdir -p "$results"
+    broken=""
+    for kind in $variants; do
+        (variant "$project" "$kind" "$results") || broken+=" $kind"
+    done
+    read -r plain <"$results/plain.tests" || plain=-
+    read -r ruled <"$results/cold.tests" || ruled=-
+    result=same
+    [ -z "$broken" ] && [ "$plain" = "$ruled" ] && [ -n "$plain" ] || { result="DIFFERENT${broken:+: no build:$broken}" && different=1; }
+    stats=$results/cold.json
+    # shellcheck disable=SC2059
+    printf "$row" "$project" "$plain" "$ruled" "$(fact "$stats" functions)" "$(fact "$stats" optimised)" \
+        "$(fact "$stats" unchanged)" "$(fact "$stats" passed_through)" "$(fact "$stats" failed)" "$(fact "$stats" fell_back)" \
+        "$(ratio "$(cat "$results/cold.text" 2>/dev/null)" "$(cat "$results/plain.text" 2>/dev/null)")" \
+        "$(ratio "$(seconds "$results/cold")" "$(seconds "$results/plain")")" \
+        "$(ratio "$(seconds "$results/warm")" "$(seconds "$results/plain")")" "$result"
+done
+exit $different
