@@ -41,6 +41,10 @@ pub struct Options {
     pub method: Method,
     /// What executing something costs.
     pub cost: CostModel,
+    /// How much work selection may be.
+    pub effort: select::Budget,
+    /// What solves integer programs; `None`: HiGHS.
+    pub solver: Option<Arc<dyn select::Solver>>,
     /// Which schedule to run, by qualified name; the program's default otherwise.
     pub schedule: Option<String>,
     /// Log which rules took part.
@@ -58,6 +62,8 @@ impl Default for Options {
         Options {
             method: Method::Auto,
             cost: CostModel::default(),
+            effort: select::Budget::default(),
+            solver: None,
             schedule: None,
             log: false,
             keep_if_not_cheaper: false,
@@ -519,9 +525,10 @@ impl Optimiser {
         let how = select::Options {
             method: options.method,
             cost: options.cost.clone(),
+            budget: options.effort,
+            solver: options.solver.clone(),
             unavailable: self.unwritable.clone(),
             registers: Some(select::Registers::X86_64),
-            ..select::Options::default()
         };
         let (selection, effort) = phases
             .time(Phase::Select, || select::select_measured(skeleton, view, universe, cfg, &how))

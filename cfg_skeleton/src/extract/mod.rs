@@ -23,8 +23,10 @@ mod tree;
 
 pub use check::{Fault, check};
 pub use graph::{Class, Classes, Graph, Node};
+pub use ilp::highs::Highs;
+pub use ilp::model::{Column, Model, Row};
+pub use ilp::{Effort, Solved, Solver};
 
-use ilp::Solver;
 use presolve::{Component, Rules, presolve};
 use std::time::{Duration, Instant};
 use thiserror::Error;
@@ -32,6 +34,8 @@ use thiserror::Error;
 /// How to choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Method {
+    /// The cheapest trees, as if nothing were shared: what extraction without sharing gives, to compare with.
+    Tree,
     /// Near-linear, no bound.
     Greedy,
     /// The integer program, from the greedy choice, within its budget.
@@ -119,17 +123,20 @@ pub fn extract(
     limits: &Limits,
     start: Option<&[Option<u32>]>,
 ) -> Result<Extraction, Unconstructible> {
-    extract_with(graph, method, limits, start, &ilp::highs::Highs)
+    extract_with(graph, method, limits, start, &Highs)
 }
 
 /// The same with another solver.
-pub(crate) fn extract_with(
+pub fn extract_with(
     graph: &Graph,
     method: Method,
     limits: &Limits,
     start: Option<&[Option<u32>]>,
     solver: &dyn Solver,
 ) -> Result<Extraction, Unconstructible> {
+    if method == Method::Tree {
+        return cheapest_trees(graph);
+    }
     let deadline = limits.time.map(|time| Instant::now() + time);
     let reduced = presolve(graph, limits.rules).ok_or(Unconstructible)?;
     let mut picks = reduced.picked.clone();
@@ -173,6 +180,16 @@ pub(crate) fn extract_with(
     };
     let bound = if status == Status::Optimal { cost } else { bound };
     Ok(Extraction { picks, cost, bound, status, left: reduced.node_count(), parts: reduced.components.len(), runs })
+}
+
+/// Without presolve, which knows of sharing.
+fn cheapest_trees(graph: &Graph) -> Result<Extraction, Unconstructible> {
+    let trees = tree::trees(&graph.classes, |class, n| graph.classes[class.index()][n].cost, |_| false);
+    let picks: Vec<Option<u32>> = trees.iter().map(|tree| tree.map(|tree| tree.node as u32)).collect();
+    let picks = reachable(graph, &picks);
+    let cost = check(graph, &picks).map_err(|_| Unconstructible)?;
+    let left = graph.node_count();
+    Ok(Extraction { picks, cost, bound: 0.0, status: Status::Greedy, left, parts: 1, runs: 0 })
 }
 
 /// Of the time, what local search may take.

@@ -95,12 +95,21 @@ struct Greedy<'c, 'a> {
 
 /// Makes a selection.
 pub(crate) fn select(choices: &Choices) -> Result<Selection, SelectError> {
+    select_in(choices, ROUNDS)
+}
+
+/// The first choice, by tree costs, before anything is learnt of sharing.
+pub(crate) fn trees(choices: &Choices) -> Result<Selection, SelectError> {
+    select_in(choices, 0)
+}
+
+fn select_in(choices: &Choices, rounds: usize) -> Result<Selection, SelectError> {
     let mut greedy = Greedy::new(choices);
     greedy.costs();
     let order = greedy.order();
     let mut marks = greedy.mark()?;
     let mut best = greedy.place(&marks, &order);
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         if !marks.choice {
             break;
         }

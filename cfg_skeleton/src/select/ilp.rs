@@ -2,8 +2,8 @@
 
 use super::construct::Choices;
 use super::product::product;
-use super::{Budget, Method, Selection, Status, place};
-use crate::extract::{Extraction, Limits, extract};
+use super::{Method, Options, Selection, Status, place};
+use crate::extract::{Extraction, Highs, Limits, Solver, extract_with};
 use std::time::{Duration, Instant};
 
 /// What the integer program of a selection was: how large, and how much work.
@@ -29,10 +29,12 @@ pub struct Effort {
 pub(crate) fn improve(
     choices: &Choices,
     start: &Selection,
-    budget: &Budget,
+    options: &Options,
     limit: usize,
 ) -> Option<(Selection, Effort)> {
     let start_of_build = Instant::now();
+    let budget = &options.budget;
+    let solver: &dyn Solver = options.solver.as_deref().unwrap_or(&Highs);
     // Presolve leaves a small part; a product that is many times too large is not worth making.
     let (product, moved) = product(choices, start, limit.saturating_mul(16))?;
     let located = product.locate(choices, &moved);
@@ -40,7 +42,7 @@ pub(crate) fn improve(
         Limits { model: limit, search: budget.search, nodes: budget.nodes, runs: budget.runs, ..Limits::default() };
     let start_of_solve = Instant::now();
     let Extraction { picks, cost, bound, left, parts, runs, .. } =
-        extract(&product.graph, Method::Auto, &limits, Some(&located)).ok()?;
+        extract_with(&product.graph, Method::Auto, &limits, Some(&located), solver).ok()?;
     let effort = Effort {
         classes: product.graph.classes.len(),
         nodes: product.graph.node_count(),

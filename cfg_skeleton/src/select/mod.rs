@@ -18,7 +18,7 @@ mod states;
 mod terms;
 pub mod validate;
 
-pub use crate::extract::{Method, Status};
+pub use crate::extract::{Highs, Method, Solver, Status};
 pub(crate) use calls::executed;
 pub use ilp::Effort;
 pub use pressure::Registers;
@@ -31,6 +31,7 @@ use crate::ir::cfg::Cfg;
 use crate::skeleton::{SegmentId, SiteId, Skeleton, StatementKind};
 use rewright_typeprop::{OpId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use thiserror::Error;
 
 /// Where a value comes from.
@@ -116,6 +117,8 @@ pub struct Options {
     pub budget: Budget,
     /// Prices.
     pub cost: CostModel,
+    /// What solves integer programs; `None`: [`Highs`].
+    pub solver: Option<Arc<dyn Solver>>,
     /// Operations that the back end cannot execute: never selected as values.
     pub unavailable: BTreeSet<OpId>,
     /// What values are kept in; where they are too few, what is cheaper to compute again is not kept. `None`: there
@@ -193,13 +196,16 @@ pub fn select_measured(
         let violations = validate::check(skeleton, view, universe, cfg, &options.cost, &selection);
         if violations.is_empty() { Ok(selection) } else { Err(SelectError::Invalid(violations)) }
     };
+    if options.method == Method::Tree {
+        return Ok((finish(greedy::trees(&choices)?)?, None));
+    }
     let greedy = greedy::select(&choices)?;
     let limit = match options.method {
-        Method::Greedy => return Ok((finish(greedy)?, None)),
+        Method::Greedy | Method::Tree => return Ok((finish(greedy)?, None)),
         Method::Ilp => options.budget.model,
         Method::Auto => options.budget.auto_model,
     };
-    match ilp::improve(&choices, &greedy, &options.budget, limit) {
+    match ilp::improve(&choices, &greedy, options, limit) {
         // A violation here is a bug in the product; the greedy selection does not know it.
         Some((better, effort)) => Ok((finish(better).or_else(|_| finish(greedy))?, Some(effort))),
         None => Ok((finish(greedy)?, None)),

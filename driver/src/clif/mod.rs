@@ -13,7 +13,8 @@
 //! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier;
 //! * [`optimise`]: a file through the pipeline;
 //! * [`midend`]: Cranelift's own mid-end and back end, to measure against;
-//! * [`losses`]: why its result is cheaper where it is.
+//! * [`losses`]: why its result is cheaper where it is;
+//! * [`sharing`]: what seeing sharing is worth.
 //!
 //! **Invariant**: with `jit` and `runtest`, these are the only modules that name Cranelift. No opcode is named
 //! here except where an instruction *format* is control flow or a constant.
@@ -34,3 +35,4 @@ mod roundtrip;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod scan;
+pub mod sharing;

@@ -1,9 +1,11 @@
 //! `rewright bench`: time per phase, and what the result costs, against Cranelift's own mid-end on the same functions.
 //!
 //! All figures come from one run: for each file our pipeline and Cranelift's pass alternate, `--repeat` times, and
-//! the fastest time of each is kept. `--curve` and `--stories` measure other things: see [`curve`] and [`stories`].
+//! the fastest time of each is kept. `--curve`, `--stories` and `--sharing` measure other things: see [`curve`],
+//! [`stories`] and [`sharing`].
 
 mod curve;
+mod sharing;
 mod stories;
 
 use super::{Finding, Format, opt, out, packs, sources};
@@ -39,6 +41,10 @@ pub(super) struct Args {
     /// For each folder with a pack and an input: time per phase, and the integer program's size and time
     #[arg(long)]
     stories: bool,
+    /// Instead of phases: each function as the integer program, greedy, tree costs and Cranelift choose, in cost,
+    /// instructions and time, called `--repeat` times in turn; the first argument is a number of iterations
+    #[arg(long, conflicts_with_all = ["curve", "losses", "stories"])]
+    sharing: bool,
     /// List the functions whose result costs more than Cranelift's, each with the reason
     #[arg(long)]
     losses: bool,
@@ -71,6 +77,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let options = args.how.options(&program)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    if args.sharing {
+        return sharing::run(&args, &clif, &options);
+    }
     match args.curve {
         Some(most) => curve::run(&args, &clif.optimiser, &options, most),
         None => corpus(&args, &clif, &options),

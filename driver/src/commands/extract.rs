@@ -45,6 +45,8 @@ pub(super) struct Args {
 /// How to choose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
 enum How {
+    /// Cheapest trees, as if nothing were shared: to compare with
+    Tree,
     /// Cheapest trees and local search, no bound
     Greedy,
     /// An integer program for every part
@@ -142,6 +144,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 fn row(args: &Args, path: &Path, text: &str) -> Result<(Status, serde_json::Value, String)> {
     let file = serialized::read(text, args.roots.as_deref())?;
     let method = match args.method {
+        How::Tree => Method::Tree,
         How::Greedy => Method::Greedy,
         How::Ilp => Method::Ilp,
         How::Auto => Method::Auto,

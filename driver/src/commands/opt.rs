@@ -72,6 +72,7 @@ impl How {
         let config = config::load(self.config.as_deref())?;
         let cost = costs::model(&config.costs, self.profile.as_deref(), &program.universe)?;
         let method = match self.extract {
+            Extract::Tree => Method::Tree,
             Extract::Greedy => Method::Greedy,
             Extract::Ilp => Method::Ilp,
             Extract::Auto => Method::Auto,
@@ -86,6 +87,8 @@ impl How {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 enum Extract {
+    /// By tree costs, which miss sharing: to compare with
+    Tree,
     /// Fast, no bound
     Greedy,
     /// Integer linear program

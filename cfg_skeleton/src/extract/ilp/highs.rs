@@ -11,8 +11,9 @@ use super::{Effort, Solved, Solver};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
 use highs::{HighsModelStatus, HighsSolutionStatus};
 
-/// The solver.
-pub(crate) struct Highs;
+/// The solver that is used where no other one is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Highs;
 
 /// The bit of `presolve_rule_off` that turns the aggregator off.
 const AGGREGATOR: i32 = 4096;

@@ -13,6 +13,7 @@ use model::{Model, Program};
 use super::graph::{Class, Graph};
 use super::{Answer, Limits, check, cycle, incumbent, reachable, tolerance};
 use std::collections::BTreeSet;
+use std::fmt::Debug;
 use std::time::Instant;
 
 /// Strongly connected components of at most this many classes get their cut up front.
@@ -23,18 +24,18 @@ const SHARE: f64 = 0.3;
 
 /// How much one run of a solver may be.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Effort {
+pub struct Effort {
     /// Nodes of its search.
-    pub(crate) nodes: u32,
+    pub nodes: u32,
     /// Wall clock.
-    pub(crate) seconds: Option<f64>,
+    pub seconds: Option<f64>,
     /// May it simplify the model first?
-    pub(crate) presolve: bool,
+    pub presolve: bool,
 }
 
 /// What a solver says.
 #[derive(Clone, Debug)]
-pub(crate) enum Solved {
+pub enum Solved {
     /// Values of the columns, and a lower bound.
     Answer {
         /// By column.
@@ -48,8 +49,9 @@ pub(crate) enum Solved {
     Failed,
 }
 
-/// Solves integer programs.
-pub(crate) trait Solver {
+/// Solves integer programs. What it says is checked: one that is wrong, or that always fails, leaves the best choice
+/// that was found without it.
+pub trait Solver: Debug + Send + Sync {
     /// Minimises; `start` are the values of a solution.
     fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort) -> Solved;
 }

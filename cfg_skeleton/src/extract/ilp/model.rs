@@ -16,25 +16,33 @@ use std::collections::BTreeSet;
 
 /// `low <= sum of terms <= high`.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
-    pub(crate) low: f64,
-    pub(crate) high: f64,
-    pub(crate) terms: Vec<(usize, f64)>,
+pub struct Row {
+    /// May be minus infinity.
+    pub low: f64,
+    /// May be infinity.
+    pub high: f64,
+    /// Columns and their factors; a column occurs once.
+    pub terms: Vec<(usize, f64)>,
 }
 
 /// A column between 0 and `high`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Column {
-    pub(crate) cost: f64,
-    pub(crate) integer: bool,
-    pub(crate) high: f64,
+pub struct Column {
+    /// Of one unit.
+    pub cost: f64,
+    /// Must it be a whole number?
+    pub integer: bool,
+    /// May be infinity.
+    pub high: f64,
 }
 
 /// Minimise the cost of columns subject to rows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Model {
-    pub(crate) columns: Vec<Column>,
-    pub(crate) rows: Vec<Row>,
+pub struct Model {
+    /// What has a value.
+    pub columns: Vec<Column>,
+    /// What must hold of the values.
+    pub rows: Vec<Row>,
 }
 
 /// The model of a graph, and which columns stand for what.

@@ -1,13 +1,10 @@
 //! A solver that is wrong, and one that always fails.
 
-use super::ilp::highs::Highs;
-use super::ilp::model::{Column, Model, Row};
-use super::ilp::{Effort, Solved, Solver};
 use super::random::{Shape, brute_force, graph};
 use super::*;
 use crate::testing::random::Random;
-use std::cell::Cell;
 use std::path::Path;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 const EFFORT: Effort = Effort { nodes: 100_000, seconds: None, presolve: true };
 
@@ -149,20 +146,21 @@ fn shared() -> Graph {
 }
 
 /// Asks HiGHS, and changes its answer.
+#[derive(Debug)]
 struct Wrong {
-    asked: Cell<u32>,
+    asked: AtomicU32,
     change: fn(&Model, Option<&[f64]>, &Effort, Solved) -> Solved,
 }
 
 impl Wrong {
     fn new(change: fn(&Model, Option<&[f64]>, &Effort, Solved) -> Solved) -> Self {
-        Wrong { asked: Cell::new(0), change }
+        Wrong { asked: AtomicU32::new(0), change }
     }
 }
 
 impl Solver for Wrong {
     fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort) -> Solved {
-        self.asked.set(self.asked.get() + 1);
+        self.asked.fetch_add(1, Ordering::Relaxed);
         (self.change)(model, start, effort, Highs.solve(model, start, effort))
     }
 }
@@ -185,7 +183,7 @@ fn a_solver_that_always_fails_leaves_the_greedy_choice() {
     let found = extract_with(&graph, Method::Ilp, &UNREDUCED, None, &solver).expect("a choice");
     let greedy = extract(&graph, Method::Greedy, &UNREDUCED, None).expect("a choice");
     assert_eq!((&found.picks, found.cost), (&greedy.picks, greedy.cost));
-    assert!(matches!(found.status, Status::Gap(_)) && solver.asked.get() == 2, "{found:?}");
+    assert!(matches!(found.status, Status::Gap(_)) && solver.asked.load(Ordering::Relaxed) == 2, "{found:?}");
     assert_eq!(extract(&graph, Method::Ilp, &UNREDUCED, None).expect("a choice").status, Status::Optimal);
 }
 
@@ -194,7 +192,7 @@ fn infeasible_is_a_fault_and_solved_again_without_presolve() {
     let solver = Wrong::new(|_, _, effort, solved| if effort.presolve { Solved::Failed } else { solved });
     let found = extract_with(&shared(), Method::Ilp, &UNREDUCED, None, &solver).expect("a choice");
     assert_eq!((found.cost, found.status), (5.0, Status::Optimal));
-    assert_eq!(solver.asked.get(), 2);
+    assert_eq!(solver.asked.load(Ordering::Relaxed), 2);
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn measure() {
             let choices = choices(&case.skeleton, &case.view, &u, &case.cfg, &options, &tree, &mut keys);
             let construct = start.elapsed();
             let start = Instant::now();
-            let better = ilp::improve(&choices, &selection, &options.budget, options.budget.model);
+            let better = ilp::improve(&choices, &selection, &options, options.budget.model);
             let ilp = start.elapsed();
             let (cost, size) = better.map_or((None, None), |(s, size)| (Some((s.cost, s.status)), Some(size)));
             writeln!(
