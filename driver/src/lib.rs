@@ -17,6 +17,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod isolate;
 pub mod jit;
+pub mod linked;
 pub mod llvm;
 pub mod module;
 pub mod packs;

@@ -6,7 +6,7 @@
 //! Not here: what a call is at run time ([`crate::clif::linkage`]), what is inlined ([`rewright_cfg_skeleton::ir::inline`]).
 
 mod bodies;
-mod compile;
+pub(crate) mod compile;
 mod points;
 
 pub use compile::{Clif, CompileError};

@@ -367,7 +367,8 @@ const RULES: &[Code] = &[
         "RW0406",
         "`eval` of what is not constant",
         "What `eval` computes must consist of `const` variables, literals, and functions that have a meaning: a \
-         `@model`, a `spec`, or `host fn`.",
+         `@model`, a `spec`, `host fn`, a `@body` in the input, or a pure function of a shared library (`@link`) that \
+         gives a number.",
     ),
     code(
         "RW0407",

@@ -181,9 +181,19 @@ impl Op {
         }
     }
 
-    /// May it be computed on constants: by its model or its spec, by a Rust function, or by a body in the input?
+    /// May it be computed on constants: by its model or its spec, by a Rust function, by a body in the input, or by
+    /// a function of a shared library?
     pub fn has_meaning(&self) -> bool {
-        self.model.is_some() || self.spec.is_some() || self.host || self.names.contains_key(BODY)
+        self.model.is_some()
+            || self.spec.is_some()
+            || self.host
+            || self.names.contains_key(BODY)
+            || self.is_linked_value()
+    }
+
+    /// Is it a function of a shared library that only computes a result, from types that it names?
+    pub fn is_linked_value(&self) -> bool {
+        self.link.is_some() && self.effects.is_pure() && self.results.len() == 1 && self.tparams.is_empty()
     }
 }
 

@@ -37,7 +37,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let mut silent = vec![];
     let mut unknown: Vec<(String, String)> = vec![];
     if sound {
-        let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+        let clif = ClifOptimiser::new(packs::linked(program)?).context("the rules do not form a program")?;
         let optimiser = &clif.optimiser;
         let program = optimiser.program();
         let declared_here =

@@ -2,7 +2,7 @@
 
 use super::out;
 use crate::packs;
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::program::Program;
 use std::path::PathBuf;
@@ -26,8 +26,15 @@ impl Rules {
         let packs = load(&self.rules)?;
         let errors: Vec<_> = packs.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
         print(&packs.sources, &errors);
-        Ok(errors.is_empty().then_some(packs.program))
+        errors.is_empty().then(|| linked(packs.program)).transpose()
     }
+}
+
+/// The same program with functions of shared libraries as what its rules may compute.
+pub(super) fn linked(mut program: Program) -> Result<Program> {
+    let own = std::env::current_exe().context("cannot find this program's own file")?;
+    crate::linked::register(&mut program.universe, own);
+    Ok(program)
 }
 
 /// Loads and checks packs and all that they import.

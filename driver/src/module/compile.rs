@@ -98,7 +98,7 @@ fn key_of(name: &str) -> Option<i64> {
 }
 
 /// A verified module as CLIF.
-pub(super) fn compile(module: &Module, universe: &Universe, names: &Names) -> Result<Clif, CompileError> {
+pub(crate) fn compile(module: &Module, universe: &Universe, names: &Names) -> Result<Clif, CompileError> {
     let linkage = Linkage::new(module, universe, |op| names.spelling(op).is_some());
     let empty = read(HEADER)?;
     let isa = empty.isa.as_ref().ok_or_else(|| CompileError::Host("its architecture is not supported".into()))?;

@@ -1,8 +1,9 @@
 //! Which operations can be computed while matching, and from what: a `@model`, a `spec`, a `host fn`, or a body in
-//! the input (`@body`).
+//! the input (`@body`), or a function of a shared library (`@link`) that gives a scalar.
 
 use super::Checker;
 use super::report::Report;
+use rewright_typeprop::eval::scalar_of;
 use rewright_typeprop::ops::BODY;
 use rewright_typeprop::{Model, OpId, Term, Universe};
 
@@ -47,6 +48,8 @@ impl Checker<'_> {
 /// By operation: which arguments must be known to compute it.
 pub(crate) fn computable_ops(universe: &Universe) -> Vec<Option<Vec<bool>>> {
     let ops = &universe.ops;
+    // Other results of a library belong to one process.
+    let scalar = |result| scalar_of(&universe.types, result, &[]).is_some();
     let mut out: Vec<Option<Vec<bool>>> = vec![None; ops.len()];
     for (id, op) in ops.iter() {
         let known = match op.model {
@@ -54,6 +57,7 @@ pub(crate) fn computable_ops(universe: &Universe) -> Vec<Option<Vec<bool>>> {
             Some(model) if model.memory().is_some() => None,
             Some(_) => Some(true),
             None if (op.host || op.names.contains_key(BODY)) && op.effects.is_pure() => Some(true),
+            None if op.is_linked_value() && op.results.iter().all(scalar) => Some(true),
             None => None,
         };
         out[id.0 as usize] = known.map(|needed| vec![needed; op.params.len()]);
