@@ -20,6 +20,7 @@ pub mod jit;
 pub mod linked;
 pub mod llvm;
 pub mod module;
+mod mutation;
 pub mod packs;
 pub mod pipeline;
 pub mod runtest;

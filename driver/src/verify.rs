@@ -9,20 +9,37 @@
 //! a right side that traps where the left does not is *one way only*. So is a side that is some NaN with open bits where
 //! the other has definite ones.
 //!
+//! Larger values ([`Repr`]): a 128-bit integer is a bit vector of 128 bits, a vector is one lane of it. That is sound
+//! because every operation on vectors that has a meaning works on each lane by itself, with scalar operands (an amount, a
+//! condition, what is splatted) the same for all lanes. So are terms of such operations: lane i of a side is a function f
+//! of lane i of each vector variable and of the scalar variables, the same f for every i. If f agrees for both sides at
+//! all operands, the vectors agree lane by lane, however many there are. If f differs somewhere, so do the vectors that
+//! hold these operands in all lanes. An operation that mixes lanes has no model, and a rule that uses it is out of scope.
+//!
+//! [`Repr`]: rewright_typeprop::Repr
+//!
 //! **Invariant**: a counterexample is never the solver's word alone: its values are run. The order of reports is that of
 //! the rules, whatever the number of jobs. Only `smt::solver` starts processes.
 
 mod cache;
+mod campaign;
 mod concrete;
 mod encode;
+mod memory;
+mod mutants;
 mod print;
 mod prove;
 mod report;
 mod sample;
 mod smt;
+mod trial;
+mod typing;
 
 pub use cache::default_folder;
+pub use campaign::{Fate, Judged, mutate};
+pub use mutants::Kind;
 pub use report::{Counterexample, Instance, RuleReport, Verdict};
+pub use trial::{Trial, try_rule};
 
 use cache::Key;
 use prove::Case;
@@ -70,6 +87,12 @@ impl Default for Options {
     }
 }
 
+impl Options {
+    fn effort(&self) -> sample::Effort {
+        sample::Effort { samples: self.samples, exhaustive: self.samples, seed: self.seed }
+    }
+}
+
 /// Verifies rules. `done` is called after each, in no particular order.
 ///
 /// # Errors
@@ -82,24 +105,43 @@ pub fn verify(
 ) -> io::Result<Vec<RuleReport>> {
     let version = version(options)?;
     let instances = TypeInstances::new(program);
+    in_parallel(options, rules.len(), &|index, solver| {
+        let report = one(program, &instances, rules[index], options, &version, solver);
+        done();
+        report
+    })
+}
+
+/// Does `work` on the numbers below `count`, on as many threads as there are jobs, each with a solver of its own. Results
+/// are in order.
+fn in_parallel<T: Send>(
+    options: &Options,
+    count: usize,
+    work: &(dyn Fn(usize, &mut Solver) -> io::Result<T> + Sync),
+) -> io::Result<Vec<T>> {
     let next = AtomicUsize::new(0);
-    let reports: Mutex<Vec<Option<io::Result<RuleReport>>>> = Mutex::new((0..rules.len()).map(|_| None).collect());
+    let results: Mutex<Vec<Option<io::Result<T>>>> = Mutex::new((0..count).map(|_| None).collect());
+    let run = || {
+        let mut solver = None;
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            if index >= count {
+                break;
+            }
+            let ready = match &mut solver {
+                Some(solver) => Ok(solver),
+                none => start(options).map(|s| none.insert(s)),
+            };
+            let result = ready.and_then(|solver| work(index, solver));
+            results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
+        }
+    };
     std::thread::scope(|scope| {
-        for _ in 0..options.jobs.clamp(1, rules.len().max(1)) {
-            scope.spawn(|| {
-                let mut solver = None;
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(rule) = rules.get(index) else { break };
-                    let report = one(program, &instances, *rule, options, &version, &mut solver);
-                    reports.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(report);
-                    done();
-                }
-            });
+        for _ in 0..options.jobs.clamp(1, count.max(1)) {
+            scope.spawn(run);
         }
     });
-    let reports = reports.into_inner().unwrap_or_else(PoisonError::into_inner);
-    reports.into_iter().flatten().collect()
+    results.into_inner().unwrap_or_else(PoisonError::into_inner).into_iter().flatten().collect()
 }
 
 /// One rule, by the cache or anew.
@@ -109,30 +151,28 @@ fn one(
     id: RuleId,
     options: &Options,
     version: &str,
-    solver: &mut Option<Solver>,
+    solver: &mut Solver,
 ) -> io::Result<RuleReport> {
     let rule = program.rule(id);
-    let scalars = |targs: &[rewright_typeprop::Ty]| -> Vec<_> {
-        targs.iter().map(|ty| program.universe.types.scalar(*ty)).collect()
-    };
-    let cases: Vec<Case<'_>> = match prove::instances(instances, rule) {
-        Some(all) => all.into_iter().map(|types| Case { program, rule, targs: scalars(&types), types }).collect(),
-        None => vec![Case { program, rule, targs: vec![None; rule.tparams.len()], types: vec![] }],
-    };
+    let cases = prove::cases(program, instances, rule);
     let key = options.cache.as_ref().map(|folder| (folder, key(program, rule, &cases, options, version)));
     if let Some((folder, key)) = key
         && let Some(found) = cache::find(folder, key)
     {
         return Ok(RuleReport::new(id, found, true));
     }
-    let solver = match solver {
-        Some(solver) => solver,
-        None => solver.insert(start(options)?),
-    };
-    let mut found = vec![];
+    solver.forget();
+    let mut found: Vec<Instance> = vec![];
     // What is too hard at one width is not asked at wider ones.
     let mut too_hard = u32::MAX;
-    for case in &cases {
+    for (n, case) in cases.iter().enumerate() {
+        // One lane is the same question however many there are.
+        if let Some(same) =
+            cases[..n].iter().position(|c| c.lanes_as_in(case) && c.question().is_ok() == case.question().is_ok())
+        {
+            found.push(Instance { types: case.shown(), seconds: 0.0, ..Instance::clone(&found[same]) });
+            continue;
+        }
         let instance = case.verify(solver, options, too_hard)?;
         if instance.reason.as_deref() == Some(smt::solver::EXHAUSTED) {
             too_hard = too_hard.min(case.widest());
@@ -171,8 +211,9 @@ fn key(program: &Program, rule: &Rule, cases: &[Case<'_>], options: &Options, ve
     for case in cases {
         parts.extend(case.shown());
         if let Ok(mut question) = case.question() {
-            parts.extend(question.script(encode::Ask::Wrong));
-            parts.extend(question.script(encode::Ask::TrapsMore));
+            for ask in [encode::Ask::Wrong, encode::Ask::TrapsMore] {
+                parts.extend(question.script(ask).map(|script| script.text));
+            }
         }
     }
     cache::key(parts.iter().map(String::as_str))

@@ -28,7 +28,8 @@ fn wrong(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/verify/wrong").join(name)
 }
 
-const REFUTED: [&str; 5] = ["division.rw", "integers.rw", "floats.rw", "memory.rw", "facts.rw"];
+const REFUTED: [&str; 7] =
+    ["division.rw", "integers.rw", "floats.rw", "memory.rw", "facts.rw", "larger.rw", "trackers.rw"];
 
 #[test]
 fn the_solver_is_there() {
@@ -48,13 +49,13 @@ fn known_wrong_rules_have_counterexamples() {
         }
         count += rules.len();
     }
-    assert!(count >= 50, "{count}");
+    assert!(count >= 75, "{count}");
 }
 
 /// The solver alone finds them, too: no value is tried first.
 #[test]
 fn the_solver_alone_refutes_wrong_rules() {
-    for name in ["integers.rw", "memory.rw", "facts.rw"] {
+    for name in ["integers.rw", "memory.rw", "facts.rw", "larger.rw"] {
         let (rules, _) = verify(&wrong(name), &["--samples", "0"]);
         for rule in &rules {
             assert_eq!(rule["verdict"], "counterexample", "{}", rule["name"]);
@@ -73,6 +74,7 @@ fn one_way_rules_say_which_side_is_defined() {
         assert!(reason.contains(what), "{reason}");
     };
     says("mul_one", "the right side is more defined");
+    says("mul_minus_one", "the right side is more defined");
     says("adds_a_trap", "the left side is more defined");
 }
 
@@ -167,4 +169,125 @@ fn a_missing_solver_is_said() {
     let (_, stderr, code) = rewright(&args);
     assert_eq!(code, Some(2));
     assert!(stderr.contains("cannot run the solver `no-such-solver -in`"), "{stderr}");
+}
+
+/// Memory, 128-bit integers and vectors are proved, not only tried.
+#[test]
+fn memory_and_larger_values_are_proved() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("proved.rw");
+    let pack = "pack proved\nimport std.core\nimport std.larger\n\nruleset r {\n\
+        rule absorbed{T <: Wide}(x: T, y: T): band(x, bor(x, y)) => x\n\
+        rule high(low: i64, high: i64): ireduce{i64}(ushr{i128, i8}(iconcat128(low, high), 64)) => high\n\
+        rule truth{T <: IntLanes}(x: T): icmp_eq(x, x) => -1\n\
+        rule twice(p: i64, q: i64, v: i32, s: State):\n\
+        store(p, v, 0) after store(q, v, 0) after s => store(q, v, 0) after store(p, v, 0) after s\n}\n";
+    fs::write(&path, pack).unwrap();
+    let (rules, code) = verify(&path, &["--strict"]);
+    let verdicts: Vec<(&str, &str)> =
+        rules.iter().map(|r| (r["name"].as_str().unwrap(), r["verdict"].as_str().unwrap())).collect();
+    let expected = ["absorbed", "high", "truth"].map(|name| (format!("proved.r.{name}"), "equal"));
+    for (name, verdict) in expected {
+        assert!(verdicts.contains(&(name.as_str(), verdict)), "{verdicts:?}");
+    }
+    // Equal values, but where the ranges overlap by a part the order shows.
+    assert!(verdicts.contains(&("proved.r.twice", "counterexample")), "{verdicts:?}");
+    assert_eq!(code, Some(1));
+    let absorbed = rules.iter().find(|r| r["name"] == "proved.r.absorbed").unwrap();
+    assert_eq!(absorbed["instances"].as_array().unwrap().len(), 8);
+    assert!(absorbed["instances"].as_array().unwrap().iter().all(|i| i["method"] == "solver"));
+}
+
+/// A rule over several expressions, a domain's function with a `spec`, and a fact that nobody has defined.
+#[test]
+fn domains_are_verified() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("domain.rw");
+    let pack = "pack domain\nimport std.core\n\ntype M\nfact symmetric(a: M)\n\
+        fn eig(a: M) -> M  pure  cost 900\nfn syev(a: M) -> M  pure  cost 300  spec eig(a)\n\
+        fn other(a: M) -> M  pure  cost 1\n\nruleset r {\n\
+        rule by_spec(a: M): eig(a) => syev(a)\n\
+        rule no_spec(a: M): eig(a) => other(a) when symmetric(a)\n\
+        rule both(x: i32, y: i32) {\n    match p = iadd(x, y)\n    match q = isub(x, y)\n    rewrite p => isub(x, ineg(y))\n\
+        rewrite q => iadd(x, ineg(y))\n  }\n}\n";
+    fs::write(&path, pack).unwrap();
+    let (rules, _) = verify(&path, &[]);
+    let verdict = |name: &str| {
+        let rule = rules.iter().find(|r| r["name"].as_str().unwrap().ends_with(name));
+        rule.unwrap_or_else(|| panic!("{name}"))["verdict"].as_str().unwrap().to_string()
+    };
+    assert_eq!(verdict("by_spec"), "equal");
+    assert_eq!(verdict("no_spec"), "unknown");
+    assert_eq!((verdict("both"), verdict("both.2")), ("equal".into(), "equal".into()));
+}
+
+/// A directory says what it expects; another result is a finding, and `--update` writes what was found.
+#[test]
+fn expectations_are_compared() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().to_str().unwrap();
+    let pack = |right: &str| {
+        let text =
+            format!("pack kept\nimport std.core\n\nruleset r {{\n  rule twice(x: i32): iadd(x, x) => {right}\n}}\n");
+        fs::write(folder.path().join("kept.rw"), text).unwrap();
+    };
+    pack("ishl{i32, i32}(x, 1)");
+    let run = |more: &[&str]| rewright(&[&["verify", path, "--no-cache", "--jobs", "1"], more].concat());
+    assert_eq!(run(&["-U"]).2, Some(0));
+    let written = fs::read_to_string(folder.path().join("verify.expected")).unwrap();
+    assert!(written.ends_with("\nkept.r.twice: 1 equal\n"), "{written}");
+    assert_eq!(run(&[]).2, Some(0));
+    fs::write(folder.path().join("verify.expected"), "kept.r.twice: 2 equal\nkept.r.gone: 1 equal\n").unwrap();
+    let (_, stderr, code) = run(&[]);
+    assert_eq!(code, Some(1));
+    assert!(stderr.contains("kept.r.twice: expected 2 equal; found 1 equal"), "{stderr}");
+    assert!(stderr.contains("kept.r.gone: expected 1 equal; there is no such rule"), "{stderr}");
+    // A part of the rules says nothing about the others.
+    let (_, stderr, _) = run(&["--rule", "twice"]);
+    assert!(!stderr.contains("gone"), "{stderr}");
+    let (_, stderr, code) = rewright(&["verify", &format!("{path}/kept.rw"), "--no-cache", "-U"]);
+    assert_eq!((code, stderr.contains("name one directory")), (Some(2), true), "{stderr}");
+}
+
+/// The standard packs, made wrong: the part that every run of the tests looks at.
+#[test]
+fn mutants_are_refuted() {
+    let packs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stdlib_rules");
+    let packs = packs.to_str().unwrap();
+    let run = |slice: &str, jobs: &str| {
+        let args =
+            ["verify", packs, "--mutate", "--slice", slice, "--mutants", "5", "--jobs", jobs, "--format", "json"];
+        let (stdout, stderr, code) = rewright(&args);
+        assert_eq!(code, Some(0), "{stderr}");
+        stdout
+    };
+    assert_eq!(run("2/700", "1"), run("2/700", "2"), "the same seed, the same mutants and fates");
+    let text = run("7/200", "2");
+    let document: Value = serde_json::from_str(&text).unwrap();
+    let mutants = document["mutants"].as_array().unwrap();
+    let count = |fate: &str| mutants.iter().filter(|m| m["fate"] == fate).count();
+    assert_eq!(count("escaped"), 0);
+    assert!(count("refuted") >= 15, "{}", count("refuted"));
+    let (_, stderr, code) = rewright(&["verify", packs, "--mutate", "--slice", "5/4"]);
+    assert_eq!((code, stderr.contains("is not K/N")), (Some(2), true), "{stderr}");
+}
+
+/// A solver that calls everything proved does not get away with it.
+#[cfg(unix)]
+#[test]
+fn a_wrong_solver_is_found() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    let solver = folder.path().join("liar");
+    let script = "#!/bin/sh\nwhile read -r line; do\n  case \"$line\" in\n    *check-sat*) echo unsat ;;\n\
+        *'(echo '*) echo 'end of answer' ;;\n    *get-info*) echo '(:name \"liar\")' ;;\n  esac\ndone\n";
+    fs::write(&solver, script).unwrap();
+    fs::set_permissions(&solver, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = folder.path().join("right.rw");
+    let pack = "pack right\nimport std.core\n\nruleset r {\n  rule sum{T <: Int}(x: T, y: T): isub(x, ineg(y)) => iadd(x, y)\n}\n";
+    fs::write(&path, pack).unwrap();
+    let args = ["verify", path.to_str().unwrap(), "--mutate", "--mutants", "3", "--solver", solver.to_str().unwrap()];
+    let (stdout, stderr, code) = rewright(&args);
+    assert_eq!(code, Some(1), "{stdout}{stderr}");
+    assert!(stderr.contains("escaped: right.r.sum"), "{stderr}");
 }

@@ -1,12 +1,17 @@
 //! `rewright verify`: is each rule right at each type? Values first, then an SMT solver.
 
+mod expected;
+mod mutate;
+
 use super::{Finding, out, packs, sources};
 use crate::verify::{self, Instance, Options, RuleReport, Verdict};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
 use rewright_dsl::program::{Program, RuleId};
 use serde_json::{Value, json};
+use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
+use std::str::FromStr;
 use std::time::{Duration, Instant};
 
 /// Arguments of `verify`.
@@ -45,6 +50,45 @@ pub(super) struct Args {
     /// Rules that could not be decided are findings, too
     #[arg(long)]
     strict: bool,
+    /// Every N-th rule only, beginning with the K-th
+    #[arg(long, value_name = "K/N")]
+    slice: Option<Slice>,
+    /// Where random values and mutants begin
+    #[arg(long, default_value_t = Options::default().seed)]
+    seed: u64,
+    /// Write what was found into the directory's `verify.expected`, instead of comparing it with that
+    #[arg(short = 'U', long)]
+    update: bool,
+    #[command(flatten)]
+    mutate: mutate::Mutation,
+}
+
+/// A part of the rules: the k-th of n.
+#[derive(Clone, Copy, Debug)]
+struct Slice {
+    k: usize,
+    n: usize,
+}
+
+impl Slice {
+    fn has(self, index: usize) -> bool {
+        index % self.n == self.k - 1
+    }
+}
+
+impl FromStr for Slice {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once('/').and_then(|(k, n)| Some(Slice { k: k.parse().ok()?, n: n.parse().ok()? }));
+        parsed.filter(|s| (1..=s.n).contains(&s.k)).ok_or_else(|| format!("`{text}` is not K/N with 1 <= K <= N"))
+    }
+}
+
+impl Display for Slice {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.k, self.n)
+    }
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
@@ -58,9 +102,19 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     // What is only imported has been verified by its own author.
     let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));
     let wanted = |name: &str| own(name) && args.rule.as_ref().is_none_or(|part| name.contains(part));
-    let rules: Vec<RuleId> =
+    let mut rules: Vec<RuleId> =
         (0..program.rules.len() as u32).map(RuleId).filter(|r| wanted(&program.rule(*r).name)).collect();
+    if let Some(slice) = args.slice {
+        rules = rules.into_iter().enumerate().filter(|(i, _)| slice.has(*i)).map(|(_, rule)| rule).collect();
+    }
     let options = options(&args);
+    let expected = expected::file(&args.paths);
+    if args.update && expected.is_none() {
+        bail!("`--update` writes the `verify.expected` of a directory: name one directory, and nothing else");
+    }
+    if args.mutate.mutate {
+        return mutate::run(&args.mutate, args.slice, args.format, &program, &rules, &options);
+    }
     let progress = super::progress("rules", rules.len() as u64);
     let begun = Instant::now();
     let reports = verify::verify(&program, &rules, &options, &|| progress.inc(1)).context("verification stopped")?;
@@ -82,7 +136,18 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Verdict::Unknown => args.strict,
         Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
     };
-    Ok(if reports.iter().any(bad) { Finding::Found } else { Finding::Clean })
+    // A smaller selection says nothing about the other rules.
+    let all = args.rule.is_none() && args.slice.is_none();
+    let unexpected = match &expected {
+        Some(path) if args.update => {
+            expected::update(path, &program, &reports, all)?;
+            vec![]
+        }
+        Some(path) if path.exists() => expected::differences(path, &program, &reports, all)?,
+        _ => vec![],
+    };
+    unexpected.iter().for_each(|line| out::note(&format!("unexpected: {line}")));
+    Ok(if !unexpected.is_empty() || reports.iter().any(bad) { Finding::Found } else { Finding::Clean })
 }
 
 fn options(args: &Args) -> Options {
@@ -93,8 +158,8 @@ fn options(args: &Args) -> Options {
         timeout: Duration::from_secs(args.timeout),
         jobs: args.jobs.unwrap_or(cores),
         samples: args.samples,
+        seed: args.seed,
         cache: if args.no_cache { None } else { args.cache.clone().or_else(verify::default_folder) },
-        ..Options::default()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::cache::write_whole;
 use std::path::{Path, PathBuf};
 
 /// What the content of files means; goes up whenever verdicts may change for another reason than the rule's.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 pub(super) use crate::cache::Key;
 

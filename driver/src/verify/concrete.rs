@@ -1,44 +1,22 @@
 //! Terms on concrete values, states among them: both sides of a rule as programs that run.
 //!
-//! Scalar operations mean what [`Model::eval`] says. Two things are added to it: memory, byte-addressed, with
-//! pseudo-random bytes where nothing was stored; and the NaN that arithmetic makes. Its bits are open: it is [`Value::Nan`]
-//! until something looks at its bits, and what does is [`Stop::Open`], a value that nobody can name.
+//! Operations mean what [`Model::eval_at`] says: of a vector that is what one lane is, see [`super`]. Two things are
+//! added to it: memory ([`Bytes`]); and the NaN that arithmetic makes. Its bits are open: it is [`Value::Nan`] until
+//! something looks at its bits, and what does is [`Stop::Open`], a value that nobody can name. Functions of an embedding
+//! program are called.
 
+use super::memory::Bytes;
+use super::typing::{Types, fact_types, has_eval, type_of};
+use rewright_cfg_skeleton::ir::interp::quiet_nan;
 use rewright_dsl::program::{Conclusion, Guard, Program, Rule};
-use rewright_typeprop::eval::{literal, scalar_of};
-use rewright_typeprop::{Model, OpId, Outcome, Scalar, Term, TypeExpr};
-use std::collections::BTreeMap;
-
-/// Byte-addressed memory.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub(super) struct Bytes(BTreeMap<u64, u8>);
-
-impl Bytes {
-    fn byte(&self, address: u64) -> u8 {
-        self.0.get(&address).copied().unwrap_or_else(|| (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
-    }
-
-    fn load(&self, address: u64, bits: u32) -> u64 {
-        (0..u64::from(bits / 8)).map(|i| u64::from(self.byte(address.wrapping_add(i))) << (8 * i)).sum()
-    }
-
-    /// Storing the byte that is there leaves the memory as it is, so that equal memories are equal values.
-    fn store(&mut self, address: u64, bits: u32, value: u64) {
-        for i in 0..u64::from(bits / 8) {
-            let (at, byte) = (address.wrapping_add(i), (value >> (8 * i)) as u8);
-            self.0.remove(&at);
-            if self.byte(at) != byte {
-                self.0.insert(at, byte);
-            }
-        }
-    }
-}
+use rewright_typeprop::eval::{evaluate_at, literal, repr_of};
+use rewright_typeprop::{Model, OpId, Outcome, Repr, Term, TypeExpr};
 
 /// What a term is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Value {
-    /// A constant in canonical form.
-    Bits(i64),
+    /// A value in canonical form, sign-extended; of a vector what a lane holds.
+    Bits(i128),
     /// Some NaN that arithmetic made.
     Nan,
     /// Memory.
@@ -79,7 +57,7 @@ pub(super) struct Concrete<'p> {
     /// The rule.
     pub rule: &'p Rule,
     /// What stands for its type parameters.
-    pub targs: &'p [Option<Scalar>],
+    pub targs: Types<'p>,
 }
 
 impl Concrete<'_> {
@@ -129,28 +107,24 @@ impl Concrete<'_> {
         matches!(&self.rule.right, Conclusion::Equal(right) if has_eval(right))
     }
 
-    /// Bits of the type of the left side.
-    fn is_nan(&self, bits: i64) -> bool {
-        match type_of(self.program, &self.rule.left[0], self.rule, self.targs) {
-            Some(Scalar::F32) => f32::from_bits(bits as u32).is_nan(),
-            Some(Scalar::F64) => f64::from_bits(bits as u64).is_nan(),
-            _ => false,
-        }
+    /// Are these the bits of a NaN, of the type of the left side?
+    fn is_nan(&self, bits: i128) -> bool {
+        type_of(self.program, &self.rule.left[0], self.rule, self.targs).is_some_and(|repr| repr.is_nan(bits))
     }
 
     /// A term. `strict`: it is computed while matching, and a NaN that arithmetic makes ends that.
-    fn term(&self, term: &Term, targs: &[Option<Scalar>], vars: &[Value], strict: bool) -> Evaluated {
+    fn term(&self, term: &Term, targs: Types<'_>, vars: &[Value], strict: bool) -> Evaluated {
         let universe = &self.program.universe;
         match term {
             Term::Var(n) => vars.get(*n as usize).cloned().ok_or(Stop::Meaningless),
             Term::Lit(lit, ty) => {
-                let scalar = scalar_of(&universe.types, ty, targs).ok_or(Stop::Meaningless)?;
-                literal(lit, scalar).map(Value::Bits).ok_or(Stop::Meaningless)
+                let lane = repr_of(&universe.types, ty, targs).and_then(Repr::lane).ok_or(Stop::Meaningless)?;
+                literal(lit, lane).map(|n| Value::Bits(n.into())).ok_or(Stop::Meaningless)
             }
             Term::Eval(inner) => self.term(inner, targs, vars, true),
             Term::Call { op, targs: own, args, state } => {
                 let args = args.iter().map(|a| self.term(a, targs, vars, strict)).collect::<Result<Vec<_>, _>>()?;
-                let own: Vec<_> = own.iter().map(|ty| scalar_of(&universe.types, ty, targs)).collect();
+                let own: Vec<_> = own.iter().map(|ty| repr_of(&universe.types, ty, targs)).collect();
                 let value = match universe.ops.get(*op).model.and_then(Model::memory) {
                     Some(_) => {
                         let state = self.term(state.as_deref().ok_or(Stop::Meaningless)?, targs, vars, strict)?;
@@ -163,16 +137,18 @@ impl Concrete<'_> {
         }
     }
 
-    fn apply(&self, op: OpId, own: &[Option<Scalar>], args: &[Value], strict: bool) -> Evaluated {
+    fn apply(&self, op: OpId, own: Types<'_>, args: &[Value], strict: bool) -> Evaluated {
         let universe = &self.program.universe;
         let decl = universe.ops.get(op);
+        let repr = |ty: &TypeExpr| repr_of(&universe.types, ty, own).ok_or(Stop::Meaningless);
         let Some(model) = decl.model else {
-            let spec = decl.spec.as_ref().ok_or(Stop::Meaningless)?;
-            return self.term(spec, own, args, strict);
+            return match &decl.spec {
+                Some(spec) => self.term(spec, own, args, strict),
+                None => self.host(op, own, args),
+            };
         };
-        let scalar = |ty: &TypeExpr| scalar_of(&universe.types, ty, own).ok_or(Stop::Meaningless);
-        let types = decl.params.iter().map(|p| scalar(&p.ty)).collect::<Result<Vec<_>, _>>()?;
-        let result = scalar(decl.results.first().ok_or(Stop::Meaningless)?)?;
+        let types = decl.params.iter().map(|p| repr(&p.ty)).collect::<Result<Vec<_>, _>>()?;
+        let result = repr(decl.results.first().ok_or(Stop::Meaningless)?)?;
         if args.contains(&Value::Nan) {
             match model {
                 Model::Select => {
@@ -188,17 +164,23 @@ impl Concrete<'_> {
         let bits = args.iter().zip(&types).map(|(arg, ty)| match arg {
             Value::Bits(bits) => Ok(*bits),
             // Whichever NaN it is makes no difference to what is left.
-            Value::Nan => Ok(rewright_cfg_skeleton::ir::interp::quiet_nan(*ty)),
+            Value::Nan => Ok(quiet_nan(ty.lane().ok_or(Stop::Meaningless)?).into()),
             Value::State(_) => Err(Stop::Meaningless),
         });
-        match model.eval(&types, result, &bits.collect::<Result<Vec<_>, _>>()?) {
-            Outcome::Value(value) => Ok(Value::Bits(value)),
-            Outcome::Nan => Ok(Value::Nan),
-            Outcome::Undefined => Err(Stop::Meaningless),
-        }
+        named(model.eval_at(&types, result, &bits.collect::<Result<Vec<_>, _>>()?))
     }
 
-    fn access(&self, op: OpId, own: &[Option<Scalar>], args: &[Value], state: Value) -> Evaluated {
+    /// What an embedding program's function gives.
+    fn host(&self, op: OpId, own: Types<'_>, args: &[Value]) -> Evaluated {
+        let bits = args.iter().map(|arg| match arg {
+            Value::Bits(bits) => Ok(*bits),
+            Value::Nan => Err(Stop::Open),
+            Value::State(_) => Err(Stop::Meaningless),
+        });
+        named(evaluate_at(&self.program.universe, op, own, &bits.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    fn access(&self, op: OpId, own: Types<'_>, args: &[Value], state: Value) -> Evaluated {
         let universe = &self.program.universe;
         let decl = universe.ops.get(op);
         let Some(access) = decl.model.and_then(Model::memory) else { return Err(Stop::Meaningless) };
@@ -210,7 +192,7 @@ impl Concrete<'_> {
         };
         let address = (bits(0)? as u64).wrapping_add(bits(args.len() - 1)? as u64);
         let ty = if access.store { decl.params.get(1).map(|p| &p.ty) } else { decl.results.first() };
-        let ty = ty.and_then(|ty| scalar_of(&universe.types, ty, own)).ok_or(Stop::Meaningless)?;
+        let ty = ty.and_then(|ty| repr_of(&universe.types, ty, own)).and_then(Repr::scalar).ok_or(Stop::Meaningless)?;
         let width = access.bits.unwrap_or(ty.bits());
         if access.store {
             memory.store(address, width, bits(1)? as u64);
@@ -218,7 +200,7 @@ impl Concrete<'_> {
         }
         let raw = memory.load(address, width);
         let wide = if access.signed { (raw << (64 - width)) as i64 >> (64 - width) } else { raw as i64 };
-        Ok(Value::Bits(ty.canonical(wide as u64)))
+        Ok(Value::Bits(ty.canonical(wide as u64).into()))
     }
 
     fn holds(&self, guard: &Guard, vars: &[Value]) -> Result<bool, Stop> {
@@ -247,45 +229,10 @@ impl Concrete<'_> {
     }
 }
 
-/// What a fact's type parameters are where it is said of these terms.
-pub(super) fn fact_types(
-    program: &Program,
-    fact: &rewright_dsl::program::Fact,
-    args: &[Term],
-    rule: &Rule,
-    targs: &[Option<Scalar>],
-) -> Vec<Option<Scalar>> {
-    let mut own = vec![None; fact.tparams.len()];
-    for (param, arg) in fact.params.iter().zip(args) {
-        if let TypeExpr::Param(i) = param {
-            own[*i as usize] = type_of(program, arg, rule, targs);
-        }
-    }
-    own
-}
-
-/// The representation of a term's value; `None` for states and for types without one.
-pub(super) fn type_of(program: &Program, term: &Term, rule: &Rule, targs: &[Option<Scalar>]) -> Option<Scalar> {
-    use rewright_dsl::program::VarKind;
-    let types = &program.universe.types;
-    match term {
-        Term::Var(n) => match &rule.vars.get(*n as usize)?.kind {
-            VarKind::Value { ty, .. } => scalar_of(types, ty, targs),
-            VarKind::State => None,
-        },
-        Term::Lit(_, ty) => scalar_of(types, ty, targs),
-        Term::Eval(inner) => type_of(program, inner, rule, targs),
-        Term::Call { op, targs: own, .. } => {
-            let own: Vec<_> = own.iter().map(|ty| scalar_of(types, ty, targs)).collect();
-            scalar_of(types, program.universe.ops.get(*op).results.first()?, &own)
-        }
-    }
-}
-
-pub(super) fn has_eval(term: &Term) -> bool {
-    match term {
-        Term::Eval(_) => true,
-        Term::Call { args, .. } => args.iter().any(has_eval),
-        Term::Var(_) | Term::Lit(..) => false,
+fn named(outcome: Outcome<i128>) -> Evaluated {
+    match outcome {
+        Outcome::Value(value) => Ok(Value::Bits(value)),
+        Outcome::Nan => Ok(Value::Nan),
+        Outcome::Undefined => Err(Stop::Meaningless),
     }
 }

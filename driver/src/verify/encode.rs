@@ -1,6 +1,6 @@
 //! A rule at one type instance as a question to a solver.
 //!
-//! Variables become unconstrained bit vectors, states become arrays of bytes, types without representation sorts of
+//! Variables become unconstrained bit vectors, one lane of a vector (see [`super`]), states become arrays of bytes, types without representation sorts of
 //! their own, and operations without a meaning functions that nobody knows. Conditions become preconditions: a fact is
 //! what its `spec` says; `distinct` says nothing, since different classes may have equal values.
 //!
@@ -9,12 +9,12 @@
 //!
 //! Trapping operations are total values; where they would trap is kept beside the sides.
 
-use super::concrete::{fact_types, type_of};
-use super::smt::{self, Expr, Script, Sort};
+use super::smt::{self, Asserted, Expr, Script, Sort};
+use super::typing::{Types, fact_types, has_meaning, type_of};
 use rewright_dsl::program::{Conclusion, FactId, Guard, Program, Rule, VarKind};
-use rewright_typeprop::eval::{literal, scalar_of};
+use rewright_typeprop::eval::{literal, repr_of};
 use rewright_typeprop::term::Literal;
-use rewright_typeprop::{Model, Op, OpId, Scalar, Term, TypeExpr};
+use rewright_typeprop::{Model, Op, OpId, Repr, Scalar, Term, TypeExpr};
 
 /// A value with what is open about it.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ type Encoded<T> = Result<T, OutOfScope>;
 pub(super) struct Question {
     script: Script,
     /// One per variable of the rule.
-    pub(super) vars: Vec<Expr>,
+    vars: Vec<Expr>,
     /// The rule matches.
     fires: Expr,
     /// What is claimed does not hold, for values that are not open.
@@ -74,7 +74,7 @@ pub(super) enum Ask {
 
 impl Question {
     /// The script that is satisfiable iff the answer is yes; `None` where it is plainly no.
-    pub(super) fn script(&mut self, ask: Ask) -> Option<String> {
+    pub(super) fn script(&mut self, ask: Ask) -> Option<Asserted> {
         let s = &mut self.script;
         let claim = match ask {
             Ask::Wrong => self.wrong,
@@ -98,17 +98,57 @@ impl Question {
         self.open != [Expr::FALSE; 2]
     }
 
-    /// The names of the variables that are bit vectors, with their positions.
-    pub(super) fn names(&self) -> Vec<(usize, &str)> {
-        let bits = |e: &Expr| matches!(e.sort(), Sort::Bits(_));
-        self.vars.iter().enumerate().filter(|(_, e)| bits(e)).map(|(i, e)| (i, self.script.name(*e))).collect()
+    /// The rule's variables under an assignment to what a script declares: bits where it depends on them, and the bytes
+    /// of a memory that it reads, by address.
+    pub(super) fn assignment(&self, declared: &[String], values: &[Option<u128>]) -> Vec<Assigned> {
+        let value = |name: &str| values[declared.iter().position(|d| d == name)?];
+        let of = |var: &Expr| {
+            if var.sort() == Sort::Memory {
+                let reads = self.script.reads().iter().filter(|read| read.memory == *var);
+                let byte = |e: Expr| value(self.script.name(e));
+                return Assigned::Bytes(
+                    reads.filter_map(|r| Some((byte(r.at)? as u64, byte(r.byte)? as u8))).collect(),
+                );
+            }
+            let own = value(self.script.name(*var));
+            Assigned::Bits(own.or_else(|| self.script.lows_of(*var).find_map(value)).unwrap_or(0))
+        };
+        self.vars.iter().map(of).collect()
     }
 }
 
-/// Encodes a rule at an instance, with all widths divided by `shrink`.
-pub(super) fn question(program: &Program, rule: &Rule, targs: &[Option<Scalar>], shrink: u32) -> Encoded<Question> {
-    let mut e =
-        Encoder { program, rule, shrink, s: Script::new(), traps: vec![], defined: vec![], uninterpreted: None };
+/// What a solver chose for a variable of a rule.
+pub(super) enum Assigned {
+    /// A word, or what stands for one; 0 where any would do.
+    Bits(u128),
+    /// What memory holds.
+    Bytes(Vec<(u64, u8)>),
+}
+
+/// How to encode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Encoding {
+    /// By what all widths are divided.
+    pub(super) shrink: u32,
+    /// Shifts left are products with powers of two: solvers order factors, but do not move shifts across products.
+    pub(super) products: bool,
+}
+
+impl Encoding {
+    /// As the machine has it.
+    pub(super) const PLAIN: Encoding = Encoding { shrink: 1, products: false };
+}
+
+/// Encodes a rule at an instance.
+pub(super) fn question(
+    program: &Program,
+    rule: &Rule,
+    targs: Types<'_>,
+    Encoding { shrink, products }: Encoding,
+) -> Encoded<Question> {
+    let mut s = Script::new();
+    s.products = products;
+    let mut e = Encoder { program, rule, shrink, s, traps: vec![], defined: vec![], uninterpreted: None };
     let mut vars = vec![];
     for (i, var) in rule.vars.iter().enumerate() {
         let sort = match &var.kind {
@@ -152,7 +192,7 @@ pub(super) fn question(program: &Program, rule: &Rule, targs: &[Option<Scalar>],
 /// What the variables and type parameters of a term are.
 #[derive(Clone, Copy)]
 struct Scope<'a> {
-    targs: &'a [Option<Scalar>],
+    targs: Types<'a>,
     vars: &'a [Symbolic],
     /// Computed while matching: a NaN that arithmetic makes ends that.
     strict: bool,
@@ -173,14 +213,18 @@ struct Encoder<'p> {
 }
 
 impl Encoder<'_> {
-    fn width(&self, scalar: Scalar) -> u32 {
-        scalar.bits() / self.shrink
+    /// The width of a value; of a vector that of a lane.
+    fn width(&self, repr: Repr) -> Encoded<u32> {
+        match repr.bits() / self.shrink {
+            0 => Err(OutOfScope(format!("{} bits have no {}th part", repr.bits(), self.shrink))),
+            width => Ok(width),
+        }
     }
 
-    fn sort(&mut self, ty: &TypeExpr, targs: &[Option<Scalar>]) -> Encoded<Sort> {
+    fn sort(&mut self, ty: &TypeExpr, targs: Types<'_>) -> Encoded<Sort> {
         let types = &self.program.universe.types;
-        if let Some(scalar) = scalar_of(types, ty, targs) {
-            return Ok(Sort::Bits(self.width(scalar)));
+        if let Some(repr) = repr_of(types, ty, targs) {
+            return Ok(Sort::Bits(self.width(repr)?));
         }
         let name = match types.find_instance(ty, &[]) {
             Some(ty) => types.display(ty),
@@ -202,13 +246,10 @@ impl Encoder<'_> {
     }
 
     /// `wrong` and `differs` of two sides.
-    fn difference(&mut self, rule: &Rule, targs: &[Option<Scalar>], left: Symbolic, right: Symbolic) -> (Expr, Expr) {
+    fn difference(&mut self, rule: &Rule, targs: Types<'_>, left: Symbolic, right: Symbolic) -> (Expr, Expr) {
         let s = &mut self.s;
         let same_bits = if left.bits.sort() == Sort::Memory {
-            // Two memories differ iff they do at some address.
-            let address = smt::Address::of(s.variable("address", Sort::Bits(64)));
-            let (left, right) = (smt::read(s, left.bits, &address), smt::read(s, right.bits, &address));
-            s.equal(left, right)
+            smt::same(s, left.bits, right.bits)
         } else {
             s.equal(left.bits, right.bits)
         };
@@ -216,9 +257,8 @@ impl Encoder<'_> {
         let same = s.or(&[same_bits, both]);
         let differs = s.not(same);
         let mut excused = vec![left.open, right.open];
-        let scalar = type_of(self.program, &rule.left[0], rule, targs);
-        if let Some(format) = scalar.filter(|t| !t.is_int()).and_then(|t| smt::Format::of_width(t.bits() / self.shrink))
-        {
+        let repr = type_of(self.program, &rule.left[0], rule, targs);
+        if let Some(format) = repr.filter(|t| !t.is_int()).and_then(|t| smt::Format::of_width(t.bits() / self.shrink)) {
             for (some_nan, other) in [(left.nan, right.bits), (right.nan, left.bits)] {
                 if some_nan != Expr::FALSE {
                     let float = s.float(other, format);
@@ -242,7 +282,7 @@ impl Encoder<'_> {
             Term::Call { op, targs, args, state } => {
                 let args = args.iter().map(|a| self.term(a, scope)).collect::<Encoded<Vec<_>>>()?;
                 let types = &self.program.universe.types;
-                let own: Vec<_> = targs.iter().map(|ty| scalar_of(types, ty, scope.targs)).collect();
+                let own: Vec<_> = targs.iter().map(|ty| repr_of(types, ty, scope.targs)).collect();
                 let state = state.as_deref().map(|state| self.term(state, scope)).transpose()?;
                 let value = self.call(*op, targs, &own, &args, state, scope)?;
                 if scope.strict {
@@ -255,16 +295,17 @@ impl Encoder<'_> {
     }
 
     fn literal(&mut self, lit: &Literal, ty: &TypeExpr, scope: Scope<'_>) -> Encoded<Symbolic> {
-        let Some(scalar) = scalar_of(&self.program.universe.types, ty, scope.targs) else {
+        let Some(repr) = repr_of(&self.program.universe.types, ty, scope.targs) else {
             // A literal of a domain type: a constant of its own.
             let sort = self.sort(ty, scope.targs)?;
             return Ok(Symbolic::known(self.s.unknown(&format!("literal {lit:?}"), &[], sort)));
         };
-        let width = self.width(scalar);
+        let width = self.width(repr)?;
+        let lane = repr.lane().ok_or_else(|| OutOfScope("128-bit integers have no literals".into()))?;
         let value = if self.shrink == 1 {
-            literal(lit, scalar).map(|n| u128::from(scalar.zero_extended(n)))
+            literal(lit, lane).map(|n| u128::from(lane.zero_extended(n)))
         } else {
-            small_literal(lit, scalar, width)
+            small_literal(lit, lane, width)
         };
         let value = value.ok_or_else(|| OutOfScope(format!("{lit:?} does not fit {width} bits")))?;
         Ok(Symbolic::known(self.s.bits(width, value)))
@@ -274,7 +315,7 @@ impl Encoder<'_> {
         &mut self,
         op: OpId,
         targs: &[TypeExpr],
-        own: &[Option<Scalar>],
+        own: Types<'_>,
         args: &[Symbolic],
         state: Option<Symbolic>,
         scope: Scope<'_>,
@@ -311,7 +352,15 @@ impl Encoder<'_> {
         if !bits.iter().all(|e| matches!(e.sort(), Sort::Bits(_))) {
             return Err(OutOfScope(format!("`{}` takes no machine word at these types", decl.name)));
         }
-        let meaning = smt::meaning(&mut self.s, model, &bits, width)
+        // Widths alone do not tell vectors from words.
+        let types = &self.program.universe.types;
+        let params: Option<Vec<Repr>> = decl.params.iter().map(|p| repr_of(types, &p.ty, own)).collect();
+        let result = decl.results.first().and_then(|ty| repr_of(types, ty, own));
+        let lanes = result.is_some_and(|r| r.lanes().is_some());
+        let meaning = params
+            .zip(result)
+            .filter(|(params, result)| has_meaning(model, params, *result))
+            .and_then(|_| smt::meaning(&mut self.s, model, &bits, width, lanes))
             .ok_or_else(|| OutOfScope(format!("`{}` has no meaning for the solver at these types", decl.name)))?;
         Ok(self.openness(model, meaning, args))
     }
@@ -345,7 +394,7 @@ impl Encoder<'_> {
     fn access(
         &mut self,
         decl: &Op,
-        own: &[Option<Scalar>],
+        own: Types<'_>,
         access: rewright_typeprop::model::MemoryAccess,
         args: &[Symbolic],
         state: Symbolic,
@@ -376,7 +425,7 @@ impl Encoder<'_> {
     }
 
     /// Adds the conditions under which an operation of a side traps.
-    fn record_traps(&mut self, decl: &Op, own: &[Option<Scalar>], args: &[Symbolic]) -> Encoded<()> {
+    fn record_traps(&mut self, decl: &Op, own: Types<'_>, args: &[Symbolic]) -> Encoded<()> {
         for check in &decl.checks {
             let trap = match &check.condition {
                 Some(condition) => {
@@ -388,8 +437,8 @@ impl Encoder<'_> {
                 None => match decl.model.and_then(Model::memory) {
                     Some(access) if self.shrink == 1 => {
                         let ty = if access.store { decl.params.get(1).map(|p| &p.ty) } else { decl.results.first() };
-                        let ty = ty.and_then(|ty| scalar_of(&self.program.universe.types, ty, own));
-                        let bits = access.bits.or(ty.map(Scalar::bits)).unwrap_or(8);
+                        let ty = ty.and_then(|ty| repr_of(&self.program.universe.types, ty, own));
+                        let bits = access.bits.or(ty.map(Repr::bits)).unwrap_or(8);
                         let address = self.address(args).term(&mut self.s);
                         self.s.unknown(&format!("no {} bytes at", bits / 8), &[address], Sort::Bool)
                     }

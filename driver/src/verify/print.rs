@@ -3,30 +3,29 @@
 use super::concrete::Value;
 use super::prove::Case;
 use super::report::Counterexample;
+use super::typing::type_of;
 use rewright_dsl::program::{Conclusion, Guard, VarKind};
-use rewright_typeprop::eval::scalar_of;
+use rewright_typeprop::eval::repr_of;
 use rewright_typeprop::term::Literal;
-use rewright_typeprop::{Scalar, Term, TypeExpr};
+use rewright_typeprop::{Model, Repr, Scalar, Term, TypeExpr, Universe};
 
 /// Values at which the sides of a rule differ, and an example that says so.
-pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: Option<[Value; 2]>) -> Counterexample {
+pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: [Value; 2]) -> Counterexample {
+    let universe = &case.program.universe;
     let vars = case.rule.vars.iter().zip(values);
-    let scalars = case.rule.vars.iter().map(|v| match &v.kind {
-        VarKind::Value { ty, .. } => scalar_of(&case.program.universe.types, ty, &case.targs),
+    let reprs = case.rule.vars.iter().map(|v| match &v.kind {
+        VarKind::Value { ty, .. } => repr_of(&universe.types, ty, &case.targs),
         VarKind::State => None,
     });
     let shown: Vec<String> =
-        vars.zip(scalars).map(|((var, value), scalar)| operand(value, scalar, &var.name)).collect();
-    let left_type = super::concrete::type_of(case.program, &case.rule.left[0], case.rule, &case.targs);
+        vars.zip(reprs).map(|((var, value), repr)| operand(universe, value, repr, &var.name)).collect();
+    let left_type = type_of(case.program, &case.rule.left[0], case.rule, &case.targs);
     let side = |value: &Value| match value {
         Value::State(_) => "another state".to_string(),
         Value::Nan => "NaN".to_string(),
-        bits => operand(bits, left_type, "?"),
+        bits => operand(universe, bits, left_type, "?"),
     };
-    let [left, right] = match &sides {
-        Some([left, right]) => [side(left), side(right)],
-        None => ["another value".into(), "another value".into()],
-    };
+    let [left, right] = [side(&sides[0]), side(&sides[1])];
     let fact = matches!(case.rule.right, Conclusion::Fact(..));
     let [left, right] = if fact { ["false".to_string(), "true".to_string()] } else { [left, right] };
     Counterexample {
@@ -57,21 +56,37 @@ fn example(case: &Case<'_>, values: &[Value], shown: &[String]) -> Option<String
 }
 
 /// A value where an operand may stand.
-fn operand(value: &Value, scalar: Option<Scalar>, name: &str) -> String {
+fn operand(universe: &Universe, value: &Value, repr: Option<Repr>, name: &str) -> String {
     let Value::Bits(bits) = value else { return name.to_string() };
     let plain =
         |x: f64| x.is_finite() && (x == 0.0 || (1e-4..1e15).contains(&x.abs())) && !(x == 0.0 && x.is_sign_negative());
-    match scalar {
-        Some(Scalar::F32) => {
+    match repr {
+        Some(Repr::Scalar(Scalar::F32) | Repr::Lanes(Scalar::F32, _)) => {
             let x = f32::from_bits(*bits as u32);
             if plain(x.into()) { format!("{x:?}") } else { format!("bitcast{{i32, f32}}({:#x})", *bits as u32) }
         }
-        Some(Scalar::F64) => {
+        Some(Repr::Scalar(Scalar::F64) | Repr::Lanes(Scalar::F64, _)) => {
             let x = f64::from_bits(*bits as u64);
             if plain(x) { format!("{x:?}") } else { format!("bitcast{{i64, f64}}({:#x})", *bits as u64) }
         }
+        // No literal has that type: it is made of its halves.
+        Some(Repr::Int128) => match joining(universe) {
+            Some(op) => format!("{op}({}, {})", *bits as i64, (*bits >> 64) as i64),
+            None => bits.to_string(),
+        },
         _ => bits.to_string(),
     }
+}
+
+/// The operation that makes a 128-bit integer of its halves.
+fn joining(universe: &Universe) -> Option<&str> {
+    let of = |ty: &TypeExpr| repr_of(&universe.types, ty, &[]);
+    let (_, op) = universe.ops.iter().find(|(_, op)| {
+        op.model == Some(Model::Concat)
+            && op.tparams.is_empty()
+            && op.results.iter().all(|r| of(r) == Some(Repr::Int128))
+    })?;
+    Some(&op.name)
 }
 
 struct Printer<'a, 'p> {
@@ -85,20 +100,20 @@ impl Printer<'_, '_> {
         let types = &self.case.program.universe.types;
         Some(match term {
             Term::Var(n) => self.shown.get(*n as usize)?.clone(),
-            Term::Lit(Literal::Int(n), ty) => match scalar_of(types, ty, &self.case.targs) {
-                Some(Scalar::F32 | Scalar::F64) => format!("{n}.0"),
+            Term::Lit(Literal::Int(n), ty) => match repr_of(types, ty, &self.case.targs) {
+                Some(repr) if !repr.is_int() => format!("{n}.0"),
                 _ => n.to_string(),
             },
             Term::Lit(Literal::Float(x), _) => format!("{x:?}"),
             Term::Lit(Literal::Str(text), _) => format!("{text:?}"),
             Term::Eval(inner) => {
-                let scalar = super::concrete::type_of(self.case.program, inner, self.case.rule, &self.case.targs);
+                let repr = type_of(self.case.program, inner, self.case.rule, &self.case.targs);
                 let concrete = super::concrete::Concrete {
                     program: self.case.program,
                     rule: self.case.rule,
                     targs: &self.case.targs,
                 };
-                operand(&concrete.computed(inner, self.values)?, scalar, "?")
+                operand(&self.case.program.universe, &concrete.computed(inner, self.values)?, repr, "?")
             }
             Term::Call { op, targs, args, state } => {
                 let decl = self.case.program.universe.ops.get(*op);

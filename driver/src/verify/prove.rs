@@ -1,22 +1,47 @@
 //! One rule: values first, then the solver, instance by instance.
 
-use super::concrete::{Bytes, Comparison, Concrete, Value};
-use super::encode::{Ask, OutOfScope, Question, question};
+use super::concrete::{Comparison, Concrete, Value};
+use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
+use super::memory::Bytes;
 use super::report::{Counterexample, Instance, Verdict};
-use super::sample::{Tried, try_values};
+use super::sample::{Effort, Tried, try_values};
 use super::smt::solver::{Answer, Solver};
 use super::{Options, print};
 use rewright_dsl::instances::{Sense, TypeInstances};
-use rewright_dsl::program::{Conclusion, Program, Rule, VarKind};
-use rewright_typeprop::{Scalar, Ty};
+use rewright_dsl::program::{Conclusion, Program, Rule, Var, VarKind};
+use rewright_typeprop::eval::repr_of;
+use rewright_typeprop::{Model, Repr, Ty};
 use std::io;
 use std::time::Instant;
 
 /// Widths at which to prove what is too hard at the machine's: those of the widest operand.
 const SMALLER: [u32; 2] = [16, 8];
 
+/// Products, quotients and floats: of what a solver has not found out about these soon it will hear no more.
+const HARD: [&str; 6] = ["(bvmul ", "(bvudiv ", "(bvurem ", "(bvsdiv ", "(bvsrem ", "(fp."];
+
+/// How many times as many steps other questions get.
+const PATIENCE: u64 = 10;
+
+/// How many times as many values are tried where there is no proof.
+const MORE: usize = 20;
+
+/// A rule at every type instance; at one that stands for all types where its type parameters stand for no machine
+/// types.
+pub(super) fn cases<'p>(program: &'p Program, all: &TypeInstances<'_>, rule: &'p Rule) -> Vec<Case<'p>> {
+    let types = &program.universe.types;
+    let case = |own: Vec<Ty>| {
+        let targs = own.iter().map(|ty| types.repr(*ty)).collect();
+        Case { program, rule, targs, types: own }
+    };
+    match instances(all, rule) {
+        Some(combinations) => combinations.into_iter().map(case).collect(),
+        None => vec![Case { program, rule, targs: vec![None; rule.tparams.len()], types: vec![] }],
+    }
+}
+
 /// The type instances of a rule that are to be verified; `None`: its type parameters stand for no machine types.
-pub(super) fn instances(instances: &TypeInstances<'_>, rule: &Rule) -> Option<Vec<Vec<Ty>>> {
+fn instances(instances: &TypeInstances<'_>, rule: &Rule) -> Option<Vec<Vec<Ty>>> {
     let mut all = instances.combinations(rule)?;
     let right_fits = |targs: &[Ty]| match &rule.right {
         Conclusion::Equal(right) => instances.sense(right, targs) != Sense::LiteralTooLarge,
@@ -31,22 +56,30 @@ pub(super) struct Case<'p> {
     pub(super) program: &'p Program,
     pub(super) rule: &'p Rule,
     /// `None` for a type without representation.
-    pub(super) targs: Vec<Option<Scalar>>,
+    pub(super) targs: Vec<Option<Repr>>,
     /// The types for people and examples; empty where the instance stands for all types.
     pub(super) types: Vec<Ty>,
 }
 
+/// The solver's word against the evaluator's.
+const UNCONFIRMED: &str = "the solver claims a counterexample that the evaluator does not confirm: report this";
+
 /// What was found, without the time.
-struct Found {
-    verdict: Verdict,
-    method: String,
-    reason: Option<String>,
+pub(super) struct Found {
+    pub(super) verdict: Verdict,
+    pub(super) method: String,
+    pub(super) reason: Option<String>,
     counterexample: Option<Counterexample>,
 }
 
 impl Found {
     fn new(verdict: Verdict, method: impl Into<String>) -> Self {
         Found { verdict, method: method.into(), reason: None, counterexample: None }
+    }
+
+    /// Do solver and evaluator contradict each other?
+    pub(super) fn unconfirmed(&self) -> bool {
+        self.reason.as_deref() == Some(UNCONFIRMED)
     }
 
     fn because(mut self, reason: impl Into<String>) -> Self {
@@ -58,11 +91,27 @@ impl Found {
 impl Case<'_> {
     /// The question that settles it, if it can be asked.
     pub(super) fn question(&self) -> Result<Question, OutOfScope> {
-        question(self.program, self.rule, &self.targs, 1)
+        encode::question(self.program, self.rule, &self.targs, Encoding::PLAIN)
+    }
+
+    /// Both sides on values alone.
+    pub(super) fn tried(&self, effort: Effort) -> Tried {
+        try_values(self.concrete(), effort)
     }
 
     fn concrete(&self) -> Concrete<'_> {
         Concrete { program: self.program, rule: self.rule, targs: &self.targs }
+    }
+
+    /// Is it the other instance, up to how many lanes vectors have?
+    pub(super) fn lanes_as_in(&self, other: &Case<'_>) -> bool {
+        let pattern = |case: &Case<'_>| -> Vec<_> {
+            let counts: Vec<_> = case.targs.iter().map(|repr| repr.and_then(Repr::lanes)).collect();
+            let first = |n: &Option<u32>| n.map(|n| counts.iter().position(|c| *c == Some(n)));
+            case.targs.iter().map(|repr| repr.map(|r| (r.lane(), r.bits()))).zip(counts.iter().map(first)).collect()
+        };
+        let vectors = self.targs.iter().flatten().any(|repr| repr.lanes().is_some());
+        vectors && pattern(self) == pattern(other)
     }
 
     pub(super) fn shown(&self) -> Vec<String> {
@@ -90,44 +139,71 @@ impl Case<'_> {
             let reason = "an `unsafe` rule is a licence, not an equality: its author vouches for it";
             return Ok(Found::new(Verdict::Unknown, "none").because(reason));
         }
-        let tried = if options.samples == 0 {
-            Tried::Agree(0)
-        } else {
-            try_values(self.concrete(), options.samples, options.seed)
-        };
-        let agreed = match tried {
-            Tried::Differ(values, sides) => return Ok(self.refuted(&values, Some(sides), "values")),
+        let agreed = match self.tried(options.effort()) {
+            Tried::Differ(values, sides) => return Ok(self.refuted(&values, sides, "values")),
             Tried::Agree(count) => count,
             Tried::CannotTry => 0,
         };
-        if self.widest() > too_hard {
-            return self.narrower(solver, agreed, format!("out of steps or time at {too_hard} bits already"));
+        let found = if self.widest() > too_hard {
+            let reason = format!("out of steps or time at {too_hard} bits already");
+            Found::new(Verdict::Unknown, "none").because(reason)
+        } else {
+            self.prove(solver, agreed)?
+        };
+        match found {
+            Found { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
+                self.narrower(solver, options, agreed, reason.unwrap_or_default())
+            }
+            found => Ok(found),
         }
+    }
+
+    /// What the solver alone says; `agreed` assignments were found at which the rule matches.
+    pub(super) fn prove(&self, solver: &mut Solver, agreed: usize) -> io::Result<Found> {
+        let unknown = |why: String| Ok(Found::new(Verdict::Unknown, "solver").because(why));
         let mut question = match self.question() {
             Ok(question) => question,
-            Err(OutOfScope(why)) => return self.narrower(solver, agreed, why),
+            Err(OutOfScope(why)) => return unknown(why),
         };
-        match self.ask(solver, &mut question, Ask::Wrong)? {
-            Reply::No => self.settled(solver, question, agreed),
-            Reply::Yes(values) => Ok(self.claimed(&question, &values)),
-            Reply::Unknown(why) => self.narrower(solver, agreed, why),
+        let mut wrong = self.ask(solver, &mut question, Ask::Wrong)?;
+        if matches!(wrong, Reply::Unknown(_)) && self.multiplies_and_shifts() {
+            let encoding = Encoding { products: true, ..Encoding::PLAIN };
+            if let Ok(mut products) = encode::question(self.program, self.rule, &self.targs, encoding)
+                && self.ask(solver, &mut products, Ask::Wrong)?.is_no()
+            {
+                wrong = Reply::No;
+            }
         }
+        match wrong {
+            Reply::No => self.settled(solver, question, agreed),
+            Reply::Yes(vars) => Ok(self.claimed(&question, &vars)),
+            Reply::Unknown(why) => unknown(why),
+        }
+    }
+
+    /// Are there both products and shifts left?
+    fn multiplies_and_shifts(&self) -> bool {
+        let models: Vec<Model> = super::mentioned(self.program, self.rule)
+            .into_iter()
+            .filter_map(|op| self.program.universe.ops.get(op).model)
+            .collect();
+        models.contains(&Model::Mul) && models.contains(&Model::Shl)
     }
 
     /// No counterexample: can it fire, is it open, does it trap?
     fn settled(&self, solver: &mut Solver, mut question: Question, agreed: usize) -> io::Result<Found> {
-        if agreed == 0 && self.ask(solver, &mut question, Ask::Fires)? == Reply::No {
+        if agreed == 0 && self.ask(solver, &mut question, Ask::Fires)?.is_no() {
             return Ok(Found::new(Verdict::CannotFire, "solver").because("its conditions contradict each other"));
         }
         let differs = if question.may_be_open() { self.ask(solver, &mut question, Ask::Differs)? } else { Reply::No };
         if let Reply::Unknown(why) = differs {
-            return self.narrower(solver, agreed, why);
+            return Ok(Found::new(Verdict::Unknown, "solver").because(why));
         }
-        if differs != Reply::No {
+        if !differs.is_no() {
             // Somewhere one side is a NaN whose bits nobody may rely on, and the other is not, or another.
             for (side, other) in [(0, "right"), (1, "left")] {
-                if self.ask(solver, &mut question, Ask::DiffersDespite(side))? == Reply::No
-                    && self.ask(solver, &mut question, Ask::DiffersDespite(1 - side))? != Reply::No
+                if self.ask(solver, &mut question, Ask::DiffersDespite(side))?.is_no()
+                    && !self.ask(solver, &mut question, Ask::DiffersDespite(1 - side))?.is_no()
                 {
                     let reason = format!("the {other} side is more defined: the other is a NaN with any bits");
                     return Ok(Found::new(Verdict::OneWay, "solver").because(reason));
@@ -147,44 +223,56 @@ impl Case<'_> {
     }
 
     /// The solver has a counterexample: values are run before anybody believes it.
-    fn claimed(&self, question: &Question, values: &[Option<u64>]) -> Found {
+    fn claimed(&self, question: &Question, assigned: &[Assigned]) -> Found {
         if let Some(why) = &question.uninterpreted {
             return Found::new(Verdict::Unknown, "solver").because(why.clone());
         }
-        let mut vars: Vec<Value> = vec![Value::State(Bytes::default()); self.rule.vars.len()];
-        for ((position, _), value) in question.names().into_iter().zip(values) {
-            let VarKind::Value { ty, .. } = &self.rule.vars[position].kind else { continue };
-            let scalar = rewright_typeprop::eval::scalar_of(&self.program.universe.types, ty, &self.targs);
-            let (Some(scalar), Some(value)) = (scalar, value) else { continue };
-            vars[position] = Value::Bits(scalar.canonical(*value));
-        }
+        let types = &self.program.universe.types;
+        let value = |(var, assigned): (&Var, &Assigned)| match (&var.kind, assigned) {
+            (VarKind::Value { ty, .. }, Assigned::Bits(bits)) => {
+                Value::Bits(repr_of(types, ty, &self.targs).map_or(*bits as i128, |repr| repr.canonical(*bits)))
+            }
+            (_, Assigned::Bytes(bytes)) => Value::State(Bytes::holding(bytes)),
+            (VarKind::State, Assigned::Bits(_)) => Value::State(Bytes::default()),
+        };
+        let vars: Vec<Value> = self.rule.vars.iter().zip(assigned).map(value).collect();
         match self.concrete().compare(&vars) {
-            Comparison::Different(left, right) => self.refuted(&vars, Some([left, right]), "solver"),
-            // What memory holds is the solver's choice, and it has not been asked for all of it.
-            _ if vars.iter().any(|v| matches!(v, Value::State(_))) => self.refuted(&vars, None, "solver"),
-            other => Found::new(Verdict::Unknown, "solver").because(format!(
-                "the solver claims a counterexample that the evaluator does not confirm ({other:?}): report this"
-            )),
+            Comparison::Different(left, right) => self.refuted(&vars, [left, right], "solver"),
+            _ => Found::new(Verdict::Unknown, "solver").because(UNCONFIRMED),
         }
     }
 
-    fn refuted(&self, values: &[Value], sides: Option<[Value; 2]>, method: &str) -> Found {
+    fn refuted(&self, values: &[Value], sides: [Value; 2], method: &str) -> Found {
         let counterexample = print::counterexample(self, values, sides);
         Found { counterexample: Some(counterexample), ..Found::new(Verdict::Counterexample, method) }
     }
 
     /// The same rule with all widths divided: a proof of the idea, beside values at the real widths.
-    fn narrower(&self, solver: &mut Solver, agreed: usize, why: String) -> io::Result<Found> {
+    pub(super) fn narrower(
+        &self,
+        solver: &mut Solver,
+        options: &Options,
+        agreed: usize,
+        why: String,
+    ) -> io::Result<Found> {
         let widest = self.widest();
+        // Without a proof at this width, more values are due.
+        let effort = Effort { samples: MORE * options.samples, exhaustive: 1 << 16, ..options.effort() };
+        let agreed = match if agreed == 0 { Tried::CannotTry } else { self.tried(effort) } {
+            Tried::Differ(values, sides) => return Ok(self.refuted(&values, sides, "values")),
+            Tried::Agree(count) => count,
+            Tried::CannotTry => 0,
+        };
         for width in SMALLER {
             if agreed == 0 || widest <= width || !widest.is_multiple_of(width) {
                 continue;
             }
-            let Ok(mut small) = question(self.program, self.rule, &self.targs, widest / width) else { continue };
-            if self.ask(solver, &mut small, Ask::Wrong)? == Reply::No
+            let encoding = Encoding { shrink: widest / width, ..Encoding::PLAIN };
+            let Ok(mut small) = encode::question(self.program, self.rule, &self.targs, encoding) else { continue };
+            if self.ask(solver, &mut small, Ask::Wrong)?.is_no()
                 && matches!(self.ask(solver, &mut small, Ask::Fires)?, Reply::Yes(_))
-                && self.ask(solver, &mut small, Ask::Differs)? == Reply::No
-                && self.ask(solver, &mut small, Ask::TrapsMore)? == Reply::No
+                && self.ask(solver, &mut small, Ask::Differs)?.is_no()
+                && self.ask(solver, &mut small, Ask::TrapsMore)?.is_no()
             {
                 let method = format!("solver at {width} bits, {agreed} values");
                 return Ok(Found::new(Verdict::Narrower, method).because(why));
@@ -198,17 +286,18 @@ impl Case<'_> {
     pub(super) fn widest(&self) -> u32 {
         let types = &self.program.universe.types;
         let own = self.rule.vars.iter().filter_map(|v| match &v.kind {
-            VarKind::Value { ty, .. } => rewright_typeprop::eval::scalar_of(types, ty, &self.targs),
+            VarKind::Value { ty, .. } => repr_of(types, ty, &self.targs),
             VarKind::State => None,
         });
-        own.chain(self.targs.iter().copied().flatten()).map(Scalar::bits).max().unwrap_or(0)
+        own.chain(self.targs.iter().copied().flatten()).map(Repr::bits).max().unwrap_or(0)
     }
 
     fn ask(&self, solver: &mut Solver, question: &mut Question, ask: Ask) -> io::Result<Reply> {
         let Some(script) = question.script(ask) else { return Ok(Reply::No) };
-        let names: Vec<&str> = question.names().into_iter().map(|(_, name)| name).collect();
-        Ok(match solver.ask(&script, &names)? {
-            Answer::Sat(values) => Reply::Yes(values),
+        let names: Vec<&str> = script.declared.iter().map(String::as_str).collect();
+        let patience = if HARD.iter().any(|symbol| script.text.contains(symbol)) { 1 } else { PATIENCE };
+        Ok(match solver.ask(&script.text, &names, patience)? {
+            Answer::Sat(values) => Reply::Yes(question.assignment(&script.declared, &values)),
             Answer::Unsat => Reply::No,
             Answer::Unknown(why) => Reply::Unknown(why),
         })
@@ -216,10 +305,15 @@ impl Case<'_> {
 }
 
 /// An answer to a question about a rule.
-#[derive(PartialEq, Eq, Debug)]
 enum Reply {
-    /// With the values of the rule's variables that are bit vectors.
-    Yes(Vec<Option<u64>>),
+    /// With the rule's variables.
+    Yes(Vec<Assigned>),
     No,
     Unknown(String),
+}
+
+impl Reply {
+    fn is_no(&self) -> bool {
+        matches!(self, Reply::No)
+    }
 }

@@ -1,12 +1,13 @@
 //! Values to try: edges of each representation, and random ones; and both sides of a rule run on them.
 
-use super::concrete::{Bytes, Comparison, Concrete, Value};
+use super::concrete::{Comparison, Concrete, Value};
+use super::memory::Bytes;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_dsl::program::VarKind;
-use rewright_typeprop::Scalar;
-use rewright_typeprop::eval::scalar_of;
+use rewright_typeprop::eval::repr_of;
+use rewright_typeprop::{Repr, Scalar};
 
 /// What trying values gave.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -19,16 +20,39 @@ pub(super) enum Tried {
     CannotTry,
 }
 
-/// Runs both sides of a rule on at most `count` assignments; all of them where there are no more than that.
-pub(super) fn try_values(rule: Concrete<'_>, count: usize, seed: u64) -> Tried {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+impl Tried {
+    /// For people.
+    pub(super) fn words(&self) -> &'static str {
+        match self {
+            Tried::Agree(0) | Tried::CannotTry => "nothing",
+            Tried::Agree(_) => "equal",
+            Tried::Differ(..) => "different",
+        }
+    }
+}
+
+/// How many values to try.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Effort {
+    /// Assignments of edges and random values.
+    pub(super) samples: usize,
+    /// All assignments are tried where there are no more than this: of one or two bytes.
+    pub(super) exhaustive: usize,
+    /// Where random values begin.
+    pub(super) seed: u64,
+}
+
+/// Runs both sides of a rule on values.
+pub(super) fn try_values(rule: Concrete<'_>, effort: Effort) -> Tried {
+    let count = effort.samples;
+    let mut rng = ChaCha8Rng::seed_from_u64(effort.seed);
     let types = &rule.program.universe.types;
     let mut kinds = vec![];
     for var in &rule.rule.vars {
         kinds.push(match &var.kind {
             VarKind::State => None,
-            VarKind::Value { ty, .. } => match scalar_of(types, ty, rule.targs) {
-                Some(scalar) => Some(scalar),
+            VarKind::Value { ty, .. } => match repr_of(types, ty, rule.targs) {
+                Some(repr) => Some(repr),
                 None => return Tried::CannotTry,
             },
         });
@@ -38,21 +62,23 @@ pub(super) fn try_values(rule: Concrete<'_>, count: usize, seed: u64) -> Tried {
         .iter()
         .map(|kind| match kind {
             None => vec![Value::State(Bytes::default())],
-            Some(Scalar::I64) if memory => {
+            Some(Repr::Scalar(Scalar::I64)) if memory => {
                 // Addresses and offsets, so that accesses meet, overlap and miss; around the end of memory, too.
-                [0, 1, 2, 3, 4, 6, 7, 8, -1, -4, -8, 16, 1000, i64::MAX - 3].map(Value::Bits).to_vec()
+                let near = [0, 1, 2, 3, 4, 6, 7, 8, -1, -4, -8, 16, 1000, i64::MAX - 3];
+                near.map(|n| Value::Bits(n.into())).to_vec()
             }
-            Some(scalar) => edges(*scalar).into_iter().map(Value::Bits).collect(),
+            Some(repr) => edges(*repr).into_iter().map(Value::Bits).collect(),
         })
         .collect();
-    let exhaustive = !memory && kinds.iter().all(|k| *k == Some(Scalar::I8)) && count >= 1 << (8 * kinds.len());
+    let bytes = kinds.iter().all(|k| k.is_some_and(|repr| repr.bits() == 8));
+    let exhaustive = bytes && kinds.len() <= 2 && effort.exhaustive >= 1 << (8 * kinds.len());
     let mut agreed = 0;
     let mut worst: Option<(u128, Vec<Value>, [Value; 2])> = None;
     let all: usize = choices.iter().map(Vec::len).try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
     let total = if exhaustive { 1 << (8 * kinds.len()) } else { count };
     for n in 0..total {
         let vars: Vec<Value> = if exhaustive {
-            (0..kinds.len()).map(|i| Value::Bits(i64::from((n >> (8 * i)) as u8 as i8))).collect()
+            (0..kinds.len()).map(|i| Value::Bits(i128::from((n >> (8 * i)) as u8 as i8))).collect()
         } else if all <= total / 2 && n < all {
             nth(&choices, n)
         } else {
@@ -63,7 +89,7 @@ pub(super) fn try_values(rule: Concrete<'_>, count: usize, seed: u64) -> Tried {
             Comparison::Equal => agreed += 1,
             Comparison::Meaningless => return Tried::CannotTry,
             Comparison::Different(left, right) => {
-                let size = vars.iter().map(size).sum();
+                let size = vars.iter().map(size).fold(0, u128::saturating_add);
                 if worst.as_ref().is_none_or(|(least, ..)| size < *least) {
                     worst = Some((size, vars, [left, right]));
                 }
@@ -79,7 +105,7 @@ pub(super) fn try_values(rule: Concrete<'_>, count: usize, seed: u64) -> Tried {
 /// Small assignments make good examples.
 fn size(value: &Value) -> u128 {
     match value {
-        Value::Bits(bits) => u128::from(bits.unsigned_abs()),
+        Value::Bits(bits) => bits.unsigned_abs(),
         Value::Nan | Value::State(_) => 0,
     }
 }
@@ -94,20 +120,21 @@ fn nth(choices: &[Vec<Value>], mut n: usize) -> Vec<Value> {
 }
 
 /// Edges and random values; now and then the value of another variable of the type, or one beside it.
-fn random(choices: &[Vec<Value>], kinds: &[Option<Scalar>], memory: bool, rng: &mut ChaCha8Rng) -> Vec<Value> {
+fn random(choices: &[Vec<Value>], kinds: &[Option<Repr>], memory: bool, rng: &mut ChaCha8Rng) -> Vec<Value> {
     let mut vars: Vec<Value> = vec![];
     for (i, kind) in kinds.iter().enumerate() {
-        let earlier: Vec<i64> = (0..i)
+        let earlier: Vec<i128> = (0..i)
             .filter(|j| kinds[*j] == *kind)
             .filter_map(|j| if let Value::Bits(bits) = vars[j] { Some(bits) } else { None })
             .collect();
         let value = match (kind, earlier.choose(rng)) {
-            (Some(scalar), Some(other)) if rng.random_ratio(1, 4) => {
+            (Some(repr), Some(other)) if rng.random_ratio(1, 4) => {
                 let near = other.wrapping_add(rng.random_range(-1..=1));
-                Value::Bits(scalar.canonical(near as u64))
+                Value::Bits(repr.canonical(near as u128))
             }
-            (Some(scalar), _) if !memory && rng.random_ratio(1, 4) => {
-                Value::Bits(scalar.canonical(rng.random::<u64>() >> rng.random_range(0..64)))
+            (Some(repr), _) if !memory && rng.random_ratio(1, 4) => {
+                let raw = rng.random::<u128>() >> (128 - repr.bits());
+                Value::Bits(repr.canonical(raw >> rng.random_range(0..repr.bits())))
             }
             _ => choices[i].choose(rng).cloned().unwrap_or(Value::Nan),
         };
@@ -116,53 +143,53 @@ fn random(choices: &[Vec<Value>], kinds: &[Option<Scalar>], memory: bool, rng: &
     vars
 }
 
-/// Edges of a representation, small ones first.
-pub(super) fn edges(scalar: Scalar) -> Vec<i64> {
-    let mut raw: Vec<u64> = vec![];
-    if scalar.is_int() {
-        let bits = scalar.bits();
-        let top = 1u64 << (bits - 1);
-        raw.extend([
-            0, 1, !0, 2, !1, 3, !2, 4, !3, 5, 7, 8, !7, 9, 10, 15, 16, !15, 17, 24, 31, 32, 48, 56, 63, 64, 127,
-        ]);
-        raw.extend([
-            128,
-            255,
-            256,
-            0xff00,
-            0xffff,
-            0x7fff_ffff,
-            0xffff_ffff,
-            top,
-            top - 1,
-            top + 1,
-            top >> 1,
-            !top >> 1,
-        ]);
-        raw.extend([0x5555_5555_5555_5555, 0xaaaa_aaaa_aaaa_aaaa, 0x0123_4567_89ab_cdef]);
-        raw.extend((0..bits).step_by(5).map(|i| 1 << i));
-    } else {
-        for value in [0.0, 1.0, 0.5, 1.5, 2.5, 3.0, 127.0, 128.0, 255.5, 32768.0, 65535.0, 2_147_483_648.0, 1e9] {
-            raw.extend([value, -value].map(|v| float(scalar, v)));
-        }
-        let powers = [2f64.powi(63), 2f64.powi(64), 1e300, f64::MAX, f64::INFINITY];
-        for value in powers.into_iter().chain([f64::MIN_POSITIVE, f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)]) {
-            raw.extend([value, -value].map(|v| float(scalar, v)));
-        }
-        // Subnormals; quiet and signalling NaNs of both signs.
-        let sign = 1u64 << (scalar.bits() - 1);
-        let infinity = float(scalar, f64::INFINITY);
-        let quiet = if scalar == Scalar::F32 { 1 << 22 } else { 1 << 51 };
-        for bits in [1, 2, 0xfffff, infinity | quiet, infinity | 1, infinity | quiet | 0x1234] {
-            raw.extend([bits, bits | sign]);
-        }
-    }
+/// Edges of a representation, small ones first; of a vector those of a lane.
+pub(super) fn edges(repr: Repr) -> Vec<i128> {
+    let raw = match repr.lane() {
+        None => wide_edges(),
+        Some(lane) if lane.is_int() => integer_edges(lane.bits()).into_iter().map(u128::from).collect(),
+        Some(lane) => float_edges(lane).into_iter().map(u128::from).collect(),
+    };
     let mut seen = rustc_hash::FxHashSet::default();
-    raw.into_iter().map(|r| scalar.canonical(r)).filter(|value| seen.insert(*value)).collect()
+    raw.into_iter().map(|r| repr.canonical(r)).filter(|value| seen.insert(*value)).collect()
 }
 
-fn float(scalar: Scalar, value: f64) -> u64 {
-    match scalar {
+fn integer_edges(bits: u32) -> Vec<u64> {
+    let top = 1u64 << (bits - 1);
+    let mut raw = vec![0, 1, !0, 2, !1, 3, !2, 4, !3, 5, 7, 8, !7, 9, 10, 15, 16, !15, 17, 24, 31, 32, 48, 56, 63, 64];
+    raw.extend([127, 128, 255, 256, 0xff00, 0xffff, 0x7fff_ffff, 0xffff_ffff, top, top - 1, top + 1]);
+    raw.extend([top >> 1, !top >> 1, 0x5555_5555_5555_5555, 0xaaaa_aaaa_aaaa_aaaa, 0x0123_4567_89ab_cdef]);
+    raw.extend((0..bits).step_by(5).map(|i| 1 << i));
+    raw
+}
+
+/// Edges of 128-bit integers: those of both halves.
+fn wide_edges() -> Vec<u128> {
+    let halves: [u64; 10] = [0, 1, !0, 2, 63, 64, 127, 1 << 63, (1 << 63) - 1, !1];
+    let joined = |high: &u64| halves.map(|low| u128::from(low) | u128::from(*high) << 64);
+    halves.iter().flat_map(joined).collect()
+}
+
+fn float_edges(lane: Scalar) -> Vec<u64> {
+    let mut raw = vec![];
+    let whole = [0.0, 1.0, 0.5, 1.5, 2.5, 3.0, 127.0, 128.0, 255.5, 32768.0, 65535.0, 2_147_483_648.0, 1e9];
+    let powers = [2f64.powi(63), 2f64.powi(64), 1e300, f64::MAX, f64::INFINITY];
+    let limits = [f64::MIN_POSITIVE, f64::from(f32::MAX), f64::from(f32::MIN_POSITIVE)];
+    for value in whole.into_iter().chain(powers).chain(limits) {
+        raw.extend([value, -value].map(|v| float(lane, v)));
+    }
+    // Subnormals; quiet and signalling NaNs of both signs.
+    let sign = 1u64 << (lane.bits() - 1);
+    let infinity = float(lane, f64::INFINITY);
+    let quiet = if lane == Scalar::F32 { 1 << 22 } else { 1 << 51 };
+    for bits in [1, 2, 0xfffff, infinity | quiet, infinity | 1, infinity | quiet | 0x1234] {
+        raw.extend([bits, bits | sign]);
+    }
+    raw
+}
+
+fn float(lane: Scalar, value: f64) -> u64 {
+    match lane {
         Scalar::F32 => (value as f32).to_bits().into(),
         _ => value.to_bits(),
     }

@@ -20,5 +20,5 @@ pub(super) mod solver;
 mod tests;
 
 pub(super) use meaning::{Meaning, meaning};
-pub(super) use memory::{Address, load, read, store};
-pub(super) use script::{Expr, Format, Script, Sort};
+pub(super) use memory::{Address, load, same, store};
+pub(super) use script::{Asserted, Expr, Format, Script, Sort};

@@ -52,20 +52,37 @@ impl Repr {
         }
     }
 
-    fn lanes(self) -> Option<u32> {
+    /// How many lanes, if it is a vector.
+    pub fn lanes(self) -> Option<u32> {
         match self {
             Repr::Lanes(_, count) => Some(count),
             Repr::Scalar(_) | Repr::Int128 => None,
         }
     }
 
-    fn is_int(self) -> bool {
+    /// Is it, or is each lane, an integer?
+    pub fn is_int(self) -> bool {
         self.lane().is_none_or(Scalar::is_int)
     }
 
-    /// The integer of a value of this type, without its sign.
-    fn unsigned(self, value: i128) -> u128 {
+    /// Width in bits of the word, of the 128-bit integer, or of a lane.
+    pub fn bits(self) -> u32 {
+        self.lane().map_or(128, Scalar::bits)
+    }
+
+    /// The canonical form of a value: see [`Scalar::canonical`]; of a vector that of a lane.
+    pub fn canonical(self, raw: u128) -> i128 {
+        self.lane().map_or(raw as i128, |lane| lane.canonical(raw as u64).into())
+    }
+
+    /// The bits of a canonical value, without its sign.
+    pub fn zero_extended(self, value: i128) -> u128 {
         self.lane().map_or(value as u128, |lane| lane.zero_extended(value as i64).into())
+    }
+
+    /// Is a canonical value of this type, or of a lane, a NaN?
+    pub fn is_nan(self, canonical: i128) -> bool {
+        self.lane().is_some_and(|lane| lane.is_nan(canonical as i64))
     }
 }
 
@@ -164,7 +181,7 @@ fn wide(model: Model, types: &[Repr], result: Repr, args: &[i128]) -> Option<i12
     let x = args[0];
     let y = args.get(1).copied().unwrap_or_default();
     let (ux, uy) = (x as u128, y as u128);
-    let amount = types.get(1).map_or(0, |t| t.unsigned(y) % 128) as u32;
+    let amount = types.get(1).map_or(0, |t| t.zero_extended(y) % 128) as u32;
     let value = match model {
         Add => x.wrapping_add(y),
         Sub => x.wrapping_sub(y),
@@ -184,10 +201,10 @@ fn wide(model: Model, types: &[Repr], result: Repr, args: &[i128]) -> Option<i12
         Smin => x.min(y),
         Smax => x.max(y),
         Iabs => x.wrapping_abs(),
-        Zext => types[0].unsigned(x) as i128,
+        Zext => types[0].zero_extended(x) as i128,
         Sext => x,
         Trunc => result.scalar()?.canonical(x as u64).into(),
-        Concat => (types[0].unsigned(x) | types[1].unsigned(y) << 64) as i128,
+        Concat => (types[0].zero_extended(x) | types[1].zero_extended(y) << 64) as i128,
         Bmask => -i128::from(x != 0),
         Select => {
             if x != 0 {

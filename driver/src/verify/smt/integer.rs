@@ -4,11 +4,9 @@ use super::{Expr, Script, Sort};
 
 /// The amount of a shift: modulo the width, as wide as what is shifted. `None`: the width is no power of two.
 pub(super) fn amount(s: &mut Script, y: Expr, width: u32) -> Option<Expr> {
-    let own = y.width();
-    let mask = s.bits(own, u128::from(width) - 1);
-    // A type that cannot hold the mask holds no larger amount either.
-    let masked = s.apply("bvand", &[y, mask], Sort::Bits(own));
-    width.is_power_of_two().then(|| s.resize(masked, width))
+    // A type with fewer bits than the amounts need holds small amounts only.
+    let low = s.low(y, width.trailing_zeros().max(1).min(y.width()));
+    width.is_power_of_two().then(|| if width == 1 { s.bits(1, 0) } else { s.resize(low, width) })
 }
 
 /// Rotation by an amount below the width.

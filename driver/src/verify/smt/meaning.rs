@@ -16,9 +16,16 @@ pub(in crate::verify) struct Meaning {
     pub(in crate::verify) nan: Expr,
 }
 
-/// The meaning of a model on operands; `width` is the result's. `None` where it has none at these widths, or none that
+/// The meaning of a model on operands; `width` is the result's, and `lanes` says that it is a lane of a vector, whose
+/// comparisons give all ones. `None` where it has none at these widths, or none that
 /// is written in SMT-LIB (multipliers for division are computed by a loop, and tabled at 8 bits only).
-pub(in crate::verify) fn meaning(s: &mut Script, model: Model, args: &[Expr], width: u32) -> Option<Meaning> {
+pub(in crate::verify) fn meaning(
+    s: &mut Script,
+    model: Model,
+    args: &[Expr],
+    width: u32,
+    lanes: bool,
+) -> Option<Meaning> {
     use Model::*;
     if args.len() != model.arity() {
         return None;
@@ -32,9 +39,14 @@ pub(in crate::verify) fn meaning(s: &mut Script, model: Model, args: &[Expr], wi
     let exact = |bits: Expr| Some(Meaning { bits, nan: Expr::FALSE });
     let rounded = |result: Option<(Expr, Expr)>| result.map(|(bits, nan)| Meaning { bits, nan });
     let symbol = |s: &mut Script, name: &str| whole.then(|| s.apply(name, args, sort)).and_then(exact);
+    let answer = |s: &mut Script, holds| {
+        let yes = s.bits(width, if lanes { u128::MAX } else { 1 });
+        let no = s.bits(width, 0);
+        exact(s.choose(holds, yes, no))
+    };
     let relation = |s: &mut Script, name: &str| {
         let holds = same.then(|| s.apply(name, args, Sort::Bool))?;
-        exact(s.truth(holds, width))
+        answer(s, holds)
     };
     let by_order = |s: &mut Script, name: &str| {
         let first = whole.then(|| s.apply(name, args, Sort::Bool))?;
@@ -47,7 +59,7 @@ pub(in crate::verify) fn meaning(s: &mut Script, model: Model, args: &[Expr], wi
     let rounding = |s: &mut Script, name: &str| whole.then(|| rounded(float::arithmetic(s, name, args)))?;
     let fcmp = |s: &mut Script, unordered, less, equal, greater| {
         let holds = float::compare(s, x, y, &Accepts { unordered, less, equal, greater })?;
-        exact(s.truth(holds, width))
+        answer(s, holds)
     };
     match model {
         Add => symbol(s, "bvadd"),
@@ -63,6 +75,12 @@ pub(in crate::verify) fn meaning(s: &mut Script, model: Model, args: &[Expr], wi
         Or => symbol(s, "bvor"),
         Xor => symbol(s, "bvxor"),
         Not => symbol(s, "bvnot"),
+        Shl if s.products => {
+            let by = (n == width).then(|| integer::amount(s, y, n))??;
+            let one = s.bits(n, 1);
+            let power = s.apply("bvshl", &[one, by], sort);
+            exact(s.apply("bvmul", &[x, power], sort))
+        }
         Shl => shift(s, "bvshl"),
         Lshr => shift(s, "bvlshr"),
         Ashr => shift(s, "bvashr"),
@@ -103,8 +121,7 @@ pub(in crate::verify) fn meaning(s: &mut Script, model: Model, args: &[Expr], wi
         Zext => (width > n).then(|| s.resize(x, width)).and_then(exact),
         Sext => (width > n).then(|| s.sign_extend(x, width)).and_then(exact),
         Concat => (same && width == 2 * n).then(|| s.concat(&[y, x])).and_then(exact),
-        // Vectors are out of scope.
-        Splat => None,
+        Splat => (width == n).then_some(x).and_then(exact),
         Trunc => (width < n).then(|| s.resize(x, width)).and_then(exact),
         Bmask => {
             let set = s.nonzero(x);

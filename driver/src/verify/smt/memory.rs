@@ -2,7 +2,11 @@
 //!
 //! Addresses are sums of terms and a constant. Two of them are compared by what they do not have in common, so that
 //! accesses from one base are compared by their offsets: that is what makes such questions easy for a solver.
+//!
+//! What was there before the first write is a variable per address that is read; where two of these addresses are equal,
+//! so are the bytes (Ackermann 1954). So the solver sees bit vectors and nothing else.
 
+use super::script::Read;
 use super::{Expr, Script, Sort};
 use rewright_typeprop::model::MemoryAccess;
 
@@ -16,7 +20,7 @@ pub(in crate::verify) struct Address {
 
 impl Address {
     /// The address that a term is.
-    pub(in crate::verify) fn of(term: Expr) -> Self {
+    fn of(term: Expr) -> Self {
         Address { terms: vec![term], constant: 0 }
     }
 
@@ -94,9 +98,7 @@ fn write(s: &mut Script, memory: Expr, address: Address, byte: Expr) -> Expr {
 /// The byte at an address.
 pub(in crate::verify) fn read(s: &mut Script, memory: Expr, address: &Address) -> Expr {
     let Some((before, at, byte)) = s.writes.get(&memory.id).cloned() else {
-        let name = s.name(memory).to_string();
-        let address = address.term(s);
-        return s.apply(&name, &[address], Sort::Bits(8));
+        return initial(s, memory, address);
     };
     let here = address.is(s, &at);
     if here == Expr::TRUE {
@@ -104,6 +106,51 @@ pub(in crate::verify) fn read(s: &mut Script, memory: Expr, address: &Address) -
     }
     let otherwise = read(s, before, address);
     s.choose(here, byte, otherwise)
+}
+
+/// Do two memories hold the same bytes? Two that began as one can differ only where either of them has been written to;
+/// others may differ anywhere.
+pub(in crate::verify) fn same(s: &mut Script, left: Expr, right: Expr) -> Expr {
+    let (mut addresses, mut bases) = (vec![], [left, right]);
+    for memory in &mut bases {
+        while let Some((before, address, _)) = s.writes.get(&memory.id) {
+            if !addresses.contains(address) {
+                addresses.push(address.clone());
+            }
+            *memory = *before;
+        }
+    }
+    if bases[0] != bases[1] {
+        addresses.push(Address::of(s.variable("address", Sort::Bits(64))));
+    }
+    let mut equal = vec![];
+    for address in &addresses {
+        let (left, right) = (read(s, left, address), read(s, right, address));
+        equal.push(s.equal(left, right));
+    }
+    s.and(&equal)
+}
+
+/// The byte that a memory variable holds at an address.
+fn initial(s: &mut Script, memory: Expr, address: &Address) -> Expr {
+    let reads: Vec<Read> = s.reads.iter().filter(|read| read.memory == memory).cloned().collect();
+    if let Some(known) = reads.iter().find(|read| read.address == *address) {
+        return known.byte;
+    }
+    let name = format!("{} byte {}", s.name(memory).trim_matches('|'), reads.len());
+    let byte = s.variable(&name, Sort::Bits(8));
+    let at = s.variable(&format!("{name} at"), Sort::Bits(64));
+    let term = address.term(s);
+    let mut known = vec![s.equal(at, term)];
+    for earlier in &reads {
+        let here = address.is(s, &earlier.address);
+        let (elsewhere, same) = (s.not(here), s.equal(byte, earlier.byte));
+        known.push(s.or(&[elsewhere, same]));
+    }
+    let known = s.and(&known);
+    s.assume(byte, known);
+    s.reads.push(Read { memory, address: address.clone(), at, byte });
+    byte
 }
 
 /// The bytes at an address, little-endian, extended to `width`.

@@ -37,7 +37,7 @@ pub(in crate::verify) enum Sort {
     Bits(u32),
     /// A float, inside an operation.
     Float(Format),
-    /// Bytes by address: a chain of writes over a function that nobody knows. Not a sort that a solver sees.
+    /// Bytes by address: a chain of writes over bytes that nobody knows. Not a sort that a solver sees.
     Memory,
     /// A type without representation, by [`Script::domain`].
     Domain(u32),
@@ -74,7 +74,9 @@ struct Node {
     definition: Option<String>,
     /// Terms that it mentions.
     children: Vec<u32>,
-    /// For the bits of a float: the equation that says so.
+    /// How a variable is declared.
+    declaration: Option<String>,
+    /// What is known of a variable: which float its bits are, or that equal addresses hold equal bytes.
     equation: Option<u32>,
     /// Longest way to a term without children.
     depth: usize,
@@ -88,6 +90,41 @@ pub(in crate::verify) struct Script {
     domains: Vec<String>,
     /// By memory: the one before, and the byte that was written where.
     pub(super) writes: FxHashMap<u32, (Expr, Address, Expr)>,
+    /// Bytes that a memory held from the start.
+    pub(super) reads: Vec<Read>,
+    /// Variables that stand for the low bits of others.
+    lows: Vec<Low>,
+    /// Shifts left are to be written as products.
+    pub(in crate::verify) products: bool,
+}
+
+/// A byte of a memory that nobody has written to.
+#[derive(Clone, Debug)]
+pub(in crate::verify) struct Read {
+    /// The memory: a variable.
+    pub(in crate::verify) memory: Expr,
+    pub(super) address: Address,
+    /// The address as a variable.
+    pub(in crate::verify) at: Expr,
+    /// The byte: a variable.
+    pub(in crate::verify) byte: Expr,
+}
+
+/// The low bits of a variable.
+#[derive(Clone, Copy)]
+struct Low {
+    of: Expr,
+    bits: Expr,
+    /// That the one is what the other says; idle as long as nothing else asks for the whole variable.
+    equation: u32,
+}
+
+/// A question in the solver's language.
+pub(in crate::verify) struct Asserted {
+    /// Declarations and one assertion.
+    pub(in crate::verify) text: String,
+    /// The variables that it declares, by name: those that the claim depends on.
+    pub(in crate::verify) declared: Vec<String>,
 }
 
 impl Script {
@@ -98,6 +135,9 @@ impl Script {
             known: FxHashMap::default(),
             domains: vec![],
             writes: FxHashMap::default(),
+            reads: vec![],
+            lows: vec![],
+            products: false,
         };
         script.named("false".into(), Sort::Bool);
         script.named("true".into(), Sort::Bool);
@@ -105,20 +145,36 @@ impl Script {
     }
 
     /// The script that is satisfiable iff `claim` can hold: declarations and one assertion, in which every term that
-    /// the claim needs is named once, by depth.
-    pub(in crate::verify) fn asserting(&self, claim: Expr) -> String {
+    /// the claim needs is named once, by depth. What it does not depend on does not show in it.
+    pub(in crate::verify) fn asserting(&self, claim: Expr) -> Asserted {
         let mut needed = vec![false; self.nodes.len()];
         let mut conjuncts = vec![claim.id];
         let mut todo = vec![claim.id];
-        while let Some(id) = todo.pop() {
-            if std::mem::replace(&mut needed[id as usize], true) {
-                continue;
+        let mut linked = vec![false; self.lows.len()];
+        loop {
+            while let Some(id) = todo.pop() {
+                if std::mem::replace(&mut needed[id as usize], true) {
+                    continue;
+                }
+                let node = &self.nodes[id as usize];
+                todo.extend(&node.children);
+                if let Some(equation) = node.equation {
+                    conjuncts.push(equation);
+                    todo.push(equation);
+                }
             }
-            let node = &self.nodes[id as usize];
-            todo.extend(&node.children);
-            if let Some(equation) = node.equation {
-                conjuncts.push(equation);
-                todo.push(equation);
+            // Low bits are bits of something as soon as something else depends on that.
+            for (i, low) in self.lows.iter().enumerate() {
+                let used = |e: Expr| needed[e.id as usize];
+                let others = self.lows.iter().any(|l| l.of == low.of && l.bits != low.bits && used(l.bits));
+                if !linked[i] && used(low.bits) && (used(low.of) || others) {
+                    linked[i] = true;
+                    conjuncts.push(low.equation);
+                    todo.push(low.equation);
+                }
+            }
+            if todo.is_empty() {
+                break;
             }
         }
         let mut levels: Vec<Vec<String>> = vec![];
@@ -131,7 +187,15 @@ impl Script {
             }
         }
         levels.retain(|level| !level.is_empty());
-        let mut text = format!("{}(assert", self.declarations);
+        let mut text = self.declarations.clone();
+        let mut declared = vec![];
+        for (node, _) in self.nodes.iter().zip(&needed).filter(|(_, needed)| **needed) {
+            if let Some(declaration) = &node.declaration {
+                text += declaration;
+                declared.push(node.name.clone());
+            }
+        }
+        text += "(assert";
         for level in &levels {
             let _ = write!(text, " (let ({})", level.join(" "));
         }
@@ -139,7 +203,7 @@ impl Script {
         let _ = write!(text, " (and true {})", names.join(" "));
         text.push_str(&")".repeat(levels.len()));
         text.push_str(")\n");
-        text
+        Asserted { text, declared }
     }
 
     /// How a term is spelled.
@@ -149,7 +213,8 @@ impl Script {
 
     pub(super) fn named(&mut self, name: String, sort: Sort) -> Expr {
         let expr = Expr { id: self.nodes.len() as u32, sort };
-        self.nodes.push(Node { name, definition: None, children: vec![], equation: None, depth: 0 });
+        let node = Node { name, definition: None, children: vec![], declaration: None, equation: None, depth: 0 };
+        self.nodes.push(node);
         expr
     }
 
@@ -177,12 +242,47 @@ impl Script {
     /// A variable. The name must be new.
     pub(in crate::verify) fn variable(&mut self, name: &str, sort: Sort) -> Expr {
         let name = format!("|{name}|");
-        if sort == Sort::Memory {
-            let _ = writeln!(self.declarations, "(declare-fun {name} ((_ BitVec 64)) (_ BitVec 8))");
-        } else {
-            let _ = writeln!(self.declarations, "(declare-const {name} {})", self.sort_text(sort));
+        let declaration = format!("(declare-const {name} {})\n", self.sort_text(sort));
+        let variable = self.named(name, sort);
+        // Of a memory the solver sees the bytes that are read.
+        if sort != Sort::Memory {
+            self.nodes[variable.id as usize].declaration = Some(declaration);
         }
-        self.named(name, sort)
+        variable
+    }
+
+    /// Makes a variable's equation: it holds wherever the variable is used.
+    pub(super) fn assume(&mut self, variable: Expr, equation: Expr) {
+        if equation != Expr::TRUE {
+            self.nodes[variable.id as usize].equation = Some(equation.id);
+        }
+    }
+
+    /// The low bits. Those of a variable are a variable, so that questions which need no other bits of it do not depend on
+    /// its width.
+    pub(in crate::verify) fn low(&mut self, x: Expr, width: u32) -> Expr {
+        if width >= x.width() || self.nodes[x.id as usize].declaration.is_none() {
+            return self.resize(x, width);
+        }
+        if let Some(low) = self.lows.iter().find(|low| low.of == x && low.bits.width() == width) {
+            return low.bits;
+        }
+        let name = format!("{} low {width}", self.name(x).trim_matches('|'));
+        let bits = self.variable(&name, Sort::Bits(width));
+        let cut = self.extract(x, width - 1, 0);
+        let equation = self.apply("=", &[bits, cut], Sort::Bool).id;
+        self.lows.push(Low { of: x, bits, equation });
+        bits
+    }
+
+    /// The variables that stand for low bits of a variable.
+    pub(in crate::verify) fn lows_of(&self, x: Expr) -> impl Iterator<Item = &str> {
+        self.lows.iter().filter(move |low| low.of == x).map(|low| self.name(low.bits))
+    }
+
+    /// Bytes that memories held from the start.
+    pub(in crate::verify) fn reads(&self) -> &[Read] {
+        &self.reads
     }
 
     /// A bit vector's constant.
@@ -246,7 +346,7 @@ impl Script {
         let bits = self.variable(&format!("b{}", self.nodes.len()), Sort::Bits(format.exponent + format.significand));
         let read = self.float(bits, format);
         let equation = self.apply("=", &[read, float], Sort::Bool);
-        self.nodes[bits.id as usize].equation = Some(equation.id);
+        self.assume(bits, equation);
         self.known.insert(key, bits);
         bits
     }
@@ -337,12 +437,6 @@ impl Script {
             [one] => *one,
             several => self.apply("concat", several, Sort::Bits(width)),
         }
-    }
-
-    /// 1 or 0.
-    pub(in crate::verify) fn truth(&mut self, condition: Expr, width: u32) -> Expr {
-        let (one, zero) = (self.bits(width, 1), self.bits(width, 0));
-        self.choose(condition, one, zero)
     }
 
     /// Not all bits are 0.

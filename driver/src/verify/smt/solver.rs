@@ -3,6 +3,7 @@
 //! **Invariant**: answers do not depend on what was asked before: every script begins from nothing. The budget is
 //! counted in the solver's own steps; a clock only ends what hangs, and then the process is replaced.
 
+use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -12,7 +13,7 @@ use std::time::Duration;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(in crate::verify) enum Answer {
     /// There is an assignment: the values of the terms that were asked for, as bits.
-    Sat(Vec<Option<u64>>),
+    Sat(Vec<Option<u128>>),
     /// There is none.
     Unsat,
     /// It does not know, and why.
@@ -34,6 +35,8 @@ pub(in crate::verify) struct Config {
 pub(in crate::verify) struct Solver {
     config: Config,
     process: Process,
+    /// What has been asked since [`Solver::forget`].
+    answers: HashMap<String, Answer>,
 }
 
 struct Process {
@@ -54,18 +57,33 @@ impl Solver {
     /// When it cannot be started.
     pub(in crate::verify) fn start(config: Config) -> io::Result<Self> {
         let process = Process::start(&config)?;
-        Ok(Solver { config, process })
+        Ok(Solver { config, process, answers: HashMap::new() })
     }
 
-    /// Is there an assignment under which `script`'s assertions hold? `wanted` are the terms whose values to give.
+    /// Is there an assignment under which `script`'s assertions hold? `wanted` are the terms whose values to give,
+    /// the same for the same script; `patience` is by what the steps are multiplied.
     ///
     /// # Errors
     /// When the process cannot be replaced.
-    pub(in crate::verify) fn ask(&mut self, script: &str, wanted: &[&str]) -> io::Result<Answer> {
+    pub(in crate::verify) fn ask(&mut self, script: &str, wanted: &[&str], patience: u64) -> io::Result<Answer> {
+        if let Some(answer) = self.answers.get(script) {
+            return Ok(answer.clone());
+        }
+        let answer = self.ask_anew(script, wanted, patience)?;
+        self.answers.insert(script.to_string(), answer.clone());
+        Ok(answer)
+    }
+
+    /// Forgets what has been asked.
+    pub(in crate::verify) fn forget(&mut self) {
+        self.answers.clear();
+    }
+
+    fn ask_anew(&mut self, script: &str, wanted: &[&str], patience: u64) -> io::Result<Answer> {
         let milliseconds = self.config.timeout.as_millis();
         let mut text = String::from("(reset)\n(set-option :print-success false)\n");
         if self.config.steps > 0 {
-            text += &format!("(set-option :rlimit {})\n", self.config.steps);
+            text += &format!("(set-option :rlimit {})\n", self.config.steps.saturating_mul(patience));
         }
         text += &format!("(set-option :timeout {milliseconds})\n{script}(check-sat)\n(echo \"{END}\")\n");
         let answer = match self.exchange(&text) {
@@ -155,7 +173,7 @@ impl Drop for Process {
 }
 
 /// `((x #x0f) (y #b01))`: the constants in order; `None` for what is no bit vector or truth value.
-fn values(text: &str, wanted: &[&str]) -> Vec<Option<u64>> {
+fn values(text: &str, wanted: &[&str]) -> Vec<Option<u128>> {
     let mut rest = text;
     wanted
         .iter()
@@ -164,8 +182,8 @@ fn values(text: &str, wanted: &[&str]) -> Vec<Option<u64>> {
             rest = &rest[at + name.len() + 2..];
             let word = rest.split([')', ' ']).next()?;
             match word.get(..2) {
-                Some("#x") => u64::from_str_radix(&word[2..], 16).ok(),
-                Some("#b") => u64::from_str_radix(&word[2..], 2).ok(),
+                Some("#x") => u128::from_str_radix(&word[2..], 16).ok(),
+                Some("#b") => u128::from_str_radix(&word[2..], 2).ok(),
                 _ => match word {
                     "true" => Some(1),
                     "false" => Some(0),

@@ -1,0 +1,180 @@
+//! Is verification itself right? Rules are made wrong, and what it says of them is compared with what values say.
+//!
+//! 1. At a mutant's narrowest instance two judges work apart: values alone, all of them where they are one or two
+//!    bytes, and the solver alone. A mutant that values refute and the solver proves is an *escape*; so is one that the
+//!    solver refutes and the evaluator does not confirm. There must be none.
+//! 2. What neither refutes there is verified at all other instances, like any rule. A mutant that survives that is
+//!    proved equal, or it is not decided; both are listed.
+//!
+//! **Invariant**: a mutant's fate depends on the seed, its rule and the options, not on jobs or on other mutants.
+
+use super::mutants::{Kind, Mutant, mutants};
+use super::prove::{Case, cases};
+use super::report::{Instance, Verdict};
+use super::sample::{Effort, Tried};
+use super::smt::solver::{EXHAUSTED, Solver};
+use super::{Options, in_parallel};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rewright_dsl::instances::TypeInstances;
+use rewright_dsl::program::{Program, RuleId};
+use std::io;
+
+/// What became of a mutant.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum Fate {
+    /// It has no instance: it is no rule.
+    Malformed,
+    /// Found to be wrong, to hold one way only, or never to match.
+    Refuted,
+    /// Proved: the change makes no difference.
+    Equal,
+    /// Proved at smaller widths.
+    Narrower,
+    /// No value refutes it, and the solver does not know.
+    Undecided,
+    /// Values and solver contradict each other: a mistake in verification.
+    Escaped,
+}
+
+impl Fate {
+    /// All, in order of their declaration.
+    pub const ALL: [Fate; 6] =
+        [Fate::Malformed, Fate::Refuted, Fate::Equal, Fate::Narrower, Fate::Undecided, Fate::Escaped];
+
+    /// For people and for programs.
+    pub fn words(self) -> &'static str {
+        match self {
+            Fate::Malformed => "malformed",
+            Fate::Refuted => "refuted",
+            Fate::Equal => "proved equal",
+            Fate::Narrower => "proved equal at smaller widths",
+            Fate::Undecided => "undecided",
+            Fate::Escaped => "escaped",
+        }
+    }
+}
+
+/// A mutant and what became of it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Judged {
+    /// The rule that was changed.
+    pub rule: RuleId,
+    /// What kind of change it was.
+    pub kind: Kind,
+    /// The change, for people.
+    pub change: String,
+    /// Its fate.
+    pub fate: Fate,
+    /// What decided, and at which types.
+    pub evidence: String,
+}
+
+/// Mutants of each rule, at most so many of each, drawn evenly from all kinds of changes, and their fates.
+///
+/// # Errors
+/// When the solver cannot be started.
+pub fn mutate(
+    program: &Program,
+    rules: &[RuleId],
+    per_rule: usize,
+    options: &Options,
+    done: &(dyn Fn() + Sync),
+) -> io::Result<Vec<Judged>> {
+    let instances = TypeInstances::new(program);
+    let judged = in_parallel(options, rules.len(), &|index, solver| {
+        let rule = program.rule(rules[index]);
+        let drawn =
+            if rule.relaxation.is_some() { vec![] } else { draw(program, rules[index], per_rule, options.seed) };
+        let mut all = vec![];
+        for mutant in drawn {
+            solver.forget();
+            let (fate, evidence) = judge(program, &instances, &mutant, options, solver)?;
+            all.push(Judged { rule: rules[index], kind: mutant.kind, change: mutant.change, fate, evidence });
+        }
+        done();
+        Ok(all)
+    })?;
+    Ok(judged.into_iter().flatten().collect())
+}
+
+/// One mutant of each kind, then another one of each, until there are enough.
+fn draw(program: &Program, rule: RuleId, count: usize, seed: u64) -> Vec<Mutant> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ u64::from(rule.0) << 32);
+    let mut by_kind: Vec<Vec<Mutant>> = vec![vec![]; Kind::ALL.len()];
+    for mutant in mutants(program, program.rule(rule)) {
+        by_kind[mutant.kind as usize].push(mutant);
+    }
+    by_kind.iter_mut().for_each(|kind| kind.shuffle(&mut rng));
+    let mut drawn = vec![];
+    while drawn.len() < count && by_kind.iter().any(|kind| !kind.is_empty()) {
+        let round: Vec<Mutant> = by_kind.iter_mut().filter_map(Vec::pop).collect();
+        drawn.extend(round);
+    }
+    drawn.truncate(count);
+    drawn
+}
+
+fn judge(
+    program: &Program,
+    instances: &TypeInstances<'_>,
+    mutant: &Mutant,
+    options: &Options,
+    solver: &mut Solver,
+) -> io::Result<(Fate, String)> {
+    let mut cases = cases(program, instances, &mutant.rule);
+    cases.retain(|case| case.question().is_ok());
+    cases.sort_by_key(Case::widest);
+    let Some((narrowest, wider)) = cases.split_first() else {
+        return Ok((Fate::Malformed, "no type instance has a meaning".into()));
+    };
+    let effort = Effort { samples: 4 * options.samples, exhaustive: 1 << 16, seed: options.seed };
+    let tried = narrowest.tried(effort);
+    let alone = narrowest.prove(solver, 0)?;
+    let at = |case: &Case<'_>, what: &str| match case.shown().join(", ") {
+        types if types.is_empty() => what.to_string(),
+        types => format!("{what} at {types}"),
+    };
+    let proved = matches!(alone.verdict, Verdict::Equal | Verdict::Narrower | Verdict::CannotFire);
+    if alone.unconfirmed() || proved && matches!(tried, Tried::Differ(..)) {
+        let evidence = format!("values say {}, the solver {}", tried.words(), alone.verdict.words());
+        return Ok((Fate::Escaped, at(narrowest, &evidence)));
+    }
+    if let Tried::Differ(..) = tried {
+        let evidence = format!("values; the solver says {}", alone.verdict.words());
+        return Ok((Fate::Refuted, at(narrowest, &evidence)));
+    }
+    if matches!(alone.verdict, Verdict::Counterexample | Verdict::OneWay) {
+        return Ok((Fate::Refuted, at(narrowest, &format!("the solver: {}", alone.verdict.words()))));
+    }
+    let agreed = if let Tried::Agree(count) = tried { count } else { 0 };
+    let first = match alone.verdict {
+        Verdict::Unknown => narrowest.narrower(solver, options, agreed, alone.reason.unwrap_or_default())?,
+        _ => alone,
+    };
+    // Where it never matches it may match elsewhere.
+    let mut worst = (first.verdict, at(narrowest, &first.method), first.reason);
+    let mut too_hard = if worst.2.as_deref() == Some(EXHAUSTED) { narrowest.widest() } else { u32::MAX };
+    for case in wider {
+        let Instance { verdict, method, reason, .. } = case.verify(solver, options, too_hard)?;
+        if matches!(verdict, Verdict::Counterexample | Verdict::OneWay) {
+            return Ok((Fate::Refuted, at(case, &method)));
+        }
+        if reason.as_deref() == Some(EXHAUSTED) {
+            too_hard = too_hard.min(case.widest());
+        }
+        let fires = verdict != Verdict::CannotFire;
+        if fires && (worst.0 == Verdict::CannotFire || verdict > worst.0) {
+            worst = (verdict, at(case, &method), reason);
+        }
+    }
+    let fate = match worst.0 {
+        Verdict::Equal => Fate::Equal,
+        Verdict::Narrower => Fate::Narrower,
+        Verdict::Unknown => Fate::Undecided,
+        Verdict::CannotFire | Verdict::OneWay | Verdict::Counterexample => Fate::Refuted,
+    };
+    let reason = worst.2.map_or(String::new(), |reason| format!(": {reason}"));
+    Ok((fate, worst.1 + &reason))
+}

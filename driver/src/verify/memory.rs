@@ -1,0 +1,62 @@
+//! Memory on concrete values: bytes by address, with pseudo-random ones where nothing was stored.
+//!
+//! **Invariant**: memories with the same bytes everywhere are equal values, whatever was stored to get there.
+
+use std::collections::BTreeMap;
+
+/// Byte-addressed memory; addresses wrap.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Bytes(BTreeMap<u64, u8>);
+
+impl Bytes {
+    /// A memory with these bytes.
+    pub(super) fn holding(bytes: &[(u64, u8)]) -> Self {
+        let mut memory = Bytes::default();
+        bytes.iter().for_each(|(address, byte)| memory.store(*address, 8, u64::from(*byte)));
+        memory
+    }
+
+    fn byte(&self, address: u64) -> u8 {
+        self.0.get(&address).copied().unwrap_or_else(|| (address.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8)
+    }
+
+    /// The bytes at an address, little-endian.
+    pub(super) fn load(&self, address: u64, bits: u32) -> u64 {
+        (0..u64::from(bits / 8)).map(|i| u64::from(self.byte(address.wrapping_add(i))) << (8 * i)).sum()
+    }
+
+    /// Storing the byte that is there leaves the memory as it is.
+    pub(super) fn store(&mut self, address: u64, bits: u32, value: u64) {
+        for i in 0..u64::from(bits / 8) {
+            let (at, byte) = (address.wrapping_add(i), (value >> (8 * i)) as u8);
+            self.0.remove(&at);
+            if self.byte(at) != byte {
+                self.0.insert(at, byte);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_stored_is_read_and_wraps() {
+        let mut memory = Bytes::default();
+        memory.store(u64::MAX, 16, 0x1234);
+        assert_eq!((memory.load(u64::MAX, 8), memory.load(0, 8)), (0x34, 0x12));
+        assert_eq!(memory.load(u64::MAX, 16), 0x1234);
+    }
+
+    #[test]
+    fn equal_bytes_are_equal_memories() {
+        let mut memory = Bytes::default();
+        let before = memory.load(8, 32);
+        memory.store(8, 64, 7);
+        assert_ne!(memory, Bytes::default());
+        memory.store(8, 32, before);
+        memory.store(12, 32, Bytes::default().load(12, 32));
+        assert_eq!(memory, Bytes::default());
+    }
+}

@@ -1,0 +1,56 @@
+//! Representations of terms at a type instance of a rule: what both the evaluator and the encoding go by.
+
+use rewright_dsl::program::{Fact, Program, Rule, VarKind};
+use rewright_typeprop::eval::repr_of;
+use rewright_typeprop::{Model, Outcome, Repr, Term, TypeExpr};
+
+/// What stands for the type parameters of a rule or an operation; `None` for a type without representation.
+pub(super) type Types<'a> = &'a [Option<Repr>];
+
+/// The representation of a term's value; `None` for states and for types without one.
+pub(super) fn type_of(program: &Program, term: &Term, rule: &Rule, targs: Types<'_>) -> Option<Repr> {
+    let types = &program.universe.types;
+    match term {
+        Term::Var(n) => match &rule.vars.get(*n as usize)?.kind {
+            VarKind::Value { ty, .. } => repr_of(types, ty, targs),
+            VarKind::State => None,
+        },
+        Term::Lit(_, ty) => repr_of(types, ty, targs),
+        Term::Eval(inner) => type_of(program, inner, rule, targs),
+        Term::Call { op, targs: own, .. } => {
+            let own: Vec<_> = own.iter().map(|ty| repr_of(types, ty, targs)).collect();
+            repr_of(types, program.universe.ops.get(*op).results.first()?, &own)
+        }
+    }
+}
+
+/// What a fact's type parameters are where it is said of these terms.
+pub(super) fn fact_types(
+    program: &Program,
+    fact: &Fact,
+    args: &[Term],
+    rule: &Rule,
+    targs: Types<'_>,
+) -> Vec<Option<Repr>> {
+    let mut own = vec![None; fact.tparams.len()];
+    for (param, arg) in fact.params.iter().zip(args) {
+        if let TypeExpr::Param(i) = param {
+            own[*i as usize] = type_of(program, arg, rule, targs);
+        }
+    }
+    own
+}
+
+/// Has a model a value at these representations, at some operands at least? Some have none at 0.
+pub(super) fn has_meaning(model: Model, types: &[Repr], result: Repr) -> bool {
+    [0, 1, 3, 7, 64].iter().any(|n| model.eval_at(types, result, &vec![*n; types.len()]) != Outcome::Undefined)
+}
+
+/// Does a term compute while matching?
+pub(super) fn has_eval(term: &Term) -> bool {
+    match term {
+        Term::Eval(_) => true,
+        Term::Call { args, .. } => args.iter().any(has_eval),
+        Term::Var(_) | Term::Lit(..) => false,
+    }
+}
