@@ -21,6 +21,7 @@ pub mod linked;
 pub mod llvm;
 pub mod module;
 mod mutation;
+pub mod near;
 pub mod packs;
 pub mod pipeline;
 pub mod runtest;

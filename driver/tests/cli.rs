@@ -277,6 +277,29 @@ fn rules_of_cranelift_are_instantiated_and_compared() {
 }
 
 #[test]
+fn rules_are_explained_and_so_is_why_they_do_not_match() {
+    let dir = tempfile::tempdir().unwrap();
+    let clif = "function %f(i32, i32) -> i32 {\nblock0(v0: i32, v1: i32):\n    v2 = iconst.i32 5\n    v3 = iadd v0, v2\n    \
+                v4 = isub v3, v1\n    v5 = iconst.i32 0\n    v6 = bor v4, v5\n    return v6\n}\n";
+    fs::write(dir.path().join("f.clif"), clif).unwrap();
+    let why = |rule: &str| {
+        let ran = rewright(dir.path(), &format!("why-not {rule} f.clif --fn f"));
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        ran.stdout
+    };
+    assert!(why("arith.identities.add_zero").contains("operand 2 of `iadd` is not the literal 0, it is 5"));
+    let neg = why("identities.sub_neg");
+    assert!(neg.contains("operand 2 of `isub` is no `ineg`, it is v1"), "{neg}");
+    assert!(why("identities.abs_abs").contains("no operation like the root"));
+    assert!(why("bits.identities.or_zero").contains("took part"));
+    assert_eq!(rewright(dir.path(), "why-not nothing f.clif").code, Some(2));
+    let explained = rewright(dir.path(), "explain identities.add_zero").stdout;
+    assert!(explained.contains("rule add_zero{T <: Int}(x: T): iadd(x, 0) => x") && explained.contains("example"));
+    assert!(rewright(dir.path(), "explain RW0301").stdout.len() > 20);
+    assert_eq!(rewright(dir.path(), "explain RW9999").code, Some(2));
+}
+
+#[test]
 fn good_input_is_clean() {
     let dir = inputs();
     assert!(rewright(dir.path(), "--help").stdout.contains("Usage:"));

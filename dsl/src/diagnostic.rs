@@ -53,3 +53,20 @@ pub struct Sources {
     /// Name as shown to the user, and text.
     pub files: Vec<(String, String)>,
 }
+
+impl Sources {
+    /// The item that begins on the line of a span, as it is written: that line and the ones below it that are
+    /// indented deeper, without their common indentation.
+    pub fn item(&self, span: Span) -> String {
+        let Some((_, text)) = self.files.get(span.file as usize) else { return String::new() };
+        let start = text.floor_char_boundary(span.start as usize);
+        let begin = text[..start].rfind('\n').map_or(0, |at| at + 1);
+        let depth = |line: &str| line.len() - line.trim_start().len();
+        let mut lines = text[begin..].lines();
+        let Some(first) = lines.next() else { return String::new() };
+        let own = depth(first);
+        let rest = lines.take_while(|line| !line.trim().is_empty() && depth(line) > own);
+        let item: Vec<&str> = std::iter::once(first).chain(rest).map(|line| &line[own..]).collect();
+        item.join("\n")
+    }
+}

@@ -13,7 +13,7 @@
 use super::construct::Choices;
 use super::place::{self, Definitions};
 use super::{Def, Selection, cost};
-use crate::egraph::{ClassId, Head};
+use crate::egraph::ClassId;
 use crate::ir::BlockId;
 use crate::select::keys::Licence;
 use crate::skeleton::SegmentId;
@@ -152,16 +152,9 @@ impl<'a, 'c> Lives<'a, 'c> {
         if view.class(class).constant.is_some() {
             return None;
         }
-        let types = &self.choices.universe.types;
-        let ty = view.members(class).iter().find_map(|id| {
-            let node = view.node(*id);
-            match node.head {
-                Head::Op(op) => types.find_instance(self.choices.universe.ops.get(op).results.first()?, &node.types),
-                Head::Token(_) | Head::Copy => None,
-                Head::Const(_) | Head::Leaf(_) | Head::Proj(_) | Head::Opaque(_) => node.types.first().copied(),
-            }
-        })?;
-        Some(match types.repr(ty) {
+        let universe = self.choices.universe;
+        let ty = view.members(class).iter().find_map(|id| view.node(*id).ty(universe))?;
+        Some(match universe.types.repr(ty) {
             Some(Repr::Lanes(..)) => File::Floats,
             Some(Repr::Scalar(scalar)) if !scalar.is_int() => File::Floats,
             Some(Repr::Scalar(_) | Repr::Int128) | None => File::Integers,

@@ -19,7 +19,9 @@ mod opt;
 mod packs;
 mod run;
 mod sources;
+mod units;
 mod verify;
+mod why_not;
 mod wrap;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -66,6 +68,8 @@ enum Command {
     /// Calls for another `rewright` that wants them in a process of their own
     #[command(name = crate::isolate::COMMAND, hide = true)]
     Isolated,
+    /// What keeps a rule from matching in a function
+    WhyNot(why_not::Args),
     /// What a diagnostic means
     Explain(explain::Args),
 }
@@ -110,6 +114,7 @@ pub fn main() -> ExitCode {
         Command::Isolated => crate::isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())
             .map(|()| Finding::Clean)
             .map_err(Into::into),
+        Command::WhyNot(args) => why_not::run(args),
         Command::Explain(args) => explain::run(args),
     };
     match result {

@@ -2,6 +2,7 @@
 
 mod report;
 
+use super::units::units;
 use super::{Finding, Format, emit, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::write;
@@ -11,7 +12,6 @@ use crate::{config, costs};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
 use report::{Facts, report};
-use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;
 use std::path::PathBuf;
@@ -131,12 +131,23 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let mut options = args.how.options(&program)?;
     options.log = args.remarks;
+    if let Some(what) = args.emit.saturated() {
+        let Some(units) = units(&args.file, program, args.function.as_deref())? else { return Ok(Finding::Found) };
+        return finish(&args, emit::functions(&units.optimiser, units.functions, &units.universe, &options, what)?);
+    }
     let printed = match args.file.extension().and_then(|e| e.to_str()) {
         Some("ll") => llvm(&args, program, &options)?,
         Some("ir") => module(&args, program, &options)?,
         _ => clif(&args, program, &options)?,
     };
-    let Some(printed) = printed else { return Ok(Finding::Found) };
+    match printed {
+        Some(printed) => finish(&args, printed),
+        None => Ok(Finding::Found),
+    }
+}
+
+/// Writes what goes out to where it goes.
+fn finish(args: &Args, printed: String) -> Result<Finding> {
     match &args.output {
         Some(path) => std::fs::write(path, printed).with_context(|| format!("cannot write {}", path.display()))?,
         None => out::result(&printed),
@@ -153,10 +164,6 @@ fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Str
         Some(name) => Some(sources::function(&args.file, originals.iter().map(|f| f.name.clone()), name)?),
     };
     let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
-    if let Some(what) = args.emit.saturated() {
-        let functions = originals.iter().enumerate().filter(|(i, _)| wanted(*i)).map(|(_, f)| f.clone()).collect();
-        return emit::functions(&module.optimiser, functions, module.universe(), options, what).map(Some);
-    }
     let outcome = module.optimise(options, wanted);
     let named = outcome.functions.iter().zip(originals).filter_map(|(o, f)| o.as_ref().map(|o| (f, o)));
     let functions: Vec<_> = named
@@ -180,13 +187,6 @@ fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Strin
     };
     let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
     let universe = &clif.optimiser.program().universe;
-    if let Some(what) = args.emit.saturated() {
-        let functions: Vec<Function> = (0..file.functions.len())
-            .filter(|i| wanted(*i))
-            .filter_map(|i| clif.import(&file, i).ok().map(|imported| imported.function))
-            .collect();
-        return emit::functions(&clif.optimiser, functions, universe, options, what).map(Some);
-    }
     let outcome = clif.optimise(&file, options, wanted);
     let functions: Vec<_> = outcome.functions.iter().flatten().cloned().collect();
     let facts = Facts { functions: &functions, phases: &outcome.phases, rules: &outcome.rules };
@@ -209,11 +209,6 @@ fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<Strin
         Some(name) => Some(sources::function(&args.file, file.functions.iter().map(|f| f.name.clone()), name)?),
     };
     let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
-    if let Some(what) = args.emit.saturated() {
-        let (imported, universe) = llvm.import(&file, wanted);
-        let functions = imported.into_iter().flatten().flatten().map(|imported| imported.function).collect();
-        return emit::functions(&llvm.optimiser, functions, &universe, options, what).map(Some);
-    }
     let outcome = llvm.optimise(&file, options, wanted);
     let facts = Facts { functions: &outcome.functions, phases: &outcome.phases, rules: &outcome.rules };
     report(args, &llvm.optimiser, &facts);

@@ -2,9 +2,9 @@
 
 use super::out;
 use crate::packs;
-use anyhow::{Context, Result, anyhow};
+use anyhow::{Context, Result, anyhow, bail};
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
-use rewright_dsl::program::Program;
+use rewright_dsl::program::{Program, RuleId};
 use std::path::PathBuf;
 
 /// Which rules to use.
@@ -41,6 +41,24 @@ pub(super) fn linked(mut program: Program) -> Result<Program> {
 pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
     let roots = roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))?;
     Ok(packs::load(roots))
+}
+
+/// The rules that one name in a pack stands for, given whole or by its end.
+pub(super) fn rules_named(program: &Program, name: &str) -> Result<Vec<RuleId>> {
+    let ids = (0..program.rules.len() as u32).map(RuleId);
+    let base = |id: RuleId| program.rule(program.rule(id).family).name.as_str();
+    let fits = |id: &RuleId| {
+        let own = program.rule(*id).name.as_str();
+        [own, base(*id)].iter().any(|full| *full == name || full.ends_with(&format!(".{name}")))
+    };
+    let found: Vec<RuleId> = ids.filter(fits).collect();
+    let mut families: Vec<&str> = found.iter().map(|id| base(*id)).collect();
+    families.dedup();
+    match families[..] {
+        [_] => Ok(found),
+        [] => bail!("no rule is called {name}; `rewright check` lists the rules of a pack"),
+        _ => bail!("several rules are called {name}: {}", families.join(", ")),
+    }
 }
 
 /// Prints diagnostics to stderr, in colour on a terminal.
