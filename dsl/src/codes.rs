@@ -421,6 +421,12 @@ const RULES: &[Code] = &[
         "An expression has more than 200 levels. Such terms come from generated text; no rule needs them, and the \
          checker bounds its stack.",
     ),
+    code(
+        "RW0457",
+        "a cost that is not to be overridden",
+        "`override f cost ..` says what another pack's function costs. A pack's own functions have their cost at their \
+         declaration, and no function's cost is overridden twice: otherwise the order of imports would decide.",
+    ),
 ];
 
 /// `RW05xx`: lints.

@@ -5,7 +5,8 @@
 //! 0. [`lists`]: what takes a list is written out per length.
 //! 1. [`decls`]: names. Types, effects, facts and the signatures of functions, file by file; a [`scope::Scope`]
 //!    says what each name means there. [`ambiguous`] compares the overloads of each name.
-//! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks.
+//! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks; [`overrides`]: what other
+//!    packs say of their cost.
 //! 3. [`rules`], [`mod@matches`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
 //!    overloads of [`overload`]; [`effects`] says what a plain rule may not do, [`relax`] what an `unsafe` one may. [`laws`] adds the rules that
 //!    declarations imply.
@@ -33,6 +34,7 @@ mod matches;
 mod messages;
 mod ops;
 mod overload;
+mod overrides;
 mod relax;
 mod report;
 mod rules;

@@ -111,6 +111,7 @@ impl<'a> Checker<'a> {
             self.clauses(op, file, f);
             self.overload_result(op);
         }
+        self.check_overrides();
         self.fact_specs();
         self.reject_cyclic_specs();
         self.computable = super::computable_ops(&self.program.universe);
@@ -295,7 +296,8 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn cost(&mut self, op: OpId, file: usize, expr: &Expr) {
+    /// Over the operation's parameters, read in a file that may be another pack's.
+    pub(super) fn cost(&mut self, op: OpId, file: usize, expr: &Expr) {
         if let Some(value) = fold(expr) {
             match u32::try_from(value) {
                 Ok(cost) => self.program.universe.ops.get_mut(op).cost = Cost::Fixed(cost),

@@ -267,7 +267,7 @@ impl<'b> Gen<'b> {
     }
 
     fn item(&mut self, depth: usize) -> Item {
-        let kind = match self.pick(if depth > 0 { 12 } else { 11 }) {
+        let kind = match self.pick(if depth > 0 { 13 } else { 12 }) {
             0 => ItemKind::Import {
                 path: self.path(),
                 alias: self.some(Self::name),
@@ -358,6 +358,7 @@ impl<'b> Gen<'b> {
                     body,
                 })
             }
+            11 => ItemKind::Override { name: self.path(), cost: self.expr(2) },
             _ => ItemKind::Ruleset { name: self.name(), items: self.list(0, |g| g.item(depth - 1)) },
         };
         let doc = if self.pick(3) == 2 { self.doc() } else { Vec::new() };

@@ -92,6 +92,15 @@ impl Printer<'_> {
                     });
                 }
             }),
+            ItemKind::Override { name, cost } => self.group(|p| {
+                p.word("override");
+                p.path(name);
+                p.indented(|p| {
+                    p.ops.push(Op::Line(1));
+                    p.word("cost");
+                    p.expr(cost);
+                });
+            }),
             ItemKind::Fn(function) => self.function(function),
             ItemKind::Rule(rule) => self.rule(rule),
             ItemKind::Infer { name, tparams, params, fact, clauses } => self.claused(clauses, |p| {

@@ -72,6 +72,8 @@ pub enum ItemKind {
     Fact { name: Name, tparams: Vec<TParam>, params: Vec<Param>, spec: Option<Expr> },
     /// `fn ...`
     Fn(FnItem),
+    /// `override path cost expr`
+    Override { name: Path, cost: Expr },
     /// `rule ...`
     Rule(RuleItem),
     /// `infer ...`

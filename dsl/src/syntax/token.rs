@@ -74,7 +74,7 @@ impl Token<'_> {
 
 /// Words that begin an item.
 pub(crate) const ITEM_WORDS: &[&str] =
-    &["import", "type", "effect", "fact", "fn", "rule", "infer", "ruleset", "schedule", "example"];
+    &["import", "type", "effect", "fact", "fn", "override", "rule", "infer", "ruleset", "schedule", "example"];
 /// Words that may stand before an item's word.
 pub(crate) const MODIFIERS: &[&str] = &["unsafe", "dynamic", "host", "todo"];
 /// Words that begin a statement of a rule's block.

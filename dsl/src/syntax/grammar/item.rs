@@ -83,6 +83,12 @@ fn item<'t>(file: u32) -> P<'t, Item> {
                 .then(word("spec", Expected::Clause).ignore_then(expr.clone()).or_not())
                 .map(|(((name, tparams), params), spec)| ItemKind::Fact { name, tparams, params, spec })
                 .boxed(),
+            word("override", Expected::Item)
+                .ignore_then(path(file, Expected::Name))
+                .then_ignore(word("cost", Expected::Clause))
+                .then(expr.clone())
+                .map(|(name, cost)| ItemKind::Override { name, cost })
+                .boxed(),
             ruleset(file, item.boxed()),
             schedule(file),
             token(None, |token| token.kind == Kind::Bad && token.starts_item).to(ItemKind::Error).boxed(),

@@ -4,8 +4,9 @@
 //! ```text
 //! file      = { PACK_DOC } [ "pack" path ] { item }
 //! item      = { DOC } { "@" ID [ "(" [ expr { "," expr } ] ")" ] } kind
-//! kind      = import | type | effect | fact | fn | rule | infer | ruleset | schedule | example
+//! kind      = import | type | effect | fact | fn | override | rule | infer | ruleset | schedule | example
 //! fn        = [ "host" ] "fn" ID [ tparams ] params "->" ( ty | "(" [ ty { "," ty } ] ")" ) { clause }
+//! override  = "override" path "cost" expr
 //! rule      = [ "unsafe" ] [ "dynamic" ] "rule" ID [ tparams ] params ( ":" rw { when | removes | because } | block )
 //! rw        = side ( "=>" | "<=>" ) side        side = expr { "after" expr }
 //! example   = [ "todo" ] "example" STR [ params ] { "fires" path { "," path } | "using" path }

@@ -1,0 +1,70 @@
+//! `override f cost ..`: what another pack's function costs where this one is used.
+//!
+//! Whoever declares a function does not know every machine and every size of data. A pack that brings rules for one
+//! of them says what the functions cost there; a user's configuration comes after both.
+//!
+//! **Invariant**: the result does not depend on the order of imports: no function's cost is overridden twice.
+
+use super::Checker;
+use super::report::Report;
+use crate::syntax::ast::{Expr, ItemKind, Path, Span};
+use rewright_typeprop::OpId;
+use std::collections::BTreeMap;
+
+impl Checker<'_> {
+    pub(super) fn check_overrides(&mut self) {
+        let mut overridden: BTreeMap<OpId, Span> = BTreeMap::new();
+        for file in 0..self.files.len() {
+            for (_, item) in self.items(file) {
+                let ItemKind::Override { name, cost } = &item.kind else { continue };
+                self.override_cost(file, name, cost, &mut overridden);
+            }
+        }
+    }
+
+    /// All overloads, which are one function to whoever says its name.
+    fn override_cost(&mut self, file: usize, name: &Path, cost: &Expr, overridden: &mut BTreeMap<OpId, Span>) {
+        let ops = self.scopes[file].find_ops(&name.node);
+        if ops.is_empty() && !self.scopes[file].is_excused(&name.node) {
+            let report = Report::error(
+                "RW0201",
+                name.span,
+                format!("unknown function `{}`", name.node),
+                "not declared or imported",
+            );
+            return self.report(report.help("import the pack that declares it"));
+        }
+        for op in ops {
+            let decl = self.program.universe.ops.get(op);
+            if decl.pack == self.files[file].pack {
+                let report = Report::error(
+                    "RW0457",
+                    name.span,
+                    format!("`{}` is this pack's own function", name.node),
+                    "overridden",
+                );
+                let declared = self.op_spans[op.0 as usize];
+                return self.report(report.also(declared, "declared here").help("write the cost where it is declared"));
+            }
+            if let Some(earlier) = overridden.get(&op) {
+                let report = Report::error(
+                    "RW0457",
+                    name.span,
+                    format!("the cost of `{}` is overridden twice", name.node),
+                    "again here",
+                );
+                return self.report(
+                    report
+                        .also(*earlier, "first here")
+                        .help("say it in one pack, or in the user's configuration (`rewright.json`)"),
+                );
+            }
+            let errors = self.errors();
+            self.cost(op, file, cost);
+            if self.errors() > errors {
+                return;
+            }
+            overridden.insert(op, name.span);
+        }
+    }
+}
