@@ -57,8 +57,8 @@ build_lz4() {
 # The same random cases at every run, and files there and back.
 check_lz4() {
     passed=0
-    (cd tests && ./fuzzer -s1 -i2000) >log 2>&1 && passed=$((passed + 1))
-    (cd tests && ./frametest -s1 -i2000) >>log 2>&1 && passed=$((passed + 1))
+    (cd tests && ./fuzzer -s1 -i400) >log 2>&1 && passed=$((passed + 1))
+    (cd tests && ./frametest -s1 -i400) >>log 2>&1 && passed=$((passed + 1))
     (cd tests && ./decompress-partial) >>log 2>&1 && passed=$((passed + 1))
     tests/datagen -g4M >data
     for level in -1 -3 -9 -12 "-9 -BD" "--fast=5"; do
@@ -90,7 +90,7 @@ build_lua() {
 # Lua's own tests are in no package: the programs of 5.1's, with what they print, and the test of a C module.
 check_lua() {
     local passed=0 all=0 sum=""
-    for program in bisect cf factorial fib fibfor hello life printf sort; do
+    for program in bisect cf factorial fib fibfor hello life sort; do
         all=$((all + 1))
         (cd more/lua5.1/test && timeout 60 ../../../src/lua $program.lua 12 </dev/null >out 2>&1) && passed=$((passed + 1))
         # It prints how long it took.
@@ -167,7 +167,8 @@ variant() {
     TIMEFORMAT='%U %S'
     { time compile >"$results/$kind.log" 2>"$results/$kind.err" || return; } 2>"$results/$kind.time"
     find . -name '*.o' -print0 | sort -z | xargs -0 size 2>/dev/null | awk 'NR > 1 { s += $1 } END { print s + 0 }' >"$results/$kind.text"
-    (CC=clang-19 "check_$project" 2>"$results/$kind.check.err" || true) | tail -1 >"$results/$kind.tests"
+    find . -name '*.o' -print0 | sort -z | xargs -0 cksum >"$results/$kind.objects"
+    case $kind in plain | cold) (CC=clang-19 "check_$project" 2>"$results/$kind.check.err" || true) | tail -1 >"$results/$kind.tests" ;; esac
 }
 
 # CPU time, of the server too, without that of `configure`.
@@ -213,15 +214,21 @@ for project in ${*:-$usual}; do
     fetch "${!package}" "$work/sources/$project"
     for other in ${!more:-}; do fetch "$other" "$work/sources/$project/more/$other"; done
     results=$work/results/$project
-    rm -rf "$results" && mkdir -p "$results"
+    mkdir -p "$results"
+    for kind in $variants; do rm -rf "$results/$kind" "$results/$kind".*; done
+    case " $variants " in *" cold "*) rm -rf "$results/cache" ;; esac
     broken=""
     for kind in $variants; do
         (variant "$project" "$kind" "$results") || broken+=" $kind"
     done
-    read -r plain <"$results/plain.tests" || plain=-
-    read -r ruled <"$results/cold.tests" || ruled=-
+    read -r plain 2>/dev/null <"$results/plain.tests" || plain=-
+    read -r ruled 2>/dev/null <"$results/cold.tests" || ruled=-
     result=same
     [ -z "$broken" ] && [ "$plain" = "$ruled" ] && [ -n "$plain" ] || { result="DIFFERENT${broken:+: no build:$broken}" && different=1; }
+    # What comes out of the cache is what went in.
+    for kind in warm ir; do
+        [ ! -f "$results/$kind.objects" ] || cmp -s "$results/cold.objects" "$results/$kind.objects" || { result="DIFFERENT: objects, $kind" && different=1; }
+    done
     stats=$results/cold.json
     # shellcheck disable=SC2059
     printf "$row" "$project" "$plain" "$ruled" "$(fact "$stats" functions)" "$(fact "$stats" optimised)" \

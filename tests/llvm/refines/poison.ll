@@ -1,0 +1,143 @@
+; Functions whose results may be poison, and that rules change. After `rewright opt` with the standard packs and
+; `equal.rw` each refines what it was: the test says what that means.
+target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
+target triple = "x86_64-pc-linux-gnu"
+
+; The two sums are one class, and each may be poison where the other is not.
+define i8 @sums(i8 %x, i8 %y, ptr %p) {
+  %a = add nsw i8 %x, 1
+  %b = add nsw i8 %a, %y
+  store i8 %b, ptr %p, align 1
+  %c = add nsw i8 %y, 1
+  %d = add nsw i8 %x, %c
+  ret i8 %d
+}
+
+; A sum of which only one of two uses has flags.
+define i8 @half_flagged(i8 %x, i8 %y, ptr %p) {
+  %a = add i8 %x, %y
+  store i8 %a, ptr %p, align 1
+  %b = add nsw i8 %y, %x
+  %c = mul i8 %b, 1
+  ret i8 %c
+}
+
+; `and` is poison where the select is not.
+define i8 @select_zero(i1 %c, i8 %x) {
+  %a = add nsw i8 %x, 100
+  %s = select i1 %c, i8 %a, i8 0
+  %t = mul i8 %s, 1
+  ret i8 %t
+}
+
+; The same, and the mask beside it: they are one class.
+define i8 @mask(i1 %c, i8 %x, ptr %p) {
+  %a = add nsw i8 %x, 100
+  %m = sext i1 %c to i8
+  %b = and i8 %m, %a
+  store i8 %b, ptr %p, align 1
+  %s = select i1 %c, i8 %a, i8 0
+  ret i8 %s
+}
+
+define i1 @logical_and(i8 %x, i8 %y, ptr %p) {
+  %a = add nsw i8 %y, 100
+  %c = icmp slt i8 %x, 1
+  %b = icmp slt i8 %a, 7
+  %s = select i1 %c, i1 %b, i1 false
+  %d = and i1 %c, %b
+  %e = zext i1 %d to i8
+  store i8 %e, ptr %p, align 1
+  ret i1 %s
+}
+
+define i1 @logical_or(i8 %x, i8 %y, ptr %p) {
+  %a = add nuw i8 %y, 100
+  %c = icmp slt i8 %x, 1
+  %b = icmp slt i8 %a, 7
+  %d = or i1 %c, %b
+  %e = zext i1 %d to i8
+  store i8 %e, ptr %p, align 1
+  %s = select i1 %c, i1 true, i1 %b
+  ret i1 %s
+}
+
+; An amount that is too large is poison, not taken modulo the width.
+define i8 @shifts(i8 %x, i8 %n, ptr %p) {
+  %a = shl i8 %x, %n
+  %b = mul i8 %a, 2
+  store i8 %b, ptr %p, align 1
+  %c = lshr i8 %x, 3
+  %d = lshr i8 %c, 6
+  ret i8 %d
+}
+
+define i8 @exact_shift(i8 %x, i8 %n) {
+  %a = lshr exact i8 %x, %n
+  %b = shl nuw i8 %a, %n
+  %c = or i8 %b, 0
+  ret i8 %c
+}
+
+; What is stored may be poison, and comes back as it was.
+define i8 @stored(i8 %x, i8 %y, ptr %p) {
+  %a = add nsw i8 %x, %y
+  store i8 %a, ptr %p, align 1
+  %l = load i8, ptr %p, align 1
+  %b = sub i8 %l, %y
+  ret i8 %b
+}
+
+; A branch on poison is undefined: no other use may become one.
+define i8 @branch(i8 %x, i8 %y, i1 %c) {
+entry:
+  %a = add nsw i8 %x, 1
+  br i1 %c, label %then, label %done
+then:
+  %b = icmp sgt i8 %a, %x
+  br i1 %b, label %more, label %done
+more:
+  %d = mul i8 %y, 8
+  br label %done
+done:
+  %r = phi i8 [ %y, %entry ], [ %a, %then ], [ %d, %more ]
+  ret i8 %r
+}
+
+; The flagged sum of one arm is computed before, without flags.
+define i8 @hoisted(i8 %x, i8 %y, i1 %c) {
+entry:
+  %a = add i8 %x, %y
+  %k = mul i8 %a, 4
+  br i1 %c, label %then, label %done
+then:
+  %b = add nsw i8 %x, %y
+  %d = xor i8 %b, 0
+  br label %done
+done:
+  %r = phi i8 [ %k, %entry ], [ %d, %then ]
+  ret i8 %r
+}
+
+; A quotient that nobody may compute where its divisor is 0.
+define i8 @guarded(i8 %x, i8 %y) {
+entry:
+  %z = icmp eq i8 %y, 0
+  br i1 %z, label %done, label %then
+then:
+  %a = udiv i8 %x, %y
+  %b = mul i8 %a, 4
+  br label %done
+done:
+  %r = phi i8 [ %x, %entry ], [ %b, %then ]
+  ret i8 %r
+}
+
+; A difference that flags have made decided.
+define i1 @decided(i8 %x) {
+  %a = add nsw i8 %x, 1
+  %b = icmp sgt i8 %a, %x
+  %c = xor i1 %b, true
+  %d = xor i1 %c, true
+  ret i1 %d
+}
