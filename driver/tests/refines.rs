@@ -186,7 +186,7 @@ fn binary(opcode: &str, flags: &[String], a: u64, b: u64, bits: u32) -> Result<V
         "xor" => V::Int(a ^ b),
         "udiv" | "urem" | "sdiv" | "srem" if b == 0 => return Err(Stop::Undefined),
         "sdiv" | "srem" if y == -1 && x == least => return Err(Stop::Undefined),
-        "udiv" => exact(a / b, a % b == 0),
+        "udiv" => exact(a / b, a.is_multiple_of(b)),
         "urem" => V::Int(a % b),
         "sdiv" => exact((x / y) as u64, x % y == 0),
         "srem" => V::Int((x % y) as u64 & mask(bits)),
