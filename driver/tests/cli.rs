@@ -59,7 +59,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 44] = [
+const COMPLAINTS: [(&str, i32, &str); 45] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -80,6 +80,7 @@ const COMPLAINTS: [(&str, i32, &str); 44] = [
     ("bench --stories .", 2, "holds no story: a folder with pack.rw and input.ir or input.clif"),
     ("run good.clif --fn f", 2, "%f takes 1 arguments (i32), 0 given"),
     ("run good.clif --fn f x", 2, "expected an i32"),
+    ("run good.ir --fn f 1 --compare", 2, "2 given; options such as --compare stand before the arguments"),
     ("run deep.clif --fn f", 1, "deep.clif: 1:1"),
     ("check none.rw", 2, "cannot read none.rw"),
     ("check deep.rw", 1, "RW0104"),

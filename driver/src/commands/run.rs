@@ -63,11 +63,6 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let Some(file) = sources::clif(&args.file)? else { return Ok(Finding::Found) };
     let index = sources::function(&args.file, file.functions.iter().map(|f| f.name()), &args.function)?;
-    let params: Vec<_> = file.functions[index].func.signature.params.iter().map(|p| p.value_type.to_string()).collect();
-    if params.len() != args.args.len() {
-        let (name, types) = (file.functions[index].name(), params.join(", "));
-        bail!("{name} takes {} arguments ({types}), {} given", params.len(), args.args.len());
-    }
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let outcome = clif.optimise(&file, &options, |_| true);
     let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
@@ -81,7 +76,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 
 /// Calls a function of a file.
 fn call(args: &Args, file: &File, version: Version, index: usize) -> Result<Finding> {
-    let text = directive(args, file, index);
+    let text = directive(args, file, index)?;
     let show = |values: String, _| {
         out::result(&format!("{values}\n"));
         Ok(Finding::Clean)
@@ -91,7 +86,7 @@ fn call(args: &Args, file: &File, version: Version, index: usize) -> Result<Find
 
 /// Calls a function of a file and of its optimised version in turn.
 fn compare(args: &Args, file: &File, original: Version, optimised: Version, index: usize) -> Result<Finding> {
-    let text = directive(args, file, index);
+    let text = directive(args, file, index)?;
     let call = Call::Compare { function: index, text, pairs: args.compare.unwrap_or(0).max(1), with: optimised };
     let show = |values: String, same: bool| {
         let comparison: Comparison = serde_json::from_str(&values).context("the call's report cannot be read")?;
@@ -112,8 +107,16 @@ fn compare(args: &Args, file: &File, original: Version, optimised: Version, inde
     isolated(args, file, original, call, show)
 }
 
-fn directive(args: &Args, file: &File, index: usize) -> String {
-    format!("print: {}({})", file.functions[index].name(), args.args.join(", "))
+fn directive(args: &Args, file: &File, index: usize) -> Result<String> {
+    let (name, signature) = (file.functions[index].name(), &file.functions[index].func.signature);
+    let params: Vec<_> = signature.params.iter().map(|p| p.value_type.to_string()).collect();
+    if params.len() != args.args.len() {
+        // What looks like an option is an argument here: it may be a negative number.
+        let late = args.args.iter().find(|arg| arg.starts_with("--"));
+        let late = late.map_or(String::new(), |arg| format!("; options such as {arg} stand before the arguments"));
+        bail!("{name} takes {} arguments ({}), {} given{late}", params.len(), params.join(", "), args.args.len());
+    }
+    Ok(format!("print: {name}({})", args.args.join(", ")))
 }
 
 /// Runs a call in a process of its own; `show` says what came back.
