@@ -325,3 +325,26 @@ fn good_input_is_clean() {
         assert_eq!(rewright(dir.path(), args).stdout, first.stdout, "{args}");
     }
 }
+
+#[test]
+fn the_nearest_configuration_counts() {
+    let dir = tempfile::tempdir().unwrap();
+    let below = dir.path().join("a/b");
+    fs::create_dir_all(&below).unwrap();
+    let text =
+        "function %f(i64) -> i64 {\nblock0(v0: i64):\n    v1 = iconst.i64 7\n    v2 = udiv v0, v1\n    return v2\n}\n";
+    fs::write(below.join("f.clif"), text).unwrap();
+    let divides = |args: &str| {
+        let ran = rewright(&below, args);
+        assert_eq!(ran.code, Some(0), "{args}: {}", ran.stderr);
+        ran.stdout.contains("udiv")
+    };
+    assert!(!divides("opt f.clif") && divides("opt f.clif --profile size"));
+    fs::write(dir.path().join("rewright.json"), r#"{ "costs": { "profile": "size" } }"#).unwrap();
+    assert!(divides("opt f.clif") && !divides("opt f.clif --profile latency"));
+    fs::write(below.join("mine.json"), r#"{ "costs": { "operations": { "udiv{i64}": 1 } } }"#).unwrap();
+    assert!(divides("opt f.clif --config mine.json"));
+    fs::write(below.join("rewright.json"), r#"{ "costs": { "operations": { "udivv": 1 } } }"#).unwrap();
+    let ran = rewright(&below, "opt f.clif");
+    assert!(ran.code == Some(2) && ran.stderr.contains("did you mean `udiv`?"), "{}", ran.stderr);
+}

@@ -143,5 +143,5 @@ fn the_corpus_is_optimised_without_a_solver_and_with_one_that_fails() {
     let corpus = std::env::var("REWRIGHT_CORPUS").unwrap_or_else(|_| "../../shared/corpus".into());
     let (sum, without, asked) = compare_folder(&Path::new(&corpus).join("clif"), packs::DEFAULT);
     writeln!(std::io::stderr(), "the solver that fails was asked {asked} times").expect("stderr is there");
-    assert!(sum.optimised > 1000 && without.optimised * 10 > sum.optimised * 9, "{sum:?} {without:?}");
+    assert!(sum.optimised > 500 && without.optimised * 10 > sum.optimised * 9, "{sum:?} {without:?}");
 }

@@ -1,6 +1,7 @@
 //! Selections of small functions under unions made by hand, and their validation.
 
 mod corrupted;
+mod curve;
 mod memory;
 mod oracle;
 mod pressure;
