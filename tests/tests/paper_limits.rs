@@ -1,6 +1,5 @@
 //! Limits that "Equality Saturation for Optimizing High-Level Julia IR" (Merckx, Besard, De Sutter) states of itself,
-//! each with a test that shows it gone. That an operand's type may follow from the node that is chosen for it is
-//! shown where node types are tested.
+//! each with a test that shows it gone.
 
 use rewright_cfg_skeleton::extract::{Class, Graph, Limits, Method, Node, Status, extract};
 use rewright_tests::domain::Optimised;
@@ -93,6 +92,41 @@ fn cycles_of_classes_are_not_listed() {
     // cheaper way to have any of them.
     assert!((1..CLASSES).all(|class| cost(class) > cost(0)));
     assert_eq!(found.cost, cost(0) + f64::from(CLASSES - 1));
+}
+
+/// "The type of a class does not depend on the node that is chosen." Here a product is a symmetric matrix where, and
+/// only where, the dearer node is chosen that says so: for the sake of a user that has a cheaper method then.
+#[test]
+fn types_follow_the_node_that_is_chosen() {
+    let pack = "
+pack nodes
+type Matrix
+type Symmetric <: Matrix
+type Spectrum
+fn adj(a: Matrix) -> Matrix pure cost 10
+fn mul(a: Matrix, b: Matrix) -> Matrix pure cost 100
+fn gram(a: Matrix) -> Symmetric pure cost 150
+fn eigen(a: Matrix) -> Spectrum pure cost 900
+fn eigen(a: Symmetric) -> Spectrum pure cost 300
+rule product(a: Matrix): mul(a, adj(a)) => gram(a)
+";
+    let module = "
+func %wanted(%a: Matrix) -> Spectrum {
+  %t = adj %a
+  %p = mul %a, %t
+  %e = eigen %p
+  return %e
+}
+func %plain(%a: Matrix) -> Matrix {
+  %t = adj %a
+  %p = mul %a, %t
+  return %p
+}
+";
+    let done = Optimised::new(pack, module);
+    assert_eq!(done.operations("wanted"), ["gram", "eigen"], "{}", done.text("wanted"));
+    assert!(done.text("wanted").contains("eigen.1 "), "the method for symmetric matrices: {}", done.text("wanted"));
+    assert_eq!(done.operations("plain"), ["adj", "mul"], "{}", done.text("plain"));
 }
 
 /// "A statement that was relaxed has lost its position": if it is chosen after all, it may stand anywhere. Here it
