@@ -118,6 +118,10 @@ pub struct Outcome {
 pub struct Relaxed {
     /// The operation.
     pub operation: String,
+    /// Which of the function's calls of it this was, from 1, ..
+    pub nth: usize,
+    /// .. and of how many.
+    pub calls: usize,
     /// The front end's number of the instruction.
     pub origin: Option<u32>,
     /// The rule.
@@ -537,10 +541,12 @@ impl Optimiser {
         unit.rematerialised = selection.rematerialised;
         phases.selections.push(Selected { time: start.elapsed(), status: selection.status, effort });
         for (site, rule) in select::relaxed(skeleton, view, &selection) {
-            let inst = unit.current.inst(skeleton.statement(site).inst);
+            let id = skeleton.statement(site).inst;
+            let inst = unit.current.inst(id);
             if let ir::InstKind::Op { op, .. } = inst.kind {
                 let operation = universe.ops.get(op).name.clone();
-                unit.relaxed.push(Relaxed { operation, origin: inst.origin, rule });
+                let (nth, calls) = nth_call(&unit.current, op, id);
+                unit.relaxed.push(Relaxed { operation, nth, calls, origin: inst.origin, rule });
             }
         }
         let mut function = phases
@@ -566,6 +572,15 @@ impl Optimiser {
         names.dedup();
         if names.is_empty() { String::new() } else { format!(" (one of {})", names.join(", ")) }
     }
+}
+
+/// Which of the function's calls of an operation an instruction is, in order of layout and from 1, and how many there
+/// are.
+fn nth_call(f: &Function, op: OpId, id: ir::InstId) -> (usize, usize) {
+    let insts = f.layout.iter().flat_map(|b| &f.block(*b).insts);
+    let calls: Vec<_> =
+        insts.filter(|i| matches!(f.inst(**i).kind, ir::InstKind::Op { op: other, .. } if other == op)).collect();
+    (calls.iter().position(|i| **i == id).map_or(0, |at| at + 1), calls.len())
 }
 
 enum State {

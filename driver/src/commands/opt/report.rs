@@ -52,7 +52,14 @@ pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
                     entry["rules"] = json!(o.rules.iter().map(rule).collect::<Vec<_>>());
                     let relaxed = |r: &Relaxed| {
                         let (file, line) = place(&r.rule);
-                        json!({ "operation": r.operation, "rule": rule(&r.rule), "file": file, "line": line })
+                        json!({
+                            "operation": r.operation,
+                            "nth": r.nth,
+                            "calls": r.calls,
+                            "rule": rule(&r.rule),
+                            "file": file,
+                            "line": line,
+                        })
                     };
                     entry["relaxed"] = json!(o.relaxed.iter().map(relaxed).collect::<Vec<_>>());
                 }
@@ -91,7 +98,12 @@ pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
                 let because = optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();
                 let because = because.map_or("", |relaxation| &relaxation.because);
                 let (name, (file, line)) = (rule(&relaxed.rule), place(&relaxed.rule));
-                out::note(&format!("  `{}` is left out by {name} ({file}:{line}): {because}", relaxed.operation));
+                let which = match relaxed.calls {
+                    1 => String::new(),
+                    calls => format!(" ({} of {calls})", relaxed.nth),
+                };
+                let operation = &relaxed.operation;
+                out::note(&format!("  `{operation}`{which} is left out by {name} ({file}:{line}): {because}"));
             }
         }
     }
