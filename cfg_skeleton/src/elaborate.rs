@@ -219,12 +219,11 @@ impl Emitter<'_> {
                 let value = self.values[*tuple as usize].get(index as usize);
                 return Ok(smallvec![*value.ok_or(ElaborateError::NotComputed(id))?]);
             }
-            Head::Copy => {
-                return Ok(smallvec![self.value(block, *uses.first().ok_or(ElaborateError::NotComputed(id))?)?]);
-            }
+            Head::Copy => return self.copy(block, id, &uses),
             Head::Opaque(payload) => {
                 (InstKind::Opaque { payload, effects: OpaqueEffects::Pure }, node.types.iter().copied().collect())
             }
+            Head::Op(op) if self.universe.ops.get(op).is_copy() => return self.copy(block, id, &uses),
             Head::Op(op) => {
                 let data = self.universe.ops.get(op);
                 let types = data.results.iter().map(|ty| self.universe.types.find_instance(ty, &node.types));
@@ -250,6 +249,12 @@ impl Emitter<'_> {
             None => self.originals.origin(self.view.node_class[id.index()], id),
         };
         Ok(self.out.inst(inst).results.clone())
+    }
+
+    /// What a copy stands for.
+    fn copy(&mut self, block: BlockId, id: NodeId, uses: &[Use]) -> Result<SmallVec<[Value; 1]>, ElaborateError> {
+        let source = uses.first().ok_or(ElaborateError::NotComputed(id))?;
+        Ok(smallvec![self.value(block, *source)?])
     }
 
     fn literal(&mut self, block: BlockId, ty: Ty, n: i64) -> Value {

@@ -387,6 +387,11 @@ pub fn identity_selection(function: &Function, skeleton: &Skeleton, view: &EGrap
                         defs.entry((segment, view.class_of(input))).or_insert(Def::Node(node(input)));
                     }
                 }
+                if let StatementKind::Check { key: CheckKey::Condition { condition, tested, .. }, .. } = kind
+                    && tested != condition
+                {
+                    defs.entry((segment, view.class_of(*tested))).or_insert(Def::Node(node(*tested)));
+                }
                 if let StatementKind::Call { node: call, .. } = kind {
                     defs.insert((segment, crate::select::executed(view, site)), Def::Node(node(*call)));
                 }
@@ -411,6 +416,12 @@ pub fn identity_selection(function: &Function, skeleton: &Skeleton, view: &EGrap
                     defs.entry((segment, view.class_of(tuple))).or_insert(Def::Node(node(tuple)));
                 }
             }
+        }
+        // What a branch tests is no value of the program either.
+        let last = skeleton.last_segment(*block);
+        let of_values = |input: &InputId| skeleton.value_input.contains(&Some(*input));
+        for input in data.operands.iter().filter(|input| !of_values(input)) {
+            defs.entry((last, view.class_of(*input))).or_insert(Def::Node(node(*input)));
         }
     }
     Selection { defs, statements, cost: 0, rematerialised: 0, status: Status::Greedy }

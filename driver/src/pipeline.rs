@@ -392,7 +392,9 @@ impl Optimiser {
     /// Takes a function apart.
     pub fn build(&self, function: &Function, universe: &Universe) -> (Cfg, Skeleton) {
         let cfg = Cfg::new(function);
-        let skeleton = skeleton::build::build(function, &cfg, universe, &self.trap_code);
+        let truth = universe.ops.iter().find(|(id, op)| op.is_copy() && !self.unwritable.contains(id));
+        let truth = truth.map(|(id, _)| id);
+        let skeleton = skeleton::build_with_truth(function, &cfg, universe, &self.trap_code, truth);
         (cfg, skeleton)
     }
 

@@ -181,6 +181,12 @@ impl Op {
         }
     }
 
+    /// Does it only say what is looked at of its operand? Then it is no instruction: whoever takes its result takes
+    /// the operand.
+    pub fn is_copy(&self) -> bool {
+        self.model == Some(Model::Truth)
+    }
+
     /// May it be computed on constants: by its model or its spec, by a Rust function, by a body in the input, or by
     /// a function of a shared library?
     pub fn has_meaning(&self) -> bool {

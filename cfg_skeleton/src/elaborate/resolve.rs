@@ -295,10 +295,10 @@ impl<'a> Resolution<'a> {
                 classes.enumerate().map(|(i, c)| self.operand(head, types, i, c, segment, scope)).collect()
             }
             Emission::Check { code, .. } => {
-                let StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. } = statement.kind else {
+                let StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } = statement.kind else {
                     return Uses::new();
                 };
-                let mut condition = self.class(self.view.class_of(condition), segment, scope);
+                let mut condition = self.class(self.view.class_of(tested), segment, scope);
                 // `trapnz (x == 0)` is `trapz x`, and what is in scope for the comparison is in scope here.
                 if let Some((x, when)) = self.comparison_with_zero(condition) {
                     condition = x;
@@ -313,10 +313,17 @@ impl<'a> Resolution<'a> {
 
     /// The operand of a comparison with zero, and its truth value where the comparison holds.
     fn comparison_with_zero(&self, used: Use) -> Option<(Use, bool)> {
-        let Use::Def(def) = used else { return None };
-        let Def::Node(node) = self.defs[def as usize].2 else { return None };
-        let node = self.view.node(node);
-        let Head::Op(op) = node.head else { return None };
+        let mut used = used;
+        let (def, node, op) = loop {
+            let Use::Def(def) = used else { return None };
+            let Def::Node(node) = self.defs[def as usize].2 else { return None };
+            let node = self.view.node(node);
+            let Head::Op(op) = node.head else { return None };
+            if !self.universe.ops.get(op).is_copy() {
+                break (def, node, op);
+            }
+            used = *self.uses[def as usize].first()?;
+        };
         let when = match self.universe.ops.get(op).model? {
             Model::Eq => false,
             Model::Ne => true,

@@ -243,8 +243,8 @@ impl<'a> Choices<'a> {
                         roots.extend(self.original_operands(*out).into_iter().map(demand));
                     }
                     StatementKind::Check { key, value: None, .. } if fate == Fate::Keep => {
-                        if let CheckKey::Condition { condition, .. } = key {
-                            roots.push(demand(class_of(condition)));
+                        if let CheckKey::Condition { tested, .. } = key {
+                            roots.push(demand(class_of(tested)));
                         }
                     }
                     StatementKind::Check { key, value: Some(value), .. } if fate != Fate::Drop => {
@@ -275,8 +275,8 @@ impl<'a> Choices<'a> {
                         group.sites.push(site);
                         group.required |= fate == Fate::Keep;
                         match key {
-                            CheckKey::Condition { condition, .. } => {
-                                group.conditions.push(class_of(condition));
+                            CheckKey::Condition { tested, .. } => {
+                                group.conditions.push(class_of(tested));
                                 group.bare += self.model.check;
                             }
                             CheckKey::Operation { .. } => group.must_fuse |= fate == Fate::Keep,

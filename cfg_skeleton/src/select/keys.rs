@@ -9,12 +9,13 @@ use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::skeleton::{CheckKey, Skeleton, Statement, StatementKind};
 use indexmap::IndexSet;
 use rewright_typeprop::{OpId, Ty, Universe};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// What a check checks, up to the view's equalities.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub(crate) enum Key {
-    /// Traps iff the class is not zero.
+    /// Traps iff the class is not zero; the class of its truth where there is one.
     Condition(ClassId),
     /// Traps iff these bits at address and offset cannot be accessed.
     Access(ClassId, ClassId, u32),
@@ -43,12 +44,18 @@ pub(crate) struct Keys<'a> {
     universe: &'a Universe,
     keys: IndexSet<Key>,
     classes: Classes<'a>,
+    /// By class of integers: the class of its truth, where some node says it.
+    truths: FxHashMap<ClassId, ClassId>,
     movable: Vec<bool>,
 }
 
 impl<'a> Keys<'a> {
     pub(crate) fn new(skeleton: &Skeleton, view: &'a EGraphView, universe: &'a Universe) -> Self {
-        let mut keys = Keys { view, universe, keys: IndexSet::new(), classes: Classes::new(view), movable: vec![] };
+        let nodes = view.nodes.iter().zip(view.node_class.iter());
+        let truths = nodes.filter(|(node, _)| matches!(node.head, Head::Op(op) if universe.ops.get(op).is_copy()));
+        let truths = truths.map(|(node, class)| (node.children[0], *class)).collect();
+        let classes = Classes::new(view);
+        let mut keys = Keys { view, universe, keys: IndexSet::new(), classes, truths, movable: vec![] };
         for input in &skeleton.movable {
             let node = keys.in_view(skeleton, *input);
             if let Some(key) = keys.operation(&node) {
@@ -79,8 +86,9 @@ impl<'a> Keys<'a> {
     pub(crate) fn of_statement(&mut self, skeleton: &Skeleton, statement: &Statement) -> Option<(KeyId, Option<u32>)> {
         match &statement.kind {
             StatementKind::Opaque { .. } | StatementKind::Call { .. } => None,
-            StatementKind::Check { key: CheckKey::Condition { condition, code }, .. } => {
-                Some((self.intern(Key::Condition(self.view.class_of(*condition))), Some(*code)))
+            StatementKind::Check { key: CheckKey::Condition { condition, code, .. }, .. } => {
+                let key = self.condition(self.view.class_of(*condition));
+                Some((self.intern(key), Some(*code)))
             }
             StatementKind::Check { key: CheckKey::Operation { code }, value, .. } => {
                 let node = self.in_view(skeleton, (*value)?);
@@ -96,6 +104,11 @@ impl<'a> Keys<'a> {
                 Some((self.intern(key), *trap))
             }
         }
+    }
+
+    /// The key of "it is not zero". Classes with one truth have one key.
+    fn condition(&self, class: ClassId) -> Key {
+        Key::Condition(self.truths.get(&class).copied().unwrap_or(class))
     }
 
     /// The key under which executing a node tells whether it traps.
@@ -141,7 +154,10 @@ impl<'a> Keys<'a> {
                 None | Some(None) => own,
                 Some(Some(Found::Constant(0))) => continue,
                 Some(Some(Found::Constant(_))) => return Licence::Never,
-                Some(Some(Found::Value(class))) => self.intern(Key::Condition(class)),
+                Some(Some(Found::Value(class))) => {
+                    let key = self.condition(class);
+                    self.intern(key)
+                }
             };
             if !needed.contains(&key) {
                 needed.push(key);

@@ -107,8 +107,8 @@ fn statement_demands(choices: &Choices, site: SiteId, choice: StatementChoice, o
         StatementKind::Write { out, .. } => original(*out).into_iter().for_each(need),
         StatementKind::Call { .. } => need(super::calls::executed(choices.view, site)),
         StatementKind::Check { value: Some(value), .. } if fused => original(*value).into_iter().for_each(need),
-        StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. } => {
-            need(choices.view.class_of(*condition));
+        StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } => {
+            need(choices.view.class_of(*tested));
         }
         StatementKind::Check { .. } => {}
     }

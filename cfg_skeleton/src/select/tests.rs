@@ -8,6 +8,7 @@ mod pressure;
 mod prices;
 mod runs;
 mod scale;
+mod truth;
 mod typed;
 mod values;
 

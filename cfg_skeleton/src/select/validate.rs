@@ -131,6 +131,7 @@ pub fn check(
         selection,
         flow,
         planned: vec![],
+        truths: checks::truths(view, universe),
         defs: FxHashMap::default(),
         places: FxHashMap::default(),
         found: vec![],
@@ -160,6 +161,8 @@ struct Validator<'a> {
     planned: Vec<Vec<ClassId>>,
     /// By class: where it is defined.
     defs: FxHashMap<ClassId, Vec<SegmentId>>,
+    /// By class of integers: the class of its truth, where some node says it.
+    truths: FxHashMap<ClassId, ClassId>,
     /// By fact: where it is proved.
     places: checks::Places,
     found: Vec<Violation>,
@@ -325,8 +328,8 @@ impl Validator<'_> {
                 StatementKind::Check { value: Some(value), .. } if self.fused(site) => {
                     uses.extend(self.operands(&self.original(*value)).0.into_iter().map(|class| (at, class)));
                 }
-                StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. } => {
-                    uses.push((at, self.class_of(*condition)));
+                StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } => {
+                    uses.push((at, self.class_of(*tested)));
                 }
                 StatementKind::Call { .. } => uses.push((at, self.executed_class(site))),
                 StatementKind::Check { .. } => {}

@@ -15,6 +15,18 @@ use smallvec::{SmallVec, smallvec};
 
 /// Takes a function apart. `trap_code` gives the front end's number for a trap code that a pack names.
 pub fn build(f: &Function, cfg: &Cfg, universe: &Universe, trap_code: &dyn Fn(&str) -> u32) -> Skeleton {
+    build_with_truth(f, cfg, universe, trap_code, None)
+}
+
+/// The same; conditions of branches and traps are operands of `truth`, an operation that is a copy, so that rules can
+/// say which values are merely as true.
+pub fn build_with_truth(
+    f: &Function,
+    cfg: &Cfg,
+    universe: &Universe,
+    trap_code: &dyn Fn(&str) -> u32,
+    truth: Option<OpId>,
+) -> Skeleton {
     let roles = Roles::new(f, cfg, universe);
     let numbering = roles.number(f, cfg);
     let mut joins = vec![vec![]; roles.used.len()];
@@ -31,7 +43,7 @@ pub fn build(f: &Function, cfg: &Cfg, universe: &Universe, trap_code: &dyn Fn(&s
         f,
         universe,
         trap_code,
-        nodes: Nodes::new(universe),
+        nodes: Nodes::new(universe, truth),
         live: vec![vec![InputId(0); segments]; roles.used.len()],
         roles,
         memory_rows,
@@ -112,6 +124,9 @@ impl Builder<'_> {
         }
         let term = &f.block(block).term;
         data.operands = term.operands().iter().map(|v| self.value(*v)).collect();
+        if let Terminator::Branch { .. } = term {
+            data.operands.iter_mut().for_each(|cond| *cond = self.nodes.truth(*cond));
+        }
         data.observes = matches!(term, Terminator::Return(_) | Terminator::Trap { .. } | Terminator::Opaque { .. });
         for edge in term.edges() {
             let args = edge.args.iter().map(|arg| match arg {
@@ -224,11 +239,11 @@ impl Builder<'_> {
                     false => self.nodes.is_zero(operands[0], f.ty(inst.args[0])),
                 };
                 let kind = match condition {
-                    Some(condition) => StatementKind::Check {
-                        key: CheckKey::Condition { condition, code },
-                        value: None,
-                        observes: true,
-                    },
+                    Some(condition) => {
+                        let tested = self.nodes.truth(condition);
+                        let key = CheckKey::Condition { condition, tested, code };
+                        StatementKind::Check { key, value: None, observes: true }
+                    }
                     None => StatementKind::Opaque { operands, observes: true, writes: false },
                 };
                 self.statement(block, id, kind);
@@ -252,7 +267,10 @@ impl Builder<'_> {
             let code = (self.trap_code)(&check.code);
             let condition = check.condition.as_ref().and_then(|c| self.nodes.term(c, targs, operands));
             let key = match condition {
-                Some(condition) => CheckKey::Condition { condition, code },
+                Some(condition) => {
+                    let tested = self.nodes.truth(condition);
+                    CheckKey::Condition { condition, tested, code }
+                }
                 None => CheckKey::Operation { code: Some(code) },
             };
             self.statement(block, id, StatementKind::Check { key, value: Some(value), observes: true });

@@ -124,7 +124,10 @@ impl Reader<'_> {
         let constant = || self.constant(data.operands[0]);
         let slot = match &self.f.block(block).term {
             Terminator::Jump(_) => Some(0),
-            Terminator::Branch { .. } => constant().map(|n| u32::from(n == 0)),
+            Terminator::Branch { cond, .. } => {
+                let value = self.s.value_input[cond.index()];
+                value.and_then(|value| self.constant(value)).map(|n| u32::from(n == 0))
+            }
             Terminator::Switch { index, targets, .. } => constant().and_then(|n| {
                 let index = self.universe.types.scalar(self.f.ty(*index))?.zero_extended(n);
                 Some(index.min(targets.len() as u64) as u32)
@@ -153,7 +156,7 @@ impl Reader<'_> {
         for site in self.s.sites(block) {
             let statement = self.s.statement(site);
             let StatementKind::Check { key, observes: true, .. } = &statement.kind else { continue };
-            let CheckKey::Condition { condition, code } = key else {
+            let CheckKey::Condition { condition, code, .. } = key else {
                 unknown = Some(statement.inst);
                 continue;
             };

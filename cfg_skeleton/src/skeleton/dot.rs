@@ -130,8 +130,8 @@ fn roots(s: &Skeleton, view: &EGraphView) -> Vec<(String, Vec<ClassId>)> {
         let inputs = match kind {
             StatementKind::Opaque { operands, .. } => operands.to_vec(),
             StatementKind::Write { out: node, .. } | StatementKind::Call { node, .. } => vec![*node],
-            StatementKind::Check { key: CheckKey::Condition { condition, .. }, value, .. } => {
-                [*condition].into_iter().chain(*value).collect()
+            StatementKind::Check { key: CheckKey::Condition { tested, .. }, value, .. } => {
+                [*tested].into_iter().chain(*value).collect()
             }
             StatementKind::Check { value, .. } => value.iter().copied().collect(),
         };

@@ -15,7 +15,7 @@ mod nodes;
 mod roles;
 pub mod variance;
 
-pub use build::build;
+pub use build::{build, build_with_truth};
 pub use changes::{Change, apply, changes};
 
 use crate::egraph::{EGraphInput, InputId};
@@ -70,7 +70,8 @@ pub struct SkeletonBlock {
     pub first_site: u32,
     /// How many statements.
     pub sites: u32,
-    /// Operands of the terminator: roots in the last segment.
+    /// Operands of the terminator: roots in the last segment. That of a branch is its condition's truth where there
+    /// is such an operation.
     pub operands: SmallVec<[InputId; 2]>,
     /// The terminator observes every region (return, trap, opaque).
     pub observes: bool,
@@ -215,6 +216,9 @@ pub enum CheckKey {
     Condition {
         /// An integer.
         condition: InputId,
+        /// What is tested if the check is executed by itself: the condition's truth where there is such an
+        /// operation, else the condition.
+        tested: InputId,
         /// The front end's number for the trap code.
         code: u32,
     },

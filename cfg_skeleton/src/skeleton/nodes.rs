@@ -9,6 +9,7 @@ use smallvec::{SmallVec, smallvec};
 /// An input in the making.
 pub(super) struct Nodes<'a> {
     universe: &'a Universe,
+    truth: Option<OpId>,
     input: EGraphInput,
     known: FxHashMap<Node<InputId>, InputId>,
     leaves: u32,
@@ -16,8 +17,8 @@ pub(super) struct Nodes<'a> {
 }
 
 impl<'a> Nodes<'a> {
-    pub(super) fn new(universe: &'a Universe) -> Self {
-        Nodes { universe, input: EGraphInput::default(), known: FxHashMap::default(), leaves: 0, tokens: 0 }
+    pub(super) fn new(universe: &'a Universe, truth: Option<OpId>) -> Self {
+        Nodes { universe, truth, input: EGraphInput::default(), known: FxHashMap::default(), leaves: 0, tokens: 0 }
     }
 
     pub(super) fn finish(self) -> EGraphInput {
@@ -85,6 +86,21 @@ impl<'a> Nodes<'a> {
         let eq = self.equality()?;
         let zero = self.constant(ty, 0);
         Some(self.add(Head::Op(eq), smallvec![ty], smallvec![x, zero]))
+    }
+
+    /// What a branch sees of a value; the value itself where no operation says it of its type.
+    pub(super) fn truth(&mut self, x: InputId) -> InputId {
+        let types = &self.universe.types;
+        let of = |op: OpId| {
+            let ty = self.input.nodes[x.index()].ty(self.universe).filter(|ty| types.scalar(*ty).is_some())?;
+            let bound = self.universe.ops.get(op).tparams.first()?.bound.as_ref();
+            let fits = bound.is_none_or(|b| types.find_instance(b, &[ty]).is_some_and(|b| types.is_subtype(ty, b)));
+            fits.then_some((op, ty))
+        };
+        match self.truth.and_then(of) {
+            Some((op, ty)) => self.add(Head::Op(op), smallvec![ty], smallvec![x]),
+            None => x,
+        }
     }
 
     fn equality(&self) -> Option<OpId> {

@@ -220,6 +220,8 @@ models! {
     Trunc = "trunc", 1;
     /// All ones unless `x` is 0, at any integer width.
     Bmask = "bmask", 1;
+    /// 1 unless `x` is 0, as eight bits: what a branch sees of an integer of any width.
+    Truth = "truth", 1;
     /// `x` unless the integer condition is 0, else `y`.
     Select = "select", 3;
     /// `(c and x) or (not c and y)`, bit by bit.

@@ -76,7 +76,7 @@ fn region(b: &mut Builder, values: &mut Vec<Value>, random: &mut Random, depth: 
     }
 }
 
-fn program<'u>(u: &'u Universe, random: &mut Random) -> (Builder<'u>, Vec<Value>) {
+pub(super) fn program<'u>(u: &'u Universe, random: &mut Random) -> (Builder<'u>, Vec<Value>) {
     let mut b = Builder::new(u, &["i32", "i32"]);
     let mut values = vec![b.param(BlockId(0), 0), b.param(BlockId(0), 1)];
     region(&mut b, &mut values, random, 1);
@@ -136,7 +136,7 @@ pub(super) fn cheaper(case: &Case, start: &Selection, bound: u64) -> Option<Opti
                 StatementKind::Check { value: Some(value), .. } if fused => {
                     case.skeleton.input.nodes[value.index()].children.to_vec()
                 }
-                StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. } => vec![*condition],
+                StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } => vec![*tested],
                 _ => vec![],
             };
             demands.extend(inputs.into_iter().map(|i| (segment, case.view.class_of(i))));

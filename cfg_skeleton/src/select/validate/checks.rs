@@ -3,18 +3,18 @@
 //! Everything is asked of statements: *does this one, having been passed, prove that the other does not trap?*
 
 use super::{Validator, Violation};
-use crate::egraph::{ClassId, Head, Node};
+use crate::egraph::{ClassId, EGraphView, Head, Node};
 use crate::select::Def;
 use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
 use rewright_typeprop::eval::{evaluate, literal};
-use rewright_typeprop::{Outcome, Term, Ty};
+use rewright_typeprop::{Model, Outcome, Term, Ty, Universe};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
 /// What passing a statement proves.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) enum Fact {
-    /// The class is zero.
+    /// The class is zero, or what it is the truth of.
     Zero(ClassId),
     /// So many bits can be accessed at an address and an offset.
     Bits(ClassId, ClassId, u32),
@@ -25,7 +25,25 @@ pub(super) enum Fact {
 /// Where a fact holds, and whether for writing.
 pub(super) type Places = FxHashMap<Fact, Vec<(SegmentId, bool)>>;
 
+/// By class of integers: the class of its truth, where some node says it.
+pub(super) fn truths(view: &EGraphView, universe: &Universe) -> FxHashMap<ClassId, ClassId> {
+    let mut truths = FxHashMap::default();
+    for (node, class) in view.nodes.iter().zip(&view.node_class) {
+        if let (Head::Op(op), [x]) = (node.head, &node.children[..])
+            && universe.ops.get(op).model == Some(Model::Truth)
+        {
+            truths.insert(*x, *class);
+        }
+    }
+    truths
+}
+
 impl Validator<'_> {
+    /// That a class is zero. Two that have one truth are zero together.
+    fn zero(&self, class: ClassId) -> Fact {
+        Fact::Zero(self.truths.get(&class).copied().unwrap_or(class))
+    }
+
     /// The fact that executing a node proves.
     fn runs(&self, node: &Node<ClassId>) -> Option<Fact> {
         let Head::Op(op) = node.head else { return None };
@@ -47,8 +65,8 @@ impl Validator<'_> {
     fn checks(&self, site: SiteId) -> Option<(Fact, Option<u32>)> {
         match &self.skeleton.statement(site).kind {
             StatementKind::Opaque { .. } | StatementKind::Call { .. } => None,
-            StatementKind::Check { key: CheckKey::Condition { condition, code }, .. } => {
-                Some((Fact::Zero(self.class_of(*condition)), Some(*code)))
+            StatementKind::Check { key: CheckKey::Condition { condition, code, .. }, .. } => {
+                Some((self.zero(self.class_of(*condition)), Some(*code)))
             }
             StatementKind::Check { key: CheckKey::Operation { code }, value, .. } => {
                 Some((self.runs(&self.original((*value)?))?, *code))
@@ -181,7 +199,7 @@ impl Validator<'_> {
             match condition {
                 None => self.proved(&own, at, false),
                 Some(Ok(constant)) => constant == 0,
-                Some(Err(class)) => self.proved(&Fact::Zero(class), at, false),
+                Some(Err(class)) => self.proved(&self.zero(class), at, false),
             }
         })
     }

@@ -78,8 +78,8 @@ impl Validator<'_> {
                 }
                 StatementKind::Write { out, .. } => *out,
                 StatementKind::Check { value: Some(value), .. } if self.fused(site) => *value,
-                StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. } => {
-                    uses.push((at, *condition));
+                StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } => {
+                    uses.push((at, *tested));
                     continue;
                 }
                 // What is executed at a site is a definition.

@@ -160,7 +160,7 @@ fn traps_become_checks() {
         .statements
         .iter()
         .map(|s| match &s.kind {
-            StatementKind::Check { key: CheckKey::Condition { condition, code }, value, observes: true } => {
+            StatementKind::Check { key: CheckKey::Condition { condition, code, .. }, value, observes: true } => {
                 (*condition, *code, value.is_some(), s.results.len())
             }
             other => panic!("{other:?}"),

@@ -128,6 +128,11 @@ pub(in crate::verify) fn meaning(
             let (ones, zero) = (s.bits(width, u128::MAX), s.bits(width, 0));
             exact(s.choose(set, ones, zero))
         }
+        Truth => {
+            let set = s.nonzero(x);
+            let (one, zero) = (s.bits(8, 1), s.bits(8, 0));
+            (width == 8).then(|| s.choose(set, one, zero)).and_then(exact)
+        }
         Select => {
             let set = s.nonzero(x);
             (y.width() == width && args[2].width() == width).then(|| s.choose(set, y, args[2])).and_then(exact)
