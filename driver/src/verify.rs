@@ -78,7 +78,7 @@ impl Default for Options {
         Options {
             solver: vec!["z3".into(), "-in".into()],
             steps: 5_000_000,
-            timeout: Duration::from_secs(60),
+            timeout: Duration::from_secs(600),
             jobs: 1,
             samples: 500,
             seed: 1,

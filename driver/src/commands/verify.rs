@@ -29,8 +29,8 @@ pub(super) struct Args {
     /// Solver processes [default: one per core]
     #[arg(long)]
     jobs: Option<usize>,
-    /// Seconds per question to the solver; its steps run out first
-    #[arg(long, default_value_t = 60)]
+    /// Seconds per question to the solver; its steps run out first, unless the machine is very busy
+    #[arg(long, default_value_t = Options::default().timeout.as_secs())]
     timeout: u64,
     /// Solver steps per question; 0: no limit
     #[arg(long, default_value_t = Options::default().steps)]

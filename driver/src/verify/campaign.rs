@@ -18,13 +18,13 @@ use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rewright_dsl::instances::TypeInstances;
-use rewright_dsl::program::{Program, RuleId};
+use rewright_dsl::program::{Program, Rule, RuleId};
 use std::io;
 
 /// What became of a mutant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Fate {
-    /// It has no instance: it is no rule.
+    /// It has no instance, or those of the rule and nothing else is changed: it is no mutant.
     Malformed,
     /// Found to be wrong, to hold one way only, or never to match.
     Refuted,
@@ -90,7 +90,10 @@ pub fn mutate(
         let mut all = vec![];
         for mutant in drawn {
             solver.forget();
-            let (fate, evidence) = judge(program, &instances, &mutant, options, solver)?;
+            let (fate, evidence) = match same_types(program, &instances, rule, &mutant) {
+                true => (Fate::Malformed, "the same type instances".into()),
+                false => judge(program, &instances, &mutant, options, solver)?,
+            };
             all.push(Judged { rule: rules[index], kind: mutant.kind, change: mutant.change, fate, evidence });
         }
         done();
@@ -114,6 +117,13 @@ fn draw(program: &Program, rule: RuleId, count: usize, seed: u64) -> Vec<Mutant>
     }
     drawn.truncate(count);
     drawn
+}
+
+/// Does a mutant with another bound have the very instances of its rule?
+fn same_types(program: &Program, instances: &TypeInstances<'_>, rule: &Rule, mutant: &Mutant) -> bool {
+    let bounds = |rule: &Rule| rule.tparams.iter().map(|p| p.bound.clone()).collect::<Vec<_>>();
+    let types = |rule: &Rule| cases(program, instances, rule).into_iter().map(|case| case.types).collect::<Vec<_>>();
+    bounds(rule) != bounds(&mutant.rule) && types(rule) == types(&mutant.rule)
 }
 
 fn judge(
