@@ -328,6 +328,13 @@ const TYPES: &[Code] = &[
          the other does not. Which of them a call means would be left open. Declare the function for the arguments \
          that both take, or make the parameters of one of them narrower.",
     ),
+    code(
+        "RW0321",
+        "family of types",
+        "`type Integer = Int | Wide` names several types at once. A type parameter of a rule may be bounded by it: \
+         the rule then stands for one rule per member. Everything else is of one type: declare functions once per \
+         member, as overloads.",
+    ),
 ];
 
 /// `RW04xx`: rules, and what is not yet supported.

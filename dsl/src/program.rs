@@ -72,15 +72,19 @@ pub enum VarKind {
 #[derive(Clone, Debug)]
 pub struct Rule {
     /// Qualified name: `pack.ruleset.rule`; the second direction of `<=>` ends in `.back`, the second rewriting of
-    /// a `match` block in `.2`, an instance over lists in their lengths (`[xs=1, ys=0]`).
+    /// a `match` block in `.2`, an instance over lists in their lengths, one over further members of a family in those
+    /// (`[xs=1, T=Wide]`).
     pub name: String,
-    /// The first of the rules that one name in a pack stands for: its instances over lists, the rewritings of its
+    /// The first of the rules that one name in a pack stands for: its instances over lists and families of types, the rewritings of its
     /// block. `fires` and coverage speak of families.
     pub family: RuleId,
     /// Its place.
     pub span: Span,
     /// Doc lines.
     pub doc: Vec<String>,
+    /// Members of families of types that its type parameters are bounded by, first members left out. Rules with
+    /// different ones look at different operations.
+    pub members: Vec<String>,
     /// Type parameters, as declared and then inferred.
     pub tparams: Vec<TypeParam>,
     /// Variables: `Term::Var` indices.

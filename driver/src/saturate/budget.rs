@@ -65,11 +65,11 @@ impl Default for Budget {
     }
 }
 
-/// A schedule over positions in `EgglogProgram::rulesets`.
+/// A schedule over positions in `EgglogProgram::rulesets`: those of the parts of a ruleset.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Run { ruleset: usize, node_limit: Option<u64> },
-    Saturate { ruleset: usize, node_limit: Option<u64> },
+    Run { parts: Vec<usize>, node_limit: Option<u64> },
+    Saturate { parts: Vec<usize>, node_limit: Option<u64> },
     Repeat { count: u64, steps: Vec<Step> },
 }
 
@@ -80,7 +80,7 @@ pub(super) fn plan(program: &EgglogProgram, options: &SaturateOptions) -> Result
     }
     let Some(name) = &options.schedule else {
         let all = program.ruleset_index.values();
-        let steps = all.map(|index| Step::Saturate { ruleset: *index, node_limit: None });
+        let steps = all.map(|parts| Step::Saturate { parts: parts.clone(), node_limit: None });
         return Ok(steps.collect());
     };
     let schedule = program.schedules.get(name).ok_or_else(|| EngineError::Schedule(name.clone()))?;
@@ -88,17 +88,17 @@ pub(super) fn plan(program: &EgglogProgram, options: &SaturateOptions) -> Result
 }
 
 fn translate(program: &EgglogProgram, steps: &[ScheduleStep]) -> Result<Vec<Step>, EngineError> {
-    let ruleset =
-        |name: &String| program.ruleset_index.get(name).copied().ok_or_else(|| EngineError::Schedule(name.clone()));
+    let parts =
+        |name: &String| program.ruleset_index.get(name).cloned().ok_or_else(|| EngineError::Schedule(name.clone()));
     steps
         .iter()
         .map(|step| {
             Ok(match step {
                 ScheduleStep::Run { ruleset: name, node_limit } => {
-                    Step::Run { ruleset: ruleset(name)?, node_limit: *node_limit }
+                    Step::Run { parts: parts(name)?, node_limit: *node_limit }
                 }
                 ScheduleStep::Saturate { ruleset: name, node_limit } => {
-                    Step::Saturate { ruleset: ruleset(name)?, node_limit: *node_limit }
+                    Step::Saturate { parts: parts(name)?, node_limit: *node_limit }
                 }
                 ScheduleStep::Repeat { count, steps } => {
                     Step::Repeat { count: *count, steps: translate(program, steps)? }

@@ -23,7 +23,7 @@ pub(super) fn members(program: &EgglogProgram) -> Vec<Vec<usize>> {
 
 /// Rulesets that run beside every other.
 fn laws(program: &EgglogProgram) -> Vec<usize> {
-    (0..program.rulesets.len()).filter(|i| program.ruleset_index.values().all(|own| own != i)).collect()
+    (0..program.rulesets.len()).filter(|i| program.ruleset_index.values().flatten().all(|own| own != i)).collect()
 }
 
 /// `possible` says which rules can match. Gives the names of the rulesets that ran, in order, and whether the run was
@@ -68,10 +68,10 @@ impl Runner<'_, '_> {
         let mut changed = false;
         for step in steps {
             match step {
-                Step::Run { ruleset, node_limit } => changed |= self.step(*ruleset, *node_limit)?,
-                Step::Saturate { ruleset, node_limit } => {
+                Step::Run { parts, node_limit } => changed |= self.parts(parts, *node_limit)?,
+                Step::Saturate { parts, node_limit } => {
                     for _ in 0..self.budget.rounds {
-                        if !self.step(*ruleset, *node_limit)? {
+                        if !self.parts(parts, *node_limit)? {
                             break;
                         }
                         changed = true;
@@ -86,6 +86,14 @@ impl Runner<'_, '_> {
                     }
                 }
             }
+        }
+        Ok(changed)
+    }
+
+    fn parts(&mut self, parts: &[usize], node_limit: Option<u64>) -> Result<bool, EngineError> {
+        let mut changed = false;
+        for ruleset in parts {
+            changed |= self.step(*ruleset, node_limit)?;
         }
         Ok(changed)
     }

@@ -29,6 +29,7 @@ impl<'a> Checker<'a> {
             self.import_all(file, &mut scope);
             let items = self.items(file);
             self.declare_types(&items, &mut scope);
+            self.declare_families(&items, &mut scope);
             for (ruleset, item) in &items {
                 match &item.kind {
                     ItemKind::Effect { name } => {
@@ -403,6 +404,13 @@ pub(super) fn resolve_type(
     let Some(id) = scope.find_type(&path.node) else {
         if scope.is_excused(&path.node) {
             return Err(None);
+        }
+        if scope.find_family(&path.node).is_some() {
+            let message = format!("`{}` is a family: several types under one name", path.node);
+            return fail(
+                Report::error("RW0321", path.span, message, "one type is wanted here")
+                    .help(format!("only type parameters of rules range over a family: `{{T <: {}}}`", path.node)),
+            );
         }
         let known = scope.names.types.keys().map(String::as_str).chain(params.iter().map(|p| p.name.as_str()));
         let elsewhere = types.lookup(&path.node);

@@ -61,6 +61,7 @@ impl Checker<'_> {
             family: id,
             span,
             doc: Vec::new(),
+            members: vec![],
             tparams: op.tparams.clone(),
             vars: (0..vars).map(var).collect(),
             left: vec![left],

@@ -1,6 +1,7 @@
 //! Stage 3: rules and inferences.
 
 use super::elab::{Around, Elab, NodeId, NodeKind, Place};
+use super::families::Choice;
 use super::guards::Condition;
 use super::report::Report;
 use super::variables::{state_names, states_in};
@@ -100,20 +101,27 @@ impl<'a> Checker<'a> {
         }
         let (errors, before) = (self.errors(), self.diagnostics.len());
         let mut made: Vec<(String, Rule)> = Vec::new();
-        for which in 0..rewrites(&rule.body).max(1) {
-            match self.rewriting(file, rule, which) {
-                Some(rewriting) if self.errors() == errors => self.make(item, rule, &name, which, rewriting, &mut made),
+        let choices = self.choices(&rule.tparams, &self.scopes[file].clone());
+        for (choice, which) in
+            choices.iter().flat_map(|choice| (0..rewrites(&rule.body).max(1)).map(move |which| (choice, which)))
+        {
+            match self.rewriting(file, rule, which, choice) {
+                Some(rewriting) if self.errors() == errors => {
+                    made.extend(self.make(item, rule, &name, which, rewriting, choice));
+                }
                 _ => {
                     // With an empty list a rule may say nothing; then there is no such instance.
                     if rule.lengths.iter().any(|(_, length)| *length == 0) {
                         self.diagnostics.truncate(before);
                     } else {
+                        self.name_members(before, choice);
                         self.rejected_rules.push(name);
                     }
                     return;
                 }
             }
         }
+        self.drop_senseless(&choices, &mut made);
         let rules: Vec<RuleId> = made.into_iter().map(|(family, rule)| self.enter(set, &family, rule)).collect();
         match self.written.last_mut().filter(|last| last.name == rule.name.span) {
             Some(last) => last.rules.extend(rules),
@@ -129,17 +137,19 @@ impl<'a> Checker<'a> {
         name: &str,
         which: usize,
         rewriting: Rewriting,
-        out: &mut Vec<(String, Rule)>,
-    ) {
+        choice: &Choice,
+    ) -> impl Iterator<Item = (String, Rule)> + use<> {
         let Rewriting { left, right, guards, tparams, vars, both_ways, relaxation } = rewriting;
         let number = if which == 0 { String::new() } else { format!(".{}", which + 1) };
-        let lengths: Vec<String> = rule.lengths.iter().map(|(list, length)| format!("{list}={length}")).collect();
-        let lengths = if lengths.is_empty() { String::new() } else { format!("[{}]", lengths.join(", ")) };
+        let lengths = rule.lengths.iter().map(|(list, length)| format!("{list}={length}"));
+        let instance =
+            instance(lengths.chain(choice.members.iter().map(|(param, member)| format!("{param}={member}"))));
         let there = Rule {
-            name: format!("{name}{number}{lengths}"),
+            name: format!("{name}{number}{instance}"),
             family: RuleId(0),
             span: item.span,
             doc: item.doc.clone(),
+            members: choice.names(),
             tparams,
             vars,
             left,
@@ -150,24 +160,23 @@ impl<'a> Checker<'a> {
             relaxation,
         };
         let back = both_ways.then(|| Rule {
-            name: format!("{name}{number}.back{lengths}"),
+            name: format!("{name}{number}.back{instance}"),
             left: vec![right],
             right: Conclusion::Equal(there.left[0].clone()),
             ..there.clone()
         });
-        out.push((name.to_string(), there));
-        out.extend(back.map(|back| (format!("{name}.back"), back)));
+        let back = back.map(|back| (format!("{name}.back"), back));
+        std::iter::once((name.to_string(), there)).chain(back)
     }
 
     /// The `which`-th rewriting of a rule, elaborated by itself; its other patterns are conditions.
-    fn rewriting(&mut self, file: usize, rule: &RuleItem, which: usize) -> Option<Rewriting> {
+    fn rewriting(&mut self, file: usize, rule: &RuleItem, which: usize, choice: &Choice) -> Option<Rewriting> {
         let mut said = Vec::new();
         clauses(&rule.body, &mut said);
         if which == 0 && rule.is_unsafe.is_none() {
             self.clauses_of_unsafe(&said);
         }
-        let tparams = self.tparams(&rule.tparams, &self.scopes[file].clone());
-        let mut elab = self.elab(file, tparams);
+        let mut elab = self.elab(file, choice.tparams.clone());
         elab.parameters(&rule.params, &states(&rule.body), true);
         let shape = match &rule.body {
             RuleBody::Rewrite { rewrite, .. } => Some(elab.rewrite(rewrite, rule.dynamic.is_some())),
@@ -211,7 +220,7 @@ impl<'a> Checker<'a> {
     }
 
     fn check_infer(&mut self, file: usize, set: &str, item: &Item, name: &Name) {
-        let ItemKind::Infer { tparams, params, fact, clauses, .. } = &item.kind else { return };
+        let ItemKind::Infer { tparams, params, clauses, .. } = &item.kind else { return };
         let qualified = format!("{set}.{}", name.node);
         let before = self.errors();
         let fresh = self.is_new_name(&qualified, name, item.span);
@@ -219,8 +228,27 @@ impl<'a> Checker<'a> {
             self.report(super::decls::variadic(param.name.span));
         }
         self.clauses_of_unsafe(&clauses.iter().collect::<Vec<_>>());
-        let tparams = self.tparams(tparams, &self.scopes[file].clone());
-        let mut elab = self.elab(file, tparams);
+        let choices = self.choices(tparams, &self.scopes[file].clone());
+        let mut made: Vec<(String, Rule)> = Vec::new();
+        for choice in &choices {
+            let told = self.diagnostics.len();
+            match self.inference(file, item, &qualified, choice) {
+                Some(rule) if fresh && self.errors() == before => made.push((qualified.clone(), rule)),
+                _ => {
+                    self.name_members(told, choice);
+                    return self.rejected_rules.push(qualified);
+                }
+            }
+        }
+        self.drop_senseless(&choices, &mut made);
+        let rules = made.into_iter().map(|(family, rule)| self.enter(set, &family, rule)).collect();
+        self.written.push(Written { file, name: name.span, rules });
+    }
+
+    /// An inference at one choice of members.
+    fn inference(&mut self, file: usize, item: &Item, qualified: &str, choice: &Choice) -> Option<Rule> {
+        let ItemKind::Infer { params, fact, clauses, .. } = &item.kind else { return None };
+        let mut elab = self.elab(file, choice.tparams.clone());
         elab.parameters(params, &[], true);
         let concluded = elab.guard(fact, LEFT);
         if let Some(condition) = &concluded
@@ -274,28 +302,29 @@ impl<'a> Checker<'a> {
         }
         let diagnostics = std::mem::take(&mut elab.diagnostics);
         self.diagnostics.extend(diagnostics);
-        match built {
-            Some((left, guards, right, tparams, vars)) if fresh && self.errors() == before => {
-                let rule = Rule {
-                    name: qualified.clone(),
-                    family: RuleId(0),
-                    span: item.span,
-                    doc: item.doc.clone(),
-                    tparams,
-                    vars,
-                    left,
-                    guards,
-                    right,
-                    dynamic: false,
-                    law: false,
-                    relaxation: None,
-                };
-                let id = self.enter(set, &qualified, rule);
-                self.written.push(Written { file, name: name.span, rules: vec![id] });
-            }
-            _ => self.rejected_rules.push(qualified),
-        }
+        let (left, guards, right, tparams, vars) = built?;
+        Some(Rule {
+            name: format!("{qualified}{}", instance(choice.members.iter().map(|(param, m)| format!("{param}={m}")))),
+            family: RuleId(0),
+            span: item.span,
+            doc: item.doc.clone(),
+            members: choice.names(),
+            tparams,
+            vars,
+            left,
+            guards,
+            right,
+            dynamic: false,
+            law: false,
+            relaxation: None,
+        })
     }
+}
+
+/// What tells an instance from the others of its family, after its name.
+fn instance(parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.collect();
+    if parts.is_empty() { String::new() } else { format!("[{}]", parts.join(", ")) }
 }
 
 /// One rewriting, checked.

@@ -7,8 +7,8 @@
 
 use crate::program::FactId;
 use indexmap::{IndexMap, IndexSet};
-use rewright_typeprop::OpId;
 use rewright_typeprop::types::TypeDeclId;
+use rewright_typeprop::{OpId, TypeExpr};
 
 /// Declarations by name.
 #[derive(Clone, Default, Debug)]
@@ -17,6 +17,8 @@ pub(crate) struct Names {
     pub(crate) ops: IndexMap<String, Vec<OpId>>,
     pub(crate) facts: IndexMap<String, Vec<FactId>>,
     pub(crate) effects: IndexSet<String>,
+    /// Families of types: their members as written, and what they are.
+    pub(crate) families: IndexMap<String, Vec<(String, TypeExpr)>>,
     /// Names whose declaration was rejected: their uses say nothing more.
     pub(crate) rejected: IndexSet<String>,
 }
@@ -28,6 +30,7 @@ impl Names {
             || self.ops.contains_key(name)
             || self.facts.contains_key(name)
             || self.effects.contains(name)
+            || self.families.contains_key(name)
             || self.rejected.contains(name)
     }
 
@@ -43,6 +46,9 @@ impl Names {
             extend(self.facts.entry(name.clone()).or_default(), ids);
         }
         self.effects.extend(other.effects.iter().filter(|n| wanted(n)).cloned());
+        for (name, members) in other.families.iter().filter(|(n, _)| wanted(n)) {
+            self.families.insert(name.clone(), members.clone());
+        }
         self.rejected.extend(other.rejected.iter().filter(|n| wanted(n)).cloned());
     }
 }
@@ -144,6 +150,11 @@ impl Scope {
     pub(crate) fn find_type(&self, path: &str) -> Option<TypeDeclId> {
         let (tables, last) = self.tables(path);
         tables.iter().find_map(|t| t.types.get(last).copied())
+    }
+
+    pub(crate) fn find_family(&self, path: &str) -> Option<&[(String, TypeExpr)]> {
+        let (tables, last) = self.tables(path);
+        tables.iter().find_map(|t| t.families.get(last).map(Vec::as_slice))
     }
 
     pub(crate) fn find_ops(&self, path: &str) -> Vec<OpId> {

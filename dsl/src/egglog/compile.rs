@@ -75,13 +75,21 @@ pub fn compile(program: &Program) -> EgglogProgram {
         needs_isa: false,
     };
     for (name, rules) in &program.rulesets {
-        let index = result.rulesets.len();
-        result.ruleset_index.insert(name.clone(), index);
-        let name = shared.names.unique(&path(name));
-        result.rulesets.push(Ruleset { name, combined: None });
-        for rule in rules {
-            compile_rule(&mut shared, &mut result, *rule, index);
+        // A part by itself can be passed over where nothing is of its members' types.
+        let mut parts: IndexMap<&[String], usize> = IndexMap::new();
+        for members in std::iter::once(&[][..]).chain(rules.iter().map(|rule| &program.rule(*rule).members[..])) {
+            parts.entry(members).or_insert_with(|| {
+                let suffix = members.iter().map(|member| format!("-{member}")).collect::<String>();
+                let name = shared.names.unique(&path(&format!("{name}{suffix}")));
+                result.rulesets.push(Ruleset { name, combined: None });
+                result.rulesets.len() - 1
+            });
         }
+        for rule in rules {
+            let part = parts[&program.rule(*rule).members[..]];
+            compile_rule(&mut shared, &mut result, *rule, part);
+        }
+        result.ruleset_index.insert(name.clone(), parts.into_values().collect());
     }
     if program.rules.iter().any(|rule| rule.relaxation.is_some()) {
         result.licence =
@@ -92,7 +100,7 @@ pub fn compile(program: &Program) -> EgglogProgram {
     everywhere.extend(unite_overloads(&mut shared, &mut result, overloads.into_iter().map(|(_, _, rule)| rule)));
     everywhere.extend(infer_types(&mut shared, &mut result));
     if !everywhere.is_empty() {
-        for index in result.ruleset_index.values() {
+        for index in result.ruleset_index.values().flatten() {
             let ruleset = &mut result.rulesets[*index];
             ruleset.combined = Some(shared.names.unique(&format!("{}-and-laws", ruleset.name)));
         }

@@ -1,10 +1,12 @@
 //! Literals per type instance. `x + 0` holds at every width with the same canonical constant, so one polymorphic
 //! rule serves all; `x & 255` is `-1` at `i8` and `255` above, and `1.0` has other bits in each float format, so
-//! such rules are expanded into one per type. Where a literal does not fit a type, that instance does not exist.
+//! such rules are expanded into one per largest type on which the literals agree. Where a literal does not fit a
+//! type, that instance does not exist.
 
 use crate::program::{Conclusion, Guard, Rule};
 use rewright_typeprop::eval::{constant, literal};
 use rewright_typeprop::term::Literal;
+use rewright_typeprop::types::TypeData;
 use rewright_typeprop::{Scalar, Term, Ty, TypeExpr, TypeStore};
 
 /// Rules with several such type parameters are expanded into at most this many instances.
@@ -14,6 +16,8 @@ const MAX_INSTANCES: usize = 256;
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Instance {
     pub(super) fixed: Vec<Option<Ty>>,
+    /// The type that its type parameters stay below, where that is narrower than the rule's bound.
+    pub(super) within: Vec<Option<TypeExpr>>,
     /// By type parameter: a representation at which to take its literals. All possible ones agree.
     scalars: Vec<Option<Scalar>>,
 }
@@ -36,7 +40,7 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
     for_each_literal(rule, &mut |lit, ty| literals.push((lit.clone(), ty.clone())));
     let mut missing = Vec::new();
     let count = rule.tparams.len();
-    let mut all = vec![Instance { fixed: vec![None; count], scalars: vec![None; count] }];
+    let mut all = vec![Instance { fixed: vec![None; count], within: vec![None; count], scalars: vec![None; count] }];
     for (lit, ty) in &literals {
         if let TypeExpr::App(decl, _) = ty
             && let Some(scalar) = types.decl(*decl).lane()
@@ -61,16 +65,20 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
             all.iter_mut().for_each(|instance| instance.scalars[param] = scalar);
             continue;
         }
+        for ((ty, _), values) in candidates.iter().zip(&values) {
+            if let Some(at) = values.iter().position(Option::is_none) {
+                missing.push(format!("{} does not fit {}", show(own[at]), types.display(*ty)));
+            }
+        }
+        let groups = groups(types, &candidates, &values);
         let mut expanded = Vec::new();
         for instance in &all {
-            for ((ty, scalar), values) in candidates.iter().zip(&values) {
-                if let Some(at) = values.iter().position(Option::is_none) {
-                    missing.push(format!("{} does not fit {}", show(own[at]), types.display(*ty)));
-                    continue;
-                }
+            for (within, member) in &groups {
+                let (ty, scalar) = candidates[*member];
                 let mut next = instance.clone();
-                next.fixed[param] = Some(*ty);
-                next.scalars[param] = *scalar;
+                next.fixed[param] = within.is_none().then_some(ty);
+                next.within[param].clone_from(within);
+                next.scalars[param] = scalar;
                 expanded.push(next);
             }
         }
@@ -79,6 +87,31 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
     }
     missing.dedup();
     (all, missing)
+}
+
+/// The largest types on which literals agree, each with one of its candidates: a declared type above several of them,
+/// or nothing, for the candidate alone.
+fn groups(
+    types: &mut TypeStore,
+    candidates: &[(Ty, Option<Scalar>)],
+    values: &[Vec<Option<i64>>],
+) -> Vec<(Option<TypeExpr>, usize)> {
+    let mut groups: Vec<(Ty, Option<TypeExpr>, usize)> = Vec::new();
+    for (member, (ty, _)) in candidates.iter().enumerate() {
+        if values[member].contains(&None) || groups.iter().any(|(top, ..)| types.is_subtype(*ty, *top)) {
+            continue;
+        }
+        let (mut top, mut within) = (*ty, None);
+        while let Some(above) = types.supertype(top)
+            && let TypeData::App(decl, args) = types.data(above).clone()
+            && args.is_empty()
+            && candidates.iter().zip(values).all(|((ty, _), v)| !types.is_subtype(*ty, above) || *v == values[member])
+        {
+            (top, within) = (above, Some(TypeExpr::App(decl, vec![])));
+        }
+        groups.push((top, within, member));
+    }
+    groups.into_iter().map(|(_, within, member)| (within, member)).collect()
 }
 
 /// Types with a representation that a type parameter may stand for, and what a constant of each is.

@@ -303,7 +303,8 @@ impl Lower<'_, '_> {
     /// Bounds that are narrower than what the place that binds a type parameter keeps.
     fn type_bounds(&mut self) -> Result<(), Reason> {
         for i in 0..self.rule.tparams.len() {
-            let Some(bound) = &self.rule.tparams[i].bound else { continue };
+            let own = self.rule.tparams[i].bound.as_ref();
+            let Some(bound) = self.instance.within[i].as_ref().or(own) else { continue };
             let Some(guaranteed) = self.bound_types[i].clone() else { continue };
             if self.instance.fixed[i].is_some()
                 || guaranteed.is_some_and(|place| self.shared.implies(&self.rule.tparams, &place, bound))

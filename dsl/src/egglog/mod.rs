@@ -80,8 +80,9 @@ pub struct EgglogProgram {
     pub rules: Vec<EgglogRule>,
     /// Schedules by qualified name; their rulesets are names of `ruleset_index`.
     pub schedules: IndexMap<String, Vec<ScheduleStep>>,
-    /// A program's qualified ruleset name -> index into `rulesets`.
-    pub ruleset_index: IndexMap<String, usize>,
+    /// A program's qualified ruleset name -> its parts, indices into `rulesets`: one for the first members of
+    /// families of types, one for each other combination of members.
+    pub ruleset_index: IndexMap<String, Vec<usize>>,
     /// Rules, or instances of rules, that cannot be expressed or can never fire.
     pub skipped: Vec<Skipped>,
 }

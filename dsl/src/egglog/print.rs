@@ -63,7 +63,7 @@ fn print_into(
         .rulesets
         .iter()
         .enumerate()
-        .filter(|(i, _)| !program.ruleset_index.values().any(|own| own == i))
+        .filter(|(i, _)| !program.ruleset_index.values().flatten().any(|own| own == i))
         .map(|(_, ruleset)| ruleset.name.as_str())
         .collect();
     for ruleset in &program.rulesets {

@@ -69,6 +69,7 @@ fn rule(program: &mut Program, bound: &str, vars: &[(&str, bool)], left: Term, g
         name: format!("test.rules.r{}", id.0),
         span: Span::default(),
         doc: vec![],
+        members: vec![],
         tparams: vec![TypeParam { name: "T".into(), bound }],
         vars: vars.iter().map(var).collect(),
         left: vec![left],

@@ -273,6 +273,7 @@ impl<'b> Gen<'b> {
                 alias: self.some(Self::name),
                 names: self.some(|g| g.list(1, Self::name)),
             },
+            1 if self.flip() => ItemKind::Family { name: self.name(), members: self.list(1, |g| g.ty(2)) },
             1 => ItemKind::Type {
                 name: self.name(),
                 tparams: self.tparams(),

@@ -75,6 +75,15 @@ impl Printer<'_> {
                     self.name(model);
                 }
             }
+            ItemKind::Family { name, members } => {
+                self.word("type");
+                self.name(name);
+                for (i, member) in members.iter().enumerate() {
+                    self.space();
+                    self.word(if i == 0 { "=" } else { "|" });
+                    self.ty(member);
+                }
+            }
             ItemKind::Effect { name } => {
                 self.word("effect");
                 self.name(name);

@@ -66,6 +66,8 @@ pub enum ItemKind {
     Import { path: Path, alias: Option<Name>, names: Option<Vec<Name>> },
     /// `type Name{T <: B} <: ty model id`
     Type { name: Name, tparams: Vec<TParam>, supertype: Option<Type>, model: Option<Name> },
+    /// `type Name = A | B`: several types under one name
+    Family { name: Name, members: Vec<Type> },
     /// `effect name`
     Effect { name: Name },
     /// `fact name{T}(params) spec expr`

@@ -78,6 +78,7 @@ expected! {
     Dots = "`...`",
     Dot = "`.`",
     Subtype = "`<:`",
+    Bar = "`|`",
     At = "`at`",
     As = "`as`",
     Model = "`model`",

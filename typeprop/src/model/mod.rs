@@ -14,6 +14,8 @@ mod int;
 mod magic;
 mod repr;
 
+use smallvec::SmallVec;
+
 pub use repr::Repr;
 pub(crate) use repr::widen;
 
@@ -156,7 +158,7 @@ models! {
     Urem = "urem", 2;
     /// Signed remainder with the sign of `x`; `x` where `y` is 0. The least integer by -1 is 0.
     Srem = "srem", 2;
-    /// Bitwise and.
+    /// Bitwise and, of floats, too.
     And = "and", 2;
     /// Bitwise or.
     Or = "or", 2;
@@ -406,6 +408,15 @@ impl Model {
             }
             Model::Bitcast | Model::Select => None,
             _ if self.memory().is_some() => None,
+            Model::And | Model::Or | Model::Xor | Model::Not | Model::Bitselect
+                if !result.is_int() && types.iter().all(|t| *t == result) =>
+            {
+                // As of the integer with the same bits.
+                let int = if result == Scalar::F32 { Scalar::I32 } else { Scalar::I64 };
+                let args: SmallVec<[i64; 3]> = args.iter().map(|a| int.canonical(*a as u64)).collect();
+                let types: SmallVec<[Scalar; 3]> = types.iter().map(|_| int).collect();
+                int::eval(self, &types, int, &args).map(|bits| result.canonical(bits as u64))
+            }
             _ if self >= Model::Fadd => return float::eval(self, types, result, args),
             _ => int::eval(self, types, result, args),
         };

@@ -318,3 +318,28 @@ fn between_formats() {
         assert_eq!(to(Model::Bitcast, Scalar::I32, Scalar::F32, as_int), Outcome::Value(i64::from(bits)));
     }
 }
+
+#[test]
+fn bits_of_floats_are_those_of_integers() {
+    for (float, int) in [(Scalar::F32, Scalar::I32), (Scalar::F64, Scalar::I64)] {
+        let same = |model: Model, args: &[u64]| {
+            let at = |ty: Scalar| {
+                let args: Vec<i64> = args.iter().map(|a| ty.canonical(*a)).collect();
+                let Outcome::Value(v) = model.eval(&vec![ty; args.len()], ty, &args) else { panic!("{model:?}") };
+                ty.zero_extended(v)
+            };
+            assert_eq!(at(float), at(int), "{model:?} {args:?}");
+        };
+        for x in samples() {
+            same(Model::Not, &[x]);
+            for y in samples() {
+                for model in [Model::And, Model::Or, Model::Xor] {
+                    same(model, &[x, y]);
+                }
+                same(Model::Bitselect, &[x, y, !x]);
+            }
+        }
+        assert_eq!(Model::And.eval(&[float, int], float, &[1, 1]), Outcome::Undefined);
+        assert_eq!(Model::Add.eval(&[int, float], float, &[1, 1]), Outcome::Undefined);
+    }
+}

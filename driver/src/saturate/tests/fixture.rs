@@ -144,6 +144,7 @@ impl Fixture {
             family: id,
             span: Span::default(),
             doc: vec![],
+            members: vec![],
             tparams: text.tparams,
             vars: vars.map(|(i, kind)| Var { name: format!("v{i}"), kind }).collect(),
             left: text.left,

@@ -119,15 +119,21 @@ fn import<'t>(file: u32) -> P<'t, ItemKind> {
         .boxed()
 }
 
-/// `type Name{T} <: Super model id`
+/// `type Name{T} <: Super model id`, or `type Name = A | B`
 fn type_item<'t>(file: u32) -> P<'t, ItemKind> {
-    word("type", Expected::Item)
+    let members = symbol("=", Expected::Equals)
+        .ignore_then(ty(file).separated_by(symbol("|", Expected::Bar)).at_least(1).collect());
+    let family = word("type", Expected::Item)
+        .ignore_then(name(file, Expected::Name))
+        .then(members)
+        .map(|(name, members)| ItemKind::Family { name, members });
+    let single = word("type", Expected::Item)
         .ignore_then(name(file, Expected::Name))
         .then(tparams(file))
         .then(symbol("<:", Expected::Subtype).ignore_then(ty(file)).or_not())
         .then(word("model", Expected::Model).ignore_then(name(file, Expected::Name)).or_not())
-        .map(|(((name, tparams), supertype), model)| ItemKind::Type { name, tparams, supertype, model })
-        .boxed()
+        .map(|(((name, tparams), supertype), model)| ItemKind::Type { name, tparams, supertype, model });
+    family.or(single).boxed()
 }
 
 /// `host fn name{T}(params) -> (A, B) clauses`

@@ -5,6 +5,7 @@
 //! file      = { PACK_DOC } [ "pack" path ] { item }
 //! item      = { DOC } { "@" ID [ "(" [ expr { "," expr } ] ")" ] } kind
 //! kind      = import | type | effect | fact | fn | override | rule | infer | ruleset | schedule | example
+//! type      = "type" ID ( "=" ty { "|" ty } | [ tparams ] [ "<:" ty ] [ "model" ID ] )
 //! fn        = [ "host" ] "fn" ID [ tparams ] params "->" ( ty | "(" [ ty { "," ty } ] ")" ) { clause }
 //! override  = "override" path "cost" expr
 //! rule      = [ "unsafe" ] [ "dynamic" ] "rule" ID [ tparams ] params ( ":" rw { when | removes | because } | block )
