@@ -98,6 +98,20 @@ impl Checker<'_> {
                 ),
             }
         }
+        // Two calls are two statements: what one of them gives (fresh memory, what was read) is not what the other gives.
+        if right_effect.is_some() && there.contains(&right) {
+            let name = root(right).map(|op| self.program.universe.ops.get(op).name.clone()).unwrap_or_default();
+            self.report(
+                Report::error(
+                    "RW0309",
+                    right_at,
+                    format!("this rule makes one statement of two: its result is that of another call of `{name}`"),
+                    "the call that another pattern matches",
+                )
+                .also(left_at, "a call of its own")
+                .help("use the result of the other call below a function, as in `rewrite t => total(e)`"),
+            );
+        }
         // Statements below the root stay, each as it is.
         let mut dropped = self.only_statements(dropped);
         let mut made = self.only_statements(made);
