@@ -160,7 +160,7 @@ fn judge(
     }
     let agreed = if let Tried::Agree(count) = tried { count } else { 0 };
     let first = match alone.verdict {
-        Verdict::Unknown => narrowest.narrower(solver, options, agreed, alone.reason.unwrap_or_default())?,
+        Verdict::Unknown => narrowest.narrower(solver, options, alone.reason.unwrap_or_default())?,
         _ => alone,
     };
     // Where it never matches it may match elsewhere.

@@ -152,7 +152,7 @@ impl Case<'_> {
         };
         match found {
             Found { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
-                self.narrower(solver, options, agreed, reason.unwrap_or_default())
+                self.narrower(solver, options, reason.unwrap_or_default())
             }
             found => Ok(found),
         }
@@ -248,17 +248,11 @@ impl Case<'_> {
     }
 
     /// The same rule with all widths divided: a proof of the idea, beside values at the real widths.
-    pub(super) fn narrower(
-        &self,
-        solver: &mut Solver,
-        options: &Options,
-        agreed: usize,
-        why: String,
-    ) -> io::Result<Found> {
+    pub(super) fn narrower(&self, solver: &mut Solver, options: &Options, why: String) -> io::Result<Found> {
         let widest = self.widest();
         // Without a proof at this width, more values are due.
         let effort = Effort { samples: MORE * options.samples, exhaustive: 1 << 16, ..options.effort() };
-        let agreed = match if agreed == 0 { Tried::CannotTry } else { self.tried(effort) } {
+        let agreed = match self.tried(effort) {
             Tried::Differ(values, sides) => return Ok(self.refuted(&values, sides, "values")),
             Tried::Agree(count) => count,
             Tried::CannotTry => 0,
