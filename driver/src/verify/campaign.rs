@@ -158,7 +158,6 @@ fn judge(
     if matches!(alone.verdict, Verdict::Counterexample | Verdict::OneWay) {
         return Ok((Fate::Refuted, at(narrowest, &format!("the solver: {}", alone.verdict.words()))));
     }
-    let agreed = if let Tried::Agree(count) = tried { count } else { 0 };
     let first = match alone.verdict {
         Verdict::Unknown => narrowest.narrower(solver, options, alone.reason.unwrap_or_default())?,
         _ => alone,
