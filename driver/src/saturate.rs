@@ -192,7 +192,7 @@ impl Engine {
     /// When egglog rejects the program, which is a bug in `dsl::egglog`.
     pub fn prepare(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
         let mut engine = Engine::on_demand(program, source)?;
-        engine.plain.prepare(program, &engine.shared, &vec![true; program.rules.len()])?;
+        engine.plain.prepare(program, &engine.shared, &engine.possible, &vec![true; program.rules.len()])?;
         Ok(engine)
     }
 
@@ -280,13 +280,19 @@ impl Engine {
         let base = if options.log { &mut self.logging } else { &mut self.plain };
         let rows = Rows::new(&self.program, self.shared.source(), units)?;
         let possible = self.possible.rules(rows.tables.iter().copied());
-        let mut egraph = base.take(&self.program, &self.shared, &possible)?;
+        let mut egraph = base.take(&self.program, &self.shared, &self.possible, &possible)?;
         let taken = Instant::now();
         let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows)?;
         let inserted = Instant::now();
         let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
         self.shared.meter(|meter| meter.begin(&options.budget, &inputs));
-        let (steps, stopped) = run::run(&mut batch, plan, &possible, &self.members, &options.budget, report)?;
+        let rules = run::Rules {
+            can_match: &possible,
+            possible: &self.possible,
+            members: &self.members,
+            combinations: &mut base.combinations,
+        };
+        let (steps, stopped) = run::run(&mut batch, plan, rules, &options.budget, report)?;
         let ran = Instant::now();
         let mut views = read_back::views(&batch, options.log)?;
         for (view, exhausted) in views.iter_mut().zip(self.shared.meter(|meter| meter.exhausted())) {

@@ -1,25 +1,33 @@
 //! An e-graph with all declarations and the rules that batches need, used for one batch after another.
 //!
 //! Preparing all rules of the standard packs takes 0.3 s, most of what a file of a few functions costs. So those that a
-//! batch may match are prepared when it comes; a second batch that needs others gets all.
+//! batch may match are prepared when it comes; a second batch that needs others gets all. Each group of rules
+//! ([`Possible::groups`]) is a ruleset for egglog, and what a step runs is made of those that can match.
 //!
 //! **Invariant**: at rest, no table has a row. What a batch leaves behind is the union-find over its class numbers,
 //! which nothing refers to; it is bounded by [`CLASSES`].
 
 use super::EngineError;
+use super::possible::Possible;
 use super::primitives::{self, Shared};
 use egglog::EGraph;
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_rules};
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
 use std::sync::Arc;
 
 /// Class numbers, counted from above, after which an e-graph is prepared anew: at up to 24 bytes each in the
 /// union-find, tens of MB.
 const CLASSES: u64 = 2_000_000;
 
+/// Combinations of groups after which an e-graph is prepared anew.
+const COMBINATIONS: usize = 10_000;
+
 /// The e-graph between batches.
 pub(super) struct Base {
     log: bool,
+    pub(super) combinations: Combinations,
     /// Nothing before the first batch, and after one that failed.
     egraph: Option<EGraph>,
     /// By rule: has it been declared?
@@ -30,7 +38,7 @@ pub(super) struct Base {
 
 impl Base {
     pub(super) fn new(log: bool) -> Self {
-        Base { log, egraph: None, declared: vec![], classes: 0 }
+        Base { log, combinations: Combinations::default(), egraph: None, declared: vec![], classes: 0 }
     }
 
     /// Declares what there is and rules, unless that is done.
@@ -38,6 +46,7 @@ impl Base {
         &mut self,
         program: &EgglogProgram,
         shared: &Arc<Shared>,
+        possible: &Possible,
         rules: &[bool],
     ) -> Result<(), EngineError> {
         let missing = self.declared.is_empty() || rules.iter().zip(&self.declared).any(|(wanted, is)| *wanted && !is);
@@ -50,9 +59,13 @@ impl Base {
             let mut egraph = EGraph::new(1);
             primitives::register(&mut egraph, program, shared);
             let options = PrintOptions { budget: true, log: self.log, tabulate: false };
-            let text = print_rules(program, options, &|rule| declared[rule]);
+            let mut text = String::new();
+            for group in 0..possible.groups.iter().max().map_or(0, |last| last + 1) {
+                let _ = writeln!(text, "(ruleset {})", group_name(group));
+            }
+            text += &print_rules(program, options, &|rule| declared[rule].then(|| group_name(possible.groups[rule])));
             egraph.parse_and_run_program(None, &text).map_err(|error| EngineError::Program(error.to_string()))?;
-            *self = Base { log: self.log, egraph: Some(egraph), declared, classes: 0 };
+            *self = Base { egraph: Some(egraph), declared, ..Base::new(self.log) };
         }
         Ok(())
     }
@@ -62,9 +75,10 @@ impl Base {
         &mut self,
         program: &EgglogProgram,
         shared: &Arc<Shared>,
+        possible: &Possible,
         rules: &[bool],
     ) -> Result<EGraph, EngineError> {
-        self.prepare(program, shared, rules)?;
+        self.prepare(program, shared, possible, rules)?;
         Ok(self.egraph.take().expect("it is prepared"))
     }
 
@@ -76,7 +90,7 @@ impl Base {
         program: &EgglogProgram,
     ) -> Result<(), EngineError> {
         self.classes += classes;
-        if self.classes > CLASSES {
+        if self.classes > CLASSES || self.combinations.0.len() > COMBINATIONS {
             return Ok(());
         }
         let relations = program.relations().map(|relation| relation.name.as_str());
@@ -87,4 +101,30 @@ impl Base {
         self.egraph = Some(egraph);
         Ok(())
     }
+}
+
+/// Groups that run together in a step, with the name of the ruleset that is made of them.
+#[derive(Default)]
+pub(super) struct Combinations(FxHashMap<Vec<usize>, String>);
+
+impl Combinations {
+    /// The ruleset of these groups, which are in order.
+    pub(super) fn ruleset(&mut self, groups: &[usize], egraph: &mut EGraph) -> Result<String, EngineError> {
+        if let [one] = groups {
+            return Ok(group_name(*one));
+        }
+        if let Some(known) = self.0.get(groups) {
+            return Ok(known.clone());
+        }
+        let name = format!("step-{}", self.0.len());
+        let names: Vec<String> = groups.iter().map(|group| group_name(*group)).collect();
+        let text = format!("(unstable-combined-ruleset {name} {})", names.join(" "));
+        egraph.parse_and_run_program(None, &text).map_err(|error| EngineError::Program(error.to_string()))?;
+        self.0.insert(groups.to_vec(), name.clone());
+        Ok(name)
+    }
+}
+
+fn group_name(group: usize) -> String {
+    format!("group-{group}")
 }

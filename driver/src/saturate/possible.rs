@@ -1,6 +1,6 @@
 //! Which rules can do anything in an e-graph: a rule needs a row in every table of its body. Rules over floats
 //! or memory cost a tenth of a millisecond each to prepare, and a few microseconds a step, even where there are none,
-//! and a pack has thousands.
+//! and a pack has thousands. So a batch prepares, and a step runs, those that can match.
 //!
 //! **Invariant**: what is left out could not have matched, so results do not depend on this.
 
@@ -10,6 +10,8 @@ use rustc_hash::FxHashMap;
 /// Tables and relations that each rule reads and fills, by number: tables first, then relations.
 pub(super) struct Possible {
     rules: Vec<(Vec<usize>, Vec<usize>)>,
+    /// By rule: its group. Rules of one ruleset that read the same tables are one: all of them can match, or none.
+    pub(super) groups: Vec<usize>,
     symbols: usize,
     /// Filled by insertion whatever the input.
     always: Vec<usize>,
@@ -20,7 +22,7 @@ impl Possible {
         let tables = program.tables.iter().map(|table| table.name.as_str());
         let relations = program.relations().map(|relation| relation.name.as_str());
         let numbers: FxHashMap<&str, usize> = tables.chain(relations).enumerate().map(|(i, name)| (name, i)).collect();
-        let rules = program
+        let rules: Vec<(Vec<usize>, Vec<usize>)> = program
             .rules
             .iter()
             .map(|rule| {
@@ -47,8 +49,20 @@ impl Possible {
                 (reads, fills)
             })
             .collect();
+        let mut known: FxHashMap<(usize, Vec<usize>), usize> = FxHashMap::default();
+        let groups = program
+            .rules
+            .iter()
+            .zip(&rules)
+            .map(|(rule, (reads, _))| {
+                let mut reads = reads.clone();
+                reads.sort_unstable();
+                let next = known.len();
+                *known.entry((rule.ruleset, reads)).or_insert(next)
+            })
+            .collect();
         let always = program.isa.iter().filter_map(|isa| numbers.get(isa.name.as_str()).copied()).collect();
-        Possible { rules, symbols: numbers.len(), always }
+        Possible { rules, groups, symbols: numbers.len(), always }
     }
 
     /// By rule: can it match, now or later, if these tables have rows now?

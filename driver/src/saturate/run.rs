@@ -1,10 +1,12 @@
 //! Runs a schedule on an e-graph, step by step, within budgets.
 
+use super::base::Combinations;
 use super::batch::Batch;
 use super::budget::{Budget, Step};
-use super::possible::rulesets;
+use super::possible::{Possible, rulesets};
 use super::{EngineError, Report};
 use rewright_dsl::egglog::{EgglogProgram, TYPE_BITS, TableKind};
+use std::collections::BTreeSet;
 
 /// By ruleset: the rules that a step of it runs, laws among them.
 pub(super) fn members(program: &EgglogProgram) -> Vec<Vec<usize>> {
@@ -26,18 +28,30 @@ fn laws(program: &EgglogProgram) -> Vec<usize> {
     (0..program.rulesets.len()).filter(|i| program.ruleset_index.values().flatten().all(|own| own != i)).collect()
 }
 
-/// `possible` says which rules can match. Gives the names of the rulesets that ran, in order, and whether the run was
+/// What a run may do.
+pub(super) struct Rules<'r> {
+    /// By rule: can it match?
+    pub(super) can_match: &'r [bool],
+    /// The groups of rules.
+    pub(super) possible: &'r Possible,
+    /// By ruleset: the rules that a step of it runs.
+    pub(super) members: &'r [Vec<usize>],
+    /// The rulesets that groups make.
+    pub(super) combinations: &'r mut Combinations,
+}
+
+/// Gives the names of the rulesets that ran, in order, and whether the run was
 /// broken off for all units.
 pub(super) fn run(
     batch: &mut Batch<'_>,
     plan: &[Step],
-    possible: &[bool],
-    members: &[Vec<usize>],
+    rules: Rules<'_>,
     budget: &Budget,
     report: &mut Report,
 ) -> Result<(Vec<String>, bool), EngineError> {
-    let possible = rulesets(batch.program, possible);
-    let mut runner = Runner { batch, possible, members, budget, report, steps: Vec::new(), stopped: false };
+    let possible = rulesets(batch.program, rules.can_match);
+    let names = vec![None; possible.len()];
+    let mut runner = Runner { batch, possible, rules, names, budget, report, steps: Vec::new(), stopped: false };
     runner.sequence(plan)?;
     if runner.steps.is_empty() {
         runner.laws()?;
@@ -55,7 +69,9 @@ struct Runner<'r, 'b> {
     batch: &'r mut Batch<'b>,
     /// By ruleset: can it do anything here?
     possible: Vec<bool>,
-    members: &'r [Vec<usize>],
+    rules: Rules<'r>,
+    /// By ruleset: what a step of it is called, once it has run.
+    names: Vec<Option<String>>,
     budget: &'r Budget,
     report: &'r mut Report,
     steps: Vec<String>,
@@ -110,17 +126,30 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
+    /// What egglog calls those rules of a ruleset that can match.
+    fn name(&mut self, ruleset: usize) -> Result<String, EngineError> {
+        if let Some(name) = &self.names[ruleset] {
+            return Ok(name.clone());
+        }
+        let Rules { can_match, possible, members, combinations } = &mut self.rules;
+        let own = members[ruleset].iter().filter(|rule| can_match[**rule]);
+        let groups: BTreeSet<usize> = own.map(|rule| possible.groups[*rule]).collect();
+        let name = combinations.ruleset(&Vec::from_iter(groups), self.batch.egraph)?;
+        self.names[ruleset] = Some(name.clone());
+        Ok(name)
+    }
+
     fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
         if self.stopped || !self.possible[ruleset] || self.steps.len() >= self.budget.steps {
             return Ok(false);
         }
-        let rules = &self.members[ruleset];
+        let name = self.name(ruleset)?;
+        let rules = &self.rules.members[ruleset];
         let ruleset = &self.batch.program.rulesets[ruleset];
-        let ruleset = ruleset.combined.as_ref().unwrap_or(&ruleset.name);
         let shared = self.batch.shared;
         shared.meter(|meter| meter.begin_step(node_limit));
-        let report = self.batch.egraph.step_rules(ruleset).map_err(|error| EngineError::Run(error.to_string()))?;
-        self.steps.push(ruleset.clone());
+        let report = self.batch.egraph.step_rules(&name).map_err(|error| EngineError::Run(error.to_string()))?;
+        self.steps.push(ruleset.combined.as_ref().unwrap_or(&ruleset.name).clone());
         for rule in rules {
             let name = self.batch.program.rules[*rule].name.as_str();
             let time = report.search_and_apply_time_per_rule.get(name).copied();

@@ -22,20 +22,22 @@ pub struct PrintOptions {
 
 /// The whole program without data or schedule.
 pub fn print(program: &EgglogProgram, options: PrintOptions) -> String {
-    print_rules(program, options, &|_| true)
+    let place = |rule: usize| Some(program.rulesets[program.rules[rule].ruleset].name.clone());
+    print_rules(program, options, &place)
 }
 
-/// The same with some of the rules only, by position.
-pub fn print_rules(program: &EgglogProgram, options: PrintOptions, wanted: &dyn Fn(usize) -> bool) -> String {
+/// The same with some of the rules only, by position, each in a ruleset that is told; the rulesets of the program are
+/// declared whatever stands in them.
+pub fn print_rules(program: &EgglogProgram, options: PrintOptions, place: &dyn Fn(usize) -> Option<String>) -> String {
     let mut out = String::new();
-    print_into(program, options, wanted, &mut out).expect("writing into a string does not fail");
+    print_into(program, options, place, &mut out).expect("writing into a string does not fail");
     out
 }
 
 fn print_into(
     program: &EgglogProgram,
     options: PrintOptions,
-    wanted: &dyn Fn(usize) -> bool,
+    place: &dyn Fn(usize) -> Option<String>,
     out: &mut String,
 ) -> std::fmt::Result {
     for sort in [Sort::Value, Sort::State, Sort::List] {
@@ -71,15 +73,17 @@ fn print_into(
             writeln!(out, "(unstable-combined-ruleset {combined} {} {})", ruleset.name, everywhere.join(" "))?;
         }
     }
-    for (index, rule) in program.rules.iter().enumerate().filter(|(index, _)| wanted(*index)) {
-        print_rule(program, rule, index, options, out)?;
+    for (index, rule) in program.rules.iter().enumerate() {
+        if let Some(ruleset) = place(index) {
+            print_rule(rule, &ruleset, index, options, out)?;
+        }
     }
     Ok(())
 }
 
 fn print_rule(
-    program: &EgglogProgram,
     rule: &EgglogRule,
+    ruleset: &str,
     index: usize,
     options: PrintOptions,
     out: &mut String,
@@ -111,7 +115,7 @@ fn print_rule(
     {
         write!(out, "\n       ({} {index} {root})", APPLIED[usize::from(*sort == Sort::State)])?;
     }
-    writeln!(out, ")\n      :ruleset {} :name \"{}\")", program.rulesets[rule.ruleset].name, rule.name)
+    writeln!(out, ")\n      :ruleset {ruleset} :name \"{}\")", rule.name)
 }
 
 fn sort_name(sort: Sort) -> &'static str {
