@@ -15,6 +15,8 @@ RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --works
 cargo run --quiet --bin rewright -- check stdlib_rules
 # Every 60th rule; without `--slice` it is all of them: minutes, and seconds once the verdicts are in the cache.
 cargo run --quiet --bin rewright -- verify stdlib_rules --slice 1/60 --no-cache
+# Against stdlib_rules/COVERAGE.md.
+scripts/coverage.sh
 cargo run --quiet --bin rewright -- difftest tests/clif
 cargo run --quiet --bin rewright -- fuzz --seed 2000000 --count 1500 --size 12
 # Each checks its own packs: they are not meant for one program.
