@@ -14,7 +14,6 @@ use egglog::EGraph;
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_rules};
 use rustc_hash::FxHashMap;
-use std::fmt::Write;
 use std::sync::Arc;
 
 /// Class numbers, counted from above, after which an e-graph is prepared anew: at up to 24 bytes each in the
@@ -59,11 +58,8 @@ impl Base {
             let mut egraph = EGraph::new(1);
             primitives::register(&mut egraph, program, shared);
             let options = PrintOptions { budget: true, log: self.log, tabulate: false };
-            let mut text = String::new();
-            for group in 0..possible.groups.iter().max().map_or(0, |last| last + 1) {
-                let _ = writeln!(text, "(ruleset {})", group_name(group));
-            }
-            text += &print_rules(program, options, &|rule| declared[rule].then(|| group_name(possible.groups[rule])));
+            let place = |rule: usize| declared[rule].then(|| group_name(possible.groups[rule]));
+            let text = print_rules(program, options, &place);
             egraph.parse_and_run_program(None, &text).map_err(|error| EngineError::Program(error.to_string()))?;
             *self = Base { egraph: Some(egraph), declared, ..Base::new(self.log) };
         }

@@ -1,6 +1,7 @@
 //! The text of an egglog program: declarations and rules, with or without the engine's primitives.
 
 use super::{Action, Atom, EgglogProgram, EgglogRule, Expr, Relation, Sort};
+use rustc_hash::FxHashSet;
 use std::fmt::Write;
 
 /// Charges a match to its unit, and fails when the unit's budget is spent: `(spend type-column rule)`.
@@ -22,42 +23,21 @@ pub struct PrintOptions {
 
 /// The whole program without data or schedule.
 pub fn print(program: &EgglogProgram, options: PrintOptions) -> String {
-    let place = |rule: usize| Some(program.rulesets[program.rules[rule].ruleset].name.clone());
-    print_rules(program, options, &place)
-}
-
-/// The same with some of the rules only, by position, each in a ruleset that is told; the rulesets of the program are
-/// declared whatever stands in them.
-pub fn print_rules(program: &EgglogProgram, options: PrintOptions, place: &dyn Fn(usize) -> Option<String>) -> String {
     let mut out = String::new();
-    print_into(program, options, place, &mut out).expect("writing into a string does not fail");
+    write_all(program, options, &mut out).expect("writing into a string does not fail");
     out
 }
 
-fn print_into(
-    program: &EgglogProgram,
-    options: PrintOptions,
-    place: &dyn Fn(usize) -> Option<String>,
-    out: &mut String,
-) -> std::fmt::Result {
-    for sort in [Sort::Value, Sort::State, Sort::List] {
-        writeln!(out, "(sort {})", sort_name(sort))?;
-    }
-    for table in &program.tables {
-        writeln!(out, "(constructor {} {} {})", table.name, sorts(&table.columns), sort_name(table.output))?;
-    }
-    for Relation { name, columns } in program.relations() {
-        writeln!(out, "(relation {name} {})", sorts(columns))?;
-    }
-    if options.log {
-        writeln!(out, "(relation {} (i64 V))\n(relation {} (i64 State))", APPLIED[0], APPLIED[1])?;
-    }
-    if options.tabulate {
-        for primitive in &program.primitives {
-            let columns = vec![Sort::I64; primitive.arity];
-            writeln!(out, "(function {} {} i64 :no-merge)", primitive.name, sorts(&columns))?;
-        }
-    }
+/// The declarations, and the rules for which `place` gives a ruleset, by position; those rulesets, no others, are
+/// declared.
+pub fn print_rules(program: &EgglogProgram, options: PrintOptions, place: &dyn Fn(usize) -> Option<String>) -> String {
+    let mut out = String::new();
+    write_placed(program, options, place, &mut out).expect("writing into a string does not fail");
+    out
+}
+
+fn write_all(program: &EgglogProgram, options: PrintOptions, out: &mut String) -> std::fmt::Result {
+    write_declarations(program, options, out)?;
     for ruleset in &program.rulesets {
         writeln!(out, "(ruleset {})", ruleset.name)?;
     }
@@ -74,8 +54,47 @@ fn print_into(
         }
     }
     for (index, rule) in program.rules.iter().enumerate() {
-        if let Some(ruleset) = place(index) {
-            print_rule(rule, &ruleset, index, options, out)?;
+        print_rule(rule, &program.rulesets[rule.ruleset].name, index, options, out)?;
+    }
+    Ok(())
+}
+
+fn write_placed(
+    program: &EgglogProgram,
+    options: PrintOptions,
+    place: &dyn Fn(usize) -> Option<String>,
+    out: &mut String,
+) -> std::fmt::Result {
+    write_declarations(program, options, out)?;
+    let mut declared = FxHashSet::default();
+    for (index, rule) in program.rules.iter().enumerate() {
+        let Some(ruleset) = place(index) else { continue };
+        if !declared.contains(&ruleset) {
+            writeln!(out, "(ruleset {ruleset})")?;
+        }
+        print_rule(rule, &ruleset, index, options, out)?;
+        declared.insert(ruleset);
+    }
+    Ok(())
+}
+
+fn write_declarations(program: &EgglogProgram, options: PrintOptions, out: &mut String) -> std::fmt::Result {
+    for sort in [Sort::Value, Sort::State, Sort::List] {
+        writeln!(out, "(sort {})", sort_name(sort))?;
+    }
+    for table in &program.tables {
+        writeln!(out, "(constructor {} {} {})", table.name, sorts(&table.columns), sort_name(table.output))?;
+    }
+    for Relation { name, columns } in program.relations() {
+        writeln!(out, "(relation {name} {})", sorts(columns))?;
+    }
+    if options.log {
+        writeln!(out, "(relation {} (i64 V))\n(relation {} (i64 State))", APPLIED[0], APPLIED[1])?;
+    }
+    if options.tabulate {
+        for primitive in &program.primitives {
+            let columns = vec![Sort::I64; primitive.arity];
+            writeln!(out, "(function {} {} i64 :no-merge)", primitive.name, sorts(&columns))?;
         }
     }
     Ok(())
