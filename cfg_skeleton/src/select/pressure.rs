@@ -56,6 +56,7 @@ const MAX_ROUNDS: u32 = 8;
 /// Computes values again where too many are alive.
 pub(crate) fn rematerialise(choices: &Choices, registers: &Registers, mut selection: Selection) -> Selection {
     let before = selection.cost;
+    let mut changed = false;
     for _ in 0..MAX_ROUNDS {
         let again = Lives::new(choices, registers, &selection).map(Lives::recompute).unwrap_or_default();
         if again.is_empty() {
@@ -63,6 +64,10 @@ pub(crate) fn rematerialise(choices: &Choices, registers: &Registers, mut select
         }
         selection.defs.extend(again);
         place::prune(choices, &mut selection);
+        changed = true;
+    }
+    if !changed {
+        return selection;
     }
     selection.cost =
         cost::total(choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
@@ -90,6 +95,10 @@ struct Lives<'a, 'c> {
 impl<'a, 'c> Lives<'a, 'c> {
     /// `None` where there are registers enough everywhere.
     fn new(choices: &'a Choices<'c>, registers: &'a Registers, selection: &Selection) -> Option<Self> {
+        // No more can be alive than there are.
+        if selection.defs.len() <= registers.integers.min(registers.floats) {
+            return None;
+        }
         let tree = choices.tree;
         let definitions = Definitions::new(selection);
         let mut uses: BTreeMap<Key, BTreeMap<BlockId, SegmentId>> = BTreeMap::new();
@@ -104,9 +113,6 @@ impl<'a, 'c> Lives<'a, 'c> {
                 *first = demand.segment.min(*first);
             }
         });
-        if uses.len() + params.len() <= registers.integers.min(registers.floats) {
-            return None;
-        }
         let blocks = choices.skeleton.blocks.len();
         let mut lives = Lives {
             choices,
