@@ -107,7 +107,7 @@ impl<'a> Search<'a> {
                 match self.view.class(class).constant {
                     _ if !self.has_type(ty, class, &mut found) => Err(self.type_miss(ty, class)),
                     Some(n) if Some(n) == wanted => Ok(()),
-                    _ => Err(format!("is not the literal {}, it is {}", shown_literal(literal), self.show(class, 0))),
+                    _ => Err(format!("is not the literal {literal}, it is {}", self.show(class, 0))),
                 }
             }
             Term::Eval(_) => Ok(()),
@@ -333,23 +333,10 @@ impl<'a> Search<'a> {
     }
 }
 
-fn shown_literal(literal: &rewright_typeprop::term::Literal) -> String {
-    use rewright_typeprop::term::Literal;
-    match literal {
-        Literal::Int(n) => n.to_string(),
-        Literal::Float(n) => n.to_string(),
-        Literal::Str(text) => format!("{text:?}"),
-    }
-}
-
 /// The variables of a term.
 fn variables(term: &Term, out: &mut Vec<u32>) {
-    match term {
-        Term::Var(i) => out.push(*i),
-        Term::Lit(..) => {}
-        Term::Eval(inner) => variables(inner, out),
-        Term::Call { args, state, .. } => {
-            args.iter().chain(state.as_deref()).for_each(|arg| variables(arg, out));
-        }
+    if let Term::Var(i) = term {
+        out.push(*i);
     }
+    term.parts().for_each(|part| variables(part, out));
 }

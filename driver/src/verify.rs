@@ -226,16 +226,12 @@ fn mentioned(program: &Program, rule: &Rule) -> BTreeSet<OpId> {
     rewright_dsl::program::for_each_term(rule, &mut |term| todo.push(term));
     todo.extend(program.facts.iter().filter_map(|f| f.spec.as_ref()));
     while let Some(term) = todo.pop() {
-        match term {
-            Term::Var(_) | Term::Lit(..) => {}
-            Term::Eval(inner) => todo.push(inner),
-            Term::Call { op, args, state, .. } => {
-                todo.extend(args.iter().chain(state.as_deref()));
-                if found.insert(*op) {
-                    let op = program.universe.ops.get(*op);
-                    todo.extend(op.spec.iter().chain(op.checks.iter().filter_map(|c| c.condition.as_ref())));
-                }
-            }
+        todo.extend(term.parts());
+        if let Term::Call { op, .. } = term
+            && found.insert(*op)
+        {
+            let op = program.universe.ops.get(*op);
+            todo.extend(op.spec.iter().chain(op.checks.iter().filter_map(|c| c.condition.as_ref())));
         }
     }
     found

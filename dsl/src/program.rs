@@ -103,6 +103,27 @@ pub struct Rule {
     pub relaxation: Option<Relaxation>,
 }
 
+impl Rule {
+    /// A plain rule without conditions over no type parameters, of no family yet.
+    pub fn new(name: String, vars: Vec<Var>, left: Vec<Term>, right: Conclusion) -> Rule {
+        Rule {
+            name,
+            family: RuleId(0),
+            span: Span::default(),
+            doc: vec![],
+            members: vec![],
+            tparams: vec![],
+            vars,
+            left,
+            guards: vec![],
+            right,
+            dynamic: false,
+            law: false,
+            relaxation: None,
+        }
+    }
+}
+
 /// What an `unsafe` rule lets go, and why it may.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Relaxation {

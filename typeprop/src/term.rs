@@ -2,6 +2,7 @@
 
 use crate::ops::OpId;
 use crate::types::TypeExpr;
+use std::fmt;
 
 /// A typed expression over the variables of the rule or declaration that it stands in.
 ///
@@ -28,6 +29,18 @@ pub enum Term {
     Eval(Box<Term>),
 }
 
+impl Term {
+    /// The terms right below: operands, then the state; what an `eval` computes.
+    pub fn parts(&self) -> impl Iterator<Item = &Term> {
+        let (operands, last): (&[Term], Option<&Term>) = match self {
+            Term::Var(_) | Term::Lit(..) => (&[], None),
+            Term::Eval(inner) => (&[], Some(inner)),
+            Term::Call { args, state, .. } => (args, state.as_deref()),
+        };
+        operands.iter().chain(last)
+    }
+}
+
 /// A literal as a pack writes it.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Literal {
@@ -37,4 +50,14 @@ pub enum Literal {
     Float(f64),
     /// A string, for domain functions.
     Str(String),
+}
+
+impl fmt::Display for Literal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Literal::Int(n) => write!(f, "{n}"),
+            Literal::Float(value) => write!(f, "{value}"),
+            Literal::Str(text) => write!(f, "{text:?}"),
+        }
+    }
 }

@@ -213,17 +213,10 @@ impl Checker<'_> {
 
 /// All calls in a term, the root first.
 fn statements<'t>(term: &'t Term, out: &mut Vec<&'t Term>) {
-    match term {
-        Term::Var(_) | Term::Lit(..) => {}
-        Term::Eval(inner) => statements(inner, out),
-        Term::Call { args, state, .. } => {
-            out.push(term);
-            args.iter().for_each(|a| statements(a, out));
-            if let Some(state) = state {
-                statements(state, out);
-            }
-        }
+    if let Term::Call { .. } = term {
+        out.push(term);
     }
+    term.parts().for_each(|part| statements(part, out));
 }
 
 /// Arguments for an operation's parameters.

@@ -57,19 +57,11 @@ impl Checker<'_> {
         let name = format!("{set}.{}.{law}", op.unique);
         self.rule_names.insert(name.clone(), id);
         self.program.rules.push(Rule {
-            name,
             family: id,
             span,
-            doc: Vec::new(),
-            members: vec![],
             tparams: op.tparams.clone(),
-            vars: (0..vars).map(var).collect(),
-            left: vec![left],
-            guards: Vec::new(),
-            right: Conclusion::Equal(right),
-            dynamic: false,
             law: true,
-            relaxation: None,
+            ..Rule::new(name, (0..vars).map(var).collect(), vec![left], Conclusion::Equal(right))
         });
         self.program.rulesets.entry(set).or_default().push(id);
     }

@@ -281,16 +281,7 @@ fn walk<'t>(term: &'t Term, f: &mut impl FnMut(&'t Term) -> bool) {
     if f(term) {
         return;
     }
-    match term {
-        Term::Var(_) | Term::Lit(..) => {}
-        Term::Eval(inner) => walk(inner, f),
-        Term::Call { args, state, .. } => {
-            args.iter().for_each(|a| walk(a, f));
-            if let Some(state) = state {
-                walk(state, f);
-            }
-        }
-    }
+    term.parts().for_each(|part| walk(part, f));
 }
 
 /// Does some part of a term satisfy a test?

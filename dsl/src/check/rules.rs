@@ -145,19 +145,14 @@ impl<'a> Checker<'a> {
         let instance =
             instance(lengths.chain(choice.members.iter().map(|(param, member)| format!("{param}={member}"))));
         let there = Rule {
-            name: format!("{name}{number}{instance}"),
-            family: RuleId(0),
             span: item.span,
             doc: item.doc.clone(),
             members: choice.names(),
             tparams,
-            vars,
-            left,
             guards,
-            right: Conclusion::Equal(right.clone()),
             dynamic: rule.dynamic.is_some(),
-            law: false,
             relaxation,
+            ..Rule::new(format!("{name}{number}{instance}"), vars, left, Conclusion::Equal(right.clone()))
         };
         let back = both_ways.then(|| Rule {
             name: format!("{name}{number}.back{instance}"),
@@ -303,20 +298,14 @@ impl<'a> Checker<'a> {
         let diagnostics = std::mem::take(&mut elab.diagnostics);
         self.diagnostics.extend(diagnostics);
         let (left, guards, right, tparams, vars) = built?;
+        let members = instance(choice.members.iter().map(|(param, member)| format!("{param}={member}")));
         Some(Rule {
-            name: format!("{qualified}{}", instance(choice.members.iter().map(|(param, m)| format!("{param}={m}")))),
-            family: RuleId(0),
             span: item.span,
             doc: item.doc.clone(),
             members: choice.names(),
             tparams,
-            vars,
-            left,
             guards,
-            right,
-            dynamic: false,
-            law: false,
-            relaxation: None,
+            ..Rule::new(format!("{qualified}{members}"), vars, left, right)
         })
     }
 }

@@ -46,7 +46,7 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
             && let Some(scalar) = types.decl(*decl).lane()
             && literal(lit, scalar).is_none()
         {
-            missing.push(format!("{} does not fit {}", show(lit), types.decl(*decl).name));
+            missing.push(format!("{lit} does not fit {}", types.decl(*decl).name));
             return (Vec::new(), missing);
         }
     }
@@ -67,7 +67,7 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
         }
         for ((ty, _), values) in candidates.iter().zip(&values) {
             if let Some(at) = values.iter().position(Option::is_none) {
-                missing.push(format!("{} does not fit {}", show(own[at]), types.display(*ty)));
+                missing.push(format!("{} does not fit {}", own[at], types.display(*ty)));
             }
         }
         let groups = groups(types, &candidates, &values);
@@ -129,14 +129,6 @@ fn represented(types: &mut TypeStore, rule: &Rule, param: usize) -> Vec<(Ty, Opt
     result
 }
 
-fn show(lit: &Literal) -> String {
-    match lit {
-        Literal::Int(n) => n.to_string(),
-        Literal::Float(value) => value.to_string(),
-        Literal::Str(text) => format!("{text:?}"),
-    }
-}
-
 fn for_each_literal(rule: &Rule, f: &mut impl FnMut(&Literal, &TypeExpr)) {
     rule.left.iter().for_each(|term| in_term(term, f));
     rule.guards.iter().for_each(|guard| in_guard(guard, f));
@@ -163,15 +155,8 @@ fn in_guard(guard: &Guard, f: &mut impl FnMut(&Literal, &TypeExpr)) {
 }
 
 fn in_term(term: &Term, f: &mut impl FnMut(&Literal, &TypeExpr)) {
-    match term {
-        Term::Var(_) => {}
-        Term::Lit(lit, ty) => f(lit, ty),
-        Term::Call { args, state, .. } => {
-            args.iter().for_each(|arg| in_term(arg, f));
-            if let Some(state) = state {
-                in_term(state, f);
-            }
-        }
-        Term::Eval(inner) => in_term(inner, f),
+    if let Term::Lit(lit, ty) = term {
+        f(lit, ty);
     }
+    term.parts().for_each(|part| in_term(part, f));
 }

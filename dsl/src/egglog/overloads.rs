@@ -14,8 +14,7 @@
 
 use super::compile::implies;
 use super::lower::substitute;
-use crate::program::{Conclusion, Program, Rule, RuleId, Var, VarKind};
-use crate::syntax::ast::Span;
+use crate::program::{Conclusion, Program, Rule, Var, VarKind};
 use rewright_typeprop::overload::is_below;
 use rewright_typeprop::{Op, OpId, Term, TypeExpr, TypeParam, TypeStore};
 
@@ -83,19 +82,14 @@ fn rule(types: &TypeStore, (specific, other): (OpId, &Op), (general, op): (OpId,
     });
     let call = |op, targs| Term::Call { op, targs, args: args.clone(), state: state.clone() };
     Some(Rule {
-        name: format!("overload.{}", other.unique),
-        family: RuleId(0),
-        span: Span::default(),
-        doc: vec![],
-        members: vec![],
-        left: vec![call(general, targs)],
-        right: Conclusion::Equal(call(specific, own)),
         tparams,
-        vars,
-        guards: vec![],
-        dynamic: false,
         law: true,
-        relaxation: None,
+        ..Rule::new(
+            format!("overload.{}", other.unique),
+            vars,
+            vec![call(general, targs)],
+            Conclusion::Equal(call(specific, own)),
+        )
     })
 }
 

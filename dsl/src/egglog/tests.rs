@@ -3,7 +3,6 @@
 use super::print::{PrintOptions, print};
 use super::{compile, intern_types};
 use crate::program::{Conclusion, Guard, Program, Rule, RuleId, Var, VarKind};
-use crate::syntax::ast::Span;
 use rewright_typeprop::ops::{Laws, Op, OpParam};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::{TypeDecl, TypeParam};
@@ -66,18 +65,14 @@ fn rule(program: &mut Program, bound: &str, vars: &[(&str, bool)], left: Term, g
     let id = RuleId(program.rules.len() as u32);
     program.rules.push(Rule {
         family: id,
-        name: format!("test.rules.r{}", id.0),
-        span: Span::default(),
-        doc: vec![],
-        members: vec![],
         tparams: vec![TypeParam { name: "T".into(), bound }],
-        vars: vars.iter().map(var).collect(),
-        left: vec![left],
         guards,
-        right: Conclusion::Equal(right),
-        dynamic: false,
-        law: false,
-        relaxation: None,
+        ..Rule::new(
+            format!("test.rules.r{}", id.0),
+            vars.iter().map(var).collect(),
+            vec![left],
+            Conclusion::Equal(right),
+        )
     });
     program.rulesets.entry("test.rules".into()).or_default().push(id);
 }

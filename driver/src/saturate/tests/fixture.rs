@@ -138,21 +138,12 @@ impl Fixture {
 
     pub(super) fn rule(&mut self, ruleset: &str, name: &str, text: RuleText) -> RuleId {
         let id = RuleId(self.program.rules.len() as u32);
-        let vars = text.vars.into_iter().enumerate();
+        let vars = text.vars.into_iter().enumerate().map(|(i, kind)| Var { name: format!("v{i}"), kind }).collect();
         self.program.rules.push(Rule {
-            name: format!("test.{ruleset}.{name}"),
             family: id,
-            span: Span::default(),
-            doc: vec![],
-            members: vec![],
             tparams: text.tparams,
-            vars: vars.map(|(i, kind)| Var { name: format!("v{i}"), kind }).collect(),
-            left: text.left,
             guards: text.guards,
-            dynamic: false,
-            law: false,
-            relaxation: None,
-            right: text.right,
+            ..Rule::new(format!("test.{ruleset}.{name}"), vars, text.left, text.right)
         });
         self.program.rulesets.entry(format!("test.{ruleset}")).or_default().push(id);
         id
