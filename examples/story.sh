@@ -1,7 +1,8 @@
 # The head of every story's run.sh: `source "$(dirname "$0")/../story.sh"`.
 #
-# Gives: `$rewright`, built; `$out`, a folder that goes when the story ends; `fail`, which ends it; `check` for packs;
-# `body`, `count` and `expect` to look into functions. Stands in the story's folder afterwards.
+# Gives: `$rewright`, built; `$out`, a folder that goes when the story ends; `fail`, which ends it; `library` for its
+# C functions; `check` for packs; `body`, `count` and `expect` to look into functions. Stands in the story's folder
+# afterwards.
 set -euo pipefail
 cd "$(dirname "$0")"
 cargo build --quiet --manifest-path ../../Cargo.toml --bin rewright
@@ -11,6 +12,14 @@ out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 
 fail() { echo "story: $*" >&2; exit 1; }
+
+# library SOURCE [FLAG..]: packs, input and the shared library `libNAME.so` of the source `NAME.c` into `$out`, and
+# there: paths of libraries are relative to the pack.
+library() {
+    cp ./*.rw input.ir "$out"
+    cc -O2 -shared -fPIC -o "$out/lib${1%.c}.so" "$@"
+    cd "$out"
+}
 
 # check PACK..: every example holds. What only the input of a story uses is "never used" to its pack: warnings are
 # shown only with mistakes.

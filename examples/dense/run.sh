@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # One call for a dense layer: see README.md. Ends non-zero if what it claims does not happen.
 source "$(dirname "$0")/../story.sh"
-# Paths of libraries are relative to the pack.
-cp pack.rw input.ir "$out"
-cc -O2 -shared -fPIC -o "$out/libdense.so" dense.c -lopenblas
-cd "$out"
+library dense.c -lopenblas
 # One thread: the story is about calls, not cores.
 export OPENBLAS_NUM_THREADS=1
 

@@ -2,10 +2,7 @@
 # The solver for symmetric matrices, and eigenvalues that are there: see README.md. Ends non-zero if what it claims does
 # not happen.
 source "$(dirname "$0")/../story.sh"
-# Paths of libraries are relative to the pack.
-cp pack.rw input.ir "$out"
-cc -O2 -shared -fPIC -o "$out/libeigen.so" eigen.c -lopenblas
-cd "$out"
+library eigen.c -lopenblas
 # One thread: the story is about methods, not cores.
 export OPENBLAS_NUM_THREADS=1
 

@@ -1,10 +1,7 @@
 #!/usr/bin/env bash
 # Moves that cancel: see README.md. Ends non-zero if what it claims does not happen.
 source "$(dirname "$0")/../story.sh"
-# Paths of libraries are relative to the pack.
-cp ./*.rw input.ir "$out"
-cc -O2 -shared -fPIC -o "$out/libshapes.so" shapes.c -lm
-cd "$out"
+library shapes.c -lm
 
 echo "== The packs hold what their examples say"
 check shapes.rw pack.rw
