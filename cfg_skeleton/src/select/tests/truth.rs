@@ -3,7 +3,7 @@
 
 use super::oracle::{Random, cheaper, program};
 use super::*;
-use crate::ir::BlockId;
+use crate::ir::{BlockId, Value};
 use crate::skeleton::build_with_truth;
 use rewright_typeprop::ops::{Cost, OpParam};
 use rewright_typeprop::types::TypeDecl;
@@ -46,18 +46,24 @@ impl<'u> Case<'u> {
     }
 }
 
-#[test]
-fn a_branch_tests_what_is_as_true_and_is_there() {
-    let u = truths();
-    let mut b = Builder::new(&u, &["i32", "i32"]);
+/// A branch on `y - x`, where that is not zero returning it or `x`; with `x` and the difference.
+fn branch_on_difference(u: &Universe, returned: bool) -> (Builder<'_>, Value, Value) {
+    let mut b = Builder::new(u, &["i32", "i32"]);
     let [x, y] = [0, 1].map(|n| b.param(BlockId(0), n));
     let negated = b.op("isub", "i32", &[y, x]);
     let (left, right) = (b.block(&[]), b.block(&[]));
     b.branch(negated, (left, &[]), (right, &[]));
     b.switch_to(left);
-    b.ret(&[x]);
+    b.ret(&[if returned { negated } else { x }]);
     b.switch_to(right);
     b.ret(&[y]);
+    (b, x, negated)
+}
+
+#[test]
+fn a_branch_tests_what_is_as_true_and_is_there() {
+    let u = truths();
+    let (b, x, negated) = branch_on_difference(&u, false);
     let mut case = Case::with_truths(&b, &u);
     assert_eq!(listing(&case.optimised(), &u), ["isub"]);
     let (negated, x) = (case.input(negated), case.input(x));
@@ -71,15 +77,7 @@ fn a_branch_tests_what_is_as_true_and_is_there() {
 #[test]
 fn what_is_as_true_is_no_equal_value() {
     let u = truths();
-    let mut b = Builder::new(&u, &["i32", "i32"]);
-    let [x, y] = [0, 1].map(|n| b.param(BlockId(0), n));
-    let negated = b.op("isub", "i32", &[y, x]);
-    let (left, right) = (b.block(&[]), b.block(&[]));
-    b.branch(negated, (left, &[]), (right, &[]));
-    b.switch_to(left);
-    b.ret(&[negated]);
-    b.switch_to(right);
-    b.ret(&[y]);
+    let (b, x, negated) = branch_on_difference(&u, true);
     let mut case = Case::with_truths(&b, &u);
     let (value, plain) = (case.input(negated), case.input(x));
     case.as_true(value, plain);
