@@ -13,7 +13,7 @@
 //! **Invariant**: an entity's operands precede it in the order (segment in dominance preorder, then tree cost): an
 //! operand available in a strict dominator has a smaller segment, one in the same segment a strictly smaller cost.
 
-use super::construct::{AltId, Alternative, Choices, Demand, GroupId};
+use super::choices::{AltId, Alternative, Choices, Demand, GroupId};
 use super::place;
 use super::states::Fate;
 use super::{Def, SelectError, Selection, StatementChoice, Status, UNIT, cost};

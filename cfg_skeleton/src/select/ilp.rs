@@ -1,6 +1,6 @@
 //! The cheapest selection by the integer program: makes the product, extracts from it, and reads a selection back.
 
-use super::construct::Choices;
+use super::choices::Choices;
 use super::product::product;
 use super::{Method, Options, Selection, Status, place};
 use crate::extract::{Extraction, Highs, Limits, Solver, extract_with};

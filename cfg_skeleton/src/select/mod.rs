@@ -3,7 +3,9 @@
 //! Greedy and ILP both make one, hoisting is `Selection -> Selection`, the validator checks one and shares no
 //! code with the rest, and elaboration only prints it.
 
+mod available;
 mod calls;
+mod choices;
 mod construct;
 pub mod cost;
 mod greedy;
@@ -238,22 +240,13 @@ fn choices<'a>(
     options: &'a Options,
     tree: &'a segments::SegmentTree<'a>,
     keys: &mut keys::Keys<'a>,
-) -> construct::Choices<'a> {
+) -> choices::Choices<'a> {
     let mut kept = vec![false; skeleton.statements.len()];
     let mut round = 0;
     loop {
         let plan = states::plan(skeleton, view, universe, cfg, tree, keys, &kept);
-        let found = construct::Choices::new(
-            skeleton,
-            view,
-            universe,
-            cfg,
-            tree,
-            keys,
-            &options.cost,
-            &options.unavailable,
-            plan,
-        );
+        let found =
+            choices::Choices::new(skeleton, view, universe, cfg, tree, keys, &options.cost, &options.unavailable, plan);
         let missing = if round == PLANS { vec![] } else { found.missing() };
         if missing.is_empty() {
             return found;

@@ -1,7 +1,7 @@
 //! Where definitions stand: the segments for one node's uses, and `Selection -> Selection` changes that keep the
 //! program and do not raise its cost.
 
-use super::construct::{AltId, Choices, Demand};
+use super::choices::{AltId, Choices, Demand};
 use super::{Def, Selection, StatementChoice, cost};
 use crate::egraph::ClassId;
 use crate::ir::BlockId;

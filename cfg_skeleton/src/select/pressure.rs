@@ -10,7 +10,7 @@
 //! **Invariant**: nothing becomes alive in a block where it was not; an operand is either alive there, or computed
 //! again there itself.
 
-use super::construct::Choices;
+use super::choices::Choices;
 use super::place::{self, Definitions};
 use super::{Def, Selection, cost};
 use crate::egraph::ClassId;

@@ -28,7 +28,7 @@
 //! | 5 | 1,012 | 40 % | 1,206 | 865 | 16.9 s | optimal | 50,849 | > 20 s |
 //! | 5 | 1,988 | 10 % | 1,203 | 5 | 31 ms | optimal | 90,988 | - |
 
-use super::construct::{AltId, Choices, Demand, GroupId};
+use super::choices::{AltId, Choices, Demand, GroupId};
 use super::place::Definitions;
 use super::{Def, Selection};
 use crate::egraph::ClassId;

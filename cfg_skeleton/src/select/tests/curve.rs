@@ -11,7 +11,7 @@ use super::*;
 use crate::extract::presolve::Rules;
 use crate::extract::{Class, Graph, Limits, Node as Choice, extract};
 use crate::ir::{BlockId, OpaqueEffects, Value};
-use crate::select::construct::Choices;
+use crate::select::choices::Choices;
 use rustc_hash::FxHashMap;
 use std::io::Write;
 use std::time::{Duration, Instant};
