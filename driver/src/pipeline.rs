@@ -10,10 +10,17 @@
 //! **Invariant**: a function that goes out is the original, or is verified, comes from a validated selection, and
 //! costs less under the cost model that `rewright bench` states.
 
-use crate::saturate::{Engine, EngineError, RuleReport, SaturateOptions, print_runnable};
+mod outcome;
+mod phases;
+mod unit;
+
+pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed};
+pub use phases::{Phase, Phases, Selected};
+
+use crate::saturate::{Engine, EngineError, SaturateOptions, print_runnable};
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
-use rewright_cfg_skeleton::select::{CostModel, Effort, Method, Status};
+use rewright_cfg_skeleton::select::{CostModel, Method};
 use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_cfg_skeleton::{egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
@@ -21,10 +28,11 @@ use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
 use rewright_typeprop::{OpId, TypeStore, Universe};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
+use unit::{State, Unit};
 
 /// How many instructions and values make a batch. The steps of the standard schedule cost as much as some thousand
 /// nodes, so batches are large.
@@ -71,179 +79,6 @@ impl Default for Options {
             budget: crate::saturate::Budget::default(),
         }
     }
-}
-
-/// What became of a function.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Fate {
-    /// A cheaper one goes out.
-    Optimised,
-    /// Nothing cheaper was found; the original goes out.
-    Unchanged,
-    /// Out of scope, with the reason; the original goes out.
-    PassedThrough(String),
-    /// A bug in Rewright or a wrong rule, with the reason; the original goes out.
-    Failed(String),
-}
-
-/// What optimising one function gave.
-#[derive(Clone, Debug)]
-pub struct Outcome {
-    /// What goes out.
-    pub function: Function,
-    /// What became of it.
-    pub fate: Fate,
-    /// Static cost of the original.
-    pub cost_before: u64,
-    /// Static cost of what goes out.
-    pub cost_after: u64,
-    /// How good the selection is known to be.
-    pub status: Status,
-    /// E-nodes after saturation, in the last round.
-    pub nodes: usize,
-    /// E-classes after saturation, in the last round.
-    pub classes: usize,
-    /// Times that the function was built.
-    pub rounds: usize,
-    /// The saturation budget ended before the rules did.
-    pub exhausted: bool,
-    /// Rules that took part (where logging is on), sorted.
-    pub rules: Vec<u32>,
-    /// Statements that are gone because `unsafe` rules license it.
-    pub relaxed: Vec<Relaxed>,
-}
-
-/// A statement that is gone because a rule licenses it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Relaxed {
-    /// The operation.
-    pub operation: String,
-    /// Which of the function's calls of it this was, from 1, ..
-    pub nth: usize,
-    /// .. and of how many.
-    pub calls: usize,
-    /// The front end's number of the instruction.
-    pub origin: Option<u32>,
-    /// The rule.
-    pub rule: u32,
-}
-
-/// What became of a function of a file.
-#[derive(Clone, Debug)]
-pub struct FunctionOutcome {
-    /// As its front end writes it.
-    pub name: String,
-    /// What became of it.
-    pub fate: Fate,
-    /// The pipeline's own figures, for functions that went into it.
-    pub outcome: Option<Outcome>,
-}
-
-/// Time by phase, summed over functions and threads.
-#[derive(Clone, Debug, Default)]
-pub struct Phases {
-    /// In pipeline order.
-    pub times: BTreeMap<Phase, Duration>,
-    /// In no particular order.
-    pub selections: Vec<Selected>,
-}
-
-/// What is known of one selection.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Selected {
-    /// All of it, with its validation.
-    pub time: Duration,
-    /// How good it is.
-    pub status: Status,
-    /// The integer program, if there was one.
-    pub effort: Option<Effort>,
-}
-
-/// A phase of the pipeline, in order.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Phase {
-    /// Normalisation of loops and edges.
-    Normalise,
-    /// Function to skeleton and e-graph input.
-    Build,
-    /// Preparing rules, and emptying the e-graph.
-    Prepare,
-    /// Insertion and rules.
-    Saturate,
-    /// The saturated e-graph, read back.
-    ReadBack,
-    /// Finding and applying skeleton changes.
-    Changes,
-    /// Selection, and the independent check of it.
-    Select,
-    /// Selection to function.
-    Elaborate,
-    /// Clean-up and verification.
-    Cleanup,
-}
-
-impl Phase {
-    /// All, in order.
-    pub const ALL: [Phase; 9] = [
-        Phase::Normalise,
-        Phase::Build,
-        Phase::Prepare,
-        Phase::Saturate,
-        Phase::ReadBack,
-        Phase::Changes,
-        Phase::Select,
-        Phase::Elaborate,
-        Phase::Cleanup,
-    ];
-
-    /// As reports name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Phase::Normalise => "normalise",
-            Phase::Build => "build",
-            Phase::Prepare => "prepare",
-            Phase::Saturate => "saturate",
-            Phase::ReadBack => "read back",
-            Phase::Changes => "changes",
-            Phase::Select => "select",
-            Phase::Elaborate => "elaborate",
-            Phase::Cleanup => "cleanup",
-        }
-    }
-}
-
-impl Phases {
-    pub(crate) fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
-        let start = Instant::now();
-        let result = work();
-        *self.times.entry(phase).or_default() += start.elapsed();
-        result
-    }
-
-    /// Charges a part of one phase to another.
-    fn move_time(&mut self, from: Phase, to: Phase, time: Duration) {
-        let whole = self.times.entry(from).or_default();
-        *whole = whole.saturating_sub(time);
-        *self.times.entry(to).or_default() += time;
-    }
-
-    pub(crate) fn add(&mut self, other: &Phases) {
-        for (phase, time) in &other.times {
-            *self.times.entry(*phase).or_default() += *time;
-        }
-        self.selections.extend(&other.selections);
-    }
-}
-
-/// What optimising many functions gave.
-#[derive(Clone, Debug, Default)]
-pub struct Batch {
-    /// One per function, in order.
-    pub outcomes: Vec<Outcome>,
-    /// Time by phase.
-    pub phases: Phases,
-    /// Matches and time per rule, by rule number.
-    pub rules: BTreeMap<u32, RuleReport>,
 }
 
 /// A program of rules, ready to be applied.
@@ -583,92 +418,6 @@ fn nth_call(f: &Function, op: OpId, id: ir::InstId) -> (usize, usize) {
     let calls: Vec<_> =
         insts.filter(|i| matches!(f.inst(**i).kind, ir::InstKind::Op { op: other, .. } if other == op)).collect();
     (calls.iter().position(|i| **i == id).map_or(0, |at| at + 1), calls.len())
-}
-
-enum State {
-    Build,
-    Selected(Function),
-    Done(Fate),
-}
-
-/// One function on its way.
-struct Unit {
-    current: Function,
-    state: State,
-    status: Status,
-    /// What the selection spends on values that would else be kept in memory.
-    rematerialised: u64,
-    nodes: usize,
-    classes: usize,
-    rounds: usize,
-    exhausted: bool,
-    rules: Vec<u32>,
-    relaxed: Vec<Relaxed>,
-}
-
-impl Unit {
-    fn new(function: &Function, universe: &Universe) -> Self {
-        let state = match ir::verify::verify(function, universe).first() {
-            None => State::Build,
-            Some(error) => State::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
-        };
-        Unit {
-            current: function.clone(),
-            state,
-            status: Status::Greedy,
-            rematerialised: 0,
-            nodes: 0,
-            classes: 0,
-            rounds: 0,
-            exhausted: false,
-            rules: vec![],
-            relaxed: vec![],
-        }
-    }
-
-    fn note(&mut self, view: &EGraphView) {
-        self.rounds += 1;
-        self.nodes = view.nodes.len();
-        self.classes = view.classes.len();
-        self.exhausted |= view.exhausted;
-        self.rules.extend(view.applications.iter().map(|a| a.rule));
-        self.rules.sort_unstable();
-        self.rules.dedup();
-    }
-
-    fn finish(self, original: &Function, universe: &Universe, options: &Options) -> Outcome {
-        let cost = |f: &Function| select::cost::function_cost(&options.cost, f, universe);
-        let cost_before = cost(original);
-        let (function, fate, cost_after) = match self.state {
-            State::Selected(function) => {
-                let cost_after = cost(&function);
-                // The table prices no memory that is saved by computing a value again.
-                let comparable = cost_after.saturating_sub(self.rematerialised);
-                if comparable < cost_before || (self.rematerialised > 0 && comparable == cost_before) {
-                    (function, Fate::Optimised, cost_after)
-                } else if options.keep_if_not_cheaper {
-                    (function, Fate::Unchanged, cost_after)
-                } else {
-                    (original.clone(), Fate::Unchanged, cost_before)
-                }
-            }
-            State::Done(fate) => (original.clone(), fate, cost_before),
-            State::Build => unreachable!("the last round selects or gives up"),
-        };
-        Outcome {
-            function,
-            cost_before,
-            cost_after,
-            status: self.status,
-            nodes: self.nodes,
-            classes: self.classes,
-            rounds: self.rounds,
-            exhausted: self.exhausted,
-            rules: self.rules,
-            relaxed: if fate == Fate::Optimised || options.keep_if_not_cheaper { self.relaxed } else { vec![] },
-            fate,
-        }
-    }
 }
 
 /// Cuts functions into batches of about [`BATCH_NODES`] instructions.

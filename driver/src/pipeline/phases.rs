@@ -1,0 +1,101 @@
+//! Where the pipeline's time goes. Times are reported, never acted on.
+
+use rewright_cfg_skeleton::select::{Effort, Status};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Time by phase, summed over functions and threads.
+#[derive(Clone, Debug, Default)]
+pub struct Phases {
+    /// In pipeline order.
+    pub times: BTreeMap<Phase, Duration>,
+    /// In no particular order.
+    pub selections: Vec<Selected>,
+}
+
+/// What is known of one selection.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Selected {
+    /// All of it, with its validation.
+    pub time: Duration,
+    /// How good it is.
+    pub status: Status,
+    /// The integer program, if there was one.
+    pub effort: Option<Effort>,
+}
+
+/// A phase of the pipeline, in order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Phase {
+    /// Normalisation of loops and edges.
+    Normalise,
+    /// Function to skeleton and e-graph input.
+    Build,
+    /// Preparing rules, and emptying the e-graph.
+    Prepare,
+    /// Insertion and rules.
+    Saturate,
+    /// The saturated e-graph, read back.
+    ReadBack,
+    /// Finding and applying skeleton changes.
+    Changes,
+    /// Selection, and the independent check of it.
+    Select,
+    /// Selection to function.
+    Elaborate,
+    /// Clean-up and verification.
+    Cleanup,
+}
+
+impl Phase {
+    /// All, in order.
+    pub const ALL: [Phase; 9] = [
+        Phase::Normalise,
+        Phase::Build,
+        Phase::Prepare,
+        Phase::Saturate,
+        Phase::ReadBack,
+        Phase::Changes,
+        Phase::Select,
+        Phase::Elaborate,
+        Phase::Cleanup,
+    ];
+
+    /// As reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Normalise => "normalise",
+            Phase::Build => "build",
+            Phase::Prepare => "prepare",
+            Phase::Saturate => "saturate",
+            Phase::ReadBack => "read back",
+            Phase::Changes => "changes",
+            Phase::Select => "select",
+            Phase::Elaborate => "elaborate",
+            Phase::Cleanup => "cleanup",
+        }
+    }
+}
+
+impl Phases {
+    pub(crate) fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        *self.times.entry(phase).or_default() += start.elapsed();
+        result
+    }
+
+    /// Charges a part of one phase to another.
+    pub(super) fn move_time(&mut self, from: Phase, to: Phase, time: Duration) {
+        let whole = self.times.entry(from).or_default();
+        *whole = whole.saturating_sub(time);
+        *self.times.entry(to).or_default() += time;
+    }
+
+    pub(crate) fn add(&mut self, other: &Phases) {
+        for (phase, time) in &other.times {
+            *self.times.entry(*phase).or_default() += *time;
+        }
+        self.selections.extend(&other.selections);
+    }
+}
