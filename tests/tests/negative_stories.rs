@@ -11,6 +11,7 @@ fn fill(x: Item) -> Item effects allocates(heap) cost 50
 fn sort(x: Item) -> Item effects allocates(heap) cost 40
 fn lock(m: Item) -> Item effects io cost 10
 fn unlock(m: Item) -> Item effects io cost 10
+fn wait(x: Item) -> Item effects diverges cost 10
 fn get() -> Item effects reads(cell) cost 3
 fn put(x: Item) -> () effects writes(cell) cost 3
 fn look(x: Item) -> Item pure cost 5
@@ -124,6 +125,72 @@ els:
         let done = Optimised::new(&with(rules), &module);
         assert_eq!(done.operations("f"), ["lock", "unlock"], "{}", done.text("f"));
         assert!(done.relaxed("f").is_empty());
+    }
+}
+
+/// Two statements go together where control comes from the one to the other, each time, and not otherwise.
+#[test]
+fn lock_and_unlock_go_around_branches_only_as_a_pair() {
+    let rules = "
+unsafe rule unlock_lock(m: Item): unlock(lock(m)) => m removes io because \"nothing happens in between\"
+";
+    // What stands between the lock and `%u = unlock %l`, whether the two may go, and what stays.
+    let cases = [
+        ("diamond", "br %c, then, els\nthen:\n  jump join\nels:\n  %a = sort %m\n  jump join\njoin:", true),
+        ("switch", "switch %c, [one, two], one\none:\n  jump join\ntwo:\n  jump join\njoin:", true),
+        ("early return", "br %c, leave, stay\nleave:\n  return %m\nstay:", false),
+        ("trap", "br %c, leave, stay\nleave:\n  trap 1\nstay:", false),
+        ("check", "check.trapnz %c, 1", false),
+        ("may not return", "%a = wait %m", false),
+        ("io", "%a = lock %m", true),
+        ("loop between", "jump loop\nloop:\n  br %c, loop, out\nout:", false),
+        ("one arm", "br %c, then, els\nels:\n  return %m\nthen:", false),
+        ("endless loop aside", "br %c, round, on\nround:\n  jump round\non:", false),
+    ];
+    for (name, between, together) in cases {
+        let module = format!(
+            "func %f(%m: Item, %c: i32) -> Item {{\n  %l = lock %m\n  {between}\n  %u = unlock %l\n  return %u\n}}\n"
+        );
+        let done = Optimised::new(&with(rules), &module);
+        let gone: &[&str] = if together { &["lock", "unlock"] } else { &[] };
+        assert_eq!(done.relaxed("f"), gone, "{name}\n{}", done.text("f"));
+    }
+}
+
+#[test]
+fn a_lock_before_a_loop_is_not_that_of_an_unlock_in_it() {
+    let rules = "
+unsafe rule unlock_lock(m: Item): unlock(lock(m)) => m removes io because \"nothing happens in between\"
+";
+    let module = "
+func %f(%m: Item, %c: i32) -> Item {
+  %l = lock %m
+  jump loop
+loop:
+  %u = unlock %l
+  br %c, loop, out
+out:
+  return %u
+}
+";
+    let done = Optimised::new(&with(rules), module);
+    assert_eq!(done.operations("f"), ["lock", "unlock"], "{}", done.text("f"));
+}
+
+/// Even where no way out of the loop leads past the unlock, a lock may be executed again before it.
+#[test]
+fn lock_and_unlock_of_one_iteration_go_if_none_is_skipped() {
+    let rules = "
+unsafe rule unlock_lock(m: Item): unlock(lock(m)) => m removes io because \"nothing happens in between\"
+";
+    for (name, target, together) in [("both arms unlock", "on", true), ("one goes round again", "latch", false)] {
+        let module = format!(
+            "func %f(%m: Item, %c: i32, %d: i32) -> Item {{\n  jump loop\nloop:\n  %l = lock %m\n  br %c, {target}, arm
+arm:\n  jump on\non:\n  %u = unlock %l\n  br %d, latch, out\nlatch:\n  jump loop\nout:\n  return %m\n}}\n"
+        );
+        let done = Optimised::new(&with(rules), &module);
+        let gone: &[&str] = if together { &["lock", "unlock"] } else { &[] };
+        assert_eq!(done.relaxed("f"), gone, "{name}\n{}", done.text("f"));
     }
 }
 

@@ -5,10 +5,11 @@
 //! segment before the statement and nowhere else, since only there the site's state is live. A statement that must
 //! stay demands that class; the result of one that may go demands it wherever it is wanted.
 
-use crate::egraph::{ClassId, EGraphView};
+use crate::egraph::{ClassId, EGraphView, Head};
 use crate::ir::{BlockId, Cfg};
-use crate::skeleton::{SiteId, Skeleton, StatementKind};
-use rustc_hash::FxHashMap;
+use crate::skeleton::{CheckKey, SiteId, Skeleton, StatementKind};
+use rewright_typeprop::Universe;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
 /// The class of what is executed at a site.
@@ -25,7 +26,7 @@ pub(crate) struct Licences {
 impl Licences {
     /// A statement that only allocates goes by itself. All others that one match of a rule lets go, go together:
     /// `unlock(lock(m)) => m` must not leave a lock. For that, they must be executed together in the first place.
-    pub(crate) fn new(skeleton: &Skeleton, view: &EGraphView, cfg: &Cfg) -> Self {
+    pub(crate) fn new(skeleton: &Skeleton, view: &EGraphView, universe: &Universe, cfg: &Cfg) -> Self {
         let mut companions: Vec<Option<Vec<SiteId>>> = vec![None; skeleton.statements.len()];
         let mut sites: FxHashMap<ClassId, (SiteId, bool)> = FxHashMap::default();
         for (i, statement) in skeleton.statements.iter().enumerate() {
@@ -43,7 +44,7 @@ impl Licences {
         }
         for ((root, _), members) in &matches {
             let Some((root, _)) = sites.get(root) else { continue };
-            if members.iter().all(|site| together(skeleton, cfg, *site, *root)) {
+            if members.iter().all(|site| together(skeleton, view, universe, cfg, (*site, *root), members)) {
                 for site in members {
                     let others = companions[site.index()].get_or_insert_default();
                     others.extend(members.iter().filter(|other| *other != site));
@@ -81,25 +82,73 @@ impl Licences {
     }
 }
 
-/// Is the second statement executed exactly when the first one is?
-fn together(skeleton: &Skeleton, cfg: &Cfg, site: SiteId, root: SiteId) -> bool {
+/// Is a statement executed exactly when the root of a match is, once before each time? The two must be
+/// *control-equivalent*: the first one dominates the second, is post-dominated by it, and lies in the same innermost
+/// loop (Ferrante, Ottenstein, Warren, "The Program Dependence Graph and Its Use in Optimization", 1987: they have
+/// the same control dependences). Dominance knows neither of paths that go round before they get there (`continue`
+/// between a lock and its unlock) nor of what ends or never ends in between, so nothing on the way may do that:
+/// no back edge, and no statement that may trap or not return. Other members of the match go with the two.
+fn together(
+    skeleton: &Skeleton,
+    view: &EGraphView,
+    universe: &Universe,
+    cfg: &Cfg,
+    (site, root): (SiteId, SiteId),
+    members: &[SiteId],
+) -> bool {
     let (a, b) = (skeleton.statement(site).block, skeleton.statement(root).block);
-    site == root || if a == b { site < root } else { leads_to(skeleton, cfg, a, b) }
-}
-
-/// Is `to` executed once whenever `from` is, and never otherwise? Asked of straight lines only; what lies around a
-/// branch is refused.
-fn leads_to(skeleton: &Skeleton, cfg: &Cfg, from: BlockId, to: BlockId) -> bool {
-    let mut at = from;
-    for _ in 0..skeleton.blocks.len() {
-        let [edge] = &skeleton.blocks[at.index()].edges[..] else { return false };
-        if cfg.predecessors(edge.target).len() != 1 {
+    let goes_on = |mut sites: std::ops::Range<u32>| {
+        sites.all(|s| members.contains(&SiteId(s)) || goes_on(skeleton, view, universe, SiteId(s)))
+    };
+    if a == b {
+        return site <= root && (site == root || goes_on(site.0 + 1..root.0));
+    }
+    let equivalent = cfg.dominates(a, b) && cfg.post_dominates(b, a) && cfg.loop_of(a) == cfg.loop_of(b);
+    let sites = |block: BlockId| {
+        let data = &skeleton.blocks[block.index()];
+        data.first_site..data.first_site + data.sites
+    };
+    if !equivalent || !goes_on(site.0 + 1..sites(a).end) || !goes_on(sites(b).start..root.0) {
+        return false;
+    }
+    let (mut work, mut seen) = (vec![a], FxHashSet::default());
+    while let Some(from) = work.pop() {
+        let data = &skeleton.blocks[from.index()];
+        // An opaque terminator may end the function.
+        if data.observes || cfg.is_irreducible(from) {
             return false;
         }
-        at = edge.target;
-        if at == to {
-            return true;
+        for to in data.edges.iter().map(|edge| edge.target) {
+            if cfg.is_back_edge(from, to) {
+                return false;
+            }
+            if to != b && seen.insert(to) {
+                if !goes_on(sites(to)) {
+                    return false;
+                }
+                work.push(to);
+            }
         }
     }
-    false
+    true
+}
+
+/// Does control always come out of this statement?
+fn goes_on(skeleton: &Skeleton, view: &EGraphView, universe: &Universe, site: SiteId) -> bool {
+    match &skeleton.statement(site).kind {
+        StatementKind::Opaque { observes, writes, .. } => !observes && !writes,
+        StatementKind::Write { trap, .. } => trap.is_none(),
+        StatementKind::Call { node, .. } => match skeleton.input.nodes[node.index()].head {
+            Head::Op(op) => {
+                let effects = &universe.ops.get(op).effects;
+                !effects.traps && !effects.diverges
+            }
+            _ => false,
+        },
+        StatementKind::Check { observes: false, .. } => true,
+        StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. } => {
+            view.class(view.class_of(*condition)).constant == Some(0)
+        }
+        StatementKind::Check { key: CheckKey::Operation { .. }, .. } => false,
+    }
 }

@@ -103,7 +103,7 @@ pub(crate) fn plan(
         fates: vec![Fate::Drop; skeleton.statements.len()],
         live: original.clone(),
         known: vec![vec![]; keys.len()],
-        licences: Licences::new(skeleton, view, cfg),
+        licences: Licences::new(skeleton, view, universe, cfg),
     };
     let desynced = vec![FxHashMap::default(); original.len()];
     let forced = vec![false; skeleton.statements.len()];

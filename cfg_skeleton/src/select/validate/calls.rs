@@ -4,7 +4,7 @@ use super::{Validator, Violation};
 use crate::egraph::{ClassId, Head, NodeId};
 use crate::ir::BlockId;
 use crate::select::Def;
-use crate::skeleton::{SegmentId, SiteId, StatementKind};
+use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
 use rustc_hash::FxHashSet;
 
 impl Validator<'_> {
@@ -68,29 +68,79 @@ impl Validator<'_> {
         let Some((own, harmless)) = call(site) else { return false };
         self.view.licences.iter().filter(|licence| licence.site == own).any(|licence| {
             let members = self.view.licences.iter().filter(|l| l.root == licence.root && l.rule == licence.rule);
-            let mut members = members.filter_map(|l| at(l.site)).filter(|s| call(*s).is_some_and(|own| !own.1));
+            let members = members.filter_map(|l| at(l.site)).filter(|s| call(*s).is_some_and(|own| !own.1));
+            let members: Vec<SiteId> = members.collect();
             let root = at(licence.root);
-            let goes = |s: SiteId| !self.executed(s) && root.is_some_and(|root| s == root || self.together(s, root));
-            harmless || members.all(goes)
+            let with_root = |s: SiteId| root.is_some_and(|root| s == root || self.together(s, root, &members));
+            harmless || members.iter().all(|s| !self.executed(*s) && with_root(*s))
         })
     }
 
-    /// Backwards from `b`, there is only one way, and it comes from `a`, from which there is only one way, too.
-    fn together(&self, a: SiteId, b: SiteId) -> bool {
-        let (from, mut at): (BlockId, BlockId) = (self.skeleton.statement(a).block, self.skeleton.statement(b).block);
-        if from == at {
-            return a < b;
-        }
-        for _ in 0..self.skeleton.blocks.len() {
-            let [up] = self.flow.predecessors(at)[..] else { return false };
-            if self.skeleton.blocks[up.index()].edges.len() != 1 {
-                return false;
+    /// Between `a` and `b` control has one way in, one way out, does not go round, and does not stop: every path from
+    /// `a` comes to `b`, and every path to `b` comes from `a`. Statements in `gone` are as good as not there.
+    fn together(&self, a: SiteId, b: SiteId, gone: &[SiteId]) -> bool {
+        let (from, to): (BlockId, BlockId) = (self.skeleton.statement(a).block, self.skeleton.statement(b).block);
+        let blocks = if from == to { (a < b).then(Vec::new) } else { self.region(from, to) };
+        let Some(blocks) = blocks else { return false };
+        let on_the_way = |site: &SiteId| {
+            let block = self.skeleton.statement(*site).block;
+            match (block == from, block == to) {
+                (true, true) => a < *site && *site < b,
+                (true, false) => a < *site,
+                (false, true) => *site < b,
+                (false, false) => blocks.contains(&block),
             }
-            if up == from {
-                return true;
+        };
+        let mut sites = (0..self.skeleton.statements.len() as u32).map(SiteId).filter(on_the_way);
+        sites.all(|site| gone.contains(&site) || self.comes_out(site))
+    }
+
+    /// The blocks between two, if they form a region without cycles that is entered from the first only and left to
+    /// the second only.
+    fn region(&self, from: BlockId, to: BlockId) -> Option<Vec<BlockId>> {
+        let mut blocks = vec![];
+        // Depth first, so that an edge to a block that is being left open closes a cycle.
+        let mut open = vec![(from, 0)];
+        while let Some((block, edge)) = open.last_mut() {
+            let data = &self.skeleton.blocks[block.index()];
+            if data.edges.is_empty() || data.observes {
+                return None;
             }
-            at = up;
+            let Some(next) = data.edges.get(*edge).map(|edge| edge.target) else {
+                blocks.extend(open.pop().map(|(block, _)| block));
+                continue;
+            };
+            *edge += 1;
+            if open.iter().any(|(block, _)| *block == next) {
+                return None;
+            }
+            if next != to && !blocks.contains(&next) {
+                open.push((next, 0));
+            }
         }
-        false
+        let entry = self.skeleton.layout[0];
+        let entered_inside = |block: BlockId| {
+            block != entry && self.flow.predecessors(block).iter().all(|before| blocks.contains(before))
+        };
+        let closed = blocks.iter().all(|block| *block == from || entered_inside(*block)) && entered_inside(to);
+        closed.then_some(blocks)
+    }
+
+    /// A statement neither traps nor keeps control for ever.
+    fn comes_out(&self, site: SiteId) -> bool {
+        match &self.skeleton.statement(site).kind {
+            StatementKind::Opaque { observes, writes, .. } => !(*observes || *writes),
+            StatementKind::Check { key: CheckKey::Condition { condition, .. }, .. }
+                if self.view.class(self.class_of(*condition)).constant == Some(0) =>
+            {
+                true
+            }
+            StatementKind::Check { .. } | StatementKind::Write { .. } => self.said(site),
+            StatementKind::Call { node, .. } => {
+                let Head::Op(op) = self.original(*node).head else { return false };
+                let effects = &self.universe.ops.get(op).effects;
+                !(effects.traps || effects.diverges)
+            }
+        }
     }
 }
