@@ -63,6 +63,8 @@ pub struct Options {
     pub threads: usize,
     /// Budgets of one unit.
     pub budget: crate::saturate::Budget,
+    /// Operations that no selection may compute, beside those that the back end cannot write.
+    pub unavailable: BTreeSet<OpId>,
 }
 
 impl Default for Options {
@@ -77,6 +79,7 @@ impl Default for Options {
             keep_if_not_cheaper: false,
             threads: 1,
             budget: crate::saturate::Budget::default(),
+            unavailable: BTreeSet::new(),
         }
     }
 }
@@ -368,7 +371,7 @@ impl Optimiser {
             cost: options.cost.clone(),
             budget: options.effort,
             solver: options.solver.clone(),
-            unavailable: self.unwritable.clone(),
+            unavailable: self.unwritable.union(&options.unavailable).copied().collect(),
             registers: Some(select::Registers::X86_64),
         };
         let (selection, effort) = phases

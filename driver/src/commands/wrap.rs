@@ -114,6 +114,9 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
     for (reason, n) in &facts.reasons {
         let _ = writeln!(text, "{n:>6}  {reason}");
     }
+    for (function, n) in &facts.narrowed {
+        let _ = writeln!(text, "{n:>6}  calls of {function}: the packs say that it does less than LLVM knows");
+    }
     let mut rules: Vec<_> = facts.rules.iter().collect();
     rules.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), *name));
     if !rules.is_empty() {

@@ -16,6 +16,7 @@
 //! came in equals it on all values.
 
 mod blocks;
+mod calls;
 mod memory;
 mod operations;
 mod values;
@@ -51,6 +52,12 @@ pub enum ExportError {
     /// An address that is not that of a pointer.
     #[error("an access goes to an address that no pointer gave")]
     Address,
+    /// See [`super::import`]: whoever is a C function is not rewritten by what packs say of it.
+    #[error("a call of {0}, which this file defines")]
+    Defined(String),
+    /// How they are passed, only a declaration tells.
+    #[error("{0} takes or gives integers below 32 bits, and the file does not declare it")]
+    Undeclared(String),
     /// A payload that import did not make.
     #[error("payload {0:?} is unknown")]
     Payload(PayloadId),
@@ -93,6 +100,7 @@ pub fn export(
         file,
         definition,
         names,
+        universe,
         original: &original,
         faithful: &faithful,
         needed,
@@ -172,6 +180,7 @@ pub(super) struct Exporter<'a> {
     file: &'a File,
     definition: &'a Definition,
     names: &'a Names,
+    universe: &'a Universe,
     original: &'a Original<'a>,
     faithful: &'a Faithful<'a>,
     needed: Vec<bool>,

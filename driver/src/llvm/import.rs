@@ -9,9 +9,12 @@
 //! * Constants that are no numbers (addresses of globals, `undef`, constant expressions) are further parameters.
 //! * Offsets into objects with constant indices are bytes from the object that they start from; an access goes to
 //!   the address of that object, and has the offset beside it.
+//! * Calls of C functions that packs declare are operations ([`calls`]).
 //! * A `switch` is one on the position of the case, which an opaque instruction gives: [`Source::Cases`].
 //!
 //! **Invariant**: every instruction but constants has as its origin its own number in the imported function.
+
+mod calls;
 
 use super::body::{Body, Instruction, Operand, Shape, read};
 use super::constants;
@@ -58,6 +61,8 @@ pub struct Payloads {
     pub blocks: Vec<usize>,
     /// Parameters of the entry beyond the function's own.
     pub leaves: Vec<Operand>,
+    /// C functions of which packs say that they do less than LLVM knows, by call.
+    pub narrowed: Vec<String>,
 }
 
 /// A function and what was kept of its original.
@@ -142,6 +147,7 @@ pub fn import(file: &File, definition: &Definition, names: &Names, types: &mut T
         places: FxHashMap::default(),
         labels: FxHashMap::default(),
         block_ids: FxHashMap::default(),
+        pointers: FxHashMap::default(),
         shared: FxHashMap::default(),
         leaves: FxHashMap::default(),
     };
@@ -161,6 +167,8 @@ pub(super) struct Importer<'a, 't> {
     places: FxHashMap<&'a str, Place>,
     labels: FxHashMap<&'a str, usize>,
     block_ids: FxHashMap<usize, BlockId>,
+    /// Local names of pointers to something that packs name.
+    pointers: FxHashMap<&'a str, Ty>,
     /// Payloads of pure opaque instructions, by text and types of operands.
     shared: FxHashMap<(Vec<String>, Vec<Ty>), PayloadId>,
     leaves: FxHashMap<Operand, Value>,
@@ -179,6 +187,7 @@ impl<'a> Importer<'a, '_> {
             }
         }
         let reachable = self.reachable()?;
+        self.pointers = self.named_pointers();
         for b in reachable.iter().copied() {
             let id = self.out.add_block();
             self.block_ids.insert(b, id);
@@ -193,7 +202,10 @@ impl<'a> Importer<'a, '_> {
         for b in reachable.iter().copied() {
             for instruction in &self.body.blocks[b].instructions {
                 if let (Some(name), None) = (&instruction.result, self.same_value(instruction)) {
-                    let value = self.new_value(&instruction.ty);
+                    let value = match self.pointers.get(name.as_str()) {
+                        Some(ty) => self.new_typed(&instruction.ty, *ty),
+                        None => self.new_value(&instruction.ty),
+                    };
                     self.payloads.locals.insert(name.clone(), value);
                     if let Shape::Phi(_) = instruction.shape {
                         self.out.blocks[self.block_ids[&b].index()].params.push(value);
@@ -227,6 +239,10 @@ impl<'a> Importer<'a, '_> {
 
     fn new_value(&mut self, ty: &Type) -> Value {
         let ours = self.types.ty(ty);
+        self.new_typed(ty, ours)
+    }
+
+    fn new_typed(&mut self, ty: &Type, ours: Ty) -> Value {
         self.payloads.types.push(ty.clone());
         self.out.add_value(ours)
     }
@@ -360,7 +376,9 @@ impl<'a> Importer<'a, '_> {
         match &instruction.shape {
             Shape::Plain(operands) => self.plain(block, place, instruction, operands),
             Shape::Call { callee: Some(callee), args, bundles: false, .. } => {
-                let Some((spelling, written)) = self.names.intrinsic(callee) else { return Ok(false) };
+                let Some((spelling, written)) = self.names.intrinsic(callee) else {
+                    return self.call(block, place, instruction, callee, args);
+                };
                 let operands = match (written, &args[..]) {
                     (Written::Rotate, [x, y, n]) if x == y => vec![x.clone(), n.clone()],
                     (Written::Rotate, _) => return Ok(false),

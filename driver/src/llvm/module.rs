@@ -61,8 +61,12 @@ pub struct Definition {
     pub body: Range<usize>,
     /// Parameters in order.
     pub parameters: Vec<Parameter>,
+    /// Words before that: linkage, calling convention, attributes of the result.
+    pub before: Vec<String>,
     /// The type of its result.
     pub result: Type,
+    /// It takes further arguments.
+    pub variadic: bool,
     /// Attributes, groups resolved.
     pub attributes: Vec<String>,
 }
@@ -74,6 +78,8 @@ pub struct File {
     pub text: String,
     /// Functions with bodies, in order.
     pub functions: Vec<Definition>,
+    /// Functions without bodies, by name.
+    pub declarations: FxHashMap<String, Definition>,
     /// Attributes of declared and defined functions, groups resolved.
     pub attributes: FxHashMap<String, Vec<String>>,
     /// Attribute groups: `#3`.
@@ -102,6 +108,7 @@ pub fn read(text: String) -> Result<File, ReadError> {
     let mut file = File {
         text: String::new(),
         functions: vec![],
+        declarations: FxHashMap::default(),
         attributes: FxHashMap::default(),
         groups: FxHashMap::default(),
         named: Named::default(),
@@ -133,7 +140,8 @@ pub fn read(text: String) -> Result<File, ReadError> {
             return Err(ReadError::Head { line: number + 1, reason });
         } else if bare.starts_with("declare ") {
             if let Ok(function) = definition(bare) {
-                declared.push((function.name, function.attributes));
+                declared.push((function.name.clone(), function.attributes.clone()));
+                file.declarations.insert(function.name.clone(), function);
             }
         } else if bare.starts_with("attributes #") {
             let tokens = tokens(bare);
@@ -253,7 +261,7 @@ fn definition(head: &str) -> Result<Definition, String> {
     while cursor.kind() == Some(Kind::Metadata) {
         cursor.skip();
     }
-    skip_to_type(&mut cursor);
+    let before = skip_to_type(&mut cursor);
     let result = types::parse(&mut cursor)?;
     if cursor.kind() != Some(Kind::Global) {
         return Err(format!("no name of a function at `{}`", cursor.text()));
@@ -262,9 +270,13 @@ fn definition(head: &str) -> Result<Definition, String> {
     cursor.skip();
     cursor.expect("(")?;
     let mut parameters: Vec<Parameter> = vec![];
-    let mut unnamed = 0;
+    let (mut unnamed, mut variadic) = (0, false);
     while !cursor.is_done() && cursor.text() != ")" {
-        if cursor.eat(",") || cursor.eat("...") {
+        if cursor.eat("...") {
+            variadic = true;
+            continue;
+        }
+        if cursor.eat(",") {
             continue;
         }
         let ty = types::parse(&mut cursor)?;
@@ -290,7 +302,7 @@ fn definition(head: &str) -> Result<Definition, String> {
             cursor.skip();
         }
     }
-    Ok(Definition { name, line: 0, body: 0..0, parameters, result, attributes: list })
+    Ok(Definition { name, line: 0, body: 0..0, parameters, before, result, variadic, attributes: list })
 }
 
 fn named_type(line: &str, named: &mut Named) {

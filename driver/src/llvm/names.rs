@@ -2,7 +2,7 @@
 //!
 //! A pack says `@llvm("add")`, `@llvm("icmp slt")`, `@llvm("llvm.ctpop")`; [`Written`] is how an operation of that
 //! spelling is written. Some spellings stand for an instruction with a constant in it: `sub 0` negates, `xor -1`
-//! complements.
+//! complements. `@llvm("@sin")`, or else `@link("libm.so.6", "sin")`, is the C function of that name.
 //!
 //! **Invariant**: an operation here means the same as what is written for it, on all values, where nothing is
 //! poison. Instructions that are narrower (shifts beyond the width, conversions out of range) are either written
@@ -11,7 +11,8 @@
 use super::grammar::{self, Form};
 use super::types::Type;
 use crate::signatures::Signatures;
-use rewright_typeprop::{OpId, Repr, Scalar, Ty, Universe};
+use rewright_typeprop::{OpId, Repr, Scalar, Ty, TypeStore, Universe};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -32,6 +33,8 @@ pub mod spelling {
     pub const NARROW: &str = "trunc";
     /// Bit by bit.
     pub const AND: &str = "and";
+    /// A pointer as one to what a function that takes it names.
+    pub const POINTER: &str = "bitcast ptr";
 }
 
 /// What becomes of an instruction on truth values, which are 8-bit integers that are 0 or 1 here.
@@ -121,6 +124,10 @@ pub enum Written {
     Load,
     /// `store T v, ptr p, align n`
     Store,
+    /// `bitcast ptr p to ptr`
+    Pointer,
+    /// `call T @f(T x, ...)`: a C function.
+    Call,
 }
 
 /// Instructions that are poison where the total operation of another spelling is not.
@@ -142,12 +149,14 @@ impl Written {
             ("sub", "0") => Written::With("0"),
             ("xor", "-1") => Written::With("-1"),
             ("sext", "i1") => Written::Mask,
+            ("bitcast", "ptr") => Written::Pointer,
             ("icmp" | "fcmp", _) if !rest.is_empty() => return Some((spelling.into(), Written::Compare)),
             (_, rest) if !rest.is_empty() => return None,
             ("shl" | "lshr" | "ashr", _) => Written::Shift,
             ("srem", _) => Written::SignedRemainder,
             ("llvm.fshl" | "llvm.fshr", _) => Written::Rotate,
             ("llvm.fptosi.sat" | "llvm.fptoui.sat", _) => Written::Conversion,
+            (name, _) if name.starts_with('@') => Written::Call,
             (name, _) if TOTAL_IF_FALSE.contains(&name) => Written::Intrinsic(", i1 false"),
             (name, _) if name.starts_with("llvm.") => Written::Intrinsic(""),
             (name, _) => match grammar::form(name)? {
@@ -173,6 +182,10 @@ pub struct Names {
     signatures: Signatures<String>,
     /// By `OpId`.
     written: Vec<Option<(String, Written)>>,
+    /// C functions, each with the operations that it is, in the order in which packs declare them.
+    functions: FxHashMap<String, Vec<OpId>>,
+    /// See [`spelling::POINTER`].
+    pointer: Option<OpId>,
     /// Declared spellings that are none of LLVM's: (operation, spelling).
     pub unknown: Vec<(String, String)>,
 }
@@ -204,12 +217,24 @@ impl Names {
                 signatures.push((ty, Repr::Scalar(scalar)));
             }
         }
-        let mut names = Names { scalars, signatures: Signatures::new(signatures), written: vec![], unknown: vec![] };
+        let mut names = Names {
+            scalars,
+            signatures: Signatures::new(signatures),
+            written: vec![],
+            functions: FxHashMap::default(),
+            pointer: None,
+            unknown: vec![],
+        };
         let Universe { types, ops, .. } = universe;
         for (id, op) in ops.iter() {
-            let spelling = op.names.get(FRONT_END);
+            let linked = op.link.as_ref().map(|link| format!("@{}", link.symbol));
+            let spelling = op.names.get(FRONT_END).or(linked.as_ref());
             let written = spelling.and_then(|s| Written::parse(s));
             match (spelling, &written) {
+                (Some(function), Some((_, Written::Call))) => {
+                    names.functions.entry(function.clone()).or_default().push(id);
+                }
+                (Some(_), Some((_, Written::Pointer))) => names.pointer = Some(id),
                 (Some(spelling), Some(_)) => names.signatures.declare(spelling.clone(), id, op, types),
                 (Some(spelling), None) => names.unknown.push((op.unique.clone(), spelling.clone())),
                 (None, _) => {}
@@ -225,14 +250,31 @@ impl Names {
         self.scalars.iter().find(|(t, _)| t == ty).map(|(_, ours)| *ours)
     }
 
-    /// The LLVM type behind one of ours.
-    pub fn llvm_type(&self, ty: Ty) -> Option<&Type> {
-        self.scalars.iter().find(|(_, ours)| *ours == ty).map(|(t, _)| t)
+    /// The LLVM type behind one of ours. What packs declare below `ptr` is a pointer.
+    pub fn llvm_type(&self, ty: Ty, types: &TypeStore) -> Option<&Type> {
+        let exact = self.scalars.iter().find(|(_, ours)| *ours == ty);
+        let found = exact.or_else(|| self.scalars.iter().find(|(t, o)| *t == Type::Ptr && types.is_subtype(ty, *o)));
+        found.map(|(t, _)| t)
+    }
+
+    /// The operations that a C function is.
+    pub fn functions(&self, symbol: &str) -> &[OpId] {
+        self.functions.get(symbol).map_or(&[], Vec::as_slice)
+    }
+
+    /// The operation that takes a pointer for one to something.
+    pub fn pointer(&self) -> Option<OpId> {
+        self.pointer
     }
 
     /// The machine representation of one of our types.
     pub fn scalar(&self, ty: Ty) -> Option<Scalar> {
         self.signatures.repr(ty)?.scalar()
+    }
+
+    /// Operations that are the C functions of these names.
+    pub fn operations<'n>(&self, symbols: impl Iterator<Item = &'n str>) -> BTreeSet<OpId> {
+        symbols.flat_map(|symbol| self.functions(symbol)).copied().collect()
     }
 
     /// How an operation is written.

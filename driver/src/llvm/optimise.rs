@@ -33,6 +33,8 @@ pub struct FileOutcome {
     pub import: Duration,
     /// See `import`.
     pub export: Duration,
+    /// C functions of which packs say that they do less than LLVM knows, with the number of such calls.
+    pub narrowed: BTreeMap<String, u64>,
     /// Matches and time per rule.
     pub rules: BTreeMap<u32, RuleReport>,
     /// The packs' universe with the file's types.
@@ -80,13 +82,22 @@ impl LlvmOptimiser {
         let start = Instant::now();
         let (imported, universe) = self.import(file, wanted);
         let import = start.elapsed();
-        let functions: Vec<Function> =
-            imported.iter().flatten().filter_map(|i| i.as_ref().ok().map(|i| i.function.clone())).collect();
+        let mut narrowed = BTreeMap::new();
+        for function in imported.iter().flatten().flatten().flat_map(|i| &i.payloads.narrowed) {
+            *narrowed.entry(function.clone()).or_default() += 1;
+        }
+        // A rule must not make a C function call itself.
+        let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
+        let options = &Options { unavailable: own, ..options.clone() };
+        let understood = || imported.iter().flatten().flatten();
+        let functions: Vec<Function> = understood().map(|i| i.function.clone()).collect();
+        // Of calls that packs know more of, moving and sharing is what LLVM cannot do.
+        let more_is_known: Vec<bool> = understood().map(|i| !i.payloads.narrowed.is_empty()).collect();
         let Batch { mut outcomes, phases, rules } = match self.optimiser.schedule(options) {
             Some(_) => self.optimiser.optimise(&functions, &universe, options),
             None => Batch::default(),
         };
-        self.compare(&mut outcomes, &functions, &universe, options);
+        self.compare(&mut outcomes, &functions, &more_is_known, &universe, options);
         let start = Instant::now();
         let mut outcomes = outcomes.into_iter();
         let (mut replaced, mut functions, mut declarations) = (vec![], vec![], BTreeSet::new());
@@ -120,12 +131,20 @@ impl LlvmOptimiser {
         let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
         let declarations: Vec<String> = declarations.into_iter().collect();
         let text = write(file, &replaced, &declarations);
-        FileOutcome { text, functions, phases, import, export: start.elapsed(), rules, universe }
+        FileOutcome { text, functions, phases, import, export: start.elapsed(), narrowed, rules, universe }
     }
 
     /// Takes back what would have become as cheap without rules.
-    fn compare(&self, outcomes: &mut [Outcome], functions: &[Function], universe: &Universe, options: &Options) {
-        let cheaper: Vec<usize> = (0..outcomes.len()).filter(|i| outcomes[*i].fate == Fate::Optimised).collect();
+    fn compare(
+        &self,
+        outcomes: &mut [Outcome],
+        functions: &[Function],
+        more_is_known: &[bool],
+        universe: &Universe,
+        options: &Options,
+    ) {
+        let suspect = |i: &usize| outcomes[*i].fate == Fate::Optimised && !more_is_known[*i];
+        let cheaper: Vec<usize> = (0..outcomes.len()).filter(suspect).collect();
         let originals: Vec<Function> = cheaper.iter().map(|i| functions[*i].clone()).collect();
         // No schedule has this name, so no rule fires.
         let without = Options { schedule: Some(String::new()), log: false, ..options.clone() };

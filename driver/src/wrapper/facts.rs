@@ -36,6 +36,8 @@ pub struct Facts {
     pub failed: u64,
     /// Why commands, files and functions went as they came, and how often.
     pub reasons: BTreeMap<String, u64>,
+    /// C functions of which packs say that they do less than LLVM knows, with the number of such calls.
+    pub narrowed: BTreeMap<String, u64>,
     /// Matches by rule.
     pub rules: BTreeMap<String, u64>,
     /// Wall time by phase.
@@ -46,6 +48,7 @@ impl Facts {
     /// The facts of a file that went through the pipeline.
     pub fn of(outcome: &FileOutcome, program: &Program) -> Self {
         let mut facts = Facts { files: 1, functions: outcome.functions.len() as u64, ..Facts::default() };
+        facts.narrowed.clone_from(&outcome.narrowed);
         for function in &outcome.functions {
             match &function.fate {
                 Fate::Optimised => facts.optimised += 1,
@@ -95,6 +98,9 @@ impl Facts {
         self.failed += other.failed;
         for (reason, n) in &other.reasons {
             *self.reasons.entry(reason.clone()).or_default() += n;
+        }
+        for (function, n) in &other.narrowed {
+            *self.narrowed.entry(function.clone()).or_default() += n;
         }
         for (rule, n) in &other.rules {
             *self.rules.entry(rule.clone()).or_default() += n;

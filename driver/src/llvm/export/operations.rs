@@ -12,9 +12,10 @@ impl Exporter<'_> {
         let inst = self.function.inst(id);
         match &inst.kind {
             InstKind::Const(_) | InstKind::Check { .. } => return Ok(()),
-            InstKind::Op { op, access, .. } => match access {
-                Some(access) => self.access(inst, *op, *access)?,
-                None => self.operation(inst, *op)?,
+            InstKind::Op { op, targs, access } => match (self.names.written(*op), access) {
+                (Some((_, Written::Call)), _) => self.call(inst, *op, targs)?,
+                (_, Some(access)) => self.access(inst, *op, *access)?,
+                (_, None) => self.operation(inst, *op)?,
             },
             InstKind::Opaque { payload, effects } => self.opaque(inst, *payload, *effects)?,
         }
@@ -167,6 +168,7 @@ impl Exporter<'_> {
                 self.declare(&callee, &native, &vec![native.to_string(); 3]);
                 format!("call {native} {callee}({native} {x}, {native} {x}, {native} {y})")
             }
+            (Written::Pointer, 1) => format!("bitcast ptr {} to ptr", self.operand(inst, 0, &Type::Ptr)?),
             (Written::Offset, 2) => {
                 let base = self.operand(inst, 0, &Type::Ptr)?;
                 let offset = self.number(inst.args[1]).ok_or_else(bad)?;
@@ -234,7 +236,7 @@ impl Exporter<'_> {
         Ok(format!("call {native} {callee}({}{more})", args.join(", ")))
     }
 
-    fn declare(&mut self, callee: &str, result: &Type, params: &[String]) {
+    pub(super) fn declare(&mut self, callee: &str, result: &Type, params: &[String]) {
         if !self.file.attributes.contains_key(callee) {
             self.declarations.insert(format!("declare {result} {callee}({})", params.join(", ")));
         }
@@ -289,7 +291,7 @@ impl Exporter<'_> {
 }
 
 /// Bits of an integer type.
-fn width(ty: &Type) -> Option<u64> {
+pub(super) fn width(ty: &Type) -> Option<u64> {
     match ty {
         Type::Int(n) => Some(u64::from(*n)),
         _ => None,

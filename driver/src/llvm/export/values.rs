@@ -67,7 +67,8 @@ impl Exporter<'_> {
         let all = |args: &[Value]| args.iter().all(|v| truth[v.index()]);
         match &inst.kind {
             InstKind::Const(n) => {
-                self.names.llvm_type(function.ty(inst.results[0])) == Some(&Type::Int(8)) && matches!(n, 0 | 1)
+                self.names.llvm_type(function.ty(inst.results[0]), &self.universe.types) == Some(&Type::Int(8))
+                    && matches!(n, 0 | 1)
             }
             InstKind::Op { op, .. } => match self.names.written(*op) {
                 Some((_, Written::Compare)) => true,
@@ -85,7 +86,7 @@ impl Exporter<'_> {
 
     /// LLVM's type for one of ours, apart from truth values.
     pub(super) fn declared_type(&self, ty: Ty) -> Option<Type> {
-        self.names.llvm_type(ty).or_else(|| self.opaque_types.get(&ty)).cloned()
+        self.names.llvm_type(ty, &self.universe.types).or_else(|| self.opaque_types.get(&ty)).cloned()
     }
 
     pub(super) fn native(&self, value: Value) -> &Type {
