@@ -115,8 +115,8 @@ const NAMES: &[Code] = &[
     code(
         "RW0202",
         "unknown type",
-        "A type is named that this file neither declares nor imports. Type names are shared by all packs of a \
-         run, but a file must import the pack that declares them, directly or through another one.",
+        "A type is named that this file neither declares nor imports. A file must import the pack that \
+         declares it, directly or through another one.",
     ),
     code(
         "RW0203",
@@ -165,9 +165,9 @@ const NAMES: &[Code] = &[
     code(
         "RW0210",
         "declared twice",
-        "A name is declared a second time where it must be unique: types in all packs of a run; facts, rulesets, \
-         schedules, examples in a pack; rules in a ruleset; parameters in a list. Functions may share a name if \
-         their parameter types differ.",
+        "A name is declared a second time where it must be unique: types, facts, rulesets, schedules, examples in \
+         a pack; rules in a ruleset; parameters in a list. Functions may share a name if their parameter types \
+         differ. Packs do not share names: a pack may declare what another one declares, and hides it from itself.",
     ),
     code(
         "RW0211",
@@ -200,7 +200,9 @@ const NAMES: &[Code] = &[
         "RW0215",
         "ambiguous name",
         "Several packs or rulesets declare this name, and nothing says which one is meant. Qualify it: \
-         `pack.name`, `ruleset.rule`.",
+         `pack.name`, `ruleset.rule`; or `import pack as p` and write `p.name`. A pack's own declaration is meant \
+         before what it imports. Functions of one name are told apart by the types of their arguments where these \
+         tell. In a module, and in costs, what several packs declare is called `pack.name`.",
     ),
 ];
 

@@ -5,6 +5,7 @@
 //! * [`types`]: nominal, parametric types in a subtype lattice, interned as [`Ty`];
 //! * [`term`]: typed terms, the one form in which packs state meanings, guards, costs and rule sides;
 //! * [`ops`]: the operation table. The IR knows no opcodes; every operation is declared by a pack;
+//! * [`names`]: what declarations of several packs are called;
 //! * [`model`]: the closed vocabulary of scalar meanings that a declaration may name;
 //! * [`overload`]: which of several operations of one name a call means;
 //! * [`data`]: constants that are arrays; [`host`]: Rust functions that an embedding program registers;
@@ -17,6 +18,7 @@ pub mod data;
 pub mod eval;
 pub mod host;
 pub mod model;
+pub mod names;
 pub mod ops;
 pub mod overload;
 pub mod term;

@@ -118,7 +118,7 @@ pub struct Link {
 /// A declared operation.
 #[derive(Clone, Debug)]
 pub struct Op {
-    /// Name as declared, shared by overloads.
+    /// Name, shared by overloads: as declared, or `pack.name` where several packs declare a function of that name.
     pub name: String,
     /// Unique name: `name`, or `name` and a suffix for later overloads. Used in e-graphs and in the IR's text.
     pub unique: String,
@@ -208,6 +208,8 @@ impl Op {
 pub struct OpTable {
     ops: IndexMap<String, Op>,
     overloads: IndexMap<String, Vec<OpId>>,
+    /// What functions are called, by the names that they had before they were renamed.
+    full: IndexMap<String, String>,
 }
 
 impl OpTable {
@@ -235,6 +237,25 @@ impl OpTable {
     /// All overloads of a name, in order of declaration.
     pub fn overloads(&self, name: &str) -> &[OpId] {
         self.overloads.get(name).map_or(&[], Vec::as_slice)
+    }
+
+    /// All operations that a name may mean: the overloads of the function called so, now or in full (`pack.name`), and
+    /// of those of packs that share it.
+    pub fn alike(&self, name: &str) -> Vec<OpId> {
+        let name = self.full.get(name).map_or(name, String::as_str);
+        let functions = self.overloads.iter().filter(|(own, _)| *own == name || crate::names::plain(own) == name);
+        functions.flat_map(|(_, ids)| ids).copied().collect()
+    }
+
+    /// Gives functions other names; ids and the order of overloads stay.
+    pub fn rename(&mut self, name_of: impl Fn(&Op) -> String) {
+        let ops = std::mem::take(&mut self.ops);
+        self.overloads.clear();
+        for mut op in ops.into_values() {
+            let name = name_of(&op);
+            self.full.insert(std::mem::replace(&mut op.name, name.clone()), name);
+            self.declare(op);
+        }
     }
 
     /// By unique name.

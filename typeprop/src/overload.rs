@@ -45,6 +45,11 @@ pub fn resolve(
     let Universe { types, ops, .. } = universe;
     let mut fitting: Vec<(OpId, TypeArgs)> =
         candidates.iter().filter_map(|op| Some((*op, fit(types, ops.get(*op), call)?))).collect();
+    // Functions of different packs have nothing to do with each other: neither is a better way to do the other.
+    let function = |op: OpId| &ops.get(op).name;
+    if fitting.iter().any(|(op, _)| function(*op) != function(fitting[0].0)) {
+        return Err(Unresolved::Ambiguous(fitting.into_iter().map(|(op, _)| op).collect()));
+    }
     if fitting.len() > 1 {
         let below = |a: &(OpId, TypeArgs), b: &(OpId, TypeArgs)| is_below(types, ops.get(a.0), ops.get(b.0));
         let best: Vec<usize> = (0..fitting.len())

@@ -51,7 +51,7 @@ pub enum TypeExpr {
 /// `type Name{params} <: supertype model scalar`.
 #[derive(Clone, Debug)]
 pub struct TypeDecl {
-    /// Name, unique in the universe.
+    /// Name, unique in the universe: `Matrix`, or `pack.Matrix` where several packs declare a `Matrix`.
     pub name: String,
     /// Parameters with their bounds.
     pub params: Vec<TypeParam>,
@@ -90,6 +90,8 @@ pub enum TypeData {
 #[derive(Clone, Debug)]
 pub struct TypeStore {
     decls: IndexMap<String, TypeDecl>,
+    /// By the names that declarations had before they were renamed.
+    full: IndexMap<String, TypeDeclId>,
     interned: IndexSet<TypeData>,
 }
 
@@ -102,7 +104,7 @@ impl Default for TypeStore {
 impl TypeStore {
     /// A store that holds `Any` alone.
     pub fn new() -> Self {
-        let mut store = TypeStore { decls: IndexMap::new(), interned: IndexSet::new() };
+        let mut store = TypeStore { decls: IndexMap::new(), full: IndexMap::new(), interned: IndexSet::new() };
         let any =
             store.declare(TypeDecl { name: "Any".into(), params: vec![], supertype: None, model: None, opaque: false });
         let interned = store.intern(TypeData::App(any, SmallVec::new()));
@@ -118,6 +120,26 @@ impl TypeStore {
     /// The declaration called `name`.
     pub fn lookup(&self, name: &str) -> Option<TypeDeclId> {
         self.decls.get_index_of(name).map(|i| TypeDeclId(i as u32))
+    }
+
+    /// All declarations that a name may mean: the one called so, now or in full (`pack.name`), else those of packs that
+    /// share it.
+    pub fn alike(&self, name: &str) -> Vec<TypeDeclId> {
+        match self.lookup(name).or_else(|| self.full.get(name).copied()) {
+            Some(id) => vec![id],
+            None => self.decls().filter(|(_, d)| crate::names::plain(&d.name) == name).map(|(id, _)| id).collect(),
+        }
+    }
+
+    /// Gives declarations other names; ids stay. Names must stay distinct.
+    pub fn rename(&mut self, name_of: impl Fn(&TypeDecl) -> String) {
+        let decls = std::mem::take(&mut self.decls);
+        for mut decl in decls.into_values() {
+            let name = name_of(&decl);
+            let full = std::mem::replace(&mut decl.name, name);
+            let id = self.declare(decl);
+            self.full.insert(full, id);
+        }
     }
 
     /// The declaration behind an id.

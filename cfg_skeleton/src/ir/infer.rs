@@ -13,7 +13,7 @@ use super::{BlockId, EdgeArg, Function, InstId, InstKind, Value};
 use rewright_typeprop::overload::{CallTypes, Unresolved, resolve};
 use rewright_typeprop::{OpId, Ty, Universe};
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A call whose overload is to be found.
 #[derive(Clone, Debug)]
@@ -275,6 +275,11 @@ impl Inference<'_> {
         match why {
             Unresolved::NoneFits => format!("no `{name}` takes ({shown}); there is {}", listed(&call.candidates)),
             Unresolved::Ambiguous(several) => {
+                let packs = several.iter().map(|op| self.universe.ops.get(*op).name.as_str()).collect::<BTreeSet<_>>();
+                if packs.len() > 1 {
+                    let packs: Vec<String> = packs.into_iter().map(|function| format!("`{function}`")).collect();
+                    return format!("`{name}` of ({shown}) is {}: say which", packs.join(" or "));
+                }
                 format!("`{name}` of ({shown}) is ambiguous: none is the most specific of {}", listed(several))
             }
         }

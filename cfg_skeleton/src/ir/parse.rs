@@ -238,8 +238,14 @@ impl Parser<'_> {
             Some(Token::Word(w)) if is_word(w) => w.clone(),
             _ => return self.fail("expected a type"),
         };
-        let Some(decl) = self.universe.types.lookup(&name) else {
-            return self.fail(format!("no type is called `{name}`"));
+        let types = &self.universe.types;
+        let decl = match types.alike(&name)[..] {
+            [one] => one,
+            [] => return self.fail(format!("no type is called `{name}`")),
+            ref several => {
+                let packs: Vec<String> = several.iter().map(|id| format!("`{}`", types.decl(*id).name)).collect();
+                return self.fail(format!("`{name}` is {}: say which", packs.join(" or ")));
+            }
         };
         // Arguments follow without a space: in `-> f64 {` the brace begins the body.
         let end = self.offset() + name.len();

@@ -1,13 +1,16 @@
 //! Stage 1: names. Imports, types, effects, facts and signatures.
 
-use super::report::Report;
-use super::scope::Scope;
+use super::report::{Report, listed};
+use super::scope::{Scope, extend};
 use super::{Checker, FnPlace};
 use crate::program::{Fact, FactId};
 use crate::syntax::ast::{self, Item, ItemKind, Name, Param, Span, TParam, TypeKind};
+use indexmap::IndexSet;
+use rewright_typeprop::names::{self, Owners, qualified};
 use rewright_typeprop::ops::OpParam;
 use rewright_typeprop::types::{TypeDecl, TypeDeclId};
-use rewright_typeprop::{Op, Repr, TypeExpr, TypeParam, TypeStore};
+use rewright_typeprop::{Op, OpId, Repr, TypeExpr, TypeParam, TypeStore};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Names that only the language itself gives a meaning.
@@ -41,8 +44,9 @@ impl<'a> Checker<'a> {
                                 "cannot be declared again",
                             ));
                         }
+                        let region = qualified(&scope.pack, &name.node);
                         scope.declare(|n| {
-                            n.effects.insert(name.node.clone());
+                            n.effects.insert(name.node.clone(), vec![region.clone()]);
                         });
                     }
                     ItemKind::Fact { name, tparams, params, .. } => {
@@ -69,12 +73,34 @@ impl<'a> Checker<'a> {
             }
             self.scopes.push(Rc::new(scope));
         }
+        self.settle_names();
         self.has_subtypes = vec![false; self.program.universe.types.decls().count()];
         for (_, decl) in self.program.universe.types.decls() {
             if let Some(TypeExpr::App(parent, _)) = &decl.supertype {
                 self.has_subtypes[parent.0 as usize] = true;
             }
         }
+    }
+
+    /// Until here all names are those of their packs.
+    fn settle_names(&mut self) {
+        let [mut types, mut fns, mut effects] = [Owners::default(), Owners::default(), Owners::default()];
+        let universe = &mut self.program.universe;
+        universe.types.decls().for_each(|(_, decl)| types.add(&decl.name));
+        universe.ops.iter().for_each(|(_, op)| fns.add(&op.name));
+        for scope in &self.scopes {
+            scope.own.effects.values().flatten().for_each(|region| effects.add(region));
+        }
+        universe.types.rename(|decl| types.shortest(&decl.name));
+        universe.ops.rename(|op| fns.shortest(&op.name));
+        let ids: Vec<OpId> = universe.ops.iter().map(|(id, _)| id).collect();
+        for id in ids {
+            let own = &mut universe.ops.get_mut(id).effects;
+            for region in own.reads.iter_mut().chain(&mut own.writes).chain(&mut own.allocates) {
+                *region = effects.shortest(region);
+            }
+        }
+        self.regions = effects;
     }
 
     fn import_all(&mut self, file: usize, scope: &mut Scope) {
@@ -92,9 +118,10 @@ impl<'a> Checker<'a> {
             };
             let only: Option<Vec<&str>> = names.as_ref().map(|n| n.iter().map(|n| n.node.as_str()).collect());
             for name in names.iter().flatten() {
+                scope.listed.insert(name.node.clone(), name.span);
                 if !other.exports.has(&name.node) && !other.incomplete {
                     let e = &other.exports;
-                    let all = e.types.keys().chain(e.ops.keys()).chain(e.facts.keys()).chain(&e.effects);
+                    let all = e.types.keys().chain(e.ops.keys()).chain(e.facts.keys()).chain(e.effects.keys());
                     let report = Report::error(
                         "RW0209",
                         name.span,
@@ -123,17 +150,26 @@ impl<'a> Checker<'a> {
                 ));
                 continue;
             }
-            if let Some(earlier) = self.program.universe.types.lookup(&name.node) {
+            let full = qualified(&scope.pack, &name.node);
+            if let Some(earlier) = self.program.universe.types.lookup(&full) {
                 let place = self.type_spans[earlier.0 as usize];
                 self.report(
                     Report::error("RW0210", name.span, format!("type `{}` is declared twice", name.node), "again here")
-                        .also(place, "first declared here")
-                        .help("type names are shared by all packs of a run: rename one, or import the other's"),
+                        .also(place, "first declared here"),
+                );
+                continue;
+            }
+            if let Some(listed) = scope.listed.get(&name.node) {
+                let message = format!("type `{}` is imported by its name and declared", name.node);
+                self.report(
+                    Report::error("RW0210", name.span, message, "declared here")
+                        .also(*listed, "imported here")
+                        .help("leave it out of the list, or import the pack `as` another name"),
                 );
                 continue;
             }
             let id = self.program.universe.types.declare(TypeDecl {
-                name: name.node.clone(),
+                name: full,
                 params: Vec::new(),
                 supertype: Some(TypeExpr::App(TypeDeclId(0), Vec::new())),
                 model: None,
@@ -141,15 +177,16 @@ impl<'a> Checker<'a> {
             });
             self.type_spans.push(name.span);
             scope.declare(|n| {
-                n.types.insert(name.node.clone(), id);
+                n.types.insert(name.node.clone(), vec![id]);
+                n.families.shift_remove(&name.node);
             });
             own.push((id, *item));
         }
         // Parameters first: a supertype may apply a type that is declared below.
         for (id, item) in &own {
-            let ItemKind::Type { name, tparams, .. } = &item.kind else { continue };
+            let ItemKind::Type { tparams, .. } = &item.kind else { continue };
             let params = tparams.iter().map(|p| TypeParam { name: p.name.node.clone(), bound: None }).collect();
-            self.redeclare(*id, &name.node, |d| d.params = params);
+            self.redeclare(*id, |d| d.params = params);
         }
         for (id, item) in &own {
             let ItemKind::Type { name, tparams, supertype, model } = &item.kind else { continue };
@@ -185,7 +222,7 @@ impl<'a> Checker<'a> {
                 }
                 repr
             });
-            self.redeclare(*id, &name.node, |d| {
+            self.redeclare(*id, |d| {
                 d.params = params;
                 d.model = repr;
                 if let Some(parent) = parent {
@@ -217,7 +254,7 @@ impl<'a> Checker<'a> {
                     )
                     .also(name.span, "declared here"),
                 );
-                self.redeclare(id, &name.node, |d| {
+                self.redeclare(id, |d| {
                     d.supertype = Some(TypeExpr::App(TypeDeclId(0), Vec::new()));
                 });
                 return;
@@ -225,12 +262,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn redeclare(&mut self, id: TypeDeclId, name: &str, change: impl FnOnce(&mut TypeDecl)) {
+    fn redeclare(&mut self, id: TypeDeclId, change: impl FnOnce(&mut TypeDecl)) {
         let types = &mut self.program.universe.types;
         let mut decl = types.decl(id).clone();
         change(&mut decl);
         let same = types.declare(decl);
-        debug_assert_eq!(same, id, "`{name}` keeps its id");
+        debug_assert_eq!(same, id, "a declaration keeps its id");
     }
 
     /// Type parameters with their bounds; a bound may mention earlier parameters.
@@ -264,16 +301,13 @@ impl<'a> Checker<'a> {
     }
 
     fn declare_fact(&mut self, name: &Name, tparams: &[TParam], params: &[Param], scope: &mut Scope) {
-        if let Some(earlier) = scope.exports.facts.get(&name.node).and_then(|f| f.first()).copied() {
-            let qualified = format!("{}.{}", scope.pack, name.node);
-            if *self.fact_name(earlier) == qualified {
-                let place = self.fact_spans[earlier.0 as usize];
-                self.report(
-                    Report::error("RW0210", name.span, format!("fact `{}` is declared twice", name.node), "again here")
-                        .also(place, "first declared here"),
-                );
-                return;
-            }
+        if let Some(earlier) = scope.own.facts.get(&name.node).and_then(|f| f.first()).copied() {
+            let place = self.fact_spans[earlier.0 as usize];
+            self.report(
+                Report::error("RW0210", name.span, format!("fact `{}` is declared twice", name.node), "again here")
+                    .also(place, "first declared here"),
+            );
+            return;
         }
         let tparams = self.tparams(tparams, scope);
         let tys = self.params(params, &tparams, scope);
@@ -292,7 +326,9 @@ impl<'a> Checker<'a> {
             span: name.span,
         });
         self.fact_spans.push(name.span);
-        scope.declare(|n| n.facts.entry(name.node.clone()).or_default().push(id));
+        scope.declare(|n| {
+            n.facts.insert(name.node.clone(), vec![id]);
+        });
     }
 
     /// Parameters of a declaration; without a type: `Any`. None if one of them was rejected.
@@ -335,13 +371,36 @@ impl<'a> Checker<'a> {
         if self.errors() > before {
             return self.reject_name(&f.name, scope);
         }
-        let same = scope.exports.ops.get(&f.name.node).into_iter().flatten().copied().find(|id| {
-            let op = self.program.universe.ops.get(*id);
-            op.pack == scope.pack
-                && op.params.iter().map(|p| &p.ty).eq(params.iter().map(|p| &p.ty))
+        let ops = &self.program.universe.ops;
+        let same = |id: &OpId| {
+            let op = ops.get(*id);
+            op.params.iter().map(|p| &p.ty).eq(params.iter().map(|p| &p.ty))
                 && op.tparams.iter().map(|p| &p.bound).eq(tparams.iter().map(|p| &p.bound))
-        });
-        if let Some(earlier) = same {
+        };
+        // An overload of what the file has begun, else of what it imports.
+        let begun = scope.own.ops.get(&f.name.node).cloned();
+        let visible = begun.clone().or_else(|| scope.names.ops.get(&f.name.node).cloned()).unwrap_or_default();
+        let functions: IndexSet<&str> = visible.iter().map(|id| ops.get(*id).name.as_str()).collect();
+        let of =
+            |function: &str| visible.iter().copied().filter(|id| ops.get(*id).name == function).collect::<Vec<_>>();
+        // What is imported and takes the same types is another function, and out of sight from here on.
+        let hidden = |function: &str| begun.is_none() && of(function).iter().any(same);
+        let (hidden, extended): (Vec<&str>, Vec<&str>) = functions.into_iter().partition(|function| hidden(function));
+        let hidden: Vec<OpId> = hidden.into_iter().flat_map(of).collect();
+        if let [first, second, ..] = extended[..] {
+            let places: Vec<Span> = [first, second].map(|f| self.op_spans[of(f)[0].0 as usize]).into();
+            let message = format!("this may be an overload of `{first}` and of `{second}`");
+            self.report(
+                Report::error("RW0215", f.name.span, message, "which one?")
+                    .also(places[0], format!("`{first}`"))
+                    .also(places[1], format!("`{second}`"))
+                    .help("import one of them `as` another name: that one is not meant"),
+            );
+            return self.reject_name(&f.name, scope);
+        }
+        let name = extended.first().map_or_else(|| qualified(&scope.pack, &f.name.node), |f| (*f).to_string());
+        let overloads = of(&name);
+        if let Some(earlier) = overloads.iter().copied().find(same) {
             let place = self.op_spans[earlier.0 as usize];
             let message = format!("`{}` is declared twice for the same parameter types", f.name.node);
             self.report(
@@ -355,11 +414,16 @@ impl<'a> Checker<'a> {
             pack: scope.pack.clone(),
             tparams,
             host: f.host,
-            ..Op::new(f.name.node.clone(), params, results)
+            ..Op::new(name, params, results)
         });
         self.op_spans.push(f.name.span);
         self.fns.push(FnPlace { op, file, item });
-        scope.declare(|n| n.ops.entry(f.name.node.clone()).or_default().push(op));
+        extend(scope.own.ops.entry(f.name.node.clone()).or_default(), &overloads);
+        scope.declare(|n| {
+            let overloads = n.ops.entry(f.name.node.clone()).or_default();
+            overloads.retain(|op| !hidden.contains(op));
+            overloads.push(op);
+        });
         self.declare_effects(op, f, scope);
         self.declare_symbol(op, f, scope);
     }
@@ -401,11 +465,17 @@ pub(super) fn resolve_type(
                 .help("states are parameters of rules and examples only: `s: State`"),
         );
     }
-    let Some(id) = scope.find_type(&path.node) else {
+    let (found, families) = (scope.find_types(&path.node), scope.find_families(&path.node));
+    if found.len() + families.len() > 1 {
+        let place = |id: &TypeDeclId| (types.decl(*id).name.clone(), spans.get(id.0 as usize).copied());
+        let families = families.iter().map(|f| (qualified(&f.pack, names::plain(&path.node)), None));
+        return fail(several("types", path, found.iter().map(place).chain(families)));
+    }
+    let Some(id) = found.first().copied() else {
         if scope.is_excused(&path.node) {
             return Err(None);
         }
-        if scope.find_family(&path.node).is_some() {
+        if !families.is_empty() {
             let message = format!("`{}` is a family: several types under one name", path.node);
             return fail(
                 Report::error("RW0321", path.span, message, "one type is wanted here")
@@ -413,7 +483,7 @@ pub(super) fn resolve_type(
             );
         }
         let known = scope.names.types.keys().map(String::as_str).chain(params.iter().map(|p| p.name.as_str()));
-        let elsewhere = types.lookup(&path.node);
+        let elsewhere = types.alike(&path.node).first().copied();
         let unimported = || elsewhere.map(|_| format!("another pack declares `{}`: import it", path.node));
         let report =
             Report::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported")
@@ -438,6 +508,19 @@ pub(super) fn resolve_type(
     }
     let args = args.iter().map(|a| resolve_type(a, params, scope, types, spans)).collect::<Result<_, _>>()?;
     Ok(TypeExpr::App(id, args))
+}
+
+/// A path that means declarations of several packs, by their names and places.
+pub(super) fn several(kind: &str, path: &ast::Path, found: impl Iterator<Item = (String, Option<Span>)>) -> Report {
+    let (names, places): (Vec<_>, Vec<_>) = found.collect::<BTreeMap<String, Option<Span>>>().into_iter().unzip();
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let message = format!("`{}` is {} {kind}: {}", path.node, names.len(), listed(&quoted));
+    let mut report = Report::error("RW0215", path.span, message, "which one?");
+    for (name, place) in names.iter().zip(places) {
+        report = report.also(place.unwrap_or_default(), format!("`{name}`"));
+    }
+    let first = names.first().cloned().unwrap_or_default();
+    report.help(format!("say its pack, as in `{first}`; or import one of the packs `as` another name"))
 }
 
 /// A list where nothing takes one.

@@ -376,7 +376,8 @@ impl Elab<'_> {
 
     /// A function as a value: its name, of the type `Fn` that the pack declares.
     fn function_value(&mut self, name: &str, span: Span) -> Option<NodeId> {
-        let ty = IType::App(self.scope.find_type("Fn")?, Vec::new());
+        let [ty] = self.scope.find_types("Fn")[..] else { return None };
+        let ty = IType::App(ty, Vec::new());
         Some(self.push(NodeKind::Lit(Literal::Str(name.into())), ty, span))
     }
 
@@ -477,7 +478,7 @@ impl Elab<'_> {
             let known: Vec<String> = tables.iter().flat_map(|t| t.ops.keys()).cloned().collect();
             let is_fact = !self.scope.find_facts(name).is_empty();
             let elsewhere: Vec<_> =
-                self.universe.ops.overloads(last).iter().map(|id| self.universe.ops.get(*id).pack.clone()).collect();
+                self.universe.ops.alike(last).iter().map(|id| self.universe.ops.get(*id).pack.clone()).collect();
             let report = if is_fact {
                 Report::error("RW0317", callee.span, format!("fact `{name}` is not a value"), "not allowed here")
                     .help("facts stand after `when`")

@@ -86,9 +86,20 @@ impl Checker<'_> {
 
     /// A rule by `rule`, `ruleset.rule` or `pack.ruleset.rule`; `.back` names the way back.
     fn find_rule(&mut self, file: usize, path: &Path) -> Option<RuleId> {
-        let candidates = self.scopes[file].candidates(&path.node);
-        if let Some(id) = candidates.iter().find_map(|c| self.rule_names.get(c)) {
-            return Some(*id);
+        let found = self.scopes[file].find_path(&path.node, |name| {
+            self.rule_names.contains_key(name) || self.rejected_rules.iter().any(|r| r == name)
+        });
+        if let [one] = &found[..] {
+            return self.rule_names.get(one).copied();
+        }
+        if !found.is_empty() {
+            let places = found.into_iter().map(|name| {
+                let place = self.rule_names.get(&name).map(|id| self.program.rule(*id).span);
+                (name, place)
+            });
+            let report = super::decls::several("rules", path, places);
+            self.report(report);
+            return None;
         }
         let rules = &self.program.rules;
         // Without its ruleset, if only one of the pack's rulesets has it; then in other packs.
@@ -128,7 +139,7 @@ impl Checker<'_> {
                 }
             }
         }
-        if self.scopes[file].incomplete || candidates.iter().any(|c| self.rejected_rules.contains(c)) {
+        if self.scopes[file].incomplete {
             return None;
         }
         let prefix = format!("{}.", self.scopes[file].pack);
@@ -149,9 +160,15 @@ impl Checker<'_> {
     }
 
     fn find_schedule(&mut self, file: usize, path: &Path) -> Option<String> {
-        let candidates = self.scopes[file].candidates(&path.node);
-        if let Some(name) = candidates.iter().find(|c| self.program.schedules.contains_key(*c)) {
-            return Some(name.clone());
+        let found = self.scopes[file].find_path(&path.node, |name| self.program.schedules.contains_key(name));
+        match &found[..] {
+            [] => {}
+            [one] => return Some(one.clone()),
+            _ => {
+                let places = found.into_iter().map(|name| (name, None));
+                self.report(super::decls::several("schedules", path, places));
+                return None;
+            }
         }
         if !self.scopes[file].incomplete {
             let prefix = format!("{}.", self.scopes[file].pack);

@@ -12,11 +12,13 @@
 
 use super::Checker;
 use super::report::{Report, listed};
-use super::scope::Scope;
+use super::scope::{Family, Scope};
 use crate::instances::{Sense, TypeInstances};
 use crate::program::{Conclusion, Rule};
 use crate::syntax::ast::{Item, ItemKind, TParam, Type, TypeKind};
+use rewright_typeprop::names::qualified;
 use rewright_typeprop::{TypeExpr, TypeParam};
+use std::rc::Rc;
 
 /// A rule has at most this many instances over families.
 const MAX_CHOICES: usize = 64;
@@ -47,7 +49,8 @@ impl Checker<'_> {
             for attribute in &item.attributes {
                 self.unknown_attribute(attribute, "a family of types");
             }
-            if let Some(earlier) = self.program.universe.types.lookup(&name.node) {
+            let full = qualified(&scope.pack, &name.node);
+            if let Some(earlier) = self.program.universe.types.lookup(&full) {
                 let place = self.type_spans[earlier.0 as usize];
                 self.report(
                     Report::error("RW0210", name.span, format!("type `{}` is declared twice", name.node), "again here")
@@ -55,7 +58,7 @@ impl Checker<'_> {
                 );
                 continue;
             }
-            if scope.exports.families.contains_key(&name.node) {
+            if scope.own.families.contains_key(&name.node) {
                 let message = format!("family `{}` is declared twice", name.node);
                 self.report(Report::error("RW0210", name.span, message, "again here").help("give it another name"));
                 continue;
@@ -64,7 +67,7 @@ impl Checker<'_> {
             let mut own: Vec<(String, TypeExpr)> = Vec::new();
             for member in members {
                 let found = match family(member, scope) {
-                    Some(inner) => inner.to_vec(),
+                    Some(inner) => inner.members.clone(),
                     None => self.type_expr(member, &[], scope).map(|ty| (shown(member), ty)).into_iter().collect(),
                 };
                 for (label, ty) in found {
@@ -80,8 +83,10 @@ impl Checker<'_> {
                     n.rejected.insert(name.node.clone());
                 });
             } else {
+                let family = Rc::new(Family { pack: scope.pack.clone(), members: own });
                 scope.declare(|n| {
-                    n.families.insert(name.node.clone(), own.clone());
+                    n.families.insert(name.node.clone(), vec![family.clone()]);
+                    n.types.shift_remove(&name.node);
                 });
             }
         }
@@ -97,6 +102,7 @@ impl Checker<'_> {
         for (index, tparam) in tparams.iter().enumerate() {
             let Some(members) = tparam.bound.as_ref().and_then(|bound| family(bound, scope)) else { continue };
             let name = &tparam.name.node;
+            let members = &members.members;
             all = members
                 .iter()
                 .enumerate()
@@ -155,9 +161,10 @@ impl Checker<'_> {
 }
 
 /// The members of a family, if the type as written names one.
-pub(super) fn family<'s>(ty: &Type, scope: &'s Scope) -> Option<&'s [(String, TypeExpr)]> {
-    match &ty.kind {
-        TypeKind::Named { path, args } if args.is_empty() => scope.find_family(&path.node),
+pub(super) fn family(ty: &Type, scope: &Scope) -> Option<Rc<Family>> {
+    let TypeKind::Named { path, args } = &ty.kind else { return None };
+    match &scope.find_families(&path.node)[..] {
+        [one] if args.is_empty() && scope.find_types(&path.node).is_empty() => Some(one.clone()),
         _ => None,
     }
 }

@@ -241,7 +241,7 @@ impl Elab<'_> {
             let mut holes = Vec::new();
             self.solver.holes_in(&ty, &mut holes);
             for hole in holes {
-                let default = self.scope.find_type("i64").filter(|id| {
+                let default = self.scope.find_types("i64").first().copied().filter(|id| {
                     self.solver.literal(hole) == Some(super::solve::LiteralKind::Int)
                         && self.universe.types.decl(*id).scalar() == Some(Scalar::I64)
                 });

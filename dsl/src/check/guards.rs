@@ -88,17 +88,9 @@ impl Elab<'_> {
             ExprKind::Call { callee, args, .. } if !self.scope.find_facts(&callee.node).is_empty() => {
                 let facts = self.scope.find_facts(&callee.node);
                 let [fact] = facts[..] else {
-                    let mut report = Report::error(
-                        "RW0215",
-                        callee.span,
-                        format!("several facts are called `{}`", callee.node),
-                        "which one?",
-                    );
-                    for id in &facts {
-                        let fact = &self.facts[id.0 as usize];
-                        report = report.also(fact.span, format!("`{}`", fact.name));
-                    }
-                    self.report(report.help("qualify it with its pack: `pack.fact(..)`"));
+                    let found = facts.iter().map(|id| &self.facts[id.0 as usize]);
+                    let found = found.map(|fact| (fact.name.clone(), Some(fact.span)));
+                    self.report(super::decls::several("facts", callee, found));
                     return None;
                 };
                 Some(Condition::Fact(fact, self.fact_args(fact, args, expr.span, around)?))

@@ -250,8 +250,8 @@ impl Checker<'_> {
                         unused.extend(is_new(name.span, vec![used]).map(|s| (s, "fact", name.node.clone())));
                     }
                     ItemKind::Type { name, .. } => {
-                        let id = self.program.universe.types.lookup(&name.node);
-                        let used = id.is_none_or(|id| types.contains(&id.0));
+                        let id = self.type_spans.iter().position(|s| *s == name.span);
+                        let used = id.is_none_or(|id| types.contains(&(id as u32)));
                         unused.extend(is_new(name.span, vec![used]).map(|s| (s, "type", name.node.clone())));
                     }
                     _ => {}

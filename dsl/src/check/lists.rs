@@ -76,7 +76,9 @@ impl Lists {
             );
         }
         if !lists.is_empty() {
-            self.fixed.insert(f.name.node.clone(), f.params.len() - 1);
+            // Functions of several packs: the longest list that some call passes to one of them counts.
+            let fixed = self.fixed.entry(f.name.node.clone()).or_insert(usize::MAX);
+            *fixed = (*fixed).min(f.params.len() - 1);
             self.symbol(item, &f.name.node);
         }
     }

@@ -54,6 +54,7 @@ use crate::program::{FactId, Program, RuleId};
 use crate::syntax::ast::{File, Item, ItemKind, Name, Span};
 use indexmap::IndexMap;
 use report::Report;
+use rewright_typeprop::names::Owners;
 use rustc_hash::FxHashMap;
 use scope::Scope;
 use std::rc::Rc;
@@ -91,6 +92,7 @@ pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
         computable: Vec::new(),
         ambiguous: Vec::new(),
         fns: Vec::new(),
+        regions: Owners::default(),
         rejected_rules: Vec::new(),
         rejected_sets: Vec::new(),
         written: Vec::new(),
@@ -141,6 +143,8 @@ struct Checker<'a> {
     /// Overloads of which none is more specific, reported.
     ambiguous: Vec<(rewright_typeprop::OpId, rewright_typeprop::OpId)>,
     fns: Vec<FnPlace<'a>>,
+    /// Declared effects.
+    regions: Owners,
     /// Qualified names of rules and rulesets that were rejected.
     rejected_rules: Vec<String>,
     rejected_sets: Vec<String>,

@@ -44,7 +44,7 @@ impl<'a> Checker<'a> {
             }
             stated = Some((clause.span, list.is_none()));
             for effect in list.into_iter().flatten() {
-                let region = || effect.region.as_ref().map_or(DEFAULT_REGION, |r| r.node.as_str()).to_string();
+                let region = effect.region.as_ref().map_or(DEFAULT_REGION, |r| r.node.as_str());
                 let takes_region = matches!(effect.name.node.as_str(), "reads" | "writes" | "allocates");
                 if let (Some(region), false) = (&effect.region, takes_region) {
                     self.report(Report::error(
@@ -54,18 +54,28 @@ impl<'a> Checker<'a> {
                         "not allowed here",
                     ));
                 }
+                let named = if takes_region { effect.region.as_ref() } else { Some(&effect.name) };
+                let region = match (scope.region(if takes_region { region } else { &effect.name.node }), named) {
+                    (Ok(region), _) => region,
+                    (Err(several), named) => {
+                        let path = named.unwrap_or(&effect.name);
+                        let found = several.into_iter().map(|region| (region, None));
+                        self.report(super::decls::several("effects", path, found));
+                        continue;
+                    }
+                };
                 match effect.name.node.as_str() {
-                    "reads" => push_new(&mut effects.reads, region()),
-                    "writes" => push_new(&mut effects.writes, region()),
-                    "allocates" => push_new(&mut effects.allocates, region()),
+                    "reads" => push_new(&mut effects.reads, region),
+                    "writes" => push_new(&mut effects.writes, region),
+                    "allocates" => push_new(&mut effects.allocates, region),
                     "io" => effects.io = true,
                     "traps" => effects.traps = true,
                     "diverges" => effects.diverges = true,
                     // A declared effect is a region of its own: ordered with itself, and with nothing else.
-                    own if scope.names.effects.contains(own) => push_new(&mut effects.writes, own.to_string()),
+                    own if !scope.find_effects(own).is_empty() => push_new(&mut effects.writes, region),
                     unknown if scope.is_excused(unknown) => {}
                     unknown => {
-                        let known = BUILTIN_EFFECTS.into_iter().chain(scope.names.effects.iter().map(String::as_str));
+                        let known = BUILTIN_EFFECTS.into_iter().chain(scope.names.effects.keys().map(String::as_str));
                         let report = Report::error(
                             "RW0212",
                             effect.name.span,

@@ -7,6 +7,8 @@ use super::elab::{Call, Elab, NodeId, NodeKind};
 use super::messages::signature;
 use super::report::Report;
 use super::solve::{Clash, IType, Solver, rigid, substitute};
+use crate::syntax::ast::{Span, Spanned};
+use indexmap::IndexMap;
 use rewright_typeprop::{Op, OpId, Universe};
 
 /// Why an operation does not fit a call.
@@ -82,6 +84,7 @@ impl Elab<'_> {
                 return true;
             }
             [only] => only,
+            _ if self.of_several_packs(id, &call, &fitting, force) => return true,
             _ => {
                 let open = call.args.iter().any(|a| !self.solver.is_closed(&self.node(*a).ty));
                 if open && !force {
@@ -103,6 +106,25 @@ impl Elab<'_> {
         if let Ok(targs) = self.fit(&mut solver, id, &call, chosen) {
             self.choose(id, chosen, targs, solver.forget());
         }
+        true
+    }
+
+    /// Reports a call that functions of several packs fit: they have nothing to do with each other but their name.
+    fn of_several_packs(&mut self, id: NodeId, call: &Call, fitting: &[OpId], force: bool) -> bool {
+        let places = fitting.iter().map(|op| (self.universe.ops.get(*op).name.clone(), self.op_spans[op.0 as usize]));
+        let functions: IndexMap<String, Span> = places.rev().collect();
+        let closed = call.args.iter().all(|a| self.solver.is_closed(&self.node(*a).ty));
+        if functions.len() < 2 || !(closed || force) {
+            return false;
+        }
+        if call.args.iter().any(|a| self.solver.shallow(&self.node(*a).ty) == IType::Error) {
+            self.failed = true;
+            return true;
+        }
+        let path = Spanned { node: call.name.clone(), span: call.name_span };
+        let found = functions.into_iter().map(|(name, place)| (name, Some(place)));
+        self.report(super::decls::several("functions", &path, found));
+        self.nodes[id.0 as usize].kind = NodeKind::Error;
         true
     }
 

@@ -43,10 +43,10 @@ impl Checker<'_> {
     pub(super) fn relaxation(
         &mut self,
         at: Span,
+        file: usize,
         shape: &Shape,
         clauses: &[&Clause],
-        left: &Term,
-        right: &Term,
+        (left, right): (&Term, &Term),
     ) -> Option<Relaxation> {
         if shape.both_ways {
             self.report(
@@ -60,7 +60,7 @@ impl Checker<'_> {
             );
             return None;
         }
-        let (stated, because) = self.stated(at, clauses)?;
+        let (stated, because) = self.stated(at, file, clauses)?;
         let (mut lefts, mut rights) = (Vec::new(), Vec::new());
         self.statements_at_sites(left, &mut lefts);
         self.statements_at_sites(right, &mut rights);
@@ -112,7 +112,7 @@ impl Checker<'_> {
     }
 
     /// `removes` and `because`, each once.
-    fn stated(&mut self, at: Span, clauses: &[&Clause]) -> Option<((BTreeSet<String>, Span), String)> {
+    fn stated(&mut self, at: Span, file: usize, clauses: &[&Clause]) -> Option<((BTreeSet<String>, Span), String)> {
         let removes = clauses.iter().find_map(|clause| match &clause.kind {
             ClauseKind::Removes(effects) => Some((effects, clause.span)),
             _ => None,
@@ -130,10 +130,12 @@ impl Checker<'_> {
             }
         }
         let (effects, span) = removes?;
+        let scope = &self.scopes[file];
         let stated = effects.iter().map(|effect| match effect.name.node.as_str() {
             word @ ("reads" | "writes" | "allocates") => {
                 let region = effect.region.as_ref().map_or(super::ops::DEFAULT_REGION, |r| r.node.as_str());
-                format!("{word}({region})")
+                let region = scope.region(region).unwrap_or_else(|_| region.to_string());
+                format!("{word}({})", self.regions.shortest(&region))
             }
             word => word.to_string(),
         });

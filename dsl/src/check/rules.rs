@@ -187,7 +187,7 @@ impl<'a> Checker<'a> {
         let (shape, left, right, guards, tparams, vars) = parts?;
         let vars = vars?;
         let relaxation = match rule.is_unsafe {
-            Some(at) => self.relaxation(at, &shape, &said, &left[0], &right),
+            Some(at) => self.relaxation(at, file, &shape, &said, (&left[0], &right)),
             None => {
                 self.check_effects(shape.left_at, shape.right_at, &left, &right);
                 if shape.both_ways {

@@ -4,7 +4,7 @@
 use super::Checker;
 use super::laws::ASSOC;
 use super::report::Report;
-use crate::program::{Schedule, ScheduleStep};
+use crate::program::{Program, Schedule, ScheduleStep};
 use crate::syntax::ast::{ItemKind, Name, Path, Span, Step};
 
 /// How many rounds a synthesised schedule makes over several rulesets.
@@ -89,23 +89,30 @@ impl Checker<'_> {
                 );
             }
         }
-        let candidates = self.scopes[file].candidates(&path.node);
-        for name in &candidates {
-            if self.program.rulesets.contains_key(name) {
-                let ruleset = name.clone();
+        let Program { rulesets, schedules, .. } = &self.program;
+        let rejected = &self.rejected_sets;
+        let exists = |name: &str| {
+            rulesets.contains_key(name) || schedules.contains_key(name) || rejected.iter().any(|r| r == name)
+        };
+        let found = self.scopes[file].find_path(&path.node, exists);
+        if let [one] = &found[..] {
+            if rulesets.contains_key(one) {
+                let ruleset = one.clone();
                 out.push(match saturate {
                     true => ScheduleStep::Saturate { ruleset, node_limit },
                     false => ScheduleStep::Run { ruleset, node_limit },
                 });
-                return;
-            }
-            // Another schedule: its steps, once or until nothing changes by its own words.
-            if let Some(schedule) = self.program.schedules.get(name) {
+            } else if let Some(schedule) = schedules.get(one) {
+                // Another schedule: its steps, once or until nothing changes by its own words.
                 out.extend(schedule.steps.clone());
-                return;
             }
+            return;
         }
-        if self.scopes[file].incomplete || candidates.iter().any(|c| self.rejected_sets.contains(c)) {
+        if !found.is_empty() {
+            let places = found.into_iter().map(|name| (name, None));
+            return self.report(super::decls::several("rulesets", path, places));
+        }
+        if self.scopes[file].incomplete {
             return;
         }
         let prefix = format!("{}.", self.scopes[file].pack);

@@ -3,24 +3,41 @@
 //! A file sees its own declarations and, through `import p`, everything that `p` declares or imports plainly in
 //! its turn. `import p (a, b)` brings only those names in; `import p as q` brings none in, they are written
 //! `q.a`. Operators come with any import, since they cannot be qualified. A qualified name `std.arith.iadd` or
-//! `arith.iadd` works for every pack that is visible.
+//! `arith.iadd` works for every pack that is visible; it is what the pack declares, and only if it declares no such
+//! name what it imports plainly.
+//!
+//! What a file declares hides what it imports plainly, but for functions: they are overloads of one function, unless
+//! they take the same types. A name may still mean declarations of several imported packs. Whoever uses it says which
+//! one is meant: `RW0215`.
 
 use crate::program::FactId;
+use crate::syntax::ast::Span;
 use indexmap::{IndexMap, IndexSet};
+use rewright_typeprop::names::qualified;
 use rewright_typeprop::types::TypeDeclId;
 use rewright_typeprop::{OpId, TypeExpr};
+use std::collections::BTreeSet;
+use std::rc::Rc;
 
 /// Declarations by name.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Names {
-    pub(crate) types: IndexMap<String, TypeDeclId>,
+    pub(crate) types: IndexMap<String, Vec<TypeDeclId>>,
     pub(crate) ops: IndexMap<String, Vec<OpId>>,
     pub(crate) facts: IndexMap<String, Vec<FactId>>,
-    pub(crate) effects: IndexSet<String>,
-    /// Families of types: their members as written, and what they are.
-    pub(crate) families: IndexMap<String, Vec<(String, TypeExpr)>>,
+    /// The region that each one is, by its full name.
+    pub(crate) effects: IndexMap<String, Vec<String>>,
+    pub(crate) families: IndexMap<String, Vec<Rc<Family>>>,
     /// Names whose declaration was rejected: their uses say nothing more.
     pub(crate) rejected: IndexSet<String>,
+}
+
+/// Several types under one name.
+#[derive(PartialEq, Debug)]
+pub(crate) struct Family {
+    pub(crate) pack: String,
+    /// As written, and what they are.
+    pub(crate) members: Vec<(String, TypeExpr)>,
 }
 
 impl Names {
@@ -29,15 +46,15 @@ impl Names {
         self.types.contains_key(name)
             || self.ops.contains_key(name)
             || self.facts.contains_key(name)
-            || self.effects.contains(name)
+            || self.effects.contains_key(name)
             || self.families.contains_key(name)
             || self.rejected.contains(name)
     }
 
     fn add(&mut self, other: &Names, only: Option<&dyn Fn(&str) -> bool>) {
         let wanted = |name: &str| only.is_none_or(|f| f(name));
-        for (name, id) in other.types.iter().filter(|(n, _)| wanted(n)) {
-            self.types.insert(name.clone(), *id);
+        for (name, ids) in other.types.iter().filter(|(n, _)| wanted(n)) {
+            extend(self.types.entry(name.clone()).or_default(), ids);
         }
         for (name, ids) in other.ops.iter().filter(|(n, _)| wanted(n)) {
             extend(self.ops.entry(name.clone()).or_default(), ids);
@@ -45,18 +62,20 @@ impl Names {
         for (name, ids) in other.facts.iter().filter(|(n, _)| wanted(n)) {
             extend(self.facts.entry(name.clone()).or_default(), ids);
         }
-        self.effects.extend(other.effects.iter().filter(|n| wanted(n)).cloned());
-        for (name, members) in other.families.iter().filter(|(n, _)| wanted(n)) {
-            self.families.insert(name.clone(), members.clone());
+        for (name, regions) in other.effects.iter().filter(|(n, _)| wanted(n)) {
+            extend(self.effects.entry(name.clone()).or_default(), regions);
+        }
+        for (name, families) in other.families.iter().filter(|(n, _)| wanted(n)) {
+            extend(self.families.entry(name.clone()).or_default(), families);
         }
         self.rejected.extend(other.rejected.iter().filter(|n| wanted(n)).cloned());
     }
 }
 
-fn extend<T: Copy + PartialEq>(to: &mut Vec<T>, from: &[T]) {
+pub(crate) fn extend<T: Clone + PartialEq>(to: &mut Vec<T>, from: &[T]) {
     for item in from {
         if !to.contains(item) {
-            to.push(*item);
+            to.push(item.clone());
         }
     }
 }
@@ -70,12 +89,16 @@ pub(crate) struct Scope {
     pub(crate) names: Names,
     /// What an importer sees.
     pub(crate) exports: Names,
+    /// What the file declares itself; of a function that it extends, all overloads.
+    pub(crate) own: Names,
     /// Operators by symbol.
     pub(crate) symbols: IndexMap<String, Vec<OpId>>,
     /// Packs by what they may be called here.
     pub(crate) packs: IndexMap<String, IndexSet<String>>,
-    /// Own exports by pack, for qualified names.
-    pub(crate) qualified: IndexMap<String, Names>,
+    /// What packs declare, and what they export, for qualified names.
+    pub(crate) qualified: IndexMap<String, Rc<[Names; 2]>>,
+    /// Names that an import lists.
+    pub(crate) listed: IndexMap<String, Span>,
     /// An import failed: an unknown name may be its.
     pub(crate) incomplete: bool,
 }
@@ -84,7 +107,7 @@ impl Scope {
     /// A scope for a file of `pack` that imports nothing yet.
     pub(crate) fn new(pack: &str) -> Self {
         let mut scope = Scope { pack: pack.into(), ..Scope::default() };
-        scope.names.types.insert("Any".into(), TypeDeclId(0));
+        scope.names.types.insert("Any".into(), vec![TypeDeclId(0)]);
         scope.call_pack(pack, pack);
         scope
     }
@@ -120,7 +143,7 @@ impl Scope {
                 self.call_pack(name, name);
             }
         }
-        self.qualified.insert(other.pack.clone(), other.exports.clone());
+        self.qualified.insert(other.pack.clone(), Rc::new([other.own.clone(), other.exports.clone()]));
         for (pack, names) in &other.qualified {
             self.qualified.entry(pack.clone()).or_insert_with(|| names.clone());
         }
@@ -130,6 +153,7 @@ impl Scope {
     pub(crate) fn declare(&mut self, put: impl Fn(&mut Names)) {
         put(&mut self.names);
         put(&mut self.exports);
+        put(&mut self.own);
     }
 
     /// The tables that a possibly qualified name is looked up in, and its last part.
@@ -137,42 +161,58 @@ impl Scope {
         match path.rsplit_once('.') {
             None => (vec![&self.names], path),
             Some((qualifier, last)) => {
-                let packs = self.packs.get(qualifier);
-                let tables = packs
-                    .into_iter()
-                    .flatten()
-                    .filter_map(|p| if *p == self.pack { Some(&self.exports) } else { self.qualified.get(p) });
+                let packs = self.packs.get(qualifier).into_iter().flatten();
+                let tables = packs.filter_map(|pack| {
+                    let (own, exports) = match self.qualified.get(pack).map(AsRef::as_ref) {
+                        _ if *pack == self.pack => (&self.own, &self.exports),
+                        Some([own, exports]) => (own, exports),
+                        None => return None,
+                    };
+                    Some(if own.has(last) { own } else { exports })
+                });
                 (tables.collect(), last)
             }
         }
     }
 
-    pub(crate) fn find_type(&self, path: &str) -> Option<TypeDeclId> {
+    /// All that a path means among declarations of one kind.
+    fn find<T: Clone + PartialEq>(&self, path: &str, kind: impl Fn(&Names) -> &IndexMap<String, Vec<T>>) -> Vec<T> {
         let (tables, last) = self.tables(path);
-        tables.iter().find_map(|t| t.types.get(last).copied())
+        let mut found = Vec::new();
+        for table in tables {
+            extend(&mut found, kind(table).get(last).map_or(&[][..], Vec::as_slice));
+        }
+        found
     }
 
-    pub(crate) fn find_family(&self, path: &str) -> Option<&[(String, TypeExpr)]> {
-        let (tables, last) = self.tables(path);
-        tables.iter().find_map(|t| t.families.get(last).map(Vec::as_slice))
+    pub(crate) fn find_types(&self, path: &str) -> Vec<TypeDeclId> {
+        self.find(path, |n| &n.types)
+    }
+
+    pub(crate) fn find_families(&self, path: &str) -> Vec<Rc<Family>> {
+        self.find(path, |n| &n.families)
+    }
+
+    /// The regions that declared effects of this name are.
+    pub(crate) fn find_effects(&self, path: &str) -> Vec<String> {
+        self.find(path, |n| &n.effects)
+    }
+
+    /// The region that a name means: a declared effect's, or else what every pack calls so. Several: which ones.
+    pub(crate) fn region(&self, path: &str) -> Result<String, Vec<String>> {
+        match &self.find_effects(path)[..] {
+            [] => Ok(path.to_string()),
+            [one] => Ok(one.clone()),
+            several => Err(several.to_vec()),
+        }
     }
 
     pub(crate) fn find_ops(&self, path: &str) -> Vec<OpId> {
-        let (tables, last) = self.tables(path);
-        let mut ops = Vec::new();
-        for table in tables {
-            extend(&mut ops, table.ops.get(last).map_or(&[][..], Vec::as_slice));
-        }
-        ops
+        self.find(path, |n| &n.ops)
     }
 
     pub(crate) fn find_facts(&self, path: &str) -> Vec<FactId> {
-        let (tables, last) = self.tables(path);
-        let mut facts = Vec::new();
-        for table in tables {
-            extend(&mut facts, table.facts.get(last).map_or(&[][..], Vec::as_slice));
-        }
-        facts
+        self.find(path, |n| &n.facts)
     }
 
     /// Was a declaration of this name rejected, or may it come from an import that failed?
@@ -181,21 +221,23 @@ impl Scope {
         self.incomplete || tables.iter().any(|t| t.rejected.contains(last))
     }
 
-    /// The qualified names that a path to a rule, ruleset or schedule may stand for, nearest first.
-    pub(crate) fn candidates(&self, path: &str) -> Vec<String> {
-        let mut out = vec![format!("{}.{path}", self.pack)];
+    /// What a path to a rule, ruleset or schedule means, given what there is: the pack's own, else what its
+    /// qualifier says, else whatever visible packs have. Several are several packs'.
+    pub(crate) fn find_path(&self, path: &str, exists: impl Fn(&str) -> bool) -> Vec<String> {
+        let mut tiers = vec![vec![qualified(&self.pack, path)]];
         if let Some((qualifier, _)) = path.rsplit_once('.') {
             let mut head = qualifier;
             loop {
                 let rest = &path[head.len()..];
-                out.extend(self.packs.get(head).into_iter().flatten().map(|p| format!("{p}{rest}")));
+                tiers.push(self.packs.get(head).into_iter().flatten().map(|p| format!("{p}{rest}")).collect());
                 match head.rsplit_once('.') {
                     Some((shorter, _)) => head = shorter,
                     None => break,
                 }
             }
         }
-        out.extend(self.qualified.keys().map(|p| format!("{p}.{path}")));
-        out
+        tiers.push(self.qualified.keys().map(|pack| qualified(pack, path)).collect());
+        let there = tiers.into_iter().map(|tier| tier.into_iter().filter(|name| exists(name)).collect::<BTreeSet<_>>());
+        there.into_iter().find(|names| !names.is_empty()).into_iter().flatten().collect()
     }
 }

@@ -52,10 +52,10 @@ impl Printer<'_> {
 
     pub(super) fn effects(&mut self, effects: &[Effect]) {
         self.commas(effects, |p, effect| {
-            p.name(&effect.name);
+            p.path(&effect.name);
             if let Some(region) = &effect.region {
                 p.token("(");
-                p.name(region);
+                p.path(region);
                 p.token(")");
             }
         });

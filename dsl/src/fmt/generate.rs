@@ -100,7 +100,7 @@ impl<'b> Gen<'b> {
     }
 
     fn effects(&mut self) -> Vec<Effect> {
-        self.list(1, |g| Effect { name: g.name(), region: g.some(Self::name) })
+        self.list(1, |g| Effect { name: g.path(), region: g.some(Self::path) })
     }
 
     fn string(&mut self) -> String {

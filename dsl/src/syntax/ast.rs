@@ -172,9 +172,9 @@ pub enum FnClause {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Effect {
     /// `reads`, `writes`, `io`, `allocates`, `traps`, `diverges`, or a declared effect.
-    pub name: Name,
+    pub name: Path,
     /// Region.
-    pub region: Option<Name>,
+    pub region: Option<Path>,
 }
 
 /// A rule.

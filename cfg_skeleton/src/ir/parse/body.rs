@@ -36,7 +36,7 @@ impl Parser<'_> {
         }
         let name = self.name("an instruction or a terminator")?;
         let exact = self.exact(&name);
-        if exact.is_none() && self.universe.ops.overloads(&name).is_empty() && !self.functions.contains(&name) {
+        if exact.is_none() && self.universe.ops.alike(&name).is_empty() && !self.functions.contains(&name) {
             return self.fail_before(match self.peek() {
                 Some(Token::Punct(':')) => format!("the block before `{name}` has no terminator"),
                 _ => format!("no operation is called `{name}`"),

@@ -53,7 +53,7 @@ pub(super) fn complete(
         let calls = calls
             .into_iter()
             .map(|(id, call)| {
-                let candidates = universe.ops.overloads(&call.name).to_vec();
+                let candidates = universe.ops.alike(&call.name);
                 (id, OpenCall { name: call.name, candidates, explicit: call.explicit })
             })
             .collect::<BTreeMap<_, _>>();
@@ -150,7 +150,8 @@ fn declare(text: &str, drafts: &[Draft], universe: &mut Universe) -> Result<Decl
             ));
             continue;
         };
-        let declared = universe.ops.overloads(name).iter().copied().find(|op| {
+        let mut declared = universe.ops.alike(name);
+        declared.retain(|op| {
             let decl = universe.ops.get(*op);
             let same = |exprs: &mut dyn Iterator<Item = &TypeExpr>, types: &[Ty]| {
                 let found: Option<Vec<Ty>> = exprs.map(|e| universe.types.find_instance(e, &[])).collect();
@@ -160,19 +161,24 @@ fn declare(text: &str, drafts: &[Draft], universe: &mut Universe) -> Result<Decl
                 && same(&mut decl.params.iter().map(|p| &p.ty), &params)
                 && same(&mut decl.results.iter(), &f.results)
         });
-        match declared {
-            Some(op) => {
+        match declared[..] {
+            [op] => {
                 bodies.insert(op, index);
                 if universe.ops.get(op).pack.is_empty() {
                     own.push(op);
                 }
             }
-            None if called => {
+            [a, b, ..] => {
+                let [a, b] = [a, b].map(|op| universe.ops.get(op).name.clone());
+                let message = format!("is this the body of `{a}` or of `{b}`? Call it by one of these names");
+                errors.push(error_at(text, draft.places.function, message));
+            }
+            [] if called => {
                 let op = universe.ops.declare(operation(name, &params, &f.results, universe));
                 bodies.insert(op, index);
                 own.push(op);
             }
-            None => {}
+            [] => {}
         }
     }
     if errors.is_empty() { Ok((bodies, own)) } else { Err(errors) }

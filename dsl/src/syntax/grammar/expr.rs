@@ -121,8 +121,8 @@ pub(super) fn params<'t>(file: u32) -> P<'t, Vec<Param>> {
 /// `io, reads(heap)`
 pub(super) fn effects<'t>(file: u32) -> P<'t, Vec<Effect>> {
     let region =
-        name(file, Expected::Name).delimited_by(symbol("(", Expected::OpenParen), symbol(")", Expected::CloseParen));
-    name(file, Expected::Effect)
+        path(file, Expected::Name).delimited_by(symbol("(", Expected::OpenParen), symbol(")", Expected::CloseParen));
+    path(file, Expected::Effect)
         .then(region.or_not())
         .map(|(name, region)| Effect { name, region })
         .separated_by(comma())
