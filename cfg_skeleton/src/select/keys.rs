@@ -51,9 +51,7 @@ pub(crate) struct Keys<'a> {
 
 impl<'a> Keys<'a> {
     pub(crate) fn new(skeleton: &Skeleton, view: &'a EGraphView, universe: &'a Universe) -> Self {
-        let nodes = view.nodes.iter().zip(view.node_class.iter());
-        let truths = nodes.filter(|(node, _)| matches!(node.head, Head::Op(op) if universe.ops.get(op).is_copy()));
-        let truths = truths.map(|(node, class)| (node.children[0], *class)).collect();
+        let truths = crate::skeleton::truths(view, universe);
         let classes = Classes::new(view);
         let mut keys = Keys { view, universe, keys: IndexSet::new(), classes, truths, movable: vec![] };
         for input in &skeleton.movable {

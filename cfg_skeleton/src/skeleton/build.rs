@@ -4,6 +4,7 @@
 //! visited in reverse post-order, where definitions come before uses, so each instruction is looked at a constant
 //! number of times (once more per region that the function accesses).
 
+use super::behind::conjunctions;
 use super::nodes::Nodes;
 use super::roles::{Role, Roles};
 use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};
@@ -67,9 +68,12 @@ pub fn build_with_truth(
     }
     builder.movable.sort_unstable();
     builder.movable.dedup();
-    let statements = builder.statements.into_iter().map(|s| s.expect("every site was counted for one statement"));
+    let statements = builder.statements.iter_mut().map(|s| s.take().expect("every site was counted for one statement"));
+    let statements: Vec<Statement> = statements.collect();
+    let conjunctions = conjunctions(f, cfg, &builder.value_input, &statements, &mut builder.nodes);
     Skeleton {
-        statements: statements.collect(),
+        statements,
+        conjunctions,
         input: builder.nodes.finish(),
         blocks,
         layout: numbering.layout,

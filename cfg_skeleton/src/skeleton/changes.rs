@@ -3,18 +3,21 @@
 //! [`changes`] reads them off a view, [`apply`] makes them in the IR function; the pipeline then builds and
 //! saturates again, a bounded number of times. A branch on a constant becomes a jump, a check that always traps
 //! ends its block, blocks that nothing reaches any more leave the layout, and parameters that are constant, equal to
-//! one another or to a value that dominates them are replaced ([`params`]). Parameters that nobody needs are no
-//! matter here: elaboration drops them.
+//! one another or to a value that dominates them are replaced ([`params`]). What an earlier branch has decided is decided
+//! ([`known`]). Parameters that nobody needs are no matter here: elaboration drops them.
 //!
-//! **Invariant**: each change makes the function smaller, so rounds end; and a change is reported only where it
+//! **Invariant**: each change leaves fewer parameters, edges, checks or operands that are no constants, so rounds end; and a change is reported only where it
 //! holds for the function as it is, all others made or not.
 
+mod known;
 mod params;
 
-use super::{CheckKey, Skeleton, SkeletonBlock, StatementKind};
-use crate::egraph::{EGraphView, InputId};
+use super::behind::truths;
+use super::{CheckKey, SiteId, Skeleton, SkeletonBlock, StatementKind, Test};
+use crate::egraph::{ClassId, EGraphView, InputId};
 use crate::ir::{BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, Terminator, Value};
-use rewright_typeprop::Universe;
+use rewright_typeprop::{Ty, Universe};
+use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
 /// One change.
@@ -38,6 +41,33 @@ pub enum Change {
         /// It has an earlier condition that is not known, and must stay to tell the two apart.
         keep: bool,
     },
+    /// The check never traps.
+    Pass {
+        /// Its block.
+        block: BlockId,
+        /// The check.
+        inst: InstId,
+    },
+    /// A comparison has one outcome where it is computed.
+    Settle {
+        /// Its block.
+        block: BlockId,
+        /// The instruction.
+        inst: InstId,
+        /// 0 or 1.
+        constant: i64,
+    },
+    /// An operand is a constant, since a branch was taken.
+    Operand {
+        /// Where the branch has led to.
+        block: BlockId,
+        /// The instruction.
+        inst: InstId,
+        /// Which operand.
+        index: u32,
+        /// In canonical form.
+        constant: i64,
+    },
     /// A block parameter is a constant.
     Constant {
         /// The block.
@@ -56,12 +86,22 @@ pub enum Change {
         /// The value.
         by: Value,
     },
+    /// A block parameter equals what a pure instruction would compute in its block.
+    Recompute {
+        /// The block.
+        block: BlockId,
+        /// Which parameter.
+        index: u32,
+        /// The instruction, somewhere before.
+        inst: InstId,
+    },
 }
 
 /// Reads off what can be changed; in layout order. `cfg` is that of `f`, `s` was built from them.
 pub fn changes(f: &Function, cfg: &Cfg, universe: &Universe, s: &Skeleton, view: &EGraphView) -> Vec<Change> {
     let mut found = vec![];
-    let mut reader = Reader { f, universe, s, view, taken: vec![Taken::None; s.blocks.len()] };
+    let truths = truths(view, universe);
+    let mut reader = Reader { f, cfg, universe, s, view, truths, taken: vec![Taken::None; s.blocks.len()] };
     let mut work = vec![f.entry()];
     let mut reached = vec![false; s.blocks.len()];
     while let Some(block) = work.pop() {
@@ -79,6 +119,8 @@ pub fn changes(f: &Function, cfg: &Cfg, universe: &Universe, s: &Skeleton, view:
     }
     for block in s.layout.iter().filter(|b| reached[b.index()]) {
         found.extend(reader.trap(*block));
+        found.extend(reader.passed(*block));
+        found.extend(known::comparisons(&reader, *block));
         if let Taken::One(slot) = reader.taken[block.index()]
             && s.blocks[block.index()].edges.len() > 1
         {
@@ -86,10 +128,15 @@ pub fn changes(f: &Function, cfg: &Cfg, universe: &Universe, s: &Skeleton, view:
         }
     }
     found.extend(params::replacements(&reader, cfg));
+    found.extend(known::constants(&reader, cfg));
     found.sort_by_key(|change| match change {
         Change::Jump { block, .. }
+        | Change::Pass { block, .. }
+        | Change::Settle { block, .. }
+        | Change::Operand { block, .. }
         | Change::Trap { block, .. }
         | Change::Constant { block, .. }
+        | Change::Recompute { block, .. }
         | Change::Replace { block, .. } => s.blocks[block.index()].first_segment,
     });
     found
@@ -105,9 +152,12 @@ enum Taken {
 
 struct Reader<'a> {
     f: &'a Function,
+    cfg: &'a Cfg,
     universe: &'a Universe,
     s: &'a Skeleton,
     view: &'a EGraphView,
+    /// By class of integers: the class of its truth, where some node says it.
+    truths: FxHashMap<ClassId, ClassId>,
     /// By block; `None` for blocks that are not reached.
     taken: Vec<Taken>,
 }
@@ -126,7 +176,10 @@ impl Reader<'_> {
             Terminator::Jump(_) => Some(0),
             Terminator::Branch { cond, .. } => {
                 let value = self.s.value_input[cond.index()];
-                value.and_then(|value| self.constant(value)).map(|n| u32::from(n == 0))
+                let constant = |value| self.constant(value).map(|n| n != 0);
+                let known = |value| self.known(Test::Branch(block), block, value);
+                let holds = value.and_then(|value| constant(value).or_else(|| known(value)));
+                holds.map(|holds| u32::from(!holds))
             }
             Terminator::Switch { index, targets, .. } => constant().and_then(|n| {
                 let index = self.universe.types.scalar(self.f.ty(*index))?.zero_extended(n);
@@ -160,10 +213,11 @@ impl Reader<'_> {
                 unknown = Some(statement.inst);
                 continue;
             };
-            match self.constant(*condition) {
-                Some(0) => {}
+            let known = || self.decided(site);
+            match self.constant(*condition).map(|n| n != 0).or_else(known) {
+                Some(false) => {}
                 None => unknown = Some(statement.inst),
-                Some(_) => {
+                Some(true) => {
                     let inst = statement.inst;
                     let keep = unknown == Some(inst);
                     let data = self.f.block(block);
@@ -176,13 +230,34 @@ impl Reader<'_> {
     }
 }
 
+impl Reader<'_> {
+    /// Whether a check traps, as far as earlier branches tell.
+    fn decided(&self, site: SiteId) -> Option<bool> {
+        let statement = self.s.statement(site);
+        match &statement.kind {
+            StatementKind::Check { key: CheckKey::Condition { condition, .. }, value: None, .. } => {
+                self.known(Test::Check(site), statement.block, *condition)
+            }
+            _ => None,
+        }
+    }
+
+    /// Checks of a block that earlier branches have settled.
+    fn passed(&self, block: BlockId) -> impl Iterator<Item = Change> {
+        let passed = self.s.sites(block).filter(|site| self.decided(*site) == Some(false));
+        passed.map(move |site| Change::Pass { block, inst: self.s.statement(site).inst })
+    }
+}
+
 /// Makes the changes. Blocks that are not reachable afterwards leave the layout.
 pub fn apply(f: &Function, changes: &[Change]) -> Function {
     let mut out = f.clone();
     // By value: what stands for it.
     let mut instead: Vec<Option<Value>> = vec![None; f.values.len()];
     let mut removed: Vec<Vec<bool>> = f.blocks.iter().map(|b| vec![false; b.params.len()]).collect();
-    let mut constants: Vec<Vec<InstId>> = vec![vec![]; f.blocks.len()];
+    // By block: what its first instructions are to be.
+    let mut first: Vec<Vec<InstId>> = vec![vec![]; f.blocks.len()];
+    let mut known: FxHashMap<(BlockId, Ty, i64), Value> = FxHashMap::default();
     for change in changes {
         match *change {
             Change::Jump { block, slot } => {
@@ -196,11 +271,30 @@ pub fn apply(f: &Function, changes: &[Change]) -> Function {
                 data.insts.truncate(at + usize::from(keep));
                 data.term = Terminator::Trap { code };
             }
+            Change::Pass { block, inst } => out.blocks[block.index()].insts.retain(|i| *i != inst),
+            Change::Settle { inst, constant, .. } => {
+                let settled = &mut out.insts[inst.index()];
+                (settled.kind, settled.args) = (InstKind::Const(constant), smallvec![]);
+            }
+            Change::Operand { block, inst, index, constant } => {
+                let ty = f.ty(f.inst(inst).args[index as usize]);
+                let value = *known.entry((block, ty, constant)).or_insert_with(|| {
+                    let value = out.add_value(ty);
+                    first[block.index()].push(InstId(out.insts.len() as u32));
+                    let kind = InstKind::Const(constant);
+                    out.insts.push(Inst { kind, args: smallvec![], results: smallvec![value], origin: None });
+                    value
+                });
+                // One that was settled has no operands any more.
+                if let Some(arg) = out.insts[inst.index()].args.get_mut(index as usize) {
+                    *arg = value;
+                }
+            }
             Change::Constant { block, index, constant } => {
                 // The constant takes over the parameter's value, so no use changes.
                 removed[block.index()][index as usize] = true;
                 let value = f.block(block).params[index as usize];
-                constants[block.index()].push(InstId(out.insts.len() as u32));
+                first[block.index()].push(InstId(out.insts.len() as u32));
                 out.insts.push(Inst {
                     kind: InstKind::Const(constant),
                     args: smallvec![],
@@ -208,19 +302,25 @@ pub fn apply(f: &Function, changes: &[Change]) -> Function {
                     origin: None,
                 });
             }
+            Change::Recompute { block, index, inst } => {
+                removed[block.index()][index as usize] = true;
+                let value = f.block(block).params[index as usize];
+                first[block.index()].push(InstId(out.insts.len() as u32));
+                out.insts.push(Inst { results: smallvec![value], ..f.inst(inst).clone() });
+            }
             Change::Replace { block, index, by } => {
                 removed[block.index()][index as usize] = true;
                 instead[f.block(block).params[index as usize].index()] = Some(by);
             }
         }
     }
-    for (block, constants) in out.blocks.iter_mut().zip(constants) {
-        block.insts.splice(0..0, constants);
+    for (block, first) in out.blocks.iter_mut().zip(first) {
+        block.insts.splice(0..0, first);
     }
     let reached = reachable(&out);
     out.layout.retain(|b| reached[b.index()]);
     let resolve = |v: &mut Value| {
-        while let Some(by) = instead[v.index()] {
+        while let Some(by) = instead.get(v.index()).copied().flatten() {
             *v = by;
         }
     };

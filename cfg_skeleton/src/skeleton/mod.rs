@@ -8,6 +8,7 @@
 //! **State** is threaded by tokens: [`Skeleton::live`] says which state is live in each segment for each region;
 //! a node that reads a state can be computed only where that state is live.
 
+mod behind;
 pub mod build;
 pub mod changes;
 pub mod dot;
@@ -15,6 +16,8 @@ mod nodes;
 mod roles;
 pub mod variance;
 
+pub(crate) use behind::truths;
+pub use behind::{Conjunction, Test};
 pub use build::{build, build_with_truth};
 pub use changes::{Change, apply, changes};
 
@@ -51,6 +54,8 @@ pub struct Skeleton {
     /// Nodes of trapping operations that may be computed wherever their operands and their state are (a load that
     /// its front end calls movable). They, and nodes with the same operation and operands, need no licence.
     pub movable: Vec<InputId>,
+    /// Comparisons that are tested behind branches on related ones, by [`Test`].
+    pub conjunctions: Vec<Conjunction>,
 }
 
 /// A block of the skeleton.

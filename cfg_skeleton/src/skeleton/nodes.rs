@@ -2,7 +2,7 @@
 
 use crate::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
 use rewright_typeprop::eval::literal;
-use rewright_typeprop::{Model, OpId, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Model, Op, OpId, Term, Ty, TypeExpr, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
 
@@ -101,6 +101,36 @@ impl<'a> Nodes<'a> {
             Some((op, ty)) => self.add(Head::Op(op), smallvec![ty], smallvec![x]),
             None => x,
         }
+    }
+
+    /// Both of two truth values, by whichever operation is the bitwise "and" of their type.
+    pub(super) fn both(&mut self, x: InputId, y: InputId) -> Option<InputId> {
+        let types = &self.universe.types;
+        let ty = self.input.nodes[x.index()].ty(self.universe)?;
+        let fits = |op: &Op| {
+            let bound = op.tparams.first().and_then(|p| p.bound.as_ref());
+            let admits = bound.is_none_or(|b| types.find_instance(b, &[ty]).is_some_and(|b| types.is_subtype(ty, b)));
+            op.model == Some(Model::And) && op.tparams.len() == 1 && admits
+        };
+        let (op, _) = self.universe.ops.iter().find(|(_, op)| fits(op))?;
+        Some(self.add(Head::Op(op), smallvec![ty], smallvec![x, y]))
+    }
+
+    /// The operands of a comparison, and of the negation of one.
+    pub(super) fn compared(&self, x: InputId) -> Option<&[InputId]> {
+        let node = &self.input.nodes[x.index()];
+        let Head::Op(op) = node.head else { return None };
+        let is_zero = |id: &InputId| self.input.nodes[id.index()].head == Head::Const(0);
+        let model = self.universe.ops.get(op).model.filter(|m| m.is_comparison())?;
+        match &*node.children {
+            [inner, zero] if model == Model::Eq && is_zero(zero) => self.compared(*inner).or(Some(&node.children)),
+            operands => Some(operands),
+        }
+    }
+
+    /// The type of a node.
+    pub(super) fn ty(&self, x: InputId) -> Option<Ty> {
+        self.input.nodes[x.index()].ty(self.universe)
     }
 
     fn equality(&self) -> Option<OpId> {

@@ -88,7 +88,7 @@ impl Repr {
 
 impl Model {
     /// Gives 0 or 1 of scalars, and all zeros or all ones of each lane.
-    fn is_comparison(self) -> bool {
+    pub fn is_comparison(self) -> bool {
         (Model::Eq..=Model::Uge).contains(&self) || (Model::FcmpEq..=Model::FcmpUge).contains(&self)
     }
 

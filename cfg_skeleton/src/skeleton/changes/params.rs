@@ -13,7 +13,7 @@
 
 use super::{Change, Reader, Taken};
 use crate::egraph::{ClassId, Head, Node, NodeId};
-use crate::ir::{BlockId, Cfg, Value};
+use crate::ir::{BlockId, Cfg, InstKind, Value};
 use crate::skeleton::SkeletonArg;
 use crate::skeleton::variance::Variance;
 use indexmap::IndexMap;
@@ -72,6 +72,8 @@ pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
         return found;
     }
     let definitions = definitions(reader, cfg, &mut colors);
+    let places: FxHashMap<Value, BlockId> =
+        definitions.values().flatten().map(|(block, value)| (*value, *block)).collect();
     let variance = (cfg.loop_count() > 0).then(|| Variance::new(cfg, reader.s, reader.view));
     // Does the value mean the same outside the loops around it that do not go on here?
     let same_outside = |from: BlockId, value: Value, to: BlockId| {
@@ -95,6 +97,23 @@ pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
         let nearest = definitions.get(&source).and_then(|list| list.iter().rev().find(usable));
         if let Some((_, by)) = nearest {
             found.push(Change::Replace { block: p.block, index: p.index, by: *by });
+            continue;
+        }
+        // None of the values that arrive is there, but what one of them is computed from may be.
+        let available = |value: &Value| {
+            let defined = places.get(value).copied();
+            defined.is_some_and(|at| at != p.block && cfg.dominates(at, p.block) && same_outside(at, *value, p.block))
+        };
+        let again = definitions.get(&source).into_iter().flatten().find_map(|(at, value)| {
+            let insts = &reader.f.block(*at).insts;
+            insts.iter().copied().find(|inst| {
+                let inst = reader.f.inst(*inst);
+                let pure = matches!(inst.kind, InstKind::Op { op, access: None, .. } if reader.universe.ops.get(op).effects.is_pure());
+                pure && inst.results[..] == [*value] && reader.f.ty(*value) == p.ty && inst.args.iter().all(available)
+            })
+        });
+        if let Some(inst) = again {
+            found.push(Change::Recompute { block: p.block, index: p.index, inst });
         }
     }
     found

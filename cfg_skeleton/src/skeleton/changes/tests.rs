@@ -231,9 +231,9 @@ fn one_wrong_assumption_does_not_hide_a_right_one() {
 #[test]
 fn nested_cycles_collapse() {
     let u = universe();
-    let mut b = Builder::new(&u, &["i32"]);
+    let mut b = Builder::new(&u, &["i32", "i32"]);
     let entry = b.function.entry();
-    let x = b.param(entry, 0);
+    let (x, y) = (b.param(entry, 0), b.param(entry, 1));
     let (outer, inner, exit) = (b.block(&["i32"]), b.block(&["i32"]), b.block(&["i32"]));
     b.jump(outer, &[x]);
     b.switch_to(outer);
@@ -244,7 +244,7 @@ fn nested_cycles_collapse() {
     let latch = b.block(&[]);
     b.branch(x, (inner, &[q]), (latch, &[]));
     b.switch_to(latch);
-    b.branch(x, (outer, &[q]), (exit, &[q]));
+    b.branch(y, (outer, &[q]), (exit, &[q]));
     b.switch_to(exit);
     let r = b.param(exit, 0);
     b.ret(&[r]);
@@ -331,4 +331,98 @@ fn what_a_terminator_makes_is_nothing_else() {
     let (found, out) = changed(&b, &u, &[]);
     assert_eq!(found, [Change::Replace { block: next, index: 1, by: x }]);
     assert_eq!(out.block(entry).term.edges()[0].args[..], [EdgeArg::Terminator(0)]);
+}
+
+/// `if x == 5 { if x == 5 {x + x} else {1} } else { x == 5 }`
+fn twice(u: &Universe) -> (Builder<'_>, [BlockId; 5], [Value; 4]) {
+    let mut b = Builder::new(u, &["i32", "i32"]);
+    let entry = b.function.entry();
+    let x = b.param(entry, 0);
+    let blocks = [b.block(&[]), b.block(&[]), b.block(&[]), b.block(&[])];
+    let [inner, no, yes, never] = blocks;
+    let five = b.constant("i32", 5);
+    let first = b.op("icmp_eq", "i32", &[x, five]);
+    b.branch(first, (inner, &[]), (no, &[]));
+    b.switch_to(inner);
+    let second = b.op("icmp_eq", "i32", &[five, x]);
+    b.branch(second, (yes, &[]), (never, &[]));
+    b.switch_to(yes);
+    let double = b.op("iadd", "i32", &[x, x]);
+    b.ret(&[double]);
+    b.switch_to(never);
+    b.ret(&[five]);
+    b.switch_to(no);
+    let third = b.op("icmp_eq", "i32", &[x, five]);
+    let three = b.op("select", "i32", &[third, x, five]);
+    b.ret(&[three]);
+    (b, [entry, inner, no, yes, never], [first, second, third, double])
+}
+
+#[test]
+fn a_branch_decides_what_is_tested_behind_it() {
+    let u = universe();
+    let (b, [entry, inner, no, yes, never], [first, second, third, double]) = twice(&u);
+    let of = |v: Value| InstId(b.function.insts.iter().position(|i| i.results.contains(&v)).expect("defined") as u32);
+    let (found, out) = changed(&b, &u, &[(first, second)]);
+    let operand = |index| Change::Operand { block: inner, inst: of(double), index, constant: 5 };
+    assert!(found.contains(&Change::Jump { block: inner, slot: 0 }), "{found:?}");
+    assert!(found.contains(&operand(0)) && found.contains(&operand(1)), "{found:?}");
+    assert!(found.contains(&Change::Settle { block: no, inst: of(third), constant: 0 }), "{found:?}");
+    assert_eq!(out.layout, [entry, inner, no, yes]);
+    assert!(!out.layout.contains(&never));
+    // What is computed in front of the branch is not known there.
+    assert!(!found.iter().any(|c| matches!(c, Change::Settle { inst, .. } if *inst == of(first))), "{found:?}");
+}
+
+#[test]
+fn what_a_branch_implies_is_read_off_conjunctions() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32", "i32"]);
+    let entry = b.function.entry();
+    let (x, y) = (b.param(entry, 0), b.param(entry, 1));
+    let (less, more) = (b.block(&[]), b.block(&[]));
+    let below = b.op("icmp_ult", "i32", &[x, y]);
+    let above = b.op("icmp_ult", "i32", &[y, x]);
+    b.branch(below, (less, &[]), (more, &[]));
+    b.switch_to(less);
+    b.check(above, 3, true);
+    b.ret(&[x]);
+    b.switch_to(more);
+    b.ret(&[y]);
+    let (found, _) = changed(&b, &u, &[]);
+    assert!(found.is_empty(), "no rule says that both cannot be: {found:?}");
+    let cfg = Cfg::new(&b.function);
+    let s = build(&b.function, &cfg, &u, &trap_code);
+    let [conjunction] = s.conjunctions[..] else { panic!("{:?}", s.conjunctions) };
+    let mut view = view(&s.input, &[]);
+    let class = view.class_of(conjunction.both);
+    view.classes[class.index()].constant = Some(0);
+    let inst = s.statements[0].inst;
+    assert_eq!(changes(&b.function, &cfg, &u, &s, &view), [Change::Pass { block: less, inst }]);
+    let view = crate::testing::view(&s.input, &[(conjunction.both, conjunction.fact)]);
+    assert_eq!(changes(&b.function, &cfg, &u, &s, &view), [Change::Trap { block: less, inst, code: 3, keep: false }]);
+}
+
+#[test]
+fn what_both_arms_compute_is_computed_where_they_meet() {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32", "i32"]);
+    let entry = b.function.entry();
+    let (x, y) = (b.param(entry, 0), b.param(entry, 1));
+    let (one, other, join) = (b.block(&[]), b.block(&[]), b.block(&["i32"]));
+    b.branch(x, (one, &[]), (other, &[]));
+    b.switch_to(one);
+    let sum = b.op("iadd", "i32", &[x, y]);
+    b.jump(join, &[sum]);
+    b.switch_to(other);
+    let product = b.op("imul", "i32", &[x, y]);
+    b.jump(join, &[product]);
+    b.switch_to(join);
+    let p = b.param(join, 0);
+    b.ret(&[p]);
+    assert!(changed(&b, &u, &[]).0.is_empty());
+    let (found, out) = changed(&b, &u, &[(sum, product)]);
+    assert!(matches!(found[..], [Change::Recompute { block, index: 0, .. }] if block == join), "{found:?}");
+    assert_eq!(out.inst(out.block(join).insts[0]).results[..], [p]);
+    assert!(out.block(join).params.is_empty());
 }
