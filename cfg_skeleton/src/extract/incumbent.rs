@@ -5,10 +5,10 @@
 //! among themselves, what is had refers only to what is had, and a move can close a cycle only through its class.
 
 use super::check::check;
+use super::clock::Deadline;
 use super::graph::{Class, Graph};
 use super::reachable;
 use super::tree::{Tree, trees};
-use std::time::Instant;
 
 /// A move that helps has trees made again: as much as trying this share of all moves.
 const TREES: usize = 64;
@@ -21,7 +21,7 @@ pub(crate) fn find(
     graph: &Graph,
     start: Option<Vec<Option<u32>>>,
     moves: u32,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
 ) -> Option<Vec<Option<u32>>> {
     let mut best: Option<(f64, Vec<Option<u32>>)> = None;
     let mut offer = |picks: Vec<Option<u32>>| {
@@ -52,11 +52,23 @@ pub(crate) fn find(
 }
 
 /// A choice near picks that have cycles.
-pub(crate) fn repair(graph: &Graph, picks: &[Option<u32>], deadline: Option<Instant>) -> Option<Vec<Option<u32>>> {
+pub(crate) fn repair(graph: &Graph, picks: &[Option<u32>], deadline: Option<Deadline>) -> Option<Vec<Option<u32>>> {
     let price = |class: Class, n: usize| match picks[class.index()] {
         Some(pick) if pick as usize == n => 0.0,
         _ => graph.classes[class.index()][n].cost + 1.0,
     };
+    let picks = reachable(graph, &picked(&trees(&graph.classes, price, |_| false)));
+    check(graph, &picks).ok()?;
+    Some(Descent::new(graph, picks).run(1, deadline))
+}
+
+/// A choice by prices that are less where a relaxation has a node: `values` are between 0 and 1.
+pub(crate) fn guided(
+    graph: &Graph,
+    values: impl Fn(Class, usize) -> f64,
+    deadline: Option<Deadline>,
+) -> Option<Vec<Option<u32>>> {
+    let price = |class: Class, n: usize| graph.classes[class.index()][n].cost * (1.0 - values(class, n));
     let picks = reachable(graph, &picked(&trees(&graph.classes, price, |_| false)));
     check(graph, &picks).ok()?;
     Some(Descent::new(graph, picks).run(1, deadline))
@@ -92,7 +104,7 @@ impl<'g> Descent<'g> {
     }
 
     /// Tries moves, class by class, until none helps or their number is used up.
-    fn run(mut self, moves: u32, deadline: Option<Instant>) -> Vec<Option<u32>> {
+    fn run(mut self, moves: u32, deadline: Option<Deadline>) -> Vec<Option<u32>> {
         let size = self.graph.node_count();
         let mut left = size.saturating_mul(moves as usize);
         let mut since = 0;
@@ -108,7 +120,7 @@ impl<'g> Descent<'g> {
                     continue;
                 }
                 left = left.saturating_sub(1);
-                if deadline.is_some_and(|end| left.is_multiple_of(64) && Instant::now() >= end) {
+                if deadline.is_some_and(|end| left.is_multiple_of(64) && end.passed()) {
                     left = 0;
                 }
                 if self.change(Class(class as u32), n as u32) {

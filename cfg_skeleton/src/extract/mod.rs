@@ -12,6 +12,7 @@
 //! set. There is always an answer if the roots can be made, whatever the solver does.
 
 pub mod check;
+mod clock;
 mod cycle;
 pub mod graph;
 pub(crate) mod ilp;
@@ -25,10 +26,11 @@ pub use check::{Fault, check};
 pub use graph::{Class, Classes, Graph, Node};
 pub use ilp::highs::Highs;
 pub use ilp::model::{Column, Model, Row};
-pub use ilp::{Effort, Solved, Solver};
+pub use ilp::{Effort, Relaxation, Solved, Solver};
 
+use clock::Deadline;
 use presolve::{Component, Rules, presolve};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use thiserror::Error;
 
 /// How to choose.
@@ -71,7 +73,7 @@ pub struct Limits {
     pub cut_rounds: u32,
     /// Moves that the local search tries in each part, in multiples of the part's nodes.
     pub moves: u32,
-    /// Wall clock, for everything. Results depend on the machine then.
+    /// Processor time of this thread, for everything. Results depend on the machine then.
     pub time: Option<Duration>,
     /// Reductions that take part.
     pub rules: Rules,
@@ -84,7 +86,7 @@ impl Default for Limits {
             search: 4_096,
             nodes: 2_000,
             runs: 20,
-            cut_rounds: 3,
+            cut_rounds: 40,
             moves: 4,
             time: None,
             rules: Rules::default(),
@@ -109,6 +111,8 @@ pub struct Extraction {
     pub parts: usize,
     /// Solver runs.
     pub runs: u32,
+    /// Processor time of this thread that it took.
+    pub time: Duration,
 }
 
 /// There is no choice: a root cannot be made.
@@ -137,7 +141,8 @@ pub fn extract_with(
     if method == Method::Tree {
         return cheapest_trees(graph);
     }
-    let deadline = limits.time.map(|time| Instant::now() + time);
+    let began = clock::now();
+    let deadline = limits.time.map(Deadline::after);
     let reduced = presolve(graph, limits.rules).ok_or(Unconstructible)?;
     let mut picks = reduced.picked.clone();
     let (mut bound, mut runs) = (reduced.offset, 0);
@@ -152,8 +157,7 @@ pub fn extract_with(
         };
         let share = part.node_count() as f64 / after.max(1) as f64;
         after -= part.node_count();
-        let now = Instant::now();
-        let own = deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(share.clamp(0.2, 1.0)));
+        let own = deadline.map(|end| end.share(share.max(0.2)));
         let answer = solve(part, hint, method, limits, own, solver, &mut runs)?;
         bound += answer.bound;
         for (class, (pick, list)) in part.classes.iter().zip(answer.picks.iter().zip(&part.nodes)) {
@@ -179,17 +183,28 @@ pub fn extract_with(
         _ => Status::Gap(((cost - bound) / cost).min(1.0)),
     };
     let bound = if status == Status::Optimal { cost } else { bound };
-    Ok(Extraction { picks, cost, bound, status, left: reduced.node_count(), parts: reduced.components.len(), runs })
+    let (left, parts) = (reduced.node_count(), reduced.components.len());
+    Ok(Extraction { picks, cost, bound, status, left, parts, runs, time: clock::now() - began })
 }
 
 /// Without presolve, which knows of sharing.
 fn cheapest_trees(graph: &Graph) -> Result<Extraction, Unconstructible> {
+    let began = clock::now();
     let trees = tree::trees(&graph.classes, |class, n| graph.classes[class.index()][n].cost, |_| false);
     let picks: Vec<Option<u32>> = trees.iter().map(|tree| tree.map(|tree| tree.node as u32)).collect();
     let picks = reachable(graph, &picks);
     let cost = check(graph, &picks).map_err(|_| Unconstructible)?;
     let left = graph.node_count();
-    Ok(Extraction { picks, cost, bound: 0.0, status: Status::Greedy, left, parts: 1, runs: 0 })
+    Ok(Extraction {
+        picks,
+        cost,
+        bound: 0.0,
+        status: Status::Greedy,
+        left,
+        parts: 1,
+        runs: 0,
+        time: clock::now() - began,
+    })
 }
 
 /// Of the time, what local search may take.
@@ -226,7 +241,7 @@ fn solve(
     hint: impl Fn(Class) -> Option<u32>,
     method: Method,
     limits: &Limits,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     solver: &dyn Solver,
     runs: &mut u32,
 ) -> Result<Answer, Unconstructible> {
@@ -242,8 +257,7 @@ fn solve(
     });
     let hinted = reachable(&graph, &hinted.collect::<Vec<_>>());
     let hinted = check(&graph, &hinted).is_ok().then_some(hinted);
-    let now = Instant::now();
-    let until = deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(LOCAL));
+    let until = deadline.map(|end| end.share(LOCAL));
     let incumbent = incumbent::find(&graph, hinted, limits.moves, until).ok_or(Unconstructible)?;
     if method == Method::Greedy || part.node_count() > limits.model {
         return Ok(Answer { picks: incumbent, bound: 0.0 });

@@ -6,7 +6,7 @@ use clap::ValueEnum;
 use rewright_cfg_skeleton::extract::{Extraction, Limits, Method, Status, extract, serialized};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Arguments of `extract`.
 ///
@@ -31,7 +31,7 @@ pub(super) struct Args {
     /// How to choose
     #[arg(long, value_enum, default_value_t)]
     method: How,
-    /// Seconds for one file; without it, work is counted and results do not depend on the machine
+    /// Seconds of processor time for one file; without it, work is counted and results do not depend on the machine
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
     /// Print what is picked, too: for each class that is computed, its node
@@ -80,7 +80,7 @@ struct Row<'s> {
     status: &'static str,
     /// Of the cost; no choice is cheaper by more.
     gap: Option<f64>,
-    /// Without reading the file.
+    /// Processor time, without reading the file.
     seconds: f64,
     presolve: Presolve,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,9 +155,8 @@ fn row(args: &Args, path: &Path, text: &str) -> Result<(Status, serde_json::Valu
         (limits.nodes, limits.runs, limits.cut_rounds) = (u32::MAX, u32::MAX, u32::MAX);
         limits.moves = MOVES;
     }
-    let start = Instant::now();
-    let Extraction { picks, cost, bound, status, left, .. } = extract(&file.graph, method, &limits, None)?;
-    let seconds = start.elapsed().as_secs_f64();
+    let Extraction { picks, cost, bound, status, left, time, .. } = extract(&file.graph, method, &limits, None)?;
+    let seconds = time.as_secs_f64();
     let presolve = Presolve { nodes_before: file.graph.node_count(), nodes_after: left };
     let (word, gap) = match status {
         Status::Optimal => ("optimal", Some(0.0)),

@@ -4,12 +4,18 @@
 //! What was found of it, and is tested in `extract::tests::solver`: its presolve calls feasible models infeasible in
 //! rare cases, or, given a start, calls the start optimal; without the *aggregator* (4096) it does not. Its default
 //! relative gap is 1e-4. `objective_bound` as a cut-off gives wrong optima and is not used. It reads clocks only for
-//! its time limit; with one thread and none set, it is deterministic.
+//! its time limit, which is on the wall ([`interrupt`] has it count work); with one thread and none set, it is
+//! deterministic.
+
+mod interrupt;
+mod relaxation;
 
 use super::model::Model;
-use super::{Effort, Solved, Solver};
+use super::{Effort, Relaxation, Solved, Solver};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
-use highs::{HighsModelStatus, HighsSolutionStatus};
+use highs::{HighsModelStatus, HighsSolutionStatus, SolvedModel};
+use interrupt::Interrupt;
+use std::time::Duration;
 
 /// The solver that is used where no other one is given.
 #[derive(Clone, Copy, Debug)]
@@ -52,14 +58,40 @@ fn stated(model: &Model) -> Option<highs::Model> {
     problem.try_into_inner().ok()
 }
 
+/// Options that hold for every run; false if one of them is not taken.
+fn set_up(model: &mut highs::Model) -> bool {
+    model.make_quiet();
+    model.try_set_option("threads", 1).is_ok() && model.try_set_option("parallel", "off").is_ok()
+}
+
+/// What a run gave. The bound of a linear program is its optimum.
+fn read(solved: &SolvedModel, integer: bool) -> Solved {
+    let bound = match integer {
+        true => solved.double_info_value(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY),
+        false if solved.status() == HighsModelStatus::Optimal => solved.objective_value(),
+        false => f64::NEG_INFINITY,
+    };
+    match solved.status() {
+        HighsModelStatus::Optimal => {}
+        HighsModelStatus::ReachedSolutionLimit
+        | HighsModelStatus::ReachedIterationLimit
+        | HighsModelStatus::ReachedInterrupt
+        | HighsModelStatus::ReachedTimeLimit => {
+            if solved.primal_solution_status() != HighsSolutionStatus::Feasible {
+                return Solved::Bound(bound);
+            }
+        }
+        _ => return Solved::Failed,
+    }
+    Solved::Answer { values: solved.get_solution().columns().to_vec(), bound }
+}
+
 impl Solver for Highs {
     fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort) -> Solved {
         let integer = model.columns.iter().any(|column| column.integer);
         let Some(mut model) = stated(model) else { return Solved::Failed };
-        model.make_quiet();
         let mut set = vec![
-            model.try_set_option("threads", 1).is_ok(),
-            model.try_set_option("parallel", "off").is_ok(),
+            set_up(&mut model),
             model.try_set_option("mip_rel_gap", 0.0).is_ok(),
             model.try_set_option("mip_abs_gap", 0.0).is_ok(),
             model.try_set_option("mip_max_nodes", i32::try_from(effort.nodes).unwrap_or(i32::MAX)).is_ok(),
@@ -68,34 +100,19 @@ impl Solver for Highs {
                 false => model.try_set_option("presolve", "off").is_ok(),
             },
         ];
-        if let Some(seconds) = effort.seconds {
-            set.push(model.try_set_option("time_limit", seconds).is_ok());
-        }
         if let Some(start) = start {
             set.push(model.try_set_solution(Some(start), None, None, None).is_ok());
         }
-        if set.contains(&false) {
+        let interrupt = effort.seconds.map(|s| Interrupt::after(&mut model, Duration::from_secs_f64(s)));
+        if set.contains(&false) || matches!(interrupt, Some(None)) {
             return Solved::Failed;
         }
-        let Ok(solved) = model.try_solve() else { return Solved::Failed };
-        let optimal = solved.status() == HighsModelStatus::Optimal;
-        let bound = match integer {
-            true => solved.double_info_value(c"mip_dual_bound").unwrap_or(f64::NEG_INFINITY),
-            // Of a linear program, the optimum is the bound.
-            false if optimal => solved.objective_value(),
-            false => f64::NEG_INFINITY,
-        };
-        match solved.status() {
-            HighsModelStatus::Optimal => {}
-            HighsModelStatus::ReachedSolutionLimit
-            | HighsModelStatus::ReachedIterationLimit
-            | HighsModelStatus::ReachedTimeLimit => {
-                if solved.primal_solution_status() != HighsSolutionStatus::Feasible {
-                    return Solved::Bound(bound);
-                }
-            }
-            _ => return Solved::Failed,
-        }
-        Solved::Answer { values: solved.get_solution().columns().to_vec(), bound }
+        let solved = model.try_solve();
+        drop(interrupt);
+        solved.map_or(Solved::Failed, |solved| read(&solved, integer))
+    }
+
+    fn relax(&self, model: &Model) -> Option<Box<dyn Relaxation>> {
+        Some(Box::new(relaxation::Warm::new(model)?))
     }
 }

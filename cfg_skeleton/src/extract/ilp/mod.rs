@@ -1,33 +1,33 @@
-//! The integer program, solved with cycle cuts stated up front and added for each cycle in an answer.
+//! The integer program, solved with cycle cuts stated up front and added for each cycle in an answer. Before it is
+//! solved, linear programs ([`tighten`]) find further cuts ([`cycles`], [`founded`]), a bound and choices.
 //!
 //! Costs and cycles are recomputed from the choices. The solver is believed in nothing but its bound, and not in that
 //! if a choice is cheaper. "Infeasible" is a fault, since the incumbent is feasible: solved once more without the
 //! solver's own presolve, then given up. Answers with cycles are repaired into choices: each is a hint.
 
+mod cycles;
+mod founded;
 pub(crate) mod highs;
 pub(crate) mod model;
-mod separate;
+mod tighten;
 
-use model::{Model, Program};
+use model::{Model, Program, Row};
 
+use super::clock::Deadline;
 use super::graph::{Class, Graph};
 use super::{Answer, Limits, check, cycle, incumbent, reachable, tolerance};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
-use std::time::Instant;
 
 /// Strongly connected components of at most this many classes get their cut up front.
 const MAX_CUT: usize = 400;
-
-/// Of the time, what linear programs may take.
-const SHARE: f64 = 0.3;
 
 /// How much one run of a solver may be.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
     /// Nodes of its search.
     pub nodes: u32,
-    /// Wall clock.
+    /// Processor time.
     pub seconds: Option<f64>,
     /// May it simplify the model first?
     pub presolve: bool,
@@ -54,6 +54,47 @@ pub enum Solved {
 pub trait Solver: Debug + Send + Sync {
     /// Minimises; `start` are the values of a solution.
     fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort) -> Solved;
+
+    /// The model without its integers, to add rows to. A solver that has no such thing goes without cuts.
+    fn relax(&self, _model: &Model) -> Option<Box<dyn Relaxation>> {
+        None
+    }
+}
+
+/// A linear program to which rows are added between its runs.
+pub trait Relaxation {
+    /// One more row.
+    fn add(&mut self, row: &Row);
+
+    /// Minimises, within so many seconds of processor time.
+    fn solve(&mut self, seconds: Option<f64>) -> Solved;
+}
+
+/// The best choice that is known.
+struct Best {
+    picks: Vec<Option<u32>>,
+    cost: f64,
+}
+
+impl Best {
+    /// Takes a choice that is one and costs no more.
+    fn offer(&mut self, graph: &Graph, picks: Vec<Option<u32>>) {
+        if let Ok(cost) = check(graph, &picks)
+            && cost <= self.cost
+        {
+            *self = Best { picks, cost };
+        }
+    }
+
+    /// Could this be a bound?
+    fn allows(&self, bound: f64) -> bool {
+        bound <= self.cost + 1e-6 * self.cost.max(1.0)
+    }
+
+    /// Is no choice cheaper?
+    fn meets(&self, bound: f64) -> bool {
+        self.cost - bound <= tolerance(self.cost)
+    }
 }
 
 /// Improves an incumbent, and finds a bound.
@@ -61,102 +102,64 @@ pub(crate) fn solve(
     graph: &Graph,
     incumbent: Vec<Option<u32>>,
     limits: &Limits,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     solver: &dyn Solver,
     runs: &mut u32,
 ) -> Answer {
     let step = step(graph);
-    let (mut best, mut bound) = (incumbent, 0.0f64);
-    let mut cost = check(graph, &best).unwrap_or(f64::INFINITY);
+    let cost = check(graph, &incumbent).unwrap_or(f64::INFINITY);
+    let mut best = Best { picks: incumbent, cost };
     let mut program = Program::new(graph);
     first_cuts(graph).iter().for_each(|set| program.cut(graph, set));
-    bound = bound.max(round_up(tighten(graph, &mut program, limits, deadline, solver, runs), step));
+    let mut bound = tighten::tighten(graph, &mut program, &mut best, step, limits, deadline, solver, runs);
     for _ in 0..limits.runs {
-        let seconds = deadline.map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64());
-        if seconds.is_some_and(|s| s <= 0.0) || cost - bound <= tolerance(cost) {
+        let seconds = deadline.map(|end| end.left().as_secs_f64());
+        if seconds.is_some_and(|s| s <= 0.0) || best.meets(bound) {
             break;
         }
         *runs += 1;
-        let start = program.values(&best);
+        let start = program.values(&best.picks);
         let effort = Effort { nodes: limits.nodes, seconds, presolve: true };
-        let believable = |bound: f64| bound <= cost + 1e-6 * cost.max(1.0);
         let mut solved = solver.solve(&program.model, Some(&start), &effort);
         let sound = match &solved {
-            Solved::Answer { bound, .. } | Solved::Bound(bound) => believable(*bound),
+            Solved::Answer { bound, .. } | Solved::Bound(bound) => best.allows(*bound),
             Solved::Failed => false,
         };
         if !sound {
             solved = solver.solve(&program.model, Some(&start), &Effort { presolve: false, ..effort });
         }
         let (values, found) = match solved {
-            Solved::Answer { values, bound } if believable(bound) => (values, bound),
-            Solved::Bound(found) if believable(found) => {
+            Solved::Answer { values, bound } if best.allows(bound) => (values, bound),
+            Solved::Bound(found) if best.allows(found) => {
                 bound = bound.max(round_up(found, step));
                 break;
             }
             _ => break,
         };
         bound = bound.max(round_up(found, step));
-        let most = |class: usize| {
-            let value = |n: usize| program.value(&values, Class(class as u32), n);
-            let nodes = 0..graph.classes[class].len();
-            nodes.max_by(|a, b| value(*a).total_cmp(&value(*b)).then(b.cmp(a))).map(|n| n as u32)
-        };
-        let picks: Vec<Option<u32>> = (0..graph.classes.len()).map(most).collect();
-        let picks = reachable(graph, &picks);
+        let picks = rounded(graph, &program, &values);
         let cycles = cycle::of_choice(graph, &picks);
-        let candidate = match cycles.is_empty() {
-            true => Some(picks),
-            false => incumbent::repair(graph, &picks, deadline),
-        };
-        let optimum = cycles.is_empty();
-        if let Some(candidate) = candidate
-            && let Ok(found) = check(graph, &candidate)
-            && found <= cost
-        {
-            (best, cost) = (candidate, found);
-        }
-        if optimum {
+        if cycles.is_empty() {
+            best.offer(graph, picks);
             break;
+        }
+        if let Some(near) = incumbent::repair(graph, &picks, deadline) {
+            best.offer(graph, near);
         }
         cycles.iter().for_each(|set| program.cut(graph, set));
     }
-    Answer { picks: best, bound }
+    Answer { picks: best.picks, bound }
 }
 
-/// Adds cycle cuts that fractional solutions violate, and gives the bound that these have.
-fn tighten(
-    graph: &Graph,
-    program: &mut Program,
-    limits: &Limits,
-    deadline: Option<Instant>,
-    solver: &dyn Solver,
-    runs: &mut u32,
-) -> f64 {
-    let edges = separate::Edges::new(graph);
-    let mut bound = 0.0f64;
-    if edges.is_empty() {
-        return bound;
-    }
-    let start = Instant::now();
-    let end = deadline.map(|end| start + end.saturating_duration_since(start).mul_f64(SHARE));
-    for _ in 0..limits.cut_rounds {
-        let seconds = end.map(|end| end.saturating_duration_since(Instant::now()).as_secs_f64());
-        if seconds.is_some_and(|s| s <= 0.0) {
-            break;
-        }
-        let effort = Effort { nodes: limits.nodes, seconds, presolve: true };
-        *runs += 1;
-        let Solved::Answer { values, bound: found } = solver.solve(&program.relaxed(), None, &effort) else { break };
-        // Linear programs are solved to tolerances of 1e-7.
-        bound = bound.max(found - 1e-6 * found.abs().max(1.0));
-        let violated = edges.violated(graph, program, &values);
-        if violated.is_empty() {
-            break;
-        }
-        violated.iter().for_each(|set| program.cut(graph, set));
-    }
-    bound
+/// The nodes that a solution has most of, where the roots lead.
+fn rounded(graph: &Graph, program: &Program, values: &[f64]) -> Vec<Option<u32>> {
+    let most = |class: usize| {
+        let value = |n: usize| program.value(values, Class(class as u32), n);
+        let nodes = 0..graph.classes[class].len();
+        nodes.max_by(|a, b| value(*a).total_cmp(&value(*b)).then(b.cmp(a))).map(|n| n as u32)
+    };
+    let picks: Vec<Option<u32>> = (0..graph.classes.len()).map(most).collect();
+    reachable(graph, &picks)
 }
 
 /// Strongly connected components, and pairs.

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! (2) is summed over the nodes of a class, which is tighter than a row per node. The sum in (3) gets a column of its
-//! own where many classes share it. `a` and that follow from `x` and need not be declared integer.
+//! own where many classes share it. It holds for sets that are no cycles as well ([`super::founded`]). `a` and that follow from `x` and need not be declared integer.
 
 use crate::extract::graph::{Class, Graph};
 use std::collections::BTreeSet;
@@ -97,15 +97,7 @@ impl Program {
 
     /// Rows (3) for one set of classes, sorted.
     pub(crate) fn cut(&mut self, graph: &Graph, set: &[Class]) {
-        let mut out: Vec<(usize, f64)> = vec![];
-        for class in set {
-            for (n, node) in graph.classes[class.index()].iter().enumerate() {
-                if !node.children.iter().any(|child| set.binary_search(child).is_ok()) {
-                    out.push((self.x[class.index()] + n, 1.0));
-                }
-            }
-        }
-        let mut sum = out;
+        let mut sum = self.leaving(graph, set);
         if set.len() > FEW {
             let column = self.model.columns.len();
             self.model.columns.push(Column { cost: 0.0, integer: false, high: 1.0 });
@@ -127,11 +119,21 @@ impl Program {
         }
     }
 
-    /// The same without integers.
-    pub(crate) fn relaxed(&self) -> Model {
-        let mut model = self.model.clone();
-        model.columns.iter_mut().for_each(|column| column.integer = false);
-        model
+    /// The row (3) for one set of classes, sorted, and one class of it.
+    pub(crate) fn founded(&self, graph: &Graph, set: &[Class], class: Class) -> Row {
+        let mut terms = self.leaving(graph, set);
+        let low = match self.a[class.index()] {
+            Some(a) => {
+                terms.push((a, -1.0));
+                0.0
+            }
+            None => 1.0,
+        };
+        Row { low, high: f64::INFINITY, terms }
+    }
+
+    fn leaving(&self, graph: &Graph, set: &[Class]) -> Vec<(usize, f64)> {
+        super::founded::leaving(graph, set).map(|(class, n)| (self.x[class.index()] + n, 1.0)).collect()
     }
 
     /// A choice as values of the columns.

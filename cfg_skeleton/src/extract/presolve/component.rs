@@ -54,10 +54,11 @@ pub(super) fn split(work: &mut Work) -> Vec<Component> {
     for class in &work.open {
         parts.entry(find(&mut up, class.0)).or_default().push(*class);
     }
+    let cycles = work.cycles(true);
     let mut components = vec![];
     for classes in parts.into_values() {
         if classes.iter().any(|c| work.nodes[c.index()].len() > 1) {
-            components.push(component(work, classes));
+            components.push(component(work, classes, &cycles));
             continue;
         }
         for class in classes {
@@ -71,14 +72,19 @@ pub(super) fn split(work: &mut Work) -> Vec<Component> {
     components
 }
 
-fn component(work: &Work, classes: Vec<Class>) -> Component {
+fn component(work: &Work, classes: Vec<Class>, cycles: &[u32]) -> Component {
     let number: FxHashMap<Class, Class> = classes.iter().enumerate().map(|(n, c)| (*c, Class(n as u32))).collect();
     let local = |list: &Classes| -> Classes { list.iter().filter_map(|c| number.get(c).copied()).collect() };
     let nodes = classes.iter().map(|class| {
         let list = work.nodes[class.index()].iter().map(|left| {
             let deferred: Classes = left.node.deferred.iter().copied().filter(|c| !work.forced[c.index()]).collect();
-            let mut node =
-                Node { cost: left.node.cost, children: local(&left.node.children), deferred: local(&deferred) };
+            // On no cycle, it does not matter who waits for whom; what is ordered says more.
+            let (later, first): (Classes, Classes) = deferred
+                .into_iter()
+                .partition(|c| c == class || cycles[c.index()] != 0 && cycles[c.index()] == cycles[class.index()]);
+            let mut children = local(&left.node.children);
+            children.extend(local(&first));
+            let mut node = Node { cost: left.node.cost, children, deferred: local(&later) };
             node.normalise();
             Left { number: left.number, node }
         });

@@ -6,6 +6,7 @@
 use super::*;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::time::Instant;
 
 fn files(dir: &Path, found: &mut Vec<PathBuf>) {
     let entries = std::fs::read_dir(dir).expect("the corpus").flatten().map(|e| e.path());

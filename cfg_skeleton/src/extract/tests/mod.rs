@@ -3,6 +3,7 @@
 use super::*;
 
 mod ablation;
+mod bounds;
 mod files;
 mod random;
 mod reductions;

@@ -6,10 +6,11 @@
 //! weight through J is found by Dijkstra's algorithm; all weights are at least 0 by (1).
 
 use super::Program;
+use super::founded::Cut;
 use crate::extract::cycle;
 use crate::extract::graph::{Class, Graph};
 use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// A cut must be violated by this much.
 const LEAST: f64 = 0.02;
@@ -44,13 +45,8 @@ impl Edges {
         Edges { from: (0..graph.classes.len()).map(edges).collect() }
     }
 
-    /// Is there no cycle at all?
-    pub(super) fn is_empty(&self) -> bool {
-        self.from.iter().all(Vec::is_empty)
-    }
-
-    /// Violated cycles, sorted; for each class at most one.
-    pub(super) fn violated(&self, graph: &Graph, program: &Program, values: &[f64]) -> Vec<Vec<Class>> {
+    /// Violated cycles; for each class at most one.
+    pub(super) fn violated(&self, graph: &Graph, program: &Program, values: &[f64]) -> Vec<Cut> {
         let had: Vec<f64> = (0..graph.classes.len())
             .map(|class| {
                 let nodes = 0..graph.classes[class].len();
@@ -67,7 +63,7 @@ impl Edges {
             .enumerate()
             .map(|(class, list)| list.iter().map(|edge| weighted(class, edge)).collect())
             .collect();
-        let mut found: BTreeSet<Vec<Class>> = BTreeSet::new();
+        let mut found: BTreeMap<Vec<Class>, Cut> = BTreeMap::new();
         let mut best = vec![u64::MAX; graph.classes.len()];
         let mut before = vec![Class(0); graph.classes.len()];
         for start in (0..graph.classes.len()).filter(|class| had[*class] > LEAST && !self.from[*class].is_empty()) {
@@ -85,7 +81,7 @@ impl Edges {
                         continue;
                     }
                     if to.index() == start {
-                        close = Some(class);
+                        close = Some((class, sum));
                         break 'search;
                     }
                     if sum < best[to.index()] {
@@ -96,17 +92,18 @@ impl Edges {
                     }
                 }
             }
-            if let Some(mut class) = close {
+            if let Some((mut class, sum)) = close {
                 let mut cycle = vec![Class(start as u32)];
                 while class.index() != start {
                     cycle.push(class);
                     class = before[class.index()];
                 }
                 cycle.sort_unstable();
-                found.insert(cycle);
+                let violation = had[start] - sum as f64 / SCALE;
+                found.entry(cycle.clone()).or_insert(Cut { set: cycle, class: Class(start as u32), violation });
             }
             touched.into_iter().for_each(|class| best[class.index()] = u64::MAX);
         }
-        found.into_iter().collect()
+        found.into_values().collect()
     }
 }

@@ -1,0 +1,52 @@
+//! A linear program to which rows are added: each run goes on from the basis of the one before.
+
+use super::interrupt::Interrupt;
+use super::{read, set_up, stated};
+use crate::extract::ilp::model::{Model, Row};
+use crate::extract::ilp::{Relaxation, Solved};
+use highs::{Col, RowProblem};
+use std::time::Duration;
+
+/// A linear program and its last basis.
+pub(super) struct Warm {
+    /// `None` once it failed.
+    model: Option<highs::Model>,
+    columns: Vec<Col>,
+}
+
+impl Warm {
+    /// A model without its integers.
+    pub(super) fn new(model: &Model) -> Option<Warm> {
+        let mut relaxed = model.clone();
+        relaxed.columns.iter_mut().for_each(|column| column.integer = false);
+        let mut stated = stated(&relaxed)?;
+        // The crate names columns when they are added, and these were added by `good_lp`: the n-th is called the same.
+        let mut names = RowProblem::default();
+        let columns = model.columns.iter().map(|_| names.add_column(0.0, 0.0..)).collect();
+        let set = set_up(&mut stated) && stated.try_set_option("solver", "simplex").is_ok();
+        set.then_some(Warm { model: Some(stated), columns })
+    }
+}
+
+impl Relaxation for Warm {
+    fn add(&mut self, row: &Row) {
+        let terms = row.terms.iter().map(|(n, factor)| (self.columns[*n], *factor));
+        let added = self.model.as_mut().map(|model| model.try_add_row(row.low..=row.high, terms).is_ok());
+        if added == Some(false) {
+            self.model = None;
+        }
+    }
+
+    fn solve(&mut self, seconds: Option<f64>) -> Solved {
+        let Some(mut model) = self.model.take() else { return Solved::Failed };
+        let interrupt = seconds.map(|s| Interrupt::after(&mut model, Duration::from_secs_f64(s)));
+        if matches!(interrupt, Some(None)) {
+            return Solved::Failed;
+        }
+        let Ok(solved) = model.try_solve() else { return Solved::Failed };
+        drop(interrupt);
+        let answer = read(&solved, false);
+        self.model = Some(solved.into());
+        answer
+    }
+}
