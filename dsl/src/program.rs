@@ -99,6 +99,8 @@ pub struct Rule {
     pub dynamic: bool,
     /// Made from a law, not written as a rule.
     pub law: bool,
+    /// Written in a `match` block, which does not match what it has made itself. Rules of one block have one span.
+    pub is_block: bool,
     /// `unsafe`: what it lets go.
     pub relaxation: Option<Relaxation>,
 }
@@ -119,6 +121,7 @@ impl Rule {
             right,
             dynamic: false,
             law: false,
+            is_block: false,
             relaxation: None,
         }
     }

@@ -11,8 +11,8 @@ use super::EngineError;
 use super::possible::Possible;
 use super::primitives::{self, Shared};
 use egglog::EGraph;
-use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_rules};
+use rewright_dsl::egglog::{EgglogProgram, GENERATION};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -91,7 +91,8 @@ impl Base {
         }
         let relations = program.relations().map(|relation| relation.name.as_str());
         let log = APPLIED.iter().copied().filter(|_| self.log);
-        for name in program.tables.iter().map(|table| table.name.as_str()).chain(relations).chain(log) {
+        let marks = program.generations.map(|_| GENERATION);
+        for name in program.tables.iter().map(|table| table.name.as_str()).chain(relations).chain(log).chain(marks) {
             egraph.clear_function(name).map_err(|error| EngineError::Run(error.to_string()))?;
         }
         self.egraph = Some(egraph);

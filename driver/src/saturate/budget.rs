@@ -112,7 +112,7 @@ fn translate(program: &EgglogProgram, steps: &[ScheduleStep]) -> Result<Vec<Step
 fn growth(program: &EgglogProgram) -> Vec<u64> {
     let calls = |action: &Action| match action {
         Action::Union(_, made) | Action::Insert(made) => count_calls(made),
-        Action::Subsume(_) => 0,
+        Action::Set(..) | Action::Subsume(_) => 0,
     };
     program.rules.iter().map(|rule| rule.actions.iter().map(calls).sum()).collect()
 }

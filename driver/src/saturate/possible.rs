@@ -4,7 +4,7 @@
 //!
 //! **Invariant**: what is left out could not have matched, so results do not depend on this.
 
-use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr};
+use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr, GENERATION};
 use rustc_hash::FxHashMap;
 
 /// Tables and relations that each rule reads and fills, by number: tables first, then relations.
@@ -21,7 +21,9 @@ impl Possible {
     pub(super) fn new(program: &EgglogProgram) -> Self {
         let tables = program.tables.iter().map(|table| table.name.as_str());
         let relations = program.relations().map(|relation| relation.name.as_str());
-        let numbers: FxHashMap<&str, usize> = tables.chain(relations).enumerate().map(|(i, name)| (name, i)).collect();
+        let marks = program.generations.map(|_| GENERATION);
+        let numbers: FxHashMap<&str, usize> =
+            tables.chain(relations).chain(marks).enumerate().map(|(i, name)| (name, i)).collect();
         let rules: Vec<(Vec<usize>, Vec<usize>)> = program
             .rules
             .iter()
@@ -42,7 +44,7 @@ impl Possible {
                             collect(a, &numbers, &mut fills);
                             collect(b, &numbers, &mut fills);
                         }
-                        Action::Insert(a) => collect(a, &numbers, &mut fills),
+                        Action::Insert(a) | Action::Set(a, _) => collect(a, &numbers, &mut fills),
                         Action::Subsume(_) => {}
                     }
                 }

@@ -25,7 +25,9 @@ pub(super) fn members(program: &EgglogProgram) -> Vec<Vec<usize>> {
 
 /// Rulesets that run beside every other.
 fn laws(program: &EgglogProgram) -> Vec<usize> {
-    (0..program.rulesets.len()).filter(|i| program.ruleset_index.values().flatten().all(|own| own != i)).collect()
+    let asked_for =
+        |i: &usize| program.ruleset_index.values().flatten().chain(&program.generations).any(|own| own == i);
+    (0..program.rulesets.len()).filter(|i| !asked_for(i)).collect()
 }
 
 /// What a run may do.
@@ -140,6 +142,16 @@ impl Runner<'_, '_> {
     }
 
     fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
+        let rules = &self.batch.program.rules;
+        if let Some(first) = self.batch.program.generations
+            && self.rules.members[ruleset].iter().any(|rule| rules[*rule].asks_generation())
+        {
+            self.single_step(first, None)?;
+        }
+        self.single_step(ruleset, node_limit)
+    }
+
+    fn single_step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
         if self.stopped || !self.possible[ruleset] || self.steps.len() >= self.budget.steps {
             return Ok(false);
         }

@@ -64,7 +64,7 @@ impl Checker<'_> {
     /// A right side that is larger and matches the left side again, with other arguments, never comes to an end.
     fn lint_growth(&mut self, rule: &Rule, written: &Written) {
         let (Some(left), Conclusion::Equal(right)) = (rule.left.first(), &rule.right) else { return };
-        if rule.dynamic || size(right) <= size(left) {
+        if rule.dynamic || rule.is_block || size(right) <= size(left) {
             return;
         }
         let again = any(right, &|part| {

@@ -151,6 +151,7 @@ impl<'a> Checker<'a> {
             tparams,
             guards,
             dynamic: rule.dynamic.is_some(),
+            is_block: matches!(rule.body, RuleBody::Block { .. }),
             relaxation,
             ..Rule::new(format!("{name}{number}{instance}"), vars, left, Conclusion::Equal(right.clone()))
         };

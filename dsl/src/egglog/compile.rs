@@ -1,5 +1,6 @@
 //! `Program` to `EgglogProgram`: declarations, then rules one by one.
 
+use super::generations::Generations;
 use super::instances::instances;
 use super::lower::{Reason, is_closed, lower, substitute};
 use super::names::{Names, path};
@@ -73,6 +74,7 @@ pub fn compile(program: &Program) -> EgglogProgram {
         names,
         primitives: IndexMap::new(),
         needs_isa: false,
+        generations: Generations::new(program),
     };
     for (name, rules) in &program.rulesets {
         // A part by itself can be passed over where nothing is of its members' types.
@@ -99,6 +101,7 @@ pub fn compile(program: &Program) -> EgglogProgram {
     everywhere.extend(commutative(&mut shared, &mut result));
     everywhere.extend(unite_overloads(&mut shared, &mut result, overloads.into_iter().map(|(_, _, rule)| rule)));
     everywhere.extend(infer_types(&mut shared, &mut result));
+    std::mem::take(&mut shared.generations).declare(&mut shared, &mut result);
     if !everywhere.is_empty() {
         for index in result.ruleset_index.values().flatten() {
             let ruleset = &mut result.rulesets[*index];
@@ -160,7 +163,7 @@ fn declare_tables(program: &Program, mentioned: &FxHashSet<OpId>, names: &mut Na
     }
 }
 
-fn output(op: &Op) -> Sort {
+pub(super) fn output(op: &Op) -> Sort {
     if op.effects.gives_state() { Sort::State } else { Sort::Value }
 }
 
@@ -330,6 +333,7 @@ pub(super) struct Shared<'p> {
     pub(super) names: Names,
     primitives: IndexMap<String, Primitive>,
     pub(super) needs_isa: bool,
+    pub(super) generations: Generations<'p>,
 }
 
 impl Shared<'_> {

@@ -10,6 +10,7 @@ mod guard;
 mod pattern;
 
 use super::compile::Shared;
+use super::generations::mark;
 use super::instances::Instance;
 use super::names::symbol;
 use super::{Action, Atom, EgglogRule, Expr, LICENCE, Sort, TYPE_MASK};
@@ -77,7 +78,9 @@ impl Lower<'_, '_> {
                     subsumed = Some(pattern.clone());
                 }
             }
+            let asks = self.shared.generations.asks(self.shared.program, rule, *op, &var);
             self.body.push(Atom::Equal(Expr::Var(var), pattern));
+            self.body.extend(asks);
         }
         // Facts bind variables, so they come before conditions.
         for guard in &rule.guards {
@@ -109,6 +112,9 @@ impl Lower<'_, '_> {
                 let Some((var, _)) = &root else { return Err("it has no left side".into()) };
                 let var = Expr::Var(var.clone());
                 actions.push(Action::Union(var, self.build(term)?));
+                for (term, block) in self.shared.generations.marked(self.shared.program, rule) {
+                    actions.push(Action::Set(mark(self.build(term)?, block), 1));
+                }
             }
             Conclusion::Fact(fact, terms) => {
                 let args = terms.iter().map(|term| self.conclusion_arg(term)).collect::<Result<_, _>>()?;

@@ -26,11 +26,14 @@
 //! **Overloads** of one name are one function: where a node of an operand's class has the type that a more specific one
 //! takes, both calls are united ([`overloads`]).
 //!
+//! **Generations** keep `match` blocks from matching what they have made ([`generations`]).
+//!
 //! **Literals** are expanded per type instance only where their canonical value depends on it ([`instances`]).
 //!
 //! A rule that cannot be put into this form is left out and listed in [`EgglogProgram::skipped`].
 
 mod compile;
+mod generations;
 mod instances;
 mod lower;
 mod names;
@@ -45,6 +48,7 @@ use indexmap::IndexMap;
 use rewright_typeprop::{OpId, Ty};
 
 pub use compile::{compile, intern_types};
+pub use generations::GENERATION;
 
 /// Bits of a type column that hold the type; the unit's number is above them.
 pub const TYPE_BITS: u32 = 20;
@@ -72,6 +76,9 @@ pub struct EgglogProgram {
     /// `Optional`, where some rule licenses statements to go: the state of the statement's site, that of the rule's
     /// root, and the rule of the program.
     pub licence: Option<Relation>,
+    /// The ruleset that must run before rules that ask for generations ([`EgglogRule::asks_generation`]), where there are
+    /// such rules.
+    pub generations: Option<usize>,
     /// Primitives that the engine implements.
     pub primitives: Vec<Primitive>,
     /// Rulesets.
@@ -203,6 +210,14 @@ pub struct EgglogRule {
     pub actions: Vec<Action>,
 }
 
+impl EgglogRule {
+    /// Does it match only what its block has not made?
+    pub fn asks_generation(&self) -> bool {
+        let asks = |atom: &Atom| matches!(atom, Atom::Equal(Expr::Int(_), Expr::Call(name, _)) if name == GENERATION);
+        self.body.iter().any(asks)
+    }
+}
+
 /// A body atom.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Atom {
@@ -219,6 +234,8 @@ pub enum Action {
     Union(Expr, Expr),
     /// `(f ..)`
     Insert(Expr),
+    /// `(set (f ..) n)`
+    Set(Expr, i64),
     /// `(subsume (f ..))`: rules see the node no more; it stays in its class.
     Subsume(Expr),
 }

@@ -1,6 +1,6 @@
 //! The text of an egglog program: declarations and rules, with or without the engine's primitives.
 
-use super::{Action, Atom, EgglogProgram, EgglogRule, Expr, Relation, Sort};
+use super::{Action, Atom, EgglogProgram, EgglogRule, Expr, GENERATION, Relation, Sort};
 use rustc_hash::FxHashSet;
 use std::fmt::Write;
 
@@ -45,7 +45,7 @@ fn write_all(program: &EgglogProgram, options: PrintOptions, out: &mut String) -
         .rulesets
         .iter()
         .enumerate()
-        .filter(|(i, _)| !program.ruleset_index.values().flatten().any(|own| own == i))
+        .filter(|(i, _)| !program.ruleset_index.values().flatten().chain(&program.generations).any(|own| own == i))
         .map(|(_, ruleset)| ruleset.name.as_str())
         .collect();
     for ruleset in &program.rulesets {
@@ -88,6 +88,9 @@ fn write_declarations(program: &EgglogProgram, options: PrintOptions, out: &mut 
     for Relation { name, columns } in program.relations() {
         writeln!(out, "(relation {name} {})", sorts(columns))?;
     }
+    if program.generations.is_some() {
+        writeln!(out, "(function {GENERATION} (V i64) i64 :merge (max old new))")?;
+    }
     if options.log {
         writeln!(out, "(relation {} (i64 V))\n(relation {} (i64 State))", APPLIED[0], APPLIED[1])?;
     }
@@ -126,6 +129,7 @@ fn print_rule(
         match action {
             Action::Union(a, b) => write!(out, "(union {a} {b})")?,
             Action::Insert(a) => write!(out, "{a}")?,
+            Action::Set(a, n) => write!(out, "(set {a} {n})")?,
             Action::Subsume(a) => write!(out, "(subsume {a})")?,
         }
     }
