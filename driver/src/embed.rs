@@ -24,11 +24,12 @@
 
 use crate::jit::{Jit, JitError};
 use crate::module::{Clif, CompileError, ModuleError, ModuleOptimiser, ModuleOutcome};
-use crate::packs;
+use crate::{isolate, linked, packs};
 use cranelift_codegen::data_value::DataValue;
 use rewright_dsl::diagnostic::{Severity, render};
 use rewright_dsl::load::{Origin, Root};
 use rewright_typeprop::{Constant, DataPool, HostFns, Scalar, Ty, Universe};
+use std::path::PathBuf;
 
 /// Why an embedding program gets no module.
 #[derive(Debug, thiserror::Error)]
@@ -49,6 +50,7 @@ pub enum EmbedError {
 pub struct Embedding {
     roots: Vec<Root>,
     hosts: HostFns,
+    worker: Option<PathBuf>,
 }
 
 impl Embedding {
@@ -72,7 +74,7 @@ impl Embedding {
         Ok(self)
     }
 
-    /// Registers the Rust function behind a `host fn`. `None` is "no value here": no match while matching, a trap at
+    /// Registers the Rust function behind a `host fn`, called `pack.name` where several packs declare one of that name. `None` is "no value here": no match while matching, a trap at
     /// run time, as a panic of the function is.
     pub fn host(
         &mut self,
@@ -80,6 +82,15 @@ impl Embedding {
         function: impl Fn(&[Constant]) -> Option<Constant> + Send + Sync + 'static,
     ) -> &mut Self {
         self.hosts.register(name, function);
+        self
+    }
+
+    /// Lets rules compute what functions of shared libraries give on constants (`eval(f(..))` of a function that is
+    /// `@link`ed). A library's code can do anything, so it runs in a process of its own, where a trap, or a second
+    /// without a result, is no match: `program` is `rewright`, or any program that begins as [`work`] says, this one
+    /// among them (`std::env::current_exe()`). Without a worker such rules do not match.
+    pub fn worker(&mut self, program: impl Into<PathBuf>) -> &mut Self {
+        self.worker = Some(program.into());
         self
     }
 
@@ -94,6 +105,9 @@ impl Embedding {
             return Err(EmbedError::Diagnostics(render(&errors, &loaded.sources, false)));
         }
         let mut program = loaded.program;
+        if let Some(worker) = &self.worker {
+            linked::register(&mut program.universe, worker.clone());
+        }
         program.universe.hosts.extend(&self.hosts);
         Ok(ModuleOptimiser::new(program, text)?)
     }
@@ -111,6 +125,19 @@ impl Embedding {
         }
         Ok(Code { jit: Clif::jit(clif)?, functions, universe: outcome.universe.clone() })
     }
+}
+
+/// What a program that is its own [`Embedding::worker`] does first in its `main`: true where the process was started
+/// to make calls for another one; they have been made then, and the process is to end.
+///
+/// # Errors
+/// The other process does not read what it asked for.
+pub fn work() -> std::io::Result<bool> {
+    let asked = std::env::args_os().nth(1).is_some_and(|command| command == isolate::COMMAND);
+    if asked {
+        isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())?;
+    }
+    Ok(asked)
 }
 
 struct Entry {

@@ -7,6 +7,7 @@
 
 mod bodies;
 pub(crate) mod compile;
+mod lines;
 mod points;
 
 pub use compile::{Clif, CompileError};

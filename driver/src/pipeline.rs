@@ -386,7 +386,7 @@ impl Optimiser {
             if let ir::InstKind::Op { op, .. } = inst.kind {
                 let operation = universe.ops.get(op).name.clone();
                 let (nth, calls) = nth_call(&unit.current, op, id);
-                unit.relaxed.push(Relaxed { operation, nth, calls, origin: inst.origin, rule });
+                unit.relaxed.push(Relaxed { operation, nth, calls, origin: inst.origin, line: None, rule });
             }
         }
         let mut function = phases

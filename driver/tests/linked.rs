@@ -3,6 +3,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use rewright_driver::embed::Embedding;
+use rewright_driver::pipeline::Options;
 use std::path::Path;
 use std::process::Command;
 
@@ -64,8 +66,8 @@ fn rewright(dir: &Path, args: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-#[test]
-fn functions_of_libraries_are_computed_while_matching() {
+/// The library, the pack and the module, in a folder.
+fn folder() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     for (name, text) in [("lib.c", LIBRARY), ("pack.rw", PACK), ("f.ir", MODULE)] {
         std::fs::write(dir.path().join(name), text).unwrap();
@@ -73,6 +75,12 @@ fn functions_of_libraries_are_computed_while_matching() {
     let mut cc = Command::new("cc");
     cc.current_dir(dir.path()).args(["-O1", "-shared", "-fPIC", "-o", "lib.so", "lib.c"]);
     assert!(cc.status().unwrap().success());
+    dir
+}
+
+#[test]
+fn functions_of_libraries_are_computed_while_matching() {
+    let dir = folder();
     assert!(rewright(dir.path(), "check pack.rw").contains("2 examples: 2 passed"));
     let text = rewright(dir.path(), "opt f.ir --rules pack.rw");
     for (constant, why) in [("0x4014000000000000", "5.0"), ("const 26", "the sum"), ("const 5", "4 + 1")] {
@@ -80,4 +88,45 @@ fn functions_of_libraries_are_computed_while_matching() {
     }
     let calls = |name: &str| text.matches(&format!(" = {name} ")).count();
     assert_eq!([calls("hypot"), calls("total"), calls("traps_at_3"), calls("hangs_at_3")], [0, 0, 1, 1], "{text}");
+}
+
+/// The program that embeds names the worker; without one, nothing is computed, and all else is as ever.
+#[test]
+fn an_embedding_program_has_them_computed_by_a_worker() {
+    let dir = folder();
+    let library = dir.path().join("lib.so");
+    let pack = PACK.replace("./lib.so", library.to_str().unwrap());
+    for worker in [None, Some(env!("CARGO_BIN_EXE_rewright"))] {
+        let mut embedding = Embedding::new();
+        embedding.pack("pack.rw", &pack);
+        if let Some(worker) = worker {
+            embedding.worker(worker);
+        }
+        let module = embedding.module(MODULE).unwrap();
+        let text = module.optimise(&Options::default(), |_| true).print();
+        let calls = |name: &str| text.matches(&format!(" = {name} ")).count();
+        let found = [calls("hypot"), calls("total"), calls("traps_at_3"), calls("hangs_at_3")];
+        assert_eq!(found, if worker.is_some() { [0, 0, 1, 1] } else { [1, 1, 2, 2] }, "{text}");
+    }
+}
+
+/// A wrong rule is refuted by what the library gives; of the function alone nothing is known.
+#[test]
+fn verify_computes_them() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = r#"
+pack linked
+import std.core
+@link("libm.so.6", "hypot")
+fn hypot(x: f64, y: f64) -> f64  pure  cost 100
+dynamic rule longer(const x: f64, const y: f64): hypot(x, y) => eval(hypot(x, hypot(y, 1.0)))
+"#;
+    std::fs::write(dir.path().join("pack.rw"), pack).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+    let output = command.current_dir(dir.path()).args(["verify", "pack.rw", "--no-cache"]).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        output.status.code() == Some(1) && said.contains("left is 0.0, right is 1.0 where x = 0.0, y = 0.0"),
+        "{said}"
+    );
 }

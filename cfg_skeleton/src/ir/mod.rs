@@ -61,6 +61,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// Operations that functions of the module are the bodies of, by index.
     pub bodies: BTreeMap<OpId, usize>,
+    /// By function and `InstId`: the line of the text that it stands in, from 1. Empty where no text was read.
+    pub lines: Vec<Vec<u32>>,
 }
 
 /// One function.

@@ -23,8 +23,9 @@ pub(super) struct Args {
     /// for `rewright opt` and `rewright corpus`); then the compiler's. The compiler is `clang-19` and LLVM's `opt-19`,
     /// or what `REWRIGHT_CLANG` and `REWRIGHT_OPT` name. Objects are kept by content (what the front end gives,
     /// options, packs, programs) in `REWRIGHT_CACHE` (`~/.cache/rewright/cc`), up to `REWRIGHT_CACHE_MB` (1024), those
-    /// used longest ago removed first; deleting the folder is safe at any time. `REWRIGHT_LOG` names a file for a line
-    /// of JSON per command
+    /// used longest ago removed first; deleting the folder is safe at any time. Rules that compute what a function of a
+    /// library gives (`eval` of a function with `@link`) do not match here: a library's content is no part of what
+    /// objects are kept by. `REWRIGHT_LOG` names a file for a line of JSON per command
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }

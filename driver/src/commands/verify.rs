@@ -99,6 +99,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         packs::print(&files, &errors);
         return Ok(Finding::Found);
     }
+    let program = packs::linked(program)?;
     // What is only imported has been verified by its own author.
     let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));
     let wanted = |name: &str| own(name) && args.rule.as_ref().is_none_or(|part| name.contains(part));

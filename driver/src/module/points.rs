@@ -3,6 +3,7 @@
 //! **Invariant**: what goes out for a function is its original or something verified that costs less; recursion is
 //! never inlined, so each function is done a bounded number of times.
 
+use super::lines::Lines;
 use super::{ModuleOptimiser, ModuleOutcome};
 use crate::packs::{AFTER_INLINING, BEFORE_INLINING};
 use crate::pipeline::{Batch, Fate, Options, Outcome, Phase, Phases};
@@ -19,8 +20,10 @@ pub(super) fn optimise(
     options: &Options,
     wanted: impl Fn(usize) -> bool,
 ) -> ModuleOutcome {
+    let mut module = optimiser.module.clone();
+    let lines = Lines::number(&mut module);
     let done = ModuleOutcome {
-        module: optimiser.module.clone(),
+        module,
         universe: optimiser.universe().clone(),
         functions: vec![None; optimiser.module.functions.len()],
         inlined: 0,
@@ -35,6 +38,7 @@ pub(super) fn optimise(
             work.level(&chosen);
         }
     }
+    lines.finish(&mut work.done);
     work.done
 }
 
@@ -96,7 +100,7 @@ impl Work<'_> {
 
     /// A function with its small callees in place; `None` where nothing is inlined, or not to any good.
     fn inlined(&mut self, index: usize, outcome: &Outcome) -> Option<Function> {
-        let Module { functions, bodies } = &self.done.module;
+        let Module { functions, bodies, .. } = &self.done.module;
         let graph = &self.graph;
         let body = |op| {
             let body = *bodies.get(&op)?;

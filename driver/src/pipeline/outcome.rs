@@ -57,6 +57,8 @@ pub struct Relaxed {
     pub calls: usize,
     /// The front end's number of the instruction.
     pub origin: Option<u32>,
+    /// The line of the input that it stands in, where our own text was read and it was not inlined.
+    pub line: Option<u32>,
     /// The rule.
     pub rule: u32,
 }

@@ -46,7 +46,8 @@ pub(super) fn complete(
 ) -> Result<(Module, Vec<Places>), Vec<ParseError>> {
     let (bodies, own) = declare(text, &drafts, universe)?;
     let mut errors = vec![];
-    let mut module = Module { functions: vec![], bodies };
+    let starts: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let mut module = Module { functions: vec![], bodies, lines: vec![] };
     let mut places = vec![];
     for draft in drafts {
         let Draft { mut function, stated, calls, places: at } = draft;
@@ -71,6 +72,8 @@ pub(super) fn complete(
             }));
         }
         module.functions.push(function);
+        let line = |offset: &usize| starts.partition_point(|end| end < offset) as u32 + 1;
+        module.lines.push(at.insts.iter().map(line).collect());
         places.push(at);
     }
     if !errors.is_empty() {

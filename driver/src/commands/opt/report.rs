@@ -59,6 +59,7 @@ pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
                             "rule": rule(&r.rule),
                             "file": file,
                             "line": line,
+                            "input_line": r.line,
                         })
                     };
                     entry["relaxed"] = json!(o.relaxed.iter().map(relaxed).collect::<Vec<_>>());
@@ -103,7 +104,8 @@ pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
                     calls => format!(" ({} of {calls})", relaxed.nth),
                 };
                 let operation = &relaxed.operation;
-                out::note(&format!("  `{operation}`{which} is left out by {name} ({file}:{line}): {because}"));
+                let input = relaxed.line.map_or(String::new(), |line| format!(" in line {line}"));
+                out::note(&format!("  `{operation}`{which}{input} is left out by {name} ({file}:{line}): {because}"));
             }
         }
     }

@@ -1,0 +1,55 @@
+//! Lines of the input for what remarks speak of. An instruction's number (`!7`) goes with it through the pipeline;
+//! those that the text gives none get one for that time.
+//!
+//! A number may be used once in each function, so what is inlined has none, and no line.
+
+use super::ModuleOutcome;
+use rewright_cfg_skeleton::ir::{Function, Module};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Which numbers stand for which lines.
+pub(super) struct Lines {
+    /// By function and number.
+    lines: BTreeMap<(usize, u32), u32>,
+    /// By function: numbers that are not the text's.
+    given: Vec<BTreeSet<u32>>,
+}
+
+impl Lines {
+    /// Numbers the instructions of a module that was read.
+    pub(super) fn number(module: &mut Module) -> Lines {
+        let mut found = Lines { lines: BTreeMap::new(), given: vec![BTreeSet::new(); module.functions.len()] };
+        for (index, (f, lines)) in module.functions.iter_mut().zip(&module.lines).enumerate() {
+            let own: BTreeSet<u32> = f.insts.iter().filter_map(|inst| inst.origin).collect();
+            let mut free = (0..).filter(|number| !own.contains(number));
+            for (inst, line) in f.insts.iter_mut().zip(lines) {
+                if inst.origin.is_none() {
+                    inst.origin = free.next();
+                    found.given[index].extend(inst.origin);
+                }
+                if let Some(number) = inst.origin {
+                    found.lines.insert((index, number), *line);
+                }
+            }
+        }
+        found
+    }
+
+    /// Says which lines were relaxed, and takes the numbers away.
+    pub(super) fn finish(&self, done: &mut ModuleOutcome) {
+        for (index, given) in self.given.iter().enumerate() {
+            let clear = |f: &mut Function| {
+                for inst in &mut f.insts {
+                    inst.origin = inst.origin.filter(|number| !given.contains(number));
+                }
+            };
+            clear(&mut done.module.functions[index]);
+            let Some(outcome) = &mut done.functions[index] else { continue };
+            clear(&mut outcome.function);
+            for relaxed in &mut outcome.relaxed {
+                relaxed.line = relaxed.origin.and_then(|number| self.lines.get(&(index, number)).copied());
+                relaxed.origin = relaxed.origin.filter(|number| !given.contains(number));
+            }
+        }
+    }
+}
