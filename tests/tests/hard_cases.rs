@@ -241,3 +241,16 @@ fn an_unreachable_loop() {
 fn a_narrow_part_of_a_wide_product() {
     Case::new("narrow_product").becomes("none", "return");
 }
+
+#[test]
+fn comparisons_of_another_type_than_their_operands() {
+    let case = Case::new("comparison_types");
+    for function in ["eq_negated", "ne_negated"] {
+        case.becomes(function, "icmp return");
+    }
+    let decided =
+        ["smax_sge", "ule_umax", "sge_smin", "umin_ule", "sgt_smax", "ugt_umax", "smin_sgt", "umin_ugt", "sle_smax"];
+    for function in decided {
+        case.becomes(function, "return");
+    }
+}
