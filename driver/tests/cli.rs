@@ -348,3 +348,28 @@ fn the_nearest_configuration_counts() {
     let ran = rewright(&below, "opt f.clif");
     assert!(ran.code == Some(2) && ran.stderr.contains("did you mean `udiv`?"), "{}", ran.stderr);
 }
+
+#[test]
+fn halving_the_matches_finds_the_wrong_rule() {
+    let dir = inputs();
+    let pack = "pack bisect\nimport std.core\n\nruleset r {\n  rule plus{T <: Int}(x: T): iadd(x, 0) => x\n  \
+                rule wrong{T <: Int}(x: T): ineg(x) => x\n  rule flip{T <: Int}(x: T): bxor(x, 0) => x\n}\n";
+    fs::write(dir.path().join("bisect.rw"), pack).unwrap();
+    let clif = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 0\n    v2 = iadd v0, v1\n    \
+                v3 = ineg v2\n    v4 = bxor v3, v1\n    v5 = iadd v4, v1\n    return v5\n}\n";
+    fs::write(dir.path().join("bisect.clif"), clif).unwrap();
+    let limited =
+        |n: u64| rewright(dir.path(), &format!("opt bisect.clif --rules bisect.rw --fn f --bisect-limit {n}"));
+    let (mut right, mut wrong) = (0, 100);
+    assert!(limited(right).stdout.contains("ineg") && !limited(wrong).stdout.contains("ineg"));
+    while right + 1 < wrong {
+        let middle = right.midpoint(wrong);
+        *(if limited(middle).stdout.contains("ineg") { &mut right } else { &mut wrong }) = middle;
+    }
+    let ran = limited(wrong);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&format!("match {wrong} is of bisect.r.wrong (bisect.rw:6)")), "{}", ran.stderr);
+    let ran = limited(100);
+    assert!(ran.stderr.contains("there is no match 100"), "{}", ran.stderr);
+    assert!(rewright(dir.path(), "opt bisect.clif --bisect-limit 1").stderr.contains("--fn"));
+}

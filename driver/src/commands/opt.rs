@@ -11,7 +11,7 @@ use crate::pipeline::{FunctionOutcome, Options};
 use crate::{config, costs};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use report::{Facts, report};
+use report::{Made, last_matches, report};
 use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;
 use std::path::PathBuf;
@@ -40,6 +40,10 @@ pub(super) struct Args {
     /// Say on stderr which rules took part in each function
     #[arg(long)]
     remarks: bool,
+    /// Apply only the first N matches of rules in the function's e-graph, and say on stderr which rule the last of them
+    /// is of. Halving N finds the rule that makes a result wrong
+    #[arg(long, value_name = "N", requires = "function", conflicts_with = "emit")]
+    bisect_limit: Option<u64>,
     /// Form of what `--stats` and `--remarks` say on stderr
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -131,18 +135,29 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let mut options = args.how.options(&program)?;
     options.log = args.remarks;
+    if let Some(limit) = args.bisect_limit {
+        (options.budget.matches, options.budget.matches_per_input) = (limit, 0);
+    }
     if let Some(what) = args.emit.saturated() {
         let Some(units) = units(&args.file, program, args.function.as_deref())? else { return Ok(Finding::Found) };
         return finish(&args, emit::functions(&units.optimiser, units.functions, &units.universe, &options, what)?);
     }
-    let printed = match args.file.extension().and_then(|e| e.to_str()) {
-        Some("ll") => llvm(&args, program, &options)?,
-        Some("ir") => module(&args, program, &options)?,
-        _ => clif(&args, program, &options)?,
-    };
-    match printed {
-        Some(printed) => finish(&args, printed),
-        None => Ok(Finding::Found),
+    let Some(made) = make(&args, program.clone(), &options)? else { return Ok(Finding::Found) };
+    report(&args, &made);
+    if let Some(limit @ 1..) = args.bisect_limit {
+        options.budget.matches = limit - 1;
+        let Some(before) = make(&args, program, &options)? else { return Ok(Finding::Found) };
+        last_matches(limit, &before, &made);
+    }
+    finish(&args, made.printed)
+}
+
+/// What an input becomes; `None` where it has mistakes, which are on stderr then.
+fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
+    match args.file.extension().and_then(|e| e.to_str()) {
+        Some("ll") => llvm(args, program, options),
+        Some("ir") => module(args, program, options),
+        _ => clif(args, program, options),
     }
 }
 
@@ -156,7 +171,7 @@ fn finish(args: &Args, printed: String) -> Result<Finding> {
 }
 
 /// What goes out for a module of our own text; `None` where it has mistakes, which are on stderr then.
-fn module(args: &Args, program: Program, options: &Options) -> Result<Option<String>> {
+fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
     let Some(module) = sources::module(&args.file, program)? else { return Ok(None) };
     let originals = &module.module.functions;
     let chosen = match &args.function {
@@ -169,16 +184,16 @@ fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Str
     let functions: Vec<_> = named
         .map(|(f, o)| FunctionOutcome { name: f.name.clone(), fate: o.fate.clone(), outcome: Some(o.clone()) })
         .collect();
-    let facts = Facts { functions: &functions, phases: &outcome.phases, rules: &outcome.rules };
-    report(args, &module.optimiser, &facts);
-    Ok(Some(match args.emit {
+    let printed = match args.emit {
         Emit::Clif => module.compile(&outcome)?.text,
         _ => outcome.print(),
-    }))
+    };
+    let program = module.optimiser.program().clone();
+    Ok(Some(Made { printed, program, functions, phases: outcome.phases, rules: outcome.rules }))
 }
 
 /// What goes out for a CLIF file; `None` where it has mistakes, which are on stderr then.
-fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<String>> {
+fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
     let Some(file) = sources::clif(&args.file)? else { return Ok(None) };
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let chosen = match &args.function {
@@ -189,19 +204,19 @@ fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Strin
     let universe = &clif.optimiser.program().universe;
     let outcome = clif.optimise(&file, options, wanted);
     let functions: Vec<_> = outcome.functions.iter().flatten().cloned().collect();
-    let facts = Facts { functions: &functions, phases: &outcome.phases, rules: &outcome.rules };
-    report(args, &clif.optimiser, &facts);
-    Ok(Some(match args.emit {
+    let printed = match args.emit {
         Emit::Ir => emit::ir(universe, &functions),
         _ => {
             let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
             write(&file, &replaced)
         }
-    }))
+    };
+    let program = clif.optimiser.program().clone();
+    Ok(Some(Made { printed, program, functions, phases: outcome.phases, rules: outcome.rules }))
 }
 
 /// What goes out for a file of LLVM IR; `None` where it has mistakes, which are on stderr then.
-fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<String>> {
+fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
     let Some(file) = sources::llvm(&args.file)? else { return Ok(None) };
     let llvm = LlvmOptimiser::new(program);
     let chosen = match &args.function {
@@ -210,10 +225,11 @@ fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<Strin
     };
     let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
     let outcome = llvm.optimise(&file, options, wanted);
-    let facts = Facts { functions: &outcome.functions, phases: &outcome.phases, rules: &outcome.rules };
-    report(args, &llvm.optimiser, &facts);
-    Ok(Some(match args.emit {
+    let printed = match args.emit {
         Emit::Ir => emit::ir(&outcome.universe, &outcome.functions),
         _ => outcome.text,
-    }))
+    };
+    let program = llvm.optimiser.program().clone();
+    let (functions, phases, rules) = (outcome.functions, outcome.phases, outcome.rules);
+    Ok(Some(Made { printed, program, functions, phases, rules }))
 }

@@ -2,24 +2,48 @@
 
 use super::super::{Format, out};
 use super::Args;
-use crate::pipeline::{Fate, FunctionOutcome, Optimiser, Phase, Phases, Relaxed};
+use crate::pipeline::{Fate, FunctionOutcome, Phase, Phases, Relaxed};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::select::Status;
+use rewright_dsl::program::Program;
 use serde_json::json;
 use std::collections::BTreeMap;
 
 /// What became of a file.
-pub(super) struct Facts<'a> {
+pub(super) struct Made {
+    /// What goes out.
+    pub(super) printed: String,
+    /// The rules.
+    pub(super) program: Program,
     /// Those that were asked for.
-    pub(super) functions: &'a [FunctionOutcome],
+    pub(super) functions: Vec<FunctionOutcome>,
     /// Time by phase.
-    pub(super) phases: &'a Phases,
+    pub(super) phases: Phases,
     /// Matches and time by rule.
-    pub(super) rules: &'a BTreeMap<u32, RuleReport>,
+    pub(super) rules: BTreeMap<u32, RuleReport>,
+}
+
+/// Says on stderr which rules have one match more with a limit than with one less.
+pub(super) fn last_matches(limit: u64, before: &Made, made: &Made) {
+    let more = made
+        .rules
+        .iter()
+        .filter(|(rule, report)| report.matches > before.rules.get(rule).map_or(0, |report| report.matches));
+    let mut any = false;
+    // One for each time that the function was built: skeleton changes start anew.
+    for (rule, _) in more {
+        let rule = &made.program.rules[*rule as usize];
+        let place = made.program.sources.place(rule.span);
+        out::note(&format!("match {limit} is of {} ({}:{})", rule.name, place.file, place.line));
+        any = true;
+    }
+    if !any {
+        out::note(&format!("there is no match {limit}"));
+    }
 }
 
 /// Says on stderr what the user asked to hear, and what failed in any case.
-pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
+pub(super) fn report(args: &Args, file: &Made) {
     let functions = || file.functions.iter();
     let matched = || file.rules.iter().filter(|(_, report)| report.matches > 0);
     for function in functions() {
@@ -30,10 +54,10 @@ pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
     if !args.stats && !args.remarks {
         return;
     }
-    let rule = |r: &u32| optimiser.program().rules[*r as usize].name.clone();
+    let rule = |r: &u32| file.program.rules[*r as usize].name.clone();
     // The pack and the line of a rule.
     let place = |r: &u32| {
-        let program = optimiser.program();
+        let program = &file.program;
         let place = program.sources.place(program.rules[*r as usize].span);
         (place.file, place.line)
     };
@@ -96,7 +120,7 @@ pub(super) fn report(args: &Args, optimiser: &Optimiser, file: &Facts<'_>) {
                 out::note(&format!("  {}", rule(r)));
             }
             for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
-                let because = optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();
+                let because = file.program.rules[relaxed.rule as usize].relaxation.as_ref();
                 let because = because.map_or("", |relaxation| &relaxation.because);
                 let (name, (file, line)) = (rule(&relaxed.rule), place(&relaxed.rule));
                 let which = match relaxed.calls {
