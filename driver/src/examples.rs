@@ -9,10 +9,12 @@ mod canonical;
 
 pub use canonical::canonical;
 
+use crate::near::{Near, near};
 use crate::pipeline::{Fate, Optimiser, Options};
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
 use rewright_cfg_skeleton::ir::Function;
-use rewright_dsl::program::{Claim, Example, Program, RuleId, Verdict};
+use rewright_cfg_skeleton::ir::normalise::normalise;
+use rewright_dsl::program::{Claim, Example, Program, Rule, RuleId, Verdict};
 use rewright_typeprop::{Term, Universe};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
@@ -49,14 +51,16 @@ pub fn run(optimiser: &Optimiser, indices: &[usize]) -> Vec<ExampleOutcome> {
 
 fn outcome(program: &Program, index: usize, judgement: Result<Judgement, String>) -> ExampleOutcome {
     let example = &program.examples[index];
-    let (mut failure, fired) = judgement.unwrap_or_else(|reason| (Some(reason), vec![]));
+    let Judgement { mut failure, fired, near } =
+        judgement.unwrap_or_else(|reason| Judgement { failure: Some(reason), fired: vec![], near: vec![] });
     if failure.is_none() {
-        let families: Vec<RuleId> = fired.iter().map(|r| program.rule(*r).family).collect();
-        let silent = example.fires.iter().filter(|r| !families.contains(&program.rule(**r).family));
-        let missing: Vec<_> = silent.map(|r| program.rule(*r).name.as_str()).collect();
+        let missing: Vec<_> = silent(program, example, &fired).map(|rule| rule.name.as_str()).collect();
         if !missing.is_empty() {
             failure = Some(format!("the verdict holds, but {} took no part in it", missing.join(", ")));
         }
+    }
+    if let Some(failure) = &mut failure {
+        near.iter().for_each(|near| failure.push_str(&format!("\n  {near}")));
     }
     if example.todo {
         failure = match failure {
@@ -65,6 +69,37 @@ fn outcome(program: &Program, index: usize, judgement: Result<Judgement, String>
         };
     }
     ExampleOutcome { example: index, failure, fired }
+}
+
+/// Rules that are to take part in an example and did not.
+fn silent<'p>(program: &'p Program, example: &Example, fired: &[RuleId]) -> impl Iterator<Item = &'p Rule> {
+    let families: Vec<RuleId> = fired.iter().map(|r| program.rule(*r).family).collect();
+    let rules = example.fires.iter().map(|r| program.rule(*r)).collect::<Vec<_>>().into_iter();
+    rules.filter(move |rule| !families.contains(&rule.family))
+}
+
+/// How near each rule that took no part came to match in the function.
+fn nearest<'p>(
+    optimiser: &Optimiser,
+    universe: &Universe,
+    options: &Options,
+    before: &Function,
+    silent: impl Iterator<Item = &'p Rule>,
+) -> Vec<String> {
+    let mut silent = silent.peekable();
+    if silent.peek().is_none() {
+        return vec![];
+    }
+    let mut before = before.clone();
+    normalise(&mut before);
+    let skeleton = optimiser.build(&before, universe).1;
+    let Ok(view) = optimiser.saturate_one(&skeleton.input, &universe.types, options) else { return vec![] };
+    let describe = |rule: &Rule| match near(optimiser.program(), universe, rule, &skeleton, &view) {
+        None => format!("{}: there is no operation like the root of its left side", rule.name),
+        Some(Near { at, miss: Some(miss), .. }) => format!("{}: at {at}: {miss}", rule.name),
+        Some(Near { at, miss: None, .. }) => format!("{}: matches {at}, and adds nothing new", rule.name),
+    };
+    silent.map(describe).collect()
 }
 
 /// What is to be run for one example.
@@ -124,9 +159,13 @@ fn judge(
     let mut views = saturated.as_ref().map(|views| views.iter()).map_err(Clone::clone);
     for (index, trial) in trials {
         let judgement = match trial {
-            Trial::Becomes { wanted, .. } => {
+            Trial::Becomes { before, wanted } => {
                 let outcome = outcomes.next().expect("one outcome for each function that went in");
-                became(optimiser, universe, &options, &outcome, wanted)
+                became(optimiser, universe, &options, &outcome, wanted).map(|(failure, fired)| {
+                    let program = optimiser.program();
+                    let silent = silent(program, &program.examples[*index], &fired);
+                    Judgement { failure, near: nearest(optimiser, universe, &options, before, silent), fired }
+                })
             }
             Trial::Same { roots: [a, b], expected, .. } => match &mut views {
                 Err(error) => Err(error.clone()),
@@ -140,7 +179,7 @@ fn judge(
                         (false, true) => Some("the two sides are in different classes".into()),
                         (true, false) => Some("the two sides are in one class".into()),
                     };
-                    Ok((failure, fired))
+                    Ok(Judgement { failure, fired, near: vec![] })
                 }
             },
         };
@@ -154,7 +193,7 @@ fn became(
     options: &Options,
     outcome: &crate::pipeline::Outcome,
     wanted: &Function,
-) -> Result<Judgement, String> {
+) -> Result<(Option<String>, Vec<RuleId>), String> {
     if let Fate::Failed(reason) | Fate::PassedThrough(reason) = &outcome.fate {
         return Err(format!("it did not go through the optimiser: {reason}"));
     }
@@ -190,7 +229,15 @@ fn same_class(
     Ok(Trial::Same { input, roots: [a, b], expected })
 }
 
-type Judgement = (Option<String>, Vec<RuleId>);
+/// What became of a trial.
+struct Judgement {
+    /// Why its verdict does not hold.
+    failure: Option<String>,
+    /// Rules that took part.
+    fired: Vec<RuleId>,
+    /// How near rules came that should have.
+    near: Vec<String>,
+}
 
 /// The schedule that an example runs under: the one it names, or its pack's default.
 fn schedule(program: &Program, example: &Example) -> String {

@@ -373,3 +373,62 @@ fn halving_the_matches_finds_the_wrong_rule() {
     assert!(ran.stderr.contains("there is no match 100"), "{}", ran.stderr);
     assert!(rewright(dir.path(), "opt bisect.clif --bisect-limit 1").stderr.contains("--fn"));
 }
+
+/// A pack with two slips of the hand.
+const SLIPS: &str = "pack slips\nimport std.core\n\nruleset r {\n  rule plus{T <: Int}(x: T): iad(x, 0) => x\n  \
+                     rule flip{T <: Int}(x: T): bxro(x, 0) => x\n}\nexample \"plus\" (x: i32) fires r.plus: iadd(x, 0) \
+                     becomes x\nexample \"flip\" (x: i32) fires r.flip: bxor(x, 0) becomes x\n";
+
+#[test]
+fn misspelt_names_are_fixed_where_only_one_is_near() {
+    let dir = inputs();
+    let path = dir.path().join("slips.rw");
+    fs::write(&path, SLIPS).unwrap();
+    let told = rewright(dir.path(), "check slips.rw --format json");
+    let report: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+    let fixes: Vec<_> = report["diagnostics"].as_array().unwrap().iter().map(|d| d["fix"].clone()).collect();
+    assert_eq!(fixes.len(), 2, "{fixes:?}");
+    assert!(fixes.iter().all(|fix| fix["applicability"] == "safe"), "{fixes:?}");
+    assert_eq!(fs::read_to_string(&path).unwrap(), SLIPS, "nobody asked for a change");
+    let fixed = rewright(dir.path(), "check slips.rw --fix");
+    assert_eq!(fixed.code, Some(0), "{}", fixed.stderr);
+    assert!(fixed.stderr.contains("slips.rw: 2 fixed"), "{}", fixed.stderr);
+    let right = SLIPS.replace("iad(", "iadd(").replace("bxro(", "bxor(");
+    assert_eq!(fs::read_to_string(&path).unwrap(), right);
+}
+
+#[test]
+fn examples_are_filtered_and_tell_how_near_a_rule_came() {
+    let dir = inputs();
+    let pack = "pack near\nimport std.core\n\nruleset r {\n  rule twice{T <: Int}(x: T): iadd(x, x) => imul(x, 2)\n}\n\
+                example \"other\" (x: i32, y: i32) fires r.twice: iadd(x, y) becomes imul(x, 2)\n\
+                example \"holds\" (x: i32): bnot(x) stays\n";
+    fs::write(dir.path().join("near.rw"), pack).unwrap();
+    let ran = rewright(dir.path(), "check near.rw");
+    assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+    assert!(ran.stdout.contains("2 examples: 1 passed, 1 failed"), "{}", ran.stdout);
+    assert!(ran.stderr.contains("near.r.twice: at iadd("), "{}", ran.stderr);
+    assert!(ran.stderr.contains("would have to be `x` again"), "{}", ran.stderr);
+    let ran = rewright(dir.path(), "check near.rw --filter holds");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.contains("1 examples: 1 passed, 0 failed"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_watched_pack_is_checked_again() {
+    use std::io::{BufRead, BufReader};
+    let dir = inputs();
+    let path = dir.path().join("slips.rw");
+    fs::write(&path, SLIPS).unwrap();
+    let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+    let command = command.current_dir(dir.path()).args(["check", "slips.rw", "--watch"]);
+    let mut child = command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::null()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let first = lines.next().unwrap().unwrap();
+    assert!(first.contains("2 errors"), "{first}");
+    fs::write(&path, SLIPS.replace("iad(", "iadd(").replace("bxro(", "bxor(")).unwrap();
+    let second = lines.next().unwrap().unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    assert!(second.contains("2 passed, 0 failed; 0 errors"), "{second}");
+}

@@ -1,11 +1,13 @@
 //! A user's mistake as an owned value, which the terminal, JSON and an editor share.
 
+mod fix;
 mod json;
 mod render;
 #[cfg(test)]
 mod tests;
 
-pub use json::{JsonDiagnostic, JsonLabel, Place, to_json};
+pub use fix::fixed;
+pub use json::{JsonDiagnostic, JsonFix, JsonLabel, Place, to_json};
 pub use render::render;
 
 use crate::syntax::ast::Span;
@@ -45,6 +47,29 @@ pub struct Diagnostic {
     pub secondary: Vec<Label>,
     /// A way on.
     pub help: Option<String>,
+    /// A change of the text that takes the mistake away.
+    pub fix: Option<Fix>,
+}
+
+/// A change of the text.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fix {
+    /// What is replaced.
+    pub span: Span,
+    /// What takes its place.
+    pub replacement: String,
+    /// How sure it is.
+    pub applicability: Applicability,
+}
+
+/// How sure a fix is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Applicability {
+    /// There is no other; it may be made unseen.
+    Safe,
+    /// One of several; whoever wrote the text must choose.
+    Maybe,
 }
 
 /// The files of one run. A span names one by its index.

@@ -239,6 +239,7 @@ fn error(code: &'static str, span: Span, message: String, label: String) -> Diag
         primary: Label { span, text: label },
         secondary: Vec::new(),
         help: None,
+        fix: None,
     }
 }
 

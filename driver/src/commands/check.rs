@@ -1,4 +1,8 @@
-//! `rewright check`: parses, types and lints packs, and runs every example.
+//! `rewright check`: parses, types and lints packs, and runs every example. `--fix` makes the fixes that are safe first;
+//! `--watch` does it all again whenever a file changes.
+
+mod fix;
+mod watch;
 
 use super::findings::{self, Format};
 use super::{Finding, out, packs, sources};
@@ -6,6 +10,7 @@ use crate::clif::optimise::ClifOptimiser;
 use crate::examples;
 use anyhow::{Context, Result};
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
+use rewright_dsl::program::Program;
 use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -22,16 +27,42 @@ pub(super) struct Args {
     /// Warnings are findings, too
     #[arg(long)]
     strict: bool,
+    /// Run only examples whose title, pack or rules contain this
+    #[arg(long, value_name = "TEXT")]
+    filter: Option<String>,
+    /// Make the fixes that are safe, in the files
+    #[arg(long)]
+    fix: bool,
+    /// Check again whenever one of the files changes
+    #[arg(long)]
+    watch: bool,
+}
+
+impl Args {
+    /// Is an example to be run?
+    fn asks_for(&self, program: &Program, example: usize) -> bool {
+        let Some(text) = &self.filter else { return true };
+        let example = &program.examples[example];
+        let rules = example.fires.iter().map(|rule| program.rule(*rule).name.as_str());
+        [example.title.as_str(), example.pack.as_str()].into_iter().chain(rules).any(|name| name.contains(text))
+    }
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    if args.watch { watch::watch(&args.paths, || once(&args)) } else { once(&args) }
+}
+
+fn once(args: &Args) -> Result<Finding> {
+    if args.fix {
+        fix::fix(&sources::packs(&args.paths)?)?;
+    }
     let roots = sources::packs(&args.paths)?;
     let crate::packs::Packs { program, sources: files, mut diagnostics, roots } = packs::load(&roots)?;
     let sound = diagnostics.iter().all(|d| d.severity != Severity::Error);
     // What is only imported has been checked by its own author.
     let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));
-    let wanted: Vec<usize> =
-        (0..program.examples.len()).filter(|i| roots.contains(&program.examples[*i].pack)).collect();
+    let asked = |i: &usize| roots.contains(&program.examples[*i].pack) && args.asks_for(&program, *i);
+    let wanted: Vec<usize> = (0..program.examples.len()).filter(asked).collect();
     let (rules, examples) = (program.rules.iter().filter(|r| own(&r.name)).count(), wanted.len());
     let mut failed = 0;
     let mut silent = vec![];
@@ -56,6 +87,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                     primary: Label { span: example.span, text: failure },
                     secondary: vec![],
                     help: None,
+                    fix: None,
                 });
             }
         }
@@ -65,7 +97,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             .enumerate()
             .filter(|(i, rule)| rule.family.0 as usize == *i && !fired.contains(&rule.family))
             .map(|(_, rule)| rule)
-            .filter(|rule| !rule.law && own(&rule.name))
+            .filter(|rule| !rule.law && own(&rule.name) && args.filter.is_none())
             .map(|rule| rule.name.clone())
             .collect();
     }

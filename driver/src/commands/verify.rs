@@ -193,7 +193,15 @@ fn diagnostic(program: &Program, report: &RuleReport) -> Option<Diagnostic> {
             ("RW0704", Severity::Warning, message, reason, Some(help))
         }
     };
-    Some(Diagnostic { code, severity, message, primary: Label { span: rule.span, text }, secondary: vec![], help })
+    Some(Diagnostic {
+        code,
+        severity,
+        message,
+        primary: Label { span: rule.span, text },
+        secondary: vec![],
+        help,
+        fix: None,
+    })
 }
 
 /// What is different, and the example to paste.

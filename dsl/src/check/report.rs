@@ -1,6 +1,6 @@
 //! Building diagnostics, and the nearest name to a misspelt one.
 
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Applicability, Diagnostic, Fix, Label, Severity};
 use crate::syntax::ast::Span;
 
 /// A diagnostic under construction.
@@ -16,6 +16,7 @@ impl Report {
             primary: Label { span: at, text: label.into() },
             secondary: Vec::new(),
             help: None,
+            fix: None,
         })
     }
 
@@ -47,13 +48,28 @@ impl Report {
         names: impl IntoIterator<Item = &'n str>,
         otherwise: impl FnOnce() -> Option<String>,
     ) -> Self {
-        match nearest(wrong, names) {
-            Some(name) => self.help(format!("did you mean `{name}`?")),
+        let names: Vec<&str> = names.into_iter().collect();
+        match nearest(wrong, names.iter().copied()) {
+            Some(name) => {
+                let others = names.iter().copied().filter(|other| *other != name);
+                let unique = nearest(wrong, others).is_none();
+                self.help(format!("did you mean `{name}`?")).instead(wrong, name, unique)
+            }
             None => match otherwise() {
                 Some(text) => self.help(text),
                 None => self,
             },
         }
+    }
+
+    /// Another name at the place of the cause, if that is all that stands there.
+    fn instead(mut self, wrong: &str, name: &str, unique: bool) -> Self {
+        let span = self.0.primary.span;
+        if (span.end - span.start) as usize == wrong.len() {
+            let applicability = if unique { Applicability::Safe } else { Applicability::Maybe };
+            self.0.fix = Some(Fix { span, replacement: name.into(), applicability });
+        }
+        self
     }
 
     /// The finished value.

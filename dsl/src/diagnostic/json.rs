@@ -1,6 +1,6 @@
 //! Diagnostics as data for programs: one stable shape, with names of files, lines and columns resolved.
 
-use super::{Diagnostic, Label, Severity, Sources};
+use super::{Applicability, Diagnostic, Label, Severity, Sources};
 use crate::syntax::ast::Span;
 use serde::Serialize;
 
@@ -48,6 +48,20 @@ pub struct JsonDiagnostic {
     pub secondary: Vec<JsonLabel>,
     /// A way on.
     pub help: Option<String>,
+    /// A change of the text that takes the mistake away.
+    pub fix: Option<JsonFix>,
+}
+
+/// A fix, resolved.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct JsonFix {
+    /// What is replaced.
+    #[serde(flatten)]
+    pub place: Place,
+    /// What takes its place.
+    pub replacement: String,
+    /// `safe` or `maybe`.
+    pub applicability: Applicability,
 }
 
 impl Sources {
@@ -76,6 +90,11 @@ pub fn to_json(diagnostics: &[Diagnostic], sources: &Sources) -> Vec<JsonDiagnos
             primary: label(&diagnostic.primary),
             secondary: diagnostic.secondary.iter().map(label).collect(),
             help: diagnostic.help.clone(),
+            fix: diagnostic.fix.as_ref().map(|fix| JsonFix {
+                place: sources.place(fix.span),
+                replacement: fix.replacement.clone(),
+                applicability: fix.applicability,
+            }),
         })
         .collect()
 }

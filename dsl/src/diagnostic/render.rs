@@ -3,7 +3,7 @@
 //! Ariadne prints whole lines; where a line is too long for that (generated text), a short form without the source is
 //! printed instead.
 
-use super::{Diagnostic, Label, Severity, Sources};
+use super::{Applicability, Diagnostic, Label, Severity, Sources};
 use ariadne::{Color, Config, IndexType, Report, ReportKind, Source};
 use std::ops::Range;
 
@@ -96,6 +96,9 @@ fn with_source(diagnostic: &Diagnostic, sources: &Sources, color: bool, cache: &
     }
     if let Some(help) = &diagnostic.help {
         report = report.with_help(help);
+    }
+    if diagnostic.fix.as_ref().is_some_and(|fix| fix.applicability == Applicability::Safe) {
+        report = report.with_note("`rewright check --fix` does that");
     }
     let mut bytes = Vec::new();
     match report.finish().write(cache, &mut bytes) {

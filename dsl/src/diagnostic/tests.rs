@@ -13,6 +13,7 @@ fn diagnostic(spans: &[(u32, u32, u32)]) -> Diagnostic {
         primary: labels.next().expect("a primary label"),
         secondary: labels.collect(),
         help: Some("mend it".into()),
+        fix: None,
     }
 }
 

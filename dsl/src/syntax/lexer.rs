@@ -107,6 +107,7 @@ impl<'s> Lexer<'s, '_> {
             },
             secondary: Vec::new(),
             help: help.map(str::to_owned),
+            fix: None,
         });
     }
 

@@ -124,6 +124,7 @@ fn error(code: &'static str, message: String, span: Span, label: &str, help: Opt
         primary: Label { span, text: label.to_owned() },
         secondary: Vec::new(),
         help,
+        fix: None,
     }
 }
 

@@ -80,6 +80,7 @@ fn too_much(message: String, span: Span, label: &str, help: &str) -> Diagnostic 
         primary: Label { span, text: label.to_owned() },
         secondary: Vec::new(),
         help: Some(help.to_owned()),
+        fix: None,
     }
 }
 

@@ -103,6 +103,7 @@ fn sort_out_docs(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Diagnos
             primary: Label { span: Span { file, start: first.start, end: last.end }, text: label.into() },
             secondary: Vec::new(),
             help: Some(help.into()),
+            fix: None,
         });
         demoted.extend(run.into_iter().map(|token| Comment {
             text: token.text,
@@ -219,6 +220,7 @@ fn limit_depth(file: u32, tokens: &mut Vec<Token<'_>>, diagnostics: &mut Vec<Dia
             },
             secondary: Vec::new(),
             help: Some("split the expression, or name its parts with `let`".into()),
+            fix: None,
         });
         kept.push(Token { kind: Kind::Bad, end: token.end, starts_item: true, reserved: false, ..first });
     }

@@ -1,0 +1,28 @@
+//! `check --fix`: the fixes that diagnostics carry, made in the packs' files.
+
+use super::super::{out, packs};
+use anyhow::{Context, Result};
+use rewright_dsl::diagnostic::fixed;
+use std::path::PathBuf;
+
+/// A fix may uncover a mistake that has one, too.
+const MAX_ROUNDS: usize = 8;
+
+/// Makes the safe fixes in these files, and says how many. What they only import is left alone.
+pub(super) fn fix(paths: &[PathBuf]) -> Result<()> {
+    for _ in 0..MAX_ROUNDS {
+        let loaded = packs::load(paths)?;
+        let own = |name: &str| paths.iter().any(|path| path.display().to_string() == name);
+        let mut changed = fixed(&loaded.diagnostics, &loaded.sources);
+        changed.retain(|(file, ..)| own(&loaded.sources.files[*file].0));
+        if changed.is_empty() {
+            break;
+        }
+        for (file, text, made) in changed {
+            let name = &loaded.sources.files[file].0;
+            std::fs::write(name, text).with_context(|| format!("cannot write {name}"))?;
+            out::note(&format!("note: {name}: {made} fixed"));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,29 @@
+//! Making the fixes that diagnostics carry.
+//!
+//! **Invariant**: fixes that overlap are not both made; a text is changed only within the spans of fixes that are
+//! [`Applicability::Safe`].
+
+use super::{Applicability, Diagnostic, Fix, Sources};
+
+/// The texts that safe fixes change, by index in [`Sources::files`], and how many fixes each had.
+pub fn fixed(diagnostics: &[Diagnostic], sources: &Sources) -> Vec<(usize, String, usize)> {
+    let safe = diagnostics.iter().filter_map(|d| d.fix.as_ref());
+    let mut fixes: Vec<&Fix> = safe.filter(|fix| fix.applicability == Applicability::Safe).collect();
+    fixes.sort_by_key(|fix| fix.span);
+    let mut changed = vec![];
+    for (index, (_, text)) in sources.files.iter().enumerate() {
+        let (mut out, mut at, mut made) = (String::new(), 0, 0);
+        for fix in fixes.iter().filter(|fix| fix.span.file as usize == index) {
+            let (start, end) = (fix.span.start as usize, fix.span.end as usize);
+            let Some(between) = text.get(at..start).filter(|_| text.get(start..end).is_some()) else { continue };
+            out.push_str(between);
+            out.push_str(&fix.replacement);
+            (at, made) = (end, made + 1);
+        }
+        if made > 0 {
+            out.push_str(&text[at..]);
+            changed.push((index, out, made));
+        }
+    }
+    changed
+}
