@@ -90,7 +90,7 @@ pub fn export(
     let original = Original::new(&imported.function, universe);
     let cfg = Cfg::new(function);
     let needed = needed(function, universe, &cfg);
-    let faithful = Faithful::new(&original, function, universe, &|id| needed[id.index()]);
+    let faithful = Faithful::new(&original, function, universe, names, &|id| needed[id.index()]);
     if faithful.frozen_twice(&|id| needed[id.index()]) {
         return Err(ExportError::FrozenTwice);
     }

@@ -9,9 +9,16 @@
 //! * **total**: without flags, of operands that are total; what may be poison and has no operands of ours (a
 //!   parameter, what a load or a call gives) is frozen first. It is never poison.
 //!
-//! A use of an exact value is fine where the original of its user used this value's original. All other uses want
-//! a total one. Instructions name their originals ([`Inst::origin`]); parameters of blocks are matched with those
-//! of the original block by what arrives on their edges, coinductively.
+//! * **plain**: without flags, of operands as they are; it is poison if one of its *causes* is (`causes`), which are
+//!   exact values.
+//!
+//! A use of an exact value is fine where the original of its user used this value's original; that of an exact or
+//! plain one where it used something that is poison if any cause is. All other uses want a total one. Instructions
+//! name their originals ([`Inst::origin`]); parameters of blocks are matched with those of the original block by what
+//! arrives on their edges, coinductively.
+//!
+//! Why that refines: let whatever may be poison by itself have its frozen value. Then every value is that of its class
+//! or poison, and poison only where all its users find the original's operand poison as well.
 //!
 //! Instructions of the original that compute the same from the same operands are one original here, with the flags
 //! that all of them have.
@@ -19,6 +26,9 @@
 //! **Invariant**: [`Faithful::is_total`] is closed: operands of total operations and arguments of total parameters
 //! are total. It does not look at what flags mean.
 
+mod causes;
+
+use super::names::Names;
 use rewright_cfg_skeleton::ir::{
     BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, Terminator, Value,
 };
@@ -61,6 +71,7 @@ pub struct Original<'a> {
     constants: FxHashMap<(Ty, i64), Value>,
     /// By value that is the first of its kind: instructions that compute it.
     members: FxHashMap<Value, Vec<InstId>>,
+    definitions: Vec<Option<Definition>>,
 }
 
 impl<'a> Original<'a> {
@@ -72,6 +83,7 @@ impl<'a> Original<'a> {
             same: (0..function.values.len() as u32).map(Value).collect(),
             constants: FxHashMap::default(),
             members: FxHashMap::default(),
+            definitions: definitions(function),
         };
         let mut known: FxHashMap<(InstKind, SmallVec<[Value; 3]>, Ty), Value> = FxHashMap::default();
         for b in cfg.reverse_post_order() {
@@ -129,6 +141,7 @@ pub struct Faithful<'a> {
     original: &'a Original<'a>,
     function: &'a Function,
     universe: &'a Universe,
+    names: &'a Names,
     /// Definitions in the optimised function.
     pub definitions: Vec<Option<Definition>>,
     /// By parameter of a block: originals that it may be.
@@ -142,12 +155,14 @@ impl<'a> Faithful<'a> {
         original: &'a Original<'a>,
         function: &'a Function,
         universe: &'a Universe,
+        names: &'a Names,
         needed: &dyn Fn(InstId) -> bool,
     ) -> Self {
         let mut faithful = Faithful {
             original,
             function,
             universe,
+            names,
             definitions: definitions(function),
             params: FxHashMap::default(),
             total: vec![false; function.values.len()],
@@ -206,9 +221,20 @@ impl<'a> Faithful<'a> {
         }
     }
 
-    /// By use: is it fine as it is? `origin` is the instruction of the original that the user is.
-    pub fn is_clean(&self, origin: Option<&Inst>, index: usize, value: Value) -> bool {
-        origin.and_then(|o| o.args.get(index)).is_some_and(|wanted| self.is_same(value, *wanted))
+    /// By use: is it fine as it is?
+    pub fn is_clean(&self, user: &Inst, index: usize) -> bool {
+        match self.origin(user) {
+            Some(origin) => self.covers(origin.args[index], user.args[index]),
+            // Its own users ask.
+            None => self.is_plain(user),
+        }
+    }
+
+    /// The same of the operands of a block's end.
+    pub fn is_clean_end(&self, block: BlockId, index: usize) -> bool {
+        let operands = self.function.block(block).term.operands();
+        let wanted = self.original_end(block).and_then(|term| term.operands().get(index).copied());
+        wanted.is_some_and(|wanted| self.covers(wanted, operands[index]))
     }
 
     /// Starts with every parameter that stands in the same block and has the same type, and strikes out those to
@@ -261,21 +287,11 @@ impl<'a> Faithful<'a> {
         for b in &self.function.layout {
             for id in self.function.block(*b).insts.iter().filter(|id| needed(**id)) {
                 let inst = self.function.inst(*id);
-                let origin = self.origin(inst);
-                for (i, v) in inst.args.iter().enumerate() {
-                    if !self.is_clean(origin, i, *v) {
-                        work.push(*v);
-                    }
-                }
+                work.extend((0..inst.args.len()).filter(|i| !self.is_clean(inst, *i)).map(|i| inst.args[i]));
             }
             let term = &self.function.block(*b).term;
-            let before = self.original_end(*b);
-            for (i, v) in term.operands().iter().enumerate() {
-                let wanted = before.and_then(|t| t.operands().get(i).copied());
-                if !wanted.is_some_and(|wanted| self.is_same(*v, wanted)) {
-                    work.push(*v);
-                }
-            }
+            let operands = term.operands();
+            work.extend((0..operands.len()).filter(|i| !self.is_clean_end(*b, *i)).map(|i| operands[i]));
             for edge in term.edges() {
                 for (arg, param) in edge.args.iter().zip(&self.function.block(edge.target).params) {
                     // What is no parameter of the original has only arguments that are never poison.

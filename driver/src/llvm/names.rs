@@ -141,7 +141,38 @@ pub fn narrow(opcode: &str) -> &str {
     NARROW.iter().find(|(from, _)| *from == opcode).map_or(opcode, |(_, to)| to)
 }
 
+/// What becomes of operands that are poison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Poison {
+    /// The result is poison exactly if an operand is.
+    Passes,
+    /// The result is poison if the first operand is, or the one that it chooses.
+    Chosen,
+    /// Anything.
+    Unknown,
+}
+
 impl Written {
+    /// What becomes of operands that are poison, without flags.
+    fn poison(self) -> Poison {
+        match self {
+            Written::Binary
+            | Written::Shift
+            | Written::SignedRemainder
+            | Written::With(_)
+            | Written::Compare
+            | Written::Unary
+            | Written::Cast
+            | Written::Address
+            | Written::Mask
+            | Written::Intrinsic(_)
+            | Written::Conversion
+            | Written::Rotate
+            | Written::Offset => Poison::Passes,
+            Written::Select => Poison::Chosen,
+            _ => Poison::Unknown,
+        }
+    }
     /// How something of this spelling is written.
     fn parse(spelling: &str) -> Option<(String, Written)> {
         let (opcode, rest) = spelling.split_once(' ').unwrap_or((spelling, ""));
@@ -280,6 +311,11 @@ impl Names {
     /// How an operation is written.
     pub fn written(&self, op: OpId) -> Option<(&str, Written)> {
         self.written.get(op.0 as usize)?.as_ref().map(|(opcode, written)| (opcode.as_str(), *written))
+    }
+
+    /// What becomes of operands of an operation that are poison. That a divisor is, is worse.
+    pub fn poison(&self, op: OpId) -> Poison {
+        self.written(op).map_or(Poison::Unknown, |(_, written)| written.poison())
     }
 
     /// Operations that cannot be written: no selection may compute them.

@@ -131,14 +131,10 @@ impl Exporter<'_> {
             (None, Some(original)) => metadata_text(original.metadata.iter().filter(|(kind, _)| kind == "!dbg")),
             (_, None) => String::new(),
         };
-        let clean = |this: &Self, v: Value| {
-            !this.faithful.is_total(v)
-                || before.is_some_and(|t| t.operands().first().is_some_and(|wanted| this.faithful.is_same(v, *wanted)))
-        };
+        let clean = self.faithful.is_clean_end(block, 0);
         let text = match &term {
             Terminator::Jump(_) => format!("br label %{}", labels[0]),
             Terminator::Branch { cond, .. } => {
-                let clean = clean(self, *cond);
                 let cond = self.condition(*cond, clean)?;
                 format!("br i1 {cond}, label %{}, label %{}", labels[0], labels[1])
             }
@@ -147,7 +143,6 @@ impl Exporter<'_> {
                 ([], Type::Void) => "ret void".into(),
                 ([value], ty) => {
                     let ty = ty.clone();
-                    let clean = clean(self, *value);
                     format!("ret {ty} {}", self.used(*value, &ty, clean)?)
                 }
                 _ => return Err(ExportError::Operands("ret".into())),

@@ -30,7 +30,7 @@ impl Exporter<'_> {
         let total = inst.results.iter().any(|v| self.faithful.is_total(*v));
         let by_itself = !matches!(&inst.kind, InstKind::Op { access: None, .. })
             && !matches!(&inst.kind, InstKind::Opaque { effects: OpaqueEffects::Pure, .. });
-        (by_itself || !total) && self.faithful.is_clean(self.faithful.origin(inst), index, inst.args[index])
+        (by_itself || !total) && self.faithful.is_clean(inst, index)
     }
 
     pub(super) fn operand(&mut self, inst: &Inst, index: usize, wanted: &Type) -> Result<String, ExportError> {
