@@ -164,6 +164,7 @@ impl Written {
             | Written::Unary
             | Written::Cast
             | Written::Address
+            | Written::Pointer
             | Written::Mask
             | Written::Intrinsic(_)
             | Written::Conversion
