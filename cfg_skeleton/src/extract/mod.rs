@@ -12,7 +12,7 @@
 //! set. There is always an answer if the roots can be made, whatever the solver does.
 
 pub mod check;
-mod clock;
+pub(crate) mod clock;
 mod cycle;
 pub mod graph;
 pub(crate) mod ilp;

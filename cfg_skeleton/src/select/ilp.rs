@@ -38,8 +38,14 @@ pub(crate) fn improve(
     // Presolve leaves a small part; a product that is many times too large is not worth making.
     let (product, moved) = product(choices, start, limit.saturating_mul(16))?;
     let located = product.locate(choices, &moved);
-    let limits =
-        Limits { model: limit, search: budget.search, nodes: budget.nodes, runs: budget.runs, ..Limits::default() };
+    let limits = Limits {
+        model: limit,
+        search: budget.search,
+        nodes: budget.nodes,
+        runs: budget.runs,
+        time: budget.time,
+        ..Limits::default()
+    };
     let start_of_solve = Instant::now();
     let Extraction { picks, cost, bound, left, parts, runs, .. } =
         extract_with(&product.graph, Method::Auto, &limits, Some(&located), solver).ok()?;

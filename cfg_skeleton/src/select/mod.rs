@@ -34,6 +34,7 @@ use crate::skeleton::{SegmentId, SiteId, Skeleton, StatementKind};
 use rewright_typeprop::{OpId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 use thiserror::Error;
 
 /// Where a value comes from.
@@ -102,11 +103,13 @@ pub struct Budget {
     pub search: u64,
     /// Solver runs (each one after cutting off the cycles in the last answer).
     pub runs: u32,
+    /// Processor time of the extraction; results depend on the machine then.
+    pub time: Option<Duration>,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { nodes: 2_000, model: 60_000, auto_model: 3_000, search: 4_096, runs: 20 }
+        Budget { nodes: 2_000, model: 60_000, auto_model: 3_000, search: 4_096, runs: 20, time: None }
     }
 }
 

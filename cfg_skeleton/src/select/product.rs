@@ -14,19 +14,21 @@
 //!
 //! The product is a [`Graph`] of [`crate::extract`], which does the rest.
 //!
-//! Sizes and times of made-up functions (`select::tests::curve`, which prints more rows; on a machine that was busy with
-//! other things), beside the naive model: a variable for each alternative of each class before each statement, without
-//! candidates and without presolve, given 20 s where it has no more than 60,000.
+//! Sizes and processor times of made-up functions (`select::tests::curve`, which prints more rows), within 20 s each,
+//! beside the naive model: a variable for each alternative of each class before each statement, without candidates and
+//! without presolve, given 5 s where it has no more than 60,000.
 //!
 //! | blocks | e-nodes | values with a choice | product nodes | left by presolve | selection | | naive nodes | |
 //! |---|---|---|---|---|---|---|---|---|
-//! | 5 | 100 | 10 % | 76 | 0 | 0.6 ms | optimal | 4,656 | > 20 s |
-//! | 5 | 110 | 40 % | 114 | 10 | 0.7 ms | optimal | 4,736 | > 20 s |
-//! | 5 | 509 | 10 % | 383 | 25 | 15 ms | optimal | 23,881 | > 20 s |
-//! | 5 | 477 | 40 % | 399 | 138 | 42 ms | optimal | 19,903 | > 20 s |
-//! | 5 | 996 | 10 % | 642 | 54 | 21 ms | optimal | 55,944 | > 20 s |
-//! | 5 | 1,012 | 40 % | 1,206 | 865 | 16.9 s | optimal | 50,849 | > 20 s |
-//! | 5 | 1,988 | 10 % | 1,203 | 5 | 31 ms | optimal | 90,988 | - |
+//! | 5 | 100 | 10 % | 76 | 0 | 0.6 ms | optimal | 4,656 | 3.0 s |
+//! | 5 | 110 | 40 % | 114 | 10 | 0.7 ms | optimal | 4,736 | 0.9 s |
+//! | 5 | 509 | 10 % | 383 | 25 | 3.0 ms | optimal | 23,881 | > 5 s |
+//! | 5 | 477 | 40 % | 399 | 138 | 5.5 ms | optimal | 19,903 | > 5 s |
+//! | 5 | 996 | 10 % | 642 | 54 | 8.1 ms | optimal | 55,944 | > 5 s |
+//! | 5 | 1,012 | 40 % | 1,206 | 865 | 0.8 s | optimal | 50,849 | > 5 s |
+//! | 5 | 2,499 | 10 % | 1,580 | 92 | 10 ms | optimal | 109,480 | - |
+//! | 5 | 2,529 | 40 % | 3,304 | 2,698 | 20 s | 17.2 % | 127,563 | - |
+//! | 5 | 5,038 | 10 % | 3,289 | 284 | 39 ms | optimal | 282,700 | - |
 
 use super::choices::{AltId, Choices, Demand, GroupId};
 use super::place::Definitions;

@@ -77,10 +77,11 @@ pub(super) fn tighten(
         }
         let mut cuts: Vec<Cut> = edges.violated(graph, program, &last);
         cuts.extend(founded.violated(program, &last, false));
-        cuts.retain(|cut| !stated.contains(&(cut.set.clone(), cut.class)));
+        let new = |cut: &Cut| !stated.contains(&(cut.set.clone(), cut.class));
+        cuts.retain(new);
         if cuts.len() < FEW {
             cuts.extend(founded.violated(program, &last, true));
-            cuts.retain(|cut| !stated.contains(&(cut.set.clone(), cut.class)));
+            cuts.retain(new);
         }
         if cuts.is_empty() {
             break;

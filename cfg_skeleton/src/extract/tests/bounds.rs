@@ -129,3 +129,20 @@ fn the_solver_stops_when_its_work_is_used_up_and_not_before() {
         assert!((0.7 * seconds..3.0 * seconds).contains(&work), "{work}");
     });
 }
+
+#[test]
+#[ignore = "needs the corpus: REWRIGHT_CORPUS, or ../shared/corpus"]
+fn public_e_graphs_whose_plain_bounds_are_far_off_are_solved_by_counted_work() {
+    let corpus = std::env::var("REWRIGHT_CORPUS").unwrap_or_else(|_| "../../shared/corpus".into());
+    let files = [
+        ("rover/box_filter_4iteration_egraph.json", 1635.0),
+        ("diospyros/vector_matrix_multiply_2x3_3x3_root_58.json", 12.735),
+    ];
+    for (file, best) in files {
+        let text =
+            std::fs::read_to_string(std::path::Path::new(&corpus).join("egraphs").join(file)).expect("the corpus");
+        let graph = serialized::read(&text, None).expect("an e-graph").graph;
+        let found = extract(&graph, Method::Ilp, &Limits::default(), None).expect("a choice");
+        assert!(found.status == Status::Optimal && (found.cost - best).abs() < 1e-6, "{file}: {found:?}");
+    }
+}

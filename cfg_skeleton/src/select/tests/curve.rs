@@ -8,13 +8,14 @@
 
 use super::oracle::Random;
 use super::*;
+use crate::extract::clock::now;
 use crate::extract::presolve::Rules;
 use crate::extract::{Class, Graph, Limits, Node as Choice, extract};
 use crate::ir::{BlockId, OpaqueEffects, Value};
 use crate::select::choices::Choices;
 use rustc_hash::FxHashMap;
 use std::io::Write;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Statements in each block.
 const STATEMENTS: usize = 4;
@@ -136,14 +137,21 @@ fn naive(choices: &Choices) -> Graph {
 /// Naive models of more variables are not tried.
 const MOST: usize = 60_000;
 
+/// Processor time for a selection ..
+const TIME: Duration = Duration::from_secs(20);
+
+/// .. and for a naive model.
+const NAIVE: Duration = Duration::from_secs(5);
+
 /// Sizes and times of one function, as a row.
 fn row(u: &Universe, blocks: usize, nodes: usize, share: usize) -> String {
     let case = made(u, blocks, nodes, share);
-    let start = Instant::now();
-    let options = Options { method: Method::Ilp, ..Options::default() };
+    let start = now();
+    let budget = Budget { time: Some(TIME), ..Budget::default() };
+    let options = Options { method: Method::Ilp, budget, ..Options::default() };
     let (selection, effort) =
         select_measured(&case.skeleton, &case.view, u, &case.cfg, &options).expect("the original is a selection");
-    let time = start.elapsed();
+    let time = now() - start;
     let effort = effort.expect("it is within the budget");
     let status = match selection.status {
         Status::Optimal => "optimal".to_string(),
@@ -158,10 +166,10 @@ fn row(u: &Universe, blocks: usize, nodes: usize, share: usize) -> String {
     let theirs = if variables > MOST {
         "-".to_string()
     } else {
-        let limits = Limits { rules: Rules::NONE, search: 0, time: Some(Duration::from_secs(20)), ..Limits::default() };
-        let start = Instant::now();
+        let limits = Limits { rules: Rules::NONE, search: 0, time: Some(NAIVE), ..Limits::default() };
+        let start = now();
         let found = extract(&graph, Method::Ilp, &limits, None).expect("a choice");
-        let time = start.elapsed().as_secs_f64() * 1e3;
+        let time = (now() - start).as_secs_f64() * 1e3;
         match found.status {
             Status::Optimal => format!("{time:.0} ms"),
             _ => format!("> {time:.0} ms"),
@@ -199,8 +207,8 @@ fn the_naive_model_has_the_same_optimum() {
 fn curve() {
     let u = universe();
     let mut out = std::io::stderr();
-    for blocks in [5, 20, 60] {
-        for nodes in [100, 500, 1000, 2000, 5000] {
+    for blocks in [5, 10, 20, 40, 60] {
+        for nodes in [100, 500, 1000, 2500, 5000] {
             for share in [10, 40] {
                 write!(out, "{}", row(&u, blocks, nodes, share)).expect("stderr is there");
             }

@@ -26,6 +26,9 @@ const OK: c_int = 0;
 /// A machine is at most so busy: waiting has an end.
 const BUSIEST: f64 = 64.0;
 
+/// What is assumed until so many seconds of work say how busy it is.
+const AT_FIRST: (f64, f64) = (0.05, 4.0);
+
 /// What a callback may answer: the first field of `HighsCallbackDataIn`; the others are left alone.
 #[repr(C)]
 struct Reply {
@@ -70,8 +73,7 @@ impl Interrupt {
         let limit = watch.limit();
         let mut interrupt = Interrupt { watch };
         let data: *mut Watch = &mut *interrupt.watch;
-        // SAFETY: as above, and `data`
-        // points into the box that the caller keeps until the run is over.
+        // SAFETY: as above, and `data` points into the box that the caller keeps until the run is over.
         let set = unsafe {
             Highs_setDoubleOptionValue(highs, TIME_LIMIT.as_ptr(), limit) == OK
                 && Highs_setCallback(highs, callback, data.cast()) == OK
@@ -87,7 +89,7 @@ impl Watch {
     fn limit(&self) -> f64 {
         let wall = self.began.0.elapsed().as_secs_f64();
         let work = now().saturating_sub(self.began.1).as_secs_f64();
-        let busy = if work > 0.0 { (wall / work).clamp(1.0, BUSIEST) } else { 1.0 };
+        let busy = if work > AT_FIRST.0 { (wall / work).clamp(1.0, BUSIEST) } else { AT_FIRST.1 };
         self.earlier + wall + self.deadline.left().as_secs_f64() * busy
     }
 }
