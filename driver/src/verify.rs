@@ -155,7 +155,10 @@ fn one(
 ) -> io::Result<RuleReport> {
     let rule = program.rule(id);
     let cases = prove::cases(program, instances, rule);
-    let key = options.cache.as_ref().map(|folder| (folder, key(program, rule, &cases, options, version)));
+    // What a library's function gives is not part of a key.
+    let linked = mentioned(program, rule).into_iter().any(|op| program.universe.ops.get(op).is_linked_value());
+    let key =
+        options.cache.as_ref().filter(|_| !linked).map(|folder| (folder, key(program, rule, &cases, options, version)));
     if let Some((folder, key)) = key
         && let Some(found) = cache::find(folder, key)
     {

@@ -493,6 +493,14 @@ const LINTS: &[Code] = &[
         "At some types at which the left side can match, the right side has a call without a meaning, such as an \
          extension to a narrower type. Exclude those types by a condition, or by a narrower bound.",
     ),
+    code(
+        "RW0510",
+        "overload that calls do not move to",
+        "Where the type of an operand turns out to be narrower, a call of a function moves to its more specific \
+         overload. It does not move to one with other effects, nor to one that `requires` what cannot be looked up: \
+         facts, `same`, `distinct` and `is` can, comparisons only of constants. Such an overload is called only where \
+         it is named by types from the start, or by a rule.",
+    ),
 ];
 
 /// `RW06xx`: examples that do not hold.

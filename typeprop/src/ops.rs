@@ -150,8 +150,8 @@ pub struct Op {
     pub host: bool,
     /// `@link("libm.so.6", "hypot")`: the symbol that is called to execute it.
     pub link: Option<Link>,
-    /// Conditions that any use must imply (`requires`), over the parameters.
-    pub requires: Vec<Term>,
+    /// Any use must imply conditions (`requires`), which the pack states.
+    pub conditional: bool,
 }
 
 /// `@body("f")`: the function `%f` of the input is what an operation means. A key of [`Op::names`].
@@ -177,7 +177,7 @@ impl Op {
             names: BTreeMap::new(),
             host: false,
             link: None,
-            requires: vec![],
+            conditional: false,
         }
     }
 

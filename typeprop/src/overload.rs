@@ -2,7 +2,9 @@
 //!
 //! Of the overloads that the operands fit, the most specific one: all operands that it takes, the others take, too.
 //! Overloads of one name are one function to whoever calls it: a more specific one is a better way to do what a
-//! general one does. So a call may move to a more specific overload whenever more is known of its operands.
+//! general one does. So a call may move to a more specific overload whenever more is known of its operands. One that
+//! `requires` more than types is meant only where no other one fits: rules move calls to it where they know that it
+//! holds.
 //!
 //! Not here: literals and calls whose types are still open, as rules have them (`dsl::check`).
 
@@ -49,6 +51,10 @@ pub fn resolve(
     let function = |op: OpId| &ops.get(op).name;
     if fitting.iter().any(|(op, _)| function(*op) != function(fitting[0].0)) {
         return Err(Unresolved::Ambiguous(fitting.into_iter().map(|(op, _)| op).collect()));
+    }
+    let free = |op: OpId| !ops.get(op).conditional;
+    if fitting.iter().any(|(op, _)| free(*op)) {
+        fitting.retain(|(op, _)| free(*op));
     }
     if fitting.len() > 1 {
         let below = |a: &(OpId, TypeArgs), b: &(OpId, TypeArgs)| is_below(types, ops.get(a.0), ops.get(b.0));

@@ -79,7 +79,9 @@ pub fn reinfer(f: &mut Function, universe: &mut Universe) -> bool {
         for id in &f.block(*b).insts {
             let InstKind::Op { op, .. } = &f.inst(*id).kind else { continue };
             let name = universe.ops.get(*op).name.clone();
-            let candidates = universe.ops.overloads(&name).to_vec();
+            // A rule that knew that its conditions hold has moved the call there.
+            let settled = universe.ops.get(*op).conditional;
+            let candidates = if settled { vec![*op] } else { universe.ops.overloads(&name).to_vec() };
             calls.insert(*id, OpenCall { name, candidates, explicit: SmallVec::new() });
         }
     }

@@ -1,6 +1,7 @@
 //! Stage 5: what is allowed but probably not meant. Only root files are spoken of, and only where all is well:
 //! a mistake makes its neighbours look unused.
 
+use super::overload::is_below;
 use super::report::Report;
 use super::{Checker, Written};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
@@ -42,8 +43,43 @@ impl Checker<'_> {
                 );
             }
         }
+        if faultless {
+            self.lint_overloads();
+        }
         if faultless && self.files.iter().any(|f| f.root && !f.library) {
             self.lint_unused();
+        }
+    }
+
+    /// A more specific overload that no call of the general one can be found to be.
+    fn lint_overloads(&mut self) {
+        let universe = &self.program.universe;
+        let mut found = vec![];
+        for place in self.fns.iter().filter(|place| self.files[place.file].root) {
+            let op = universe.ops.get(place.op);
+            let above = universe
+                .ops
+                .overloads(&op.name)
+                .iter()
+                .copied()
+                .find(|id| *id != place.op && is_below(op, universe.ops.get(*id), universe, &self.has_subtypes));
+            let Some(above) = above else { continue };
+            let looked_up = |guard: &Guard| matches!(guard, Guard::Fact(..) | Guard::Class { .. } | Guard::Is(..));
+            let constant = op.params.iter().all(|param| param.constant);
+            let requires = self.program.requires.get(&place.op).map_or(&[][..], Vec::as_slice);
+            let why = match op.effects != universe.ops.get(above).effects {
+                true => "has other effects",
+                false if !constant && !requires.iter().all(looked_up) => "requires what is no fact",
+                false => continue,
+            };
+            found.push((place.op, above, op.name.clone(), why));
+        }
+        for (op, above, name, why) in found {
+            self.report(
+                Report::lint("RW0510", self.op_spans[op.0 as usize], format!("no call of `{name}` moves here"), why)
+                    .also(self.op_spans[above.0 as usize], "the more general one")
+                    .help("overloads of one name are one function: give them the same effects, and require facts"),
+            );
         }
     }
 

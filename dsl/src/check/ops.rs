@@ -333,9 +333,7 @@ impl<'a> Checker<'a> {
         let diagnostics = elab.diagnostics;
         self.diagnostics.extend(diagnostics);
         for guard in guards.into_iter().flatten() {
-            if let crate::program::Guard::Holds(term) = &guard {
-                self.program.universe.ops.get_mut(op).requires.push(term.clone());
-            }
+            self.program.universe.ops.get_mut(op).conditional = true;
             self.program.requires.entry(op).or_default().push(guard);
         }
     }

@@ -10,7 +10,9 @@
 //! That some node of the operand's class is a `Symmetric` is enough to match. The new call demands such a node:
 //! selection may choose the one only with the other.
 //!
-//! Not here: overloads with other effects, over lists, or with conditions on their use (`requires`).
+//! What the more specific one `requires` is a condition of the rule.
+//!
+//! Not here: overloads with other effects, or with conditions that cannot be looked up (`check::lints` says so).
 
 use super::compile::implies;
 use super::lower::substitute;
@@ -29,11 +31,11 @@ pub(super) fn overload_rules(program: &Program) -> Vec<(OpId, OpId, Rule)> {
             if one_value(op)
                 && one_value(other)
                 && op.effects == other.effects
-                && !program.requires.contains_key(&specific)
                 && is_below(&program.universe.types, other, op)
             {
                 let rule = rule(&program.universe.types, (specific, other), (general, op));
-                rules.extend(rule.map(|rule| (specific, general, rule)));
+                let guards = program.requires.get(&specific).cloned().unwrap_or_default();
+                rules.extend(rule.map(|rule| (specific, general, Rule { guards, ..rule })));
             }
         }
     }
