@@ -432,3 +432,34 @@ fn a_watched_pack_is_checked_again() {
     child.wait().unwrap();
     assert!(second.contains("2 passed, 0 failed; 0 errors"), "{second}");
 }
+
+#[test]
+fn a_page_says_what_a_rule_means_where_and_on_what_evidence() {
+    let dir = inputs();
+    let folder = dir.path().join("packs");
+    fs::create_dir(&folder).unwrap();
+    let pack = "//! Doubling.\npack pages\nimport std.core\n\nruleset r {\n  /// Twice is a sum.\n  \
+                rule twice{T <: Int}(x: T): imul(x, 2) => iadd(x, x)\n  \
+                example \"twice\" (x: i32) fires r.twice: imul(x, 2) becomes iadd(x, x)\n}\n";
+    fs::write(folder.join("pages.rw"), pack).unwrap();
+    fs::write(folder.join("verify.expected"), "# made\npages.r.twice: 4 equal\n").unwrap();
+    let ran = rewright(dir.path(), "doc packs -o out");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "1 pages in out\n"), "{}", ran.stderr);
+    let page = fs::read_to_string(dir.path().join("out/pages.md")).unwrap();
+    let parts = [
+        "# pages",
+        "Doubling.",
+        "## r",
+        "### twice",
+        "Twice is a sum.",
+        "rule twice{T <: Int}(x: T): imul(x, 2) => iadd(x, x)",
+        "Types: `T` = i8, i16, i32, i64.",
+        "Evidence, in type instances: 4 equal.",
+        "example \"twice\" (x: i32) fires r.twice: imul(x, 2) becomes iadd(x, x)",
+    ];
+    let mut rest = page.as_str();
+    for part in parts {
+        let at = rest.find(part).unwrap_or_else(|| panic!("{part:?} is missing or too early in\n{page}"));
+        rest = &rest[at + part.len()..];
+    }
+}

@@ -81,7 +81,7 @@ pub struct Sources {
 
 impl Sources {
     /// The item that begins on the line of a span, as it is written: that line and the ones below it that are
-    /// indented deeper, without their common indentation.
+    /// indented deeper, and a brace that closes them, without their common indentation.
     pub fn item(&self, span: Span) -> String {
         let Some((_, text)) = self.files.get(span.file as usize) else { return String::new() };
         let start = text.floor_char_boundary(span.start as usize);
@@ -90,8 +90,11 @@ impl Sources {
         let mut lines = text[begin..].lines();
         let Some(first) = lines.next() else { return String::new() };
         let own = depth(first);
-        let rest = lines.take_while(|line| !line.trim().is_empty() && depth(line) > own);
-        let item: Vec<&str> = std::iter::once(first).chain(rest).map(|line| &line[own..]).collect();
+        let rest: Vec<&str> = lines.collect();
+        let deeper = rest.iter().take_while(|line| !line.trim().is_empty() && depth(line) > own).count();
+        let closed = rest.get(deeper).is_some_and(|line| depth(line) == own && line.trim() == "}");
+        let rest = &rest[..deeper + usize::from(closed && deeper > 0)];
+        let item: Vec<&str> = std::iter::once(&first).chain(rest).map(|line| &line[own..]).collect();
         item.join("\n")
     }
 }

@@ -8,6 +8,7 @@ mod check;
 mod corpus;
 mod coverage;
 mod difftest;
+mod doc;
 mod emit;
 mod explain;
 mod extract;
@@ -41,6 +42,8 @@ enum Command {
     Check(check::Args),
     /// Prove each rule at each type, or find values at which it is wrong
     Verify(verify::Args),
+    /// A page per pack: rules, meaning, types, evidence, examples
+    Doc(doc::Args),
     /// Format rule packs
     Fmt(fmt::Args),
     /// Optimise a file of CLIF, LLVM IR or Rewright's own text
@@ -99,6 +102,7 @@ pub fn main() -> ExitCode {
     let result = match cli.command {
         Command::Check(args) => check::run(args),
         Command::Verify(args) => verify::run(args),
+        Command::Doc(args) => doc::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Opt(args) => opt::run(args),
         Command::Cc(args) => return compiler(cc::run(args)),

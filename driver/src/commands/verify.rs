@@ -1,6 +1,6 @@
 //! `rewright verify`: is each rule right at each type? Values first, then an SMT solver.
 
-mod expected;
+pub(super) mod expected;
 mod mutate;
 
 use super::{Finding, out, packs, sources};

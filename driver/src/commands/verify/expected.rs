@@ -19,7 +19,7 @@ const HEADER: &str = "\
 ";
 
 /// The file that speaks of these paths, if they are one directory.
-pub(super) fn file(paths: &[PathBuf]) -> Option<PathBuf> {
+pub(in crate::commands) fn file(paths: &[PathBuf]) -> Option<PathBuf> {
     match paths {
         [folder] if folder.is_dir() => Some(folder.join(NAME)),
         _ => None,
@@ -27,7 +27,7 @@ pub(super) fn file(paths: &[PathBuf]) -> Option<PathBuf> {
 }
 
 /// By rule.
-type Lines = BTreeMap<String, String>;
+pub(in crate::commands) type Lines = BTreeMap<String, String>;
 
 fn found(program: &Program, reports: &[RuleReport]) -> Lines {
     reports.iter().map(|r| (program.rule(r.rule).name.clone(), line(r))).collect()
@@ -41,7 +41,8 @@ fn line(report: &RuleReport) -> String {
     if counts.is_empty() { "no instance".into() } else { counts.join(", ") }
 }
 
-fn read(text: &str) -> Lines {
+/// What a file says.
+pub(in crate::commands) fn read(text: &str) -> Lines {
     let lines = text.lines().filter(|line| !line.starts_with('#'));
     lines.filter_map(|line| line.split_once(": ")).map(|(rule, what)| (rule.into(), what.into())).collect()
 }
