@@ -207,6 +207,37 @@ fn objects_are_found_again_where_nothing_has_changed() {
 }
 
 #[test]
+fn costs_come_from_profiles_and_configurations() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    // Where all but the sum is free, there is nothing to gain.
+    let free = "{\"costs\": {\"constant\": 0, \"operations\": {\"bxor\": 0, \"band\": 0, \"ishl\": 0}}}";
+    fs::write(dir.path().join("free.json"), free).unwrap();
+    let compiled = |options: &[&str]| {
+        let ran = run(cc(&own), dir.path(), &[options, &["-O2", "-c", "sum.c"]].concat(), "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{options:?}");
+        let facts = log(&own).pop().unwrap();
+        (facts["optimised"].as_u64().unwrap(), facts["cached"].as_u64().unwrap())
+    };
+    assert_eq!(compiled(&["--profile", "latency"]), (1, 0));
+    assert_eq!(compiled(&["--config", "free.json"]), (0, 0));
+    // The nearest configuration counts as in other commands; what is kept by content knows what it says.
+    fs::rename(dir.path().join("free.json"), dir.path().join("rewright.json")).unwrap();
+    assert_eq!(compiled(&[]), (0, 1));
+    assert_eq!(compiled(&["--profile", "size"]), (0, 0));
+    fs::remove_file(dir.path().join("rewright.json")).unwrap();
+    assert_eq!(compiled(&[]), (1, 0));
+    for (option, complaint) in [(["--profile", "fastest"], "no profile `fastest`"), (["--config", "gone"], "gone")] {
+        let ran = run(cc(&own), dir.path(), &[&option[..], &["--strict", "-O2", "-c", "sum.c"]].concat(), "");
+        assert!(ran.code == Some(2) && ran.stderr.contains(complaint), "{ran:?}");
+        let mut wrap = rewright(&own);
+        wrap.args(["wrap", "--rules", "mine.rw"]).args(option).args(["--", "touch", "started"]);
+        let ran = run(wrap, dir.path(), &[], "");
+        assert!(ran.code == Some(2) && ran.stderr.contains(complaint), "{ran:?}");
+        assert!(!dir.path().join("started").exists());
+    }
+}
+
+#[test]
 fn a_cache_that_is_spoilt_is_no_cache() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());
     let (object, _) = compile_sum(&own, dir.path(), &[]);

@@ -18,7 +18,8 @@ pub(super) const SERVER: &str = "REWRIGHT_SERVER";
 #[derive(clap::Args)]
 #[command(disable_help_flag = true, disable_version_flag = true)]
 pub(super) struct Args {
-    /// Our own first: `--rules PACK` (repeatable; `std` by default), `--strict` (fail where a failure of ours would
+    /// Our own first: `--rules PACK` (repeatable; `std` by default), `--profile NAME` and
+    /// `--config FILE` (costs, as `rewright opt` takes them), `--strict` (fail where a failure of ours would
     /// otherwise hand the file to the compiler as it is), `--no-cache`, `--keep DIR` (keep the LLVM IR that rules see,
     /// for `rewright opt` and `rewright corpus`); then the compiler's. The compiler is `clang-19` and LLVM's `opt-19`,
     /// or what `REWRIGHT_CLANG` and `REWRIGHT_OPT` name. Objects are kept by content (what the front end gives,
@@ -38,7 +39,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let mut tools = Tools {
         compiler: named("REWRIGHT_CLANG").unwrap_or_else(|| "clang-19".into()),
         opt: named("REWRIGHT_OPT").unwrap_or_else(|| "opt-19".into()),
-        rules: Rules { packs: vec![] },
+        rules: Rules { packs: vec![], profile: None, config: None },
         server: named(SERVER),
         cache: folder.map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20))),
         log: named("REWRIGHT_LOG"),
@@ -52,6 +53,15 @@ pub(super) fn run(args: Args) -> Result<i32> {
             Some("--rules") => {
                 rest.next();
                 tools.rules.packs.push(rest.next().context("--rules wants a pack")?.into());
+            }
+            Some("--profile") => {
+                rest.next();
+                let name = rest.next().context("--profile wants a name")?;
+                tools.rules.profile = Some(name.to_string_lossy().into_owned());
+            }
+            Some("--config") => {
+                rest.next();
+                tools.rules.config = Some(rest.next().context("--config wants a file")?.into());
             }
             Some("--keep") => {
                 rest.next();

@@ -21,6 +21,12 @@ pub(super) struct Args {
     /// A pack (`mine.rw`), or one that ships; repeatable
     #[arg(long = "rules", value_name = "PACK", default_value = crate::packs::DEFAULT)]
     rules: Vec<PathBuf>,
+    /// What executing something costs: `latency` or `size` on x86-64; without it, what packs declare
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// A configuration file; by default the nearest `rewright.json` from where each command runs upwards
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
     /// Fail where a failure of ours would otherwise hand a file to the compiler as it is
     #[arg(long)]
     strict: bool,
@@ -45,17 +51,24 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<i32> {
     let packs: Vec<PathBuf> = args.rules.iter().map(|pack| absolute(pack)).collect::<Result<_>>()?;
     // A pack with mistakes would have every file compiled without rules.
-    let rules = Rules { packs: packs.clone() };
-    let optimiser = rules.optimiser()?;
+    let config = args.config.as_deref().map(absolute).transpose()?;
+    let rules = Rules { packs: packs.clone(), profile: args.profile.clone(), config: config.clone() };
+    let ready = rules.ready()?;
     let scratch = tempfile::tempdir().context("no temporary directory")?;
     let socket = scratch.path().join("server");
     // Without a server each command prepares the rules for itself.
-    let served = serve(&socket, &rules.identity()?, optimiser).is_ok();
+    let served = serve(&socket, &rules.identity()?, ready).is_ok();
     // A script, since builds cut `CC` at spaces, which paths may have.
     let script = scratch.path().join("rewright-cc");
     let mut text = format!("#!/bin/sh\nexec {} cc", quoted(&std::env::current_exe()?));
     for pack in &packs {
         let _ = write!(text, " --rules {}", quoted(pack));
+    }
+    if let Some(profile) = &args.profile {
+        let _ = write!(text, " --profile {}", quoted(Path::new(profile)));
+    }
+    if let Some(config) = &config {
+        let _ = write!(text, " --config {}", quoted(config));
     }
     if args.strict {
         text.push_str(" --strict");

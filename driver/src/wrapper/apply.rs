@@ -1,11 +1,10 @@
 //! Rules on the text of one file, in this process or in the one that serves a build.
 
 use super::facts::Facts;
+use super::rules::Ready;
 use crate::llvm::module;
-use crate::llvm::optimise::LlvmOptimiser;
-use crate::pipeline::{Fate, Options};
+use crate::pipeline::Fate;
 use anyhow::{Result, anyhow};
-use rewright_cfg_skeleton::select::Method;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -22,13 +21,12 @@ pub struct Applied {
 ///
 /// # Errors
 /// Where the file cannot be read. A bug of ours is an error here: whoever builds is not to suffer from it.
-pub fn apply(rules: &LlvmOptimiser, text: Vec<u8>) -> Result<Applied> {
+pub fn apply(rules: &Ready, text: Vec<u8>) -> Result<Applied> {
     let file = module::read_bytes(text)?;
-    // Proving that nothing is cheaper can take longer than everything else; a build does not wait for it.
-    let options = Options { method: Method::Greedy, ..Options::default() };
-    let outcome = catch_unwind(AssertUnwindSafe(|| rules.optimise(&file, &options, |_| true)))
+    let Ready { optimiser, options } = rules;
+    let outcome = catch_unwind(AssertUnwindSafe(|| optimiser.optimise(&file, options, |_| true)))
         .map_err(|_| anyhow!("a bug in rewright: it panicked"))?;
-    let mut facts = Facts::of(&outcome, rules.optimiser.program());
+    let mut facts = Facts::of(&outcome, optimiser.optimiser.program());
     for (phase, time) in &outcome.phases.times {
         *facts.seconds.entry(format!("rules: {}", phase.name())).or_default() += time.as_secs_f64();
     }

@@ -148,7 +148,7 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     let Applied { facts: mut known, text } = match served {
         Some(applied) => applied,
         None => {
-            let rules = facts.time("packs", || tools.rules.optimiser())?;
+            let rules = facts.time("packs", || tools.rules.ready())?;
             let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?))?;
             abandon_engine();
             applied

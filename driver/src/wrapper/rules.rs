@@ -1,9 +1,12 @@
-//! The packs of a compilation: loaded when they are needed, and known by their texts before that.
+//! The packs and costs of a compilation: loaded when they are needed, and known by their texts before that.
 
 use crate::cache::Key;
 use crate::llvm::optimise::LlvmOptimiser;
 use crate::packs;
+use crate::pipeline::Options;
+use crate::{config, costs};
 use anyhow::{Context, Result, anyhow, bail};
+use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::load::Root;
 use std::ffi::OsStr;
@@ -11,15 +14,27 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-/// Packs by name or path.
+/// Packs by name or path, and what executing something costs, as `rewright opt` takes them.
 #[derive(Clone, Debug)]
 pub struct Rules {
     /// As commands take them; not empty.
     pub packs: Vec<PathBuf>,
+    /// A cost profile that ships.
+    pub profile: Option<String>,
+    /// A configuration; by default the nearest one from the working directory upwards.
+    pub config: Option<PathBuf>,
+}
+
+/// Rules that are ready for LLVM IR, and how to apply them.
+pub struct Ready {
+    /// The rules.
+    pub optimiser: LlvmOptimiser,
+    /// What things cost, and how a program is chosen.
+    pub options: Options,
 }
 
 /// What an identity is made of.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A program's path, size and time of change; one that is named without a path is looked for as the system does.
 pub(super) fn identity(program: &OsStr) -> String {
@@ -41,26 +56,32 @@ impl Rules {
         self.packs.iter().map(|pack| packs::root(pack).map_err(|e| anyhow!(e))).collect()
     }
 
-    /// What decides the result of rules on a text: this program, and the texts of the packs and all that they import.
+    /// What decides the result of rules on a text: this program, the texts of the packs and all that they import, and
+    /// what costs are taken from.
     ///
     /// # Errors
-    /// Where a pack is not there.
+    /// Where a pack or a configuration is not there.
     pub fn identity(&self) -> Result<String> {
         let program = identity(std::env::current_exe().context("no path of our own")?.as_os_str());
+        let costs = format!("{:?} {:?}", self.profile, config::load(self.config.as_deref())?);
         let texts = packs::texts(self.roots()?);
-        let parts = [&program].into_iter().chain(&texts).map(|part| part.as_bytes());
+        let parts = [&program, &costs].into_iter().chain(&texts).map(|part| part.as_bytes());
         Ok(Key::of(VERSION, parts).to_string())
     }
 
     /// The rules, ready for LLVM IR.
     ///
     /// # Errors
-    /// Where a pack is not there or has mistakes.
-    pub fn optimiser(&self) -> Result<LlvmOptimiser> {
+    /// Where a pack or a configuration is not there or has mistakes.
+    pub fn ready(&self) -> Result<Ready> {
         let loaded = packs::load(self.roots()?);
         if let Some(error) = loaded.diagnostics.iter().find(|d| d.severity == Severity::Error) {
             bail!("the packs have mistakes (`rewright check` shows them): {}", error.message);
         }
-        Ok(LlvmOptimiser::new(loaded.program))
+        let config = config::load(self.config.as_deref())?;
+        let cost = costs::model(&config.costs, self.profile.as_deref(), &loaded.program.universe)?;
+        // Proving that nothing is cheaper can take longer than everything else; a build does not wait for it.
+        let options = Options { method: Method::Greedy, cost, ..Options::default() };
+        Ok(Ready { optimiser: LlvmOptimiser::new(loaded.program), options })
     }
 }

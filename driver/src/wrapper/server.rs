@@ -8,7 +8,7 @@
 //! computes.
 
 use super::apply::{Applied, apply};
-use crate::llvm::optimise::LlvmOptimiser;
+use super::rules::Ready;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::net::{UnixListener, UnixStream};
@@ -33,10 +33,11 @@ struct Workers {
 ///
 /// # Errors
 /// Where there can be no such socket.
-pub fn serve(socket: &Path, identity: &str, rules: LlvmOptimiser) -> io::Result<()> {
+pub fn serve(socket: &Path, identity: &str, rules: Ready) -> io::Result<()> {
     let listener = UnixListener::bind(socket)?;
     let limit = thread::available_parallelism().map_or(1, usize::from);
-    let (rules, identity) = (Arc::new(rules.all_at_once()), Arc::<str>::from(identity));
+    let rules = Arc::new(Ready { optimiser: rules.optimiser.all_at_once(), ..rules });
+    let identity = Arc::<str>::from(identity);
     let workers = Arc::new(Mutex::new(Workers::default()));
     thread::Builder::new().name("listener".into()).spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -57,7 +58,7 @@ pub fn serve(socket: &Path, identity: &str, rules: LlvmOptimiser) -> io::Result<
     Ok(())
 }
 
-fn work(first: UnixStream, workers: &Mutex<Workers>, identity: &str, rules: &LlvmOptimiser) {
+fn work(first: UnixStream, workers: &Mutex<Workers>, identity: &str, rules: &Ready) {
     let (sender, receiver) = channel();
     let mut next = Some(first);
     while let Some(stream) = next {
@@ -81,7 +82,7 @@ fn lock(workers: &Mutex<Workers>) -> MutexGuard<'_, Workers> {
     workers.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn answer(stream: &UnixStream, identity: &str, rules: &LlvmOptimiser) -> io::Result<()> {
+fn answer(stream: &UnixStream, identity: &str, rules: &Ready) -> io::Result<()> {
     let mut lines = BufReader::new(stream).lines();
     let (Some(wanted), Some(file)) = (lines.next().transpose()?, lines.next().transpose()?) else { return Ok(()) };
     if wanted == identity
@@ -102,7 +103,9 @@ pub fn ask(socket: &Path, identity: &str, file: &Path) -> Option<Applied> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::llvm::optimise::LlvmOptimiser;
     use crate::llvm::sample;
+    use crate::pipeline::Options;
 
     #[test]
     fn an_answer_is_what_would_be_computed_and_only_for_the_same_rules() {
@@ -111,8 +114,9 @@ mod tests {
         let text = "target datalayout = \"e-i64:64\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n\
                     define i32 @f(i32 %x) {\n  %y = udiv i32 %x, 8\n  %z = mul i32 %y, 0\n  %a = add i32 %z, %x\n  ret i32 %a\n}\n";
         std::fs::write(&file, text).unwrap();
-        serve(&socket, "mine", LlvmOptimiser::new(sample::program())).unwrap();
-        let own = apply(&LlvmOptimiser::new(sample::program()), text.into()).unwrap();
+        let ready = || Ready { optimiser: LlvmOptimiser::new(sample::program()), options: Options::default() };
+        serve(&socket, "mine", ready()).unwrap();
+        let own = apply(&ready(), text.into()).unwrap();
         assert_eq!(own.facts.optimised, 1);
         for _ in 0..2 {
             let answered = ask(&socket, "mine", &file).unwrap();
