@@ -1,16 +1,16 @@
 //! Stage 1: names. Imports, types, effects, facts and signatures.
 
-use super::report::{Report, listed};
+use super::owners::several;
+use super::report::Report;
 use super::scope::{Scope, extend};
 use super::{Checker, FnPlace};
 use crate::program::{Fact, FactId};
 use crate::syntax::ast::{self, Item, ItemKind, Name, Param, Span, TParam, TypeKind};
 use indexmap::IndexSet;
-use rewright_typeprop::names::{self, Owners, qualified};
+use rewright_typeprop::names::{self, qualified};
 use rewright_typeprop::ops::OpParam;
 use rewright_typeprop::types::{TypeDecl, TypeDeclId};
 use rewright_typeprop::{Op, OpId, Repr, TypeExpr, TypeParam, TypeStore};
-use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Names that only the language itself gives a meaning.
@@ -80,27 +80,6 @@ impl<'a> Checker<'a> {
                 self.has_subtypes[parent.0 as usize] = true;
             }
         }
-    }
-
-    /// Until here all names are those of their packs.
-    fn settle_names(&mut self) {
-        let [mut types, mut fns, mut effects] = [Owners::default(), Owners::default(), Owners::default()];
-        let universe = &mut self.program.universe;
-        universe.types.decls().for_each(|(_, decl)| types.add(&decl.name));
-        universe.ops.iter().for_each(|(_, op)| fns.add(&op.name));
-        for scope in &self.scopes {
-            scope.own.effects.values().flatten().for_each(|region| effects.add(region));
-        }
-        universe.types.rename(|decl| types.shortest(&decl.name));
-        universe.ops.rename(|op| fns.shortest(&op.name));
-        let ids: Vec<OpId> = universe.ops.iter().map(|(id, _)| id).collect();
-        for id in ids {
-            let own = &mut universe.ops.get_mut(id).effects;
-            for region in own.reads.iter_mut().chain(&mut own.writes).chain(&mut own.allocates) {
-                *region = effects.shortest(region);
-            }
-        }
-        self.regions = effects;
     }
 
     fn import_all(&mut self, file: usize, scope: &mut Scope) {
@@ -508,19 +487,6 @@ pub(super) fn resolve_type(
     }
     let args = args.iter().map(|a| resolve_type(a, params, scope, types, spans)).collect::<Result<_, _>>()?;
     Ok(TypeExpr::App(id, args))
-}
-
-/// A path that means declarations of several packs, by their names and places.
-pub(super) fn several(kind: &str, path: &ast::Path, found: impl Iterator<Item = (String, Option<Span>)>) -> Report {
-    let (names, places): (Vec<_>, Vec<_>) = found.collect::<BTreeMap<String, Option<Span>>>().into_iter().unzip();
-    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
-    let message = format!("`{}` is {} {kind}: {}", path.node, names.len(), listed(&quoted));
-    let mut report = Report::error("RW0215", path.span, message, "which one?");
-    for (name, place) in names.iter().zip(places) {
-        report = report.also(place.unwrap_or_default(), format!("`{name}`"));
-    }
-    let first = names.first().cloned().unwrap_or_default();
-    report.help(format!("say its pack, as in `{first}`; or import one of the packs `as` another name"))
 }
 
 /// A list where nothing takes one.

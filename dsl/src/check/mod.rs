@@ -4,7 +4,7 @@
 //!
 //! 0. [`lists`]: what takes a list is written out per length.
 //! 1. [`decls`]: names. Types, effects, facts and the signatures of functions, file by file; a [`scope::Scope`]
-//!    says what each name means there. [`ambiguous`] compares the overloads of each name.
+//!    says what each name means there, [`owners`] what it is called. [`ambiguous`] compares the overloads of each name.
 //! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks; [`overrides`]: what other
 //!    packs say of their cost.
 //! 3. [`rules`], [`mod@matches`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
@@ -36,6 +36,7 @@ mod messages;
 mod ops;
 mod overload;
 mod overrides;
+mod owners;
 mod relax;
 mod report;
 mod rules;
