@@ -389,6 +389,15 @@ fn misspelt_names_are_fixed_where_only_one_is_near() {
     let fixes: Vec<_> = report["diagnostics"].as_array().unwrap().iter().map(|d| d["fix"].clone()).collect();
     assert_eq!(fixes.len(), 2, "{fixes:?}");
     assert!(fixes.iter().all(|fix| fix["applicability"] == "safe"), "{fixes:?}");
+    let told = rewright(dir.path(), "check slips.rw --format sarif");
+    let report: serde_sarif::sarif::Sarif = serde_json::from_str(&told.stdout).unwrap();
+    let results = report.runs[0].results.as_ref().unwrap();
+    assert!(
+        results.len() == 2 && results.iter().all(|r| r.fixes.as_ref().is_some_and(|f| f.len() == 1)),
+        "{results:?}"
+    );
+    let told = rewright(dir.path(), "check slips.rw --format github");
+    assert!(told.stdout.starts_with("::error file=slips.rw,line=5,col="), "{}", told.stdout);
     assert_eq!(fs::read_to_string(&path).unwrap(), SLIPS, "nobody asked for a change");
     let fixed = rewright(dir.path(), "check slips.rw --fix");
     assert_eq!(fixed.code, Some(0), "{}", fixed.stderr);

@@ -151,12 +151,13 @@ fn formats_for_programs() {
         (stdout, stderr)
     };
     let sarif: Value = serde_json::from_str(&run("sarif").0).unwrap();
+    let _: serde_sarif::sarif::Sarif = serde_json::from_value(sarif.clone()).unwrap();
     assert_eq!(sarif["version"], "2.1.0");
     assert_eq!(sarif["runs"][0]["results"][0]["ruleId"], "RW0701");
     assert!(run("github").0.starts_with("::error file="));
     let junit = run("junit").0;
-    assert_eq!(junit.matches("<testcase").count(), junit.matches("</testcase>").count());
-    assert!(junit.contains("<failure"));
+    let junit = quick_junit::Report::deserialize_from_str(&junit).unwrap();
+    assert_eq!((junit.tests, junit.failures), (3, 3));
     let (summary, lines) = run("concise");
     assert!(summary.contains("3 counterexample"), "{summary}");
     assert_eq!(lines.lines().filter(|l| l.contains("error[RW0701]")).count(), 3, "{lines}");

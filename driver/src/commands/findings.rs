@@ -2,8 +2,11 @@
 
 use super::{out, packs};
 use clap::ValueEnum;
-use rewright_dsl::diagnostic::{Diagnostic, JsonDiagnostic, Severity, Sources, to_json};
+use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
+use rewright_dsl::diagnostic::{Diagnostic, JsonDiagnostic, JsonFix, Place, Severity, Sources, to_json};
 use serde_json::json;
+use serde_sarif::sarif;
+use std::collections::BTreeSet;
 
 /// How to report findings.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, ValueEnum)]
@@ -38,9 +41,10 @@ pub(super) fn print(format: Format, files: &Sources, found: &[Diagnostic]) {
         Format::Full => packs::print(files, found),
         Format::Concise => listed.iter().for_each(|d| out::note(&line(d))),
         Format::Json => out::result(&format!("{:#}\n", json!(listed))),
-        Format::Sarif => out::result(&format!("{:#}\n", sarif(&listed))),
+        Format::Sarif => out::result(&format!("{:#}\n", json!(sarif(&listed)))),
         Format::Github => listed.iter().for_each(|d| out::result(&github(d))),
-        Format::Junit => out::result(&junit(&listed)),
+        // It is written to memory: only names that are no XML would fail, and none is made here.
+        Format::Junit => out::result(&junit(&listed).to_string().unwrap_or_default()),
     }
 }
 
@@ -64,43 +68,59 @@ fn whole(d: &JsonDiagnostic) -> String {
     more.fold(d.message.clone(), |text, part| format!("{text}\n{part}"))
 }
 
-fn sarif(found: &[JsonDiagnostic]) -> serde_json::Value {
-    let results: Vec<_> = found
-        .iter()
-        .map(|d| {
-            let p = &d.primary.place;
-            json!({
-                "ruleId": d.code,
-                "level": word(d.severity),
-                "message": { "text": whole(d) },
-                "locations": [{ "physicalLocation": {
-                    "artifactLocation": { "uri": p.file },
-                    "region": {
-                        "startLine": p.line, "startColumn": p.column,
-                        "endLine": p.end_line, "endColumn": p.end_column,
-                    },
-                } }],
-            })
-        })
-        .collect();
-    let mut codes: Vec<&str> = found.iter().map(|d| d.code).collect();
-    codes.sort_unstable();
-    codes.dedup();
-    let rules: Vec<_> = codes
-        .into_iter()
-        .map(|code| {
-            let title = rewright_dsl::codes::find(code).map_or("", |known| known.title);
-            json!({ "id": code, "shortDescription": { "text": title } })
-        })
-        .collect();
-    json!({
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{
-            "tool": { "driver": { "name": "rewright", "version": env!("CARGO_PKG_VERSION"), "rules": rules } },
-            "results": results,
-        }],
-    })
+fn sarif(found: &[JsonDiagnostic]) -> sarif::Sarif {
+    let artifact = |place: &Place| sarif::ArtifactLocation::builder().uri(&place.file).build();
+    let region = |place: &Place| {
+        sarif::Region::builder()
+            .start_line(place.line as i64)
+            .start_column(place.column as i64)
+            .end_line(place.end_line as i64)
+            .end_column(place.end_column as i64)
+            .build()
+    };
+    let location = |place: &Place| {
+        let physical = sarif::PhysicalLocation::builder();
+        let physical = physical.artifact_location(artifact(place)).region(region(place)).build();
+        sarif::Location::builder().physical_location(physical).build()
+    };
+    let fix = |fix: &JsonFix| {
+        let content = sarif::ArtifactContent::builder().text(&fix.replacement).build();
+        let change = sarif::Replacement::builder().deleted_region(region(&fix.place)).inserted_content(content).build();
+        let file = sarif::ArtifactChange::builder();
+        let file = file.artifact_location(artifact(&fix.place)).replacements(vec![change]).build();
+        sarif::Fix::builder().artifact_changes(vec![file]).build()
+    };
+    let result = |d: &JsonDiagnostic| {
+        let level = match d.severity {
+            Severity::Error => sarif::ResultLevel::Error,
+            Severity::Warning => sarif::ResultLevel::Warning,
+        };
+        let mut result = sarif::Result::builder()
+            .rule_id(d.code)
+            .level(level)
+            .message(sarif::Message::builder().text(whole(d)).build())
+            .locations(vec![location(&d.primary.place)])
+            .build();
+        result.fixes = d.fix.as_ref().map(|found| vec![fix(found)]);
+        result
+    };
+    let codes: BTreeSet<&str> = found.iter().map(|d| d.code).collect();
+    let rule = |code: &str| {
+        let title = rewright_dsl::codes::find(code).map_or("", |known| known.title);
+        let text = sarif::MultiformatMessageString::builder().text(title).build();
+        sarif::ReportingDescriptor::builder().id(code).short_description(text).build()
+    };
+    let tool = sarif::ToolComponent::builder()
+        .name("rewright")
+        .version(env!("CARGO_PKG_VERSION"))
+        .rules(codes.into_iter().map(rule).collect::<Vec<_>>())
+        .build();
+    let run = sarif::Run::builder().tool(tool).results(found.iter().map(result).collect::<Vec<_>>()).build();
+    sarif::Sarif::builder()
+        .version(sarif::Version::V2_1_0.to_string())
+        .schema(sarif::SCHEMA_URL)
+        .runs(vec![run])
+        .build()
 }
 
 /// A workflow command; its values are escaped as GitHub wants them.
@@ -122,36 +142,27 @@ fn github(d: &JsonDiagnostic) -> String {
 }
 
 /// One test case per finding; without findings one that passes, since an empty suite is an error to some.
-fn junit(found: &[JsonDiagnostic]) -> String {
-    let escape = |text: &str| {
-        text.replace('&', "&amp;")
-            .replace('<', "&lt;")
-            .replace('>', "&gt;")
-            .replace('"', "&quot;")
-            .replace('\n', "&#10;")
-    };
-    let failures = found.iter().filter(|d| d.severity == Severity::Error).count();
-    let mut text = format!(
-        "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n  <testsuite name=\"rewright\" tests=\"{}\" failures=\"{failures}\">\n",
-        found.len().max(1)
-    );
+fn junit(found: &[JsonDiagnostic]) -> quick_junit::Report {
+    let mut suite = TestSuite::new("rewright");
     for d in found {
-        let p = &d.primary.place;
-        text += &format!(
-            "    <testcase name=\"{}\" classname=\"{}\" file=\"{}\" line=\"{}\">\n",
-            escape(&d.message),
-            d.code,
-            escape(&p.file),
-            p.line
-        );
-        text += &match d.severity {
-            Severity::Error => format!("      <failure message=\"{}\"/>\n", escape(&whole(d))),
-            Severity::Warning => format!("      <system-out>{}</system-out>\n", escape(&whole(d))),
+        let status = match d.severity {
+            Severity::Error => TestCaseStatus::non_success(NonSuccessKind::Failure),
+            Severity::Warning => TestCaseStatus::success(),
         };
-        text += "    </testcase>\n";
+        let mut case = TestCase::new(d.message.as_str(), status);
+        case.set_classname(d.code);
+        case.add_property(("file", d.primary.place.file.as_str()));
+        case.add_property(("line", d.primary.place.line.to_string().as_str()));
+        match d.severity {
+            Severity::Error => drop(case.status.set_message(whole(d))),
+            Severity::Warning => drop(case.set_system_out(whole(d))),
+        }
+        suite.add_test_case(case);
     }
     if found.is_empty() {
-        text += "    <testcase name=\"no findings\" classname=\"rewright\"/>\n";
+        suite.add_test_case(TestCase::new("no findings", TestCaseStatus::success()));
     }
-    text + "  </testsuite>\n</testsuites>\n"
+    let mut report = quick_junit::Report::new("rewright");
+    report.add_test_suite(suite);
+    report
 }
