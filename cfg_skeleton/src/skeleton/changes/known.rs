@@ -1,8 +1,8 @@
 //! Tests that an earlier branch has decided, and values that it has shown to be constant.
 //!
 //! A test is decided where something as true was branched on, where that is its negation, or where its conjunction
-//! with what was branched on is 0 or the fact itself ([`crate::skeleton::Conjunction`]). A value is constant behind a branch on
-//! its equality with one, and a condition is itself: 0 on one side, and 1 on the other if it is a comparison.
+//! with what was branched on is 0 or the fact itself ([`crate::skeleton::Conjunction`]). A value is constant behind a
+//! branch on its equality with one, and a condition is itself: 0 on one side, and 1 on the other if it is a comparison.
 //!
 //! Constants are put only where an instruction's operands become constants altogether, or where it has checks that one
 //! may settle: anywhere else a value that is there anyway is cheaper.
@@ -16,7 +16,7 @@ use rewright_typeprop::Model;
 use smallvec::SmallVec;
 
 impl Reader<'_> {
-    /// Whether what is tested in a block is zero, as far as earlier branches tell.
+    /// Whether what is tested in a block is other than zero, as far as earlier branches tell.
     pub(super) fn known(&self, test: Test, block: BlockId, condition: InputId) -> Option<bool> {
         let condition = self.view.class_of(condition);
         let tested = self.truths.get(&condition);
