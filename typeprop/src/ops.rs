@@ -210,6 +210,8 @@ pub struct OpTable {
     overloads: IndexMap<String, Vec<OpId>>,
     /// What functions are called, by the names that they had before they were renamed.
     full: IndexMap<String, String>,
+    /// Functions that are called `pack.name`, by their plain names.
+    shared: IndexMap<String, Vec<String>>,
 }
 
 impl OpTable {
@@ -243,8 +245,8 @@ impl OpTable {
     /// of those of packs that share it.
     pub fn alike(&self, name: &str) -> Vec<OpId> {
         let name = self.full.get(name).map_or(name, String::as_str);
-        let functions = self.overloads.iter().filter(|(own, _)| *own == name || crate::names::plain(own) == name);
-        functions.flat_map(|(_, ids)| ids).copied().collect()
+        let shared = self.shared.get(name).into_iter().flatten().map(String::as_str);
+        std::iter::once(name).chain(shared).flat_map(|name| self.overloads(name)).copied().collect()
     }
 
     /// Gives functions other names; ids and the order of overloads stay.
@@ -253,6 +255,10 @@ impl OpTable {
         self.overloads.clear();
         for mut op in ops.into_values() {
             let name = name_of(&op);
+            let (plain, called) = (crate::names::plain(&name).to_string(), name.clone());
+            if plain != called && !self.overloads.contains_key(&called) {
+                self.shared.entry(plain).or_default().push(called);
+            }
             self.full.insert(std::mem::replace(&mut op.name, name.clone()), name);
             self.declare(op);
         }
