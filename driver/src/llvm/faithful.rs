@@ -32,7 +32,7 @@ use super::names::Names;
 use rewright_cfg_skeleton::ir::{
     BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, Terminator, Value,
 };
-use rewright_typeprop::{Ty, Universe};
+use rewright_typeprop::{OpId, Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -71,8 +71,13 @@ pub struct Original<'a> {
     constants: FxHashMap<(Ty, i64), Value>,
     /// By value that is the first of its kind: instructions that compute it.
     members: FxHashMap<Value, Vec<InstId>>,
-    definitions: Vec<Option<Definition>>,
+    /// By value: its definition.
+    pub definitions: Vec<Option<Definition>>,
+    accesses: FxHashMap<AccessKey, Vec<InstId>>,
 }
+
+/// The operation of an access, and its operands.
+type AccessKey = (OpId, SmallVec<[Ty; 2]>, SmallVec<[Value; 3]>);
 
 impl<'a> Original<'a> {
     /// Numbers values.
@@ -84,6 +89,7 @@ impl<'a> Original<'a> {
             constants: FxHashMap::default(),
             members: FxHashMap::default(),
             definitions: definitions(function),
+            accesses: FxHashMap::default(),
         };
         let mut known: FxHashMap<(InstKind, SmallVec<[Value; 3]>, Ty), Value> = FxHashMap::default();
         for b in cfg.reverse_post_order() {
@@ -103,6 +109,11 @@ impl<'a> Original<'a> {
                 original.members.entry(original.same[result.index()]).or_default().push(*id);
             }
         }
+        for id in (0..function.insts.len() as u32).map(InstId) {
+            if let Some(key) = original.access(function.inst(id)) {
+                original.accesses.entry(key).or_default().push(id);
+            }
+        }
         original
     }
 
@@ -113,17 +124,18 @@ impl<'a> Original<'a> {
     }
 
     /// Accesses of the same operation through the same address, wherever they are.
-    pub fn accesses_like(&self, inst: &Inst) -> Vec<InstId> {
-        let key = |inst: &Inst| match &inst.kind {
+    pub fn accesses_like(&self, inst: &Inst) -> &[InstId] {
+        self.access(inst).and_then(|key| self.accesses.get(&key)).map_or(&[], Vec::as_slice)
+    }
+
+    /// What an access has in common with those like it.
+    fn access(&self, inst: &Inst) -> Option<AccessKey> {
+        match &inst.kind {
             InstKind::Op { op, targs, access: Some(_) } => {
-                let args: Vec<Value> = inst.args.iter().map(|v| self.same[v.index()]).collect();
-                Some((*op, targs.clone(), args))
+                Some((*op, targs.clone(), inst.args.iter().map(|v| self.same[v.index()]).collect()))
             }
             _ => None,
-        };
-        let wanted = key(inst);
-        let all = (0..self.function.insts.len() as u32).map(InstId);
-        all.filter(|id| wanted.is_some() && key(self.function.inst(*id)) == wanted).collect()
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use super::names::Names;
 use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;
 use rewright_typeprop::Universe;
 use std::collections::{BTreeMap, BTreeSet};
@@ -54,12 +55,6 @@ impl LlvmOptimiser {
         LlvmOptimiser { optimiser, names }
     }
 
-    /// The same for many files: the engine sees all rules at once.
-    #[must_use]
-    pub fn all_at_once(self) -> Self {
-        LlvmOptimiser { optimiser: self.optimiser.all_at_once(), ..self }
-    }
-
     /// Imports the functions of a file for which `wanted` holds, over a universe with the file's types.
     pub fn import(
         &self,
@@ -94,7 +89,7 @@ impl LlvmOptimiser {
         // Of calls that packs know more of, moving and sharing is what LLVM cannot do.
         let more_is_known: Vec<bool> = understood().map(|i| !i.payloads.narrowed.is_empty()).collect();
         let Batch { mut outcomes, phases, rules } = match self.optimiser.schedule(options) {
-            Some(_) => self.optimiser.optimise(&functions, &universe, options),
+            Some(_) => self.outcomes(&functions, &more_is_known, &universe, options),
             None => Batch::default(),
         };
         self.compare(&mut outcomes, &functions, &more_is_known, &universe, options);
@@ -132,6 +127,35 @@ impl LlvmOptimiser {
         let declarations: Vec<String> = declarations.into_iter().collect();
         let text = write(file, &replaced, &declarations);
         FileOutcome { text, functions, phases, import, export: start.elapsed(), narrowed, rules, universe }
+    }
+
+    /// Where choices are to be made quickly, they still are not where packs know more of calls: those cost more at run
+    /// time than anything else here, and sharing one often wants two choices at once.
+    fn outcomes(
+        &self,
+        functions: &[Function],
+        more_is_known: &[bool],
+        universe: &Universe,
+        options: &Options,
+    ) -> Batch {
+        let mut whole = Batch::default();
+        let mut outcomes: Vec<Option<Outcome>> = vec![None; functions.len()];
+        for known in [false, true] {
+            let own: Vec<usize> = (0..functions.len()).filter(|i| more_is_known[*i] == known).collect();
+            let method = match options.method {
+                Method::Greedy if known => Method::Auto,
+                method => method,
+            };
+            let batch: Vec<Function> = own.iter().map(|i| functions[*i].clone()).collect();
+            let done = self.optimiser.optimise(&batch, universe, &Options { method, ..options.clone() });
+            own.into_iter().zip(done.outcomes).for_each(|(i, outcome)| outcomes[i] = Some(outcome));
+            whole.phases.add(&done.phases);
+            for (rule, report) in done.rules {
+                whole.rules.entry(rule).or_default().add(report);
+            }
+        }
+        whole.outcomes = outcomes.into_iter().map(|o| o.expect("each function is in one of two batches")).collect();
+        whole
     }
 
     /// Takes back what would have become as cheap without rules.

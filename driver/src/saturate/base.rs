@@ -1,7 +1,7 @@
 //! An e-graph with all declarations and the rules that batches need, used for one batch after another.
 //!
-//! Preparing all rules of the standard packs takes 0.3 s, most of what a file of a few functions costs. So those that a
-//! batch may match are prepared when it comes; a second batch that needs others gets all. Each group of rules
+//! Preparing all rules of the standard packs takes 0.6 s, most of what a file of a few functions costs. So those that a
+//! batch may match are prepared when it comes, beside those that earlier ones needed. Each group of rules
 //! ([`Possible::groups`]) is a ruleset for egglog, and what a step runs is made of those that can match.
 //!
 //! **Invariant**: at rest, no table has a row. What a batch leaves behind is the union-find over its class numbers,
@@ -11,7 +11,7 @@ use super::EngineError;
 use super::possible::Possible;
 use super::primitives::{self, Shared};
 use egglog::EGraph;
-use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_rules};
+use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_declarations, print_rules};
 use rewright_dsl::egglog::{EgglogProgram, GENERATION};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -48,21 +48,25 @@ impl Base {
         possible: &Possible,
         rules: &[bool],
     ) -> Result<(), EngineError> {
-        let missing = self.declared.is_empty() || rules.iter().zip(&self.declared).any(|(wanted, is)| *wanted && !is);
-        if self.egraph.is_none() || missing {
-            let declared = match (self.declared.is_empty(), missing) {
-                (true, _) => rules.to_vec(),
-                (false, true) => vec![true; rules.len()],
-                (false, false) => std::mem::take(&mut self.declared),
-            };
-            let mut egraph = EGraph::new(1);
-            primitives::register(&mut egraph, program, shared);
-            let options = PrintOptions { budget: true, log: self.log, tabulate: false };
-            let place = |rule: usize| declared[rule].then(|| group_name(possible.groups[rule]));
-            let text = print_rules(program, options, &place);
-            egraph.parse_and_run_program(None, &text).map_err(|error| EngineError::Program(error.to_string()))?;
-            *self = Base { egraph: Some(egraph), declared, ..Base::new(self.log) };
+        let options = PrintOptions { budget: true, log: self.log, tabulate: false };
+        let mut egraph = match self.egraph.take() {
+            Some(egraph) => egraph,
+            None => {
+                *self = Base { declared: vec![false; program.rules.len()], ..Base::new(self.log) };
+                let mut egraph = EGraph::new(1);
+                primitives::register(&mut egraph, program, shared);
+                run(&mut egraph, &print_declarations(program, options))?;
+                egraph
+            }
+        };
+        // The rules of a group read the same tables, so they come together.
+        let missing = |rule: usize| rules[rule] && !self.declared[rule];
+        let place = |rule: usize| missing(rule).then(|| group_name(possible.groups[rule]));
+        run(&mut egraph, &print_rules(program, options, &place))?;
+        for (declared, wanted) in self.declared.iter_mut().zip(rules) {
+            *declared |= wanted;
         }
+        self.egraph = Some(egraph);
         Ok(())
     }
 
@@ -116,10 +120,15 @@ impl Combinations {
         let name = format!("step-{}", self.0.len());
         let names: Vec<String> = groups.iter().map(|group| group_name(*group)).collect();
         let text = format!("(unstable-combined-ruleset {name} {})", names.join(" "));
-        egraph.parse_and_run_program(None, &text).map_err(|error| EngineError::Program(error.to_string()))?;
+        run(egraph, &text)?;
         self.0.insert(groups.to_vec(), name.clone());
         Ok(name)
     }
+}
+
+fn run(egraph: &mut EGraph, text: &str) -> Result<(), EngineError> {
+    egraph.parse_and_run_program(None, text).map_err(|error| EngineError::Program(error.to_string()))?;
+    Ok(())
 }
 
 fn group_name(group: usize) -> String {

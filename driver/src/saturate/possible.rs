@@ -4,6 +4,7 @@
 //!
 //! **Invariant**: what is left out could not have matched, so results do not depend on this.
 
+use super::batch::Batch;
 use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr, GENERATION};
 use rustc_hash::FxHashMap;
 
@@ -12,7 +13,8 @@ pub(super) struct Possible {
     rules: Vec<(Vec<usize>, Vec<usize>)>,
     /// By rule: its group. Rules of one ruleset that read the same tables are one: all of them can match, or none.
     pub(super) groups: Vec<usize>,
-    symbols: usize,
+    /// By symbol.
+    names: Vec<String>,
     /// Filled by insertion whatever the input.
     always: Vec<usize>,
 }
@@ -22,8 +24,8 @@ impl Possible {
         let tables = program.tables.iter().map(|table| table.name.as_str());
         let relations = program.relations().map(|relation| relation.name.as_str());
         let marks = program.generations.map(|_| GENERATION);
-        let numbers: FxHashMap<&str, usize> =
-            tables.chain(relations).chain(marks).enumerate().map(|(i, name)| (name, i)).collect();
+        let names: Vec<String> = tables.chain(relations).chain(marks).map(str::to_string).collect();
+        let numbers: FxHashMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
         let rules: Vec<(Vec<usize>, Vec<usize>)> = program
             .rules
             .iter()
@@ -64,12 +66,22 @@ impl Possible {
             })
             .collect();
         let always = program.isa.iter().filter_map(|isa| numbers.get(isa.name.as_str()).copied()).collect();
-        Possible { rules, groups, symbols: numbers.len(), always }
+        Possible { rules, groups, names, always }
+    }
+
+    /// By symbol: has it rows?
+    pub(super) fn filled(&self, batch: &Batch<'_>) -> Vec<bool> {
+        self.names.iter().map(|name| batch.egraph.get_size(name) > 0).collect()
+    }
+
+    /// Can a rule match as long as no more of these have rows?
+    pub(super) fn can_match_now(&self, rule: usize, filled: &[bool]) -> bool {
+        self.rules[rule].0.iter().all(|symbol| filled[*symbol])
     }
 
     /// By rule: can it match, now or later, if these tables have rows now?
     pub(super) fn rules(&self, tables: impl Iterator<Item = usize>) -> Vec<bool> {
-        let mut filled = vec![false; self.symbols];
+        let mut filled = vec![false; self.names.len()];
         tables.chain(self.always.iter().copied()).for_each(|table| filled[table] = true);
         let mut possible = vec![false; self.rules.len()];
         loop {

@@ -52,8 +52,20 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<(Vec<String>, bool), EngineError> {
     let possible = rulesets(batch.program, rules.can_match);
-    let names = vec![None; possible.len()];
-    let mut runner = Runner { batch, possible, rules, names, budget, report, steps: Vec::new(), stopped: false };
+    let changes_at = vec![None; possible.len()];
+    let filled = (0, rules.possible.filled(batch));
+    let mut runner = Runner {
+        batch,
+        possible,
+        rules,
+        filled,
+        changes: 0,
+        changes_at,
+        budget,
+        report,
+        steps: Vec::new(),
+        stopped: false,
+    };
     runner.sequence(plan)?;
     if runner.steps.is_empty() {
         runner.laws()?;
@@ -72,8 +84,12 @@ struct Runner<'r, 'b> {
     /// By ruleset: can it do anything here?
     possible: Vec<bool>,
     rules: Rules<'r>,
-    /// By ruleset: what a step of it is called, once it has run.
-    names: Vec<Option<String>>,
+    /// By symbol: has it rows? After so many changes.
+    filled: (usize, Vec<bool>),
+    /// Steps that changed something.
+    changes: usize,
+    /// By ruleset: how many there were before its last step.
+    changes_at: Vec<Option<usize>>,
     budget: &'r Budget,
     report: &'r mut Report,
     steps: Vec<String>,
@@ -128,17 +144,18 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// What egglog calls those rules of a ruleset that can match.
-    fn name(&mut self, ruleset: usize) -> Result<String, EngineError> {
-        if let Some(name) = &self.names[ruleset] {
-            return Ok(name.clone());
+    /// What egglog calls those rules of a ruleset that can match now; nothing where none can.
+    fn name(&mut self, ruleset: usize) -> Result<Option<String>, EngineError> {
+        if self.filled.0 != self.changes {
+            self.filled = (self.changes, self.rules.possible.filled(self.batch));
         }
         let Rules { can_match, possible, members, combinations } = &mut self.rules;
-        let own = members[ruleset].iter().filter(|rule| can_match[**rule]);
-        let groups: BTreeSet<usize> = own.map(|rule| possible.groups[*rule]).collect();
-        let name = combinations.ruleset(&Vec::from_iter(groups), self.batch.egraph)?;
-        self.names[ruleset] = Some(name.clone());
-        Ok(name)
+        let now = |rule: &&usize| can_match[**rule] && possible.can_match_now(**rule, &self.filled.1);
+        let groups: BTreeSet<usize> = members[ruleset].iter().filter(now).map(|rule| possible.groups[*rule]).collect();
+        if groups.is_empty() {
+            return Ok(None);
+        }
+        combinations.ruleset(&Vec::from_iter(groups), self.batch.egraph).map(Some)
     }
 
     fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
@@ -155,7 +172,11 @@ impl Runner<'_, '_> {
         if self.stopped || !self.possible[ruleset] || self.steps.len() >= self.budget.steps {
             return Ok(false);
         }
-        let name = self.name(ruleset)?;
+        // What it could find then, it has found.
+        if std::mem::replace(&mut self.changes_at[ruleset], Some(self.changes)) == Some(self.changes) {
+            return Ok(false);
+        }
+        let Some(name) = self.name(ruleset)? else { return Ok(false) };
         let rules = &self.rules.members[ruleset];
         let ruleset = &self.batch.program.rulesets[ruleset];
         let shared = self.batch.shared;
@@ -173,6 +194,7 @@ impl Runner<'_, '_> {
             shared.meter(|meter| over.iter().for_each(|unit| meter.counted(*unit, nodes[*unit])));
         }
         self.stopped = shared.meter(|meter| meter.stopped || meter.all_spent());
+        self.changes += usize::from(report.updated);
         Ok(report.updated)
     }
 }

@@ -36,8 +36,7 @@ struct Workers {
 pub fn serve(socket: &Path, identity: &str, rules: Ready) -> io::Result<()> {
     let listener = UnixListener::bind(socket)?;
     let limit = thread::available_parallelism().map_or(1, usize::from);
-    let rules = Arc::new(Ready { optimiser: rules.optimiser.all_at_once(), ..rules });
-    let identity = Arc::<str>::from(identity);
+    let (rules, identity) = (Arc::new(rules), Arc::<str>::from(identity));
     let workers = Arc::new(Mutex::new(Workers::default()));
     thread::Builder::new().name("listener".into()).spawn(move || {
         for stream in listener.incoming().flatten() {

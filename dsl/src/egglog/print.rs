@@ -28,8 +28,14 @@ pub fn print(program: &EgglogProgram, options: PrintOptions) -> String {
     out
 }
 
-/// The declarations, and the rules for which `place` gives a ruleset, by position; those rulesets, no others, are
-/// declared.
+/// The declarations of sorts, tables and relations.
+pub fn print_declarations(program: &EgglogProgram, options: PrintOptions) -> String {
+    let mut out = String::new();
+    write_declarations(program, options, &mut out).expect("writing into a string does not fail");
+    out
+}
+
+/// The rules for which `place` gives a ruleset, by position; those rulesets, no others, are declared.
 pub fn print_rules(program: &EgglogProgram, options: PrintOptions, place: &dyn Fn(usize) -> Option<String>) -> String {
     let mut out = String::new();
     write_placed(program, options, place, &mut out).expect("writing into a string does not fail");
@@ -65,7 +71,6 @@ fn write_placed(
     place: &dyn Fn(usize) -> Option<String>,
     out: &mut String,
 ) -> std::fmt::Result {
-    write_declarations(program, options, out)?;
     let mut declared = FxHashSet::default();
     for (index, rule) in program.rules.iter().enumerate() {
         let Some(ruleset) = place(index) else { continue };

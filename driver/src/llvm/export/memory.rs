@@ -2,9 +2,10 @@
 
 use super::{ExportError, Exporter, metadata_text};
 use crate::llvm::body::{Instruction, Shape};
+use crate::llvm::faithful::Definition;
 use crate::llvm::names::Written;
 use crate::llvm::types::Type;
-use rewright_cfg_skeleton::ir::{Access, Inst, InstId, InstKind};
+use rewright_cfg_skeleton::ir::{Access, Inst, InstKind};
 use rewright_typeprop::OpId;
 
 /// Metadata that says something of the value that is read.
@@ -115,11 +116,10 @@ impl<'a> Exporter<'a> {
 
     fn named(&self, local: &str) -> Option<&'a Instruction> {
         let value = self.imported.payloads.locals.get(local)?;
-        let inst = (0..self.imported.function.insts.len() as u32)
-            .map(InstId)
-            .map(|id| self.imported.function.inst(id))
-            .find(|inst| inst.results.contains(value))?;
-        self.whole(inst)
+        match self.original.definitions[value.index()]? {
+            Definition::Result(_, id, _) => self.whole(self.imported.function.inst(id)),
+            Definition::Param(..) => None,
+        }
     }
 
     /// Flags that each of a chain of constant offsets has.
