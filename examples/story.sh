@@ -38,3 +38,33 @@ expect() {
     n=$(count "$1" "$2" "$3")
     [ "$n" = "$4" ] || { body "$1" "$2" >&2; fail "%$2 has $n lines with \`$3\`, not $4"; }
 }
+
+# compiled PACK [FLAG..]: `main.c` with plain clang and with the pack's rules, and `library.c` with plain clang where
+# there is one: `$out/plain` and `$out/ruled`, by the same command. What became of functions is in `$out/stats`.
+compiled() {
+    local pack=$1 clang=${REWRIGHT_CLANG:-clang-19}
+    shift
+    [ ! -f library.c ] || "$clang" -O2 -c library.c -o "$out/library.o"
+    "$clang" -O2 -c main.c -o "$out/plain.o"
+    # shellcheck disable=SC2016
+    REWRIGHT_CLANG=$clang "$rewright" wrap --rules "$pack" --strict --no-cache --stats -- \
+        sh -c '$CC -O2 -c main.c -o "$1"' sh "$out/ruled.o" 2>"$out/stats" || { cat "$out/stats" >&2; fail "it compiles"; }
+    for kind in plain ruled; do
+        "$clang" "$out/$kind.o" "$(ls "$out/library.o" 2>/dev/null || echo -O2)" "$@" -o "$out/$kind"
+    done
+}
+
+# gain LIMIT [ARG..]: CPU time of both programs, one after the other, so often that what else the machine does meets
+# both; the story ends where the median of the ratios is above the limit.
+gain() {
+    local limit=$1 TIMEFORMAT=%U ratios
+    shift
+    ratios=$(for _ in 1 2 3 4 5 6 7; do
+        plain=$({ time "$out/plain" "$@" >/dev/null 2>&1; } 2>&1)
+        ruled=$({ time "$out/ruled" "$@" >/dev/null 2>&1; } 2>&1)
+        awk -v a="$plain" -v b="$ruled" 'BEGIN { printf "%.3f\n", (a > 0 ? b / a : 9) }'
+    done | sort -n)
+    awk -v limit="$limit" '{ at[NR] = $1 }
+        END { printf "time, with rules by without: %s (%s to %s in %d pairs)\n", at[(NR + 1) / 2], at[1], at[NR], NR
+              exit NR != 7 || at[(NR + 1) / 2] > limit }' <<<"$ratios" || fail "it is not faster"
+}

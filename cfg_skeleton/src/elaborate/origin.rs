@@ -59,7 +59,7 @@ impl<'a> Originals<'a> {
 
     /// What is known of an access that is made elsewhere than the program did: what all its originals have in
     /// common. Those are the accesses of the class through the same address if there are any, else all of the class
-    /// (the address was rewritten), else any through the same address.
+    /// (the address was rewritten), else any through the same address; a function that a rule brings in needs none.
     pub(super) fn access(&self, class: ClassId, node: NodeId) -> Option<Access> {
         let node = self.view.node(node);
         let address = self.address(node);
@@ -75,12 +75,19 @@ impl<'a> Originals<'a> {
         let mut found = of_class().filter(same).fold(None, merge);
         found = found.or_else(|| of_class().fold(None, merge));
         found = found.or_else(|| self.accesses.iter().copied().filter(same).fold(None, merge));
-        let mut access = found?;
+        let mut access = found.or_else(|| self.called(node))?;
         if let Some(row) = node.children.last().and_then(|state| self.rows().get(state)) {
             access.region = RegionId((row % self.regions) as u32);
             access.readonly = *row >= self.regions;
         }
         Some(access)
+    }
+
+    /// The access of an operation that is no load or store, but a function: there is nothing to know of it.
+    fn called(&self, node: &Node<ClassId>) -> Option<Access> {
+        let Head::Op(op) = node.head else { return None };
+        let access = Access { region: RegionId(0), trap: None, movable: false, readonly: false, aligned: false };
+        self.universe.ops.get(op).model.is_none().then_some(access)
     }
 
     fn rows(&self) -> &FxHashMap<ClassId, usize> {

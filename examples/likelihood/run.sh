@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# Logarithms and exponentials of libm: see README.md. Ends non-zero if what it claims does not happen.
+source "$(dirname "$0")/../story.sh"
+
+echo "== The pack holds what its examples say"
+check pack.rw
+
+echo "== Both programs print the same"
+compiled pack.rw -lm
+for kind in plain ruled; do "$out/$kind" >"$out/$kind.sums"; done
+cmp "$out/plain.sums" "$out/ruled.sums" || fail "the sums differ"
+
+echo "== Gain"
+gain 0.95
+echo "story: as claimed"
