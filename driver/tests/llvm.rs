@@ -156,3 +156,62 @@ fn without_rules_nothing_changes() {
         assert!(same, "{} changed", program.display());
     }
 }
+
+/// What `validate` says of a file and another one.
+fn validated(before: &Path, after: &Path) -> (i32, serde_json::Value) {
+    let output = Command::new(env!("CARGO_BIN_EXE_rewright"))
+        .args(["validate", "--format", "json"])
+        .args([before, Path::new("--with"), after])
+        .output()
+        .unwrap();
+    let report = serde_json::from_slice(&output.stdout).unwrap();
+    (output.status.code().unwrap(), report)
+}
+
+#[test]
+fn functions_that_do_something_else_are_found() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/llvm/validate/before.ll");
+    let text = fs::read_to_string(&before).unwrap();
+    for (from, to, refuted) in [
+        ("sub i32 %x, %y", "sub i32 %y, %x", "@difference"),
+        ("sub i32 %x, %y", "add i32 %x, 0", "@difference"),
+        ("store i32 7", "store i32 8", "@stores"),
+        ("store i32 7", "store i16 7", "@stores"),
+        ("%z = call i32 @outside(i32 %y)", "%z = add i32 %y, 0", "@tells"),
+        ("@outside(i32 %y)", "@outside(i32 %x)", "@tells"),
+        ("i32 -7, label %two", "i32 -6, label %two", "@chooses"),
+        // The same, written in another way.
+        ("%z = sub i32 %x, %y", "%n = sub i32 0, %y\n  %z = add i32 %n, %x", ""),
+        ("store i32 7, ptr %p", "%q = getelementptr i8, ptr %p, i64 0\n  store i32 7, ptr %q", ""),
+        ("%x, label %other", "%f, label %other", ""),
+    ] {
+        let mut changed = text.replacen(from, to, 1);
+        changed = changed.replacen("  switch i32 %f", "  %f = freeze i32 %x\n  switch i32 %f", 1);
+        assert_ne!(changed, text, "{from}");
+        let after = dir.path().join("after.ll");
+        fs::write(&after, &changed).unwrap();
+        verify(&after);
+        let (code, report) = validated(&before, &after);
+        let found: Vec<&str> =
+            report["refuted"].as_array().unwrap().iter().map(|r| r["function"].as_str().unwrap()).collect();
+        let expected: Vec<&str> = if refuted.is_empty() { vec![] } else { vec![refuted] };
+        assert_eq!((code, found), (i32::from(!refuted.is_empty()), expected), "{to}: {report}");
+        assert_eq!((&report["changed"], &report["compared"]), (&1.into(), &1.into()), "{to}: {report}");
+    }
+}
+
+#[test]
+fn what_rules_change_in_programs_does_the_same() {
+    let kept = tempfile::tempdir().unwrap();
+    for (n, program) in programs().iter().enumerate() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::copy(lowered(&dir, program, false, false), kept.path().join(format!("{n}.ll"))).unwrap();
+    }
+    let output = run(Command::new(env!("CARGO_BIN_EXE_rewright"))
+        .args(["validate", "--format", "json", "--runs", "16"])
+        .arg(kept.path()));
+    let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["refuted"].as_array().unwrap().len(), 0, "{report}");
+    assert!(report["compared"].as_u64().unwrap() >= 3, "{report}");
+}

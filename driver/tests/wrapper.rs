@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -366,6 +366,78 @@ fn a_compiler_that_is_killed_leaves_no_object() {
     child.kill().unwrap();
     assert!(!child.wait().unwrap().success());
     assert_eq!(files(dir.path()), before);
+}
+
+/// As on a disk with room for so many blocks in a file and no more: where the compiler succeeds, so do we, and whoever
+/// fails leaves nothing.
+#[test]
+fn a_full_disk_leaves_no_object() {
+    let mut ends = BTreeSet::new();
+    for blocks in [0, 1, 2, 3, 4, 8, 16, 1 << 20] {
+        let limited = |own: &TempDir| {
+            let text = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$@\"");
+            let mut command = Command::new("sh");
+            command.args(["-c", &text, "sh"]).env("HOME", own.path()).env("TMPDIR", own.path());
+            command
+        };
+        let (plain, ours, own) = (sources(), sources(), tempfile::tempdir().unwrap());
+        let mut command = limited(&own);
+        command.arg("clang-19");
+        let expected = run(command, plain.path(), &["-O2", "-c", "sum.c"], "");
+        let mut command = limited(&own);
+        command.args([env!("CARGO_BIN_EXE_rewright"), "cc", "--rules", "mine.rw"]).env_remove("REWRIGHT_SERVER");
+        let got = run(command, ours.path(), &["-O2", "-c", "sum.c"], "");
+        assert_eq!(got.code, expected.code, "{blocks} blocks: {got:?} {expected:?}");
+        let names = |dir: &TempDir| files(dir.path()).into_keys().collect::<Vec<_>>();
+        assert_eq!(names(&ours), names(&plain), "{blocks} blocks: {got:?}");
+        if got.code == Some(0) {
+            let linked = run(Command::new("clang-19"), ours.path(), &["-w", "main.c", "sum.o", "-o", "program"], "");
+            assert_eq!(linked.code, Some(0), "{blocks} blocks: {linked:?}");
+            assert_eq!(run(Command::new("./program"), ours.path(), &[], "").stdout, "42\n");
+        }
+        ends.insert(got.code);
+    }
+    assert_eq!(ends.into_iter().collect::<Vec<_>>(), [Some(0), Some(1)]);
+}
+
+/// A cache in front of us asks for preprocessed text, then for an object, of that text or of the source; another machine
+/// gets the text alone.
+#[test]
+fn a_cache_or_another_machine_in_front() {
+    let (dir, own, other) = (sources(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let kept = own.path().join("kept");
+    fs::create_dir(&kept).unwrap();
+    let front = script(
+        &own,
+        "front",
+        &format!(
+            "for last; do :; done; key=$(\"$@\" -E | cksum | tr ' ' -); kept='{}'/$key; [ -f \"$kept\" ] || \"$@\" -o \"$kept\" || exit\n\
+             cp \"$kept\" \"${{last%.c}}.o\"",
+            kept.display()
+        ),
+    );
+    let mut objects = vec![];
+    for _ in 0..2 {
+        let mut command = Command::new(&front);
+        command.arg(env!("CARGO_BIN_EXE_rewright")).args(["cc", "--rules", "mine.rw"]);
+        command.env("HOME", own.path()).env("REWRIGHT_LOG", own.path().join("log")).env_remove("REWRIGHT_SERVER");
+        let ran = run(command, dir.path(), &["-O2", "-c", "sum.c"], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        objects.push(fs::read(dir.path().join("sum.o")).unwrap());
+    }
+    // The second time, only text was asked for.
+    assert_eq!(log(&own).iter().filter(|line| line["optimised"] == 1).count(), 1);
+    run(cc(&own), dir.path(), &["-E", "sum.c", "-o", "sum.i"], "");
+    for (own, folder) in [(&own, dir.path()), (&other, other.path())] {
+        if own.path() == folder {
+            fs::copy(dir.path().join("sum.i"), folder.join("sum.i")).unwrap();
+            fs::copy(dir.path().join("mine.rw"), folder.join("mine.rw")).unwrap();
+        }
+        let ran = run(cc(own), folder, &["-O2", "-c", "sum.i", "-o", "far.o"], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        objects.push(fs::read(folder.join("far.o")).unwrap());
+    }
+    assert!(objects.windows(2).all(|pair| pair[0] == pair[1]), "objects differ");
 }
 
 #[test]

@@ -21,6 +21,7 @@ mod packs;
 mod run;
 mod sources;
 mod units;
+mod validate;
 mod verify;
 mod why_not;
 mod wrap;
@@ -54,6 +55,8 @@ enum Command {
     Wrap(wrap::Args),
     /// How much of a collection of LLVM IR is understood
     Corpus(corpus::Args),
+    /// Run functions of LLVM IR that rules change, before and after, on the same inputs, and compare
+    Validate(validate::Args),
     /// Optimise a file, compile it for this host and call a function of it
     Run(run::Args),
     /// Run the directives of CLIF files before and after optimisation, and compare
@@ -108,6 +111,7 @@ pub fn main() -> ExitCode {
         Command::Cc(args) => return compiler(cc::run(args)),
         Command::Wrap(args) => return compiler(wrap::run(args)),
         Command::Corpus(args) => corpus::run(args),
+        Command::Validate(args) => validate::run(args),
         Command::Run(args) => run::run(args),
         Command::Difftest(args) => difftest::run(args),
         Command::Harness(args) => harness::run(args),

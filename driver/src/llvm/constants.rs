@@ -72,10 +72,19 @@ fn widened(float: u32) -> u64 {
 
 /// How many bytes constant indices into a type go; `None` where an index varies or the layout is not known.
 pub fn offset(source: &Type, indices: &[Operand], named: &Named) -> Option<i64> {
-    let index = |o: &Operand| match o.ty {
+    offset_at(source, indices, named, |o| match o.ty {
         Type::Int(8 | 16 | 32 | 64) => o.text.parse::<i64>().ok(),
         _ => None,
-    };
+    })
+}
+
+/// The same, where `index` gives the value of each operand.
+pub fn offset_at(
+    source: &Type,
+    indices: &[Operand],
+    named: &Named,
+    index: impl Fn(&Operand) -> Option<i64>,
+) -> Option<i64> {
     let (first, rest) = indices.split_first()?;
     let mut sum = match index(first)? {
         0 => 0,

@@ -12,7 +12,8 @@
 //! * [`import`]: a body to our function, without poison;
 //! * [`faithful`]: which flags may come back, and what has to be frozen;
 //! * [`export`]: our function to a body;
-//! * [`optimise`]: a file through the pipeline.
+//! * [`optimise`]: a file through the pipeline;
+//! * [`validate`]: two files on the same inputs.
 //!
 //! **Invariant**: a function that is not changed, or not understood, goes out byte for byte as it came in. Opcodes are
 //! named in [`grammar`] and [`names`] only. LLVM itself is not linked: whoever compiles the result runs its verifier.
@@ -37,3 +38,4 @@ pub mod parse;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod types;
+pub mod validate;

@@ -173,7 +173,7 @@ impl Runner<'_, '_> {
             return Ok(false);
         }
         // What it could find then, it has found.
-        if std::mem::replace(&mut self.changes_at[ruleset], Some(self.changes)) == Some(self.changes) {
+        if self.changes_at[ruleset].replace(self.changes) == Some(self.changes) {
             return Ok(false);
         }
         let Some(name) = self.name(ruleset)? else { return Ok(false) };

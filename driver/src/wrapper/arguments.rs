@@ -16,7 +16,7 @@ pub enum Plan {
 /// One file to compile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
-    /// The C file.
+    /// The C file, or what a cache or another machine was given of it: preprocessed (`.i`).
     pub source: PathBuf,
     /// The object file.
     pub object: PathBuf,
@@ -130,13 +130,13 @@ pub fn plan(args: &[OsString]) -> Plan {
         }
     }
     let [source] = &sources[..] else { return hand_over("not exactly one input") };
-    if source.extension() != Some(OsStr::new("c")) {
+    if !source.extension().is_some_and(|e| e == "c" || e == "i") {
         return hand_over("no C file");
     }
     if !compile {
         return hand_over("no -c");
     }
-    if source.file_name() == Some(OsStr::new("conftest.c")) {
+    if source.file_stem() == Some(OsStr::new("conftest")) {
         return hand_over("a test of configure");
     }
     if !matches!(level.as_str(), "" | "1" | "2" | "3" | "s" | "z" | "fast") || level == "fast" {
@@ -200,6 +200,7 @@ mod tests {
         assert_eq!((unit.source, unit.object.clone()), (PathBuf::from("a/b.c"), PathBuf::from("out/b.o")));
         assert_eq!(unit.options, ["-O2", "-Wall", "-I", "inc", "-DX=1"]);
         assert_eq!(unit.dependencies, ["-MMD", "-MF", "out/b.d", "-MQ", "out/b.o"]);
+        assert!(matches!(planned("-O2 -c x.i"), Plan::Compile(_)));
         let Plan::Compile(unit) = planned("-c -O3 x.c") else { panic!("handed over") };
         assert_eq!(unit.object, PathBuf::from("x.o"));
         assert!(unit.dependencies.is_empty());

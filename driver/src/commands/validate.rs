@@ -1,0 +1,94 @@
+//! `rewright validate`: functions that rules change, before and after, on the same inputs.
+
+use super::{Finding, Format, out, packs, progress, sources};
+use crate::llvm::optimise::LlvmOptimiser;
+use crate::llvm::validate::{Config, Report, validate};
+use crate::pipeline::Options;
+use crate::wrapper::apply::apply;
+use crate::wrapper::rules::Ready;
+use anyhow::{Result, anyhow};
+use rewright_cfg_skeleton::select::Method;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Arguments of `validate`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Files of textual LLVM IR (`.ll`), or directories of them, say what `rewright wrap --keep` has kept. Each is compared
+    /// with what a build would make of it
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Compare the one file with this one instead
+    #[arg(long, value_name = "FILE")]
+    with: Option<PathBuf>,
+    #[command(flatten)]
+    rules: packs::Rules,
+    /// Inputs for each function
+    #[arg(long, default_value_t = 64)]
+    runs: u32,
+    /// Of the random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    // As builds choose.
+    let options = Options { method: Method::Greedy, ..Options::default() };
+    let rules = Ready { optimiser: LlvmOptimiser::new(program), options };
+    let config = Config { runs: args.runs, seed: args.seed };
+    let files = sources::llvm_files(&args.paths)?;
+    if args.with.is_some() && files.len() != 1 {
+        return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
+    }
+    let bar = progress("files", files.len() as u64);
+    let (mut report, mut finding) = (Report::default(), Finding::Clean);
+    for path in &files {
+        bar.inc(1);
+        let Some(before) = sources::llvm(path)? else {
+            finding = Finding::Found;
+            continue;
+        };
+        let after = match &args.with {
+            Some(path) => Some(sources::read(path)?),
+            None => apply(&rules, before.text.clone().into_bytes())?.text,
+        };
+        let Some(after) = after else { continue };
+        match validate(&rules.optimiser, &before, &after, config) {
+            Ok(found) => report.add(found),
+            Err(reason) => {
+                out::error(&format!("{}: what it is compared with: {reason}", path.display()));
+                finding = Finding::Found;
+            }
+        }
+    }
+    bar.finish_and_clear();
+    if !report.refuted.is_empty() {
+        finding = Finding::Found;
+    }
+    out::result(&match args.format {
+        Format::Json => format!("{}\n", serde_json::to_string_pretty(&report)?),
+        Format::Text => text(files.len(), &report),
+    });
+    Ok(finding)
+}
+
+fn text(files: usize, report: &Report) -> String {
+    let Report { changed, compared, runs, open, refuted } = report;
+    let mut text = String::new();
+    for r in refuted {
+        let _ = writeln!(text, "{}: on {:?}: {}", r.function, r.arguments, r.difference);
+    }
+    let _ = writeln!(
+        text,
+        "{files} files, {changed} functions changed, {compared} compared on {runs} inputs, {} refuted",
+        refuted.len()
+    );
+    for (reason, n) in open {
+        let _ = writeln!(text, "{n:>6}  not compared: {reason}");
+    }
+    text
+}

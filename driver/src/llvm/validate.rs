@@ -1,0 +1,374 @@
+//! Two files of LLVM IR on the same inputs: functions whose bodies differ, before and after, in our interpreter.
+//!
+//! Both are imported, and run on edges and random numbers, with memory in which numbers and pointers are mixed. What is
+//! opaque is made up: the result of a call or of an instruction that nothing models depends on its text and its operands
+//! only, and calls that may write are noted in order. So what is compared is the result, the memory, and what the
+//! outside was told.
+//!
+//! Not here: poison, which import knows no more (`driver/tests/refines.rs` has an interpreter that does); operations
+//! that only a pack declares, and memory that is neither a parameter's nor a global's nor on the stack. A run that meets
+//! them before is none; one that meets them after says nothing either.
+
+use super::body::{Instruction, Shape};
+use super::constants;
+use super::import::{Imported, Source};
+use super::module::{File, read};
+use super::optimise::LlvmOptimiser;
+use super::types::Type;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rewright_cfg_skeleton::ir::interp::{self, Host, Memory, Outcome, Results, equal_up_to_nan};
+use rewright_cfg_skeleton::ir::{Inst, InstKind, OpaqueEffects, Value};
+use rewright_typeprop::{Scalar, Universe};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
+
+/// How much to try.
+#[derive(Clone, Copy, Debug)]
+pub struct Config {
+    /// Inputs for each function.
+    pub runs: u32,
+    /// Of the random numbers.
+    pub seed: u64,
+}
+
+/// What was found.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Report {
+    /// Functions whose bodies differ.
+    pub changed: u64,
+    /// Of these: at least one run was compared.
+    pub compared: u64,
+    /// Runs that were compared.
+    pub runs: u64,
+    /// Runs that were not, by reason.
+    pub open: BTreeMap<String, u64>,
+    /// Functions that do something else.
+    pub refuted: Vec<Refuted>,
+}
+
+/// A function that does something else.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Refuted {
+    /// Its name.
+    pub function: String,
+    /// On these arguments.
+    pub arguments: Vec<i64>,
+    /// What differs.
+    pub difference: String,
+}
+
+impl Report {
+    /// Adds that of another file.
+    pub fn add(&mut self, other: Report) {
+        self.changed += other.changed;
+        self.compared += other.compared;
+        self.runs += other.runs;
+        for (reason, n) in other.open {
+            *self.open.entry(reason).or_default() += n;
+        }
+        self.refuted.extend(other.refuted);
+    }
+}
+
+/// Steps of a run.
+const FUEL: u64 = 20_000;
+/// Pieces of memory that parameters, globals and results of calls may point to: so many, of so many bytes.
+const AREAS: u64 = 8;
+const AREA: u64 = 1024;
+const BASE: u64 = 0x10_0000;
+/// Where the stack is, and how much of it a slot has.
+const STACK: u64 = 0x4000_0000;
+const SLOT: u64 = 4096;
+
+/// Compares the functions of two files that have one name and different bodies.
+pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: Config) -> Result<Report, String> {
+    let after = read(after.to_string()).map_err(|e| e.to_string())?;
+    let bodies: BTreeMap<&str, usize> = after.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
+    let pairs: Vec<(usize, usize)> = before
+        .functions
+        .iter()
+        .enumerate()
+        .filter_map(|(i, f)| Some((i, *bodies.get(f.name.as_str())?)))
+        .filter(|(i, j)| before.text[before.functions[*i].body.clone()] != after.text[after.functions[*j].body.clone()])
+        .collect();
+    let (old, universe) = llvm.import(before, |i| pairs.iter().any(|(old, _)| *old == i));
+    let (new, universe_after) = llvm.import(&after, |j| pairs.iter().any(|(_, new)| *new == j));
+    let mut report = Report { changed: pairs.len() as u64, ..Report::default() };
+    for (i, j) in pairs {
+        let name = &before.functions[i].name;
+        let (Some(Ok(old)), Some(Ok(new))) = (&old[i], &new[j]) else {
+            *report.open.entry("not understood".into()).or_default() += 1;
+            continue;
+        };
+        let (old, new) = (
+            Subject { file: before, imported: old, universe: &universe },
+            Subject { file: &after, imported: new, universe: &universe_after },
+        );
+        let parameters: Vec<&Type> = before.functions[i].parameters.iter().map(|p| &p.ty).collect();
+        let mut edges = EDGES.to_vec();
+        edges.extend(old.numbers().into_iter().chain(new.numbers()));
+        // A function's inputs depend on nothing but its name.
+        let mut rng = ChaCha8Rng::seed_from_u64(config.seed ^ hash(&name));
+        let mut compared = 0;
+        for _ in 0..config.runs {
+            let arguments: Vec<i64> = parameters.iter().map(|ty| argument(ty, &edges, &mut rng)).collect();
+            let bytes = contents(&mut rng);
+            match compare(&old, &new, &arguments, &bytes) {
+                Compared::Same => compared += 1,
+                Compared::Open(reason) => *report.open.entry(reason).or_default() += 1,
+                Compared::Differs(difference) => {
+                    compared += 1;
+                    report.refuted.push(Refuted { function: name.clone(), arguments, difference });
+                    break;
+                }
+            }
+        }
+        report.runs += compared;
+        report.compared += u64::from(compared > 0);
+    }
+    Ok(report)
+}
+
+enum Compared {
+    Same,
+    /// Nothing is known, for this reason.
+    Open(String),
+    Differs(String),
+}
+
+/// A function, with what it takes to run it.
+struct Subject<'a> {
+    file: &'a File,
+    imported: &'a Imported,
+    universe: &'a Universe,
+}
+
+/// How a run ended.
+struct End {
+    outcome: Outcome,
+    memory: Memory,
+    told: Vec<(u64, Vec<i64>)>,
+}
+
+fn compare(old: &Subject<'_>, new: &Subject<'_>, arguments: &[i64], bytes: &[u8]) -> Compared {
+    let before = old.run(arguments, bytes, FUEL);
+    let Outcome::Return(expected) = &before.outcome else { return Compared::Open(open(&before.outcome)) };
+    let after = new.run(arguments, bytes, 4 * FUEL);
+    match &after.outcome {
+        Outcome::Unsupported(reason) => return Compared::Open(reason.clone()),
+        Outcome::Return(found) => {
+            let scalars = old.imported.function.results.iter().map(|ty| old.universe.types.scalar(*ty));
+            let mut values = scalars.zip(expected.iter().zip(found));
+            if !values.all(|(scalar, (a, b))| equal_up_to_nan(scalar, *a, *b)) {
+                return Compared::Differs(format!("it gives {found:?}, and gave {expected:?}"));
+            }
+        }
+        other => return Compared::Differs(format!("it ends as {other:?}, and gave {expected:?}")),
+    }
+    let areas = |memory: &Memory| memory.areas()[..AREAS as usize].to_vec();
+    match () {
+        () if areas(&before.memory) != areas(&after.memory) => Compared::Differs("it leaves another memory".into()),
+        () if before.told != after.told => Compared::Differs("it calls others, or in another order".into()),
+        () => Compared::Same,
+    }
+}
+
+fn open(outcome: &Outcome) -> String {
+    match outcome {
+        Outcome::Unsupported(reason) => reason.clone(),
+        Outcome::OutOfFuel => "too many steps".into(),
+        // What traps here is undefined there.
+        _ => "undefined".into(),
+    }
+}
+
+impl Subject<'_> {
+    /// Numbers that the function speaks of, and their neighbours.
+    fn numbers(&self) -> Vec<u64> {
+        let Imported { function, body, .. } = self.imported;
+        let constants = function.insts.iter().filter_map(|inst| match inst.kind {
+            InstKind::Const(n) => Some(n as u64),
+            _ => None,
+        });
+        let last = body.blocks.iter().filter_map(|b| b.instructions.last());
+        let cases = last.flat_map(|i| match &i.shape {
+            Shape::Switch(operand, _, cases) => {
+                cases.iter().filter_map(|(text, _)| constants::read(&operand.ty, text)).collect()
+            }
+            _ => vec![],
+        });
+        constants.chain(cases).flat_map(|n| [n.wrapping_sub(1), n, n.wrapping_add(1)]).collect()
+    }
+
+    fn run(&self, arguments: &[i64], bytes: &[u8], fuel: u64) -> End {
+        let mut memory = Memory::default();
+        for (n, area) in (0..AREAS).zip(bytes.chunks(AREA as usize)) {
+            memory.add(BASE + n * AREA, area.to_vec());
+        }
+        // What the function takes beside its parameters is known by its text.
+        let leaves = self.imported.payloads.leaves.iter().map(|leaf| match leaf.text.starts_with('@') {
+            true => pointer(hash(&leaf.text)),
+            false => 0,
+        });
+        let arguments: Vec<i64> = arguments.iter().copied().chain(leaves).collect();
+        let mut outside = Outside { subject: self, told: vec![], slots: 0 };
+        let outcome = interp::run(&self.imported.function, self.universe, &arguments, &mut memory, &mut outside, fuel);
+        End { outcome, memory, told: outside.told }
+    }
+}
+
+/// What is opaque, made up.
+struct Outside<'a> {
+    subject: &'a Subject<'a>,
+    /// Calls that may write: what is called, and with what.
+    told: Vec<(u64, Vec<i64>)>,
+    slots: u64,
+}
+
+impl Host for Outside<'_> {
+    fn execute(&mut self, inst: &Inst, args: &[i64], memory: &mut Memory) -> Result<Results, Outcome> {
+        let InstKind::Opaque { effects, .. } = &inst.kind else {
+            return Err(Outcome::Unsupported("an operation that only a pack knows".into()));
+        };
+        let Imported { body, payloads, .. } = self.subject.imported;
+        let at = |place: (usize, usize)| &body.blocks[place.0].instructions[place.1];
+        match inst.origin.and_then(|o| payloads.sources.get(o as usize)) {
+            Some(Source::Cases(place)) => Ok(Results::from_elem(case(at(*place), args), 1)),
+            Some(Source::Instruction(place)) => self.instruction(at(*place), inst, *effects, args, memory),
+            _ => Err(Outcome::Unsupported("an instruction of unknown origin".into())),
+        }
+    }
+}
+
+impl Outside<'_> {
+    fn instruction(
+        &mut self,
+        instruction: &Instruction,
+        inst: &Inst,
+        effects: OpaqueEffects,
+        args: &[i64],
+        memory: &mut Memory,
+    ) -> Result<Results, Outcome> {
+        let local = |text: &str| {
+            let hole = instruction.template.holes.iter().position(|hole| hole == text)?;
+            args.get(hole).copied()
+        };
+        let one = |value: i64| Ok(Results::from_elem(value, 1));
+        match &instruction.shape {
+            Shape::Alloca => {
+                let base = STACK + self.slots * SLOT;
+                self.slots += 1;
+                memory.add(base, vec![0; SLOT as usize]);
+                return one(base as i64);
+            }
+            Shape::Plain(operands) if instruction.opcode == "freeze" => {
+                let constant = |o: &super::body::Operand| constants::read(&o.ty, &o.text).map_or(0, |bits| bits as i64);
+                return one(operands.first().map_or(0, |o| local(&o.text).unwrap_or_else(|| constant(o))));
+            }
+            Shape::Offset { base, source, indices } if base.ty == Type::Ptr => {
+                let index = |o: &super::body::Operand| {
+                    local(&o.text).or_else(|| constants::read(&o.ty, &o.text).map(|bits| bits as i64))
+                };
+                let global = base.text.starts_with('@').then(|| pointer(hash(&base.text)));
+                let start = local(&base.text).or(global);
+                let offset = constants::offset_at(source, indices, &self.subject.file.named, index);
+                return match start.zip(offset) {
+                    Some((start, offset)) => one(start.wrapping_add(offset)),
+                    None => Err(Outcome::Unsupported("an offset that is not modelled".into())),
+                };
+            }
+            _ => {}
+        }
+        let pieces = &instruction.bare.as_ref().unwrap_or(&instruction.template).pieces;
+        let said = match effects {
+            OpaqueEffects::Pure | OpaqueEffects::Pinned => 0,
+            OpaqueEffects::Observes | OpaqueEffects::Writes => self.told.len(),
+        };
+        let number = hash(&(pieces, args, said));
+        if effects == OpaqueEffects::Writes {
+            self.told.push((hash(pieces), args.to_vec()));
+        }
+        Ok(inst.results.iter().map(|value| self.made_up(*value, number)).collect())
+    }
+
+    /// A value of a result's type.
+    fn made_up(&self, value: Value, number: u64) -> i64 {
+        let Subject { imported, universe, .. } = self.subject;
+        match &imported.payloads.types[value.index()] {
+            Type::Int(1) => (number & 1) as i64,
+            Type::Ptr => pointer(number),
+            _ => universe.types.scalar(imported.function.ty(value)).map_or(number as i64, |s| s.canonical(number)),
+        }
+    }
+}
+
+/// The position of the case of a `switch` that a value is; behind the last one where it is none.
+fn case(switch: &Instruction, args: &[i64]) -> i64 {
+    let Shape::Switch(operand, _, cases) = &switch.shape else { return 0 };
+    let constant = |text: &str| constants::read(&operand.ty, text).map(|bits| canonical(&operand.ty, bits));
+    let value = args.first().copied().or_else(|| constant(&operand.text));
+    cases.iter().position(|(text, _)| constant(text) == value).unwrap_or(cases.len()) as i64
+}
+
+fn canonical(ty: &Type, bits: u64) -> i64 {
+    match ty {
+        Type::Int(8) => Scalar::I8.canonical(bits),
+        Type::Int(16) => Scalar::I16.canonical(bits),
+        Type::Int(32) => Scalar::I32.canonical(bits),
+        _ => bits as i64,
+    }
+}
+
+fn hash(value: &(impl Hash + ?Sized)) -> u64 {
+    // The same in every process: keys are fixed.
+    let mut hasher = std::hash::DefaultHasher::new();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// A pointer into one of the areas, where bytes are left before and behind.
+fn pointer(number: u64) -> i64 {
+    (BASE + number % AREAS * AREA + AREA / 4) as i64
+}
+
+/// Integers on both sides of which things differ.
+const EDGES: [u64; 10] = [0, 1, 2, 7, 31, 127, 128, 0x7fff_ffff, 1 << 31, u64::MAX];
+
+/// Edges, small numbers and others.
+fn argument(ty: &Type, edges: &[u64], rng: &mut ChaCha8Rng) -> i64 {
+    const FLOATS: [f64; 8] = [0.0, -0.0, 1.0, -1.5, 0.1, 1e300, f64::INFINITY, f64::NAN];
+    let edge = rng.random_range(0..3);
+    match ty {
+        Type::Int(1) => rng.random_range(0..2),
+        Type::Int(_) => canonical(
+            ty,
+            match edge {
+                0 => edges[rng.random_range(0..edges.len())],
+                1 => rng.random_range(0..64),
+                _ => rng.random(),
+            },
+        ),
+        Type::Ptr => pointer(rng.random()),
+        Type::Word(word) => {
+            let number = match edge {
+                0 => FLOATS[rng.random_range(0..FLOATS.len())],
+                _ => rng.random_range(-100.0..100.0),
+            };
+            if word == "float" { i64::from((number as f32).to_bits()) } else { number.to_bits() as i64 }
+        }
+        _ => rng.random(),
+    }
+}
+
+/// Memory: words that are pointers, small numbers, or anything.
+fn contents(rng: &mut ChaCha8Rng) -> Vec<u8> {
+    let word = |rng: &mut ChaCha8Rng| match rng.random_range(0..4) {
+        0 => pointer(rng.random()) as u64,
+        1 => rng.random_range(0..8),
+        2 => rng.random_range(0..8) << 32 | rng.random_range(0..8),
+        _ => rng.random(),
+    };
+    (0..AREAS * AREA / 8).flat_map(|_| word(rng).to_le_bytes()).collect()
+}
