@@ -12,39 +12,64 @@ crate=$(dirname "$manifest")
 
 # Exit code 1 says that some rule is dearer, which the page says, too.
 found=$(${REWRIGHT:-cargo run --quiet --bin rewright --} coverage "$crate/src/opts" --losses) || [ $? -eq 1 ]
-covered() { awk '$1 == "all" || $2 == "all" { gsub(/\|/, " "); print $3; exit }'; }
-now=$(covered <<<"$found")
+now=$(awk '$1 == "all" { print $3; exit }' <<<"$found")
+
+# Dearer rules by file and line, each with what coverage.reasons says of it.
+explained=$(awk '
+  NR == FNR { if ($1 ~ /^#/) next
+              split($1, at, ":"); n = split(at[2], lines, ","); kind = $2; $1 = $2 = ""; sub(/^ +/, "")
+              for (i = 1; i <= n; i++) { why[at[1] ":" lines[i]] = $0; what[at[1] ":" lines[i]] = kind }
+              next }
+  /^[a-z_]+\.isle:[0-9]+$/ { print $1, ($1 in why) ? what[$1] " " why[$1] : "MISSING" }
+' stdlib_rules/coverage.reasons - <<<"$found")
+if grep MISSING <<<"$explained" >&2; then
+  echo "stdlib_rules/coverage.reasons does not say why these are dearer" >&2
+  exit 1
+fi
 
 if [ "${BLESS:-}" = 1 ]; then
   {
     cat <<'PAGE'
 # Cranelift's rules, and ours
 
-`BLESS=1 scripts/coverage.sh` makes this page; `scripts/coverage.sh` fails where fewer rules are covered.
+`BLESS=1 scripts/coverage.sh` makes this page; `scripts/coverage.sh` fails where fewer rules are covered, and where one
+that is not has no reason in `coverage.reasons`.
 
 `rewright coverage` makes instances of the left side of each ISLE rule, random in types and constants, keeps those
 that Cranelift's own pass makes cheaper, and optimises them with the standard packs. A rule is
 
-* **covered** if no instance costs more than what Cranelift makes of it, under the packs' costs;
-* **dearer** if one does: its line is named below;
+* a **helper** if it defines a term of other rules, or its left side is none of instructions: no rule to have;
+* **expressible** if the packs can state it, at all the types that its instances have;
+* **covered** if no instance costs more than what Cranelift makes of it, under the packs' costs. What covers it is
+  proved: `rewright verify stdlib_rules` proves each rule of the packs at each of its types (`verify.expected`);
 * of **no gain** if Cranelift makes no instance cheaper under these costs (it changes a form that costs the same);
-* a **helper** if it defines a term of other rules, or its left side is none of instructions.
+* **dearer** if one instance is: its reason is below.
 
 PAGE
     echo "Of $(basename "$crate"):"
     echo
-    awk 'NR == 1 { print "| file | rules | covered | dearer | no gain | helper |\n|---|---|---|---|---|---|"; next }
-         { print "| " $1 " | " $2 " | " $3 " | " $4 " | " $5 " | " $6 " |" }
-         $1 == "all" { exit }' <<<"$found"
+    awk '
+      BEGIN { print "| file | rules | helper | expressible | covered | no gain | dearer |\n|---|---|---|---|---|---|---|" }
+      NR == FNR { if ($2 == "inexpressible") { split($1, at, ":"); no[at[1]]++; no["all"]++ }
+                  next }
+      FNR == 1 { next }
+      { print "| " $1 " | " $2 " | " $6 " | " $2 - $6 - no[$1] " | " $3 " | " $5 " | " $4 " |" }
+      $1 == "all" { exit }
+    ' <(echo "$explained") - <<<"$found"
     echo
     echo "Dearer:"
     echo
-    awk -F : '/^[a-z_]+\.isle:[0-9]+$/ { lines[$1] = lines[$1] (lines[$1] ? ", " : "") $2; if (!seen[$1]++) order[++n] = $1 }
-         END { for (i = 1; i <= n; i++) print "* `" order[i] "`: " lines[order[i]] }' <<<"$found"
+    awk '
+      { split($1, at, ":"); kind = $2; $1 = $2 = ""; sub(/^ +/, ""); key = at[1] "\t" kind "\t" $0
+        if (!(key in lines)) order[++n] = key
+        lines[key] = lines[key] (lines[key] ? ", " : "") at[2] }
+      END { for (i = 1; i <= n; i++) { split(order[i], part, "\t")
+              print "* `" part[1] "` " lines[order[i]] " (" part[2] "): " part[3] "." } }
+    ' <<<"$explained"
   } >"$page"
   exit 0
 fi
 
-said=$(covered <"$page")
+said=$(awk -F '|' '$2 ~ /^ all / { print $6 + 0; exit }' "$page")
 [ "$now" -ge "$said" ] || { echo "$now rules are covered, $page says $said" >&2; exit 1; }
 echo "$now of Cranelift's rules are covered"

@@ -183,7 +183,7 @@ fn one(
         found.push(instance);
     }
     if let Some((folder, key)) = key {
-        cache::keep(folder, key, &found)?;
+        cache::keep(folder, key, found.as_slice())?;
     }
     Ok(RuleReport::new(id, found, false))
 }
@@ -201,16 +201,8 @@ fn version(options: &Options) -> io::Result<String> {
 
 /// Everything that the verdict of a rule depends on.
 fn key(program: &Program, rule: &Rule, cases: &[Case<'_>], options: &Options, version: &str) -> Key {
-    let mut parts = vec![
-        env!("CARGO_PKG_VERSION").to_string(),
-        version.to_string(),
-        format!("{:?} {} {} {}", options.solver, options.steps, options.samples, options.seed),
-        format!("{} {:?} {:?} {:?} {:?}", rule.name, rule.vars, rule.left, rule.guards, rule.right),
-    ];
-    for op in mentioned(program, rule) {
-        let op = program.universe.ops.get(op);
-        parts.push(format!("{} {:?} {:?} {:?} {:?}", op.unique, op.params, op.model, op.spec, op.checks));
-    }
+    let mut parts = method(options, version);
+    parts.extend(content(program, rule));
     for case in cases {
         parts.extend(case.shown());
         if let Ok(mut question) = case.question() {
@@ -220,6 +212,25 @@ fn key(program: &Program, rule: &Rule, cases: &[Case<'_>], options: &Options, ve
         }
     }
     cache::key(parts.iter().map(String::as_str))
+}
+
+/// How it is found out.
+fn method(options: &Options, version: &str) -> Vec<String> {
+    vec![
+        env!("CARGO_PKG_VERSION").to_string(),
+        version.to_string(),
+        format!("{:?} {} {} {}", options.solver, options.steps, options.samples, options.seed),
+    ]
+}
+
+/// What a rule says, and what the operations mean that it mentions.
+fn content(program: &Program, rule: &Rule) -> Vec<String> {
+    let mut parts = vec![format!("{} {:?} {:?} {:?} {:?}", rule.name, rule.vars, rule.left, rule.guards, rule.right)];
+    for op in mentioned(program, rule) {
+        let op = program.universe.ops.get(op);
+        parts.push(format!("{} {:?} {:?} {:?} {:?}", op.unique, op.params, op.model, op.spec, op.checks));
+    }
+    parts
 }
 
 /// The operations that a rule and its meanings mention.

@@ -4,7 +4,6 @@
 //! Everything is read from the packs and from `verify.expected` beside them, so a page says nothing that no command
 //! checks; the same packs give the same pages.
 
-use super::verify::expected;
 use super::{Finding, out, packs, sources};
 use anyhow::{Context, Result};
 use rewright_dsl::diagnostic::Severity;
@@ -31,10 +30,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if !errors.is_empty() {
         return Ok(Finding::Found);
     }
-    let evidence = match expected::file(&args.paths) {
-        Some(path) if path.exists() => expected::read(&sources::read(&path)?),
-        _ => BTreeMap::new(),
-    };
+    let evidence = super::verify::evidence(&args.paths)?;
     std::fs::create_dir_all(&args.output).with_context(|| format!("cannot make {}", args.output.display()))?;
     let book = Book { program: &loaded.program, instances: TypeInstances::new(&loaded.program), evidence };
     let mut pages = 0;

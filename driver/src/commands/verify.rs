@@ -1,11 +1,12 @@
 //! `rewright verify`: is each rule right at each type? Values first, then an SMT solver.
 
-pub(super) mod expected;
+mod expected;
 mod mutate;
 
 use super::{Finding, out, packs, sources};
 use crate::verify::{self, Instance, Options, RuleReport, Verdict};
 use anyhow::{Context, Result, bail};
+use expected::Expected;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
 use rewright_dsl::program::{Program, RuleId};
 use serde_json::{Value, json};
@@ -13,6 +14,12 @@ use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::{Duration, Instant};
+
+/// What verification is expected to find in a directory of packs: the file's name and its first line.
+const EXPECTED: (&str, &str) = (
+    "verify.expected",
+    "What `rewright verify` finds of each rule here: type instances by verdict. `rewright verify --update` writes this.",
+);
 
 /// Arguments of `verify`.
 #[derive(clap::Args)]
@@ -56,7 +63,8 @@ pub(super) struct Args {
     /// Where random values and mutants begin
     #[arg(long, default_value_t = Options::default().seed)]
     seed: u64,
-    /// Write what was found into the directory's `verify.expected`, instead of comparing it with that
+    /// Write what was found into the directory's `verify.expected` (with `--mutate`: `mutants.expected`), instead of
+    /// comparing it with that
     #[arg(short = 'U', long)]
     update: bool,
     #[command(flatten)]
@@ -109,12 +117,23 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         rules = rules.into_iter().enumerate().filter(|(i, _)| slice.has(*i)).map(|(_, rule)| rule).collect();
     }
     let options = options(&args);
-    let expected = expected::file(&args.paths);
+    let (file, header) = if args.mutate.mutate { mutate::EXPECTED } else { EXPECTED };
+    // What is expected of mutants is about the usual ones.
+    let usual = !args.mutate.mutate || args.mutate.is_usual() && args.seed == Options::default().seed;
+    let expected = Expected::of(&args.paths, file, header).filter(|_| usual);
     if args.update && expected.is_none() {
-        bail!("`--update` writes the `verify.expected` of a directory: name one directory, and nothing else");
+        bail!("`--update` writes the `{file}` of a directory: name one directory and nothing else, no other mutants");
     }
+    // A smaller selection says nothing about the other rules.
+    let all = args.rule.is_none() && args.slice.is_none();
+    let settle = |found: &expected::Lines| -> Result<bool> {
+        let Some(expected) = &expected else { return Ok(true) };
+        let unexpected = expected.settle(found, all, args.update)?;
+        unexpected.iter().for_each(|line| out::note(&format!("unexpected: {line}")));
+        Ok(unexpected.is_empty())
+    };
     if args.mutate.mutate {
-        return mutate::run(&args.mutate, args.slice, args.format, &program, &rules, &options);
+        return mutate::run(&args.mutate, args.slice, args.format, &program, &rules, &options, &settle);
     }
     let progress = super::progress("rules", rules.len() as u64);
     let begun = Instant::now();
@@ -137,18 +156,26 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Verdict::Unknown => args.strict,
         Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
     };
-    // A smaller selection says nothing about the other rules.
-    let all = args.rule.is_none() && args.slice.is_none();
-    let unexpected = match &expected {
-        Some(path) if args.update => {
-            expected::update(path, &program, &reports, all)?;
-            vec![]
-        }
-        Some(path) if path.exists() => expected::differences(path, &program, &reports, all)?,
-        _ => vec![],
-    };
-    unexpected.iter().for_each(|line| out::note(&format!("unexpected: {line}")));
-    Ok(if !unexpected.is_empty() || reports.iter().any(bad) { Finding::Found } else { Finding::Clean })
+    let found = reports.iter().map(|r| (program.rule(r.rule).name.clone(), vec![line(r)])).collect();
+    Ok(if !settle(&found)? || reports.iter().any(bad) { Finding::Found } else { Finding::Clean })
+}
+
+/// What earlier verification found of the rules of a directory of packs: by rule, its type instances by verdict.
+///
+/// # Errors
+/// When the directory has a `verify.expected` that cannot be read.
+pub(super) fn evidence(paths: &[PathBuf]) -> Result<std::collections::BTreeMap<String, String>> {
+    let (file, header) = EXPECTED;
+    let kept = Expected::of(paths, file, header).map(|expected| expected.kept()).transpose()?.unwrap_or_default();
+    Ok(kept.into_iter().map(|(rule, lines)| (rule, lines.join("; "))).collect())
+}
+
+/// What `verify.expected` says of a rule: `12 equal, 4 equal at smaller widths`.
+fn line(report: &RuleReport) -> String {
+    let count = |verdict: Verdict| report.instances.iter().filter(|i| i.verdict == verdict).count();
+    let counts = Verdict::ALL.iter().map(|v| (count(*v), v.words())).filter(|(n, _)| *n > 0);
+    let counts: Vec<String> = counts.map(|(n, words)| format!("{n} {words}")).collect();
+    if counts.is_empty() { "no instance".into() } else { counts.join(", ") }
 }
 
 fn options(args: &Args) -> Options {

@@ -1,12 +1,13 @@
 //! Verdicts of earlier runs: a rule is asked about again only if it, a meaning that it uses, an option or the solver has
 //! changed. One file per rule.
 
-use super::report::Instance;
 use crate::cache::write_whole;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
 /// What the content of files means; goes up whenever verdicts may change for another reason than the rule's.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 pub(super) use crate::cache::Key;
 
@@ -24,17 +25,17 @@ fn file(folder: &Path, key: Key) -> PathBuf {
     folder.join(format!("{key}.json"))
 }
 
-/// The instances of a rule, if an earlier run has kept them.
-pub(super) fn find(folder: &Path, key: Key) -> Option<Vec<Instance>> {
+/// What was found of a rule, if an earlier run has kept it.
+pub(super) fn find<T: DeserializeOwned>(folder: &Path, key: Key) -> Option<T> {
     serde_json::from_slice(&std::fs::read(file(folder, key)).ok()?).ok()
 }
 
-/// Keeps the instances of a rule. Whoever comes at the same time writes the same.
+/// Keeps what was found of a rule. Whoever comes at the same time writes the same.
 ///
 /// # Errors
 /// When the folder cannot be written to.
-pub(super) fn keep(folder: &Path, key: Key, instances: &[Instance]) -> std::io::Result<()> {
+pub(super) fn keep<T: Serialize + ?Sized>(folder: &Path, key: Key, found: &T) -> std::io::Result<()> {
     std::fs::create_dir_all(folder)?;
-    let text = serde_json::to_vec(instances).map_err(std::io::Error::other)?;
+    let text = serde_json::to_vec(found).map_err(std::io::Error::other)?;
     write_whole(&file(folder, key), &text)
 }

@@ -6,23 +6,28 @@
 //! 2. What neither refutes there is verified at all other instances, like any rule. A mutant that survives that is
 //!    proved equal, or it is not decided; both are listed.
 //!
-//! **Invariant**: a mutant's fate depends on the seed, its rule and the options, not on jobs or on other mutants.
+//! A type parameter that stands for more types is about those: at the others the rule is what it was.
+//!
+//! **Invariant**: a mutant's fate depends on the seed, its rule and the options, not on jobs or on other rules. Fates are
+//! cached as verdicts are.
 
 use super::mutants::{Kind, Mutant, mutants};
 use super::prove::{Case, cases};
 use super::report::{Instance, Verdict};
 use super::sample::{Effort, Tried};
 use super::smt::solver::{EXHAUSTED, Solver};
-use super::{Options, in_parallel};
+use super::{Options, cache, content, in_parallel, method, version};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
+use rewright_typeprop::Repr;
+use serde::{Deserialize, Serialize};
 use std::io;
 
 /// What became of a mutant.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 pub enum Fate {
     /// It has no instance, or those of the rule and nothing else is changed: it is no mutant.
     Malformed,
@@ -82,31 +87,72 @@ pub fn mutate(
     options: &Options,
     done: &(dyn Fn() + Sync),
 ) -> io::Result<Vec<Judged>> {
+    let version = version(options)?;
     let instances = TypeInstances::new(program);
     let judged = in_parallel(options, rules.len(), &|index, solver| {
         let rule = program.rule(rules[index]);
-        let drawn =
-            if rule.relaxation.is_some() { vec![] } else { draw(program, rules[index], per_rule, options.seed) };
-        let mut all = vec![];
-        for mutant in drawn {
-            solver.forget();
-            let (fate, evidence) = match same_types(program, &instances, rule, &mutant) {
-                true => (Fate::Malformed, "the same type instances".into()),
-                false => judge(program, &instances, &mutant, options, solver)?,
-            };
-            all.push(Judged { rule: rules[index], kind: mutant.kind, change: mutant.change, fate, evidence });
-        }
+        let drawn = if rule.relaxation.is_some() { vec![] } else { draw(program, rule, per_rule, options.seed) };
+        let fates = fates(program, &instances, rule, &drawn, options, &version, solver)?;
         done();
-        Ok(all)
+        let judged = |(mutant, (fate, evidence)): (Mutant, (Fate, String))| Judged {
+            rule: rules[index],
+            kind: mutant.kind,
+            change: mutant.change,
+            fate,
+            evidence,
+        };
+        Ok(drawn.into_iter().zip(fates).map(judged).collect::<Vec<_>>())
     })?;
     Ok(judged.into_iter().flatten().collect())
 }
 
+/// The fates of a rule's mutants with their evidence, by the cache or anew.
+fn fates(
+    program: &Program,
+    instances: &TypeInstances<'_>,
+    rule: &Rule,
+    drawn: &[Mutant],
+    options: &Options,
+    version: &str,
+    solver: &mut Solver,
+) -> io::Result<Vec<(Fate, String)>> {
+    let own: Vec<Vec<Option<Repr>>> = cases(program, instances, rule).into_iter().map(|case| case.targs).collect();
+    let key = options.cache.as_ref().map(|folder| {
+        let mut parts = method(options, version);
+        parts.push(format!("mutants at {own:?}"));
+        for mutant in drawn {
+            parts.extend([mutant.change.clone(), format!("{:?}", mutant.rule.tparams)]);
+            parts.extend(content(program, &mutant.rule));
+        }
+        (folder, cache::key(parts.iter().map(String::as_str)))
+    });
+    if let Some((folder, key)) = &key
+        && let Some(found) = cache::find(folder, *key)
+    {
+        return Ok(found);
+    }
+    let mut fates = vec![];
+    for mutant in drawn {
+        solver.forget();
+        let mut cases = cases(program, instances, &mutant.rule);
+        if wider(rule, &mutant.rule) {
+            cases.retain(|case| !own.contains(&case.targs));
+        }
+        fates.push(judge(cases, options, solver)?);
+    }
+    if let Some((folder, key)) = key {
+        cache::keep(folder, key, &fates)?;
+    }
+    Ok(fates)
+}
+
 /// One mutant of each kind, then another one of each, until there are enough.
-fn draw(program: &Program, rule: RuleId, count: usize, seed: u64) -> Vec<Mutant> {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ u64::from(rule.0) << 32);
+fn draw(program: &Program, rule: &Rule, count: usize, seed: u64) -> Vec<Mutant> {
+    // By the rule's name: a rule that is added elsewhere changes no other rule's mutants.
+    let name = rule.name.bytes().fold(seed, |hash, byte| hash.rotate_left(5) ^ u64::from(byte));
+    let mut rng = ChaCha8Rng::seed_from_u64(name);
     let mut by_kind: Vec<Vec<Mutant>> = vec![vec![]; Kind::ALL.len()];
-    for mutant in mutants(program, program.rule(rule)) {
+    for mutant in mutants(program, rule) {
         by_kind[mutant.kind as usize].push(mutant);
     }
     by_kind.iter_mut().for_each(|kind| kind.shuffle(&mut rng));
@@ -119,25 +165,17 @@ fn draw(program: &Program, rule: RuleId, count: usize, seed: u64) -> Vec<Mutant>
     drawn
 }
 
-/// Does a mutant with another bound have the very instances of its rule?
-fn same_types(program: &Program, instances: &TypeInstances<'_>, rule: &Rule, mutant: &Mutant) -> bool {
+/// Is a mutant the rule at more types?
+fn wider(rule: &Rule, mutant: &Rule) -> bool {
     let bounds = |rule: &Rule| rule.tparams.iter().map(|p| p.bound.clone()).collect::<Vec<_>>();
-    let types = |rule: &Rule| cases(program, instances, rule).into_iter().map(|case| case.types).collect::<Vec<_>>();
-    bounds(rule) != bounds(&mutant.rule) && types(rule) == types(&mutant.rule)
+    bounds(rule) != bounds(mutant)
 }
 
-fn judge(
-    program: &Program,
-    instances: &TypeInstances<'_>,
-    mutant: &Mutant,
-    options: &Options,
-    solver: &mut Solver,
-) -> io::Result<(Fate, String)> {
-    let mut cases = cases(program, instances, &mutant.rule);
+fn judge(mut cases: Vec<Case<'_>>, options: &Options, solver: &mut Solver) -> io::Result<(Fate, String)> {
     cases.retain(|case| case.question().is_ok());
     cases.sort_by_key(Case::widest);
     let Some((narrowest, wider)) = cases.split_first() else {
-        return Ok((Fate::Malformed, "no type instance has a meaning".into()));
+        return Ok((Fate::Malformed, "no further type instance has a meaning".into()));
     };
     let effort = Effort { samples: 4 * options.samples, exhaustive: 1 << 16, seed: options.seed };
     let tried = narrowest.tried(effort);
@@ -165,7 +203,11 @@ fn judge(
     // Where it never matches it may match elsewhere.
     let mut worst = (first.verdict, at(narrowest, &first.method), first.reason);
     let mut too_hard = if worst.2.as_deref() == Some(EXHAUSTED) { narrowest.widest() } else { u32::MAX };
-    for case in wider {
+    for (n, case) in wider.iter().enumerate() {
+        // One lane is the same question however many there are.
+        if cases[..=n].iter().any(|earlier| earlier.lanes_as_in(case)) {
+            continue;
+        }
         let Instance { verdict, method, reason, .. } = case.verify(solver, options, too_hard)?;
         if matches!(verdict, Verdict::Counterexample | Verdict::OneWay) {
             return Ok((Fate::Refuted, at(case, &method)));

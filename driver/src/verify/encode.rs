@@ -75,6 +75,26 @@ pub(super) enum Ask {
 impl Question {
     /// The script that is satisfiable iff the answer is yes; `None` where it is plainly no.
     pub(super) fn script(&mut self, ask: Ask) -> Option<Asserted> {
+        let claim = self.claim(ask)?;
+        Some(self.script.asserting(claim))
+    }
+
+    /// A few bits of the variables that a script declares, by whose values its question may be divided.
+    pub(super) fn part(&self, declared: &[String]) -> Option<Expr> {
+        self.script.part(declared)
+    }
+
+    /// The script of those assignments at which a part has this value; `None` where the answer is plainly no.
+    pub(super) fn script_where(&mut self, ask: Ask, part: Expr, value: u128) -> Option<Asserted> {
+        let claim = self.claim(ask)?;
+        let s = &mut self.script;
+        let value = s.bits(part.width(), value);
+        let here = s.equal(part, value);
+        let claim = s.and(&[here, claim]);
+        Some(s.asserting(claim))
+    }
+
+    fn claim(&mut self, ask: Ask) -> Option<Expr> {
         let s = &mut self.script;
         let claim = match ask {
             Ask::Wrong => self.wrong,
@@ -90,7 +110,7 @@ impl Question {
             }
         };
         let claim = s.and(&[self.fires, claim]);
-        (claim != Expr::FALSE).then(|| s.asserting(claim))
+        (claim != Expr::FALSE).then_some(claim)
     }
 
     /// Can anything about the sides be open?

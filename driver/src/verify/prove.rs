@@ -5,6 +5,7 @@ use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
 use super::memory::Bytes;
 use super::report::{Counterexample, Instance, Verdict};
 use super::sample::{Effort, Tried, try_values};
+use super::smt::Asserted;
 use super::smt::solver::{Answer, Solver};
 use super::{Options, print};
 use rewright_dsl::instances::{Sense, TypeInstances};
@@ -288,8 +289,43 @@ impl Case<'_> {
 
     fn ask(&self, solver: &mut Solver, question: &mut Question, ask: Ask) -> io::Result<Reply> {
         let Some(script) = question.script(ask) else { return Ok(Reply::No) };
+        let hard = HARD.iter().any(|symbol| script.text.contains(symbol));
+        let mut reply = self.answer(solver, question, &script, 1)?;
+        if matches!(reply, Reply::Unknown(_))
+            && let Some(found) = self.divided(solver, question, ask, &script)?
+        {
+            reply = found;
+        }
+        if matches!(reply, Reply::Unknown(_)) && !hard {
+            reply = self.answer(solver, question, &script, PATIENCE)?;
+        }
+        Ok(reply)
+    }
+
+    /// The question once for each value of a few bits on which much depends, where it has such: with an amount that is
+    /// known a rotation only renames bits, and with an exponent that is known a float is an integer. `None`: one of
+    /// these is too hard as well.
+    fn divided(
+        &self,
+        solver: &mut Solver,
+        question: &mut Question,
+        ask: Ask,
+        whole: &Asserted,
+    ) -> io::Result<Option<Reply>> {
+        let Some(part) = question.part(&whole.declared) else { return Ok(None) };
+        for value in 0..1 << part.width() {
+            let Some(script) = question.script_where(ask, part, value) else { continue };
+            match self.answer(solver, question, &script, 1)? {
+                Reply::No => {}
+                Reply::Yes(vars) => return Ok(Some(Reply::Yes(vars))),
+                Reply::Unknown(_) => return Ok(None),
+            }
+        }
+        Ok(Some(Reply::No))
+    }
+
+    fn answer(&self, solver: &mut Solver, question: &Question, script: &Asserted, patience: u64) -> io::Result<Reply> {
         let names: Vec<&str> = script.declared.iter().map(String::as_str).collect();
-        let patience = if HARD.iter().any(|symbol| script.text.contains(symbol)) { 1 } else { PATIENCE };
         Ok(match solver.ask(&script.text, &names, patience)? {
             Answer::Sat(values) => Reply::Yes(question.assignment(&script.declared, &values)),
             Answer::Unsat => Reply::No,

@@ -9,7 +9,7 @@ use crate::syntax::ast::{Item, ItemKind};
 use indexmap::IndexSet;
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{Term, TypeExpr};
+use rewright_typeprop::{OpId, Term, TypeExpr};
 use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
@@ -274,9 +274,10 @@ impl Checker<'_> {
             for item in own {
                 match &item.kind {
                     ItemKind::Fn(f) => {
-                        // One declaration over a list is many operations.
+                        // One declaration over a list is many operations. A front end may make what it has a name for.
                         let declared = self.fns.iter().filter(|p| p.item.span == item.span).map(|p| p.op);
-                        let mut used: Vec<bool> = declared.map(|id| ops.contains(&id)).collect();
+                        let named = |id: OpId| !self.program.universe.ops.get(id).names.is_empty();
+                        let mut used: Vec<bool> = declared.map(|id| ops.contains(&id) || named(id)).collect();
                         used.push(used.is_empty() || values.contains(&f.name.node));
                         unused.extend(is_new(f.name.span, used).map(|s| (s, "function", f.name.node.clone())));
                     }

@@ -2,11 +2,18 @@
 
 use super::super::{Finding, findings::Format, out};
 use super::Slice;
+use super::expected::Lines;
 use crate::verify::{self, Fate, Judged, Kind, Options};
 use anyhow::{Context, Result, bail};
 use rewright_dsl::program::{Program, RuleId};
 use serde_json::json;
 use std::time::Instant;
+
+/// What is expected of mutants in a directory of packs: the file's name and its first line.
+pub(super) const EXPECTED: (&str, &str) = (
+    "mutants.expected",
+    "Mutants of each rule here that `rewright verify --mutate` refutes, and each that it does not. `--update` writes this.",
+);
 
 /// Mutants to make.
 #[derive(clap::Args)]
@@ -15,8 +22,18 @@ pub(super) struct Mutation {
     #[arg(long)]
     pub(super) mutate: bool,
     /// Mutants per rule, from all kinds of changes
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "mutate")]
+    #[arg(long, value_name = "N", default_value_t = MUTANTS, requires = "mutate")]
     mutants: usize,
+}
+
+/// Mutants per rule, unless other numbers are asked for.
+const MUTANTS: usize = 10;
+
+impl Mutation {
+    /// As many as if nobody had said.
+    pub(super) fn is_usual(&self) -> bool {
+        self.mutants == MUTANTS
+    }
 }
 
 pub(super) fn run(
@@ -26,6 +43,7 @@ pub(super) fn run(
     program: &Program,
     rules: &[RuleId],
     options: &Options,
+    settle: &dyn Fn(&Lines) -> Result<bool>,
 ) -> Result<Finding> {
     if !format.is_for_people() && format != Format::Json {
         bail!("mutants are reported as text or as JSON: leave out `--format`, or say `--format json`");
@@ -48,7 +66,22 @@ pub(super) fn run(
         }
         out::result(&summary(&judged, rules.len(), begun.elapsed().as_secs_f64()));
     }
-    Ok(if escaped { Finding::Found } else { Finding::Clean })
+    let as_expected = settle(&lines(program, rules, &judged))?;
+    Ok(if escaped || !as_expected { Finding::Found } else { Finding::Clean })
+}
+
+/// By rule: how many of its mutants are refuted, and what became of each other one.
+fn lines(program: &Program, rules: &[RuleId], judged: &[Judged]) -> Lines {
+    let of = |rule: &RuleId| {
+        let own = || judged.iter().filter(|j| j.rule == *rule);
+        let refuted = own().filter(|j| j.fate == Fate::Refuted).count();
+        let survivors = own().filter(|j| !matches!(j.fate, Fate::Malformed | Fate::Refuted));
+        let mut survivors: Vec<String> = survivors.map(|j| format!("{}: {}", j.fate.words(), j.change)).collect();
+        survivors.sort();
+        survivors.insert(0, format!("{refuted} refuted"));
+        (program.rule(*rule).name.clone(), survivors)
+    };
+    rules.iter().map(of).collect()
 }
 
 fn document(program: &Program, j: &Judged) -> serde_json::Value {

@@ -71,6 +71,7 @@ pub(in crate::verify) fn meaning(
         Sdiv => symbol(s, "bvsdiv"),
         Urem => symbol(s, "bvurem"),
         Srem => symbol(s, "bvsrem"),
+        And if whole && let Some(low) = s.masked(x, y).or_else(|| s.masked(y, x)) => exact(low),
         And => symbol(s, "bvand"),
         Or => symbol(s, "bvor"),
         Xor => symbol(s, "bvxor"),

@@ -1,6 +1,9 @@
 //! Definitions in SMT-LIB, built bottom up. Equal terms are one definition; truth values are folded.
 
+mod parts;
+
 use super::memory::Address;
+use parts::Low;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
@@ -68,6 +71,7 @@ impl Expr {
 
 /// A term as it is used, and what it is made of.
 struct Node {
+    sort: Sort,
     /// How it is spelled where it is used.
     name: String,
     /// What the name stands for; `None` for what needs no definition.
@@ -94,6 +98,8 @@ pub(in crate::verify) struct Script {
     pub(super) reads: Vec<Read>,
     /// Variables that stand for the low bits of others.
     lows: Vec<Low>,
+    /// The few bits that say which float a variable may be: its exponent.
+    exponents: Vec<(Expr, Expr)>,
     /// Shifts left are to be written as products.
     pub(in crate::verify) products: bool,
 }
@@ -108,15 +114,6 @@ pub(in crate::verify) struct Read {
     pub(in crate::verify) at: Expr,
     /// The byte: a variable.
     pub(in crate::verify) byte: Expr,
-}
-
-/// The low bits of a variable.
-#[derive(Clone, Copy)]
-struct Low {
-    of: Expr,
-    bits: Expr,
-    /// That the one is what the other says; idle as long as nothing else asks for the whole variable.
-    equation: u32,
 }
 
 /// A question in the solver's language.
@@ -137,6 +134,7 @@ impl Script {
             writes: FxHashMap::default(),
             reads: vec![],
             lows: vec![],
+            exponents: vec![],
             products: false,
         };
         script.named("false".into(), Sort::Bool);
@@ -213,7 +211,7 @@ impl Script {
 
     pub(super) fn named(&mut self, name: String, sort: Sort) -> Expr {
         let expr = Expr { id: self.nodes.len() as u32, sort };
-        let node = Node { name, definition: None, children: vec![], declaration: None, equation: None, depth: 0 };
+        let node = Node { sort, name, definition: None, children: vec![], declaration: None, equation: None, depth: 0 };
         self.nodes.push(node);
         expr
     }
@@ -256,28 +254,6 @@ impl Script {
         if equation != Expr::TRUE {
             self.nodes[variable.id as usize].equation = Some(equation.id);
         }
-    }
-
-    /// The low bits. Those of a variable are a variable, so that questions which need no other bits of it do not depend on
-    /// its width.
-    pub(in crate::verify) fn low(&mut self, x: Expr, width: u32) -> Expr {
-        if width >= x.width() || self.nodes[x.id as usize].declaration.is_none() {
-            return self.resize(x, width);
-        }
-        if let Some(low) = self.lows.iter().find(|low| low.of == x && low.bits.width() == width) {
-            return low.bits;
-        }
-        let name = format!("{} low {width}", self.name(x).trim_matches('|'));
-        let bits = self.variable(&name, Sort::Bits(width));
-        let cut = self.extract(x, width - 1, 0);
-        let equation = self.apply("=", &[bits, cut], Sort::Bool).id;
-        self.lows.push(Low { of: x, bits, equation });
-        bits
-    }
-
-    /// The variables that stand for low bits of a variable.
-    pub(in crate::verify) fn lows_of(&self, x: Expr) -> impl Iterator<Item = &str> {
-        self.lows.iter().filter(move |low| low.of == x).map(|low| self.name(low.bits))
     }
 
     /// Bytes that memories held from the start.
@@ -353,6 +329,7 @@ impl Script {
 
     /// Bits, read as a float.
     pub(in crate::verify) fn float(&mut self, bits: Expr, format: Format) -> Expr {
+        self.note_exponent(bits, format);
         let symbol = format!("(_ to_fp {} {})", format.exponent, format.significand);
         self.apply(&symbol, &[bits], Sort::Float(format))
     }

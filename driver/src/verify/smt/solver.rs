@@ -35,8 +35,8 @@ pub(in crate::verify) struct Config {
 pub(in crate::verify) struct Solver {
     config: Config,
     process: Process,
-    /// What has been asked since [`Solver::forget`].
-    answers: HashMap<String, Answer>,
+    /// What has been asked since [`Solver::forget`], and with how much patience.
+    answers: HashMap<(String, u64), Answer>,
 }
 
 struct Process {
@@ -66,11 +66,12 @@ impl Solver {
     /// # Errors
     /// When the process cannot be replaced.
     pub(in crate::verify) fn ask(&mut self, script: &str, wanted: &[&str], patience: u64) -> io::Result<Answer> {
-        if let Some(answer) = self.answers.get(script) {
+        let key = (script.to_string(), patience);
+        if let Some(answer) = self.answers.get(&key) {
             return Ok(answer.clone());
         }
         let answer = self.ask_anew(script, wanted, patience)?;
-        self.answers.insert(script.to_string(), answer.clone());
+        self.answers.insert(key, answer.clone());
         Ok(answer)
     }
 
