@@ -4,6 +4,9 @@
 //! 2. if they agree, an SMT solver is asked for values at which they do not ([`encode`], [`smt`]);
 //! 3. where it cannot tell, it is asked about the same rule with all widths divided.
 //!
+//! What a library computes is tried on values only; and of a rule that says that it gives something up, both sides are
+//! compared on ordinary values ([`approximate`]).
+//!
 //! What a verdict says is in [`Verdict`]. Values are total here, as in the e-graph: a quotient by zero has a value, and
 //! a rule that is right only where a check passed needs a condition. Where a side would trap is compared all the same:
 //! a right side that traps where the left does not is *one way only*. So is a side that is some NaN with open bits where
@@ -21,6 +24,7 @@
 //! **Invariant**: a counterexample is never the solver's word alone: its values are run. The order of reports is that of
 //! the rules, whatever the number of jobs. Only `smt::solver` starts processes.
 
+mod approximate;
 mod cache;
 mod campaign;
 mod concrete;
@@ -226,9 +230,11 @@ fn method(options: &Options, version: &str) -> Vec<String> {
 /// What a rule says, and what the operations mean that it mentions.
 fn content(program: &Program, rule: &Rule) -> Vec<String> {
     let mut parts = vec![format!("{} {:?} {:?} {:?} {:?}", rule.name, rule.vars, rule.left, rule.guards, rule.right)];
+    parts.extend(rule.approximate.clone());
     for op in mentioned(program, rule) {
         let op = program.universe.ops.get(op);
         parts.push(format!("{} {:?} {:?} {:?} {:?}", op.unique, op.params, op.model, op.spec, op.checks));
+        parts.extend(op.link.as_ref().map(|link| format!("{link:?}")));
     }
     parts
 }

@@ -292,3 +292,66 @@ fn a_wrong_solver_is_found() {
     assert_eq!(code, Some(1), "{stdout}{stderr}");
     assert!(stderr.contains("escaped: right.r.sum"), "{stderr}");
 }
+
+/// A pack with these rules in a folder of its own.
+fn pack(name: &str, rules: &str) -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join(format!("{name}.rw"));
+    let text = format!("pack {name}\nimport std.core\nimport std.larger\n\nruleset r {{\n{rules}}}\n");
+    fs::write(&path, text).unwrap();
+    (folder, path)
+}
+
+/// What is too hard as a whole is asked once for each exponent, or for each amount. (Two rotations of 64 bits by
+/// amounts that nobody knows take a minute: `verify stdlib_rules` has them.)
+#[test]
+fn hard_questions_are_divided() {
+    let rules = "  rule exact(x: f32): fcvt_to_sint_sat{f64, i64}(fpromote{f32, f64}(x)) => fcvt_to_sint_sat{f32, i64}(x)\n\
+                 \x20 rule wrong(x: i64, y: i8, z: i8): rotl(rotl(x, y), z) => rotl(x, bor(y, z))\n";
+    let (_folder, path) = pack("divided", rules);
+    let (rules, _) = verify(&path, &["--samples", "40"]);
+    let verdicts: Vec<&str> = rules.iter().map(|rule| rule["verdict"].as_str().unwrap()).collect();
+    assert_eq!(verdicts, ["equal", "counterexample"]);
+}
+
+/// A rule that says that it gives something up is close, or wrong all the same. A library's results are tested.
+#[test]
+fn rules_that_are_no_equalities_are_tested() {
+    let rules = "  @approximate(\"rounding\")\n  rule close(x: f64, y: f64, z: f64): fadd(fadd(x, y), z) => fadd(x, fadd(y, z))\n\
+                 \x20 @approximate(\"much\")\n  rule far(x: f64, y: f64): fmul(x, y) => fadd(x, y)\n\
+                 \x20 rule odd(x: f64): sine(fneg(x)) => fneg(sine(x))\n\
+                 \x20 rule even(x: f64): sine(fneg(x)) => sine(x)\n\
+                 }\n@link(\"libm.so.6\", \"sin\")\nfn sine(x: f64) -> f64  pure  cost 100\nruleset none {\n";
+    let (_folder, path) = pack("tested", rules);
+    let (rules, code) = verify(&path, &[]);
+    let found: Vec<(&str, &str)> =
+        rules.iter().map(|rule| (rule["name"].as_str().unwrap(), rule["verdict"].as_str().unwrap())).collect();
+    let expected = [
+        ("tested.r.close", "tested"),
+        ("tested.r.far", "counterexample"),
+        ("tested.r.odd", "tested"),
+        ("tested.r.even", "counterexample"),
+    ];
+    assert_eq!((found.as_slice(), code), (expected.as_slice(), Some(1)));
+    assert_eq!(rules[0]["instances"][0]["reason"], "gives up rounding");
+}
+
+/// Which mutants survive is written down and compared, as verdicts are.
+#[test]
+fn survivors_are_compared() {
+    let (folder, _path) = pack("kept", "  rule zero{T <: Int}(x: T): bxor(x, 0) => x\n");
+    let run = |more: &[&str]| {
+        let args = ["verify", folder.path().to_str().unwrap(), "--mutate", "--no-cache", "--jobs", "1"];
+        rewright(&[&args, more].concat())
+    };
+    assert_eq!(run(&["-U"]).2, Some(0));
+    let file = folder.path().join("mutants.expected");
+    let written = fs::read_to_string(&file).unwrap();
+    assert!(written.contains("kept.r.zero: proved equal: on the left, bxor became umax\n"), "{written}");
+    assert_eq!(run(&[]).2, Some(0));
+    fs::write(&file, written.replace("bxor became umax\n", "bxor became band\n")).unwrap();
+    let (_, stderr, code) = run(&[]);
+    assert_eq!((code, stderr.contains("unexpected: kept.r.zero: expected")), (Some(1), true), "{stderr}");
+    // Other mutants are no business of the file.
+    assert_eq!(run(&["--mutants", "2"]).2, Some(0));
+}

@@ -103,6 +103,8 @@ pub struct Rule {
     pub is_block: bool,
     /// `unsafe`: what it lets go.
     pub relaxation: Option<Relaxation>,
+    /// `@approximate("what")`: its sides are close, not equal, and this is what it gives up.
+    pub approximate: Option<String>,
 }
 
 impl Rule {
@@ -123,6 +125,7 @@ impl Rule {
             law: false,
             is_block: false,
             relaxation: None,
+            approximate: None,
         }
     }
 }

@@ -146,13 +146,13 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         format => {
             super::findings::print(format, &files, &found);
             if format.is_for_people() {
-                list_narrower(&program, &reports);
+                list_unproved(&program, &reports);
                 out::result(&summary);
             }
         }
     }
     let bad = |r: &RuleReport| match r.verdict {
-        Verdict::Equal | Verdict::Narrower => false,
+        Verdict::Equal | Verdict::Narrower | Verdict::Tested => false,
         Verdict::Unknown => args.strict,
         Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
     };
@@ -199,7 +199,7 @@ fn diagnostic(program: &Program, report: &RuleReport) -> Option<Diagnostic> {
     let at = if at.is_empty() { String::new() } else { format!(" at {at}") };
     let reason = worst.and_then(|i| i.reason.clone()).unwrap_or_default();
     let (code, severity, message, text, help) = match report.verdict {
-        Verdict::Equal | Verdict::Narrower => return None,
+        Verdict::Equal | Verdict::Narrower | Verdict::Tested => return None,
         Verdict::Counterexample => {
             let (text, help) = refutation(worst?);
             ("RW0701", Severity::Error, format!("rule {} is wrong{at}", rule.name), text, help)
@@ -239,17 +239,14 @@ fn refutation(instance: &Instance) -> (String, Option<String>) {
     (text, c.example.as_ref().map(|e| format!("this fails as long as the rule is there:\n{e}")))
 }
 
-/// The rules that were proved at smaller widths only.
-fn list_narrower(program: &Program, reports: &[RuleReport]) {
-    for report in reports.iter().filter(|r| r.verdict == Verdict::Narrower) {
-        for i in report.instances.iter().filter(|i| i.verdict == Verdict::Narrower) {
+/// What was proved at smaller widths only, or tested.
+fn list_unproved(program: &Program, reports: &[RuleReport]) {
+    let unproved = |verdict| matches!(verdict, Verdict::Narrower | Verdict::Tested);
+    for report in reports.iter().filter(|r| unproved(r.verdict)) {
+        for i in report.instances.iter().filter(|i| unproved(i.verdict)) {
             let name = &program.rule(report.rule).name;
-            out::note(&format!(
-                "note: {name} at {}: {} ({})",
-                i.types.join(", "),
-                i.method,
-                i.reason.as_deref().unwrap_or("")
-            ));
+            let types = if i.types.is_empty() { String::new() } else { format!(" at {}", i.types.join(", ")) };
+            out::note(&format!("note: {name}{types}: {} ({})", i.method, i.reason.as_deref().unwrap_or("")));
         }
     }
 }

@@ -91,7 +91,8 @@ pub fn mutate(
     let instances = TypeInstances::new(program);
     let judged = in_parallel(options, rules.len(), &|index, solver| {
         let rule = program.rule(rules[index]);
-        let drawn = if rule.relaxation.is_some() { vec![] } else { draw(program, rule, per_rule, options.seed) };
+        let equality = rule.relaxation.is_none() && rule.approximate.is_none();
+        let drawn = if equality { draw(program, rule, per_rule, options.seed) } else { vec![] };
         let fates = fates(program, &instances, rule, &drawn, options, &version, solver)?;
         done();
         let judged = |(mutant, (fate, evidence)): (Mutant, (Fate, String))| Judged {
@@ -223,7 +224,7 @@ fn judge(mut cases: Vec<Case<'_>>, options: &Options, solver: &mut Solver) -> io
     let fate = match worst.0 {
         Verdict::Equal => Fate::Equal,
         Verdict::Narrower => Fate::Narrower,
-        Verdict::Unknown => Fate::Undecided,
+        Verdict::Tested | Verdict::Unknown => Fate::Undecided,
         Verdict::CannotFire | Verdict::OneWay | Verdict::Counterexample => Fate::Refuted,
     };
     let reason = worst.2.map_or(String::new(), |reason| format!(": {reason}"));

@@ -1,5 +1,6 @@
 //! One rule: values first, then the solver, instance by instance.
 
+use super::approximate::{self, Closeness};
 use super::concrete::{Comparison, Concrete, Value};
 use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
 use super::memory::Bytes;
@@ -140,11 +141,25 @@ impl Case<'_> {
             let reason = "an `unsafe` rule is a licence, not an equality: its author vouches for it";
             return Ok(Found::new(Verdict::Unknown, "none").because(reason));
         }
+        if let Some(given_up) = &self.rule.approximate {
+            return Ok(match approximate::compare(self.concrete(), options.effort()) {
+                Closeness::Close(close, of) => {
+                    let method = format!("{close} of {of} ordinary values agree within {}", approximate::TOLERANCE);
+                    Found::new(Verdict::Tested, method).because(format!("gives up {given_up}"))
+                }
+                Closeness::Far(values, sides) => self.refuted(&values, sides, "ordinary values"),
+                Closeness::Unknown => Found::new(Verdict::Unknown, "none").because("no ordinary value could be tried"),
+            });
+        }
         let agreed = match self.tried(options.effort()) {
             Tried::Differ(values, sides) => return Ok(self.refuted(&values, sides, "values")),
             Tried::Agree(count) => count,
             Tried::CannotTry => 0,
         };
+        if agreed > 0 && self.calls_library() {
+            let reason = "a library computes a side";
+            return Ok(Found::new(Verdict::Tested, format!("{agreed} values")).because(reason));
+        }
         let found = if self.widest() > too_hard {
             let reason = format!("out of steps or time at {too_hard} bits already");
             Found::new(Verdict::Unknown, "none").because(reason)
@@ -180,6 +195,13 @@ impl Case<'_> {
             Reply::Yes(vars) => Ok(self.claimed(&question, &vars)),
             Reply::Unknown(why) => unknown(why),
         }
+    }
+
+    /// Does a side call what has no meaning but that somebody's code computes it?
+    fn calls_library(&self) -> bool {
+        let ops = &self.program.universe.ops;
+        let mentioned = super::mentioned(self.program, self.rule);
+        mentioned.into_iter().map(|op| ops.get(op)).any(|op| op.is_linked_value() && op.spec.is_none())
     }
 
     /// Are there both products and shifts left?

@@ -11,6 +11,9 @@ pub enum Verdict {
     Equal,
     /// Proved at smaller widths, and values tried at this one: the solver could not decide it here.
     Narrower,
+    /// Values were tried, and nothing more can be known: a side calls a library, or the rule gives something up and
+    /// says so.
+    Tested,
     /// Nothing is known: out of scope, or out of steps.
     Unknown,
     /// Equal where both sides are defined, but one is defined where the other is not.
@@ -23,9 +26,10 @@ pub enum Verdict {
 
 impl Verdict {
     /// All, best first.
-    pub const ALL: [Verdict; 6] = [
+    pub const ALL: [Verdict; 7] = [
         Verdict::Equal,
         Verdict::Narrower,
+        Verdict::Tested,
         Verdict::Unknown,
         Verdict::OneWay,
         Verdict::CannotFire,
@@ -37,6 +41,7 @@ impl Verdict {
         match self {
             Verdict::Equal => "equal",
             Verdict::Narrower => "equal at smaller widths",
+            Verdict::Tested => "tested",
             Verdict::Unknown => "unknown",
             Verdict::OneWay => "one way only",
             Verdict::CannotFire => "cannot fire",

@@ -10,6 +10,7 @@
 //! 3. [`rules`], [`mod@matches`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
 //!    overloads of [`overload`]; [`effects`] says what a plain rule may not do, [`relax`] what an `unsafe` one may. [`laws`] adds the rules that
 //!    declarations imply.
+//!    [`approximate`] reads what a rule that is no equality gives up.
 //! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
 //! 5. [`lints`]: what is allowed but probably not meant, in root files only.
 //!
@@ -17,6 +18,7 @@
 //! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
 
 mod ambiguous;
+mod approximate;
 mod blocks;
 mod computable;
 mod decls;

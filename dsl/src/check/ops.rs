@@ -216,7 +216,8 @@ impl<'a> Checker<'a> {
         let name = &attribute.name;
         let message = format!("unknown attribute `@{}` on {on}", name.node);
         self.report(Report::error("RW0211", name.span, message, "says nothing here").help(
-            "functions take `@model(name)`, `@traps(\"code\", condition)`, and `@frontend(\"name\")` for any front end",
+            "functions take `@model(name)`, `@traps(\"code\", condition)`, and `@frontend(\"name\")` for any front end; \
+             rules take `@approximate(\"what they give up\")`",
         ));
     }
 

@@ -1,5 +1,6 @@
 //! Stage 3: rules and inferences.
 
+use super::approximate::given_up;
 use super::elab::{Around, Elab, NodeId, NodeKind, Place};
 use super::families::Choice;
 use super::guards::Condition;
@@ -35,12 +36,6 @@ impl<'a> Checker<'a> {
                     _ => {}
                 }
             }
-        }
-    }
-
-    fn rule_attributes(&mut self, item: &Item) {
-        for attribute in &item.attributes {
-            self.unknown_attribute(attribute, "a rule");
         }
     }
 
@@ -153,6 +148,7 @@ impl<'a> Checker<'a> {
             dynamic: rule.dynamic.is_some(),
             is_block: matches!(rule.body, RuleBody::Block { .. }),
             relaxation,
+            approximate: given_up(item),
             ..Rule::new(format!("{name}{number}{instance}"), vars, left, Conclusion::Equal(right.clone()))
         };
         let back = both_ways.then(|| Rule {
