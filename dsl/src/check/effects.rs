@@ -1,8 +1,8 @@
 //! What a plain rule may not do to effects, and what a right side must see to.
 //!
-//! Traps are no matter here: a trapping operation is a total function beside a check that stays by itself. Reading
-//! is none, either: a load is a function of its state. What counts are statements: `io`, `allocates`, `diverges`.
-//! A plain rule keeps them; writes are kept by the types, since a state can only be replaced by a state.
+//! What counts are statements: `io`, `allocates`, `diverges`. A plain rule keeps them, and whether they trap; a trap by
+//! itself is no matter, since a trapping operation is a total function beside a check that stays. Reading is none,
+//! either: a load is a function of its state. Writes are kept by the types, since a state can only be replaced by a state.
 
 use super::Checker;
 use super::messages::short;
@@ -17,13 +17,15 @@ struct Statement {
     allocates: Vec<String>,
     io: bool,
     diverges: bool,
+    traps: bool,
 }
 
 impl Statement {
     fn of(effects: &Effects) -> Option<Self> {
         let mut allocates = effects.allocates.clone();
         allocates.sort();
-        let statement = Statement { allocates, io: effects.io, diverges: effects.diverges };
+        let Effects { io, diverges, traps, .. } = *effects;
+        let statement = Statement { allocates, io, diverges, traps };
         (statement.io || statement.diverges || !statement.allocates.is_empty()).then_some(statement)
     }
 
@@ -34,6 +36,9 @@ impl Statement {
         }
         if self.diverges {
             parts.push("`diverges`".into());
+        }
+        if self.traps {
+            parts.push("`traps`".into());
         }
         super::report::listed(&parts)
     }
