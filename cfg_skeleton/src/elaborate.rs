@@ -11,7 +11,7 @@ mod origin;
 mod resolve;
 
 use crate::egraph::{ClassId, EGraphView, Head, NodeId};
-use crate::ir::{Block, BlockId, Cfg, EdgeArg, Function, InstKind, OpaqueEffects, Terminator, Value};
+use crate::ir::{Block, BlockId, Cfg, Counts, EdgeArg, Function, InstKind, OpaqueEffects, Terminator, Value};
 use crate::select::{Def, Selection};
 use crate::skeleton::{SegmentId, SiteId, Skeleton};
 use origin::Originals;
@@ -73,7 +73,13 @@ pub fn elaborate(
 ) -> Result<Function, ElaborateError> {
     let resolution = Resolution::new(f, cfg, universe, skeleton, view, selection)?;
     let live = resolution.liveness()?;
-    let empty = Block { params: vec![], insts: vec![], term: Terminator::Trap { code: 0 }, cold: false };
+    let empty = Block {
+        params: vec![],
+        insts: vec![],
+        term: Terminator::Trap { code: 0 },
+        cold: false,
+        counts: Counts::default(),
+    };
     let out = Function {
         name: f.name.clone(),
         results: f.results.clone(),
@@ -135,6 +141,7 @@ impl Emitter<'_> {
     fn block(&mut self, block: BlockId) -> Result<(), ElaborateError> {
         self.literals.clear();
         self.out.blocks[block.index()].cold = self.f.block(block).cold;
+        self.out.blocks[block.index()].counts = self.f.block(block).counts;
         for (i, param) in self.f.block(block).params.iter().enumerate() {
             let def = self.resolution.params[block.index()][i];
             if !self.keeps(block, i) {

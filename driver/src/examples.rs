@@ -14,6 +14,7 @@ use crate::pipeline::{Fate, Optimiser, Options};
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::normalise::normalise;
+use rewright_cfg_skeleton::select::cost::reported;
 use rewright_dsl::program::{Claim, Example, Program, Rule, RuleId, Verdict};
 use rewright_typeprop::{Term, Universe};
 use smallvec::{SmallVec, smallvec};
@@ -202,7 +203,7 @@ fn became(
     if got == want {
         return Ok((None, fired));
     }
-    let cost = |f: &Function| optimiser.cost_of(f, universe, options);
+    let cost = |f: &Function| reported(optimiser.cost_of(f, universe, options));
     let failure =
         format!("became  {got} (cost {})\n  expected {want} (cost {})", cost(&outcome.function), cost(wanted));
     Ok((Some(failure), fired))

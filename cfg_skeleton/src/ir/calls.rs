@@ -4,6 +4,7 @@
 //! ([`Module::bodies`]). Its effects are those of what it executes: a function that only computes is pure. A loop,
 //! or a recursion, may not end, unless the pack that declares the operation promises otherwise.
 
+use super::cfg::ONCE;
 use super::{Cfg, Function, InstKind, Module, OpaqueEffects, Terminator};
 use crate::select::cost::function_cost;
 use crate::select::{CostModel, UNIT};
@@ -125,7 +126,7 @@ pub fn summarise(module: &Module, graph: &CallGraph, own: &[OpId], universe: &mu
                 let f = &module.functions[*index];
                 let mut effects = effects_of(f, universe);
                 effects.diverges |= graph.is_recursive(*index);
-                let cost = function_cost(&CostModel::default(), f, universe) / UNIT;
+                let cost = function_cost(&CostModel::default(), f, universe) / (UNIT * ONCE);
                 for (op, _) in module.bodies.iter().filter(|(_, body)| *body == index) {
                     let decl = universe.ops.get_mut(*op);
                     if !own.contains(op) {

@@ -7,20 +7,26 @@
 use super::dominance::{DominatorTree, Graph};
 use super::loops::LoopForest;
 pub use super::loops::{Loop, LoopId};
-use super::{BlockId, EdgeId, Function};
+use super::{BlockId, Counts, EdgeId, Function};
 
-/// Frequencies stop growing at this many executions per call.
-const MAX_FREQUENCY: u64 = 100_000;
+/// What a block weighs that is executed once per call: weights count in sixteenths.
+pub const ONCE: u64 = 16;
+
+/// Frequencies stop growing at this many executions per call, and so do the iterations of one loop.
+pub const MAX_EXECUTIONS: u64 = 100_000;
+
+/// A block that is marked as rarely executed is assumed to be executed once where it would else be this often.
+const COLD: u64 = 16;
 
 /// How blocks weigh against each other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Weighing {
-    /// By assumed executions per call.
+    /// By executions per call: those that are known ([`super::Counts`]), else assumed ones.
     Executions {
-        /// So many times more for each enclosing loop.
+        /// So many times more for each enclosing loop of which the number of iterations is not known.
         per_loop: u64,
     },
-    /// By occurrence: a block counts [`OCCURRENCE`], whatever is around it, and one more for each enclosing loop, so
+    /// By occurrence: a block counts [`OCCURRENCE`], whatever is known of it, and one more for each enclosing loop, so
     /// that of two programs of one size the one with less in loops is cheaper.
     Occurrences,
 }
@@ -31,7 +37,7 @@ impl Default for Weighing {
     }
 }
 
-/// What a block weighs outside loops, if occurrences are counted.
+/// What a block weighs outside loops, if occurrences are counted, in units of [`ONCE`].
 pub const OCCURRENCE: u64 = 100;
 
 /// Control flow of one function.
@@ -45,6 +51,9 @@ pub struct Cfg {
     /// On blocks and, last, a virtual exit.
     post_dominators: DominatorTree,
     forest: LoopForest,
+    /// By block: marked as rarely executed, or executed only together with one that is.
+    cold: Vec<bool>,
+    counts: Vec<Counts>,
     weighing: Weighing,
 }
 
@@ -97,8 +106,24 @@ impl Cfg {
             }
         }
         let reverse_post_order = order.into_iter().map(BlockId).collect();
+        let cold = match function.blocks.iter().any(|b| b.cold) {
+            true => cold_blocks(function, &dominators, &post_dominators),
+            false => vec![false; n],
+        };
+        let counts = function.blocks.iter().map(|b| b.counts).collect();
         let weighing = Weighing::default();
-        Cfg { reverse_post_order, position, predecessors, dominators, children, post_dominators, forest, weighing }
+        Cfg {
+            reverse_post_order,
+            position,
+            predecessors,
+            dominators,
+            children,
+            post_dominators,
+            forest,
+            cold,
+            counts,
+            weighing,
+        }
     }
 
     /// The same with other weights of blocks.
@@ -250,17 +275,71 @@ impl Cfg {
         self.forest.cycles[block.index()]
     }
 
-    /// What a block weighs: assumed executions per call, at most 100,000, unless [`Cfg::weighed`] says otherwise. A
-    /// static guess; zero when unreachable.
+    /// What a block weighs: executions per call in units of [`ONCE`], unless [`Cfg::weighed`] says otherwise; zero
+    /// when unreachable, else at least 1.
+    ///
+    /// Where they have been counted, they are what was counted. Else each enclosing loop multiplies them by its
+    /// iterations, and a block that is marked as rarely executed, or all of whose executions lead to or come from one
+    /// that is, has a sixteenth.
     pub fn frequency(&self, block: BlockId) -> u64 {
         if !self.is_reachable(block) {
             return 0;
         }
         match self.weighing {
-            Weighing::Executions { per_loop } => per_loop.saturating_pow(self.depth(block)).min(MAX_FREQUENCY),
-            Weighing::Occurrences => (OCCURRENCE + u64::from(self.depth(block))).min(MAX_FREQUENCY),
+            Weighing::Executions { per_loop } => match self.counts[block.index()].executions {
+                Some(counted) => counted.clamp(1, MAX_EXECUTIONS * ONCE),
+                None => self.assumed_executions(block, per_loop) * ONCE / if self.is_cold(block) { COLD } else { 1 },
+            },
+            Weighing::Occurrences => (OCCURRENCE + u64::from(self.depth(block))).min(MAX_EXECUTIONS) * ONCE,
         }
     }
+
+    fn assumed_executions(&self, block: BlockId, per_loop: u64) -> u64 {
+        let mut loops = 0;
+        let mut product = 1u64;
+        for l in self.loops_around(block) {
+            let trips = self.counts[self.natural_loop(l).header.index()].trips;
+            product = product.saturating_mul(trips.unwrap_or(per_loop)).min(MAX_EXECUTIONS);
+            loops += 1;
+        }
+        let irreducible = self.depth(block).saturating_sub(loops);
+        product.saturating_mul(per_loop.saturating_pow(irreducible)).min(MAX_EXECUTIONS)
+    }
+
+    /// What an edge weighs: as the block that it leaves, unless the one that it enters is known to be rarer.
+    pub fn edge_frequency(&self, from: BlockId, to: BlockId) -> u64 {
+        let frequency = self.frequency(from);
+        let known = self.is_cold(to) || self.counts[to.index()].executions.is_some();
+        if known { frequency.min(self.frequency(to)) } else { frequency }
+    }
+
+    fn is_cold(&self, block: BlockId) -> bool {
+        self.cold[block.index()]
+    }
+}
+
+/// Blocks that a marked one dominates or post-dominates. So two blocks in a straight line are as rare as each other,
+/// whichever is marked, and joining them changes no other block.
+fn cold_blocks(function: &Function, dominators: &DominatorTree, post_dominators: &DominatorTree) -> Vec<bool> {
+    let below = |tree: &DominatorTree| {
+        let mut known: Vec<Option<bool>> = function.blocks.iter().map(|b| b.cold.then_some(true)).collect();
+        for b in 0..known.len() as u32 {
+            let mut path = vec![];
+            let mut at = Some(b);
+            // The virtual exit ends the walk, too.
+            while let Some(v) = at
+                && known.get(v as usize) == Some(&None)
+            {
+                path.push(v);
+                at = tree.idom(v);
+            }
+            let cold = at.and_then(|v| *known.get(v as usize)?).unwrap_or(false);
+            path.into_iter().for_each(|v| known[v as usize] = Some(cold));
+        }
+        known
+    };
+    let both = below(dominators).into_iter().zip(below(post_dominators));
+    both.map(|(a, b)| a == Some(true) || b == Some(true)).collect()
 }
 
 fn post_dominators(graph: &Graph, order: &[u32], n: usize) -> DominatorTree {

@@ -8,7 +8,8 @@
 //! **Invariant**: a verified caller stays verified. Nothing here decides what is worth it but for sizes: recursion is
 //! never followed ([`super::calls::CallGraph`]).
 
-use super::{Block, BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
+use super::cfg::ONCE;
+use super::{Block, BlockId, Counts, Edge, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
 use rewright_typeprop::OpId;
 use smallvec::SmallVec;
 
@@ -68,12 +69,18 @@ fn is_inlinable(f: &Function) -> bool {
 fn put_in_place(f: &mut Function, block: BlockId, at: usize, callee: &Function) -> BlockId {
     let call = f.blocks[block.index()].insts[at];
     let Inst { args, results, .. } = f.inst(call).clone();
-    let cold = f.block(block).cold;
+    let Block { cold, counts: Counts { executions, .. }, .. } = *f.block(block);
     let rest = f.blocks[block.index()].insts.split_off(at + 1);
     f.blocks[block.index()].insts.pop();
     let term = std::mem::replace(&mut f.blocks[block.index()].term, Terminator::Trap { code: 0 });
     let next = BlockId(f.blocks.len() as u32);
-    f.blocks.push(Block { params: results.to_vec(), insts: rest, term, cold });
+    f.blocks.push(Block {
+        params: results.to_vec(),
+        insts: rest,
+        term,
+        cold,
+        counts: Counts { trips: None, executions },
+    });
     let regions: Vec<RegionId> = callee
         .regions
         .iter()
@@ -84,6 +91,7 @@ fn put_in_place(f: &mut Function, block: BlockId, at: usize, callee: &Function) 
         values: vec![None; callee.values.len()],
         blocks: vec![None; callee.blocks.len()],
         regions,
+        executions,
         next,
         f,
         callee,
@@ -117,6 +125,8 @@ struct Copy<'a> {
     values: Vec<Option<Value>>,
     blocks: Vec<Option<BlockId>>,
     regions: Vec<RegionId>,
+    /// Of the call.
+    executions: Option<u64>,
     /// Where returns go.
     next: BlockId,
 }
@@ -134,7 +144,10 @@ impl Copy<'_> {
             let id = BlockId(self.f.blocks.len() as u32);
             let params = data.params.iter().map(|p| self.value(*p)).collect();
             let term = Terminator::Trap { code: 0 };
-            self.f.blocks.push(Block { params, insts: vec![], term, cold: data.cold });
+            let per_call = data.counts.executions.zip(self.executions);
+            let executions = per_call.map(|(here, calls)| here.saturating_mul(calls) / ONCE);
+            let counts = Counts { executions, ..data.counts };
+            self.f.blocks.push(Block { params, insts: vec![], term, cold: data.cold, counts });
             self.blocks[b.index()] = Some(id);
         }
         for b in &callee.layout {

@@ -9,6 +9,7 @@
 pub mod calls;
 pub mod cfg;
 pub mod cleanup;
+pub mod counted;
 mod dominance;
 pub(crate) mod frontier;
 pub mod infer;
@@ -95,6 +96,18 @@ pub struct Block {
     pub term: Terminator,
     /// Rarely executed.
     pub cold: bool,
+    /// How often it is executed, as far as that is known.
+    pub counts: Counts,
+}
+
+/// What is known of how often a block is executed. It changes what is cheap, never what is right; the text form does
+/// not show it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Counts {
+    /// Of a loop's header: the loop's iterations each time that it is entered ([`counted`]).
+    pub trips: Option<u64>,
+    /// Executions per call of the function, in units of [`cfg::ONCE`], as a profile says.
+    pub executions: Option<u64>,
 }
 
 /// A control-flow edge, named by where it leaves from.
@@ -322,7 +335,13 @@ impl Function {
     /// A new block at the end of the layout, ending in `Trap` until it is given its terminator.
     pub fn add_block(&mut self) -> BlockId {
         let id = BlockId(self.blocks.len() as u32);
-        self.blocks.push(Block { params: vec![], insts: vec![], term: Terminator::Trap { code: 0 }, cold: false });
+        self.blocks.push(Block {
+            params: vec![],
+            insts: vec![],
+            term: Terminator::Trap { code: 0 },
+            cold: false,
+            counts: Counts::default(),
+        });
         self.layout.push(id);
         id
     }

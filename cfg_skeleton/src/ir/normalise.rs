@@ -14,7 +14,7 @@
 
 mod close;
 
-use super::{Block, BlockId, Cfg, Edge, EdgeArg, EdgeId, Function, Terminator, Value};
+use super::{Block, BlockId, Cfg, Counts, Edge, EdgeArg, EdgeId, Function, Terminator, Value};
 use smallvec::SmallVec;
 
 /// Normalises a verified function.
@@ -80,11 +80,20 @@ fn gather(function: &mut Function, new: BlockId, target: BlockId, edges: &[EdgeI
     let params: Vec<Value> = params.into_iter().map(|p| function.add_value(function.ty(p))).collect();
     let args = params.iter().map(|p| EdgeArg::Value(*p)).collect();
     let cold = edges.iter().all(|e| function.block(e.from).cold);
-    function.blocks[new.index()] = Block { params, insts: vec![], term: Terminator::Jump(Edge { target, args }), cold };
+    let executions = edges.iter().map(|e| edge_executions(function, e.from, target)).sum();
+    let counts = Counts { trips: None, executions };
+    let term = Terminator::Jump(Edge { target, args });
+    function.blocks[new.index()] = Block { params, insts: vec![], term, cold, counts };
     for e in edges {
         let mut all = function.blocks[e.from.index()].term.edges_mut();
         all[e.slot as usize].target = new;
     }
+}
+
+/// How often at most control takes an edge, where that has been counted.
+fn edge_executions(function: &Function, from: BlockId, to: BlockId) -> Option<u64> {
+    let [from, to] = [from, to].map(|b| function.block(b).counts.executions);
+    Some(from?.min(to?))
 }
 
 fn split_critical_edges(function: &mut Function, cfg: &Cfg) -> bool {
@@ -110,7 +119,8 @@ fn split_critical_edges(function: &mut Function, cfg: &Cfg) -> bool {
                 made.push((edge.clone(), new));
                 let cold = from_cold || function.block(edge.target).cold;
                 let jump = Terminator::Jump(edge.clone());
-                function.blocks[new.index()] = Block { params: vec![], insts: vec![], term: jump, cold };
+                let counts = Counts { trips: None, executions: edge_executions(function, *from, edge.target) };
+                function.blocks[new.index()] = Block { params: vec![], insts: vec![], term: jump, cold, counts };
                 new
             });
             *edge = Edge { target: new, args: SmallVec::new() };

@@ -16,7 +16,7 @@ mod names;
 pub use module::read;
 
 use super::text::{is_numbered, is_word};
-use super::{Block, BlockId, Function, Inst, InstId, Module, Terminator, Value};
+use super::{Block, BlockId, Counts, Function, Inst, InstId, Module, Terminator, Value};
 use lex::{Token, lex};
 use names::Names;
 use rewright_typeprop::types::TypeData;
@@ -378,7 +378,13 @@ impl Parser<'_> {
     /// Notes that a block stands here.
     fn place(&mut self, o: &mut Open, id: BlockId, place: usize) -> bool {
         while id.index() >= o.f.blocks.len() {
-            o.f.blocks.push(Block { params: vec![], insts: vec![], term: Terminator::Trap { code: 0 }, cold: false });
+            o.f.blocks.push(Block {
+                params: vec![],
+                insts: vec![],
+                term: Terminator::Trap { code: 0 },
+                cold: false,
+                counts: Counts::default(),
+            });
             o.placed.push(false);
             o.places.blocks.push((place, place));
         }
@@ -418,7 +424,7 @@ impl Parser<'_> {
             o.f.insts.push(data);
             o.places.insts.push(place);
         };
-        o.f.blocks[id.index()] = Block { params, insts, term, cold };
+        o.f.blocks[id.index()] = Block { params, insts, term, cold, counts: Counts::default() };
         Ok(())
     }
 

@@ -220,7 +220,11 @@ impl<'a> Choices<'a> {
                 let class = self.view.class_of(*input);
                 let index = index as u32;
                 let moves = super::cost::moves(self.skeleton, self.view, self.cfg, *block, index, class);
-                let cost = moves.iter().filter(|m| m.1).map(|m| self.cfg.frequency(m.0) * self.model.parameter).sum();
+                let cost = moves
+                    .iter()
+                    .filter(|m| m.1)
+                    .map(|m| self.cfg.edge_frequency(m.0, *block) * self.model.parameter)
+                    .sum();
                 self.add(Alternative {
                     class,
                     def: Def::Param { block: *block, index },

@@ -4,17 +4,25 @@
 //! where it is a `const` operand; a block parameter that is kept costs a move on each of its edges. Opaque statements
 //! and terminators are the same in every selection and are not counted.
 //!
+//! Sums count in sixteenths of a price ([`ONCE`]), since what is rare weighs less than once per call; [`reported`] is what
+//! people see.
+//!
 //! Shared by everything that makes or checks a selection; [`total`] is the one definition of [`Selection::cost`].
 
 use super::prices::CostModel;
 use super::terms::{Classes, Values};
 use super::{Def, Selection, StatementChoice};
 use crate::egraph::{ClassId, EGraphView, InputId, Node};
-use crate::ir::cfg::Cfg;
+use crate::ir::cfg::{Cfg, ONCE};
 use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects};
 use crate::skeleton::{SegmentId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::Universe;
 use std::collections::BTreeSet;
+
+/// A sum as it is reported: in the units of prices, rounded up.
+pub fn reported(sum: u64) -> u64 {
+    sum.div_ceil(ONCE)
+}
 
 /// The static cost of a function of the IR, in the same units as that of a selection for it.
 pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe) -> u64 {
@@ -34,7 +42,7 @@ pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe
         }
     }
     let mut sum = 0u64;
-    let mut add = |block, cost: u64| sum = sum.saturating_add(cfg.frequency(block).saturating_mul(cost));
+    let mut add = |frequency: u64, cost: u64| sum = sum.saturating_add(frequency.saturating_mul(cost));
     for block in cfg.reverse_post_order() {
         let term = &function.block(*block).term;
         term.operands().iter().for_each(|v| wanted[v.index()] = true);
@@ -44,7 +52,7 @@ pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe
                     && v != param
                 {
                     wanted[v.index()] = true;
-                    add(*block, model.parameter);
+                    add(cfg.edge_frequency(*block, edge.target), model.parameter);
                 }
             }
         }
@@ -61,7 +69,7 @@ pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe
             InstKind::Opaque { effects: OpaqueEffects::Pure, .. } => model.opaque,
             InstKind::Opaque { .. } => 0,
         };
-        add(block, cost);
+        add(cfg.frequency(block), cost);
     }
     sum
 }
@@ -77,7 +85,7 @@ pub fn total(
 ) -> u64 {
     let classes = Classes::new(view);
     let mut sum = 0u64;
-    let mut add = |block: BlockId, cost: u64| sum = sum.saturating_add(cfg.frequency(block).saturating_mul(cost));
+    let mut add = |frequency: u64, cost: u64| sum = sum.saturating_add(frequency.saturating_mul(cost));
     for (site, choice) in selection.statements.iter().enumerate() {
         let Some(statement) = skeleton.statements.get(site) else { continue };
         let input_cost = |input| node_of_input(model, universe, view, &classes, skeleton, input);
@@ -92,7 +100,7 @@ pub fn total(
             (StatementKind::Check { observes: false, .. }, _) => 0,
             (StatementKind::Check { .. }, _) => model.check,
         };
-        add(statement.block, cost);
+        add(cfg.frequency(statement.block), cost);
     }
     // A parameter may define its class in one segment only, but several classes never share a parameter.
     let mut params = BTreeSet::new();
@@ -100,13 +108,13 @@ pub fn total(
         match def {
             Def::Node(node) => {
                 if let (Some(node), Some(block)) = (view.nodes.get(node.index()), block_of(skeleton, *segment)) {
-                    add(block, model.node(universe, &classes, node));
+                    add(cfg.frequency(block), model.node(universe, &classes, node));
                 }
             }
             Def::Param { block, index } => {
                 if params.insert((*block, *index)) {
                     for (from, moved) in moves(skeleton, view, cfg, *block, *index, *class) {
-                        add(from, if moved { model.parameter } else { 0 });
+                        add(cfg.edge_frequency(from, *block), if moved { model.parameter } else { 0 });
                     }
                 }
             }

@@ -18,6 +18,7 @@ use super::place;
 use super::states::Fate;
 use super::{Def, SelectError, Selection, StatementChoice, Status, UNIT, cost};
 use crate::egraph::ClassId;
+use crate::ir::cfg::ONCE;
 use crate::skeleton::SegmentId;
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, VecDeque};
@@ -201,7 +202,7 @@ impl<'c, 'a> Greedy<'c, 'a> {
     fn own_cost(&self, alt: AltId, at: SegmentId) -> u64 {
         let a = self.choices.alt(alt);
         match a.def {
-            Def::Param { .. } => a.cost.saturating_mul(SCALE) + 1,
+            Def::Param { .. } => a.cost.saturating_mul(SCALE).saturating_add(ONCE),
             _ => self.choices.tree.frequency(at).saturating_mul(a.cost.saturating_mul(SCALE).saturating_add(1)),
         }
     }

@@ -2,6 +2,7 @@
 
 mod corrupted;
 mod curve;
+mod frequencies;
 mod memory;
 mod oracle;
 mod pressure;

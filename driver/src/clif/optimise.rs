@@ -8,6 +8,7 @@ use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome,
 use crate::saturate::{EngineError, RuleReport};
 use cranelift_codegen::ir::{self as clif, TrapCode};
 use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::ir::counted::note_trips;
 use rewright_dsl::program::Program;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -53,12 +54,14 @@ impl ClifOptimiser {
     pub fn import(&self, file: &File, index: usize) -> Result<Imported, String> {
         let function = &file.functions[index].func;
         file.accepts(function).map_err(|e| format!("Cranelift's verifier rejects it: {e}"))?;
-        import(function, &self.names, file.endianness()).map_err(|e| e.to_string())
+        self.import_function(function, file)
     }
 
     /// Imports a function that is in no file.
     pub fn import_function(&self, function: &clif::Function, file: &File) -> Result<Imported, String> {
-        import(function, &self.names, file.endianness()).map_err(|e| e.to_string())
+        let mut imported = import(function, &self.names, file.endianness()).map_err(|e| e.to_string())?;
+        note_trips(&mut imported.function, &self.optimiser.program().universe);
+        Ok(imported)
     }
 
     /// Optimises the functions of a file for which `wanted` holds.

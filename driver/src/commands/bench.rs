@@ -16,7 +16,7 @@ use crate::clif::optimise::{ClifOptimiser, FileOutcome};
 use crate::clif::read::read_bytes;
 use crate::pipeline::{FunctionOutcome, Options, Phase, Selected};
 use anyhow::{Context, Result, anyhow};
-use rewright_cfg_skeleton::select::Status;
+use rewright_cfg_skeleton::select::{Status, cost::reported};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -296,9 +296,9 @@ fn report(
                 let loss = m.loss.as_ref();
                 json!({
                     "function": m.name,
-                    "before": m.before,
-                    "ours": m.ours,
-                    "cranelift": m.theirs,
+                    "before": reported(m.before),
+                    "ours": reported(m.ours),
+                    "cranelift": reported(m.theirs),
                     "reason": loss.map(|l| l.reason.code()),
                     "explanation": loss.map(|l| l.reason.to_string()),
                     "only_ours": loss.map(|l| l.ours.clone()),
@@ -349,7 +349,13 @@ fn report(
     text += &format!("machine code, same back end: {bytes:.4} of the bytes, {instructions:.4} of the instructions\n");
     if args.losses {
         for m in losses {
-            text += &format!("  {:<70} {} -> {} (Cranelift {})\n", m.name, m.before, m.ours, m.theirs);
+            text += &format!(
+                "  {:<70} {} -> {} (Cranelift {})\n",
+                m.name,
+                reported(m.before),
+                reported(m.ours),
+                reported(m.theirs)
+            );
             if let Some(loss) = &m.loss {
                 text += &format!("    {loss}\n");
             }

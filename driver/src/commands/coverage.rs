@@ -6,6 +6,7 @@ use crate::clif::optimise::ClifOptimiser;
 use crate::pipeline::Options;
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::select::cost::reported;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -85,7 +86,12 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         if outcome.cost_after > case.theirs {
             let judged = &mut judged[*rule];
             judged.verdict = Verdict::Dearer;
-            judged.detail += &format!("{} here, {} by Cranelift\n{}", outcome.cost_after, case.theirs, case.text);
+            judged.detail += &format!(
+                "{} here, {} by Cranelift\n{}",
+                reported(outcome.cost_after),
+                reported(case.theirs),
+                case.text
+            );
         }
     }
     report(&args, &judged, cases.len());

@@ -7,6 +7,7 @@ use super::names::Names;
 use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::ir::counted::note_trips;
 use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;
 use rewright_typeprop::Universe;
@@ -62,12 +63,15 @@ impl LlvmOptimiser {
         wanted: impl Fn(usize) -> bool,
     ) -> (Vec<Option<Result<Imported, String>>>, Universe) {
         let mut types = Types::new(&self.names, &self.optimiser.program().universe);
-        let imported = file
+        let mut imported: Vec<_> = file
             .functions
             .iter()
             .enumerate()
             .map(|(i, definition)| wanted(i).then(|| import(file, definition, &self.names, &mut types)))
             .collect();
+        for function in imported.iter_mut().flatten().flatten() {
+            note_trips(&mut function.function, &types.universe);
+        }
         (imported, types.universe)
     }
 

@@ -26,7 +26,7 @@ pub struct Outcome {
     pub function: Function,
     /// What became of it.
     pub fate: Fate,
-    /// Static cost of the original.
+    /// Static cost of the original, as [`rewright_cfg_skeleton::select::cost`] counts.
     pub cost_before: u64,
     /// Static cost of what goes out.
     pub cost_after: u64,

@@ -69,6 +69,7 @@ pub(super) fn forward(function: &mut Function) -> bool {
             continue;
         }
         let (params, edge) = (block.params.clone(), edge.clone());
+        let alone = preds[edge.target.index()].iter().all(|e| e.from == b || gone[e.from.index()]);
         for e in std::mem::take(&mut preds[b.index()]) {
             if gone[e.from.index()] {
                 continue;
@@ -87,6 +88,10 @@ pub(super) fn forward(function: &mut Function) -> bool {
         }
         count(&mut uses, &edge, -1);
         gone[b.index()] = true;
+        // A header's only successor becomes the header.
+        if alone {
+            function.blocks[edge.target.index()].counts.trips = function.block(b).counts.trips;
+        }
     }
     let before = function.layout.len();
     function.layout.retain(|b| !gone[b.index()]);
@@ -136,6 +141,8 @@ pub(super) fn merge(function: &mut Function) -> bool {
             let mut block = function.block(b).clone();
             let first = &mut function.blocks[a.index()];
             first.insts.append(&mut block.insts);
+            first.cold |= block.cold;
+            first.counts.executions = first.counts.executions.or(block.counts.executions);
             let jump = std::mem::replace(&mut first.term, block.term);
             for (param, arg) in block.params.iter().zip(&jump.edges()[0].args) {
                 if let EdgeArg::Value(v) = arg {

@@ -4,6 +4,7 @@
 use super::names::bare;
 use super::{Draft, ParseError, Places, drafts, error_at};
 use crate::ir::calls::{CallGraph, summarise};
+use crate::ir::counted::note_trips;
 use crate::ir::infer::{OpenCall, TypeFault, infer};
 use crate::ir::verify::{Defect, Place, verify};
 use crate::ir::{Access, Function, InstKind, Module, RegionId};
@@ -82,7 +83,10 @@ pub(super) fn complete(
     // Whether accesses are there depends on the effects that are found now.
     let sound = |f: &Function| verify(f, universe).iter().all(|e| matches!(e.defect, Defect::Access(_)));
     let denied = match module.functions.iter().all(sound) {
-        true => summarise(&module, &CallGraph::new(&module), &own, universe),
+        true => {
+            module.functions.iter_mut().for_each(|f| note_trips(f, universe));
+            summarise(&module, &CallGraph::new(&module), &own, universe)
+        }
         false => {
             // A body that is not valid may do anything.
             for op in &own {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ir::BlockId;
-use crate::ir::cfg::{OCCURRENCE, Weighing};
+use crate::ir::cfg::{OCCURRENCE, ONCE, Weighing};
 use crate::select::cost::function_cost;
 use rewright_typeprop::ops::Cost;
 use rewright_typeprop::term::Literal;
@@ -35,7 +35,7 @@ fn price(model: &CostModel, u: &Universe, operands: [Option<i64>; 2]) -> u64 {
     let in_view = model.node(u, &classes, node);
     // The function's own price is the same, beside its constants.
     let constants = operands.iter().flatten().count() as u64 * model.constant;
-    assert_eq!(function_cost(model, &case.function, u), in_view + constants);
+    assert_eq!(function_cost(model, &case.function, u), (in_view + constants) * ONCE);
     in_view
 }
 
@@ -134,9 +134,9 @@ fn blocks_weigh_as_the_model_says() {
         let model = CostModel { weighing, ..CostModel::default() };
         function_cost(&model, &b.function, &u)
     };
-    assert_eq!(cost(Weighing::default()), 10 * UNIT);
-    assert_eq!(cost(Weighing::Executions { per_loop: 3 }), 3 * UNIT);
-    assert_eq!(cost(Weighing::Occurrences), (OCCURRENCE + 1) * UNIT);
+    assert_eq!(cost(Weighing::default()), 10 * UNIT * ONCE);
+    assert_eq!(cost(Weighing::Executions { per_loop: 3 }), 3 * UNIT * ONCE);
+    assert_eq!(cost(Weighing::Occurrences), (OCCURRENCE + 1) * UNIT * ONCE);
     // What the loop does not change leaves it even where a block counts once.
     let case = Case::new(&b, &u);
     for weighing in [Weighing::default(), Weighing::Occurrences] {

@@ -14,6 +14,7 @@ use crate::jit::Imports;
 use crate::pipeline::Options;
 use crate::runtest::Outcome;
 use anyhow::{Context, Result, anyhow, bail};
+use rewright_cfg_skeleton::select::cost::reported;
 use rewright_cfg_skeleton::select::{Method, Status};
 use serde_json::json;
 
@@ -46,7 +47,12 @@ pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Resul
                 Status::Greedy => "greedy".to_string(),
             };
             text += &format!("{} {}: {status}\n", path.display(), function.name());
-            text += &format!("  {:<10} cost {:>7}  instructions {:>5}\n", "ours", made.cost, made.code.instructions);
+            text += &format!(
+                "  {:<10} cost {:>7}  instructions {:>5}\n",
+                "ours",
+                reported(made.cost),
+                made.code.instructions
+            );
             let mut others = serde_json::Map::new();
             for (rival, version) in &rivals {
                 let theirs = &version.made[index];
@@ -58,14 +64,14 @@ pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Resul
                     "  {:<10} cost {:>7}  instructions {:>5}  {:>6.2} ns per iteration, ours {:.2}; ratio {ratio:.3} \
                      (quartiles {low:.3} to {high:.3}){}\n",
                     rival.name(),
-                    theirs.cost,
+                    reported(theirs.cost),
                     theirs.code.instructions,
                     nanoseconds(0),
                     nanoseconds(1),
                     if equal { "" } else { "; THE RESULTS DIFFER" },
                 );
                 let facts = json!({
-                    "cost": theirs.cost,
+                    "cost": reported(theirs.cost),
                     "instructions": theirs.code.instructions,
                     "nanoseconds": nanoseconds(0),
                     "ours_nanoseconds": nanoseconds(1),
@@ -79,7 +85,7 @@ pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Resul
                 "file": path.display().to_string(),
                 "function": function.name(),
                 "status": status,
-                "cost": made.cost,
+                "cost": reported(made.cost),
                 "instructions": made.code.instructions,
                 "rivals": others,
             }));

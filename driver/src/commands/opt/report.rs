@@ -4,7 +4,7 @@ use super::super::{Format, out};
 use super::Args;
 use crate::pipeline::{Fate, FunctionOutcome, Phase, Phases, Relaxed};
 use crate::saturate::RuleReport;
-use rewright_cfg_skeleton::select::Status;
+use rewright_cfg_skeleton::select::{Status, cost::reported};
 use rewright_dsl::program::Program;
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -66,8 +66,8 @@ pub(super) fn report(args: &Args, file: &Made) {
             .map(|f| {
                 let mut entry = json!({ "name": f.name, "fate": fate(&f.fate) });
                 if let Some(o) = &f.outcome {
-                    entry["cost_before"] = json!(o.cost_before);
-                    entry["cost_after"] = json!(o.cost_after);
+                    entry["cost_before"] = json!(reported(o.cost_before));
+                    entry["cost_after"] = json!(reported(o.cost_after));
                     entry["status"] = json!(status(o.status));
                     entry["nodes"] = json!(o.nodes);
                     entry["classes"] = json!(o.classes);
@@ -106,8 +106,8 @@ pub(super) fn report(args: &Args, file: &Made) {
             let budget = if o.exhausted { ", budget exhausted" } else { "" };
             format!(
                 ", cost {} -> {} ({}), {} nodes in {} classes, {} rounds{budget}",
-                o.cost_before,
-                o.cost_after,
+                reported(o.cost_before),
+                reported(o.cost_after),
                 status(o.status),
                 o.nodes,
                 o.classes,

@@ -1,0 +1,337 @@
+//! Loops that count: that they end, and after how many iterations.
+//!
+//! **That a loop ends.** Let p be a parameter of the header that every back edge sets to p + s, for one constant s. In
+//! iteration i it is p0 + i s modulo 2^N. Let a block that belongs to no inner loop and dominates every latch (hence
+//! runs once in each iteration, if the inner loops end) leave the loop on a comparison of x = p + k with a value n
+//! that the loop does not change. Write s = g m with m odd and g = 2^t, t < N. Then x takes, before it repeats, every
+//! value that is congruent to x0 modulo g: r, r + g, .., r + 2^N - g for some r < g that is not known. The loop ends
+//! if for every r one of these satisfies the exit condition:
+//!
+//! | exit when | condition (unsigned; signed comparisons after adding 2^(N-1) to both sides) |
+//! |---|---|
+//! | x != n | always, as there are two values at least |
+//! | x == n | g = 1 |
+//! | x >= n, x > n | 2^N - g >= n, resp. > n: the greatest value where r = 0 |
+//! | x <= n, x < n | g - 1 <= n, resp. < n: the least value where r = g - 1 |
+//!
+//! Where n is not a constant, the condition must hold for every n: g = 1 for `>=` and `<=`, never for `>` and `<`.
+//! Comparisons, sums and differences are recognised by their models.
+//!
+//! **After how many iterations.** Where p0 and n are constants, the first iteration in which the condition holds is
+//! found by counting, up to [`MAX_EXECUTIONS`]. A loop has a trip count if all its exits are such branches: then the
+//! first of them decides. A header that tests before the loop's body runs once more than the body; the body counts.
+
+use super::cfg::MAX_EXECUTIONS;
+use super::{BlockId, Cfg, EdgeArg, Function, InstId, InstKind, Loop, LoopId, Terminator, Value};
+use rewright_typeprop::{Model, Universe};
+
+/// Notes trip counts at the headers of loops, as far as they are found and not known yet.
+///
+/// Front ends do so once: what is found anew in a result would make it dearer than what it came from.
+pub fn note_trips(function: &mut Function, universe: &Universe) {
+    let cfg = Cfg::new(function);
+    if cfg.loop_count() == 0 {
+        return;
+    }
+    let counted = CountedLoops::new(function, &cfg, universe);
+    let found: Vec<(BlockId, Option<u64>)> = cfg.loops().map(|(id, l)| (l.header, counted.trips(id, l))).collect();
+    for (header, trips) in found {
+        let known = &mut function.blocks[header.index()].counts.trips;
+        *known = known.or(trips);
+    }
+}
+
+/// Where a value is defined.
+#[derive(Clone, Copy)]
+pub(super) struct Definition {
+    pub(super) block: BlockId,
+    /// None for a parameter.
+    inst: Option<InstId>,
+}
+
+/// What counting says of a function's loops.
+pub(super) struct CountedLoops<'a> {
+    function: &'a Function,
+    cfg: &'a Cfg,
+    universe: &'a Universe,
+    definition: Vec<Option<Definition>>,
+}
+
+/// A branch that leaves a loop when a counter stands so to a value that the loop does not change.
+struct ExitTest {
+    bits: u32,
+    relation: Relation,
+    /// What makes a signed comparison an unsigned one.
+    flip: u64,
+    /// The counter in the first iteration, where it is known.
+    first: Option<u64>,
+    step: u64,
+    bound: Option<u64>,
+}
+
+impl ExitTest {
+    /// Does it hold at last, whatever the counter begins with?
+    fn is_reached(&self) -> bool {
+        self.relation.has_exit(self.step.trailing_zeros(), self.bits, self.bound.map(|n| n ^ self.flip))
+    }
+
+    /// In how many iterations it does not hold before it does, at most [`MAX_EXECUTIONS`].
+    fn stays(&self) -> Option<u64> {
+        let (first, bound) = (self.first?, self.bound? ^ self.flip);
+        let counter = |i: u64| first.wrapping_add(i.wrapping_mul(self.step)) & (u64::MAX >> (64 - self.bits));
+        let reached = (0..MAX_EXECUTIONS).find(|i| self.relation.holds(counter(*i) ^ self.flip, bound));
+        Some(reached.unwrap_or(MAX_EXECUTIONS))
+    }
+}
+
+fn definitions(function: &Function) -> Vec<Option<Definition>> {
+    let mut definition = vec![None; function.values.len()];
+    for b in &function.layout {
+        for p in &function.block(*b).params {
+            definition[p.index()] = Some(Definition { block: *b, inst: None });
+        }
+        for id in &function.block(*b).insts {
+            for r in &function.inst(*id).results {
+                definition[r.index()] = Some(Definition { block: *b, inst: Some(*id) });
+            }
+        }
+    }
+    definition
+}
+
+impl<'a> CountedLoops<'a> {
+    pub(super) fn new(function: &'a Function, cfg: &'a Cfg, universe: &'a Universe) -> Self {
+        CountedLoops { function, cfg, universe, definition: definitions(function) }
+    }
+
+    pub(super) fn definition(&self, v: Value) -> Option<Definition> {
+        self.definition[v.index()]
+    }
+
+    pub(super) fn into_definitions(self) -> Vec<Option<Definition>> {
+        self.definition
+    }
+
+    /// Is it sure to end, if the loops in it do?
+    pub(super) fn ends(&self, id: LoopId, l: &Loop) -> bool {
+        let blocks = self.cfg.loop_blocks(id).iter();
+        blocks.flat_map(|b| self.exit_tests(id, l, *b)).any(|test| test.is_reached())
+    }
+
+    /// Iterations each time that it is entered, at least 1.
+    fn trips(&self, id: LoopId, l: &Loop) -> Option<u64> {
+        let mut least = None;
+        for exit in self.cfg.loop_exits(self.function, id) {
+            let stays = self.exit_tests(id, l, exit.from).iter().find_map(ExitTest::stays)?;
+            let before_the_body = exit.from == l.header && !l.latches.contains(&l.header);
+            let trips = stays + u64::from(!before_the_body);
+            least = Some(least.map_or(trips, |least: u64| least.min(trips)));
+        }
+        least.map(|trips| trips.clamp(1, MAX_EXECUTIONS))
+    }
+
+    /// The branch at the end of a block, if it runs once in each iteration and may leave the loop: read with one operand
+    /// as the counter, or with the other.
+    fn exit_tests(&self, id: LoopId, l: &Loop, b: BlockId) -> Vec<ExitTest> {
+        let once = self.cfg.loop_of(b) == Some(id) && l.latches.iter().all(|latch| self.cfg.dominates(b, *latch));
+        let Terminator::Branch { cond, then, els } = &self.function.block(b).term else { return vec![] };
+        let (then_stays, else_stays) =
+            (self.cfg.loop_contains(id, then.target), self.cfg.loop_contains(id, els.target));
+        if !once || then_stays == else_stays {
+            return vec![];
+        }
+        let exit_when = else_stays;
+        let readings = if let Some((model, [x, y])) = self.operation(*cond)
+            && let Some((relation, signed)) = Relation::of(model)
+        {
+            let relation = if exit_when { relation } else { relation.negated() };
+            vec![
+                self.exit_test(id, l, x, relation, signed, Bound::Value(y)),
+                self.exit_test(id, l, y, relation.swapped(), signed, Bound::Value(x)),
+            ]
+        } else {
+            let relation = if exit_when { Relation::Ne } else { Relation::Eq };
+            vec![self.exit_test(id, l, *cond, relation, false, Bound::Zero)]
+        };
+        readings.into_iter().flatten().collect()
+    }
+
+    fn exit_test(
+        &self,
+        id: LoopId,
+        l: &Loop,
+        x: Value,
+        relation: Relation,
+        signed: bool,
+        bound: Bound,
+    ) -> Option<ExitTest> {
+        let scalar = self.universe.types.scalar(self.function.ty(x)).filter(|s| s.is_int())?;
+        let bound = match bound {
+            Bound::Zero => Some(0),
+            Bound::Value(v) => match self.constant(v) {
+                Some(n) => Some(scalar.zero_extended(n)),
+                None if self.is_defined_in(id, v) => return None,
+                None => None,
+            },
+        };
+        let flip = if signed { 1 << (scalar.bits() - 1) } else { 0 };
+        let counter = self.counter(id, l, x)?;
+        let [first, step] = [counter.first, Some(counter.step)].map(|n| n.map(|n| scalar.zero_extended(n)));
+        Some(ExitTest { bits: scalar.bits(), relation, flip, first, step: step?, bound })
+    }
+
+    fn is_defined_in(&self, id: LoopId, v: Value) -> bool {
+        self.definition[v.index()].is_none_or(|d| self.cfg.loop_contains(id, d.block))
+    }
+
+    fn constant(&self, v: Value) -> Option<i64> {
+        match self.function.inst(self.definition[v.index()]?.inst?).kind {
+            InstKind::Const(n) => Some(n),
+            _ => None,
+        }
+    }
+
+    /// A binary operation with a model.
+    fn operation(&self, v: Value) -> Option<(Model, [Value; 2])> {
+        let inst = self.function.inst(self.definition[v.index()]?.inst?);
+        let InstKind::Op { op, .. } = &inst.kind else { return None };
+        Some((self.universe.ops.get(*op).model?, inst.args.as_slice().try_into().ok()?))
+    }
+
+    /// `v` as another value plus a constant.
+    fn sum(&self, v: Value) -> Option<(Value, i64)> {
+        match self.operation(v)? {
+            (Model::Add, [x, c]) if self.constant(c).is_some() => Some((x, self.constant(c)?)),
+            (Model::Add, [c, x]) => Some((x, self.constant(c)?)),
+            (Model::Sub, [x, c]) => Some((x, self.constant(c)?.wrapping_neg())),
+            _ => None,
+        }
+    }
+
+    /// What `x`, a parameter of the header or one plus a constant, begins with and what each iteration adds to it.
+    fn counter(&self, id: LoopId, l: &Loop, x: Value) -> Option<Counter> {
+        let params = &self.function.block(l.header).params;
+        let position = |v: Value| params.iter().position(|p| *p == v);
+        let (index, offset) = match position(x) {
+            Some(index) => (index, 0),
+            None => self.sum(x).and_then(|(base, offset)| Some((position(base)?, offset)))?,
+        };
+        let (mut starts, mut step) = (vec![], None);
+        for e in self.cfg.predecessors(l.header) {
+            let edges = self.function.block(e.from).term.edges();
+            let Some(EdgeArg::Value(next)) = edges[e.slot as usize].args.get(index).copied() else {
+                if self.cfg.loop_contains(id, e.from) {
+                    return None;
+                }
+                starts.push(None);
+                continue;
+            };
+            if !self.cfg.loop_contains(id, e.from) {
+                starts.push(self.constant(next));
+                continue;
+            }
+            let (base, by) = self.sum(next)?;
+            if base != params[index] || step.is_some_and(|s| s != by) {
+                return None;
+            }
+            step = Some(by);
+        }
+        let start = starts.first().copied().flatten().filter(|_| starts.iter().all(|s| *s == starts[0]));
+        Some(Counter { first: start.map(|n| n.wrapping_add(offset)), step: step? })
+    }
+}
+
+struct Counter {
+    first: Option<i64>,
+    step: i64,
+}
+
+#[derive(Clone, Copy)]
+enum Bound {
+    Zero,
+    Value(Value),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Relation {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl Relation {
+    /// The relation of a comparison, and whether it is signed.
+    fn of(model: Model) -> Option<(Relation, bool)> {
+        Some(match model {
+            Model::Eq => (Relation::Eq, false),
+            Model::Ne => (Relation::Ne, false),
+            Model::Slt => (Relation::Lt, true),
+            Model::Sle => (Relation::Le, true),
+            Model::Sgt => (Relation::Gt, true),
+            Model::Sge => (Relation::Ge, true),
+            Model::Ult => (Relation::Lt, false),
+            Model::Ule => (Relation::Le, false),
+            Model::Ugt => (Relation::Gt, false),
+            Model::Uge => (Relation::Ge, false),
+            _ => return None,
+        })
+    }
+
+    fn negated(self) -> Relation {
+        match self {
+            Relation::Eq => Relation::Ne,
+            Relation::Ne => Relation::Eq,
+            Relation::Lt => Relation::Ge,
+            Relation::Le => Relation::Gt,
+            Relation::Gt => Relation::Le,
+            Relation::Ge => Relation::Lt,
+        }
+    }
+
+    /// `x R y` as `y R' x`.
+    fn swapped(self) -> Relation {
+        match self {
+            Relation::Lt => Relation::Gt,
+            Relation::Le => Relation::Ge,
+            Relation::Gt => Relation::Lt,
+            Relation::Ge => Relation::Le,
+            same => same,
+        }
+    }
+
+    fn holds(self, x: u64, n: u64) -> bool {
+        match self {
+            Relation::Eq => x == n,
+            Relation::Ne => x != n,
+            Relation::Lt => x < n,
+            Relation::Le => x <= n,
+            Relation::Gt => x > n,
+            Relation::Ge => x >= n,
+        }
+    }
+
+    /// The table in the module's header, with g = 2^`t`.
+    fn has_exit(self, t: u32, bits: u32, n: Option<u64>) -> bool {
+        if t >= bits {
+            return false;
+        }
+        let last = (1u64 << t) - 1;
+        let top = (u64::MAX >> (64 - bits)) - last;
+        match (self, n) {
+            (Relation::Ne, _) => true,
+            (Relation::Eq, _) => t == 0,
+            (Relation::Ge, Some(n)) => top >= n,
+            (Relation::Gt, Some(n)) => top > n,
+            (Relation::Le, Some(n)) => last <= n,
+            (Relation::Lt, Some(n)) => last < n,
+            (Relation::Ge | Relation::Le, None) => t == 0,
+            (Relation::Gt | Relation::Lt, None) => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

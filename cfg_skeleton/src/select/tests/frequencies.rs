@@ -1,0 +1,96 @@
+//! What is known of how often blocks are executed decides between programs.
+
+use super::*;
+use crate::ir::cfg::ONCE;
+use crate::ir::counted::note_trips;
+use crate::ir::{BlockId, Counts, Value};
+
+/// The blocks in which a value's class is defined, by both methods; they agree on the cost.
+fn places(case: &Case, value: Value) -> Vec<BlockId> {
+    let class = case.view.class_of(case.input(value));
+    let [greedy, ilp] = [Method::Greedy, Method::Ilp].map(|method| case.select(method));
+    assert_eq!(greedy.cost, ilp.cost);
+    let defs = ilp.defs.keys().filter(|(_, c)| *c == class);
+    defs.map(|(s, _)| case.skeleton.segment_block[s.index()]).collect()
+}
+
+/// `x * x` in the entry, returned by two of three arms; blocks: entry, first arm, the others' branch, second arm, third.
+fn two_of_three_arms(u: &Universe) -> (Builder<'_>, Value) {
+    let mut b = Builder::new(u, &["i32", "i32", "i32"]);
+    let [x, p, q] = std::array::from_fn(|n| b.param(BlockId(0), n));
+    let [first, rest, second, third] = std::array::from_fn(|_| b.block(&[]));
+    let square = b.op("imul", "i32", &[x, x]);
+    b.branch(p, (first, &[]), (rest, &[]));
+    b.switch_to(first);
+    b.ret(&[square]);
+    b.switch_to(rest);
+    b.branch(q, (second, &[]), (third, &[]));
+    b.switch_to(second);
+    b.ret(&[square]);
+    b.switch_to(third);
+    b.ret(&[x]);
+    (b, square)
+}
+
+const ARMS: [BlockId; 2] = [BlockId(1), BlockId(3)];
+
+#[test]
+fn what_two_rare_arms_need_is_computed_in_both() {
+    let u = universe();
+    let (mut b, square) = two_of_three_arms(&u);
+    assert_eq!(places(&Case::new(&b, &u), square), [BlockId(0)]);
+    b.function.blocks[ARMS[0].index()].cold = true;
+    assert_eq!(places(&Case::new(&b, &u), square), [BlockId(0)], "the other one needs it as often as before");
+    b.function.blocks[ARMS[1].index()].cold = true;
+    let case = Case::new(&b, &u);
+    assert_eq!(places(&case, square), ARMS);
+    assert_eq!(case.select(Method::Ilp).cost, 2 * 3 * UNIT * ONCE / 16);
+}
+
+#[test]
+fn a_profile_decides_where_it_has_counts() {
+    let u = universe();
+    let (mut b, square) = two_of_three_arms(&u);
+    let mut count = |executions: [u64; 2]| {
+        for (arm, executions) in ARMS.iter().zip(executions) {
+            b.function.blocks[arm.index()].counts = Counts { trips: None, executions: Some(executions) };
+        }
+        places(&Case::new(&b, &u), square)
+    };
+    assert_eq!(count([ONCE / 4, ONCE / 4]), ARMS);
+    assert_eq!(count([ONCE / 2, ONCE / 2 + 1]), [BlockId(0)]);
+}
+
+/// A loop of so many iterations that adds `x` to what it counts; the sum equals `x * x`, which it does not change.
+fn product_or_sum(trips: i64) -> Vec<String> {
+    let u = universe();
+    let mut b = Builder::new(&u, &["i32"]);
+    let x = b.param(BlockId(0), 0);
+    let (head, latch, exit) = (b.block(&["i32"]), b.block(&[]), b.block(&["i32"]));
+    let (zero, one, last) = (b.constant("i32", 0), b.constant("i32", 1), b.constant("i32", trips + 1));
+    b.jump(head, &[zero]);
+    b.switch_to(head);
+    let i = b.param(head, 0);
+    let next = b.op("iadd", "i32", &[i, one]);
+    let sum = b.op("bxor", "i32", &[i, x]);
+    let done = b.op("icmp_eq", "i32", &[next, last]);
+    b.branch(done, (exit, &[sum]), (latch, &[]));
+    b.switch_to(latch);
+    b.jump(head, &[next]);
+    b.switch_to(exit);
+    let result = b.param(exit, 0);
+    b.ret(&[result]);
+    note_trips(&mut b.function, &u);
+    assert_eq!(b.function.block(head).counts.trips, Some(trips as u64));
+    let mut case = Case::new(&b, &u);
+    let (sum, x) = (case.input(sum), case.input(x));
+    let square = case.op("imul", "i32", &[x, x]);
+    case.unite(sum, square);
+    listing(&case.optimised(), &u)
+}
+
+#[test]
+fn what_a_loop_need_not_repeat_may_cost_as_much_as_all_its_iterations() {
+    assert!(product_or_sum(1).contains(&"bxor".to_string()), "3 once, or 1 once");
+    assert!(product_or_sum(1000).contains(&"imul".to_string()), "3 once, or 1 a thousand times");
+}
