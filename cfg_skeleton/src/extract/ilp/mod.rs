@@ -9,6 +9,7 @@ mod cycles;
 mod founded;
 pub(crate) mod highs;
 pub(crate) mod model;
+mod pool;
 mod tighten;
 
 use model::{Model, Program, Row};
@@ -65,6 +66,9 @@ pub trait Solver: Debug + Send + Sync {
 pub trait Relaxation {
     /// One more row.
     fn add(&mut self, row: &Row);
+
+    /// Without some of the rows that were added: their places among those that are left, ascending.
+    fn remove(&mut self, rows: &[usize]);
 
     /// Minimises, within so many seconds of processor time.
     fn solve(&mut self, seconds: Option<f64>) -> Solved;

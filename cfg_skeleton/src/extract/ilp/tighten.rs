@@ -1,22 +1,21 @@
 //! Linear programs that find cuts, a bound, and choices near their solutions, before the integer program is solved.
 //!
-//! Rounds of solving, looking for violated cuts, and adding them, as long as the bound rises. What is tight in the end
-//! is stated in the integer program.
+//! Rounds of solving, taking out the cuts that became slack ([`super::pool`]), looking for violated ones, and adding
+//! those, as long as the bound rises. What is tight in the end is stated in the integer program.
 
-use super::founded::{Cut, Founded};
-use super::model::{Program, Row};
+use super::founded::{Cut, ENOUGH, Founded};
+use super::model::Program;
+use super::pool::Pool;
 use super::{Best, Solved, Solver, cycles, round_up, rounded};
 use crate::extract::clock::Deadline;
 use crate::extract::graph::{Class, Graph};
 use crate::extract::{Limits, incumbent};
-use std::collections::BTreeSet;
 
 /// Of the time, what linear programs may take.
-const SHARE: f64 = 0.7;
+const SHARE: f64 = 0.9;
 
-/// Cuts that are added in one round. Most of them are slack a few rounds later, and linear programs are what takes the
-/// time: with 400, the bound of the hardest public e-graph (`rover/fir_8_tap`) rises half as fast.
-const MOST: usize = 60;
+/// Cuts that are added in one round.
+const MOST: usize = 40;
 
 /// With so few cuts, more are looked for.
 const FEW: usize = 40;
@@ -26,9 +25,6 @@ const PATIENCE: usize = 6;
 
 /// .. by this share of what it is below the best choice.
 const RISE: f64 = 0.02;
-
-/// A row is tight to this.
-const TIGHT: f64 = 1e-6;
 
 /// Adds cuts to a program, offers choices, and gives the bound that it has.
 #[expect(clippy::too_many_arguments, reason = "what `ilp::solve` knows")]
@@ -47,8 +43,7 @@ pub(super) fn tighten(
     let end = deadline.map(|end| end.share(SHARE));
     let edges = cycles::Edges::new(graph);
     let mut founded = Founded::new(graph);
-    let mut stated: BTreeSet<(Vec<Class>, Class)> = BTreeSet::new();
-    let mut rows: Vec<Row> = vec![];
+    let mut pool = Pool::default();
     let mut last = vec![];
     let mut gaps: Vec<f64> = vec![];
     for _ in 0..limits.cut_rounds {
@@ -75,30 +70,20 @@ pub(super) fn tighten(
         if best.meets(bound) || slow {
             break;
         }
+        pool.rest(&mut *relaxation, &last);
         let mut cuts: Vec<Cut> = edges.violated(graph, program, &last);
         cuts.extend(founded.violated(program, &last, false));
-        let new = |cut: &Cut| !stated.contains(&(cut.set.clone(), cut.class));
-        cuts.retain(new);
+        cuts.retain(|cut| pool.lacks(cut));
         if cuts.len() < FEW {
             cuts.extend(founded.violated(program, &last, true));
-            cuts.retain(new);
-        }
-        if cuts.is_empty() {
-            break;
+            cuts.retain(|cut| pool.lacks(cut));
         }
         cuts.sort_by(|a, b| b.violation.total_cmp(&a.violation).then_with(|| a.set.len().cmp(&b.set.len())));
-        for Cut { set, class, .. } in cuts.into_iter().take(MOST) {
-            let row = program.founded(graph, &set, class);
-            if stated.insert((set, class)) {
-                relaxation.add(&row);
-                rows.push(row);
-            }
+        cuts.into_iter().take(ENOUGH).for_each(|cut| pool.keep(graph, program, cut));
+        if pool.state(&mut *relaxation, &last, MOST) == 0 {
+            break;
         }
     }
-    let tight = |row: &Row| {
-        let sum: f64 = row.terms.iter().map(|(n, factor)| factor * last.get(*n).copied().unwrap_or(0.0)).sum();
-        sum - row.low < TIGHT
-    };
-    program.model.rows.extend(rows.into_iter().filter(tight));
+    program.model.rows.extend(pool.tight(&last));
     bound
 }

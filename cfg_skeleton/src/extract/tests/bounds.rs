@@ -54,6 +54,30 @@ fn cuts_cut_off_no_optimum_and_raise_most_bounds_to_it() {
 }
 
 #[test]
+fn rows_are_added_and_removed_by_their_place_among_those_that_are_left() {
+    let columns = vec![Column { cost: 1.0, integer: false, high: 9.0 }; 3];
+    let own = vec![Row { low: 1.0, high: f64::INFINITY, terms: vec![(0, 1.0)] }];
+    let mut relaxation = Highs.relax(&Model { columns, rows: own }).expect("it has linear programs");
+    let least = |relaxation: &mut dyn Relaxation| match relaxation.solve(None) {
+        Solved::Answer { bound, .. } => bound,
+        other => panic!("{other:?}"),
+    };
+    for (n, low) in [(0, 2.0), (1, 0.0), (1, 4.0), (2, 8.0)] {
+        relaxation.add(&Row { low, high: f64::INFINITY, terms: vec![(n, 1.0)] });
+    }
+    assert_eq!(least(&mut *relaxation), 14.0);
+    // One that is slack.
+    relaxation.remove(&[1]);
+    assert_eq!(least(&mut *relaxation), 14.0);
+    // Those for the first and the last column; the one that was there from the beginning remains.
+    relaxation.remove(&[0, 2]);
+    assert_eq!(least(&mut *relaxation), 5.0);
+    relaxation.remove(&[]);
+    relaxation.add(&Row { low: 3.0, high: f64::INFINITY, terms: vec![(2, 1.0)] });
+    assert_eq!(least(&mut *relaxation), 8.0);
+}
+
+#[test]
 fn a_bound_of_a_linear_program_above_a_choice_is_not_believed() {
     #[derive(Debug)]
     struct Wrong;
@@ -68,6 +92,7 @@ fn a_bound_of_a_linear_program_above_a_choice_is_not_believed() {
     struct High(Vec<f64>);
     impl Relaxation for High {
         fn add(&mut self, _: &Row) {}
+        fn remove(&mut self, _: &[usize]) {}
         fn solve(&mut self, _: Option<f64>) -> Solved {
             Solved::Answer { values: self.0.clone(), bound: 100.0 }
         }

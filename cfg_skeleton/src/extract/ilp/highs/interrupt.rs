@@ -21,7 +21,7 @@ const SIMPLEX_INTERRUPT: c_int = 1;
 const MIP_INTERRUPT: c_int = 6;
 
 /// What counts as an option that was set, or a callback.
-const OK: c_int = 0;
+pub(super) const OK: c_int = 0;
 
 /// A machine is at most so busy: waiting has an end.
 const BUSIEST: f64 = 64.0;

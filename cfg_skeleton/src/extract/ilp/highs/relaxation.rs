@@ -1,10 +1,16 @@
-//! A linear program to which rows are added: each run goes on from the basis of the one before.
+//! A linear program to which rows are added, and from which they are removed: each run goes on from the basis of the
+//! one before. Removing a row keeps the basis if the row was basic, as slack ones are.
+//!
+//! The crate `highs` removes no rows; the function is in the library that it links.
 
-use super::interrupt::Interrupt;
+#![allow(unsafe_code, reason = "calls the solver's C interface; see the safety note at the use")]
+
+use super::interrupt::{Interrupt, OK};
 use super::{read, set_up, stated};
 use crate::extract::ilp::model::{Model, Row};
 use crate::extract::ilp::{Relaxation, Solved};
 use highs::{Col, RowProblem};
+use std::ffi::{c_int, c_void};
 use std::time::Duration;
 
 /// A linear program and its last basis.
@@ -12,6 +18,12 @@ pub(super) struct Warm {
     /// `None` once it failed.
     model: Option<highs::Model>,
     columns: Vec<Col>,
+    /// Rows that it began with.
+    first: usize,
+}
+
+unsafe extern "C" {
+    fn Highs_deleteRowsBySet(highs: *mut c_void, count: c_int, rows: *const c_int) -> c_int;
 }
 
 impl Warm {
@@ -24,7 +36,8 @@ impl Warm {
         let mut names = RowProblem::default();
         let columns = model.columns.iter().map(|_| names.add_column(0.0, 0.0..)).collect();
         let set = set_up(&mut stated) && stated.try_set_option("solver", "simplex").is_ok();
-        set.then_some(Warm { model: Some(stated), columns })
+        let first = stated.num_rows();
+        set.then_some(Warm { model: Some(stated), columns, first })
     }
 }
 
@@ -33,6 +46,19 @@ impl Relaxation for Warm {
         let terms = row.terms.iter().map(|(n, factor)| (self.columns[*n], *factor));
         let added = self.model.as_mut().map(|model| model.try_add_row(row.low..=row.high, terms).is_ok());
         if added == Some(false) {
+            self.model = None;
+        }
+    }
+
+    fn remove(&mut self, rows: &[usize]) {
+        let Some(model) = &mut self.model else { return };
+        if rows.is_empty() {
+            return;
+        }
+        let rows: Vec<c_int> = rows.iter().map(|n| (self.first + n) as c_int).collect();
+        // SAFETY: `model` owns the solver; the signature is that of `highs_c_api.h`; `rows` has so many entries.
+        let removed = unsafe { Highs_deleteRowsBySet(model.as_mut_ptr(), rows.len() as c_int, rows.as_ptr()) };
+        if removed != OK {
             self.model = None;
         }
     }
