@@ -9,6 +9,7 @@ pub mod clif;
 pub mod commands;
 pub mod config;
 pub mod costs;
+pub mod counts;
 pub mod denotation;
 pub mod difftest;
 pub mod embed;

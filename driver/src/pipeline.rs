@@ -17,6 +17,7 @@ mod unit;
 pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed};
 pub use phases::{Phase, Phases, Selected};
 
+use crate::counts::BlockCounts;
 use crate::saturate::{Engine, EngineError, SaturateOptions, print_runnable};
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
@@ -49,6 +50,8 @@ pub struct Options {
     pub method: Method,
     /// What executing something costs.
     pub cost: CostModel,
+    /// How often blocks were executed, for front ends that note it.
+    pub counts: Option<Arc<BlockCounts>>,
     /// How much work selection may be.
     pub effort: select::Budget,
     /// What solves integer programs; `None`: HiGHS.
@@ -72,6 +75,7 @@ impl Default for Options {
         Options {
             method: Method::Auto,
             cost: CostModel::default(),
+            counts: None,
             effort: select::Budget::default(),
             solver: None,
             schedule: None,

@@ -472,3 +472,43 @@ fn a_page_says_what_a_rule_means_where_and_on_what_evidence() {
         rest = &rest[at + part.len()..];
     }
 }
+
+#[test]
+fn counts_of_blocks_decide_where_something_is_computed() {
+    let dir = tempfile::tempdir().unwrap();
+    let clif = "function %f(i64, i64, i64) -> i64 {\nblock0(v0: i64, v1: i64, v2: i64):\n    v3 = imul v0, v0\n    \
+                brif v1, block1, block2\n\nblock1:\n    return v3\n\nblock2:\n    brif v2, block3, block4\n\n\
+                block3:\n    return v3\n\nblock4:\n    return v0\n}\n";
+    let own = "func f -> (i64) {\nb0(v0: i64, v1: i64, v2: i64):\n    v3: i64 = imul{i64} v0, v0\n    \
+               br v1, b1, b2\nb1:\n    return v3\nb2:\n    br v2, b3, b4\nb3:\n    return v3\nb4:\n    return v0\n}\n";
+    fs::write(dir.path().join("f.clif"), clif).unwrap();
+    fs::write(dir.path().join("f.ir"), own).unwrap();
+    fs::write(dir.path().join("f.ll"), "define i32 @f() {\n  ret i32 0\n}\n").unwrap();
+    let opt = |file: &str, counts: &str| {
+        fs::write(dir.path().join("counts.json"), counts).unwrap();
+        rewright(dir.path(), &format!("opt {file} --block-counts counts.json"))
+    };
+    for (file, b) in [("f.clif", "block"), ("f.ir", "b")] {
+        let products = |first: u32, second: u32| {
+            let ran = opt(file, &format!(r#"{{ "f": {{ "{b}0": 1000, "{b}1": {first}, "{b}3": {second} }} }}"#));
+            assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+            ran.stdout.matches("imul").count()
+        };
+        assert_eq!([products(100, 100), products(800, 100), products(900, 300)], [2, 2, 1], "{file}");
+        for (counts, said) in [
+            (r#"{ "g": { "BLOCK0": 1 } }"#, "counts in `g`, which the input does not have; it has"),
+            (
+                r#"{ "f": { "BLOCK0": 1, "BLOCK9": 1 } }"#,
+                "BLOCK9` of `f`, which has no such block; it has BLOCK0, BLOCK1",
+            ),
+            (r#"{ "f": { "BLOCK1": 1 } }"#, "does not count `BLOCK0`, the entry of `f`"),
+            (r#"{ "f": 3 }"#, "counts.json is no profile"),
+        ] {
+            let ran = opt(file, &counts.replace("BLOCK", b));
+            let said = said.replace("BLOCK", b);
+            assert!(ran.code == Some(2) && ran.stderr.contains(&said), "{file}: {said}: {}", ran.stderr);
+        }
+    }
+    let ran = opt("f.ll", "{}");
+    assert!(ran.code == Some(2) && ran.stderr.contains("f.ll is LLVM IR"), "{}", ran.stderr);
+}

@@ -67,8 +67,13 @@ impl ClifOptimiser {
     /// Optimises the functions of a file for which `wanted` holds.
     pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
         let start = Instant::now();
-        let imported: Vec<Option<Result<Imported, String>>> =
+        let mut imported: Vec<Option<Result<Imported, String>>> =
             (0..file.functions.len()).map(|i| wanted(i).then(|| self.import(file, i))).collect();
+        if let Some(counts) = &options.counts {
+            for Imported { function, payloads } in imported.iter_mut().flatten().flatten() {
+                counts.note(function, |block| payloads.blocks[block.index()].to_string());
+            }
+        }
         let import = start.elapsed();
         let functions: Vec<Function> =
             imported.iter().flatten().filter_map(|i| i.as_ref().ok().map(|i| i.function.clone())).collect();

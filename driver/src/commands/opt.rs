@@ -5,16 +5,19 @@ mod report;
 use super::units::units;
 use super::{Finding, Format, emit, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
-use crate::clif::read::write;
+use crate::clif::read::{FileFunction, write};
+use crate::counts::BlockCounts;
 use crate::llvm::optimise::LlvmOptimiser;
 use crate::pipeline::{FunctionOutcome, Options};
 use crate::{config, costs};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use report::{Made, last_matches, report};
+use rewright_cfg_skeleton::ir::BlockId;
 use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Arguments of `opt`.
 #[derive(clap::Args)]
@@ -31,6 +34,11 @@ pub(super) struct Args {
     /// Only this function (with or without its `%` or `@`); the others stay as they are
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
+    /// How often blocks were executed, for CLIF and Rewright's own text (not for LLVM IR):
+    /// `{"f": {"block0": 1000, "block3": 12}}`, in own text `b0`, `b3` as `--emit ir` numbers them. The entry's count is
+    /// the number of calls; blocks without a count weigh as if there were none
+    #[arg(long, value_name = "FILE", verbatim_doc_comment)]
+    block_counts: Option<PathBuf>,
     /// What to print
     #[arg(long, value_enum, default_value_t)]
     emit: Emit,
@@ -135,6 +143,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let mut options = args.how.options(&program)?;
     options.log = args.remarks;
+    if let Some(path) = &args.block_counts {
+        options.counts = Some(Arc::new(BlockCounts::read(path)?));
+    }
     if let Some(limit) = args.bisect_limit {
         (options.budget.matches, options.budget.matches_per_input) = (limit, 0);
     }
@@ -172,7 +183,14 @@ fn finish(args: &Args, printed: String) -> Result<Finding> {
 
 /// What goes out for a module of our own text; `None` where it has mistakes, which are on stderr then.
 fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
-    let Some(module) = sources::module(&args.file, program)? else { return Ok(None) };
+    let Some(mut module) = sources::module(&args.file, program)? else { return Ok(None) };
+    if let Some(counts) = &options.counts {
+        let name = |block: BlockId| format!("b{}", block.0);
+        let functions = module.module.functions.iter();
+        let known: Vec<_> = functions.map(|f| (f.name.clone(), f.layout.iter().map(|b| name(*b)).collect())).collect();
+        counts.check(&known)?;
+        module.module.functions.iter_mut().for_each(|f| counts.note(f, name));
+    }
     let originals = &module.module.functions;
     let chosen = match &args.function {
         None => None,
@@ -195,6 +213,11 @@ fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Mad
 /// What goes out for a CLIF file; `None` where it has mistakes, which are on stderr then.
 fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
     let Some(file) = sources::clif(&args.file)? else { return Ok(None) };
+    if let Some(counts) = &options.counts {
+        let blocks = |f: &FileFunction| f.func.layout.blocks().map(|b| b.to_string()).collect();
+        let known: Vec<_> = file.functions.iter().map(|f| (f.name(), blocks(f))).collect();
+        counts.check(&known)?;
+    }
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let chosen = match &args.function {
         None => None,
@@ -217,6 +240,9 @@ fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
 
 /// What goes out for a file of LLVM IR; `None` where it has mistakes, which are on stderr then.
 fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
+    if args.block_counts.is_some() {
+        bail!("--block-counts is for CLIF and for Rewright's own text; {} is LLVM IR", args.file.display());
+    }
     let Some(file) = sources::llvm(&args.file)? else { return Ok(None) };
     let llvm = LlvmOptimiser::new(program);
     let chosen = match &args.function {
