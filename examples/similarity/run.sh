@@ -10,11 +10,10 @@ compiled pack.rw -lopenblas -lm
 export OPENBLAS_NUM_THREADS=1
 for kind in plain ruled; do "$out/$kind" >"$out/$kind.sums"; done
 cmp "$out/plain.sums" "$out/ruled.sums" || fail "the sums differ"
-calls() { objdump -dr "$out/$1.o" | grep -cE "$2" || true; }
-echo "calls of the BLAS: $(calls plain cblas_) without rules, $(calls ruled cblas_) with them"
+echo "calls of the BLAS: $(calls plain "cblas_.*") without rules, $(calls ruled "cblas_.*") with them"
 [ "$(calls ruled cblas_dnrm2)" = 0 ] || fail "norms are products"
-[ "$(calls ruled cblas_)" -lt "$(calls plain cblas_)" ] || fail "products are shared"
+[ "$(calls ruled "cblas_.*")" -lt "$(calls plain "cblas_.*")" ] || fail "products are shared"
 
 echo "== Gain"
-gain 0.9
+gain
 echo "story: as claimed"
