@@ -1,7 +1,8 @@
 //! Parts of terms: their low bits, and those few bits of a variable by whose values a question may be divided.
 //!
-//! The low bits of a sum depend on those of its summands alone. So what matters of a shift's amount is a variable of a
-//! few bits, however wide the amount is, and a question about shifts is the same for all types of amounts.
+//! The low bits of a sum depend on those of its summands alone, and those of a choice on those of what there is to
+//! choose from. So what matters of a shift's amount is a variable of a few bits, however wide the amount is, and a
+//! question about shifts is the same for all types of amounts. Where an amount is chosen, it is divided by who is.
 
 use super::{Expr, Format, Script, Sort};
 
@@ -36,6 +37,13 @@ impl Script {
         if let Some((symbol, operands)) = self.modular(x) {
             let operands: Vec<Expr> = operands.into_iter().map(|e| self.low(e, width)).collect();
             return self.apply(symbol, &operands, Sort::Bits(width));
+        }
+        if let Some([condition, one, other]) = self.choice(x) {
+            let (one, other) = (self.low(one, width), self.low(other, width));
+            let (yes, no) = (self.bits(1, 1), self.bits(1, 0));
+            let chosen = self.choose(condition, yes, no);
+            self.chosen.push(chosen);
+            return self.choose(condition, one, other);
         }
         if self.nodes[x.id as usize].declaration.is_none() {
             return self.resize(x, width);
@@ -74,6 +82,14 @@ impl Script {
         Some((symbol, node.children.iter().map(|id| Expr { id: *id, sort: x.sort }).collect()))
     }
 
+    /// The condition of a choice, and what it chooses from.
+    fn choice(&self, x: Expr) -> Option<[Expr; 3]> {
+        let node = &self.nodes[x.id as usize];
+        let &[condition, one, other] = node.children.as_slice() else { return None };
+        let term = |id| Expr { id, sort: self.nodes[id as usize].sort };
+        node.definition.as_ref()?.starts_with("(ite ").then(|| [condition, one, other].map(term))
+    }
+
     /// What `x & mask` is where the mask keeps low bits: those, with zeros in front.
     pub(in crate::verify) fn masked(&mut self, x: Expr, mask: Expr) -> Option<Expr> {
         let mask = self.constant(mask)?;
@@ -96,11 +112,12 @@ impl Script {
         }
     }
 
-    /// Of the variables that a question declares, a few bits on which much depends: an amount, else an exponent.
+    /// A few bits on which much depends: which amount is chosen, else, of the variables that a question declares, an
+    /// amount, else an exponent.
     pub(in crate::verify) fn part(&self, declared: &[String]) -> Option<Expr> {
         let is_declared = |e: Expr| declared.iter().any(|name| name == self.name(e));
         let amounts = self.lows.iter().map(|low| low.bits).filter(|bits| is_declared(*bits));
         let exponents = self.exponents.iter().filter(|(of, _)| is_declared(*of)).map(|(_, exponent)| *exponent);
-        amounts.chain(exponents).find(|part| part.width() <= MOST_PARTS)
+        self.chosen.iter().copied().chain(amounts).chain(exponents).find(|part| part.width() <= MOST_PARTS)
     }
 }
