@@ -4,7 +4,7 @@
 //! dominates ([`facts`]). That a fact decides a later test may be a matter of rules: `x < y` implies `x <= y` because
 //! both of them together are the first. So for each test of a comparison behind a branch on one with an operand in
 //! common, and for each such comparison that is computed there, their conjunction goes into the e-graph, where nobody
-//! demands it; [`super::changes`] looks whether it became 0, or the fact itself.
+//! demands it; [`super::changes()`] looks whether it became 0, or the fact itself.
 //!
 //! **Invariant**: the number of conjunctions is linear in the number of tests.
 
