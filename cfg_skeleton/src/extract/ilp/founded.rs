@@ -17,10 +17,8 @@
 //! | `rover/box_filter_4` | 48.5 % | optimal in 0.6 s | |
 //! | `diospyros/vector_matrix_multiply_2x3_3x3` | 33.5 % | optimal in 0.5 s | |
 //! | `herbie/3120` | 20.3 % | optimal in 5 to 7 s | |
-//! | `herbie/6712` | 15.3 % | 5.6 to 6.9 % | 2.8 % |
-//! | `rover/fir_8_tap_8` | 76.8 % | 20.1 % | 18.3 % |
-//!
-//! The last column was read before slack cuts were taken out ([`super::pool`]).
+//! | `herbie/6712` | 15.3 % | 5.6 to 6.9 % | 1.4 % |
+//! | `rover/fir_8_tap_8` | 76.8 % | 20.1 % | 15.8 % |
 //!
 //! To find the best `S` is as hard as extraction. Here each node is given one child that it leads to: for each `E` the
 //! one by which a random walk along the solution comes to `E` most likely. Then nodes are arcs, and `S` is the side of
