@@ -263,11 +263,7 @@ impl Optimiser {
         results.sort_by_key(|(index, _)| *index);
         let mut whole = Batch::default();
         for (_, batch) in results {
-            whole.outcomes.extend(batch.outcomes);
-            whole.phases.add(&batch.phases);
-            for (rule, report) in batch.rules {
-                whole.rules.entry(rule).or_default().add(report);
-            }
+            whole.add(batch);
         }
         whole
     }

@@ -22,7 +22,7 @@
 //! first of them decides. A header that tests before the loop's body runs once more than the body; the body counts.
 
 use super::cfg::MAX_EXECUTIONS;
-use super::{BlockId, Cfg, EdgeArg, Function, InstId, InstKind, Loop, LoopId, Terminator, Value};
+use super::{BlockId, Cfg, Definition, EdgeArg, Function, InstKind, Loop, LoopId, Terminator, Value, definitions};
 use rewright_typeprop::{Model, Universe};
 
 /// Notes trip counts at the headers of loops, as far as they are found and not known yet.
@@ -39,14 +39,6 @@ pub fn note_trips(function: &mut Function, universe: &Universe) {
         let known = &mut function.blocks[header.index()].counts.trips;
         *known = known.or(trips);
     }
-}
-
-/// Where a value is defined.
-#[derive(Clone, Copy)]
-pub(super) struct Definition {
-    pub(super) block: BlockId,
-    /// None for a parameter.
-    inst: Option<InstId>,
 }
 
 /// What counting says of a function's loops.
@@ -82,21 +74,6 @@ impl ExitTest {
         let reached = (0..MAX_EXECUTIONS).find(|i| self.relation.holds(counter(*i) ^ self.flip, bound));
         Some(reached.unwrap_or(MAX_EXECUTIONS))
     }
-}
-
-fn definitions(function: &Function) -> Vec<Option<Definition>> {
-    let mut definition = vec![None; function.values.len()];
-    for b in &function.layout {
-        for p in &function.block(*b).params {
-            definition[p.index()] = Some(Definition { block: *b, inst: None });
-        }
-        for id in &function.block(*b).insts {
-            for r in &function.inst(*id).results {
-                definition[r.index()] = Some(Definition { block: *b, inst: Some(*id) });
-            }
-        }
-    }
-    definition
 }
 
 impl<'a> CountedLoops<'a> {
@@ -181,11 +158,11 @@ impl<'a> CountedLoops<'a> {
     }
 
     fn is_defined_in(&self, id: LoopId, v: Value) -> bool {
-        self.definition[v.index()].is_none_or(|d| self.cfg.loop_contains(id, d.block))
+        self.definition[v.index()].is_none_or(|d| self.cfg.loop_contains(id, d.block()))
     }
 
     fn constant(&self, v: Value) -> Option<i64> {
-        match self.function.inst(self.definition[v.index()]?.inst?).kind {
+        match self.function.inst(self.definition[v.index()]?.inst()?).kind {
             InstKind::Const(n) => Some(n),
             _ => None,
         }
@@ -193,7 +170,7 @@ impl<'a> CountedLoops<'a> {
 
     /// A binary operation with a model.
     fn operation(&self, v: Value) -> Option<(Model, [Value; 2])> {
-        let inst = self.function.inst(self.definition[v.index()]?.inst?);
+        let inst = self.function.inst(self.definition[v.index()]?.inst()?);
         let InstKind::Op { op, .. } = &inst.kind else { return None };
         Some((self.universe.ops.get(*op).model?, inst.args.as_slice().try_into().ok()?))
     }

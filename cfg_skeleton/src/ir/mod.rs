@@ -10,6 +10,7 @@ pub mod calls;
 pub mod cfg;
 pub mod cleanup;
 pub mod counted;
+mod definitions;
 mod dominance;
 pub(crate) mod frontier;
 pub mod infer;
@@ -22,6 +23,7 @@ pub mod text;
 pub mod verify;
 
 pub use cfg::{Cfg, Loop, LoopId};
+pub use definitions::{Definition, definitions};
 
 use rewright_typeprop::{OpId, Ty};
 use smallvec::SmallVec;

@@ -6,7 +6,6 @@
 
 use super::{Finding, out, packs, sources};
 use anyhow::{Context, Result};
-use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,12 +23,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
-    let loaded = packs::load(&sources::packs(&args.paths)?)?;
-    let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
-    packs::print(&loaded.sources, &errors);
-    if !errors.is_empty() {
-        return Ok(Finding::Found);
-    }
+    let Some(loaded) = packs::sound(&sources::packs(&args.paths)?)? else { return Ok(Finding::Found) };
     let evidence = super::verify::evidence(&args.paths)?;
     std::fs::create_dir_all(&args.output).with_context(|| format!("cannot make {}", args.output.display()))?;
     let book = Book { program: &loaded.program, instances: TypeInstances::new(&loaded.program), evidence };

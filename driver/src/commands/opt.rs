@@ -153,9 +153,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let Some(units) = units(&args.file, program, args.function.as_deref())? else { return Ok(Finding::Found) };
         return finish(&args, emit::functions(&units.optimiser, units.functions, &units.universe, &options, what)?);
     }
-    let Some(made) = make(&args, program.clone(), &options)? else { return Ok(Finding::Found) };
+    let again = args.bisect_limit.filter(|limit| *limit > 0).map(|limit| (limit, program.clone()));
+    let Some(made) = make(&args, program, &options)? else { return Ok(Finding::Found) };
     report(&args, &made);
-    if let Some(limit @ 1..) = args.bisect_limit {
+    if let Some((limit, program)) = again {
         options.budget.matches = limit - 1;
         let Some(before) = make(&args, program, &options)? else { return Ok(Finding::Found) };
         last_matches(limit, &before, &made);
@@ -206,8 +207,7 @@ fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Mad
         Emit::Clif => module.compile(&outcome)?.text,
         _ => outcome.print(),
     };
-    let program = module.optimiser.program().clone();
-    Ok(Some(Made { printed, program, functions, phases: outcome.phases, rules: outcome.rules }))
+    Ok(Some(Made { printed, optimiser: module.optimiser, functions, phases: outcome.phases, rules: outcome.rules }))
 }
 
 /// What goes out for a CLIF file; `None` where it has mistakes, which are on stderr then.
@@ -234,8 +234,7 @@ fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
             write(&file, &replaced)
         }
     };
-    let program = clif.optimiser.program().clone();
-    Ok(Some(Made { printed, program, functions, phases: outcome.phases, rules: outcome.rules }))
+    Ok(Some(Made { printed, optimiser: clif.optimiser, functions, phases: outcome.phases, rules: outcome.rules }))
 }
 
 /// What goes out for a file of LLVM IR; `None` where it has mistakes, which are on stderr then.
@@ -255,7 +254,6 @@ fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
         Emit::Ir => emit::ir(&outcome.universe, &outcome.functions),
         _ => outcome.text,
     };
-    let program = llvm.optimiser.program().clone();
     let (functions, phases, rules) = (outcome.functions, outcome.phases, outcome.rules);
-    Ok(Some(Made { printed, program, functions, phases, rules }))
+    Ok(Some(Made { printed, optimiser: llvm.optimiser, functions, phases, rules }))
 }

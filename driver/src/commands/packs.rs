@@ -23,10 +23,7 @@ impl Rules {
 
     /// The program that the packs make; `None` where they have mistakes, which are on stderr then.
     pub(super) fn load(&self) -> Result<Option<Program>> {
-        let packs = load(&self.rules)?;
-        let errors: Vec<_> = packs.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
-        print(&packs.sources, &errors);
-        errors.is_empty().then(|| linked(packs.program)).transpose()
+        sound(&self.rules)?.map(|packs| linked(packs.program)).transpose()
     }
 }
 
@@ -41,6 +38,14 @@ pub(super) fn linked(mut program: Program) -> Result<Program> {
 pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
     let roots = roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))?;
     Ok(packs::load(roots))
+}
+
+/// The same where they have no mistakes; else these are on stderr.
+pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
+    let packs = load(roots)?;
+    let errors: Vec<_> = packs.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
+    print(&packs.sources, &errors);
+    Ok(errors.is_empty().then_some(packs))
 }
 
 /// The rules that one name in a pack stands for, given whole or by its end.

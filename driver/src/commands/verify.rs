@@ -101,12 +101,8 @@ impl Display for Slice {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let paths = sources::packs(&args.paths)?;
-    let crate::packs::Packs { program, sources: files, diagnostics, roots } = packs::load(&paths)?;
-    let errors: Vec<_> = diagnostics.into_iter().filter(|d| d.severity == Severity::Error).collect();
-    if !errors.is_empty() {
-        packs::print(&files, &errors);
-        return Ok(Finding::Found);
-    }
+    let Some(loaded) = packs::sound(&paths)? else { return Ok(Finding::Found) };
+    let crate::packs::Packs { program, sources: files, roots, .. } = loaded;
     let program = packs::linked(program)?;
     // What is only imported has been verified by its own author.
     let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));

@@ -214,6 +214,18 @@ impl<'a> Exporter<'a> {
         self.lines.push(format!("  {text}{metadata}\n"));
     }
 
+    /// What an instruction is written as, under the name of its result if it has one.
+    fn statement(&mut self, inst: &Inst, text: &str, metadata: &str) -> Result<(), ExportError> {
+        match inst.results.first() {
+            Some(result) => {
+                let name = self.raw(*result)?;
+                self.line(&format!("{name} = {text}"), metadata);
+            }
+            None => self.line(text, metadata),
+        }
+        Ok(())
+    }
+
     fn temporary(&mut self) -> String {
         self.temporaries += 1;
         format!("%{}.t{}", self.prefix, self.temporaries)

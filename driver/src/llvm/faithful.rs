@@ -30,37 +30,12 @@ mod causes;
 
 use super::names::Names;
 use rewright_cfg_skeleton::ir::{
-    BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, Terminator, Value,
+    BlockId, Cfg, Definition, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, Terminator, Value, definitions,
 };
 use rewright_typeprop::{OpId, Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
-
-/// Where a value of a function comes from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Definition {
-    /// A parameter of this block.
-    Param(BlockId, usize),
-    /// A result of this instruction.
-    Result(BlockId, InstId, usize),
-}
-
-/// By value: its definition; `None` for values that nothing in the layout defines.
-pub fn definitions(function: &Function) -> Vec<Option<Definition>> {
-    let mut found = vec![None; function.values.len()];
-    for b in &function.layout {
-        for (i, p) in function.block(*b).params.iter().enumerate() {
-            found[p.index()] = Some(Definition::Param(*b, i));
-        }
-        for id in &function.block(*b).insts {
-            for (i, r) in function.inst(*id).results.iter().enumerate() {
-                found[r.index()] = Some(Definition::Result(*b, *id, i));
-            }
-        }
-    }
-    found
-}
 
 /// An original function, with values that are the same made one.
 pub struct Original<'a> {

@@ -142,24 +142,19 @@ impl LlvmOptimiser {
         universe: &Universe,
         options: &Options,
     ) -> Batch {
-        let mut whole = Batch::default();
-        let mut outcomes: Vec<Option<Outcome>> = vec![None; functions.len()];
-        for known in [false, true] {
-            let own: Vec<usize> = (0..functions.len()).filter(|i| more_is_known[*i] == known).collect();
-            let method = match options.method {
-                Method::Greedy if known => Method::Auto,
-                method => method,
-            };
-            let batch: Vec<Function> = own.iter().map(|i| functions[*i].clone()).collect();
-            let done = self.optimiser.optimise(&batch, universe, &Options { method, ..options.clone() });
-            own.into_iter().zip(done.outcomes).for_each(|(i, outcome)| outcomes[i] = Some(outcome));
-            whole.phases.add(&done.phases);
-            for (rule, report) in done.rules {
-                whole.rules.entry(rule).or_default().add(report);
-            }
+        if options.method != Method::Greedy || !more_is_known.contains(&true) {
+            return self.optimiser.optimise(functions, universe, options);
         }
-        whole.outcomes = outcomes.into_iter().map(|o| o.expect("each function is in one of two batches")).collect();
-        whole
+        let (mut whole, mut order) = (Batch::default(), vec![]);
+        for (known, method) in [(false, Method::Greedy), (true, Method::Auto)] {
+            let own: Vec<usize> = (0..functions.len()).filter(|i| more_is_known[*i] == known).collect();
+            let batch: Vec<Function> = own.iter().map(|i| functions[*i].clone()).collect();
+            whole.add(self.optimiser.optimise(&batch, universe, &Options { method, ..options.clone() }));
+            order.extend(own);
+        }
+        let mut outcomes: Vec<(usize, Outcome)> = order.into_iter().zip(whole.outcomes).collect();
+        outcomes.sort_by_key(|(i, _)| *i);
+        Batch { outcomes: outcomes.into_iter().map(|(_, outcome)| outcome).collect(), ..whole }
     }
 
     /// Takes back what would have become as cheap without rules.

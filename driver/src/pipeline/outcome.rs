@@ -84,3 +84,14 @@ pub struct Batch {
     /// Matches and time per rule, by rule number.
     pub rules: BTreeMap<u32, RuleReport>,
 }
+
+impl Batch {
+    /// The functions of another batch behind these.
+    pub(crate) fn add(&mut self, other: Batch) {
+        self.outcomes.extend(other.outcomes);
+        self.phases.add(&other.phases);
+        for (rule, report) in other.rules {
+            self.rules.entry(rule).or_default().add(report);
+        }
+    }
+}

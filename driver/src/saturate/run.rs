@@ -14,20 +14,13 @@ pub(super) fn members(program: &EgglogProgram) -> Vec<Vec<usize>> {
     for (index, rule) in program.rules.iter().enumerate() {
         own[rule.ruleset].push(index);
     }
-    let laws: Vec<usize> = laws(program).into_iter().flat_map(|ruleset| own[ruleset].clone()).collect();
+    let laws: Vec<usize> = program.laws().into_iter().flat_map(|ruleset| own[ruleset].clone()).collect();
     for (ruleset, rules) in program.rulesets.iter().zip(&mut own) {
         if ruleset.combined.is_some() {
             rules.extend(&laws);
         }
     }
     own
-}
-
-/// Rulesets that run beside every other.
-fn laws(program: &EgglogProgram) -> Vec<usize> {
-    let asked_for =
-        |i: &usize| program.ruleset_index.values().flatten().chain(&program.generations).any(|own| own == i);
-    (0..program.rulesets.len()).filter(|i| !asked_for(i)).collect()
 }
 
 /// What a run may do.
@@ -134,7 +127,7 @@ impl Runner<'_, '_> {
 
     /// Laws run beside every ruleset; where no ruleset can do anything, they run alone.
     fn laws(&mut self) -> Result<(), EngineError> {
-        for ruleset in laws(self.batch.program) {
+        for ruleset in self.batch.program.laws() {
             for _ in 0..self.budget.rounds {
                 if !self.step(ruleset, None)? {
                     break;

@@ -94,6 +94,14 @@ pub struct EgglogProgram {
     pub skipped: Vec<Skipped>,
 }
 
+impl EgglogProgram {
+    /// Rulesets that run beside every other: those of the laws.
+    pub fn laws(&self) -> Vec<usize> {
+        let asked_for = |i: &usize| self.ruleset_index.values().flatten().chain(&self.generations).any(|own| own == i);
+        (0..self.rulesets.len()).filter(|i| !asked_for(i)).collect()
+    }
+}
+
 /// Sort of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sort {

@@ -47,16 +47,10 @@ fn write_all(program: &EgglogProgram, options: PrintOptions, out: &mut String) -
     for ruleset in &program.rulesets {
         writeln!(out, "(ruleset {})", ruleset.name)?;
     }
-    let everywhere: Vec<&str> = program
-        .rulesets
-        .iter()
-        .enumerate()
-        .filter(|(i, _)| !program.ruleset_index.values().flatten().chain(&program.generations).any(|own| own == i))
-        .map(|(_, ruleset)| ruleset.name.as_str())
-        .collect();
+    let laws: Vec<&str> = program.laws().into_iter().map(|i| program.rulesets[i].name.as_str()).collect();
     for ruleset in &program.rulesets {
         if let Some(combined) = &ruleset.combined {
-            writeln!(out, "(unstable-combined-ruleset {combined} {} {})", ruleset.name, everywhere.join(" "))?;
+            writeln!(out, "(unstable-combined-ruleset {combined} {} {})", ruleset.name, laws.join(" "))?;
         }
     }
     for (index, rule) in program.rules.iter().enumerate() {

@@ -112,7 +112,7 @@ impl<'g> Founded<'g> {
         Founded { graph, order, place, users, next: 0 }
     }
 
-    /// Violated cuts, the most violated first. `wide`: from other classes than the roots, too.
+    /// Violated cuts. `wide`: from other classes than the roots, too.
     pub(super) fn violated(&mut self, program: &Program, values: &[f64], wide: bool) -> Vec<Cut> {
         let size = self.graph.classes.len();
         let mut solution = Values { program, values, had: vec![0.0; size] };
@@ -148,9 +148,7 @@ impl<'g> Founded<'g> {
                 }
             }
         }
-        let mut cuts: Vec<Cut> = found.into_values().collect();
-        cuts.sort_by(|a, b| b.violation.total_cmp(&a.violation).then(a.set.len().cmp(&b.set.len())));
-        cuts
+        found.into_values().collect()
     }
 
     /// By class and node, the child that leads to the target, and by class how likely it is to come there.

@@ -9,7 +9,8 @@
 //! ```
 //!
 //! (2) is summed over the nodes of a class, which is tighter than a row per node. The sum in (3) gets a column of its
-//! own where many classes share it. It holds for sets that are no cycles as well ([`super::founded`]). `a` and that follow from `x` and need not be declared integer.
+//! own where many classes share it. It holds for sets that are no cycles as well ([`super::founded`]). `a` and that
+//! follow from `x` and need not be declared integer.
 
 use crate::extract::graph::{Class, Graph};
 use std::collections::BTreeSet;
@@ -107,21 +108,18 @@ impl Program {
             sum.push((column, 1.0));
         }
         for class in set {
-            let mut terms = sum.clone();
-            let low = match self.a[class.index()] {
-                Some(a) => {
-                    terms.push((a, -1.0));
-                    0.0
-                }
-                None => 1.0,
-            };
-            self.model.rows.push(Row { low, high: f64::INFINITY, terms });
+            let row = self.holding(sum.clone(), *class);
+            self.model.rows.push(row);
         }
     }
 
     /// The row (3) for one set of classes, sorted, and one class of it.
     pub(crate) fn founded(&self, graph: &Graph, set: &[Class], class: Class) -> Row {
-        let mut terms = self.leaving(graph, set);
+        self.holding(self.leaving(graph, set), class)
+    }
+
+    /// The row that a sum is at least what is had of a class.
+    fn holding(&self, mut terms: Vec<(usize, f64)>, class: Class) -> Row {
         let low = match self.a[class.index()] {
             Some(a) => {
                 terms.push((a, -1.0));

@@ -9,7 +9,8 @@
 //!    ([`CountedLoops::ends`]).
 
 use super::is_droppable;
-use crate::ir::counted::{CountedLoops, Definition};
+use crate::ir::Definition;
+use crate::ir::counted::CountedLoops;
 use crate::ir::{BlockId, Cfg, EdgeArg, Function, LoopId, Terminator, Value};
 use rewright_typeprop::Universe;
 
@@ -54,7 +55,7 @@ fn redirect(
     header: BlockId,
 ) -> bool {
     let inside = |arg: &EdgeArg| match arg {
-        EdgeArg::Value(v) => definition[v.index()].is_none_or(|d| cfg.loop_contains(id, d.block)),
+        EdgeArg::Value(v) => definition[v.index()].is_none_or(|d| cfg.loop_contains(id, d.block())),
         EdgeArg::Terminator(_) => true,
     };
     let exits = cfg.loop_exits(function, id);
@@ -105,7 +106,7 @@ impl Analysis<'_> {
         let mut escapes = vec![false; self.cfg.loop_count()];
         let mut visit = |value: Value, at: BlockId| {
             let Some(home) = self.counted.definition(value) else { return };
-            for l in self.cfg.loops_around(home.block) {
+            for l in self.cfg.loops_around(home.block()) {
                 if self.cfg.loop_contains(l, at) {
                     break;
                 }

@@ -2,10 +2,9 @@
 
 use super::super::{Format, out};
 use super::Args;
-use crate::pipeline::{Fate, FunctionOutcome, Phase, Phases, Relaxed};
+use crate::pipeline::{Fate, FunctionOutcome, Optimiser, Phase, Phases, Relaxed};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::select::{Status, cost::reported};
-use rewright_dsl::program::Program;
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -14,7 +13,7 @@ pub(super) struct Made {
     /// What goes out.
     pub(super) printed: String,
     /// The rules.
-    pub(super) program: Program,
+    pub(super) optimiser: Optimiser,
     /// Those that were asked for.
     pub(super) functions: Vec<FunctionOutcome>,
     /// Time by phase.
@@ -29,11 +28,12 @@ pub(super) fn last_matches(limit: u64, before: &Made, made: &Made) {
         .rules
         .iter()
         .filter(|(rule, report)| report.matches > before.rules.get(rule).map_or(0, |report| report.matches));
+    let program = made.optimiser.program();
     let mut any = false;
     // One for each time that the function was built: skeleton changes start anew.
     for (rule, _) in more {
-        let rule = &made.program.rules[*rule as usize];
-        let place = made.program.sources.place(rule.span);
+        let rule = &program.rules[*rule as usize];
+        let place = program.sources.place(rule.span);
         out::note(&format!("match {limit} is of {} ({}:{})", rule.name, place.file, place.line));
         any = true;
     }
@@ -54,10 +54,10 @@ pub(super) fn report(args: &Args, file: &Made) {
     if !args.stats && !args.remarks {
         return;
     }
-    let rule = |r: &u32| file.program.rules[*r as usize].name.clone();
+    let rule = |r: &u32| file.optimiser.program().rules[*r as usize].name.clone();
     // The pack and the line of a rule.
     let place = |r: &u32| {
-        let program = &file.program;
+        let program = file.optimiser.program();
         let place = program.sources.place(program.rules[*r as usize].span);
         (place.file, place.line)
     };
@@ -120,7 +120,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                 out::note(&format!("  {}", rule(r)));
             }
             for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
-                let because = file.program.rules[relaxed.rule as usize].relaxation.as_ref();
+                let because = file.optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();
                 let because = because.map_or("", |relaxation| &relaxation.because);
                 let (name, (file, line)) = (rule(&relaxed.rule), place(&relaxed.rule));
                 let which = match relaxed.calls {

@@ -25,14 +25,7 @@ impl<'a> Exporter<'a> {
             Some(whole) => (self.again(inst, whole)?, metadata_text(whole.metadata.iter())),
             None => (self.anew(inst, op, targs, &function)?, self.location(inst)),
         };
-        match inst.results.first() {
-            Some(result) => {
-                let name = self.raw(*result)?;
-                self.line(&format!("{name} = {text}"), &metadata);
-            }
-            None => self.line(&text, &metadata),
-        }
-        Ok(())
+        self.statement(inst, &text, &metadata)
     }
 
     /// The call of the original that this is, where it differs at most in values that have names there.

@@ -2,10 +2,9 @@
 
 use super::{ExportError, Exporter, metadata_text};
 use crate::llvm::body::{Instruction, Shape};
-use crate::llvm::faithful::Definition;
 use crate::llvm::names::Written;
 use crate::llvm::types::Type;
-use rewright_cfg_skeleton::ir::{Access, Inst, InstKind};
+use rewright_cfg_skeleton::ir::{Access, Definition, Inst, InstKind};
 use rewright_typeprop::OpId;
 
 /// Metadata that says something of the value that is read.

@@ -279,14 +279,7 @@ impl Exporter<'_> {
             true => self.location(inst),
             false => metadata_text(whole.metadata.iter()),
         };
-        match inst.results.first() {
-            Some(result) => {
-                let name = self.raw(*result)?;
-                self.line(&format!("{name} = {text}"), &metadata);
-            }
-            None => self.line(&text, &metadata),
-        }
-        Ok(())
+        self.statement(inst, &text, &metadata)
     }
 }
 

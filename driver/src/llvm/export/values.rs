@@ -3,10 +3,9 @@
 
 use super::{ExportError, Exporter};
 use crate::llvm::constants;
-use crate::llvm::faithful::Definition;
 use crate::llvm::names::{Written, keeps_truth};
 use crate::llvm::types::Type;
-use rewright_cfg_skeleton::ir::{Cfg, EdgeArg, Function, Inst, InstKind, OpaqueEffects, Value};
+use rewright_cfg_skeleton::ir::{Cfg, Definition, EdgeArg, Function, Inst, InstKind, OpaqueEffects, Value};
 use rewright_typeprop::Ty;
 
 const TRUTH: Type = Type::Int(1);

@@ -3,9 +3,9 @@
 //! Each use of a value that is `undef` may see another one, so a plain value uses each of its causes once: then what
 //! its uses see, all uses in the original may have seen.
 
-use super::{Definition, Faithful, is_function_of_operands};
+use super::{Faithful, is_function_of_operands};
 use crate::llvm::names::Poison;
-use rewright_cfg_skeleton::ir::{Inst, InstKind, Value};
+use rewright_cfg_skeleton::ir::{Definition, Inst, InstKind, Value};
 use smallvec::SmallVec;
 
 /// How many values are looked at for one answer; beyond, a value is made total.

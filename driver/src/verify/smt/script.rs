@@ -98,8 +98,8 @@ pub(in crate::verify) struct Script {
     pub(super) reads: Vec<Read>,
     /// Variables that stand for the low bits of others.
     lows: Vec<Low>,
-    /// Bits that say which of two amounts is chosen.
-    chosen: Vec<Expr>,
+    /// The bit that says which of two amounts is chosen.
+    chosen: Option<Expr>,
     /// The few bits that say which float a variable may be: its exponent.
     exponents: Vec<(Expr, Expr)>,
     /// Shifts left are to be written as products.
@@ -136,7 +136,7 @@ impl Script {
             writes: FxHashMap::default(),
             reads: vec![],
             lows: vec![],
-            chosen: vec![],
+            chosen: None,
             exponents: vec![],
             products: false,
         };

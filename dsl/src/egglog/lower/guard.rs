@@ -14,11 +14,7 @@ impl Lower<'_, '_> {
             }
             Guard::Class { same, left, right } => {
                 let (left, right) = (self.pattern(left)?, self.pattern(right)?);
-                self.body.push(if *same {
-                    Atom::Equal(left, right)
-                } else {
-                    Atom::Holds(Expr::Call("!=".into(), vec![left, right]))
-                });
+                self.body.push(compared(*same, left, right));
             }
             Guard::Is(term, ty) => {
                 if let Term::Var(var) = term
@@ -36,15 +32,11 @@ impl Lower<'_, '_> {
             }
             Guard::Holds(term) => {
                 let value = self.computed(term)?;
-                self.body.push(Atom::Holds(Expr::Call("!=".into(), vec![value, Expr::Int(0)])));
+                self.body.push(compared(false, value, Expr::Int(0)));
             }
             Guard::Compare { equal, left, right } => {
                 let (left, right) = (self.computed(left)?, self.computed(right)?);
-                self.body.push(if *equal {
-                    Atom::Equal(left, right)
-                } else {
-                    Atom::Holds(Expr::Call("!=".into(), vec![left, right]))
-                });
+                self.body.push(compared(*equal, left, right));
             }
             Guard::Not(_) | Guard::Or(..) => {
                 let truth = self.truth(guard)?;
@@ -101,5 +93,13 @@ impl Lower<'_, '_> {
                 Ok(Expr::Call(name, values))
             }
         }
+    }
+}
+
+/// That two are the same, or that they are not.
+fn compared(equal: bool, left: Expr, right: Expr) -> Atom {
+    match equal {
+        true => Atom::Equal(left, right),
+        false => Atom::Holds(Expr::Call("!=".into(), vec![left, right])),
     }
 }

@@ -42,7 +42,7 @@ impl Script {
             let (one, other) = (self.low(one, width), self.low(other, width));
             let (yes, no) = (self.bits(1, 1), self.bits(1, 0));
             let chosen = self.choose(condition, yes, no);
-            self.chosen.push(chosen);
+            self.chosen.get_or_insert(chosen);
             return self.choose(condition, one, other);
         }
         if self.nodes[x.id as usize].declaration.is_none() {
@@ -118,6 +118,6 @@ impl Script {
         let is_declared = |e: Expr| declared.iter().any(|name| name == self.name(e));
         let amounts = self.lows.iter().map(|low| low.bits).filter(|bits| is_declared(*bits));
         let exponents = self.exponents.iter().filter(|(of, _)| is_declared(*of)).map(|(_, exponent)| *exponent);
-        self.chosen.iter().copied().chain(amounts).chain(exponents).find(|part| part.width() <= MOST_PARTS)
+        self.chosen.into_iter().chain(amounts).chain(exponents).find(|part| part.width() <= MOST_PARTS)
     }
 }
