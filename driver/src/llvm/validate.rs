@@ -5,7 +5,7 @@
 //! only, and calls that may write are noted in order. So what is compared is the result, the memory, and what the
 //! outside was told.
 //!
-//! Not here: poison, which import knows no more (`driver/tests/refines.rs` has an interpreter that does); operations
+//! Not here: poison, which import knows no more (`driver/tests/refines/` has an interpreter that does); operations
 //! that only a pack declares, and memory that is neither a parameter's nor a global's nor on the stack. A run that meets
 //! them before is none; one that meets them after says nothing either.
 

@@ -3,16 +3,6 @@
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-pc-linux-gnu"
 
-; The two sums are one class, and each may be poison where the other is not.
-define i8 @sums(i8 %x, i8 %y, ptr %p) {
-  %a = add nsw i8 %x, 1
-  %b = add nsw i8 %a, %y
-  store i8 %b, ptr %p, align 1
-  %c = add nsw i8 %y, 1
-  %d = add nsw i8 %x, %c
-  ret i8 %d
-}
-
 ; A sum of which only one of two uses has flags.
 define i8 @half_flagged(i8 %x, i8 %y, ptr %p) {
   %a = add i8 %x, %y
@@ -20,24 +10,6 @@ define i8 @half_flagged(i8 %x, i8 %y, ptr %p) {
   %b = add nsw i8 %y, %x
   %c = mul i8 %b, 1
   ret i8 %c
-}
-
-; `and` is poison where the select is not.
-define i8 @select_zero(i1 %c, i8 %x) {
-  %a = add nsw i8 %x, 100
-  %s = select i1 %c, i8 %a, i8 0
-  %t = mul i8 %s, 1
-  ret i8 %t
-}
-
-; The same, and the mask beside it: they are one class.
-define i8 @mask(i1 %c, i8 %x, ptr %p) {
-  %a = add nsw i8 %x, 100
-  %m = sext i1 %c to i8
-  %b = and i8 %m, %a
-  store i8 %b, ptr %p, align 1
-  %s = select i1 %c, i8 %a, i8 0
-  ret i8 %s
 }
 
 define i1 @logical_and(i8 %x, i8 %y, ptr %p) {
@@ -101,21 +73,6 @@ more:
   br label %done
 done:
   %r = phi i8 [ %y, %entry ], [ %a, %then ], [ %d, %more ]
-  ret i8 %r
-}
-
-; The flagged sum of one arm is computed before, without flags.
-define i8 @hoisted(i8 %x, i8 %y, i1 %c) {
-entry:
-  %a = add i8 %x, %y
-  %k = mul i8 %a, 4
-  br i1 %c, label %then, label %done
-then:
-  %b = add nsw i8 %x, %y
-  %d = xor i8 %b, 0
-  br label %done
-done:
-  %r = phi i8 [ %k, %entry ], [ %d, %then ]
   ret i8 %r
 }
 

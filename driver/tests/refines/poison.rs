@@ -1,19 +1,10 @@
-//! What `rewright opt` makes of functions whose values may be poison, by LLVM's semantics: on every input, poison among
-//! them, each behaviour of what goes out is one of what came in, or better defined.
-//!
-//! A small interpreter of integers of up to 8 bits knows poison, what is undefined, and that `freeze` and each use of
+//! Functions of integers of up to 8 bits by LLVM's semantics: poison, what is undefined, and what `freeze` and each use of
 //! `undef` may choose; choices are tried out. It shares nothing with import and export but the reader of text.
-//! Functions are some that are written for this, and random ones.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-use rand::{Rng, SeedableRng};
 use rewright_driver::llvm::body::{self, Body, Instruction, Operand, Shape};
-use rewright_driver::llvm::module::{self, Definition, File};
+use rewright_driver::llvm::module::{Definition, File};
 use rewright_driver::llvm::types::Type;
 use std::collections::HashMap;
-use std::path::Path;
-use std::process::Command;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum V {
@@ -353,28 +344,35 @@ fn refines(new: End, old: End) -> bool {
     }
 }
 
-/// Values of a parameter: poison, edges, and some in between.
-fn inputs(ty: &Type) -> Vec<V> {
-    match ty {
-        Type::Ptr => vec![V::Ptr(1)],
-        ty => {
-            let edges = [0, 1, 2, 3, 7, 8, 27, 28, 29, 64, 126, 127, 128, 129, 155, 156, 157, 254, 255];
-            let mut found: Vec<V> = edges.iter().filter(|n| **n <= mask(width(ty))).map(|n| V::Int(*n)).collect();
-            found.extend([V::Poison, V::Undef]);
-            found
-        }
-    }
+/// Which values parameters have.
+#[derive(Clone, Copy)]
+pub(crate) enum Inputs {
+    /// Edges, and some in between.
+    Some,
+    /// All.
+    All,
+}
+
+/// Values of a parameter, poison and `undef` among them.
+fn inputs(ty: &Type, which: Inputs) -> Vec<V> {
+    let edges = [0, 1, 2, 3, 7, 8, 27, 28, 29, 64, 126, 127, 128, 129, 155, 156, 157, 254, 255];
+    let numbers: Vec<u64> = match (ty, which) {
+        (Type::Ptr, _) => return vec![V::Ptr(1)],
+        (ty, Inputs::Some) => edges.into_iter().filter(|n| *n <= mask(width(ty))).collect(),
+        (ty, Inputs::All) => (0..=mask(width(ty))).collect(),
+    };
+    numbers.into_iter().map(V::Int).chain([V::Poison, V::Undef]).collect()
 }
 
 /// What is wrong with `new` in the place of `old`.
-fn difference(old: (&File, &Definition), new: (&File, &Definition)) -> Option<String> {
+pub(crate) fn difference(old: (&File, &Definition), new: (&File, &Definition), which: Inputs) -> Option<String> {
     let (before, after) = (body::read(old.0, old.1).unwrap(), body::read(new.0, new.1).unwrap());
     let all = |bits: u32| (0..=mask(bits)).collect::<Vec<u64>>();
     let some = |bits: u32| [0, 1, 2, 100, 127, 128, 255].into_iter().filter(|n| *n <= mask(bits)).collect::<Vec<u64>>();
     let few = |bits: u32| if bits == 1 { vec![0, 1] } else { vec![1, 128] };
     let mut cases: Vec<Vec<V>> = vec![vec![]];
     for parameter in &old.1.parameters {
-        let values = inputs(&parameter.ty);
+        let values = inputs(&parameter.ty, which);
         cases = cases.iter().flat_map(|case| values.iter().map(move |v| [&case[..], &[*v]].concat())).collect();
     }
     for case in cases {
@@ -388,173 +386,4 @@ fn difference(old: (&File, &Definition), new: (&File, &Definition)) -> Option<St
         }
     }
     None
-}
-
-fn by_name<'a>(file: &'a File, name: &str) -> (&'a File, &'a Definition) {
-    (file, file.functions.iter().find(|f| f.name == name).unwrap())
-}
-
-#[test]
-fn what_goes_out_refines_what_came_in() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/llvm/refines");
-    let before = std::fs::read_to_string(folder.join("poison.ll")).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_rewright"))
-        .arg("opt")
-        .arg(folder.join("poison.ll"))
-        .arg("--rules")
-        .arg(folder.join("equal.rw"))
-        .arg("--stats")
-        .output()
-        .unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && !said.contains("failed"), "{said}");
-    let (old, new) = (module::read(before).unwrap(), module::read(String::from_utf8(output.stdout).unwrap()).unwrap());
-    for definition in &old.functions {
-        let name = &definition.name;
-        assert!(said.contains(&format!("{name}: optimised")), "{name} shows nothing: {said}");
-        let found = difference(by_name(&old, name), by_name(&new, name));
-        assert_eq!(found, None, "{name}:\n{}", new.text);
-    }
-}
-
-/// A random function of integers, with flags, in a diamond or in one block.
-fn random(rng: &mut impl Rng, name: &str) -> String {
-    let mut text = format!("define i8 @{name}(i8 %x, i8 %y, i1 %c, ptr %p) {{\nentry:\n");
-    let (mut words, mut truths) = (vec!["%x".to_string(), "%y".to_string()], vec!["%c".to_string()]);
-    let diamond = rng.random_bool(0.3);
-    let count = rng.random_range(3..8);
-    let mut outside = (words.clone(), truths.clone());
-    for n in 0..count {
-        if diamond && n == 1 {
-            outside = (words.clone(), truths.clone());
-            let condition = truths.last().unwrap();
-            text += &format!("  br i1 {condition}, label %then, label %done\nthen:\n");
-        }
-        let word = |rng: &mut _| word(rng, &words);
-        let truth = |rng: &mut _| truths[Rng::random_range(rng, 0..truths.len())].clone();
-        let (is_truth, what) = match rng.random_range(0..14) {
-            0..6 => {
-                let (opcode, flags) = BINARY[rng.random_range(0..BINARY.len())];
-                let flags = if rng.random_bool(0.5) { flags } else { "" };
-                (false, format!("{opcode} {flags} i8 {}, {}", word(rng), word(rng)))
-            }
-            6..8 => (
-                false,
-                format!("{} i8 {}, {}", SHIFTS[rng.random_range(0..SHIFTS.len())], word(rng), rng.random_range(0..8)),
-            ),
-            8..10 => {
-                let order =
-                    ["eq", "ne", "ult", "ule", "ugt", "uge", "slt", "sle", "sgt", "sge"][rng.random_range(0..10)];
-                (true, format!("icmp {order} i8 {}, {}", word(rng), word(rng)))
-            }
-            10..12 => (false, format!("select i1 {}, i8 {}, i8 {}", truth(rng), word(rng), word(rng))),
-            12 => (
-                true,
-                format!(
-                    "select i1 {}, i1 {}, i1 {}",
-                    truth(rng),
-                    truth(rng),
-                    ["true", "false"][rng.random_range(0..2)]
-                ),
-            ),
-            _ => (false, format!("{} i1 {} to i8", ["zext", "sext"][rng.random_range(0..2)], truth(rng))),
-        };
-        let name = format!("%v{n}");
-        text += &format!("  {name} = {what}\n");
-        if rng.random_bool(0.1) && !is_truth {
-            text += &format!("  store i8 {name}, ptr %p, align 1\n");
-        }
-        if is_truth { truths.push(name) } else { words.push(name) }
-    }
-    let last = words.last().unwrap();
-    if diamond {
-        let other = &outside.0[rng.random_range(0..outside.0.len())];
-        text += &format!(
-            "  br label %done\ndone:\n  %r = phi i8 [ {last}, %then ], [ {other}, %entry ]\n  ret i8 %r\n}}\n\n"
-        );
-    } else {
-        text += &format!("  ret i8 {last}\n}}\n\n");
-    }
-    text
-}
-
-/// A value that there is, late ones more often, or a constant.
-fn word(rng: &mut impl Rng, words: &[String]) -> String {
-    match rng.random_range(0..4) {
-        0 => [0, 1, 2, -1, 8, 127, -128][rng.random_range(0..7)].to_string(),
-        1 => words[rng.random_range(0..words.len())].clone(),
-        _ => words[rng.random_range(words.len() / 2..words.len())].clone(),
-    }
-}
-
-const BINARY: [(&str, &str); 7] =
-    [("add", "nsw"), ("add", "nuw"), ("sub", "nsw"), ("mul", "nsw"), ("and", ""), ("or", "disjoint"), ("xor", "")];
-const SHIFTS: [&str; 6] = ["shl", "shl nuw", "shl nsw", "lshr", "lshr exact", "ashr"];
-
-#[test]
-fn random_functions_refine_what_they_were() {
-    let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
-    let count = std::env::var("REFINES").ok().and_then(|s| s.parse().ok()).unwrap_or(60);
-    let header = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n\
-        target triple = \"x86_64-pc-linux-gnu\"\n\n";
-    let functions: String = (0..count).map(|n| random(&mut rng, &format!("f{n}"))).collect();
-    let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("random.ll");
-    std::fs::write(&path, format!("{header}{functions}")).unwrap();
-    let output = Command::new(env!("CARGO_BIN_EXE_rewright")).arg("opt").arg(&path).arg("--stats").output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success() && !said.contains("failed"), "{said}");
-    let (old, new) = (
-        module::read(std::fs::read_to_string(&path).unwrap()).unwrap(),
-        module::read(String::from_utf8(output.stdout).unwrap()).unwrap(),
-    );
-    let mut changed = 0;
-    for definition in &old.functions {
-        let name = &definition.name;
-        if !said.contains(&format!("{name}: optimised")) {
-            continue;
-        }
-        changed += 1;
-        let (before, after) = (by_name(&old, name), by_name(&new, name));
-        let found = difference(before, after);
-        assert_eq!(found, None, "seed {seed}, {name}:\n{}\n{}", body_text(&old.text, name), body_text(&new.text, name));
-    }
-    assert!(changed * 3 > count, "only {changed} of {count} have changed");
-}
-
-fn body_text<'t>(text: &'t str, name: &str) -> &'t str {
-    let start = text.find(&format!("{name}(")).unwrap();
-    &text[start..start + text[start..].find("\n}").unwrap()]
-}
-
-#[test]
-fn what_does_not_refine_is_found() {
-    let wrong = [
-        // The flags are those of the other sum.
-        ("%r = add i8 %x, 1", "%r = add nsw i8 %x, 1"),
-        (
-            "%a = add nsw i8 %x, 100\n  %r = select i1 %c, i8 %a, i8 0",
-            "%a = add nsw i8 %x, 100\n  %m = sext i1 %c to i8\n  %r = and i8 %m, %a",
-        ),
-        (
-            "%b = icmp slt i8 %x, 7\n  %s = select i1 %c, i1 %b, i1 false\n  %r = zext i1 %s to i8",
-            "%b = icmp slt i8 %x, 7\n  %s = and i1 %c, %b\n  %r = zext i1 %s to i8",
-        ),
-        ("%m = and i8 %y, 7\n  %r = shl i8 %x, %m", "%r = shl i8 %x, %y"),
-        // Each use of what is undefined may see another value: the sum of two is no double.
-        ("%r = mul i8 %x, 2", "%r = add i8 %x, %x"),
-        // Frozen twice, to different values.
-        ("%f = freeze i8 %x\n  %r = sub i8 %f, %f", "%f = freeze i8 %x\n  %g = freeze i8 %x\n  %r = sub i8 %f, %g"),
-        ("%r = select i1 %c, i8 %x, i8 %y", "br i1 %c, label %t, label %e\nt:\n  ret i8 %x\ne:\n  %r = add i8 %y, 0"),
-        ("%r = add i8 %x, 0", "store i8 %x, ptr %p, align 1\n  %r = add i8 %x, 0"),
-    ];
-    let file = |text: &str| {
-        module::read(format!("define i8 @f(i1 %c, i8 %x, i8 %y, ptr %p) {{\ns:\n  {text}\n  ret i8 %r\n}}\n")).unwrap()
-    };
-    for (old, new) in wrong {
-        let (old, new) = (file(old), file(new));
-        assert!(difference(by_name(&old, "@f"), by_name(&new, "@f")).is_some(), "{}", new.text);
-        assert_eq!(difference(by_name(&old, "@f"), by_name(&old, "@f")), None, "{}", old.text);
-    }
 }
