@@ -16,7 +16,7 @@ fail() { echo "story: $*" >&2; exit 1; }
 # library SOURCE [FLAG..]: packs, input and the shared library `libNAME.so` of the source `NAME.c` into `$out`, and
 # there: paths of libraries are relative to the pack.
 library() {
-    cp ./*.rw input.ir "$out"
+    cp ./*.rw ./*.ir "$out"
     cc -O2 -shared -fPIC -o "$out/lib${1%.c}.so" "$@"
     cd "$out"
 }

@@ -84,6 +84,9 @@ pub enum Call {
         pairs: u32,
         /// The other version.
         with: Version,
+        /// By how much of the larger one floats may differ.
+        #[serde(default)]
+        tolerance: f64,
     },
 }
 
@@ -256,8 +259,8 @@ pub fn serve(input: impl BufRead, mut output: impl Write) -> std::io::Result<()>
                 (Some(jit), Some(f), Call::OnMemory { args, memory, .. }) => {
                     run_on_memory(jit, &f.name(), args, memory)
                 }
-                (Some(jit), Some(f), Call::Compare { text, pairs, with, .. }) => {
-                    compare::compare(jit, with, &f.name(), text, *pairs)
+                (Some(jit), Some(f), Call::Compare { text, pairs, with, tolerance, .. }) => {
+                    compare::compare(jit, with, &f.name(), text, *pairs, *tolerance)
                 }
                 (None, Some(_), Call::OnMemory { .. } | Call::Compare { .. }) => {
                     Outcome::Failed("only compiled code has memory and a time".to_string())

@@ -27,6 +27,7 @@ pub mod packs;
 pub mod pipeline;
 pub mod runtest;
 pub mod saturate;
+pub mod sharing;
 pub mod signatures;
 pub mod verify;
 pub mod wrapper;

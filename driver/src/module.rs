@@ -9,6 +9,7 @@ mod bodies;
 pub(crate) mod compile;
 mod lines;
 mod points;
+mod sharing;
 
 pub use compile::{Clif, CompileError};
 

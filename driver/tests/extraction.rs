@@ -8,9 +8,12 @@ use rewright_cfg_skeleton::select::{Budget, Method, Status};
 use rewright_driver::clif::midend::Cranelift;
 use rewright_driver::clif::optimise::ClifOptimiser;
 use rewright_driver::clif::read::read_bytes;
-use rewright_driver::clif::sharing::{Rival, Version, by, chosen};
+use rewright_driver::clif::sharing::ClifSubject;
+use rewright_driver::module::ModuleOptimiser;
 use rewright_driver::packs;
 use rewright_driver::pipeline::{Fate, Options, Outcome};
+use rewright_driver::sharing::{Subject, Version, Versions};
+use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -119,21 +122,34 @@ fn files_are_optimised_without_a_solver_and_with_one_that_fails() {
 fn what_is_shared_is_seen_where_others_miss_it() {
     let clif = optimiser(&format!("{SHARING}/sharing.rw"));
     let cranelift = Cranelift::host().unwrap();
-    let options = Options { method: Method::Ilp, ..Options::default() };
     let mut paths = vec![];
     files(Path::new(SHARING), &mut paths);
     assert_eq!(paths.len(), 6);
     for path in paths {
         let file = read_bytes(&std::fs::read(&path).unwrap()).unwrap();
-        let ours = chosen(&clif, &cranelift, &file, &options).unwrap();
-        assert_eq!(ours.statuses, [Status::Optimal], "{}", path.display());
-        let of = |version: &Version| (version.made[0].cost, version.made[0].code.instructions);
-        for rival in Rival::ALL {
-            let theirs = by(rival, &clif, &cranelift, &file, &options).unwrap();
-            let (ours, theirs) = (of(&ours), of(&theirs));
-            let what = format!("{}, {}: {ours:?} and {theirs:?}", path.display(), rival.name());
-            assert!(ours.0 < theirs.0 && ours.1 < theirs.1, "{what}");
-        }
+        let subject = ClifSubject { clif: &clif, file: &file };
+        beats_all_others(&subject, &cranelift, path.display());
+    }
+}
+
+/// Trace and determinant by eigenvalues, and eigenvectors in one decomposition; `examples/eigen/run.sh` measures it.
+#[test]
+fn a_decomposition_pays_only_for_several() {
+    let story = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/eigen");
+    let program = packs::load(vec![packs::root(&story.join("axes.rw")).unwrap()]).program;
+    let text = std::fs::read_to_string(story.join("axes.ir")).unwrap();
+    let module = ModuleOptimiser::new(program, &text).unwrap();
+    beats_all_others(&module, &Cranelift::host().unwrap(), "axes.ir");
+}
+
+/// The one function is known to be the best, and costs less and has fewer instructions than others make it.
+fn beats_all_others(subject: &dyn Subject, cranelift: &Cranelift, name: impl Display) {
+    let Versions { ours, rivals } = subject.versions(cranelift, &Options::default()).unwrap();
+    assert_eq!(ours.statuses, [Status::Optimal], "{name}");
+    let of = |version: &Version| (version.made[0].cost, version.made[0].code.instructions);
+    for (rival, theirs) in rivals {
+        let (ours, theirs) = (of(&ours), of(&theirs));
+        assert!(ours.0 < theirs.0 && ours.1 < theirs.1, "{name}, {}: {ours:?} and {theirs:?}", rival.name());
     }
 }
 

@@ -11,6 +11,11 @@
 void dgeev_(const char *, const char *, const int *, double *, const int *, double *, double *, double *, const int *,
             double *, const int *, double *, const int *, int *);
 void dsyev_(const char *, const char *, const int *, double *, const int *, double *, double *, const int *, int *);
+void dsyevd_(const char *, const char *, const int *, double *, const int *, double *, double *, const int *, int *,
+             const int *, int *);
+void dsyevx_(const char *, const char *, const char *, const int *, double *, const int *, const double *,
+             const double *, const int *, const int *, const double *, int *, double *, double *, const int *, double *,
+             const int *, int *, int *, int *);
 void dgetrf_(const int *, const int *, double *, const int *, int *, int *);
 
 enum { KEPT = 32 };
@@ -158,3 +163,46 @@ double *numbers(int64_t rows, int64_t cols, int64_t seed) {
 double *symmetric_numbers(int64_t n, int64_t seed) { return mirrored(numbers(n, n, seed)); }
 
 int64_t systems_solved(void) { return solved; }
+
+/* Its sign is free: here the sum of its components is not negative. */
+static double *axis(const double *from, int64_t n) {
+    double *v = matrix(n, 1), sum = 0;
+    for (int64_t i = 0; i < n; i++) sum += from[i];
+    for (int64_t i = 0; i < n; i++) v[i] = sum < 0 ? -from[i] : from[i];
+    return v;
+}
+
+/* Values as `eigen_symmetric` gives them, and after them the vectors, one by one. */
+double *axes(const double *a) {
+    int n = (int)rows(a), info, size = 1 + 6 * n + 2 * n * n, words = 3 + 5 * n;
+    double *values = matrix(n, n + 2), *own = copy(a), *parts = room((int64_t)sizeof(double) * (n + size));
+    int *integers = room((int64_t)sizeof(int) * words);
+    dsyevd_("V", "U", &n, own, &n, parts, parts + n, &size, integers, &words, &info);
+    if (info) abort();
+    for (int i = 0; i < n; i++) values[2 * i] = parts[i], values[2 * i + 1] = 0;
+    memcpy(values + 2 * n, own, sizeof(double) * (size_t)n * (size_t)n);
+    free(own), free(parts), free(integers);
+    solved++;
+    return values;
+}
+
+double *axis_of(const double *values, int64_t i) {
+    int64_t n = rows(values);
+    return axis(values + 2 * n + i * n, n);
+}
+
+/* One vector, by bisection and inverse iteration. */
+double *one_axis(const double *a, int64_t i, double tolerance) {
+    int n = (int)rows(a), info, which = (int)i + 1, found, size = 64 * n;
+    double *own = copy(a), *parts = room((int64_t)sizeof(double) * (2 * n + size)), low = 0, high = 0;
+    int *integers = room((int64_t)sizeof(int) * 6 * n);
+    dsyevx_("V", "I", "U", &n, own, &n, &low, &high, &which, &which, &tolerance, &found, parts, parts + n, &n,
+            parts + 2 * n, &size, integers, integers + 5 * n, &info);
+    if (info || found != 1) abort();
+    double *v = axis(parts + n, n);
+    free(own), free(parts), free(integers);
+    solved++;
+    return v;
+}
+
+double component(const double *v, int64_t i) { return v[i]; }

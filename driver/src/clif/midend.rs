@@ -34,6 +34,8 @@ impl Cranelift {
             flags.set("opt_level", level).map_err(|e| e.to_string())?;
             // Without it i128 in a signature is an error, even for functions that only this yardstick compiles.
             flags.set("enable_llvm_abi_extensions", "true").map_err(|e| e.to_string())?;
+            // So do many results, which modules of our own text may have.
+            flags.set("enable_multi_ret_implicit_sret", "true").map_err(|e| e.to_string())?;
             cranelift_native::builder()?.finish(settings::Flags::new(flags)).map_err(|e| e.to_string())
         };
         Ok(Cranelift { speed: isa("speed")?, none: isa("none")? })

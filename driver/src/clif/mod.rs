@@ -14,7 +14,7 @@
 //! * [`optimise`]: a file through the pipeline;
 //! * [`midend`]: Cranelift's own mid-end and back end, to measure against;
 //! * [`losses`]: why its result is cheaper where it is;
-//! * [`sharing`]: what seeing sharing is worth.
+//! * [`sharing`]: versions of a file, for what seeing sharing is worth ([`crate::sharing`]).
 //!
 //! **Invariant**: with `jit` and `runtest`, these are the only modules that name Cranelift. No opcode is named
 //! here except where an instruction *format* is control flow or a constant.

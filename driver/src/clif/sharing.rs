@@ -1,121 +1,63 @@
-//! What it is worth to see sharing: each function of a file as it is chosen with the integer program, greedily, by tree
-//! costs, and as Cranelift's own mid-end makes it.
-//!
-//! All are priced as the front end reads them, and compiled by the same back end without its mid-end. Every version is
-//! a whole file, so that versions can be run against each other ([`crate::isolate::Call::Compare`]).
+//! Versions of a file of CLIF, and calls of its functions.
 
-use super::midend::{Code, Cranelift};
+use super::midend::Cranelift;
 use super::optimise::ClifOptimiser;
-use super::read::{File, write};
-use crate::pipeline::{Fate, Options};
+use super::read::{File, read, write};
+use crate::isolate;
+use crate::jit::Imports;
+use crate::pipeline::Options;
+use crate::sharing::{Made, Subject, Version, status};
 use cranelift_codegen::ir::{Function, types};
-use rewright_cfg_skeleton::select::{Method, Status};
+use rewright_cfg_skeleton::select::Status;
 
-/// Who else chooses.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Rival {
-    /// Our greedy selection, which knows of sharing what its rounds teach it.
-    Greedy,
-    /// The cheapest trees of the same e-graph.
-    Tree,
-    /// Cranelift's own mid-end, with its own rules.
-    Cranelift,
-}
-
-impl Rival {
-    /// All of them.
-    pub const ALL: [Rival; 3] = [Rival::Greedy, Rival::Tree, Rival::Cranelift];
-
-    /// As reports name it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rival::Greedy => "greedy",
-            Rival::Tree => "tree",
-            Rival::Cranelift => "cranelift",
-        }
-    }
-}
-
-/// A version of a function.
-#[derive(Clone, Debug)]
-pub struct Made {
-    /// What it costs.
-    pub cost: u64,
-    /// What the back end makes of it.
-    pub code: Code,
-}
-
-/// A version of all functions of a file.
-#[derive(Clone, Debug)]
-pub struct Version {
-    /// By function.
-    pub made: Vec<Made>,
-    /// How good each choice is known to be.
-    pub statuses: Vec<Status>,
+/// A file, and the rules for it.
+pub struct ClifSubject<'a> {
+    /// The rules.
+    pub clif: &'a ClifOptimiser,
     /// The file.
-    pub text: String,
+    pub file: &'a File,
 }
 
-/// The file as `options` choose with this method.
-///
-/// # Errors
-/// A function that does not go through, and why.
-pub fn chosen(clif: &ClifOptimiser, cranelift: &Cranelift, file: &File, options: &Options) -> Result<Version, String> {
-    let outcome = clif.optimise(file, options, |_| true);
-    let mut statuses = vec![];
-    for function in outcome.functions.iter().flatten() {
-        match (&function.fate, &function.outcome) {
-            (Fate::Optimised | Fate::Unchanged, Some(outcome)) => statuses.push(outcome.status),
-            (Fate::PassedThrough(reason) | Fate::Failed(reason), _) => {
-                return Err(format!("{}: {reason}", function.name));
-            }
-            (_, None) => return Err(format!("{}: nothing was chosen", function.name)),
+impl Subject for ClifSubject<'_> {
+    fn chosen(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String> {
+        let outcome = self.clif.optimise(self.file, options, |_| true);
+        let mut statuses = vec![];
+        for function in outcome.functions.iter().flatten() {
+            let chosen = function.outcome.as_ref().map(|o| o.status);
+            statuses.push(status(&function.name, &function.fate, chosen)?);
         }
+        self.version(cranelift, options, &outcome.replaced, statuses)
     }
-    version(clif, cranelift, file, options, &outcome.replaced, statuses)
+
+    fn by_cranelift(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String> {
+        let functions = self.file.functions.iter();
+        let made: Result<Vec<_>, String> = functions.map(|f| Ok(Some(cranelift.optimise(&f.func)?.0))).collect();
+        self.version(cranelift, options, &made?, vec![])
+    }
 }
 
-/// The file as a rival chooses.
-///
-/// # Errors
-/// A function that does not go through, and why.
-pub fn by(
-    rival: Rival,
-    clif: &ClifOptimiser,
-    cranelift: &Cranelift,
-    file: &File,
-    options: &Options,
-) -> Result<Version, String> {
-    let with = |method| chosen(clif, cranelift, file, &Options { method, ..options.clone() });
-    match rival {
-        Rival::Greedy => with(Method::Greedy),
-        Rival::Tree => with(Method::Tree),
-        Rival::Cranelift => {
-            let made: Result<Vec<Option<Function>>, String> =
-                file.functions.iter().map(|f| cranelift.optimise(&f.func).map(|(made, _)| Some(made))).collect();
-            version(clif, cranelift, file, options, &made?, vec![])
+impl ClifSubject<'_> {
+    fn version(
+        &self,
+        cranelift: &Cranelift,
+        options: &Options,
+        replaced: &[Option<Function>],
+        statuses: Vec<Status>,
+    ) -> Result<Version, String> {
+        let ClifSubject { clif, file } = self;
+        let universe = &clif.optimiser.program().universe;
+        let mut made = vec![];
+        for (original, replaced) in file.functions.iter().zip(replaced) {
+            let function = replaced.as_ref().unwrap_or(&original.func);
+            let imported = clif.import_function(function, file)?;
+            let cost = clif.optimiser.cost_of(&imported.function, universe, options);
+            made.push(Made { cost, code: cranelift.code(function)?.0 });
         }
+        let replaced: Vec<_> = replaced.iter().map(Option::as_ref).collect();
+        let text = write(file, &replaced);
+        let file = read(&text).map_err(|e| e.to_string())?;
+        Ok(Version { made, statuses, file, runnable: isolate::Version { text, imports: Imports::default() } })
     }
-}
-
-fn version(
-    clif: &ClifOptimiser,
-    cranelift: &Cranelift,
-    file: &File,
-    options: &Options,
-    replaced: &[Option<Function>],
-    statuses: Vec<Status>,
-) -> Result<Version, String> {
-    let universe = &clif.optimiser.program().universe;
-    let mut made = vec![];
-    for (original, replaced) in file.functions.iter().zip(replaced) {
-        let function = replaced.as_ref().unwrap_or(&original.func);
-        let imported = clif.import_function(function, file)?;
-        let cost = clif.optimiser.cost_of(&imported.function, universe, options);
-        made.push(Made { cost, code: cranelift.code(function)?.0 });
-    }
-    let replaced: Vec<_> = replaced.iter().map(Option::as_ref).collect();
-    Ok(Version { made, statuses, text: write(file, &replaced) })
 }
 
 /// A call of a function with a number of iterations as its first argument, and made-up words as the others.

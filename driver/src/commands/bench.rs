@@ -41,10 +41,16 @@ pub(super) struct Args {
     /// For each folder with a pack and an input: time per phase, and the integer program's size and time
     #[arg(long)]
     stories: bool,
-    /// Instead of phases: each function as the integer program, greedy, tree costs and Cranelift choose, in cost,
-    /// instructions and time, called `--repeat` times in turn; the first argument is a number of iterations
+    /// Instead of phases: each function (of CLIF, or of a module `.ir`) as the integer program, greedy, tree costs and
+    /// Cranelift choose, in cost, instructions and time, called `--repeat` times in turn
     #[arg(long, conflicts_with_all = ["curve", "losses", "stories"])]
     sharing: bool,
+    /// The first argument of each call, a number of iterations: so many that it takes a millisecond or more
+    #[arg(long, default_value_t = 50_000, requires = "sharing")]
+    iterations: u64,
+    /// By how much of the larger one floating-point results may differ
+    #[arg(long, default_value_t = 0.0, requires = "sharing")]
+    tolerance: f64,
     /// List the functions whose result costs more than Cranelift's, each with the reason
     #[arg(long)]
     losses: bool,
@@ -76,10 +82,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let options = args.how.options(&program)?;
-    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     if args.sharing {
-        return sharing::run(&args, &clif, &options);
+        return sharing::run(&args, program, &options);
     }
+    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     match args.curve {
         Some(most) => curve::run(&args, &clif.optimiser, &options, most),
         None => corpus(&args, &clif, &options),

@@ -32,6 +32,9 @@ pub(super) struct Args {
     /// Call the original and the optimised function in turn, so many times each, and compare results and times
     #[arg(long, value_name = "PAIRS", num_args = 0..=1, require_equals = true, default_missing_value = "15")]
     compare: Option<u32>,
+    /// By how much of the larger one floating-point results of both may differ
+    #[arg(long, default_value_t = 0.0, requires = "compare")]
+    tolerance: f64,
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
@@ -87,7 +90,8 @@ fn call(args: &Args, file: &File, version: Version, index: usize) -> Result<Find
 /// Calls a function of a file and of its optimised version in turn.
 fn compare(args: &Args, file: &File, original: Version, optimised: Version, index: usize) -> Result<Finding> {
     let text = directive(args, file, index)?;
-    let call = Call::Compare { function: index, text, pairs: args.compare.unwrap_or(0).max(1), with: optimised };
+    let (pairs, tolerance) = (args.compare.unwrap_or(0).max(1), args.tolerance);
+    let call = Call::Compare { function: index, text, pairs, with: optimised, tolerance };
     let show = |values: String, same: bool| {
         let comparison: Comparison = serde_json::from_str(&values).context("the call's report cannot be read")?;
         let [low, middle, high] = comparison.ratios();

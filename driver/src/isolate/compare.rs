@@ -51,9 +51,9 @@ fn quantile(mut values: Vec<f64>, at: f64) -> f64 {
 }
 
 /// Calls a function of two versions in turn. The outcome's values are a [`Comparison`]; it holds iff all results of
-/// both were the same, bit by bit.
-pub(super) fn compare(before: &Jit, after: &Version, name: &str, text: &str, pairs: u32) -> Outcome {
-    match measure(before, after, name, text, pairs) {
+/// both were the same, bit by bit, or as numbers within `tolerance` of the larger one.
+pub(super) fn compare(before: &Jit, after: &Version, name: &str, text: &str, pairs: u32, tolerance: f64) -> Outcome {
+    match measure(before, after, name, text, pairs, tolerance) {
         Err(message) => Outcome::Failed(message),
         Ok((comparison, holds)) => match serde_json::to_string(&comparison) {
             Ok(values) => Outcome::Returned { values, holds },
@@ -62,7 +62,14 @@ pub(super) fn compare(before: &Jit, after: &Version, name: &str, text: &str, pai
     }
 }
 
-fn measure(before: &Jit, after: &Version, name: &str, text: &str, pairs: u32) -> Result<(Comparison, bool), String> {
+fn measure(
+    before: &Jit,
+    after: &Version,
+    name: &str,
+    text: &str,
+    pairs: u32,
+    tolerance: f64,
+) -> Result<(Comparison, bool), String> {
     let file = read(&after.text).map_err(|e| e.to_string())?;
     let target = host_targets(&file).into_iter().find_map(Result::ok).ok_or("the file has no target for this host")?;
     let after = compile_file(&file, &target, &after.imports).map_err(|e| e.to_string())?;
@@ -85,15 +92,36 @@ fn measure(before: &Jit, after: &Version, name: &str, text: &str, pairs: u32) ->
             last[version] = values;
         }
         let [a, b] = &last;
-        same &= a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.bitwise_eq(b));
+        same &= a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b, tolerance));
         seconds.push(times);
     }
     Ok((Comparison { values: last.map(|values| DisplayDataValues(&values).to_string()), seconds }, same))
 }
 
+/// Bit by bit, or as floats that differ by at most `tolerance` of the larger one.
+fn is_same(a: &DataValue, b: &DataValue, tolerance: f64) -> bool {
+    let number = |value: &DataValue| match value {
+        DataValue::F32(x) => Some(f64::from(x.as_f32())),
+        DataValue::F64(x) => Some(x.as_f64()),
+        _ => None,
+    };
+    a.bitwise_eq(b) || number(a).zip(number(b)).is_some_and(|(a, b)| (a - b).abs() <= tolerance * a.abs().max(b.abs()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cranelift_codegen::ir::immediates::Ieee64;
+
+    #[test]
+    fn floats_may_differ_by_what_is_allowed() {
+        let float = |x| DataValue::F64(Ieee64::with_float(x));
+        let [one, near, far] = [1.0, 1.0 + 1e-9, 1.1].map(float);
+        assert!(is_same(&one, &one, 0.0) && !is_same(&one, &near, 0.0) && is_same(&one, &near, 1e-8));
+        assert!(!is_same(&one, &far, 1e-8));
+        let [nan, integer] = [float(f64::NAN), DataValue::I64(1)];
+        assert!(is_same(&nan, &nan, 0.0) && !is_same(&nan, &one, 1.0) && !is_same(&integer, &one, 1.0));
+    }
 
     #[test]
     fn ratios_are_of_pairs() {

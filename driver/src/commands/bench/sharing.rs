@@ -7,39 +7,33 @@
 use super::{Args, Finding, Format, out, sources};
 use crate::clif::midend::Cranelift;
 use crate::clif::optimise::ClifOptimiser;
-use crate::clif::read::{File, read_bytes};
-use crate::clif::sharing::{Rival, Version, by, chosen, directive};
-use crate::isolate::{Call, Comparison, Engine, Job, Version as Text, Worker};
-use crate::jit::Imports;
+use crate::clif::sharing::{ClifSubject, directive};
+use crate::isolate::{Call, Comparison, Engine, Job, Worker};
 use crate::pipeline::Options;
 use crate::runtest::Outcome;
+use crate::sharing::{Subject, Version, Versions};
 use anyhow::{Context, Result, anyhow, bail};
+use rewright_cfg_skeleton::select::Status;
 use rewright_cfg_skeleton::select::cost::reported;
-use rewright_cfg_skeleton::select::{Method, Status};
+use rewright_dsl::program::Program;
 use serde_json::json;
-
-/// Iterations of a call: a millisecond or more of a loop of a hundred instructions.
-const ITERATIONS: u64 = 50_000;
+use std::path::Path;
 
 /// Seconds that one call may take.
 const SECONDS: u64 = 20;
 
-pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Finding> {
+pub(super) fn run(args: &Args, program: Program, options: &Options) -> Result<Finding> {
     let cranelift = Cranelift::host().map_err(|e| anyhow!("Cranelift does not support this host: {e}"))?;
-    let options = Options { method: Method::Ilp, ..options.clone() };
     let mut worker = Worker::new(std::env::current_exe().context("cannot find this program's own file")?);
     let (mut rows, mut text) = (vec![], String::new());
     let mut same = true;
-    for path in sources::clif_files(&args.paths)? {
-        let bytes = std::fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
-        let file = read_bytes(&bytes).map_err(|e| anyhow!("{}: {e}", path.display()))?;
-        let failed = |e| anyhow!("{}: {e}", path.display());
-        let ours = chosen(clif, &cranelift, &file, &options).map_err(failed)?;
-        let mut rivals = vec![];
-        for rival in Rival::ALL {
-            rivals.push((rival, by(rival, clif, &cranelift, &file, &options).map_err(failed)?));
-        }
-        for (index, function) in file.functions.iter().enumerate() {
+    let paths = sources::clif_files(&args.paths)?;
+    let clif = ClifOptimiser::new(program.clone()).context("the rules do not form a program")?;
+    for path in &paths {
+        let Some(Versions { ours, rivals }) = versions(path, &program, &clif, &cranelift, options)? else {
+            return Ok(Finding::Found);
+        };
+        for (index, function) in ours.file.functions.iter().enumerate() {
             let made = &ours.made[index];
             let status = match ours.statuses[index] {
                 Status::Optimal => "optimal".to_string(),
@@ -56,10 +50,10 @@ pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Resul
             let mut others = serde_json::Map::new();
             for (rival, version) in &rivals {
                 let theirs = &version.made[index];
-                let (comparison, equal) = measure(&mut worker, &file, index, version, &ours, args.repeat)?;
+                let (comparison, equal) = measure(&mut worker, index, version, &ours, args)?;
                 same &= equal;
                 let [low, ratio, high] = comparison.ratios();
-                let nanoseconds = |n| comparison.median(n).as_secs_f64() * 1e9 / ITERATIONS as f64;
+                let nanoseconds = |n| comparison.median(n).as_secs_f64() * 1e9 / args.iterations.max(1) as f64;
                 text += &format!(
                     "  {:<10} cost {:>7}  instructions {:>5}  {:>6.2} ns per iteration, ours {:.2}; ratio {ratio:.3} \
                      (quartiles {low:.3} to {high:.3}){}\n",
@@ -98,26 +92,43 @@ pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Resul
     Ok(if same { Finding::Clean } else { Finding::Found })
 }
 
+/// A file as we choose, and as each rival does; `None` where it has mistakes, which are on stderr then.
+fn versions(
+    path: &Path,
+    program: &Program,
+    clif: &ClifOptimiser,
+    cranelift: &Cranelift,
+    options: &Options,
+) -> Result<Option<Versions>> {
+    let made = if sources::is_module(path) {
+        let Some(module) = sources::module(path, program.clone())? else { return Ok(None) };
+        module.versions(cranelift, options)
+    } else {
+        let Some(file) = sources::clif(path)? else { return Ok(None) };
+        ClifSubject { clif, file: &file }.versions(cranelift, options)
+    };
+    made.map(Some).map_err(|e| anyhow!("{}: {e}", path.display()))
+}
+
 /// A rival's version against ours.
 fn measure(
     worker: &mut Worker,
-    file: &File,
     index: usize,
     theirs: &Version,
     ours: &Version,
-    pairs: u32,
+    args: &Args,
 ) -> Result<(Comparison, bool)> {
-    let name = file.functions[index].name();
-    let text = directive(file, index, ITERATIONS).map_err(|e| anyhow!("{name}: {e}"))?;
-    let with = Text { text: ours.text.clone(), imports: Imports::default() };
-    let call = Call::Compare { function: index, text, pairs: pairs.max(1), with };
+    let name = theirs.file.functions[index].name();
+    let text = directive(&theirs.file, index, args.iterations).map_err(|e| anyhow!("{name}: {e}"))?;
+    let (pairs, tolerance) = (args.repeat.max(1), args.tolerance);
+    let call = Call::Compare { function: index, text, pairs, with: ours.runnable.clone(), tolerance };
     let job = Job {
-        text: theirs.text.clone(),
+        text: theirs.runnable.text.clone(),
         engine: Engine::Jit,
         target: 0,
         calls: vec![call],
         seconds: SECONDS,
-        imports: Imports::default(),
+        imports: theirs.runnable.imports.clone(),
     };
     match worker.run(&job)?.pop() {
         Some(Outcome::Returned { values, holds }) => {
