@@ -1,6 +1,6 @@
 //! `rewright bench --stories`: where the time goes for each story, and what its integer programs are.
 //!
-//! A story is a folder with a pack (`pack.rw`) and an input (`input.ir` or `input.clif`). Each is run `--repeat` times
+//! A story is a folder with a pack (`pack.rw`, or with the folder's name) and an input (`input.ir` or `input.clif`). Each is run `--repeat` times
 //! with the pack that it has; per phase, the fastest time is kept. The figures are sums over its functions, and over
 //! both points where modules of our own text run rules.
 
@@ -50,22 +50,25 @@ pub(super) fn run(args: &Args) -> Result<Finding> {
     Ok(Finding::Clean)
 }
 
-fn input(folder: &Path) -> Option<PathBuf> {
-    let found = INPUTS.iter().map(|name| folder.join(name)).find(|path| path.is_file());
-    found.filter(|_| folder.join(PACK).is_file())
+/// The pack and the input of a folder that is a story.
+fn parts(folder: &Path) -> Option<(PathBuf, PathBuf)> {
+    let own = folder.file_name().map(|name| folder.join(name).with_extension("rw"));
+    let pack = [Some(folder.join(PACK)), own].into_iter().flatten().find(|path| path.is_file())?;
+    let input = INPUTS.iter().map(|name| folder.join(name)).find(|path| path.is_file())?;
+    Some((pack, input))
 }
 
 /// Folders that are stories, or the stories in them, sorted.
 fn stories(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     let mut found = vec![];
     for path in paths {
-        if input(path).is_some() {
+        if parts(path).is_some() {
             found.push(path.clone());
             continue;
         }
         let entries = std::fs::read_dir(path).with_context(|| format!("cannot list {}", path.display()))?;
         let mut inside: Vec<PathBuf> = entries.filter_map(|e| Some(e.ok()?.path())).collect();
-        inside.retain(|folder| input(folder).is_some());
+        inside.retain(|folder| parts(folder).is_some());
         if inside.is_empty() {
             bail!("{} holds no story: a folder with {PACK} and {}", path.display(), INPUTS.join(" or "));
         }
@@ -77,7 +80,7 @@ fn stories(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// `None` where the pack or the input has mistakes, which are on stderr then.
 fn measure(args: &Args, story: &Path) -> Result<Option<Row>> {
-    let (pack, Some(input)) = (story.join(PACK), input(story)) else { bail!("no input") };
+    let Some((pack, input)) = parts(story) else { bail!("no input") };
     let name = story.file_name().unwrap_or(story.as_os_str()).to_string_lossy().into_owned();
     let mut row =
         Row { name, functions: 0, times: BTreeMap::new(), effort: Effort::default(), selections: 0, optimal: 0 };
