@@ -3,14 +3,15 @@
 # prints what became of their functions, what the builds cost, and whether the tests say the same. Not part of CI: it
 # wants the network, and minutes.
 #
-#   scripts/projects.sh [PROJECT...]        (all but the large ones by default; `scripts/projects.sh --list`)
+#   scripts/projects.sh [PROJECT...]        (all but the large ones by default; `scripts/projects.sh --list [all]`)
 #
-# RULES     packs, separated by spaces      (std)
+# RULES     packs, separated by spaces      (std std.libm std.libc: all that are exact)
 # WORK      where sources and builds go     (target/projects)
 # REWRIGHT  the program                     (target/release/rewright)
 # JOBS      of each build                   (1)
-# VARIANTS  of "plain cold warm ir"         (plain cold warm): warm is cold again with the cache that cold has filled; ir
-#           keeps the LLVM IR that rules see in $WORK/results/PROJECT/ir, for `rewright corpus`
+# VARIANTS  of "plain cold warm ir identity" (plain cold warm): warm is cold again with the cache that cold has filled; ir
+#           is cold without a cache, and keeps LLVM IR before and after rules in $WORK/results/PROJECT/ir, for
+#           `scripts/census.sh`; identity has no rules, and compares each object with that of plain
 #
 # Each build runs in the same folder, so that paths in objects are the same; results stay in $WORK/results. The last
 # line of a project says `same` or `DIFFERENT`; the exit code is 1 if any is different.
@@ -18,7 +19,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 top=$PWD
 work=${WORK:-$top/target/projects}
-rules=${RULES:-std}
+rules=${RULES:-std std.libm std.libc}
 rewright=${REWRIGHT:-$top/target/release/rewright}
 jobs=${JOBS:-1}
 variants=${VARIANTS:-plain cold warm}
@@ -26,7 +27,7 @@ variants=${VARIANTS:-plain cold warm}
 # A project is its package, how it is built with $CC in the current folder, and how its tests run there: `check` prints
 # passed tests over all of them, or a digest of what they said.
 usual="zlib bzip2 cjson jansson lz4 libpng lua"
-large="zstd sqlite gsl"
+large="zstd sqlite gsl suitesparse"
 
 package_zlib=zlib
 configure_zlib() { ./configure; }
@@ -103,41 +104,95 @@ check_lua() {
 }
 
 package_zstd=libzstd
-build_zstd() { make -C lib -j"$jobs" libzstd.a && make -C programs -j"$jobs" zstd && make -C tests -j"$jobs" fuzzer zstreamtest datagen; }
+zstd_tests="fuzzer zstreamtest datagen decodecorpus fullbench invalidDictionaries legacy poolTests"
+build_zstd() {
+    make -C lib -j"$jobs" libzstd.a && make -C programs -j"$jobs" zstd && make -C tests -j"$jobs" $zstd_tests
+}
+# The tests of `make -C tests test` with fewer random cases, without those that want long files.
 check_zstd() {
-    local passed=0
-    (cd tests && ./fuzzer -s1 -i300 --no-big-tests) >log 2>&1 && passed=$((passed + 1))
-    (cd tests && ./zstreamtest -s1 -i100 --no-big-tests) >>log 2>&1 && passed=$((passed + 1))
+    local passed=0 all=0
+    run() { all=$((all + 1)) && "$@" >>"$OLDPWD/log" 2>&1 && passed=$((passed + 1)); }
+    cd tests || return
+    run ./fuzzer -s1 -i200 --no-big-tests
+    run ./zstreamtest -s1 -i100 --no-big-tests
+    run ./zstreamtest --newapi -s1 -t1 -i50 --no-big-tests
+    run ./decodecorpus -s1 -n100 -o. -p.
+    run ./invalidDictionaries
+    run ./legacy
+    run ./poolTests
+    run ./fullbench -i1 -B10000
+    run ./cli-tests/run.py --zstd=../programs/zstd --datagen=./datagen
+    cd ..
     tests/datagen -g4M >data
     for level in 1 3 9 19; do
+        all=$((all + 1))
         programs/zstd -$level -c data 2>>log | programs/zstd -d -c 2>>log | cmp - data && passed=$((passed + 1))
     done
-    echo "$passed/6"
+    # Compressed files are the same, not only read back.
+    echo "$passed/$all $(for level in 1 9 19; do programs/zstd -$level -c data 2>/dev/null; done | cksum | cut -d' ' -f1)"
 }
 
 package_sqlite=sqlite3
-configure_sqlite() { ./configure --disable-shared --disable-tcl --disable-readline; }
-build_sqlite() { make -j"$jobs" sqlite3; }
-# `veryquick` wants Tcl; this is a session that reads back what it wrote.
-check_sqlite() {
-    ./sqlite3 :memory: "with recursive n(i) as (select 1 union all select i + 1 from n where i < 200000)
-        select count(*), sum(i * i % 7919), group_concat(i % 13, '') like '%123%', printf('%.6f', avg(i / 3.0)) from n;
-        create table t(a integer primary key, b text); create index u on t(b);
-        insert into t select value, hex(value * 7919) from generate_series(1, 50000);
-        select count(*), max(b), sum(length(b)) from t where b > '3'; pragma integrity_check;" 2>&1 | cksum
+configure_sqlite() { ./configure --disable-shared --with-tcl="$(dirname "$(find /usr/lib -name tclConfig.sh | head -1)")" --disable-readline; }
+# `make testfixture` gives the compiler all files at once; here each is a command of its own.
+build_sqlite() {
+    make -j"$jobs" sqlite3 && make -f - -j"$jobs" fixture/testfixture <<'END'
+include Makefile
+objects = $(addprefix fixture/,$(notdir $(TESTFIXTURE_SRC:.c=.o)))
+vpath %.c $(sort $(dir $(TESTFIXTURE_SRC)))
+$(objects): fixture/%.o: %.c; @mkdir -p fixture; $(TCC) -DSQLITE_NO_SYNC=1 $(TEMP_STORE) $(TESTFIXTURE_FLAGS) -c $< -o $@
+fixture/testfixture: $(objects); $(TCC) -o $@ $^ $(LIBTCL) $(TLIBS)
+END
 }
+check_sqlite() { timeout 1800 fixture/testfixture test/veryquick.test >log 2>&1; grep -o '^[0-9]* errors out of [0-9]* tests' log | tr ' ' '_'; }
 
 package_gsl=gsl
-gsl_folders="sys err complex vector matrix blas linalg poly sort"
-configure_gsl() { ./configure --disable-shared; }
-build_gsl() { make -j"$jobs"; }
+gsl_folders="sys err complex vector matrix blas linalg poly specfunc roots integration statistics sort fft"
+# Debian's sources have no manual.
+configure_gsl() { ./configure --disable-shared && sed -i '/^SUBDIRS/s/ doc$//' Makefile; }
+build_gsl() {
+    make -j"$jobs" || return
+    for folder in $gsl_folders; do make -C "$folder" -j"$jobs" check TESTS= || return; done
+}
 check_gsl() {
     local passed=0 all=0
     for folder in $gsl_folders; do
         all=$((all + 1))
-        make -C "$folder" check >log 2>&1 && passed=$((passed + 1))
+        make -C "$folder" check >>log 2>&1 && passed=$((passed + 1))
     done
     echo "$passed/$all"
+}
+
+package_suitesparse=suitesparse
+# Without CHOLMOD and what rests on it: they want a BLAS.
+suitesparse_parts="AMD BTF CAMD CCOLAMD COLAMD CXSparse KLU LDL RBio"
+build_suitesparse() {
+    for folder in SuiteSparse_config ${suitesparse_parts// //Lib }/Lib; do
+        make -C $folder -j"$jobs" CC="$CC" CF="-O2 -fPIC -fexceptions" CFOPENMP= CHOLMOD_CONFIG=-DNPARTITION static || return
+    done
+}
+# The demonstrations with what they are to print, where that is written down; of the others, what they print.
+check_suitesparse() {
+    local passed=0 all=0 sum="" options=("$CC" -O2 -ISuiteSparse_config)
+    for part in $suitesparse_parts; do options+=("-I$part/Include"); done
+    demo() { "${options[@]}" -o demo "$@" -Wl,--start-group $(find . -name 'lib*.a') -Wl,--end-group -lm 2>>log; }
+    for out in {AMD,CAMD,COLAMD,CCOLAMD,KLU}/Demo/*{demo,demo2,example,simple}.out LDL/Demo/ldlsimple.out; do
+        [ -f "${out%.out}.c" ] || continue
+        all=$((all + 1))
+        demo "${out%.out}.c" && ./demo </dev/null 2>>log | cmp - "$out" >>log 2>&1 && passed=$((passed + 1))
+    done
+    for kind in di dl ci cl; do
+        for n in 1 2 3; do
+            more=()
+            [ $n = 1 ] || more=(CXSparse/Demo/cs_${kind}_demo.c)
+            demo CXSparse/Demo/cs_${kind}_demo$n.c "${more[@]}" || sum+=none
+            for matrix in CXSparse/Matrix/{t1,t2,ash219,bcsstk01,bcsstk16,fs_183_1,lp_afiro,mbeacxc,west0067,c4,c_mbeacxc,young1c}; do
+                case $kind$(basename $matrix) in d?c[4_]* | d?t2 | d?y* | c?[abflmw]* | c?t1) continue ;; esac
+                sum+=$(./demo <$matrix 2>&1 | sed 's/time: *[0-9.e-]*//g' | cksum)
+            done
+        done
+    done
+    echo "$passed/$all $(cksum <<<"$sum" | cut -d' ' -f1)"
 }
 
 with_cmake() { cmake -S . -B build -DCMAKE_C_COMPILER="$CC" -DCMAKE_BUILD_TYPE=Release "$@"; }
@@ -168,7 +223,12 @@ variant() {
     { time compile >"$results/$kind.log" 2>"$results/$kind.err" || return; } 2>"$results/$kind.time"
     find . -name '*.o' -print0 | sort -z | xargs -0 size 2>/dev/null | awk 'NR > 1 { s += $1 } END { print s + 0 }' >"$results/$kind.text"
     find . -name '*.o' -print0 | sort -z | xargs -0 cksum >"$results/$kind.objects"
-    case $kind in plain | cold) (CC=clang-19 "check_$project" 2>"$results/$kind.check.err" || true) | tail -1 >"$results/$kind.tests" ;; esac
+    case $kind in plain | identity) mkdir "$results/$kind.o" && find . -name '*.o' -exec cp --parents -t "$results/$kind.o" {} + ;; esac
+    case $kind in plain | cold | ir)
+        (CC=clang-19 "check_$project" 2>"$results/$kind.check.err" || true) | tail -1 >"$results/$kind.tests"
+        [ ! -f log ] || cp log "$results/$kind.check.log"
+        ;;
+    esac
 }
 
 # CPU time, of the server too, without that of `configure`.
@@ -180,8 +240,10 @@ compile() {
     plain) CC=clang-19 $command ;;
     *)
         local packs=()
+        [ "$kind" != identity ] || { echo "pack none" >"$results/none.rw" && local rules="$results/none.rw"; }
         for pack in $rules; do packs+=(--rules "$pack"); done
         [ "$kind" != ir ] || packs+=(--keep "$results/ir")
+        [ "$kind" != identity ] || packs+=(--no-cache)
         # shellcheck disable=SC2086
         REWRIGHT_CACHE=$results/cache "$rewright" wrap "${packs[@]}" --stats --format json -- $command || return
         tail -1 "$results/$kind.err" >"$results/$kind.json"
@@ -190,10 +252,37 @@ compile() {
 }
 
 fact() { [ -s "$1" ] && python3 -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2], "-"))' "$1" "$2" || echo -; }
+# How many objects without rules are those of plain, byte for byte, and, where there are others, how many more are but for
+# the numbers in names of private labels, which LLVM counts up in one run of the compiler. $1/identity.different has the rest.
+identical() {
+    [ -d "$1/identity.o" ] || { echo - && return; }
+    local same=0 but=0 all=0 object
+    while read -r object; do
+        all=$((all + 1))
+        if cmp -s "$1/plain.o/$object" "$1/identity.o/$object"; then
+            same=$((same + 1))
+        elif [ "$(numbered "$1/plain.o/$object")" = "$(numbered "$1/identity.o/$object")" ]; then
+            but=$((but + 1))
+        else
+            echo "$object"
+        fi
+    done < <(cd "$1/plain.o" && find . -name '*.o' | sort) >"$1/identity.different"
+    [ $but = 0 ] && echo "$same/$all" || echo "$same+$but/$all"
+}
+
+# A digest of an object whose private labels are named by where they are.
+numbered() {
+    local names copy
+    names=$(mktemp) copy=$(mktemp)
+    nm -n "$1" 2>/dev/null | awk '$3 ~ /^\.L/ { print $3, ".L." n++ }' >"$names"
+    objcopy --redefine-syms="$names" "$1" "$copy" && cksum <"$copy"
+    rm -f "$names" "$copy"
+}
+
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0 && a != "") printf "%.2f", a / b; else print "-" }'; }
 
 if [ "${1:-}" = --list ]; then
-    echo "$usual (large: $large)"
+    [ "${2:-}" = all ] && echo "$usual $large" || echo "$usual (large: $large)"
     exit
 elif [ "${1:-}" = --build ]; then
     cd "$work/build"
@@ -202,12 +291,12 @@ elif [ "${1:-}" = --build ]; then
     "build_$2"
     exit
 fi
-export WORK=$work JOBS=$jobs
+export WORK=$work JOBS=$jobs RULES=$rules
 [ -x "$rewright" ] || { echo "projects: no $rewright: cargo build --release" >&2 && exit 2; }
 different=0
-row="%-8s %-20s %-20s %6s %6s %6s %6s %6s %5s %6s %6s %6s  %s\n"
+row="%-11s %-20s %-20s %6s %6s %6s %6s %6s %5s %6s %6s %6s %9s  %s\n"
 # shellcheck disable=SC2059
-printf "$row" project "tests, plain" "tests, rules" funcs optim unch passed failed fell size cold warm result
+printf "$row" project "tests, plain" "tests, rules" funcs optim unch passed failed fell size cold warm identity result
 for project in ${*:-$usual}; do
     package=package_$project more=more_$project
     [ -n "${!package:-}" ] || { echo "projects: no project $project: $usual $large" >&2 && exit 2; }
@@ -221,20 +310,24 @@ for project in ${*:-$usual}; do
     for kind in $variants; do
         (variant "$project" "$kind" "$results") || broken+=" $kind"
     done
-    read -r plain 2>/dev/null <"$results/plain.tests" || plain=-
-    read -r ruled 2>/dev/null <"$results/cold.tests" || ruled=-
+    # Of the two that differ in their cache only, the one that has run.
+    ruled=cold
+    case " $variants " in *" cold "*) ;; *" ir "*) ruled=ir ;; esac
+    read -r expected 2>/dev/null <"$results/plain.tests" || expected=-
+    read -r got 2>/dev/null <"$results/$ruled.tests" || got=-
     result=same
-    [ -z "$broken" ] && [ "$plain" = "$ruled" ] && [ -n "$plain" ] || { result="DIFFERENT${broken:+: no build:$broken}" && different=1; }
+    [ "$expected" != - ] && [ "$got" != - ] || result=untested
+    [ -z "$broken" ] && [ "$expected" = "$got" ] && [ -n "$expected" ] || { result="DIFFERENT${broken:+: no build:$broken}" && different=1; }
     # What comes out of the cache is what went in.
     for kind in warm ir; do
-        [ ! -f "$results/$kind.objects" ] || cmp -s "$results/cold.objects" "$results/$kind.objects" || { result="DIFFERENT: objects, $kind" && different=1; }
+        [ ! -f "$results/$kind.objects" ] || cmp -s "$results/$ruled.objects" "$results/$kind.objects" || { result="DIFFERENT: objects, $kind" && different=1; }
     done
-    stats=$results/cold.json
+    stats=$results/$ruled.json
     # shellcheck disable=SC2059
-    printf "$row" "$project" "$plain" "$ruled" "$(fact "$stats" functions)" "$(fact "$stats" optimised)" \
+    printf "$row" "$project" "$expected" "$got" "$(fact "$stats" functions)" "$(fact "$stats" optimised)" \
         "$(fact "$stats" unchanged)" "$(fact "$stats" passed_through)" "$(fact "$stats" failed)" "$(fact "$stats" fell_back)" \
-        "$(ratio "$(cat "$results/cold.text" 2>/dev/null)" "$(cat "$results/plain.text" 2>/dev/null)")" \
+        "$(ratio "$(cat "$results/$ruled.text" 2>/dev/null)" "$(cat "$results/plain.text" 2>/dev/null)")" \
         "$(ratio "$(seconds "$results/cold")" "$(seconds "$results/plain")")" \
-        "$(ratio "$(seconds "$results/warm")" "$(seconds "$results/plain")")" "$result"
+        "$(ratio "$(seconds "$results/warm")" "$(seconds "$results/plain")")" "$(identical "$results" | tee "$results/identity.count")" "$result"
 done
 exit $different

@@ -163,6 +163,46 @@ fn nothing_of_ours_is_to_be_seen() {
     }
 }
 
+/// Rules change `added`, through which `leave` goes, and not `f`, which is left with something to clean up.
+const UNWINDING: &str = r#"
+#include <setjmp.h>
+#include <stdio.h>
+#include <unwind.h>
+static jmp_buf out;
+static struct _Unwind_Exception exception;
+static _Unwind_Reason_Code stop(int version, _Unwind_Action actions, _Unwind_Exception_Class class,
+                                struct _Unwind_Exception *e, struct _Unwind_Context *context, void *p) {
+    if (actions & _UA_END_OF_STACK) longjmp(out, 1);
+    return _URC_NO_REASON;
+}
+__attribute__((noinline)) void leave(int *x) { if (*x == 42) _Unwind_ForcedUnwind(&exception, stop, 0); }
+__attribute__((noinline)) int added(int *x, int y) {
+    *x = (*x ^ y) + ((*x & y) << 1);
+    leave(x);
+    *x = 0;
+    return y;
+}
+static void report(int *x) { printf("left with %d\n", *x); }
+__attribute__((noinline)) int f(int y) { __attribute__((cleanup(report))) int x = 2; return added(&x, y); }
+int main(void) {
+    if (!setjmp(out)) { printf("%d\n", f(1)); f(40); }
+    return 0;
+}
+"#;
+
+#[test]
+fn what_unwinds_cleans_up() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    fs::write(dir.path().join("unwinding.c"), UNWINDING).unwrap();
+    let flags = ["-O2", "-fexceptions", "-c", "unwinding.c"];
+    assert_eq!(run(cc(&own), dir.path(), &flags, "").code, Some(0));
+    let [facts] = &log(&own)[..] else { panic!("one command") };
+    assert_eq!((&facts["optimised"], &facts["passed_through"]), (&1.into(), &2.into()), "{facts}");
+    assert_eq!(run(cc(&own), dir.path(), &["unwinding.o", "-o", "program"], "").code, Some(0));
+    let ran = run(Command::new("./program"), dir.path(), &[], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "left with 0\n1\nleft with 42\n"), "{ran:?}");
+}
+
 #[test]
 fn spaces_in_paths() {
     let (plain, ours, own) = (sources(), sources(), tempfile::tempdir().unwrap());
@@ -476,13 +516,18 @@ fn a_build_with_spaces_and_parallel_commands() {
 #[test]
 fn what_rules_see_is_kept_on_demand() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());
-    let mut command = cc(&own);
-    command.args(["--keep", "kept"]);
-    let ran = run(command, dir.path(), &["-O2", "-c", "sum.c"], "");
-    assert_eq!(ran.code, Some(0), "{ran:?}");
+    for source in ["sum.c", "warns.c"] {
+        let mut command = cc(&own);
+        command.args(["--keep", "kept"]);
+        let ran = run(command, dir.path(), &["-O2", "-c", source], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
     let kept: Vec<_> = files(&dir.path().join("kept")).into_iter().collect();
-    assert_eq!(kept.len(), 1);
-    assert!(kept[0].0.starts_with("sum-") && String::from_utf8_lossy(&kept[0].1.1).contains("define "));
+    let [changed, seen, unchanged] = &kept[..] else { panic!("{kept:?}") };
+    let text = |file: &(String, (u32, Vec<u8>))| String::from_utf8_lossy(&file.1.1).into_owned();
+    assert_eq!(seen.0.strip_suffix(".ll"), changed.0.strip_suffix(".changed"));
+    assert!(seen.0.starts_with("sum-") && text(seen).contains("xor ") && !text(changed).contains("xor "));
+    assert!(unchanged.0.starts_with("warns-") && unchanged.0.ends_with(".ll"));
     let ran = run(rewright(&own), dir.path(), &["corpus", "kept"], "");
-    assert!(ran.stdout.contains("1 functions, 1 understood"), "{ran:?}");
+    assert!(ran.stdout.contains("2 functions, 2 understood"), "{ran:?}");
 }

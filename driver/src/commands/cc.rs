@@ -21,7 +21,7 @@ pub(super) struct Args {
     /// Our own first: `--rules PACK` (repeatable; `std` by default), `--profile NAME` and
     /// `--config FILE` (costs, as `rewright opt` takes them), `--strict` (fail where a failure of ours would
     /// otherwise hand the file to the compiler as it is), `--no-cache`, `--keep DIR` (keep the LLVM IR that rules see,
-    /// for `rewright opt` and `rewright corpus`); then the compiler's. The compiler is `clang-19` and LLVM's `opt-19`,
+    /// for `rewright opt` and `rewright corpus`, and what they change it to: `.ll`, `.changed`); then the compiler's. The compiler is `clang-19` and LLVM's `opt-19`,
     /// or what `REWRIGHT_CLANG` and `REWRIGHT_OPT` name. Objects are kept by content (what the front end gives,
     /// options, packs, programs) in `REWRIGHT_CACHE` (`~/.cache/rewright/cc`), up to `REWRIGHT_CACHE_MB` (1024), those
     /// used longest ago removed first; deleting the folder is safe at any time. Rules that compute what a function of a

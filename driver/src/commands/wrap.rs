@@ -33,7 +33,8 @@ pub(super) struct Args {
     /// Do not look for objects of earlier builds, and keep none (see `rewright cc --help`)
     #[arg(long)]
     no_cache: bool,
-    /// Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus`
+    /// Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus` (`.ll`), and what they
+    /// make of it where they change it (`.changed`)
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Say on stderr what became of commands, files and functions, and where the time went

@@ -53,7 +53,7 @@ const WITH_ARGUMENT: [&str; 22] = [
 ];
 
 /// Options (or starts of options) that ask for something else than an optimised object.
-const NOT_OURS: [&str; 32] = [
+const NOT_OURS: [&str; 31] = [
     "-E",
     "-S",
     "-M",
@@ -72,7 +72,6 @@ const NOT_OURS: [&str; 32] = [
     "-###",
     "-fembed",
     "-fcs-profile",
-    "-fexceptions",
     // What writes further files beside the object, or lets the back end speak.
     "-gsplit-dwarf",
     "-fstack-usage",

@@ -42,7 +42,8 @@ pub struct Tools {
     pub cache: Option<Cache>,
     /// Where a line about each command goes, as JSON.
     pub log: Option<PathBuf>,
-    /// Where LLVM IR is kept as rules see it, one file for each that is compiled.
+    /// Where LLVM IR is kept as rules see it, one file (`.ll`) for each that is compiled, and one of what they make of
+    /// it where they change it (`.changed`).
     pub keep: Option<PathBuf>,
     /// Fail where the compiler would be handed the command line after a failure of ours.
     pub strict: bool,
@@ -141,9 +142,7 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
     facts.time("passes", || quiet(&mut prepare))?;
-    if let Some(folder) = &tools.keep {
-        keep(folder, unit, &fs::read(&ready)?)?;
-    }
+    let kept = tools.keep.as_ref().map(|folder| keep(folder, unit, &fs::read(&ready)?)).transpose()?;
     let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
     let Applied { facts: mut known, text } = match served {
         Some(applied) => applied,
@@ -157,6 +156,8 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     let input = match &text {
         Some(text) => {
             fs::write(&done, text)?;
+            kept.map_or(Ok(()), |kept| fs::write(kept.with_extension("changed"), text))
+                .context("cannot keep LLVM IR")?;
             &done
         }
         None => &raw,
@@ -193,12 +194,13 @@ fn place(content: &[u8], object: &Path, mode: fs::Permissions) -> Result<()> {
 }
 
 /// The LLVM IR that rules see, under a name that says which file it comes from and differs where the text does.
-fn keep(folder: &Path, unit: &Unit, text: &[u8]) -> Result<()> {
+fn keep(folder: &Path, unit: &Unit, text: &[u8]) -> Result<PathBuf> {
     let stem = unit.source.file_stem().unwrap_or_default().to_string_lossy();
-    let name = format!("{stem}-{:.8}.ll", Key::of(VERSION, [text]).to_string());
+    let path = folder.join(format!("{stem}-{:.8}.ll", Key::of(VERSION, [text]).to_string()));
     fs::create_dir_all(folder)
-        .and_then(|()| write_whole(&folder.join(name), text))
-        .with_context(|| format!("cannot keep LLVM IR in {}", folder.display()))
+        .and_then(|()| write_whole(&path, text))
+        .with_context(|| format!("cannot keep LLVM IR in {}", folder.display()))?;
+    Ok(path)
 }
 
 /// What the cache holds: facts on a line, then the object.
