@@ -59,6 +59,62 @@ fn scattered(text: &str, noise: &[u8]) -> (String, usize) {
     (out, comments)
 }
 
+/// Replaces pieces of a text: where, how long, by what. Some are written again elsewhere.
+fn cut(text: &mut String, cuts: &[(u16, u16, u8)]) {
+    const PIECES: [&str; 14] =
+        ["", "(", "}", "\"", "é", "\n", " rule ", "=>", "'", "/// x\n", "\\", ",", "{", "// x\r\n"];
+    for (at, length, kind) in cuts {
+        let at = text.floor_char_boundary(usize::from(*at) % (text.len() + 1));
+        let end = text.floor_char_boundary((at + usize::from(*length) % 40).min(text.len())).max(at);
+        match PIECES.get(usize::from(*kind) % (PIECES.len() + 2)) {
+            Some(piece) => text.replace_range(at..end, piece),
+            None => {
+                let piece = text[at..end].to_owned();
+                let to = text.floor_char_boundary(usize::from(*length) % (text.len() + 1));
+                text.insert_str(to, &piece);
+            }
+        }
+    }
+}
+
+/// The packs that ship.
+fn packs() -> &'static [String] {
+    static PACKS: std::sync::OnceLock<Vec<String>> = std::sync::OnceLock::new();
+    PACKS.get_or_init(|| {
+        let mut folders = vec![std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../stdlib_rules"))];
+        let mut files = vec![];
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).expect("the packs stand beside this crate") {
+                let path = entry.expect("the folder can be read").path();
+                if path.is_dir() {
+                    folders.push(path);
+                } else if path.extension().is_some_and(|e| e == "rw") {
+                    files.push(path);
+                }
+            }
+        }
+        files.sort();
+        files.into_iter().map(|path| std::fs::read_to_string(path).expect("packs are text")).collect()
+    })
+}
+
+/// Whatever the text, its diagnostics can be shown, and what can be formatted keeps its tree.
+fn survives(text: &str) -> Result<(), TestCaseError> {
+    let (file, diagnostics) = parse(0, text);
+    for diagnostic in &diagnostics {
+        let span = diagnostic.primary.span;
+        prop_assert!(text.get(span.start as usize..span.end as usize).is_some(), "{diagnostic:?}");
+    }
+    let sources = crate::diagnostic::Sources { files: vec![("t".into(), text.to_owned())] };
+    crate::diagnostic::render(&diagnostics, &sources, false);
+    crate::diagnostic::to_json(&diagnostics, &sources);
+    if let Ok(formatted) = format(text) {
+        prop_assert_eq!(bare(&file), bare(&parse(0, &formatted).0), "of\n{}", text);
+        prop_assert_eq!(&format(&formatted).expect("it parses"), &formatted, "of\n{}", text);
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
@@ -96,24 +152,22 @@ proptest! {
         cuts in proptest::collection::vec((any::<u16>(), any::<u16>(), any::<u8>()), 0..6),
     ) {
         let mut text = print(&Gen::new(&bytes, true).file());
-        for (at, length, kind) in cuts {
-            let at = text.floor_char_boundary(usize::from(at) % (text.len() + 1));
-            let end = text.floor_char_boundary((at + usize::from(length) % 40).min(text.len()));
-            let piece = ["", "(", "}", "\"", "é", "\n", " rule ", "=>", "'", "/// x\n", "\\", ","][usize::from(kind) % 12];
-            text.replace_range(at..end.max(at), piece);
-        }
-        let (file, diagnostics) = parse(0, &text);
-        for diagnostic in &diagnostics {
-            let span = diagnostic.primary.span;
-            prop_assert!(text.get(span.start as usize..span.end as usize).is_some(), "{diagnostic:?}");
-        }
-        let sources = crate::diagnostic::Sources { files: vec![("t".into(), text.clone())] };
-        crate::diagnostic::render(&diagnostics, &sources, false);
-        crate::diagnostic::to_json(&diagnostics, &sources);
-        if let Ok(formatted) = format(&text) {
-            prop_assert_eq!(bare(&file), bare(&parse(0, &formatted).0));
-            prop_assert_eq!(format(&formatted).expect("it parses"), formatted);
-        }
+        cut(&mut text, &cuts);
+        survives(&text)?;
+    }
+
+    #[test]
+    fn parser_never_panics_on_broken_packs(
+        which in any::<prop::sample::Index>(),
+        (begin, length) in (any::<prop::sample::Index>(), 0..4000_usize),
+        cuts in proptest::collection::vec((any::<u16>(), any::<u16>(), any::<u8>()), 1..8),
+    ) {
+        let pack = which.get(packs());
+        let begin = pack.floor_char_boundary(begin.index(pack.len()));
+        let end = pack.floor_char_boundary((begin + length).min(pack.len()));
+        let mut text = pack[begin..end].to_owned();
+        cut(&mut text, &cuts);
+        survives(&text)?;
     }
 
     #[test]
