@@ -6,16 +6,18 @@
 
 pub(crate) mod build;
 mod canonical;
+mod parted;
+mod text;
 
 pub use canonical::canonical;
 
-use crate::near::{Near, near};
 use crate::pipeline::{Fate, Optimiser, Options};
+use parted::Stage;
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
-use rewright_cfg_skeleton::ir::Function;
-use rewright_cfg_skeleton::ir::normalise::normalise;
+use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::select::cost::reported;
-use rewright_dsl::program::{Claim, Example, Program, Rule, RuleId, Verdict};
+use rewright_dsl::expectation::Expectation;
+use rewright_dsl::program::{Claim, Example, Program, RuleId, Verdict};
 use rewright_typeprop::{Term, Universe};
 use smallvec::{SmallVec, smallvec};
 use std::collections::BTreeMap;
@@ -26,9 +28,31 @@ pub struct ExampleOutcome {
     /// Index in [`Program::examples`].
     pub example: usize,
     /// Why its verdict does not hold; `None` when it does. A `todo` example is turned around already.
-    pub failure: Option<String>,
+    pub failure: Option<Failure>,
     /// Rules that took part.
     pub fired: Vec<RuleId>,
+}
+
+/// Why an example fails.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// What is there instead of what is expected.
+    pub found: String,
+    /// How it came to that, and how near what is expected came: a line each.
+    pub why: Vec<String>,
+    /// What holds instead. `None` where the example could not be run, or no pack can write what is there.
+    pub instead: Option<Expectation>,
+}
+
+impl Failure {
+    fn new(found: impl Into<String>) -> Failure {
+        Failure { found: found.into(), why: vec![], instead: None }
+    }
+
+    fn or_rather(self, result: Option<String>) -> Failure {
+        let instead = result.map(|result| Expectation { result: Some(result), ..Expectation::default() });
+        Failure { instead, ..self }
+    }
 }
 
 /// Runs examples: those under one schedule share their e-graphs.
@@ -52,55 +76,37 @@ pub fn run(optimiser: &Optimiser, indices: &[usize]) -> Vec<ExampleOutcome> {
 
 fn outcome(program: &Program, index: usize, judgement: Result<Judgement, String>) -> ExampleOutcome {
     let example = &program.examples[index];
-    let Judgement { mut failure, fired, near } =
-        judgement.unwrap_or_else(|reason| Judgement { failure: Some(reason), fired: vec![], near: vec![] });
-    if failure.is_none() {
-        let missing: Vec<_> = silent(program, example, &fired).map(|rule| rule.name.as_str()).collect();
-        if !missing.is_empty() {
-            failure = Some(format!("the verdict holds, but {} took no part in it", missing.join(", ")));
-        }
-    }
-    if let Some(failure) = &mut failure {
-        near.iter().for_each(|near| failure.push_str(&format!("\n  {near}")));
-    }
+    let (mut failure, fired) = match judgement {
+        Ok(Judgement { failure, fired }) => (failure, fired),
+        Err(reason) => (Some(Failure::new(reason)), vec![]),
+    };
     if example.todo {
         failure = match failure {
             Some(_) => None,
-            None => Some("holds now: take `todo` away".into()),
+            None => Some(Failure {
+                instead: Some(Expectation { holds: true, ..Expectation::default() }),
+                ..Failure::new("holds now: take `todo` away")
+            }),
         };
     }
     ExampleOutcome { example: index, failure, fired }
 }
 
-/// Rules that are to take part in an example and did not.
-fn silent<'p>(program: &'p Program, example: &Example, fired: &[RuleId]) -> impl Iterator<Item = &'p Rule> {
+/// Positions in `fires` of rules that took no part.
+fn silent(program: &Program, example: &Example, fired: &[RuleId]) -> Vec<usize> {
     let families: Vec<RuleId> = fired.iter().map(|r| program.rule(*r).family).collect();
-    let rules = example.fires.iter().map(|r| program.rule(*r)).collect::<Vec<_>>().into_iter();
-    rules.filter(move |rule| !families.contains(&rule.family))
+    let took_part = |rule: &RuleId| families.contains(&program.rule(*rule).family);
+    example.fires.iter().enumerate().filter(|(_, rule)| !took_part(rule)).map(|(position, _)| position).collect()
 }
 
-/// How near each rule that took no part came to match in the function.
-fn nearest<'p>(
-    optimiser: &Optimiser,
-    universe: &Universe,
-    options: &Options,
-    before: &Function,
-    silent: impl Iterator<Item = &'p Rule>,
-) -> Vec<String> {
-    let mut silent = silent.peekable();
-    if silent.peek().is_none() {
-        return vec![];
+/// The names of an example's parameters.
+fn parameters(example: &Example) -> impl Iterator<Item = &str> {
+    let mut set = vec![];
+    if let Claim::Program { before, after } = &example.claim {
+        [before, after].into_iter().for_each(|block| build::collect_set(block, &mut set));
     }
-    let mut before = before.clone();
-    normalise(&mut before);
-    let skeleton = optimiser.build(&before, universe).1;
-    let Ok(view) = optimiser.saturate_one(&skeleton.input, &universe.types, options) else { return vec![] };
-    let describe = |rule: &Rule| match near(optimiser.program(), universe, rule, &skeleton, &view) {
-        None => format!("{}: there is no operation like the root of its left side", rule.name),
-        Some(Near { at, miss: Some(miss), .. }) => format!("{}: at {at}: {miss}", rule.name),
-        Some(Near { at, miss: None, .. }) => format!("{}: matches {at}, and adds nothing new", rule.name),
-    };
-    silent.map(describe).collect()
+    let named = example.params.iter().zip(&example.names).enumerate();
+    named.filter(move |(i, (ty, _))| ty.is_some() && !set.contains(&(*i as u32))).map(|(_, (_, name))| name.as_str())
 }
 
 /// What is to be run for one example.
@@ -158,55 +164,92 @@ fn judge(
     let mut outcomes = optimiser.optimise(&functions, universe, &options).outcomes.into_iter();
     let saturated = optimiser.saturate(&inputs, &universe.types, &options).map_err(|e| e.to_string());
     let mut views = saturated.as_ref().map(|views| views.iter()).map_err(Clone::clone);
+    let program = optimiser.program();
     for (index, trial) in trials {
+        let example = &program.examples[*index];
+        let stage = Stage { optimiser, universe, options: &options, example };
         let judgement = match trial {
             Trial::Becomes { before, wanted } => {
                 let outcome = outcomes.next().expect("one outcome for each function that went in");
-                became(optimiser, universe, &options, &outcome, wanted).map(|(failure, fired)| {
-                    let program = optimiser.program();
-                    let silent = silent(program, &program.examples[*index], &fired);
-                    Judgement { failure, near: nearest(optimiser, universe, &options, before, silent), fired }
-                })
+                became(&stage, before, &outcome, wanted)
             }
-            Trial::Same { roots: [a, b], expected, .. } => match &mut views {
-                Err(error) => Err(error.clone()),
-                Ok(views) => {
-                    let view = views.next().expect("one view for each input that went in");
-                    let mut fired: Vec<_> = view.applications.iter().map(|a| RuleId(a.rule)).collect();
-                    fired.sort_unstable();
-                    fired.dedup();
-                    let failure = match (view.class_of(*a) == view.class_of(*b), expected) {
-                        (true, true) | (false, false) => None,
-                        (false, true) => Some("the two sides are in different classes".into()),
-                        (true, false) => Some("the two sides are in one class".into()),
-                    };
-                    Ok(Judgement { failure, fired, near: vec![] })
-                }
-            },
+            Trial::Same { input, roots, expected } => views.as_mut().map_err(|error| error.clone()).map(|views| {
+                let view = views.next().expect("one view for each input that went in");
+                let mut fired: Vec<_> = view.applications.iter().map(|a| RuleId(a.rule)).collect();
+                fired.sort_unstable();
+                fired.dedup();
+                let failure = match (view.class_of(roots[0]) == view.class_of(roots[1]), expected) {
+                    (true, true) | (false, false) => None,
+                    (false, true) => Some(stage.apart(input, *roots, &fired)),
+                    (true, false) => Some(stage.united(input, *roots)),
+                };
+                Judgement { failure, fired }
+            }),
         };
+        // A verdict that holds for another reason than the one that is named does not count.
+        let judgement = judgement.map(|mut judgement| {
+            let silent = silent(program, example, &judgement.fired);
+            if !silent.is_empty() {
+                let names: Vec<_> = silent.iter().map(|i| program.rule(example.fires[*i]).name.as_str()).collect();
+                let failure = judgement.failure.get_or_insert_with(|| Failure {
+                    instead: Some(Expectation::default()),
+                    ..Failure::new(format!("the verdict holds, but {} took no part in it", names.join(", ")))
+                });
+                failure.why.extend(stage.nearest(trial, &silent));
+                if let Some(instead) = &mut failure.instead {
+                    instead.silent = silent;
+                }
+            }
+            judgement
+        });
         judgements.insert(*index, judgement);
     }
 }
 
+/// Did a function become what it should?
 fn became(
-    optimiser: &Optimiser,
-    universe: &Universe,
-    options: &Options,
+    stage: &Stage<'_>,
+    before: &Function,
     outcome: &crate::pipeline::Outcome,
     wanted: &Function,
-) -> Result<(Option<String>, Vec<RuleId>), String> {
+) -> Result<Judgement, String> {
     if let Fate::Failed(reason) | Fate::PassedThrough(reason) = &outcome.fate {
         return Err(format!("it did not go through the optimiser: {reason}"));
     }
     let fired = outcome.rules.iter().map(|r| RuleId(*r)).collect();
-    let (got, want) = (canonical(universe, &outcome.function), canonical(universe, wanted));
-    if got == want {
-        return Ok((None, fired));
+    let canonical = |f: &Function| canonical(stage.universe, f);
+    let got = &outcome.function;
+    if canonical(got) == canonical(wanted) {
+        return Ok(Judgement { failure: None, fired });
     }
-    let cost = |f: &Function| reported(optimiser.cost_of(f, universe, options));
-    let failure =
-        format!("became  {got} (cost {})\n  expected {want} (cost {})", cost(&outcome.function), cost(wanted));
-    Ok((Some(failure), fired))
+    let cost = |f: &Function| reported(stage.optimiser.cost_of(f, stage.universe, stage.options));
+    let (cost_got, cost_wanted) = (cost(got), cost(wanted));
+    let is_same = canonical(got) == canonical(before);
+    let found = match is_same {
+        true => format!("stays {}, at cost {cost_got}; what is expected costs {cost_wanted}", stage.shown(got)),
+        false => format!("becomes {}, at cost {cost_got}; what is expected costs {cost_wanted}", stage.shown(got)),
+    };
+    let result = match &stage.example.claim {
+        Claim::Program { .. } => text::statements(stage.universe, stage.example, got),
+        Claim::Term { .. } if is_same => Some("stays".into()),
+        Claim::Term { .. } => text::term(stage.universe, stage.example, got).map(|term| format!("becomes {term}")),
+    };
+    let mut failure = Failure::new(found).or_rather(result);
+    if matches!(stage.example.claim, Claim::Term { .. }) && writes(stage.universe, got) > writes(stage.universe, wanted)
+    {
+        failure.why.push("the term's own statements stay; `equals` is about its value alone".into());
+    }
+    failure.why.extend(stage.decisive(before, got, wanted));
+    failure.why.extend(stage.missing(before, wanted, cost_got, cost_wanted));
+    Ok(Judgement { failure: Some(failure), fired })
+}
+
+/// How many statements write memory.
+fn writes(universe: &Universe, f: &Function) -> usize {
+    let insts = f.layout.iter().flat_map(|block| &f.block(*block).insts);
+    let writes =
+        |kind: &InstKind| matches!(kind, InstKind::Op { op, .. } if universe.ops.get(*op).effects.gives_state());
+    insts.filter(|id| writes(&f.inst(**id).kind)).count()
 }
 
 fn same_class(
@@ -233,11 +276,9 @@ fn same_class(
 /// What became of a trial.
 struct Judgement {
     /// Why its verdict does not hold.
-    failure: Option<String>,
+    failure: Option<Failure>,
     /// Rules that took part.
     fired: Vec<RuleId>,
-    /// How near rules came that should have.
-    near: Vec<String>,
 }
 
 /// The schedule that an example runs under: the one it names, or its pack's default.

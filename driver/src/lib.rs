@@ -4,6 +4,7 @@
 //! `cfg_skeleton`, which says what a function is. [`saturate`] alone names the saturation engine, [`clif`] and
 //! `jit` alone name Cranelift, and only [`commands`] prints or decides an exit code.
 
+mod bisect;
 pub mod cache;
 pub mod clif;
 pub mod commands;

@@ -1,342 +1,218 @@
-//! Why a rule does not match: its nearest partial match in a saturated e-graph, and what fails there.
+//! Why a rule does not match in a function, for `why-not` and for examples that fail.
 //!
-//! A rule's left side is matched as the engine matches it, but without stopping at the first operand that does not
-//! fit: each attempt is remembered with the number of its operations and operands that did fit. The best attempt is
-//! what the author wants to see. The e-graph is the one after all rules have run, so what other rules would have to
-//! bring about first is there or is missing for good.
-//!
-//! Not here: facts, which a view does not hold. A condition on one is reported as what is left to doubt.
+//! A [`Scene`] is the function with its e-graph after all rules have run, so what other rules would have to bring about
+//! first is there or is missing for good.
 
-use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head, NodeId};
-use rewright_cfg_skeleton::ir::Value;
+mod search;
+
+use crate::pipeline::{Optimiser, Options};
+use crate::saturate::EngineError;
+use rewright_cfg_skeleton::egraph::{ClassId, EGraphInput, EGraphView, Head, InputId, Node, NodeId};
+use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::skeleton::Skeleton;
-use rewright_dsl::program::{Guard, Program, Rule, VarKind};
-use rewright_typeprop::eval::{constant, evaluate_term};
-use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{Outcome, Term, Ty, TypeExpr, Universe};
+use rewright_dsl::program::{Program, RuleId, ScheduleStep};
+use rewright_typeprop::Universe;
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-
-/// Attempts to match one rule in one function: patterns share little, and graphs are bounded.
-const MAX_STEPS: u32 = 1_000_000;
+use std::collections::BTreeMap;
+use std::fmt;
 
 /// How deep values are written out.
 const SHOWN_DEPTH: u32 = 3;
 
-/// The nearest partial match.
+/// A saturated e-graph, of a function or of terms.
+pub struct Scene {
+    /// The graph.
+    pub view: EGraphView,
+    /// The schedule that ran.
+    schedule: Option<String>,
+    /// What classes are called: the first of the function's values that each has.
+    names: BTreeMap<ClassId, String>,
+}
+
+/// How near a rule comes to match in a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Near {
-    /// Operations and operands that fit.
-    pub matched: u32,
-    /// The value at which the left side's root was tried.
-    pub at: String,
-    /// What does not fit; `None` where everything does.
-    pub miss: Option<String>,
+pub enum Nearest {
+    /// It does match, and did something.
+    Fired,
+    /// There is no operation like the root of its left side.
+    NoRoot,
+    /// It would match at a value, but for something.
+    Misses {
+        /// The value.
+        at: String,
+        /// What does not fit.
+        miss: String,
+        /// How many operations and operands do.
+        matched: u32,
+    },
+    /// It matches at a value, but the schedule does not run it.
+    NotRun {
+        /// The value.
+        at: String,
+        /// The schedule.
+        schedule: String,
+        /// The rule's ruleset.
+        ruleset: String,
+    },
+    /// It matches at a value, and says nothing that was not known.
+    Known {
+        /// The value.
+        at: String,
+        /// The budget ended before all rules were done, so it may not have come to this one.
+        exhausted: bool,
+    },
 }
 
-/// The nearest match of a rule. `None` where the function has no operation like the root of its left side.
-pub fn near(
-    program: &Program,
-    universe: &Universe,
-    rule: &Rule,
-    skeleton: &Skeleton,
-    view: &EGraphView,
-) -> Option<Near> {
-    let mut search = Search { program, universe, rule, skeleton, view, steps: 0, root: ClassId(0), best: None };
-    let (first, others) = rule.left.split_first()?;
-    for root in 0..view.classes.len() as u32 {
-        search.root = ClassId(root);
-        let mut tasks: Vec<Task<'_>> =
-            others.iter().rev().map(|term| Task { term, place: None, operand: None }).collect();
-        tasks.push(Task { term: first, place: Some(search.root), operand: None });
-        let found = Found { vars: vec![None; rule.vars.len()], types: vec![None; rule.tparams.len()], matched: 0 };
-        if search.matches(tasks, found) {
-            break;
-        }
+impl Scene {
+    /// Saturates a function, and gives what goes around its e-graph. Its parameters are called by these names, other
+    /// values by their numbers.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn new(
+        optimiser: &Optimiser,
+        universe: &Universe,
+        function: &Function,
+        options: &Options,
+        parameters: &[&str],
+    ) -> Result<(Scene, Skeleton), EngineError> {
+        let mut function = function.clone();
+        normalise(&mut function);
+        let skeleton = optimiser.build(&function, universe).1;
+        let view = optimiser.saturate_one(&skeleton.input, &universe.types, options)?;
+        let parameters = function.block(function.entry()).params.iter().zip(parameters);
+        let named = parameters.map(|(value, name)| (value.index(), (*name).to_string()));
+        let all = named.chain((0..function.values.len()).map(|value| (value, format!("v{value}"))));
+        let inputs = all.filter_map(|(value, name)| Some((skeleton.value_input.get(value).copied().flatten()?, name)));
+        Ok((Scene::of(optimiser, options, view, inputs), skeleton))
     }
-    // Nothing at all fits everywhere; what is worth telling begins with the root.
-    search.best.filter(|near| near.matched > 0 || near.miss.is_none())
-}
 
-/// A pattern that is still to be matched: in a class, or in any one.
-#[derive(Clone, Copy)]
-struct Task<'p> {
-    term: &'p Term,
-    place: Option<ClassId>,
-    /// Of which operation it is which operand, from 1.
-    operand: Option<(&'p str, usize)>,
-}
-
-#[derive(Clone)]
-struct Found {
-    vars: Vec<Option<ClassId>>,
-    types: Vec<Option<Ty>>,
-    matched: u32,
-}
-
-struct Search<'a> {
-    program: &'a Program,
-    universe: &'a Universe,
-    rule: &'a Rule,
-    skeleton: &'a Skeleton,
-    view: &'a EGraphView,
-    steps: u32,
-    root: ClassId,
-    best: Option<Near>,
-}
-
-impl<'a> Search<'a> {
-    /// Matches all that is left to match; remembers how far it came.
-    fn matches(&mut self, mut tasks: Vec<Task<'a>>, mut found: Found) -> bool {
-        self.steps += 1;
-        if self.steps > MAX_STEPS {
-            return false;
+    /// An e-graph in which nodes have names.
+    pub(crate) fn of(
+        optimiser: &Optimiser,
+        options: &Options,
+        view: EGraphView,
+        named: impl Iterator<Item = (InputId, String)>,
+    ) -> Scene {
+        let mut names = BTreeMap::new();
+        for (input, name) in named {
+            names.entry(view.class_of(input)).or_insert(name);
         }
-        let Some(task) = tasks.pop() else { return self.conditions(&found) };
-        let Some(class) = task.place else {
-            return (0..self.view.classes.len() as u32).any(|class| {
-                let mut tasks = tasks.clone();
-                tasks.push(Task { place: Some(ClassId(class)), ..task });
-                self.matches(tasks, found.clone())
+        Scene { schedule: optimiser.schedule(options), view, names }
+    }
+
+    /// Where the nodes of another input are; leaves are the same by number.
+    pub(crate) fn locate(&self, universe: &Universe, input: &EGraphInput) -> Vec<Option<ClassId>> {
+        let nodes = self.view.nodes.iter().zip(&self.view.node_class);
+        let by_node: FxHashMap<&Node<ClassId>, ClassId> = nodes.map(|(node, class)| (node, *class)).collect();
+        let mut places: Vec<Option<ClassId>> = Vec::with_capacity(input.nodes.len());
+        for node in &input.nodes {
+            let children: Option<SmallVec<[ClassId; 3]>> =
+                node.children.iter().map(|child| places[child.index()]).collect();
+            let place = children.and_then(|children| {
+                let node = Node { head: node.head, types: node.types.clone(), children };
+                orders(universe, &node)
+                    .into_iter()
+                    .find_map(|children| by_node.get(&Node { children: children.into(), ..node.clone() }).copied())
             });
-        };
-        let fits = match task.term {
-            Term::Var(i) => self.variable(*i, class, &mut found),
-            Term::Lit(literal, ty) => {
-                let scalar = self.types_of(class).first().and_then(|ty| self.universe.types.lane(*ty));
-                let wanted = constant(literal, scalar);
-                match self.view.class(class).constant {
-                    _ if !self.has_type(ty, class, &mut found) => Err(self.type_miss(ty, class)),
-                    Some(n) if Some(n) == wanted => Ok(()),
-                    _ => Err(format!("is not the literal {literal}, it is {}", self.show(class, 0))),
+            places.push(place);
+        }
+        places
+    }
+
+    /// How near a rule comes.
+    pub fn nearest(&self, program: &Program, universe: &Universe, id: RuleId) -> Nearest {
+        if self.view.applications.iter().any(|a| a.rule == id.0) {
+            return Nearest::Fired;
+        }
+        let rule = program.rule(id);
+        match search::near(program, universe, rule, self) {
+            None => Nearest::NoRoot,
+            Some(search::Near { at, miss: Some(miss), matched }) => Nearest::Misses { at, miss, matched },
+            Some(search::Near { at, miss: None, .. }) => match (self.ruleset_left_out(program, id), &self.schedule) {
+                (Some(ruleset), Some(schedule)) if !rule.law => {
+                    Nearest::NotRun { at, schedule: schedule.clone(), ruleset: ruleset.into() }
                 }
-            }
-            Term::Eval(_) => Ok(()),
-            Term::Call { op, targs, args, state } => {
-                let name = self.universe.ops.get(*op).name.as_str();
-                let mut any = false;
-                for id in self.view.class(class).nodes.clone() {
-                    let node = self.view.node(id);
-                    if node.head != Head::Op(*op) {
-                        continue;
-                    }
-                    any = true;
-                    let mut found = found.clone();
-                    if !targs.iter().zip(&node.types).all(|(expr, ty)| self.learn(expr, *ty, &mut found)) {
-                        let types: Vec<String> = node.types.iter().map(|ty| self.universe.types.display(*ty)).collect();
-                        let miss = format!("is `{name}` over {}, which the rule does not admit", types.join(", "));
-                        self.remember(&found, &task, miss);
-                        continue;
-                    }
-                    found.matched += 1;
-                    let mut tasks = tasks.clone();
-                    let operands = args.iter().chain(state.as_deref()).zip(&node.children).enumerate();
-                    let mut own: Vec<Task<'a>> = operands
-                        .map(|(i, (term, class))| Task { term, place: Some(*class), operand: Some((name, i + 1)) })
-                        .collect();
-                    own.reverse();
-                    tasks.extend(own);
-                    if self.matches(tasks, found) {
-                        return true;
-                    }
-                }
-                if any {
-                    return false;
-                }
-                Err(format!("is no `{name}`, it is {}", self.show(class, 0)))
-            }
-        };
-        match fits {
-            Ok(()) => {
-                found.matched += 1;
-                self.matches(tasks, found)
-            }
-            Err(miss) => {
-                self.remember(&found, &task, miss);
-                false
-            }
-        }
-    }
-
-    fn remember(&mut self, found: &Found, task: &Task<'_>, miss: String) {
-        if self.best.as_ref().is_none_or(|best| best.miss.is_some() && best.matched < found.matched) {
-            let place = match task.operand {
-                Some((of, position)) => format!("operand {position} of `{of}` {miss}"),
-                None => format!("it {miss}"),
-            };
-            self.best = Some(Near { matched: found.matched, at: self.show(self.root, 0), miss: Some(place) });
-        }
-    }
-
-    fn variable(&self, i: u32, class: ClassId, found: &mut Found) -> Result<(), String> {
-        let var = &self.rule.vars[i as usize];
-        match found.vars[i as usize] {
-            Some(known) if known == class => return Ok(()),
-            Some(known) => {
-                let (here, there) = (self.show(class, 0), self.show(known, 0));
-                return Err(format!("would have to be `{}` again, and {here} is not known to equal {there}", var.name));
-            }
-            None => {}
-        }
-        if let VarKind::Value { ty, constant } = &var.kind {
-            if !self.has_type(ty, class, found) {
-                return Err(self.type_miss(ty, class));
-            }
-            if *constant && self.view.class(class).constant.is_none() {
-                return Err(format!("must be a constant for `{}`, it is {}", var.name, self.show(class, 0)));
-            }
-        }
-        found.vars[i as usize] = Some(class);
-        Ok(())
-    }
-
-    /// Are all conditions met? Those on facts count as met only where all else is.
-    fn conditions(&mut self, found: &Found) -> bool {
-        let miss = self.rule.guards.iter().find_map(|guard| self.fails(guard, found));
-        let done = miss.is_none();
-        if self.best.as_ref().is_none_or(|best| best.miss.is_some() && (done || best.matched <= found.matched)) {
-            self.best = Some(Near { matched: found.matched, at: self.show(self.root, 0), miss });
-        }
-        done
-    }
-
-    /// Why a condition is not met.
-    fn fails(&self, guard: &Guard, found: &Found) -> Option<String> {
-        let values = || -> String {
-            let vars = self.rule.vars.iter().zip(&found.vars);
-            let shown = vars.filter_map(|(var, class)| Some(format!("{} = {}", var.name, self.show((*class)?, 0))));
-            shown.collect::<Vec<_>>().join(", ")
-        };
-        match guard {
-            Guard::Holds(term) => match self.value(term, found) {
-                Some(n) if n != 0 => None,
-                Some(_) => Some(format!("its condition does not hold, with {}", values())),
-                None => Some(format!("its condition is over constants, and not all of these are: {}", values())),
+                _ => Nearest::Known { at, exhausted: self.view.exhausted },
             },
-            Guard::Compare { equal, left, right } => match (self.value(left, found), self.value(right, found)) {
-                (Some(a), Some(b)) if (a == b) == *equal => None,
-                (Some(a), Some(b)) => Some(format!("its condition compares {a} with {b}, with {}", values())),
-                _ => Some(format!("its condition is over constants, and not all of these are: {}", values())),
-            },
-            Guard::Class { same, left: Term::Var(a), right: Term::Var(b) } => {
-                let equal = found.vars[*a as usize] == found.vars[*b as usize];
-                (equal != *same).then(|| format!("its condition on two values does not hold, with {}", values()))
-            }
-            Guard::Is(Term::Var(i), ty) => {
-                let class = found.vars[*i as usize]?;
-                let mut found = found.clone();
-                (!self.has_type(ty, class, &mut found)).then(|| self.type_miss(ty, class))
-            }
-            Guard::Fact(fact, _) => {
-                let name = &self.program.facts[fact.0 as usize].name;
-                Some(format!("all else fits; nothing says that `{name}` holds, with {}", values()))
-            }
-            Guard::Or(a, b) => self.fails(a, found).and(self.fails(b, found)),
-            Guard::Not(inner) => match self.fails(inner, found) {
-                Some(_) => None,
-                None => Some(format!("a condition that must not hold does, with {}", values())),
-            },
-            // Terms that are looked up in the graph: only the engine knows.
-            Guard::Class { .. } | Guard::Is(..) => None,
         }
     }
 
-    /// A term over constants.
-    fn value(&self, term: &Term, found: &Found) -> Option<i64> {
-        let types: Vec<Ty> = found.types.iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
-        let vars = found.vars.iter().map(|class| class.and_then(|class| self.view.class(class).constant));
-        let mut named = vec![];
-        variables(term, &mut named);
-        let vars: Vec<Option<i64>> = vars.collect();
-        if named.iter().any(|i| vars.get(*i as usize).copied().flatten().is_none()) {
-            return None;
-        }
-        let vars: Vec<i64> = vars.into_iter().map(Option::unwrap_or_default).collect();
-        match evaluate_term(self.universe, term, &types, &vars) {
-            Outcome::Value(n) => Some(n),
-            Outcome::Nan | Outcome::Undefined => None,
-        }
+    /// The ruleset of a rule, if the schedule does not run it.
+    fn ruleset_left_out<'p>(&self, program: &'p Program, id: RuleId) -> Option<&'p str> {
+        let schedule = program.schedules.get(self.schedule.as_ref()?)?;
+        let (ruleset, _) = program.rulesets.iter().find(|(_, rules)| rules.contains(&id))?;
+        (!runs(&schedule.steps, ruleset)).then_some(ruleset)
     }
 
-    /// Types of the nodes of a class, distinct.
-    fn types_of(&self, class: ClassId) -> SmallVec<[Ty; 2]> {
-        let mut types: SmallVec<[Ty; 2]> = SmallVec::new();
-        for ty in self.view.class(class).nodes.iter().filter_map(|id| self.view.node(*id).ty(self.universe)) {
-            if !types.contains(&ty) {
-                types.push(ty);
-            }
-        }
-        types
-    }
-
-    fn has_type(&self, expr: &TypeExpr, class: ClassId, found: &mut Found) -> bool {
-        let types = self.types_of(class);
-        types.is_empty() || types.into_iter().any(|ty| self.learn(expr, ty, found))
-    }
-
-    fn type_miss(&self, expr: &TypeExpr, class: ClassId) -> String {
-        let has: Vec<String> = self.types_of(class).into_iter().map(|ty| self.universe.types.display(ty)).collect();
-        let bound = match expr {
-            TypeExpr::Param(i) => self.rule.tparams.get(*i as usize),
-            TypeExpr::App(..) | TypeExpr::Int(_) => None,
-        };
-        let wanted = bound.map_or("another type".to_string(), |param| format!("what `{}` stands for", param.name));
-        format!("is {} of type {}, the rule wants {wanted}", self.show(class, 0), has.join(" and "))
-    }
-
-    /// Does a type fit an expression, with what is known of the rule's type parameters?
-    fn learn(&self, expr: &TypeExpr, ty: Ty, found: &mut Found) -> bool {
-        let types = &self.universe.types;
-        match expr {
-            TypeExpr::Param(i) => {
-                let slot = &mut found.types[*i as usize];
-                match *slot {
-                    Some(known) => types.is_subtype(ty, known),
-                    None => {
-                        *slot = Some(ty);
-                        let bound = self.rule.tparams[*i as usize].bound.clone();
-                        bound.is_none_or(|bound| self.below(ty, &bound, found))
-                    }
-                }
-            }
-            TypeExpr::Int(n) => matches!(types.data(ty), TypeData::Int(m) if m == n),
-            TypeExpr::App(..) => self.below(ty, expr, found),
+    /// A value as its author wrote it: a constant, a parameter, or an operation.
+    fn show(&self, universe: &Universe, class: ClassId, depth: u32) -> String {
+        let is_leaf = |id: &NodeId| matches!(self.view.node(*id).head, Head::Leaf(_));
+        match self.names.get(&class) {
+            Some(name) if self.view.class(class).nodes.iter().any(is_leaf) => name.clone(),
+            _ => self.show_operation(universe, class, depth),
         }
     }
 
-    fn below(&self, ty: Ty, expr: &TypeExpr, found: &mut Found) -> bool {
-        let TypeExpr::App(decl, exprs) = expr else { return self.learn(expr, ty, found) };
-        let Some(args) = self.universe.types.ancestor(ty, *decl) else { return false };
-        exprs.iter().zip(args).all(|(expr, arg)| arg.is_none_or(|arg| self.learn(expr, arg, found)))
-    }
-
-    /// A value as its author wrote it: a constant, a parameter, or the original operation.
-    fn show(&self, class: ClassId, depth: u32) -> String {
+    /// The same, and an operation also where a parameter equals it.
+    fn show_operation(&self, universe: &Universe, class: ClassId, depth: u32) -> String {
         if let Some(n) = self.view.class(class).constant {
             return n.to_string();
         }
-        let value = self.skeleton.value_input.iter().position(|v| v.is_some_and(|v| self.view.class_of(v) == class));
-        let nodes = &self.view.class(class).nodes;
-        let shown = |id: &NodeId| matches!(self.view.node(*id).head, Head::Op(_) | Head::Opaque(_));
-        match (nodes.iter().find(|id| shown(id)), value) {
+        let is_operation = |id: &&NodeId| matches!(self.view.node(**id).head, Head::Op(_) | Head::Opaque(_));
+        match (self.view.class(class).nodes.iter().find(is_operation), self.names.get(&class)) {
             (Some(id), _) if depth < SHOWN_DEPTH => {
                 let node = self.view.node(*id);
-                let children: Vec<String> = node.children.iter().map(|c| self.show(*c, depth + 1)).collect();
+                let children = node.children.iter().map(|child| self.show(universe, *child, depth + 1));
                 let head = match node.head {
-                    Head::Op(op) => self.universe.ops.get(op).name.as_str(),
+                    Head::Op(op) => universe.ops.get(op).name.as_str(),
                     _ => "opaque",
                 };
-                format!("{head}({})", children.join(", "))
+                format!("{head}({})", children.collect::<Vec<_>>().join(", "))
             }
-            (_, Some(value)) => format!("v{}", Value(value as u32).0),
+            (_, Some(name)) => name.clone(),
             _ => "a state".into(),
         }
     }
 }
 
-/// The variables of a term.
-fn variables(term: &Term, out: &mut Vec<u32>) {
-    if let Term::Var(i) = term {
-        out.push(*i);
+/// The operands of a node, in each order in which it is the same.
+pub(crate) fn orders<C: Copy>(universe: &Universe, node: &Node<C>) -> Vec<Vec<C>> {
+    let children = node.children.to_vec();
+    match (node.head, &children[..]) {
+        (Head::Op(op), [a, b, rest @ ..]) if universe.ops.get(op).laws.commutative => {
+            let turned = [*b, *a].into_iter().chain(rest.iter().copied()).collect();
+            vec![children, turned]
+        }
+        _ => vec![children],
     }
-    term.parts().for_each(|part| variables(part, out));
+}
+
+/// Does a schedule run a ruleset?
+fn runs(steps: &[ScheduleStep], name: &str) -> bool {
+    steps.iter().any(|step| match step {
+        ScheduleStep::Run { ruleset, .. } | ScheduleStep::Saturate { ruleset, .. } => ruleset == name,
+        ScheduleStep::Repeat { steps, .. } => runs(steps, name),
+    })
+}
+
+impl fmt::Display for Nearest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Nearest::Fired => write!(f, "took part; where its result is not chosen, something else costs no more"),
+            Nearest::NoRoot => write!(f, "there is no operation like the root of its left side"),
+            Nearest::Misses { at, miss, .. } => write!(f, "at {at}: {miss}"),
+            Nearest::NotRun { at, schedule, ruleset } => {
+                write!(f, "matches {at}, but the schedule `{schedule}` does not run `{ruleset}`")
+            }
+            Nearest::Known { at, exhausted: false } => {
+                write!(f, "matches {at}, and adds nothing that is not known already")
+            }
+            Nearest::Known { at, exhausted: true } => {
+                write!(f, "matches {at}; it adds nothing new, or the budget ended before its turn")
+            }
+        }
+    }
 }

@@ -18,7 +18,7 @@ pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed};
 pub use phases::{Phase, Phases, Selected};
 
 use crate::counts::BlockCounts;
-use crate::saturate::{Engine, EngineError, SaturateOptions, print_runnable};
+use crate::saturate::{Engine, EngineError, RuleReport, SaturateOptions, print_runnable};
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{CostModel, Method};
@@ -29,7 +29,7 @@ use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
 use rewright_typeprop::{OpId, TypeStore, Universe};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
@@ -199,11 +199,23 @@ impl Optimiser {
         types: &TypeStore,
         options: &Options,
     ) -> Result<Vec<EGraphView>, EngineError> {
+        Ok(self.saturate_measured(inputs, types, options)?.0)
+    }
+
+    /// The same, with matches and time by rule.
+    pub fn saturate_measured(
+        &self,
+        inputs: &[&EGraphInput],
+        types: &TypeStore,
+        options: &Options,
+    ) -> Result<(Vec<EGraphView>, BTreeMap<u32, RuleReport>), EngineError> {
         if inputs.is_empty() {
-            return Ok(vec![]);
+            return Ok((vec![], BTreeMap::new()));
         }
-        let saturated = self.with_engine(|engine| engine.saturate(inputs, types, &self.saturate_options(options)))?;
-        Ok(saturated.0)
+        let options = self.saturate_options(options);
+        let (views, report) = self.with_engine(|engine| engine.saturate(inputs, types, &options))?;
+        let by_rule = report.by_rule(&self.rules).into_iter().map(|(rule, report)| (rule.0, report));
+        Ok((views, by_rule.collect()))
     }
 
     /// Saturates units and prints the run as a program for egglog's own binary; and did a budget end, so that the

@@ -508,7 +508,8 @@ const EXAMPLES: &[Code] = &[code(
     "RW0601",
     "example fails",
     "What the example claims is not what the rules do: the term became another one, two terms are in one class or in \
-     different ones, or a rule that `fires` names took no part. Correct the rule, or the example if it claims too much.",
+     different ones, or a rule that `fires` names took no part. Correct the rule, or the example if it claims too much: \
+     `rewright test --update` writes what holds instead, for you to read.",
 )];
 
 /// `RW07xx`: rules that are wrong, or not proved.

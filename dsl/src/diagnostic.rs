@@ -6,7 +6,7 @@ mod render;
 #[cfg(test)]
 mod tests;
 
-pub use fix::fixed;
+pub use fix::{fixed, safe};
 pub use json::{JsonDiagnostic, JsonFix, JsonLabel, Place, to_json};
 pub use render::render;
 

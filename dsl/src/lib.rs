@@ -7,6 +7,7 @@ pub mod check;
 pub mod codes;
 pub mod diagnostic;
 pub mod egglog;
+pub mod expectation;
 pub mod fmt;
 pub mod instances;
 pub mod load;

@@ -200,6 +200,8 @@ pub struct Example {
     pub title: String,
     /// Its place.
     pub span: Span,
+    /// The place of what it expects; all of it where nothing more is written.
+    pub expected: Span,
     /// Must fail.
     pub todo: bool,
     /// Types of its variables, in order: `Term::Var` indices. State variables have no type. Those that no

@@ -2,17 +2,13 @@
 //! `--watch` does it all again whenever a file changes.
 
 mod fix;
-mod watch;
 
 use super::findings::{self, Format};
-use super::{Finding, out, packs, sources};
-use crate::clif::optimise::ClifOptimiser;
-use crate::examples;
-use anyhow::{Context, Result};
-use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
-use rewright_dsl::program::Program;
+use super::{Finding, examples, out, packs, sources, watch};
+use anyhow::Result;
+use rewright_dsl::diagnostic::Severity;
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// Arguments of `check`.
@@ -38,16 +34,6 @@ pub(super) struct Args {
     watch: bool,
 }
 
-impl Args {
-    /// Is an example to be run?
-    fn asks_for(&self, program: &Program, example: usize) -> bool {
-        let Some(text) = &self.filter else { return true };
-        let example = &program.examples[example];
-        let rules = example.fires.iter().map(|rule| program.rule(*rule).name.as_str());
-        [example.title.as_str(), example.pack.as_str()].into_iter().chain(rules).any(|name| name.contains(text))
-    }
-}
-
 pub(super) fn run(args: Args) -> Result<Finding> {
     if args.watch { watch::watch(&args.paths, || once(&args)) } else { once(&args) }
 }
@@ -59,48 +45,22 @@ fn once(args: &Args) -> Result<Finding> {
     let roots = sources::packs(&args.paths)?;
     let crate::packs::Packs { program, sources: files, mut diagnostics, roots } = packs::load(&roots)?;
     let sound = diagnostics.iter().all(|d| d.severity != Severity::Error);
-    // What is only imported has been checked by its own author.
-    let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));
-    let asked = |i: &usize| roots.contains(&program.examples[*i].pack) && args.asks_for(&program, *i);
-    let wanted: Vec<usize> = (0..program.examples.len()).filter(asked).collect();
-    let (rules, examples) = (program.rules.iter().filter(|r| own(&r.name)).count(), wanted.len());
-    let mut failed = 0;
-    let mut silent = vec![];
-    let mut unknown: Vec<(String, String)> = vec![];
+    let wanted = examples::wanted(&program, &roots, args.filter.as_deref());
+    let rules = program.rules.iter().filter(|rule| examples::is_of(&roots, &rule.name)).count();
+    let (mut failed, mut silent, mut unknown) = (0, vec![], vec![]);
     if sound {
-        let clif = ClifOptimiser::new(packs::linked(program)?).context("the rules do not form a program")?;
-        let optimiser = &clif.optimiser;
-        let program = optimiser.program();
+        let ran = examples::run(program, &wanted)?;
+        let universe = &ran.clif.optimiser.program().universe;
         let declared_here =
-            |name: &str| program.universe.ops.iter().any(|(_, op)| op.unique == name && roots.contains(&op.pack));
-        unknown.extend(clif.names.unknown.clone().into_iter().filter(|(op, _)| declared_here(op)));
-        let mut fired = BTreeSet::new();
-        for outcome in examples::run(optimiser, &wanted) {
-            fired.extend(outcome.fired.iter().map(|rule| program.rule(*rule).family));
-            if let Some(failure) = outcome.failure {
-                failed += 1;
-                let example = &program.examples[outcome.example];
-                diagnostics.push(Diagnostic {
-                    code: "RW0601",
-                    severity: Severity::Error,
-                    message: format!("example {:?} of {} fails", example.title, example.pack),
-                    primary: Label { span: example.span, text: failure },
-                    secondary: vec![],
-                    help: None,
-                    fix: None,
-                });
-            }
+            |name: &str| universe.ops.iter().any(|(_, op)| op.unique == name && roots.contains(&op.pack));
+        unknown.extend(ran.clif.names.unknown.clone().into_iter().filter(|(op, _)| declared_here(op)));
+        if args.filter.is_none() {
+            silent = ran.silent(&roots);
         }
-        silent = program
-            .rules
-            .iter()
-            .enumerate()
-            .filter(|(i, rule)| rule.family.0 as usize == *i && !fired.contains(&rule.family))
-            .map(|(_, rule)| rule)
-            .filter(|rule| !rule.law && own(&rule.name) && args.filter.is_none())
-            .map(|rule| rule.name.clone())
-            .collect();
+        failed = ran.failed.len();
+        diagnostics.extend(ran.failed);
     }
+    let examples = wanted.len();
     let mut warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
     let errors = diagnostics.len() - warnings;
     warnings += unknown.len();

@@ -10,6 +10,7 @@ mod coverage;
 mod difftest;
 mod doc;
 mod emit;
+mod examples;
 mod explain;
 mod extract;
 mod findings;
@@ -20,9 +21,11 @@ mod opt;
 mod packs;
 mod run;
 mod sources;
+mod test;
 mod units;
 mod validate;
 mod verify;
+mod watch;
 mod why_not;
 mod wrap;
 
@@ -41,6 +44,8 @@ struct Cli {
 enum Command {
     /// Parse, type and lint packs, and run every example
     Check(check::Args),
+    /// Run the examples of packs: which fail, how near they come, which rules no example shows
+    Test(test::Args),
     /// Prove each rule at each type, or find values at which it is wrong
     Verify(verify::Args),
     /// A page per pack: rules, meaning, types, evidence, examples
@@ -104,6 +109,7 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = match cli.command {
         Command::Check(args) => check::run(args),
+        Command::Test(args) => test::run(args),
         Command::Verify(args) => verify::run(args),
         Command::Doc(args) => doc::run(args),
         Command::Fmt(args) => fmt::run(args),

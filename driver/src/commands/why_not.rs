@@ -2,9 +2,8 @@
 
 use super::units::{Units, units};
 use super::{Finding, opt, out, packs};
-use crate::near::near;
+use crate::near::Scene;
 use anyhow::Result;
-use rewright_cfg_skeleton::ir::normalise::normalise;
 use std::path::PathBuf;
 
 /// Arguments of `why-not`.
@@ -31,24 +30,13 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(units) = units(&args.file, program, args.function.as_deref())? else { return Ok(Finding::Found) };
     let Units { optimiser, universe, functions } = units;
     let mut text = String::new();
-    for mut function in functions {
-        normalise(&mut function);
-        let skeleton = optimiser.build(&function, &universe).1;
-        let view = optimiser.saturate_one(&skeleton.input, &universe.types, &options)?;
+    for function in functions {
+        let (scene, _) = Scene::new(&optimiser, &universe, &function, &options, &[])?;
         for id in &rules {
             let rule = optimiser.program().rule(*id);
             let place = optimiser.program().sources.place(rule.span);
-            text += &format!("{} ({}:{}) in {}: ", rule.name, place.file, place.line, function.name);
-            let fired = view.applications.iter().any(|a| a.rule == id.0);
-            let nearest = near(optimiser.program(), &universe, rule, &skeleton, &view);
-            text += &match nearest {
-                _ if fired => "took part; where its result is not chosen, something else costs no more\n".to_string(),
-                None => "there is no operation like the root of its left side\n".to_string(),
-                Some(near) => match near.miss {
-                    Some(miss) => format!("at {}:\n  {miss}\n", near.at),
-                    None => format!("matches {}, and adds nothing that is not known already\n", near.at),
-                },
-            };
+            let nearest = scene.nearest(optimiser.program(), &universe, *id);
+            text += &format!("{} ({}:{}) in {}: {nearest}\n", rule.name, place.file, place.line, function.name);
         }
     }
     out::result(&text);

@@ -119,6 +119,7 @@ impl Instance {
             pack: String::new(),
             title: "%separation".into(),
             span: Span::default(),
+            expected: Span::default(),
             todo: false,
             params: self.params.clone(),
             names: vec![],

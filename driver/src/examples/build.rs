@@ -161,7 +161,7 @@ pub(super) fn program(universe: &mut Universe, example: &Example, statements: &B
 }
 
 /// Variables that statements set.
-fn collect_set(statements: &Block, out: &mut Vec<u32>) {
+pub(super) fn collect_set(statements: &Block, out: &mut Vec<u32>) {
     for statement in statements {
         match statement {
             Statement::Let(variable, _) => out.push(*variable),

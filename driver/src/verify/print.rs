@@ -57,21 +57,28 @@ fn example(case: &Case<'_>, values: &[Value], shown: &[String]) -> Option<String
 
 /// A value where an operand may stand.
 fn operand(universe: &Universe, value: &Value, repr: Option<Repr>, name: &str) -> String {
-    let Value::Bits(bits) = value else { return name.to_string() };
+    match value {
+        Value::Bits(bits) => constant(universe, *bits, repr),
+        Value::Nan | Value::State(_) => name.to_string(),
+    }
+}
+
+/// A constant in canonical form, where an operand may stand.
+pub(crate) fn constant(universe: &Universe, bits: i128, repr: Option<Repr>) -> String {
     let plain =
         |x: f64| x.is_finite() && (x == 0.0 || (1e-4..1e15).contains(&x.abs())) && !(x == 0.0 && x.is_sign_negative());
     match repr {
         Some(Repr::Scalar(Scalar::F32) | Repr::Lanes(Scalar::F32, _)) => {
-            let x = f32::from_bits(*bits as u32);
-            if plain(x.into()) { format!("{x:?}") } else { format!("bitcast{{i32, f32}}({:#x})", *bits as u32) }
+            let x = f32::from_bits(bits as u32);
+            if plain(x.into()) { format!("{x:?}") } else { format!("bitcast{{i32, f32}}({:#x})", bits as u32) }
         }
         Some(Repr::Scalar(Scalar::F64) | Repr::Lanes(Scalar::F64, _)) => {
-            let x = f64::from_bits(*bits as u64);
-            if plain(x) { format!("{x:?}") } else { format!("bitcast{{i64, f64}}({:#x})", *bits as u64) }
+            let x = f64::from_bits(bits as u64);
+            if plain(x) { format!("{x:?}") } else { format!("bitcast{{i64, f64}}({:#x})", bits as u64) }
         }
         // No literal has that type: it is made of its halves.
         Some(Repr::Int128) => match joining(universe) {
-            Some(op) => format!("{op}({}, {})", *bits as i64, (*bits >> 64) as i64),
+            Some(op) => format!("{op}({}, {})", bits as i64, (bits >> 64) as i64),
             None => bits.to_string(),
         },
         _ => bits.to_string(),

@@ -75,6 +75,7 @@ impl Checker<'_> {
             pack: self.scopes[file].pack.clone(),
             title: example.title.node.clone(),
             span: item.span,
+            expected: expected(example).unwrap_or(item.span),
             todo: example.todo,
             params,
             names,
@@ -184,6 +185,20 @@ impl Checker<'_> {
             self.report(report);
         }
         None
+    }
+}
+
+/// Where an example says what it expects.
+fn expected(example: &ExampleItem) -> Option<Span> {
+    match &example.body {
+        ExampleBody::Verdict {
+            verdict: ast::Verdict::Becomes(side) | ast::Verdict::Equals(side) | ast::Verdict::Differs(side),
+            ..
+        } => Some(Span { end: side.end(), ..side.expr.span }),
+        ExampleBody::Verdict { subject, verdict: ast::Verdict::Stays } => {
+            Some(Span { end: subject.end(), ..subject.expr.span })
+        }
+        ExampleBody::Blocks { .. } => None,
     }
 }
 

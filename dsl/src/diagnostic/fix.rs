@@ -1,14 +1,18 @@
 //! Making the fixes that diagnostics carry.
 //!
-//! **Invariant**: fixes that overlap are not both made; a text is changed only within the spans of fixes that are
-//! [`Applicability::Safe`].
+//! **Invariant**: fixes that overlap are not both made; a text is changed only within the spans of fixes.
 
 use super::{Applicability, Diagnostic, Fix, Sources};
 
-/// The texts that safe fixes change, by index in [`Sources::files`], and how many fixes each had.
-pub fn fixed(diagnostics: &[Diagnostic], sources: &Sources) -> Vec<(usize, String, usize)> {
-    let safe = diagnostics.iter().filter_map(|d| d.fix.as_ref());
-    let mut fixes: Vec<&Fix> = safe.filter(|fix| fix.applicability == Applicability::Safe).collect();
+/// The fixes that may be made unseen.
+pub fn safe(diagnostics: &[Diagnostic]) -> impl Iterator<Item = &Fix> {
+    let fixes = diagnostics.iter().filter_map(|d| d.fix.as_ref());
+    fixes.filter(|fix| fix.applicability == Applicability::Safe)
+}
+
+/// The texts that fixes change, by index in [`Sources::files`], and how many fixes each had.
+pub fn fixed<'f>(fixes: impl IntoIterator<Item = &'f Fix>, sources: &Sources) -> Vec<(usize, String, usize)> {
+    let mut fixes: Vec<&Fix> = fixes.into_iter().collect();
     fixes.sort_by_key(|fix| fix.span);
     let mut changed = vec![];
     for (index, (_, text)) in sources.files.iter().enumerate() {

@@ -352,6 +352,11 @@ impl Expr {
 }
 
 impl Side {
+    /// Where it ends.
+    pub fn end(&self) -> u32 {
+        self.after.last().map_or(self.expr.span.end, |state| state.span.end)
+    }
+
     /// Calls `f` with all expressions of this side.
     pub fn walk<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
         self.expr.walk(f);

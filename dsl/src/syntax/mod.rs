@@ -30,6 +30,11 @@ pub fn parse(file: u32, text: &str) -> (File, Vec<Diagnostic>) {
     (parsed.file, parsed.diagnostics)
 }
 
+/// How tightly an infix symbol that functions are declared as (`as "+"`) binds; the larger, the tighter.
+pub fn precedence(symbol: &str) -> Option<u16> {
+    grammar::precedence(symbol)
+}
+
 /// A tree with what it was made of, for the formatter.
 pub(crate) struct Parsed<'s> {
     /// The tree.

@@ -1,8 +1,8 @@
-//! `check --fix`: the fixes that diagnostics carry, made in the packs' files.
+//! `check --fix`: the fixes that diagnostics carry and that are safe, made in the packs' files.
 
 use super::super::{out, packs};
 use anyhow::{Context, Result};
-use rewright_dsl::diagnostic::fixed;
+use rewright_dsl::diagnostic::{fixed, safe};
 use std::path::PathBuf;
 
 /// A fix may uncover a mistake that has one, too.
@@ -13,7 +13,7 @@ pub(super) fn fix(paths: &[PathBuf]) -> Result<()> {
     for _ in 0..MAX_ROUNDS {
         let loaded = packs::load(paths)?;
         let own = |name: &str| paths.iter().any(|path| path.display().to_string() == name);
-        let mut changed = fixed(&loaded.diagnostics, &loaded.sources);
+        let mut changed = fixed(safe(&loaded.diagnostics), &loaded.sources);
         changed.retain(|(file, ..)| own(&loaded.sources.files[*file].0));
         if changed.is_empty() {
             break;

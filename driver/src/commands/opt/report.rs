@@ -2,6 +2,7 @@
 
 use super::super::{Format, out};
 use super::Args;
+use crate::bisect;
 use crate::pipeline::{Fate, FunctionOutcome, Optimiser, Phase, Phases, Relaxed};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::select::{Status, cost::reported};
@@ -24,20 +25,15 @@ pub(super) struct Made {
 
 /// Says on stderr which rules have one match more with a limit than with one less.
 pub(super) fn last_matches(limit: u64, before: &Made, made: &Made) {
-    let more = made
-        .rules
-        .iter()
-        .filter(|(rule, report)| report.matches > before.rules.get(rule).map_or(0, |report| report.matches));
     let program = made.optimiser.program();
-    let mut any = false;
+    let more = bisect::more(&before.rules, &made.rules);
     // One for each time that the function was built: skeleton changes start anew.
-    for (rule, _) in more {
-        let rule = &program.rules[*rule as usize];
+    for rule in &more {
+        let rule = program.rule(*rule);
         let place = program.sources.place(rule.span);
         out::note(&format!("match {limit} is of {} ({}:{})", rule.name, place.file, place.line));
-        any = true;
     }
-    if !any {
+    if more.is_empty() {
         out::note(&format!("there is no match {limit}"));
     }
 }

@@ -31,6 +31,20 @@ const PRODUCTS: &[&str] = &["*", "/", ".*", "./"];
 const SECTIONS: &[&str] =
     &["+", "-", "*", "/", ".+", ".-", ".*", "./", "^", "&", "|", "<<", ">>", "==", "!=", "<=", ">=", "<", ">", "'"];
 
+/// How tightly an infix symbol that functions are declared as binds; the larger, the tighter. `^` binds to the right.
+pub(in super::super) fn precedence(symbol: &str) -> Option<u16> {
+    Some(match symbol {
+        "^" => POWER,
+        "&" => BIT_AND,
+        "|" => BIT_OR,
+        "<<" | ">>" => SHIFT,
+        _ if COMPARISONS.contains(&symbol) => COMPARISON,
+        _ if SUMS.contains(&symbol) => SUM,
+        _ if PRODUCTS.contains(&symbol) => PRODUCT,
+        _ => return None,
+    })
+}
+
 /// `path{args}`
 pub(super) fn ty<'t>(file: u32) -> P<'t, Type> {
     recursive(move |ty| {

@@ -31,6 +31,8 @@ mod expr;
 mod item;
 mod rule;
 
+pub(super) use expr::precedence;
+
 use super::ast::{File, Name, Path, Span, Spanned};
 use super::failure::{Expected, Failure, Tokens};
 use super::token::{Kind, Token};

@@ -1,6 +1,6 @@
-//! `check --watch`: again whenever a pack changes, until the process ends.
+//! `--watch`: a command again whenever a pack changes, until the process ends.
 
-use super::super::{Finding, out};
+use super::{Finding, out};
 use anyhow::{Context, Result};
 use notify::{RecursiveMode, Watcher};
 use std::path::{Path, PathBuf};
@@ -10,9 +10,9 @@ use std::time::Duration;
 /// Editors write a file in several steps; what comes within this time is one change.
 const SETTLED: Duration = Duration::from_millis(100);
 
-/// Runs `check` now and after each change of a pack below these paths. Mistakes, even of reading a file that is about
+/// Runs a command now and after each change of a pack below these paths. Mistakes, even of reading a file that is about
 /// to be replaced, are told and waited out.
-pub(super) fn watch(paths: &[PathBuf], check: impl Fn() -> Result<Finding>) -> Result<Finding> {
+pub(super) fn watch(paths: &[PathBuf], run: impl Fn() -> Result<Finding>) -> Result<Finding> {
     let (send, changes) = mpsc::channel();
     let mut watcher = notify::recommended_watcher(move |event| drop(send.send(event))).context("cannot watch files")?;
     for path in paths {
@@ -25,7 +25,7 @@ pub(super) fn watch(paths: &[PathBuf], check: impl Fn() -> Result<Finding>) -> R
         watcher.watch(watched, mode).with_context(|| format!("cannot watch {}", watched.display()))?;
     }
     loop {
-        if let Err(error) = check() {
+        if let Err(error) = run() {
             out::error(&format!("{error:#}"));
         }
         loop {

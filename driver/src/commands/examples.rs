@@ -1,0 +1,90 @@
+//! The examples of packs, run for `check` and `test`.
+
+use super::packs;
+use crate::clif::optimise::ClifOptimiser;
+use crate::examples::{self, Failure};
+use anyhow::{Context, Result};
+use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
+use rewright_dsl::expectation;
+use rewright_dsl::program::{Example, Program, RuleId};
+use std::collections::BTreeMap;
+
+/// What running examples gave.
+pub(super) struct Ran {
+    /// What optimises them.
+    pub(super) clif: ClifOptimiser,
+    /// How many were run.
+    pub(super) total: usize,
+    /// A finding for each that failed.
+    pub(super) failed: Vec<Diagnostic>,
+    /// By family of rules: the examples in which it took part.
+    took_part: BTreeMap<RuleId, usize>,
+}
+
+/// The examples of packs whose title, pack or rules contain a text.
+pub(super) fn wanted(program: &Program, roots: &[String], filter: Option<&str>) -> Vec<usize> {
+    let asked = |example: &Example| {
+        let Some(text) = filter else { return true };
+        let rules = example.fires.iter().map(|rule| program.rule(*rule).name.as_str());
+        [example.title.as_str(), example.pack.as_str()].into_iter().chain(rules).any(|name| name.contains(text))
+    };
+    let examples = program.examples.iter().enumerate();
+    examples.filter(|(_, example)| roots.contains(&example.pack) && asked(example)).map(|(i, _)| i).collect()
+}
+
+/// Runs examples of a program without mistakes.
+pub(super) fn run(program: Program, wanted: &[usize]) -> Result<Ran> {
+    let clif = ClifOptimiser::new(packs::linked(program)?).context("the rules do not form a program")?;
+    let program = clif.optimiser.program();
+    let (mut failed, mut took_part) = (vec![], BTreeMap::new());
+    for outcome in examples::run(&clif.optimiser, wanted) {
+        let mut families: Vec<RuleId> = outcome.fired.iter().map(|rule| program.rule(*rule).family).collect();
+        families.sort_unstable();
+        families.dedup();
+        families.into_iter().for_each(|family| *took_part.entry(family).or_default() += 1);
+        if let Some(failure) = outcome.failure {
+            failed.push(finding(program, &program.examples[outcome.example], failure));
+        }
+    }
+    Ok(Ran { clif, total: wanted.len(), failed, took_part })
+}
+
+/// A failure with its place, and the change that makes it none.
+fn finding(program: &Program, example: &Example, failure: Failure) -> Diagnostic {
+    let text = program.sources.files.get(example.span.file as usize).map_or("", |(_, text)| text);
+    let fix = failure.instead.and_then(|instead| expectation::update(text, example.span, &instead));
+    let mut why = failure.why;
+    if fix.is_some() {
+        why.push("`rewright test --update` writes what holds instead".into());
+    }
+    Diagnostic {
+        code: "RW0601",
+        severity: Severity::Error,
+        message: format!("example {:?} of {} fails", example.title, example.pack),
+        primary: Label { span: example.expected, text: failure.found },
+        secondary: vec![],
+        help: (!why.is_empty()).then(|| why.join("\n")),
+        fix,
+    }
+}
+
+impl Ran {
+    /// Rules of packs, families as one, with the number of examples in which each took part.
+    pub(super) fn coverage(&self, roots: &[String]) -> Vec<(&str, usize)> {
+        let program = self.clif.optimiser.program();
+        let rules = program.rules.iter().enumerate();
+        let own = rules.filter(|(i, rule)| rule.family.0 as usize == *i && !rule.law && is_of(roots, &rule.name));
+        own.map(|(_, rule)| (rule.name.as_str(), self.took_part.get(&rule.family).copied().unwrap_or(0))).collect()
+    }
+
+    /// Rules that took part in no example.
+    pub(super) fn silent(&self, roots: &[String]) -> Vec<String> {
+        let covered = self.coverage(roots).into_iter();
+        covered.filter(|(_, examples)| *examples == 0).map(|(rule, _)| rule.to_string()).collect()
+    }
+}
+
+/// Is a rule one of these packs' own? What is only imported is its own author's affair.
+pub(super) fn is_of(roots: &[String], rule: &str) -> bool {
+    roots.iter().any(|root| rule.strip_prefix(root).is_some_and(|rest| rest.starts_with('.')))
+}

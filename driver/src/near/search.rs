@@ -1,0 +1,317 @@
+//! A rule's nearest partial match.
+//!
+//! A rule's left side is matched as the engine matches it, but without stopping at the first operand that does not
+//! fit: each attempt is remembered with the number of its operations and operands that did fit. The best attempt is
+//! what the author wants to see.
+//!
+//! Not here: facts, which a view does not hold. A condition on one is reported as what is left to doubt.
+
+use super::Scene;
+use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head};
+use rewright_dsl::program::{Guard, Program, Rule, VarKind};
+use rewright_typeprop::eval::{constant, evaluate_term};
+use rewright_typeprop::types::TypeData;
+use rewright_typeprop::{Outcome, Term, Ty, TypeExpr, Universe};
+use smallvec::SmallVec;
+
+/// Attempts to match one rule in one function: patterns share little, and graphs are bounded.
+const MAX_STEPS: u32 = 1_000_000;
+
+/// The nearest partial match.
+pub(super) struct Near {
+    /// Operations and operands that fit.
+    pub(super) matched: u32,
+    /// The value at which the left side's root was tried.
+    pub(super) at: String,
+    /// What does not fit; `None` where everything does.
+    pub(super) miss: Option<String>,
+}
+
+/// The nearest match of a rule. `None` where the function has no operation like the root of its left side.
+pub(super) fn near(program: &Program, universe: &Universe, rule: &Rule, scene: &Scene) -> Option<Near> {
+    let view = &scene.view;
+    let mut search = Search { program, universe, rule, scene, view, steps: 0, root: ClassId(0), best: None };
+    let (first, others) = rule.left.split_first()?;
+    for root in 0..view.classes.len() as u32 {
+        search.root = ClassId(root);
+        let mut tasks: Vec<Task<'_>> =
+            others.iter().rev().map(|term| Task { term, place: None, operand: None }).collect();
+        tasks.push(Task { term: first, place: Some(search.root), operand: None });
+        let found = Found { vars: vec![None; rule.vars.len()], types: vec![None; rule.tparams.len()], matched: 0 };
+        if search.matches(tasks, found) {
+            break;
+        }
+    }
+    // Nothing at all fits everywhere; what is worth telling begins with the root.
+    search.best.filter(|near| near.matched > 0 || near.miss.is_none())
+}
+
+/// A pattern that is still to be matched: in a class, or in any one.
+#[derive(Clone, Copy)]
+struct Task<'p> {
+    term: &'p Term,
+    place: Option<ClassId>,
+    /// Of which operation it is which operand, from 1.
+    operand: Option<(&'p str, usize)>,
+}
+
+#[derive(Clone)]
+struct Found {
+    vars: Vec<Option<ClassId>>,
+    types: Vec<Option<Ty>>,
+    matched: u32,
+}
+
+struct Search<'a> {
+    program: &'a Program,
+    universe: &'a Universe,
+    rule: &'a Rule,
+    scene: &'a Scene,
+    view: &'a EGraphView,
+    steps: u32,
+    root: ClassId,
+    best: Option<Near>,
+}
+
+impl<'a> Search<'a> {
+    /// Matches all that is left to match; remembers how far it came.
+    fn matches(&mut self, mut tasks: Vec<Task<'a>>, mut found: Found) -> bool {
+        self.steps += 1;
+        if self.steps > MAX_STEPS {
+            return false;
+        }
+        let Some(task) = tasks.pop() else { return self.conditions(&found) };
+        let Some(class) = task.place else {
+            return (0..self.view.classes.len() as u32).any(|class| {
+                let mut tasks = tasks.clone();
+                tasks.push(Task { place: Some(ClassId(class)), ..task });
+                self.matches(tasks, found.clone())
+            });
+        };
+        let fits = match task.term {
+            Term::Var(i) => self.variable(*i, class, &mut found),
+            Term::Lit(literal, ty) => {
+                let scalar = self.types_of(class).first().and_then(|ty| self.universe.types.lane(*ty));
+                let wanted = constant(literal, scalar);
+                match self.view.class(class).constant {
+                    _ if !self.has_type(ty, class, &mut found) => Err(self.type_miss(ty, class)),
+                    Some(n) if Some(n) == wanted => Ok(()),
+                    _ => Err(format!("is not the literal {literal}, it is {}", self.show(class))),
+                }
+            }
+            Term::Eval(_) => Ok(()),
+            Term::Call { op, targs, args, state } => {
+                let name = self.universe.ops.get(*op).name.as_str();
+                let mut any = false;
+                for id in self.view.class(class).nodes.clone() {
+                    let node = self.view.node(id);
+                    if node.head != Head::Op(*op) {
+                        continue;
+                    }
+                    any = true;
+                    let mut found = found.clone();
+                    if !targs.iter().zip(&node.types).all(|(expr, ty)| self.learn(expr, *ty, &mut found)) {
+                        let types: Vec<String> = node.types.iter().map(|ty| self.universe.types.display(*ty)).collect();
+                        let miss = format!("is `{name}` over {}, which the rule does not admit", types.join(", "));
+                        self.remember(&found, &task, miss);
+                        continue;
+                    }
+                    found.matched += 1;
+                    let mut tasks = tasks.clone();
+                    let operands = args.iter().chain(state.as_deref()).zip(&node.children).enumerate();
+                    let mut own: Vec<Task<'a>> = operands
+                        .map(|(i, (term, class))| Task { term, place: Some(*class), operand: Some((name, i + 1)) })
+                        .collect();
+                    own.reverse();
+                    tasks.extend(own);
+                    if self.matches(tasks, found) {
+                        return true;
+                    }
+                }
+                if any {
+                    return false;
+                }
+                Err(format!("is no `{name}`, it is {}", self.show(class)))
+            }
+        };
+        match fits {
+            Ok(()) => {
+                found.matched += 1;
+                self.matches(tasks, found)
+            }
+            Err(miss) => {
+                self.remember(&found, &task, miss);
+                false
+            }
+        }
+    }
+
+    fn remember(&mut self, found: &Found, task: &Task<'_>, miss: String) {
+        if self.best.as_ref().is_none_or(|best| best.miss.is_some() && best.matched < found.matched) {
+            let place = match task.operand {
+                Some((of, position)) => format!("operand {position} of `{of}` {miss}"),
+                None => format!("it {miss}"),
+            };
+            self.best = Some(Near {
+                matched: found.matched,
+                at: self.scene.show_operation(self.universe, self.root, 0),
+                miss: Some(place),
+            });
+        }
+    }
+
+    fn variable(&self, i: u32, class: ClassId, found: &mut Found) -> Result<(), String> {
+        let var = &self.rule.vars[i as usize];
+        match found.vars[i as usize] {
+            Some(known) if known == class => return Ok(()),
+            Some(known) => {
+                let (here, there) = (self.show(class), self.show(known));
+                return Err(format!("would have to be `{}` again, and {here} is not known to equal {there}", var.name));
+            }
+            None => {}
+        }
+        if let VarKind::Value { ty, constant } = &var.kind {
+            if !self.has_type(ty, class, found) {
+                return Err(self.type_miss(ty, class));
+            }
+            if *constant && self.view.class(class).constant.is_none() {
+                return Err(format!("must be a constant for `{}`, it is {}", var.name, self.show(class)));
+            }
+        }
+        found.vars[i as usize] = Some(class);
+        Ok(())
+    }
+
+    /// Are all conditions met? Those on facts count as met only where all else is.
+    fn conditions(&mut self, found: &Found) -> bool {
+        let miss = self.rule.guards.iter().find_map(|guard| self.fails(guard, found));
+        let done = miss.is_none();
+        if self.best.as_ref().is_none_or(|best| best.miss.is_some() && (done || best.matched <= found.matched)) {
+            self.best =
+                Some(Near { matched: found.matched, at: self.scene.show_operation(self.universe, self.root, 0), miss });
+        }
+        done
+    }
+
+    /// Why a condition is not met.
+    fn fails(&self, guard: &Guard, found: &Found) -> Option<String> {
+        let values = || -> String {
+            let vars = self.rule.vars.iter().zip(&found.vars);
+            let shown = vars.filter_map(|(var, class)| Some(format!("{} = {}", var.name, self.show((*class)?))));
+            shown.collect::<Vec<_>>().join(", ")
+        };
+        match guard {
+            Guard::Holds(term) => match self.value(term, found) {
+                Some(n) if n != 0 => None,
+                Some(_) => Some(format!("its condition does not hold, with {}", values())),
+                None => Some(format!("its condition is over constants, and not all of these are: {}", values())),
+            },
+            Guard::Compare { equal, left, right } => match (self.value(left, found), self.value(right, found)) {
+                (Some(a), Some(b)) if (a == b) == *equal => None,
+                (Some(a), Some(b)) => Some(format!("its condition compares {a} with {b}, with {}", values())),
+                _ => Some(format!("its condition is over constants, and not all of these are: {}", values())),
+            },
+            Guard::Class { same, left: Term::Var(a), right: Term::Var(b) } => {
+                let equal = found.vars[*a as usize] == found.vars[*b as usize];
+                (equal != *same).then(|| format!("its condition on two values does not hold, with {}", values()))
+            }
+            Guard::Is(Term::Var(i), ty) => {
+                let class = found.vars[*i as usize]?;
+                let mut found = found.clone();
+                (!self.has_type(ty, class, &mut found)).then(|| self.type_miss(ty, class))
+            }
+            Guard::Fact(fact, _) => {
+                let name = &self.program.facts[fact.0 as usize].name;
+                Some(format!("all else fits; nothing says that `{name}` holds, with {}", values()))
+            }
+            Guard::Or(a, b) => self.fails(a, found).and(self.fails(b, found)),
+            Guard::Not(inner) => match self.fails(inner, found) {
+                Some(_) => None,
+                None => Some(format!("a condition that must not hold does, with {}", values())),
+            },
+            // Terms that are looked up in the graph: only the engine knows.
+            Guard::Class { .. } | Guard::Is(..) => None,
+        }
+    }
+
+    /// A term over constants.
+    fn value(&self, term: &Term, found: &Found) -> Option<i64> {
+        let types: Vec<Ty> = found.types.iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
+        let vars = found.vars.iter().map(|class| class.and_then(|class| self.view.class(class).constant));
+        let mut named = vec![];
+        variables(term, &mut named);
+        let vars: Vec<Option<i64>> = vars.collect();
+        if named.iter().any(|i| vars.get(*i as usize).copied().flatten().is_none()) {
+            return None;
+        }
+        let vars: Vec<i64> = vars.into_iter().map(Option::unwrap_or_default).collect();
+        match evaluate_term(self.universe, term, &types, &vars) {
+            Outcome::Value(n) => Some(n),
+            Outcome::Nan | Outcome::Undefined => None,
+        }
+    }
+
+    /// Types of the nodes of a class, distinct.
+    fn types_of(&self, class: ClassId) -> SmallVec<[Ty; 2]> {
+        let mut types: SmallVec<[Ty; 2]> = SmallVec::new();
+        for ty in self.view.class(class).nodes.iter().filter_map(|id| self.view.node(*id).ty(self.universe)) {
+            if !types.contains(&ty) {
+                types.push(ty);
+            }
+        }
+        types
+    }
+
+    fn has_type(&self, expr: &TypeExpr, class: ClassId, found: &mut Found) -> bool {
+        let types = self.types_of(class);
+        types.is_empty() || types.into_iter().any(|ty| self.learn(expr, ty, found))
+    }
+
+    fn type_miss(&self, expr: &TypeExpr, class: ClassId) -> String {
+        let has: Vec<String> = self.types_of(class).into_iter().map(|ty| self.universe.types.display(ty)).collect();
+        let bound = match expr {
+            TypeExpr::Param(i) => self.rule.tparams.get(*i as usize),
+            TypeExpr::App(..) | TypeExpr::Int(_) => None,
+        };
+        let wanted = bound.map_or("another type".to_string(), |param| format!("what `{}` stands for", param.name));
+        format!("is {} of type {}, the rule wants {wanted}", self.show(class), has.join(" and "))
+    }
+
+    /// Does a type fit an expression, with what is known of the rule's type parameters?
+    fn learn(&self, expr: &TypeExpr, ty: Ty, found: &mut Found) -> bool {
+        let types = &self.universe.types;
+        match expr {
+            TypeExpr::Param(i) => {
+                let slot = &mut found.types[*i as usize];
+                match *slot {
+                    Some(known) => types.is_subtype(ty, known),
+                    None => {
+                        *slot = Some(ty);
+                        let bound = self.rule.tparams[*i as usize].bound.clone();
+                        bound.is_none_or(|bound| self.below(ty, &bound, found))
+                    }
+                }
+            }
+            TypeExpr::Int(n) => matches!(types.data(ty), TypeData::Int(m) if m == n),
+            TypeExpr::App(..) => self.below(ty, expr, found),
+        }
+    }
+
+    fn below(&self, ty: Ty, expr: &TypeExpr, found: &mut Found) -> bool {
+        let TypeExpr::App(decl, exprs) = expr else { return self.learn(expr, ty, found) };
+        let Some(args) = self.universe.types.ancestor(ty, *decl) else { return false };
+        exprs.iter().zip(args).all(|(expr, arg)| arg.is_none_or(|arg| self.learn(expr, arg, found)))
+    }
+
+    fn show(&self, class: ClassId) -> String {
+        self.scene.show(self.universe, class, 0)
+    }
+}
+
+/// The variables of a term.
+fn variables(term: &Term, out: &mut Vec<u32>) {
+    if let Term::Var(i) = term {
+        out.push(*i);
+    }
+    term.parts().for_each(|part| variables(part, out));
+}
