@@ -62,6 +62,26 @@ pub enum ElaborateError {
     },
 }
 
+/// A function, and what its values are in the e-graph.
+#[derive(Clone, Debug)]
+pub struct Traced {
+    /// The function.
+    pub function: Function,
+    /// By value: what it is. Constants, and results of statements that stay, are not told.
+    pub made: Vec<Option<Made>>,
+}
+
+/// What a value of an elaborated function is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Made {
+    /// The class that it computes.
+    pub class: ClassId,
+    /// The node that was chosen; `None` for a block parameter.
+    pub node: Option<NodeId>,
+    /// The value of the original function that is computed by the same node.
+    pub original: Option<Value>,
+}
+
 /// Writes down the chosen program. `cfg` is that of `f`, from which the skeleton was built.
 pub fn elaborate(
     f: &Function,
@@ -71,6 +91,18 @@ pub fn elaborate(
     view: &EGraphView,
     selection: &Selection,
 ) -> Result<Function, ElaborateError> {
+    elaborate_traced(f, cfg, universe, skeleton, view, selection).map(|traced| traced.function)
+}
+
+/// The same, and says what each value is.
+pub fn elaborate_traced(
+    f: &Function,
+    cfg: &Cfg,
+    universe: &Universe,
+    skeleton: &Skeleton,
+    view: &EGraphView,
+    selection: &Selection,
+) -> Result<Traced, ElaborateError> {
     let resolution = Resolution::new(f, cfg, universe, skeleton, view, selection)?;
     let live = resolution.liveness()?;
     let empty = Block {
@@ -101,6 +133,7 @@ pub fn elaborate(
         resolution,
         live,
         literals: FxHashMap::default(),
+        made: vec![],
         out,
     };
     let mut work = vec![f.entry()];
@@ -108,7 +141,8 @@ pub fn elaborate(
         emitter.block(block)?;
         work.extend(cfg.dominator_children(block).iter().rev());
     }
-    Ok(emitter.out)
+    emitter.made.resize(emitter.out.values.len(), None);
+    Ok(Traced { function: emitter.out, made: emitter.made })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -134,10 +168,19 @@ struct Emitter<'a> {
     results: Vec<SmallVec<[Value; 1]>>,
     /// Constants that the current block has.
     literals: FxHashMap<(Ty, i64), Value>,
+    /// By value of the new function.
+    made: Vec<Option<Made>>,
     out: Function,
 }
 
 impl Emitter<'_> {
+    fn trace(&mut self, value: Value, made: Made) {
+        if self.made.len() <= value.index() {
+            self.made.resize(value.index() + 1, None);
+        }
+        self.made[value.index()] = Some(made);
+    }
+
     fn block(&mut self, block: BlockId) -> Result<(), ElaborateError> {
         self.literals.clear();
         self.out.blocks[block.index()].cold = self.f.block(block).cold;
@@ -149,6 +192,8 @@ impl Emitter<'_> {
             }
             let value = self.out.add_value(self.f.ty(*param));
             self.out.blocks[block.index()].params.push(value);
+            let class = self.view.class_of(self.skeleton.blocks[block.index()].params[i]);
+            self.trace(value, Made { class, node: None, original: Some(*param) });
             if let Some(def) = def {
                 self.values[def as usize] = smallvec![value];
                 self.state[def as usize] = Progress::Done;
@@ -250,11 +295,16 @@ impl Emitter<'_> {
         };
         let args: SmallVec<[Value; 3]> = uses.iter().map(|used| self.value(block, *used)).collect::<Result<_, _>>()?;
         let inst = self.out.append(block, kind, &args, &types);
+        let original = self.originals.instruction(self.view.node_class[id.index()], id);
         // Whatever is executed in place of a statement came from it.
         self.out.insts[inst.index()].origin = match self.resolution.site_of(class) {
             Some(site) => self.f.inst(self.skeleton.statement(site).inst).origin,
-            None => self.originals.origin(self.view.node_class[id.index()], id),
+            None => original.and_then(|inst| inst.origin),
         };
+        let original = original.and_then(|inst| inst.results.first().copied());
+        for value in self.out.inst(inst).results.clone() {
+            self.trace(value, Made { class, node: Some(id), original });
+        }
         Ok(self.out.inst(inst).results.clone())
     }
 

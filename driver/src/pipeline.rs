@@ -10,15 +10,18 @@
 //! **Invariant**: a function that goes out is the original, or is verified, comes from a validated selection, and
 //! costs less under the cost model that `rewright bench` states.
 
+mod changed;
 mod outcome;
 mod phases;
 mod unit;
 
-pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed};
+pub use changed::{Changed, Now};
+pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
 
 use crate::counts::BlockCounts;
 use crate::saturate::{Engine, EngineError, RuleReport, SaturateOptions, print_runnable};
+use changed::Change;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{CostModel, Method};
@@ -401,16 +404,22 @@ impl Optimiser {
                 unit.relaxed.push(Relaxed { operation, nth, calls, origin: inst.origin, line: None, rule });
             }
         }
-        let mut function = phases
-            .time(Phase::Elaborate, || elaborate::elaborate(&unit.current, cfg, universe, skeleton, view, &selection))
+        let elaborate::Traced { mut function, made } = phases
+            .time(Phase::Elaborate, || {
+                elaborate::elaborate_traced(&unit.current, cfg, universe, skeleton, view, &selection)
+            })
             .map_err(|e| format!("elaboration failed: {e}"))?;
         phases.time(Phase::Cleanup, || {
             ir::cleanup::cleanup(&mut function, universe);
-            match ir::verify::verify(&function, universe).first() {
-                Some(error) => Err(format!("the verifier rejects the result: {error}")),
-                None => Ok(function),
-            }
-        })
+            ir::verify::verify(&function, universe)
+                .first()
+                .map_or(Ok(()), |error| Err(format!("the verifier rejects the result: {error}")))
+        })?;
+        if options.log {
+            let (program, original) = (self.program(), &unit.current);
+            unit.changed = Change { program, original, skeleton, view, made: &made, function: &function }.all();
+        }
+        Ok(function)
     }
 
     fn rules_at(&self, view: &EGraphView) -> String {

@@ -50,11 +50,11 @@ impl<'a> Originals<'a> {
         Originals { universe, skeleton, view, by_class, accesses, rows: OnceCell::new(), regions }
     }
 
-    /// The front end's number of an instruction that this node is.
-    pub(super) fn origin(&self, class: ClassId, node: NodeId) -> Option<u32> {
+    /// An instruction that this node is.
+    pub(super) fn instruction(&self, class: ClassId, node: NodeId) -> Option<&'a Inst> {
         let node = self.view.node(node);
         let originals = self.by_class.get(&class)?;
-        originals.iter().find(|(input, _)| self.original(*input) == *node).and_then(|(_, inst)| inst.origin)
+        originals.iter().find(|(input, _)| self.original(*input) == *node).map(|(_, inst)| *inst)
     }
 
     /// What is known of an access that is made elsewhere than the program did: what all its originals have in

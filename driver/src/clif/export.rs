@@ -75,7 +75,7 @@ pub enum ExportError {
     Verifier(String),
 }
 
-/// Exports `function`, which was imported from `original`. `native` is the byte order of accesses that state none.
+/// Exports `function`, which was imported from `original`, and says what each of its values is called. `native` is the byte order of accesses that state none.
 pub fn export(
     function: &Function,
     original: &clif::Function,
@@ -83,7 +83,7 @@ pub fn export(
     names: &Names,
     native: Endianness,
     fisa: FlagsOrIsa<'_>,
-) -> Result<clif::Function, ExportError> {
+) -> Result<(clif::Function, Vec<Option<clif::Value>>), ExportError> {
     export_with(function, original, payloads, names, None, native, fisa)
 }
 
@@ -95,7 +95,7 @@ fn export_with(
     linkage: Option<&Linkage<'_>>,
     native: Endianness,
     fisa: FlagsOrIsa<'_>,
-) -> Result<clif::Function, ExportError> {
+) -> Result<(clif::Function, Vec<Option<clif::Value>>), ExportError> {
     let order = reverse_postorder(function);
     let mut exporter = Exporter {
         function,
@@ -117,7 +117,7 @@ fn export_with(
     }
     let out = exporter.out;
     verify_function(&out, fisa).map_err(|errors| ExportError::Verifier(errors.to_string()))?;
-    Ok(out)
+    Ok((out, exporter.values))
 }
 
 /// Exports a function that comes from no CLIF function, under the given name (without `%`). What it holds that is
@@ -145,7 +145,7 @@ pub fn export_new(
     }
     let none = Payloads::default();
     let payloads = outside.map_or(&none, |(_, payloads)| payloads);
-    export(function, &original, payloads, names, Endianness::Little, fisa)
+    Ok(export(function, &original, payloads, names, Endianness::Little, fisa)?.0)
 }
 
 /// Exports a function of a module, with the operations that are no instructions as calls.
@@ -167,7 +167,7 @@ pub fn export_linked(
         original.dfg.alias_regions.push(clif::AliasRegionData { user_id, description });
     }
     let none = Payloads::default();
-    export_with(function, &original, &none, names, Some(linkage), Endianness::Little, fisa)
+    Ok(export_with(function, &original, &none, names, Some(linkage), Endianness::Little, fisa)?.0)
 }
 
 /// The original without its body.

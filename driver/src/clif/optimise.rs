@@ -4,7 +4,7 @@ use super::export::export;
 use super::import::{Imported, import};
 use super::names::Names;
 use super::read::File;
-use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases};
+use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames};
 use crate::saturate::{EngineError, RuleReport};
 use cranelift_codegen::ir::{self as clif, TrapCode};
 use rewright_cfg_skeleton::ir::Function;
@@ -86,15 +86,15 @@ impl ClifOptimiser {
             let name = file.functions[index].name();
             let (new, outcome) = match slot {
                 None => (None, None),
-                Some(Err(reason)) => (None, Some((Fate::PassedThrough(reason), None))),
+                Some(Err(reason)) => (None, Some((Fate::PassedThrough(reason), None, ValueNames::default()))),
                 Some(Ok(imported)) => {
                     let outcome = outcomes.next().expect("one outcome per function that went in");
-                    let (new, fate) = self.exported(file, index, &imported, &outcome);
-                    (new, Some((fate, Some(outcome))))
+                    let (new, fate, names) = self.exported(file, index, &imported, &outcome);
+                    (new, Some((fate, Some(outcome), names)))
                 }
             };
             replaced.push(new);
-            functions.push(outcome.map(|(fate, outcome)| FunctionOutcome { name, fate, outcome }));
+            functions.push(outcome.map(|(fate, outcome, names)| FunctionOutcome { name, fate, outcome, names }));
         }
         FileOutcome { replaced, functions, phases, import, export: start.elapsed(), rules }
     }
@@ -105,9 +105,10 @@ impl ClifOptimiser {
         index: usize,
         imported: &Imported,
         outcome: &Outcome,
-    ) -> (Option<clif::Function>, Fate) {
+    ) -> (Option<clif::Function>, Fate, ValueNames) {
+        let mut names = ValueNames::default();
         if outcome.fate != Fate::Optimised {
-            return (None, outcome.fate.clone());
+            return (None, outcome.fate.clone(), names);
         }
         let original = &file.functions[index].func;
         let exported = file.accepts(original).map_err(|e| e.to_string()).and_then(|fisa| {
@@ -115,8 +116,16 @@ impl ClifOptimiser {
                 .map_err(|e| e.to_string())
         });
         match exported {
-            Ok(function) => (Some(function), Fate::Optimised),
-            Err(reason) => (None, Fate::Failed(format!("export failed: {reason}"))),
+            Ok((function, values)) => {
+                if !outcome.changed.is_empty() {
+                    names.results = values.into_iter().map(|value| value.map(|value| value.to_string())).collect();
+                    let numbers = outcome.changed.iter().flat_map(|changed| &changed.was);
+                    let results = |number: &u32| original.dfg.inst_results(clif::Inst::from_u32(*number));
+                    names.originals = numbers.filter_map(|n| Some((*n, results(n).first()?.to_string()))).collect();
+                }
+                (Some(function), Fate::Optimised, names)
+            }
+            Err(reason) => (None, Fate::Failed(format!("export failed: {reason}")), names),
         }
     }
 }

@@ -23,7 +23,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn there_and_back(names: &Names, file: &read::File, func: &Function) -> (Imported, Function) {
     let fisa = file.accepts(func).unwrap_or_else(|e| panic!("{}: {e}", func.name));
     let imported = import(func, names, file.endianness()).unwrap_or_else(|e| panic!("{}: {e}", func.name));
-    let out = export(&imported.function, func, &imported.payloads, names, file.endianness(), fisa)
+    let (out, _) = export(&imported.function, func, &imported.payloads, names, file.endianness(), fisa)
         .unwrap_or_else(|e| panic!("{e}\n{func}"));
     (imported, out)
 }

@@ -148,7 +148,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
             per_function.entry(phase).or_default().extend(std::iter::repeat_n(share, count));
         }
         for (index, function) in file.functions.iter().enumerate() {
-            let (Some(theirs), Some(FunctionOutcome { name: f, fate, outcome: Some(outcome) })) =
+            let (Some(theirs), Some(FunctionOutcome { name: f, fate, outcome: Some(outcome), .. })) =
                 (&theirs[index], &functions[index])
             else {
                 continue;

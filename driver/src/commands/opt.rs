@@ -1,5 +1,6 @@
 //! `rewright opt`: optimises a file of CLIF, LLVM IR or our own text; which, its name tells.
 
+mod changes;
 mod report;
 
 use super::units::units;
@@ -8,7 +9,7 @@ use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::{FileFunction, write};
 use crate::counts::BlockCounts;
 use crate::llvm::optimise::LlvmOptimiser;
-use crate::pipeline::{FunctionOutcome, Options};
+use crate::pipeline::{FunctionOutcome, Options, ValueNames};
 use crate::{config, costs};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
@@ -45,7 +46,7 @@ pub(super) struct Args {
     /// Say on stderr what became of each function, and how long each phase took
     #[arg(long)]
     stats: bool,
-    /// Say on stderr which rules took part in each function
+    /// Say on stderr which rules took part in each function, and which are behind each changed value
     #[arg(long)]
     remarks: bool,
     /// Apply only the first N matches of rules in the function's e-graph, and say on stderr which rule the last of them
@@ -201,7 +202,12 @@ fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Mad
     let outcome = module.optimise(options, wanted);
     let named = outcome.functions.iter().zip(originals).filter_map(|(o, f)| o.as_ref().map(|o| (f, o)));
     let functions: Vec<_> = named
-        .map(|(f, o)| FunctionOutcome { name: f.name.clone(), fate: o.fate.clone(), outcome: Some(o.clone()) })
+        .map(|(f, o)| FunctionOutcome {
+            name: f.name.clone(),
+            fate: o.fate.clone(),
+            outcome: Some(o.clone()),
+            names: ValueNames::default(),
+        })
         .collect();
     let printed = match args.emit {
         Emit::Clif => module.compile(&outcome)?.text,

@@ -76,6 +76,8 @@ pub struct Exported {
     pub body: String,
     /// Declarations that it needs, of intrinsics that the file does not declare.
     pub declarations: Vec<String>,
+    /// What its values are called is made from this and their numbers.
+    pub prefix: String,
 }
 
 /// Exports `function`, which came from `imported`.
@@ -119,7 +121,7 @@ pub fn export(
     }
     exporter.find_natives(&cfg)?;
     let body = exporter.print(&cfg)?;
-    Ok(Exported { body, declarations: exporter.declarations.into_iter().collect() })
+    Ok(Exported { body, declarations: exporter.declarations.into_iter().collect(), prefix: exporter.prefix })
 }
 
 /// Instructions that have an effect, and those that they and control need.

@@ -4,10 +4,10 @@ use super::export::{Exported, export};
 use super::import::{Imported, Types, import};
 use super::module::{File, write};
 use super::names::Names;
-use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases};
+use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames};
 use crate::saturate::RuleReport;
-use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::counted::note_trips;
+use rewright_cfg_skeleton::ir::{Function, Value};
 use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;
 use rewright_typeprop::Universe;
@@ -102,6 +102,7 @@ impl LlvmOptimiser {
         let (mut replaced, mut functions, mut declarations) = (vec![], vec![], BTreeSet::new());
         for (index, slot) in imported.into_iter().enumerate() {
             let name = file.functions[index].name.clone();
+            let mut names = ValueNames::default();
             let (new, fate, outcome) = match slot {
                 None => (None, None, None),
                 Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason)), None),
@@ -111,7 +112,10 @@ impl LlvmOptimiser {
                         let (new, fate) = match &outcome.fate {
                             Fate::Optimised => {
                                 match self.exported(file, index, &imported, &outcome.function, &universe) {
-                                    Ok(new) => (Some(new), Fate::Optimised),
+                                    Ok(new) => {
+                                        names = value_names(&outcome, &imported, &new.prefix);
+                                        (Some(new), Fate::Optimised)
+                                    }
                                     Err(reason) => (None, Fate::Failed(format!("export failed: {reason}"))),
                                 }
                             }
@@ -125,7 +129,7 @@ impl LlvmOptimiser {
                 declarations.extend(new.declarations);
                 new.body
             }));
-            functions.extend(fate.map(|fate| FunctionOutcome { name, fate, outcome }));
+            functions.extend(fate.map(|fate| FunctionOutcome { name, fate, outcome, names }));
         }
         let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
         let declarations: Vec<String> = declarations.into_iter().collect();
@@ -211,4 +215,25 @@ impl LlvmOptimiser {
         let declarations: Vec<String> = declarations.into_iter().collect();
         (write(file, &bodies, &declarations), functions)
     }
+}
+
+/// What changed values are called in what goes out, and were called.
+fn value_names(outcome: &Outcome, imported: &Imported, prefix: &str) -> ValueNames {
+    let mut names = ValueNames::default();
+    if outcome.changed.is_empty() {
+        return names;
+    }
+    names.results = (0..outcome.function.values.len()).map(|value| Some(format!("%{prefix}.{value}"))).collect();
+    let locals: BTreeMap<Value, &String> =
+        imported.payloads.locals.iter().map(|(name, value)| (*value, name)).collect();
+    let original = |function: &Function| function.block(function.entry()).params.clone();
+    for (ours, theirs) in original(&outcome.function).iter().zip(original(&imported.function)) {
+        names.results[ours.index()] = locals.get(&theirs).map(|name| (*name).clone());
+    }
+    for inst in &imported.function.insts {
+        if let (Some(number), Some(name)) = (inst.origin, inst.results.first().and_then(|value| locals.get(value))) {
+            names.originals.insert(number, (*name).clone());
+        }
+    }
+    names
 }

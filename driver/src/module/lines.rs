@@ -35,7 +35,7 @@ impl Lines {
         found
     }
 
-    /// Says which lines were relaxed, and takes the numbers away.
+    /// Says which lines were changed or relaxed, and takes the numbers away.
     pub(super) fn finish(&self, done: &mut ModuleOutcome) {
         for (index, given) in self.given.iter().enumerate() {
             let clear = |f: &mut Function| {
@@ -46,6 +46,11 @@ impl Lines {
             clear(&mut done.module.functions[index]);
             let Some(outcome) = &mut done.functions[index] else { continue };
             clear(&mut outcome.function);
+            for changed in &mut outcome.changed {
+                let lines = changed.was.iter().filter_map(|number| self.lines.get(&(index, *number)));
+                changed.lines = lines.copied().collect();
+                changed.was.retain(|number| !given.contains(number));
+            }
             for relaxed in &mut outcome.relaxed {
                 relaxed.line = relaxed.origin.and_then(|number| self.lines.get(&(index, number)).copied());
                 relaxed.origin = relaxed.origin.filter(|number| !given.contains(number));

@@ -1,6 +1,6 @@
 //! What optimising gave: the function, what became of it and why, and the figures of its way.
 
-use super::Phases;
+use super::{Changed, Phases};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::select::Status;
@@ -44,6 +44,8 @@ pub struct Outcome {
     pub rules: Vec<u32>,
     /// Statements that are gone because `unsafe` rules license it.
     pub relaxed: Vec<Relaxed>,
+    /// Changed values with the rules behind them (where logging is on).
+    pub changed: Vec<Changed>,
 }
 
 /// A statement that is gone because a rule licenses it.
@@ -72,6 +74,17 @@ pub struct FunctionOutcome {
     pub fate: Fate,
     /// The pipeline's own figures, for functions that went into it.
     pub outcome: Option<Outcome>,
+    /// What its front end calls the values that remarks speak of.
+    pub names: ValueNames,
+}
+
+/// What a front end calls values; made only where values are spoken of.
+#[derive(Clone, Debug, Default)]
+pub struct ValueNames {
+    /// By value of what goes out.
+    pub results: Vec<Option<String>>,
+    /// By the number of its instruction in the original.
+    pub originals: BTreeMap<u32, String>,
 }
 
 /// What optimising many functions gave.

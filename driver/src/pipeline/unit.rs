@@ -2,7 +2,7 @@
 //!
 //! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or is the original.
 
-use super::{Fate, Options, Outcome, Relaxed};
+use super::{Changed, Fate, Options, Outcome, Relaxed};
 use rewright_cfg_skeleton::egraph::EGraphView;
 use rewright_cfg_skeleton::ir::{self, Function};
 use rewright_cfg_skeleton::select::{self, Status};
@@ -28,6 +28,7 @@ pub(super) struct Unit {
     exhausted: bool,
     rules: Vec<u32>,
     pub(super) relaxed: Vec<Relaxed>,
+    pub(super) changed: Vec<Changed>,
 }
 
 impl Unit {
@@ -47,6 +48,7 @@ impl Unit {
             exhausted: false,
             rules: vec![],
             relaxed: vec![],
+            changed: vec![],
         }
     }
 
@@ -79,6 +81,7 @@ impl Unit {
             State::Done(fate) => (original.clone(), fate, cost_before),
             State::Build => unreachable!("the last round selects or gives up"),
         };
+        let goes_out = fate == Fate::Optimised || options.keep_if_not_cheaper;
         Outcome {
             function,
             cost_before,
@@ -89,7 +92,8 @@ impl Unit {
             rounds: self.rounds,
             exhausted: self.exhausted,
             rules: self.rules,
-            relaxed: if fate == Fate::Optimised || options.keep_if_not_cheaper { self.relaxed } else { vec![] },
+            relaxed: if goes_out { self.relaxed } else { vec![] },
+            changed: if goes_out { self.changed } else { vec![] },
             fate,
         }
     }

@@ -1,7 +1,7 @@
 //! What `opt` says of the functions of a file: fates, figures, rules, times.
 
 use super::super::{Format, out};
-use super::Args;
+use super::{Args, changes};
 use crate::bisect;
 use crate::pipeline::{Fate, FunctionOutcome, Optimiser, Phase, Phases, Relaxed};
 use crate::saturate::RuleReport;
@@ -82,6 +82,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                             "input_line": r.line,
                         })
                     };
+                    entry["changed"] = changes::json(file.optimiser.program(), f);
                     entry["relaxed"] = json!(o.relaxed.iter().map(relaxed).collect::<Vec<_>>());
                 }
                 entry
@@ -114,6 +115,9 @@ pub(super) fn report(args: &Args, file: &Made) {
         if args.remarks {
             for r in f.outcome.iter().flat_map(|o| &o.rules) {
                 out::note(&format!("  {}", rule(r)));
+            }
+            for line in changes::lines(file.optimiser.program(), f) {
+                out::note(&format!("  {line}"));
             }
             for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
                 let because = file.optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();

@@ -1,0 +1,147 @@
+//! Which rules are behind the values of a function that goes out.
+//!
+//! A value is changed if the node that was chosen for it is no instruction of the original. Behind it are the rules that
+//! matched in its class and whose right side may be that node; where none is, those that united the class with another.
+//! A part of some rule's right side has a class of its own in which nothing matched: behind it are the rules behind those
+//! who use it.
+//!
+//! Not here: changes of branches and of what they lead to (rules of an earlier round decide those), what rules did before
+//! something was inlined, and statements that are left out ([`super::Relaxed`]).
+
+use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head, NodeId};
+use rewright_cfg_skeleton::elaborate::Made;
+use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
+use rewright_cfg_skeleton::skeleton::Skeleton;
+use rewright_dsl::program::{Conclusion, Program};
+use rewright_typeprop::Term;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A value of the original that something else has the place of, or a value that is new.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Changed {
+    /// What there is now.
+    pub now: Now,
+    /// The front end's numbers of the instructions that computed it and are gone.
+    pub was: Vec<u32>,
+    /// The lines of the input that they stand in, where our own text was read and they were not inlined.
+    pub lines: Vec<u32>,
+    /// The rules behind it.
+    pub rules: Vec<u32>,
+}
+
+/// What has the place of a value.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Now {
+    /// A value of the function that goes out.
+    Value(Value),
+    /// A constant, in canonical form.
+    Constant(i64),
+}
+
+/// What the changes of one function are told from.
+pub(super) struct Change<'a> {
+    pub(super) program: &'a Program,
+    /// Before the last selection.
+    pub(super) original: &'a Function,
+    pub(super) skeleton: &'a Skeleton,
+    /// With classes split by type, if they were.
+    pub(super) view: &'a EGraphView,
+    /// By value of the new function.
+    pub(super) made: &'a [Option<Made>],
+    pub(super) function: &'a Function,
+}
+
+impl Change<'_> {
+    /// All changed values: those of the new function in order, then what has become a constant or a parameter.
+    pub(super) fn all(&self) -> Vec<Changed> {
+        let insts = || self.function.layout.iter().flat_map(|b| &self.function.block(*b).insts);
+        let values: Vec<(Value, Made)> = insts().filter_map(|id| self.told(self.function.inst(*id))).collect();
+        let kept: BTreeSet<Value> = values.iter().filter_map(|(_, made)| made.original).collect();
+        let mut gone: BTreeMap<ClassId, Vec<u32>> = BTreeMap::new();
+        for inst in self.original.layout.iter().flat_map(|b| &self.original.block(*b).insts) {
+            let inst = self.original.inst(*inst);
+            let (InstKind::Op { .. }, [result, ..]) = (&inst.kind, &inst.results[..]) else { continue };
+            if let Some(input) = self.skeleton.value_input[result.index()].filter(|_| !kept.contains(result)) {
+                gone.entry(self.view.whole(self.view.class_of(input))).or_default().extend(inst.origin);
+            }
+        }
+        let mut found: BTreeMap<Value, Changed> = BTreeMap::new();
+        for (value, made) in values.iter().filter(|(_, made)| made.original.is_none()) {
+            let class = self.view.whole(made.class);
+            let was = gone.remove(&class).unwrap_or_default();
+            let rules = made.node.map_or(vec![], |node| self.behind(class, Some(node)));
+            found.insert(*value, Changed { now: Now::Value(*value), was, lines: vec![], rules });
+        }
+        self.inherit(&mut found);
+        let mut all: Vec<Changed> = values.iter().filter_map(|(value, _)| found.remove(value)).collect();
+        let entry = &self.function.block(self.function.entry()).params;
+        let stays = entry.iter().filter_map(|value| Some((*value, self.made.get(value.index()).copied()??)));
+        let by_class: BTreeMap<ClassId, Value> =
+            values.iter().copied().chain(stays).map(|(value, made)| (self.view.whole(made.class), value)).collect();
+        for (class, was) in gone.into_iter().filter(|(_, was)| !was.is_empty()) {
+            let constant = self.view.class(class).constant.map(Now::Constant);
+            if let Some(now) = constant.or_else(|| by_class.get(&class).copied().map(Now::Value)) {
+                all.push(Changed { now, was, lines: vec![], rules: self.behind(class, None) });
+            }
+        }
+        all.retain(|changed| !changed.rules.is_empty());
+        all
+    }
+
+    /// A value that an operation computes, with what it is.
+    fn told(&self, inst: &Inst) -> Option<(Value, Made)> {
+        let (InstKind::Op { .. }, Some(value)) = (&inst.kind, inst.results.first()) else { return None };
+        Some((*value, self.made.get(value.index()).copied()??))
+    }
+
+    /// The rules behind a node of a class, or behind the class itself.
+    fn behind(&self, class: ClassId, node: Option<NodeId>) -> Vec<u32> {
+        let matched = self.view.applications.iter().filter(|a| a.class == class);
+        let mut rules: Vec<u32> = matched.map(|a| a.rule).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        let right = |rule: &u32| match &self.program.rules[*rule as usize].right {
+            Conclusion::Equal(term) => Some(term),
+            Conclusion::Fact(..) => None,
+        };
+        let head = node.map(|node| self.view.node(node).head);
+        let makes = |rule: &u32| match (right(rule), head) {
+            (Some(Term::Call { op, .. }), Some(head)) => head == Head::Op(*op),
+            (Some(Term::Lit(..) | Term::Eval(_) | Term::Var(_)), None) => true,
+            _ => false,
+        };
+        let unites = |rule: &u32| matches!(right(rule), Some(Term::Var(_)));
+        for is_behind in [&makes as &dyn Fn(&u32) -> bool, &unites, &|rule| right(rule).is_some()] {
+            let found: Vec<u32> = rules.iter().copied().filter(is_behind).collect();
+            if !found.is_empty() {
+                return found;
+            }
+        }
+        vec![]
+    }
+
+    /// What has no rules of its own has those of its users, which come after it.
+    fn inherit(&self, found: &mut BTreeMap<Value, Changed>) {
+        for block in self.function.layout.iter().rev() {
+            for inst in self.function.block(*block).insts.iter().rev().map(|id| self.function.inst(*id)) {
+                let Some(rules) = inst.results.first().and_then(|v| found.get(v)).map(|user| user.rules.clone()) else {
+                    continue;
+                };
+                for arg in &inst.args {
+                    if let Some(part) = found.get_mut(arg).filter(|part| self.is_part(part)) {
+                        part.rules.extend(&rules);
+                        part.rules.sort_unstable();
+                        part.rules.dedup();
+                    }
+                }
+            }
+        }
+    }
+
+    /// Has nothing matched in the class of a value?
+    fn is_part(&self, changed: &Changed) -> bool {
+        let Now::Value(value) = changed.now else { return false };
+        let class = self.made[value.index()].map(|made| self.view.whole(made.class));
+        !self.view.applications.iter().any(|a| Some(a.class) == class)
+    }
+}

@@ -1,0 +1,106 @@
+//! `opt --remarks`: the rules behind each changed value, under the names of each front end.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs;
+use std::process::Command;
+
+const PACK: &str = "\
+pack own
+import std.core
+
+ruleset r {
+  rule add_zero{T <: Int}(x: T): x + 0 => x
+  rule self{T <: Int}(x: T): x - x => 0
+  rule twice{T <: Int}(x: T): x + x => ishl{T, T}(bnot(bnot(x)), 1)
+}
+schedule default {
+  saturate r
+}
+";
+
+const CLIF: &str = "function %f(i32, i32) -> i32, i32, i32 {
+block0(v0: i32, v1: i32):
+    v2 = iconst.i32 0
+    v3 = iadd v1, v2
+    v4 = isub v0, v0
+    v5 = iadd v0, v0
+    v6 = imul v5, v1
+    return v3, v4, v6
+}
+";
+
+const IR: &str = "func %f(%x: i32) -> i32 {
+  %z: i32 = const 0
+  %a = iadd %x, %z
+  %m = imul %a, %a
+  return %m
+}
+";
+
+const LLVM: &str =
+    "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"
+target triple = \"x86_64-pc-linux-gnu\"
+
+define i32 @f(i32 %x, i32 %y) {
+  %s = sub i32 %x, %x
+  %m = mul i32 %x, %y
+  %r = add i32 %m, %s
+  ret i32 %r
+}
+";
+
+/// The lines on stderr that speak of values, the report as JSON, and what goes out.
+fn remarks(name: &str, text: &str, price: &str) -> (Vec<String>, serde_json::Value, String) {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("own.rw"), format!("{PACK}{price}")).unwrap();
+    fs::write(dir.path().join(name), text).unwrap();
+    let said = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        command.current_dir(dir.path()).args(["opt", name, "--rules", "own.rw", "--remarks"]).args(more);
+        let output = command.output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.success(), "{stderr}");
+        (stderr, String::from_utf8(output.stdout).unwrap())
+    };
+    let json: serde_json::Value = serde_json::from_str(&said(&["--format", "json"]).0).unwrap();
+    let (text, out) = said(&[]);
+    let of_values = text.lines().filter(|line| line.starts_with("  ") && line.contains(": "));
+    (of_values.map(|line| line.trim().to_string()).collect(), json["functions"][0]["changed"].clone(), out)
+}
+
+#[test]
+fn values_have_the_names_that_go_out() {
+    // A price at which two shifts of a node that a rule makes are cheaper than the sum.
+    let (lines, json, out) = remarks("f.clif", CLIF, "override iadd cost 500\n");
+    let twice = "own.r.twice (own.rw:7)";
+    assert_eq!(
+        lines,
+        [
+            format!("v4 = bnot(v0): {twice}"),
+            format!("v5 = bnot(v4): {twice}"),
+            format!("v6 = ishl(v5, 1), was v5: {twice}"),
+            "v1, was v3: own.r.add_zero (own.rw:5)".to_string(),
+            "0, was v4: own.r.self (own.rw:6)".to_string(),
+        ]
+    );
+    assert_eq!(
+        json[2],
+        serde_json::json!({ "value": "v6", "now": "v6 = ishl(v5, 1)", "was": ["v5"], "rules": ["own.r.twice"] })
+    );
+    assert!(["v4 = bnot v0", "v5 = bnot v4", "v6 = ishl v5, "].iter().all(|inst| out.contains(inst)), "{out}");
+    assert_eq!(json[4]["value"], serde_json::Value::Null);
+}
+
+#[test]
+fn own_text_has_lines_and_llvm_its_names() {
+    let (lines, ..) = remarks("f.ir", IR, "");
+    assert_eq!(lines, ["v0, was line 3: own.r.add_zero (own.rw:5)"]);
+    let (mut lines, _, out) = remarks("f.ll", LLVM, "");
+    lines.sort();
+    assert_eq!(lines.len(), 2, "{lines:?}");
+    let (name, rest) = lines[0].split_once(" = ").unwrap();
+    assert_eq!(rest, "imul(%x, %y), was %r: own.r.add_zero (own.rw:5)");
+    assert!(out.contains(&format!("{name} = mul i32 %x, %y")), "{out}");
+    assert_eq!(lines[1], "0, was %s: own.r.self (own.rw:6)");
+}
