@@ -71,6 +71,8 @@ pub struct Options {
     pub budget: crate::saturate::Budget,
     /// Operations that no selection may compute, beside those that the back end cannot write.
     pub unavailable: BTreeSet<OpId>,
+    /// What the target keeps values in; `None` where the back end sees to that.
+    pub registers: Option<select::Registers>,
 }
 
 impl Default for Options {
@@ -87,6 +89,7 @@ impl Default for Options {
             threads: 1,
             budget: crate::saturate::Budget::default(),
             unavailable: BTreeSet::new(),
+            registers: Some(select::Registers::X86_64),
         }
     }
 }
@@ -387,7 +390,7 @@ impl Optimiser {
             budget: options.effort,
             solver: options.solver.clone(),
             unavailable: self.unwritable.union(&options.unavailable).copied().collect(),
-            registers: Some(select::Registers::X86_64),
+            registers: options.registers,
         };
         let (selection, effort) = phases
             .time(Phase::Select, || select::select_measured(skeleton, view, universe, cfg, &how))

@@ -100,6 +100,31 @@ fn functions_taken_in_and_written_again_do_the_same() {
     }
 }
 
+/// More values are alive in the loop than there are registers; an address is used on either side of a branch.
+#[test]
+fn nothing_is_computed_again_for_want_of_registers() {
+    const LIVE: std::ops::Range<u32> = 0..14;
+    let all = |text: &dyn Fn(u32) -> String| LIVE.map(text).collect::<String>();
+    let program = format!(
+        "int use(char *p, int i);\nint f(char *w, int *in, int k, int m, int odd) {{\n{}int s = 0; char *q;\ndo {{\n\
+         q = w;\nif (in[20] == k) {{ char *p = w + (unsigned)(a0 - k);\n\
+         if ((unsigned)k < (unsigned)m) {{ s += use(p, m - 1); s += use(q, k); }} q = p; }}\n\
+         s += use(q, s);\nif ((odd ^ 1) & 1) k++;\n{}}} while (s < 100000);\n\
+         return s + (odd & ~1) + (odd & 1); }}\n",
+        all(&|i| format!("int a{i} = in[{i}];\n")),
+        all(&|i| format!("if (s == {i} * 7 + 3) s += a{i};\n")),
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let (source, after) = (dir.path().join("live.c"), dir.path().join("out.ll"));
+    fs::write(&source, program).unwrap();
+    let before = lowered(&dir, &source, false, false);
+    let said = rewright(&["opt", "--extract", "greedy", "--stats", "-o"], &before, &after);
+    assert!(said.contains(": optimised"), "{said}");
+    verify(&after);
+    let addresses = |file: &Path| fs::read_to_string(file).unwrap().matches(" = getelementptr").count();
+    assert_eq!(addresses(&after), addresses(&before));
+}
+
 /// The same of both, but for a count of calls at the end of what is printed.
 #[test]
 fn c_functions_are_what_packs_say() {

@@ -85,9 +85,10 @@ impl LlvmOptimiser {
         for function in imported.iter().flatten().flatten().flat_map(|i| &i.payloads.narrowed) {
             *narrowed.entry(function.clone()).or_default() += 1;
         }
-        // A rule must not make a C function call itself.
+        // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
+        // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
         let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
-        let options = &Options { unavailable: own, ..options.clone() };
+        let options = &Options { unavailable: own, registers: None, ..options.clone() };
         let understood = || imported.iter().flatten().flatten();
         let functions: Vec<Function> = understood().map(|i| i.function.clone()).collect();
         // Of calls that packs know more of, moving and sharing is what LLVM cannot do.
