@@ -168,6 +168,57 @@ fn c_functions_are_what_packs_say() {
     assert!(!said[2].contains(": optimised"), "{}", said[2]);
 }
 
+/// Structures that C passes by address: what is known of the functions is seen where the address only stands for a
+/// value. The program says on its error stream how many structures were made.
+#[test]
+fn structures_in_memory_are_values() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/llvm/structures");
+    let pack = folder.join("pack.rw");
+    let dir = tempfile::tempdir().unwrap();
+    let library = dir.path().join("library.o");
+    run(Command::new("clang-19").args(["-O2", "-c"]).arg(folder.join("library.c")).arg("-o").arg(&library));
+    let runs = |program: &Path, level: &str| {
+        let executable = dir.path().join("program");
+        let mut clang = Command::new("clang-19");
+        clang.args([level, "-w", "-x", "ir"]).arg(program).args(["-x", "none"]).arg(&library);
+        run(clang.args(["-lm", "-o"]).arg(&executable));
+        let Output { stdout, stderr, .. } = run(&mut Command::new(&executable));
+        let made: u32 = String::from_utf8(stderr).unwrap().trim().parse().unwrap();
+        (String::from_utf8(stdout).unwrap(), made)
+    };
+    for debug in [false, true] {
+        let before = lowered(&dir, &folder.join("program.c"), false, debug);
+        let after = dir.path().join("out.ll");
+        let said = rewright(&["opt", "--rules", pack.to_str().unwrap(), "--stats", "-o"], &before, &after);
+        verify(&after);
+        for (function, fate) in [
+            ("along", "optimised"),
+            ("meets", "optimised"),
+            ("walk", "optimised"),
+            ("twice", "optimised"),
+            ("seen", "optimised"),
+            ("chosen", "optimised"),
+            // Places that hold more than one value, more than a vector, or that are aligned otherwise.
+            ("last", "unchanged"),
+            ("changed", "unchanged"),
+            ("other_places", "unchanged"),
+        ] {
+            assert!(said.contains(&format!("@{function}: {fate}")), "{function}: {said}");
+        }
+        let (printed, made) = runs(&before, "-O2");
+        assert_eq!(made, 48, "{printed}");
+        for level in ["-O0", "-O2"] {
+            assert_eq!(runs(&after, level), (printed.clone(), 36), "{level}");
+        }
+        // What is made only to be returned is made where the caller wants it.
+        let assembly = dir.path().join("out.s");
+        run(Command::new("clang-19").args(["-O2", "-w", "-S", "-x", "ir"]).arg(&after).arg("-o").arg(&assembly));
+        let text = fs::read_to_string(&assembly).unwrap();
+        let along = text.split("\nalong:").nth(1).and_then(|rest| rest.split("\n.Lfunc_end").next()).unwrap();
+        assert!(along.contains("vector_add_scaled") && !along.contains("memcpy"), "{along}");
+    }
+}
+
 #[test]
 fn without_rules_nothing_changes() {
     let dir = tempfile::tempdir().unwrap();

@@ -56,6 +56,28 @@ pub struct MemoryAccess {
     pub plain: bool,
 }
 
+/// How an argument is passed in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// `byval`: a copy of what is there.
+    Copy,
+    /// `sret`: the result goes there.
+    Result,
+}
+
+/// An argument whose address stands for a structure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InMemory {
+    /// Which one.
+    pub argument: usize,
+    /// What for.
+    pub role: Role,
+    /// The type of what is there.
+    pub ty: Type,
+    /// In bytes; 0 where the text does not say.
+    pub align: u64,
+}
+
 /// What an instruction is, as far as somebody asks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
@@ -80,6 +102,8 @@ pub enum Shape {
         callee: Option<String>,
         /// In order.
         args: Vec<Operand>,
+        /// Those that are passed in memory.
+        in_memory: Vec<InMemory>,
         /// Of the call, groups not resolved.
         attributes: Vec<String>,
         /// It has operand bundles.

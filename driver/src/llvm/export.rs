@@ -111,6 +111,7 @@ pub fn export(
         opaque_types: FxHashMap::default(),
         temporaries: 0,
         lines: vec![],
+        slots: vec![],
         incoming: BTreeMap::new(),
         declarations: BTreeSet::new(),
     };
@@ -194,6 +195,8 @@ pub(super) struct Exporter<'a> {
     temporaries: u32,
     /// Of the current block.
     lines: Vec<String>,
+    /// Stack slots for structures.
+    slots: Vec<String>,
     /// By target and parameter: what arrives, and from which label.
     incoming: BTreeMap<(BlockId, usize), Vec<(String, String)>>,
     declarations: BTreeSet<String>,
@@ -237,7 +240,9 @@ impl<'a> Exporter<'a> {
     fn location(&self, inst: &Inst) -> String {
         let place = inst.origin.and_then(|o| self.imported.payloads.sources.get(o as usize));
         let place = match place {
-            Some(Source::Instruction(place) | Source::Part(place) | Source::Cases(place)) => *place,
+            Some(Source::Instruction(place) | Source::Part(place) | Source::Cases(place) | Source::Copied(place)) => {
+                *place
+            }
             Some(Source::Constant) | None => return String::new(),
         };
         metadata_text(self.at(place).metadata.iter().filter(|(kind, _)| kind == "!dbg"))

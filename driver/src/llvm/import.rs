@@ -9,14 +9,16 @@
 //! * Constants that are no numbers (addresses of globals, `undef`, constant expressions) are further parameters.
 //! * Offsets into objects with constant indices are bytes from the object that they start from; an access goes to
 //!   the address of that object, and has the offset beside it.
-//! * Calls of C functions that packs declare are operations ([`calls`]).
+//! * Calls of C functions that packs declare are operations ([`calls`]), on structures that C passes in memory, too
+//!   ([`structures`]).
 //! * A `switch` is one on the position of the case, which an opaque instruction gives: [`Source::Cases`].
 //!
 //! **Invariant**: every instruction but constants has as its origin its own number in the imported function.
 
 mod calls;
+mod structures;
 
-use super::body::{Body, Instruction, Operand, Shape, read};
+use super::body::{Body, InMemory, Instruction, Operand, Shape, read};
 use super::constants;
 use super::effects;
 use super::module::{Definition, File};
@@ -29,6 +31,7 @@ use rewright_cfg_skeleton::ir::{
 use rewright_typeprop::{Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
+use structures::Structures;
 
 /// Where an instruction is in a body: its block, and its place there.
 pub type Place = (usize, usize);
@@ -42,6 +45,8 @@ pub enum Source {
     Part(Place),
     /// It finds the position of a case of this `switch`.
     Cases(Place),
+    /// It puts a structure where this call puts its result.
+    Copied(Place),
     /// A constant.
     Constant,
 }
@@ -63,6 +68,16 @@ pub struct Payloads {
     pub leaves: Vec<Operand>,
     /// C functions of which packs say that they do less than LLVM knows, by call.
     pub narrowed: Vec<String>,
+    /// How types of structures are passed in memory.
+    pub structures: Vec<(Ty, InMemory)>,
+}
+
+impl Payloads {
+    /// How a structure of this type is passed in memory.
+    pub fn structure(&self, universe: &Universe, ty: Ty) -> Option<&InMemory> {
+        let related = |other: Ty| universe.types.is_subtype(ty, other) || universe.types.is_subtype(other, ty);
+        self.structures.iter().find(|(other, _)| related(*other)).map(|(_, passed)| passed)
+    }
 }
 
 /// A function and what was kept of its original.
@@ -148,6 +163,7 @@ pub fn import(file: &File, definition: &Definition, names: &Names, types: &mut T
         labels: FxHashMap::default(),
         block_ids: FxHashMap::default(),
         pointers: FxHashMap::default(),
+        structures: Structures::default(),
         shared: FxHashMap::default(),
         leaves: FxHashMap::default(),
     };
@@ -169,6 +185,7 @@ pub(super) struct Importer<'a, 't> {
     block_ids: FxHashMap<usize, BlockId>,
     /// Local names of pointers to something that packs name.
     pointers: FxHashMap<&'a str, Ty>,
+    structures: Structures<'a>,
     /// Payloads of pure opaque instructions, by text and types of operands.
     shared: FxHashMap<(Vec<String>, Vec<Ty>), PayloadId>,
     leaves: FxHashMap<Operand, Value>,
@@ -188,6 +205,7 @@ impl<'a> Importer<'a, '_> {
         }
         let reachable = self.reachable()?;
         self.pointers = self.named_pointers();
+        self.structures = self.structures(definition, &reachable);
         for b in reachable.iter().copied() {
             let id = self.out.add_block();
             self.block_ids.insert(b, id);
@@ -195,17 +213,14 @@ impl<'a> Importer<'a, '_> {
         }
         let entry = self.out.entry();
         for parameter in &definition.parameters {
-            let value = self.new_value(&parameter.ty);
+            let value = self.new_local(&parameter.name, &parameter.ty);
             self.payloads.locals.insert(parameter.name.clone(), value);
             self.out.blocks[entry.index()].params.push(value);
         }
         for b in reachable.iter().copied() {
             for instruction in &self.body.blocks[b].instructions {
                 if let (Some(name), None) = (&instruction.result, self.same_value(instruction)) {
-                    let value = match self.pointers.get(name.as_str()) {
-                        Some(ty) => self.new_typed(&instruction.ty, *ty),
-                        None => self.new_value(&instruction.ty),
-                    };
+                    let value = self.new_local(name, &instruction.ty);
                     self.payloads.locals.insert(name.clone(), value);
                     if let Shape::Phi(_) = instruction.shape {
                         self.out.blocks[self.block_ids[&b].index()].params.push(value);
@@ -240,6 +255,13 @@ impl<'a> Importer<'a, '_> {
     fn new_value(&mut self, ty: &Type) -> Value {
         let ours = self.types.ty(ty);
         self.new_typed(ty, ours)
+    }
+
+    fn new_local(&mut self, name: &str, ty: &Type) -> Value {
+        match self.structures.held(name).or_else(|| self.pointers.get(name).copied()) {
+            Some(ours) => self.new_typed(ty, ours),
+            None => self.new_value(ty),
+        }
     }
 
     fn new_typed(&mut self, ty: &Type, ours: Ty) -> Value {
@@ -325,7 +347,10 @@ impl<'a> Importer<'a, '_> {
             if instruction.shape.is_terminator() {
                 let term = self.terminator(id, b, (b, i), &instruction.shape)?;
                 self.out.blocks[id.index()].term = term;
-            } else if !matches!(instruction.shape, Shape::Phi(_)) && self.same_value(instruction).is_none() {
+            } else if !matches!(instruction.shape, Shape::Phi(_))
+                && self.same_value(instruction).is_none()
+                && !self.structures.is_about_memory(instruction)
+            {
                 self.instruction(id, (b, i), instruction)?;
             }
         }
@@ -336,7 +361,11 @@ impl<'a> Importer<'a, '_> {
         if self.modelled(block, place, instruction)? {
             return Ok(());
         }
-        let effects = effects::of(self.file, instruction);
+        let effects = match &instruction.shape {
+            // Nobody writes there: it is a part of a value.
+            Shape::Load(address, _) if self.structures.leads_into(&address.text) => OpaqueEffects::Pure,
+            _ => effects::of(self.file, instruction),
+        };
         let mut args: SmallVec<[Value; 3]> = smallvec![];
         for hole in &instruction.template.holes {
             args.push(self.local(hole)?);
@@ -374,10 +403,15 @@ impl<'a> Importer<'a, '_> {
     /// Appends operations, if packs declare what the instruction does.
     fn modelled(&mut self, block: BlockId, place: Place, instruction: &'a Instruction) -> Read<bool> {
         match &instruction.shape {
+            Shape::Load(address, _) | Shape::Offset { base: address, .. }
+                if self.structures.leads_into(&address.text) =>
+            {
+                Ok(false)
+            }
             Shape::Plain(operands) => self.plain(block, place, instruction, operands),
-            Shape::Call { callee: Some(callee), args, bundles: false, .. } => {
+            Shape::Call { callee: Some(callee), args, in_memory, bundles: false, .. } => {
                 let Some((spelling, written)) = self.names.intrinsic(callee) else {
-                    return self.call(block, place, instruction, callee, args);
+                    return self.call(block, place, instruction, callee, args, in_memory);
                 };
                 let operands = match (written, &args[..]) {
                     (Written::Rotate, [x, y, n]) if x == y => vec![x.clone(), n.clone()],

@@ -3,7 +3,7 @@
 //! Reads what the instruction's form tells to read and takes everything else as it is: attributes and flags are an
 //! open list. Where a form's text goes on in a way that is not expected, the instruction is not understood.
 
-use super::body::{Instruction, MemoryAccess, Operand, Shape, Template};
+use super::body::{InMemory, Instruction, MemoryAccess, Operand, Role, Shape, Template};
 use super::cursor::Cursor;
 use super::grammar::{self, Form};
 use super::lex::{Kind, Token};
@@ -420,13 +420,13 @@ impl Reader<'_> {
             }
         };
         self.cursor.expect("(")?;
-        let mut args = vec![];
+        let (mut args, mut in_memory) = (vec![], vec![]);
         while self.cursor.text() != ")" {
             if !args.is_empty() {
                 self.cursor.expect(",")?;
             }
             let ty = self.ty()?;
-            self.argument_attributes();
+            in_memory.extend(self.argument_attributes(args.len())?);
             let text = if ty == Type::Word("metadata".into()) { self.metadata()? } else { self.value()? };
             args.push(Operand { ty, text });
         }
@@ -436,26 +436,38 @@ impl Reader<'_> {
         if bundles {
             self.bundles()?;
         }
-        Ok((ty, Shape::Call { callee, args, attributes: attributes_here, bundles }))
+        Ok((ty, Shape::Call { callee, args, in_memory, attributes: attributes_here, bundles }))
     }
 
-    /// Attributes of an argument: words up to its value.
-    fn argument_attributes(&mut self) {
+    /// Attributes of an argument: words up to its value. Says how it is passed where that is in memory.
+    fn argument_attributes(&mut self, argument: usize) -> Read<Option<InMemory>> {
+        let (mut passed, mut align) = (None, 0);
         while self.cursor.kind() == Some(Kind::Word) || self.cursor.kind() == Some(Kind::Text) {
             let word = self.cursor.text();
             // A character array is a value, a text in quotes an attribute.
             if grammar::is_constant(word) || grammar::is_expression(word) || word == "asm" || word.starts_with("c\"") {
-                return;
+                break;
             }
             self.cursor.skip();
+            let role = match word {
+                "byval" => Some(Role::Copy),
+                "sret" => Some(Role::Result),
+                _ => None,
+            };
             if self.cursor.eat("=") {
                 self.cursor.skip();
+            } else if let Some(role) = role {
+                self.cursor.expect("(")?;
+                passed = Some((role, self.ty()?));
+                self.cursor.expect(")")?;
             } else if self.cursor.text() == "(" {
                 self.cursor.skip_group();
             } else if word == "align" && self.cursor.kind() == Some(Kind::Number) {
+                align = self.cursor.text().parse().unwrap_or(0);
                 self.cursor.skip();
             }
         }
+        Ok(passed.map(|(role, ty)| InMemory { argument, role, ty, align }))
     }
 
     /// An operand that is metadata, or a value as metadata.

@@ -44,6 +44,9 @@ impl Exporter<'_> {
                     let _ = writeln!(out, "  {name} = phi {ty} {}", arriving.join(", "));
                 }
             }
+            if *b == function.entry() {
+                self.slots.iter().for_each(|slot| out.push_str(slot));
+            }
             lines.iter().for_each(|line| out.push_str(line));
         }
         Ok(out)

@@ -5,7 +5,7 @@
 
 use super::operations::width;
 use super::{ExportError, Exporter, metadata_text};
-use crate::llvm::body::{Instruction, Shape};
+use crate::llvm::body::{InMemory, Instruction, Operand, Role, Shape};
 use crate::llvm::module::Definition;
 use crate::llvm::types::Type;
 use rewright_cfg_skeleton::ir::Inst;
@@ -25,64 +25,140 @@ impl<'a> Exporter<'a> {
             Some(whole) => (self.again(inst, whole)?, metadata_text(whole.metadata.iter())),
             None => (self.anew(inst, op, targs, &function)?, self.location(inst)),
         };
-        self.statement(inst, &text, &metadata)
+        match inst.results.first().and_then(|result| Some((*result, self.structure(self.function.ty(*result))?))) {
+            Some((result, InMemory { ty, align, .. })) => {
+                let slot = format!("  {} = alloca {ty}, align {align}\n", self.raw(result)?);
+                self.slots.push(slot);
+                self.line(&text, &metadata);
+                Ok(())
+            }
+            None => self.statement(inst, &text, &metadata),
+        }
     }
 
     /// The call of the original that this is, where it differs at most in values that have names there.
     fn original_call(&self, inst: &Inst, function: &str) -> Option<&'a Instruction> {
         let origin = self.faithful.origin(inst)?;
         let whole = self.whole(origin)?;
-        let Shape::Call { callee: Some(callee), args, .. } = &whole.shape else { return None };
-        let same = |i: usize| args[i].is_local() || self.faithful.is_same(inst.args[i], origin.args[i]);
-        (callee == function && args.len() == inst.args.len() && (0..args.len()).all(same)).then_some(whole)
+        let Shape::Call { callee: Some(callee), args, in_memory, .. } = &whole.shape else { return None };
+        let operands: Vec<&Operand> = operands(args, in_memory).map(|(_, arg)| arg).collect();
+        let same = |i: usize| operands[i].is_local() || self.faithful.is_same(inst.args[i], origin.args[i]);
+        let all_named = operands.len() == inst.args.len() && (0..operands.len()).all(same);
+        // Where the result goes is named in the text, or else what is put there would be lost.
+        let given = in_memory.iter().filter(|m| m.role == Role::Result).all(|m| args[m.argument].is_local());
+        (callee == function && all_named && given).then_some(whole)
     }
 
     fn again(&mut self, inst: &Inst, whole: &Instruction) -> Result<String, ExportError> {
-        let Shape::Call { args, .. } = &whole.shape else { return Err(ExportError::Operands(whole.opcode.clone())) };
+        let bad = || ExportError::Operands(whole.opcode.clone());
+        let Shape::Call { args, in_memory, .. } = &whole.shape else { return Err(bad()) };
+        let operands: Vec<usize> = operands(args, in_memory).map(|(i, _)| i).collect();
         let mut values = vec![];
         for (i, arg) in args.iter().enumerate().filter(|(_, arg)| arg.is_local()) {
-            values.push(self.operand(inst, i, &arg.ty)?);
+            values.push(match operands.iter().position(|operand| *operand == i) {
+                Some(operand) => self.operand(inst, operand, &arg.ty)?,
+                None => self.raw(*inst.results.first().ok_or_else(bad)?)?,
+            });
         }
         match values.len() == whole.template.holes.len() {
             true => Ok(whole.template.fill(&values)),
-            false => Err(ExportError::Operands(whole.opcode.clone())),
+            false => Err(bad()),
         }
     }
 
     fn anew(&mut self, inst: &Inst, op: OpId, targs: &[Ty], function: &str) -> Result<String, ExportError> {
         let declared = self.universe.ops.get(op);
         let declaration = self.file.declarations.get(function);
-        let mut types = vec![];
-        for param in &declared.params {
-            types.push(self.passed(&param.ty, targs).ok_or(ExportError::Unwritable(op))?);
-        }
-        let result = match declared.results.first() {
-            Some(result) => self.passed(result, targs).ok_or(ExportError::Unwritable(op))?,
-            None => Type::Void,
+        let given = match declared.results.first() {
+            Some(result) => Some(self.passed(result, targs).ok_or(ExportError::Unwritable(op))?),
+            None => None,
         };
-        let narrow = types.iter().chain([&result]).any(|ty| width(ty).is_some_and(|bits| bits < 32));
-        if declaration.map_or(narrow, |d| !takes(d, &types, &result)) {
+        // A structure goes to where the first argument says.
+        let (given, result) = match given {
+            Some(given) if given.in_memory.is_some() => (Some(given), Type::Void),
+            given => (None, given.map_or(Type::Void, |given| given.ty)),
+        };
+        let first = usize::from(given.is_some());
+        let mut passed: Vec<Passed> = given.into_iter().collect();
+        for param in &declared.params {
+            passed.push(self.passed(&param.ty, targs).ok_or(ExportError::Unwritable(op))?);
+        }
+        let types = || passed.iter().map(|p| &p.ty);
+        let narrow = types().chain([&result]).any(|ty| width(ty).is_some_and(|bits| bits < 32));
+        let attributes: Vec<String> =
+            passed.iter().enumerate().map(|(i, p)| p.attribute(if i < first { "sret" } else { "byval" })).collect();
+        if declaration.map_or(narrow, |d| !takes(d, types(), &result) || !passes(d, &attributes)) {
             return Err(ExportError::Undeclared(function.into()));
         }
         let mut args = vec![];
-        for (i, ty) in types.iter().enumerate() {
+        for (i, Passed { ty, .. }) in passed.iter().enumerate() {
             let extension = extension(declaration.and_then(|d| d.parameters.get(i)).map_or(&[], |p| &p.attributes));
-            args.push(format!("{ty} {extension}{}", self.operand(inst, i, ty)?));
+            let value = match i.checked_sub(first) {
+                Some(operand) => self.operand(inst, operand, ty)?,
+                None => self.raw(*inst.results.first().ok_or(ExportError::Unwritable(op))?)?,
+            };
+            args.push(format!("{ty} {extension}{}{value}", attributes[i]));
         }
-        let texts: Vec<String> = types.iter().map(Type::to_string).collect();
+        let texts: Vec<String> =
+            passed.iter().zip(&attributes).map(|(p, a)| format!("{} {a}", p.ty).trim_end().to_string()).collect();
         self.declare(function, &result, &texts);
         let extension = extension(declaration.map_or(&[], |d| &d.before));
         Ok(format!("call {extension}{result} {function}({})", args.join(", ")))
     }
 
-    /// LLVM's type of a declared one.
-    fn passed(&self, ty: &TypeExpr, targs: &[Ty]) -> Option<Type> {
-        self.declared_type(self.universe.types.find_instance(ty, targs)?)
+    /// How a value of a declared type is passed.
+    fn passed(&self, ty: &TypeExpr, targs: &[Ty]) -> Option<Passed<'a>> {
+        let ty = self.universe.types.find_instance(ty, targs)?;
+        Some(Passed { ty: self.declared_type(ty)?, in_memory: self.structure(ty) })
+    }
+
+    /// Puts a structure where a call of the original put its result.
+    pub(super) fn copied(&mut self, inst: &Inst) -> Result<(), ExportError> {
+        let bad = || ExportError::Operands("memcpy".into());
+        let &[_, value] = inst.args.as_slice() else { return Err(bad()) };
+        let InMemory { ty, align, .. } = self.structure(self.function.ty(value)).ok_or_else(bad)?;
+        let (size, _) = ty.layout(&self.file.named).ok_or_else(bad)?;
+        let (to, from) = (self.operand(inst, 0, &Type::Ptr)?, self.raw(value)?);
+        self.declare("@llvm.memcpy.p0.p0.i64", &Type::Void, &["ptr", "ptr", "i64", "i1"].map(String::from));
+        let text = format!(
+            "call void @llvm.memcpy.p0.p0.i64(ptr align {align} {to}, ptr align {align} {from}, i64 {size}, i1 false)"
+        );
+        let metadata = self.location(inst);
+        self.line(&text, &metadata);
+        Ok(())
     }
 }
 
+/// How a value is passed.
+struct Passed<'a> {
+    ty: Type,
+    in_memory: Option<&'a InMemory>,
+}
+
+impl Passed<'_> {
+    /// What is said of an argument: nothing, or what is at the address.
+    fn attribute(&self, role: &str) -> String {
+        self.in_memory.map_or(String::new(), |m| format!("{role}({}) align {} ", m.ty, m.align))
+    }
+}
+
+/// Arguments but for the one that says where the result goes.
+fn operands<'c>(args: &'c [Operand], in_memory: &[InMemory]) -> impl Iterator<Item = (usize, &'c Operand)> {
+    let given = in_memory.iter().find(|m| m.role == Role::Result).map(|m| m.argument);
+    args.iter().enumerate().filter(move |(i, _)| given != Some(*i))
+}
+
+/// Are structures passed in this way?
+fn passes(declaration: &Definition, attributes: &[String]) -> bool {
+    let stated = |parameter: &[String]| parameter.iter().any(|a| a.starts_with("byval(") || a.starts_with("sret("));
+    declaration.parameters.iter().zip(attributes).all(|(parameter, wanted)| match wanted.split_once(") ") {
+        Some((kind, _)) => parameter.attributes.contains(&format!("{kind})")),
+        None => !stated(&parameter.attributes),
+    })
+}
+
 /// Is a function declared with these types?
-fn takes(declaration: &Definition, params: &[Type], result: &Type) -> bool {
+fn takes<'t>(declaration: &Definition, params: impl Iterator<Item = &'t Type>, result: &Type) -> bool {
     !declaration.variadic && declaration.result == *result && declaration.parameters.iter().map(|p| &p.ty).eq(params)
 }
 

@@ -1,6 +1,7 @@
 //! Operations and opaque instructions on the way out.
 
 use super::{ExportError, Exporter, metadata_text};
+use crate::llvm::import::Source;
 use crate::llvm::names::{self, Written};
 use crate::llvm::types::Type;
 use rewright_cfg_skeleton::ir::{Inst, InstId, InstKind, OpaqueEffects, PayloadId, Value};
@@ -244,13 +245,10 @@ impl Exporter<'_> {
 
     /// The original text with new operands.
     fn opaque(&mut self, inst: &Inst, payload: PayloadId, effects: OpaqueEffects) -> Result<(), ExportError> {
-        let sources = &self.imported.payloads.sources;
-        if inst
-            .origin
-            .and_then(|o| sources.get(o as usize))
-            .is_some_and(|s| matches!(s, crate::llvm::import::Source::Cases(_)))
-        {
-            return Ok(());
+        match inst.origin.and_then(|o| self.imported.payloads.sources.get(o as usize)) {
+            Some(Source::Cases(_)) => return Ok(()),
+            Some(Source::Copied(_)) => return self.copied(inst),
+            _ => {}
         }
         let place = *self.imported.payloads.opaque.get(payload.index()).ok_or(ExportError::Payload(payload))?;
         let representative = self.at(place);

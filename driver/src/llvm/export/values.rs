@@ -2,6 +2,7 @@
 //! somebody wants one.
 
 use super::{ExportError, Exporter};
+use crate::llvm::body::InMemory;
 use crate::llvm::constants;
 use crate::llvm::names::{Written, keeps_truth};
 use crate::llvm::types::Type;
@@ -10,7 +11,7 @@ use rewright_typeprop::Ty;
 
 const TRUTH: Type = Type::Int(1);
 
-impl Exporter<'_> {
+impl<'a> Exporter<'a> {
     /// Decides under which type each value goes: a truth value is one from the beginning, or of truth values.
     pub(super) fn find_natives(&mut self, cfg: &Cfg) -> Result<(), ExportError> {
         let function = self.function;
@@ -85,7 +86,14 @@ impl Exporter<'_> {
 
     /// LLVM's type for one of ours, apart from truth values.
     pub(super) fn declared_type(&self, ty: Ty) -> Option<Type> {
-        self.names.llvm_type(ty, &self.universe.types).or_else(|| self.opaque_types.get(&ty)).cloned()
+        let known = self.names.llvm_type(ty, &self.universe.types).or_else(|| self.opaque_types.get(&ty));
+        // The value of a structure goes by the address of a place that has nothing else.
+        known.cloned().or_else(|| self.structure(ty).map(|_| Type::Ptr))
+    }
+
+    /// How a structure of this type is passed in memory.
+    pub(super) fn structure(&self, ty: Ty) -> Option<&'a InMemory> {
+        self.imported.payloads.structure(self.universe, ty)
     }
 
     pub(super) fn native(&self, value: Value) -> &Type {
@@ -128,7 +136,7 @@ impl Exporter<'_> {
 
     /// Is there a frozen copy of the value?
     pub(super) fn is_frozen(&self, value: Value) -> bool {
-        if !self.faithful.is_total(value) {
+        if !self.faithful.is_total(value) || self.structure(self.function.ty(value)).is_some() {
             return false;
         }
         match self.faithful.definitions[value.index()] {

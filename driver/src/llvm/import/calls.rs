@@ -11,7 +11,7 @@
 //! a function would else be used in its own body.
 
 use super::{Importer, Place, Read, Source};
-use crate::llvm::body::{Instruction, Operand, Shape};
+use crate::llvm::body::{InMemory, Instruction, Operand, Role, Shape};
 use crate::llvm::effects;
 use crate::llvm::types::Type;
 use rewright_cfg_skeleton::ir::{Access, BlockId, Inst, InstKind, OpaqueEffects, RegionId, Value};
@@ -30,13 +30,15 @@ impl<'a> Importer<'a, '_> {
         instruction: &'a Instruction,
         callee: &str,
         args: &[Operand],
+        in_memory: &[InMemory],
     ) -> Read<bool> {
         let candidates = self.candidates(instruction, callee, args);
-        if candidates.is_empty() {
+        if candidates.is_empty() || (!in_memory.is_empty() && !self.structures.is_operation(place)) {
             return Ok(false);
         }
+        let place_of_result = in_memory.iter().find(|m| m.role == Role::Result).map(|m| &args[m.argument]);
         let mut values: SmallVec<[Value; 3]> = smallvec![];
-        for arg in args {
+        for arg in args.iter().filter(|arg| place_of_result.is_none_or(|of_result| !std::ptr::eq(of_result, *arg))) {
             values.push(self.operand(block, arg)?);
         }
         let mut results = self.results(instruction)?;
@@ -44,8 +46,14 @@ impl<'a> Importer<'a, '_> {
         if results.is_empty() && instruction.ty != Type::Void {
             results.push(self.new_value(&instruction.ty));
         }
+        if let Some(address) = place_of_result {
+            results.push(self.structure_given(candidates, in_memory, address)?);
+        }
         let given: SmallVec<[Option<Ty>; 1]> = results.iter().map(|v| Some(self.out.ty(*v))).collect();
-        let Some((op, targs)) = self.resolved(candidates, &values, &given) else { return Ok(false) };
+        let Some((op, targs)) = self.resolved(candidates, &values, &given) else {
+            // Its neighbours already count on it.
+            return if in_memory.is_empty() { Ok(false) } else { Err(format!("{callee} takes other operands")) };
+        };
         for (index, value) in values.iter_mut().enumerate() {
             let Universe { types, ops, .. } = &self.types.universe;
             let wanted = types.find_instance(&ops.get(op).params[index].ty, &targs);
@@ -63,12 +71,18 @@ impl<'a> Importer<'a, '_> {
             aligned: false,
         });
         let kind = InstKind::Op { op, targs, access };
+        let structure = results.first().copied();
         self.push(block, Inst { kind, args: values, results, origin: None }, Source::Instruction(place));
+        if let (Some(address), Some(structure)) = (place_of_result, structure)
+            && self.structures.held(&address.text).is_none()
+        {
+            self.copy_structure(block, place, structure, address)?;
+        }
         Ok(true)
     }
 
     /// The operations that a call may be.
-    fn candidates(&self, instruction: &Instruction, callee: &str, args: &[Operand]) -> &'a [OpId] {
+    pub(super) fn candidates(&self, instruction: &Instruction, callee: &str, args: &[Operand]) -> &'a [OpId] {
         let candidates = self.names.functions(callee);
         if candidates.is_empty() {
             return candidates;

@@ -1,0 +1,369 @@
+//! Structures that C passes in memory, as values.
+//!
+//! A `struct` that is too large for registers is passed by its address: `byval` is a copy for the callee, `sret` is
+//! where the result goes. Where packs say what the function is, the address only stands for a value. A parameter that
+//! is a copy, and a stack slot that one call gives its result, *hold* one: everything that looks at them sees it.
+//!
+//! **Invariant**: an address that holds a value is read, passed on as a copy, and told to live and to end; nothing
+//! else. A slot is written by one call, which dominates everything that looks at it: whenever control comes to a
+//! reader, what the slot has is what that call gave last, which is what its value is there. Every call that is passed
+//! such an address is an operation, so that nobody needs what is in memory.
+
+use super::{Importer, Place, Read, Source};
+use crate::llvm::body::{InMemory, Instruction, Operand, Role, Shape};
+use crate::llvm::module::Definition;
+use crate::llvm::types::Type;
+use rewright_cfg_skeleton::ir::{
+    BlockId, Cfg, Edge, Function, Inst, InstKind, OpaqueEffects, PayloadId, Terminator, Value,
+};
+use rewright_typeprop::{OpId, Ty};
+use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
+
+/// What is known of the structures of a function.
+#[derive(Default)]
+pub(super) struct Structures<'a> {
+    /// By local name of an address: the type of the value that it holds.
+    held: FxHashMap<&'a str, Ty>,
+    /// Addresses within what is held, by local name.
+    within: FxHashSet<&'a str>,
+    /// Calls with structures that are operations.
+    calls: FxHashSet<Place>,
+}
+
+impl Structures<'_> {
+    /// The type of the value that an address holds.
+    pub(super) fn held(&self, local: &str) -> Option<Ty> {
+        self.held.get(local).copied()
+    }
+
+    /// Is it the address of something that is held, or of a part of it?
+    pub(super) fn leads_into(&self, local: &str) -> bool {
+        self.held.contains_key(local) || self.within.contains(local)
+    }
+
+    /// Is a call with structures an operation?
+    pub(super) fn is_operation(&self, place: Place) -> bool {
+        self.calls.contains(&place)
+    }
+
+    /// Is it about the memory of a slot that holds a value: what makes it, and when it lives and ends?
+    pub(super) fn is_about_memory(&self, instruction: &Instruction) -> bool {
+        match &instruction.shape {
+            Shape::Alloca => instruction.result.as_ref().is_some_and(|name| self.held.contains_key(name.as_str())),
+            Shape::Call { .. } => lifetime(instruction).is_some_and(|local| self.held.contains_key(local)),
+            _ => false,
+        }
+    }
+}
+
+/// The address whose life begins or ends here.
+fn lifetime(instruction: &Instruction) -> Option<&str> {
+    match &instruction.shape {
+        Shape::Call { callee: Some(callee), args, .. } if callee.starts_with("@llvm.lifetime.") => {
+            args.last().map(|address| address.text.as_str())
+        }
+        _ => None,
+    }
+}
+
+/// What happens to an address that may hold a value.
+#[derive(Default)]
+struct Uses {
+    /// Calls that give their result there.
+    written: Vec<Place>,
+    /// Whoever looks at what is there, calls that take a copy among them.
+    read: Vec<Place>,
+    /// Calls that take a copy.
+    copied: Vec<Place>,
+}
+
+impl<'a> Importer<'a, '_> {
+    /// Finds addresses that hold values, and the calls that are operations on them.
+    pub(super) fn structures(&mut self, definition: &'a Definition, reachable: &[usize]) -> Structures<'a> {
+        let body = self.body;
+        let places = || reachable.iter().flat_map(|b| (0..body.blocks[*b].instructions.len()).map(|i| (*b, i)));
+        let at = |place: Place| &body.blocks[place.0].instructions[place.1];
+        let mut calls: Vec<(Place, Vec<OpId>)> = vec![];
+        for place in places() {
+            if let Shape::Call { callee: Some(callee), args, in_memory, bundles: false, .. } = &at(place).shape
+                && !in_memory.is_empty()
+            {
+                let candidates = self.candidates(at(place), callee, args);
+                if !candidates.is_empty() {
+                    calls.push((place, candidates.to_vec()));
+                }
+            }
+        }
+        if calls.is_empty() {
+            return Structures::default();
+        }
+        let copies = definition.parameters.iter().filter(|p| p.attributes.iter().any(|a| a.starts_with("byval(")));
+        let mut uses: FxHashMap<&'a str, Uses> = copies.map(|p| (p.name.as_str(), Uses::default())).collect();
+        let parameters: FxHashSet<&'a str> = uses.keys().copied().collect();
+        for place in places() {
+            if let (Shape::Alloca, Some(name)) = (&at(place).shape, &at(place).result) {
+                uses.insert(name, Uses::default());
+            }
+        }
+        // Addresses within, and where they start from.
+        let mut within: FxHashMap<&'a str, &'a str> = FxHashMap::default();
+        for place in places() {
+            if let (Shape::Offset { base, .. }, Some(name)) = (&at(place).shape, &at(place).result) {
+                let root = within.get(base.text.as_str()).copied().unwrap_or(base.text.as_str());
+                if uses.contains_key(root) && base.is_local() {
+                    within.insert(name, root);
+                }
+            }
+        }
+        for place in places() {
+            let instruction = at(place);
+            if lifetime(instruction).is_some() {
+                continue;
+            }
+            for local in &instruction.template.holes {
+                let root = within.get(local.as_str()).copied().unwrap_or(local.as_str());
+                let Some(found) = uses.get_mut(root) else { continue };
+                let whole = root == local;
+                match role(instruction, local) {
+                    Some(Looks::Within) => {}
+                    Some(Looks::Reads) => found.read.push(place),
+                    Some(Looks::Takes) if whole => {
+                        found.read.push(place);
+                        found.copied.push(place);
+                    }
+                    Some(Looks::Gives) if whole => found.written.push(place),
+                    _ => {
+                        uses.remove(root);
+                    }
+                }
+            }
+        }
+        let cfg = shape(self, reachable);
+        let number: FxHashMap<usize, u32> = (0..).zip(reachable).map(|(n, b)| (*b, n)).collect();
+        let before = |a: Place, b: Place| match a.0 == b.0 {
+            true => a.1 < b.1,
+            false => cfg.dominates(BlockId(number[&a.0]), BlockId(number[&b.0])),
+        };
+        uses.retain(|local, found| match (parameters.contains(local), found.written.as_slice()) {
+            (true, written) => written.is_empty() && !found.copied.is_empty(),
+            (false, [write]) => found.read.iter().all(|read| before(*write, *read)),
+            (false, _) => false,
+        });
+        for (place, candidates) in &calls {
+            self.note_forms(*place, candidates);
+        }
+        calls.retain(|(place, candidates)| self.has_forms(*place, candidates, &uses, definition));
+        let held = self.settled(uses, &mut calls);
+        let within = within.into_iter().filter(|(_, root)| held.contains_key(root)).map(|(name, _)| name).collect();
+        Structures { held, within, calls: calls.into_iter().map(|(place, _)| place).collect() }
+    }
+
+    /// Notes how structures are passed: the first call says it.
+    fn note_forms(&mut self, place: Place, candidates: &[OpId]) {
+        let body = self.body;
+        let Shape::Call { in_memory, .. } = &body.blocks[place.0].instructions[place.1].shape else { return };
+        for passed in in_memory {
+            if let Some(ty) = self.structure_type(candidates, in_memory, passed.argument)
+                && self.payloads.structure(&self.types.universe, ty).is_none()
+            {
+                self.payloads.structures.push((ty, passed.clone()));
+            }
+        }
+    }
+
+    /// Is all that a call passes in memory laid out as it is elsewhere, and the memory that it may come from made for
+    /// just that? Then one place is as good as another.
+    fn has_forms(
+        &self,
+        place: Place,
+        candidates: &[OpId],
+        uses: &FxHashMap<&'a str, Uses>,
+        definition: &Definition,
+    ) -> bool {
+        let body = self.body;
+        let Shape::Call { args, in_memory, .. } = &body.blocks[place.0].instructions[place.1].shape else {
+            return false;
+        };
+        let size = |ty: &Type| ty.layout(&self.file.named).map(|(size, _)| size);
+        in_memory.iter().all(|passed| {
+            let ty = self.structure_type(candidates, in_memory, passed.argument);
+            let form = ty.and_then(|ty| self.payloads.structure(&self.types.universe, ty));
+            let local = args[passed.argument].text.as_str();
+            let made = match self.places.get(local) {
+                _ if !uses.contains_key(local) => true,
+                Some(place) => {
+                    let slot = &body.blocks[place.0].instructions[place.1];
+                    slot.template.fill(&[]) == format!("alloca {}, align {}", passed.ty, passed.align)
+                }
+                None => definition.parameters.iter().find(|p| p.name == local).is_some_and(|p| {
+                    let has = |attribute: String| p.attributes.contains(&attribute);
+                    has(format!("byval({})", passed.ty)) && has(format!("align {}", passed.align))
+                }),
+            };
+            passed.align > 0
+                && size(&passed.ty).is_some()
+                && made
+                && form.is_some_and(|form| form.ty == passed.ty && form.align == passed.align)
+        })
+    }
+
+    /// Drops addresses that a call looks at which is no operation, and calls that want something else, until both fit.
+    fn settled(
+        &mut self,
+        mut uses: FxHashMap<&'a str, Uses>,
+        calls: &mut Vec<(Place, Vec<OpId>)>,
+    ) -> FxHashMap<&'a str, Ty> {
+        let body = self.body;
+        let args = |place: Place| match &body.blocks[place.0].instructions[place.1].shape {
+            Shape::Call { args, in_memory, .. } => (args, in_memory.as_slice()),
+            _ => unreachable!("a call was found there"),
+        };
+        let mut held: FxHashMap<&'a str, Ty> = FxHashMap::default();
+        loop {
+            // What a call gives says what a slot holds; what is taken, what a parameter does.
+            held.clear();
+            for (place, candidates) in calls.iter() {
+                let (args, in_memory) = args(*place);
+                for InMemory { argument, role, .. } in in_memory {
+                    let local = args[*argument].text.as_str();
+                    if let Some(ty) = self.structure_type(candidates, in_memory, *argument)
+                        && uses.contains_key(local)
+                        && (*role == Role::Result || uses[local].written.is_empty())
+                    {
+                        held.entry(local).or_insert(ty);
+                    }
+                }
+            }
+            let fits = |place: Place, candidates: &[OpId]| {
+                let (args, in_memory) = args(place);
+                in_memory.iter().all(|InMemory { argument, role, .. }| {
+                    let wanted = self.structure_type(candidates, in_memory, *argument);
+                    let found = held.get(args[*argument].text.as_str());
+                    match (role, wanted, found) {
+                        (_, None, _) | (Role::Copy, _, None) => false,
+                        (Role::Result, Some(_), None) => true,
+                        (Role::Result, Some(given), Some(held)) => given == *held,
+                        (Role::Copy, Some(wanted), Some(held)) => self.types.universe.types.is_subtype(*held, wanted),
+                    }
+                })
+            };
+            let good: FxHashSet<Place> =
+                calls.iter().filter(|(place, candidates)| fits(*place, candidates)).map(|(place, _)| *place).collect();
+            let (calls_before, uses_before) = (calls.len(), uses.len());
+            calls.retain(|(place, _)| good.contains(place));
+            uses.retain(|local, found| {
+                held.contains_key(local) && found.written.iter().chain(&found.copied).all(|place| good.contains(place))
+            });
+            if (calls.len(), uses.len()) == (calls_before, uses_before) {
+                held.retain(|local, _| uses.contains_key(local));
+                return held;
+            }
+        }
+    }
+
+    /// The type of the structure that all these operations take or give as this argument.
+    fn structure_type(&self, candidates: &[OpId], in_memory: &[InMemory], argument: usize) -> Option<Ty> {
+        let given = in_memory.iter().find(|m| m.role == Role::Result).map(|m| m.argument);
+        let universe = &self.types.universe;
+        let mut found = candidates.iter().map(|op| {
+            let declared = universe.ops.get(*op);
+            let expr = match given {
+                Some(result) if result == argument => declared.results.first()?,
+                Some(result) => &declared.params.get(argument - usize::from(argument > result))?.ty,
+                None => &declared.params.get(argument)?.ty,
+            };
+            universe.types.find_instance(expr, &[])
+        });
+        let first = found.next()??;
+        // What has a form in LLVM is passed in that form.
+        let structure = self.names.llvm_type(first, &universe.types).is_none();
+        (structure && found.all(|other| other == Some(first))).then_some(first)
+    }
+
+    /// The value that a call gives in memory: what the address holds, or a value that is then put there.
+    pub(super) fn structure_given(
+        &mut self,
+        candidates: &[OpId],
+        in_memory: &[InMemory],
+        address: &Operand,
+    ) -> Read<Value> {
+        if self.structures.held(&address.text).is_some() {
+            return self.local(&address.text);
+        }
+        let given = in_memory.iter().find(|m| m.role == Role::Result).map(|m| m.argument);
+        let ty = given.and_then(|argument| self.structure_type(candidates, in_memory, argument));
+        Ok(self.new_typed(&Type::Ptr, ty.ok_or("a call gives a structure that packs do not name")?))
+    }
+
+    /// Appends what puts a structure where a call puts its result.
+    pub(super) fn copy_structure(&mut self, block: BlockId, place: Place, value: Value, address: &Operand) -> Read<()> {
+        let address = self.operand(block, address)?;
+        let payload = PayloadId(self.payloads.opaque.len() as u32);
+        self.payloads.opaque.push(place);
+        let kind = InstKind::Opaque { payload, effects: OpaqueEffects::Writes };
+        let inst = Inst { kind, args: smallvec![address, value], results: smallvec![], origin: None };
+        self.push(block, inst, Source::Copied(place));
+        Ok(())
+    }
+}
+
+/// How an instruction uses an address.
+enum Looks {
+    /// To make an address within.
+    Within,
+    /// It reads what is there.
+    Reads,
+    /// It takes a copy of what is there.
+    Takes,
+    /// It gives a result there.
+    Gives,
+}
+
+/// `None`: in another way, or in more than one.
+fn role(instruction: &Instruction, local: &str) -> Option<Looks> {
+    match &instruction.shape {
+        Shape::Load(address, access) if access.plain && address.text == local => Some(Looks::Reads),
+        Shape::Offset { base, indices, .. } => {
+            (base.text == local && indices.iter().all(|i| i.text != local)).then_some(Looks::Within)
+        }
+        Shape::Call { args, in_memory, .. } => {
+            let mut found = None;
+            for (i, arg) in args.iter().enumerate().filter(|(_, arg)| arg.text == local) {
+                debug_assert!(arg.is_local());
+                found = match (&found, in_memory.iter().find(|m| m.argument == i)?.role) {
+                    (None | Some(Looks::Takes), Role::Copy) => Some(Looks::Takes),
+                    (None, Role::Result) => Some(Looks::Gives),
+                    _ => return None,
+                };
+            }
+            found
+        }
+        _ => None,
+    }
+}
+
+/// Blocks and edges alone.
+fn shape(importer: &Importer<'_, '_>, reachable: &[usize]) -> Cfg {
+    let number: FxHashMap<usize, u32> = (0..).zip(reachable).map(|(n, b)| (*b, n)).collect();
+    let mut function = Function {
+        name: String::new(),
+        results: vec![],
+        blocks: vec![],
+        layout: vec![],
+        insts: vec![],
+        values: vec![],
+        regions: vec![],
+    };
+    let edge = |label: &str| Edge { target: BlockId(number[&importer.labels[label]]), args: SmallVec::new() };
+    for b in reachable {
+        let id = function.add_block();
+        let mut edges: Vec<Edge> =
+            super::successors(&importer.body.blocks[*b].instructions).into_iter().map(edge).collect();
+        function.blocks[id.index()].term = match edges.pop() {
+            Some(default) => Terminator::Switch { index: Value(0), targets: edges, default },
+            None => Terminator::Trap { code: 0 },
+        };
+    }
+    Cfg::new(&function)
+}
