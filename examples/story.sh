@@ -25,6 +25,9 @@ library() {
 # shown only with mistakes.
 check() { "$rewright" check "$@" 2>"$out/diagnostics" || { cat "$out/diagnostics" >&2; fail "the packs hold"; }; }
 
+# verified PACK: no rule of it is wrong or undecided; what each was tested with.
+verified() { "$rewright" verify --strict "$@" 2>&1 || fail "the rules hold"; }
+
 # body FILE NAME: one function of a file of CLIF or of our own text.
 body() { sed -nE "/^func(tion)? %$2[ ({]/,/^}/p" "$1"; }
 

@@ -4,8 +4,9 @@
 //! 2. if they agree, an SMT solver is asked for values at which they do not ([`encode`], [`smt`]);
 //! 3. where it cannot tell, it is asked about the same rule with all widths divided.
 //!
-//! What a library computes is tried on values only; and of a rule that says that it gives something up, both sides are
-//! compared on ordinary values ([`approximate`]).
+//! What a library computes is tried on values only, those that only a library can make in a process of its own
+//! ([`executed`]); and of a rule that says that it gives something up, both sides are compared on ordinary values
+//! ([`approximate`]).
 //!
 //! What a verdict says is in [`Verdict`]. Values are total here, as in the e-graph: a quotient by zero has a value, and
 //! a rule that is right only where a check passed needs a condition. Where a side would trap is compared all the same:
@@ -29,6 +30,7 @@ mod cache;
 mod campaign;
 mod concrete;
 mod encode;
+mod executed;
 mod memory;
 mod mutants;
 mod print;
@@ -76,6 +78,8 @@ pub struct Options {
     pub seed: u64,
     /// Where verdicts are kept; `None`: nowhere.
     pub cache: Option<PathBuf>,
+    /// Our own binary, in a process of which libraries' code runs; `None`: it does not run.
+    pub program: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -88,6 +92,7 @@ impl Default for Options {
             samples: 500,
             seed: 1,
             cache: None,
+            program: None,
         }
     }
 }
@@ -161,7 +166,7 @@ fn one(
     let rule = program.rule(id);
     let cases = prove::cases(program, instances, rule);
     // What a library's function gives is not part of a key.
-    let linked = mentioned(program, rule).into_iter().any(|op| program.universe.ops.get(op).is_linked_value());
+    let linked = mentioned(program, rule).into_iter().any(|op| program.universe.ops.get(op).link.is_some());
     let key =
         options.cache.as_ref().filter(|_| !linked).map(|folder| (folder, key(program, rule, &cases, options, version)));
     if let Some((folder, key)) = key
@@ -231,7 +236,7 @@ fn method(options: &Options, version: &str) -> Vec<String> {
 /// What a rule says, and what the operations mean that it mentions.
 fn content(program: &Program, rule: &Rule) -> Vec<String> {
     let mut parts = vec![format!("{} {:?} {:?} {:?} {:?}", rule.name, rule.vars, rule.left, rule.guards, rule.right)];
-    parts.extend(rule.approximate.clone());
+    parts.extend(rule.approximate.as_ref().map(|approximation| format!("{approximation:?}")));
     for op in mentioned(program, rule) {
         let op = program.universe.ops.get(op);
         parts.push(format!("{} {:?} {:?} {:?} {:?}", op.unique, op.params, op.model, op.spec, op.checks));

@@ -175,7 +175,10 @@ const NAMES: &[Code] = &[
         "An attribute is not one that this item takes, or has other arguments than it takes. Functions take \
          `@model(\"name\")`, `@traps(\"code\", condition)` any number of times, `@link(\"library\", \"symbol\")` for a \
          function of a shared library (where `{}` in the symbol is the length of a list), and `@frontend(\"name\")` \
-         for the name that any front or back end gives them. Other items take none.",
+         for the name that any front or back end gives them. Rules take `@approximate(\"what they give up\", 1e-9)`: by how much their \
+         sides may differ, relative to the greater one, can be left out. Types without machine representation take \
+         `@sample(make(size, seed))`, an expression that makes a value for tests, and `@observe(see(it), ..)`, what \
+         tells two values apart. Other items take none.",
     ),
     code(
         "RW0212",

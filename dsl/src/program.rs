@@ -3,6 +3,7 @@
 use crate::diagnostic::Sources;
 use crate::syntax::ast::Span;
 use indexmap::IndexMap;
+use rewright_typeprop::types::TypeDeclId;
 use rewright_typeprop::{OpId, Term, Ty, TypeExpr, TypeParam, Universe};
 use std::sync::Arc;
 
@@ -33,6 +34,28 @@ pub struct Program {
     pub schedules: IndexMap<String, Schedule>,
     /// Examples in order.
     pub examples: Vec<Example>,
+    /// How values of types without machine representation are made and told apart, where packs say it.
+    pub samples: IndexMap<TypeDeclId, Sample>,
+}
+
+/// How a rule over a type is tested.
+#[derive(Clone, Default, Debug)]
+pub struct Sample {
+    /// `@sample`: a value of it, over a size (variable 0) and a seed (variable 1).
+    pub make: Option<Term>,
+    /// `@observe`: what there is to see of a value (variable 0).
+    pub observe: Vec<Term>,
+}
+
+/// What a rule gives up that is no equality.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Approximation {
+    /// In its author's words.
+    pub gives_up: String,
+    /// By how much floats may differ, relative to the greater one; `None`: by as much as is usual.
+    pub tolerance: Option<f64>,
+    /// `@sample(fabs(x))`: what a variable is where the rule is tried, over any values of the variables.
+    pub samples: Vec<(u32, Term)>,
 }
 
 /// A declared fact.
@@ -103,8 +126,8 @@ pub struct Rule {
     pub is_block: bool,
     /// `unsafe`: what it lets go.
     pub relaxation: Option<Relaxation>,
-    /// `@approximate("what")`: its sides are close, not equal, and this is what it gives up.
-    pub approximate: Option<String>,
+    /// `@approximate("what", 1e-9)`: its sides are close, not equal.
+    pub approximate: Option<Approximation>,
 }
 
 impl Rule {

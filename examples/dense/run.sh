@@ -7,6 +7,8 @@ export OPENBLAS_NUM_THREADS=1
 
 echo "== The pack holds what its examples say"
 check pack.rw
+echo "== Its rules hold on values that it says how to make"
+verified pack.rw
 
 echo "== Before"
 body input.ir layer

@@ -4,6 +4,8 @@ source "$(dirname "$0")/../story.sh"
 
 echo "== The pack holds what its examples say"
 check pack.rw
+echo "== Its rules hold on positive numbers, but for rounding"
+verified pack.rw
 
 echo "== Both programs print the same"
 compiled pack.rw -lm

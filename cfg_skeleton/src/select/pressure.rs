@@ -163,7 +163,7 @@ impl<'a, 'c> Lives<'a, 'c> {
         Some(match universe.types.repr(ty) {
             Some(Repr::Lanes(..)) => File::Floats,
             Some(Repr::Scalar(scalar)) if !scalar.is_int() => File::Floats,
-            Some(Repr::Scalar(_) | Repr::Int128) | None => File::Integers,
+            Some(Repr::Scalar(_) | Repr::Int128 | Repr::Pointer) | None => File::Integers,
         })
     }
 

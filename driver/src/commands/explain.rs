@@ -45,7 +45,7 @@ fn rule(program: &Program, rules: &[RuleId]) -> String {
         let names: Vec<&str> = rules.iter().map(|id| program.rule(*id).name.as_str()).collect();
         text += &format!("\nStands for {} rules: {}\n", rules.len(), names.join(", "));
     }
-    if let Some(what) = &first.approximate {
+    if let Some(what) = first.approximate.as_ref().map(|a| &a.gives_up) {
         text += &format!("\nApproximate: it gives up {what}\n");
     }
     if let Some(relaxation) = &first.relaxation {

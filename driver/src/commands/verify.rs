@@ -112,7 +112,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if let Some(slice) = args.slice {
         rules = rules.into_iter().enumerate().filter(|(i, _)| slice.has(*i)).map(|(_, rule)| rule).collect();
     }
-    let options = options(&args);
+    let options = options(&args)?;
     let (file, header) = if args.mutate.mutate { mutate::EXPECTED } else { EXPECTED };
     // What is expected of mutants is about the usual ones.
     let usual = !args.mutate.mutate || args.mutate.is_usual() && args.seed == Options::default().seed;
@@ -174,9 +174,9 @@ fn line(report: &RuleReport) -> String {
     if counts.is_empty() { "no instance".into() } else { counts.join(", ") }
 }
 
-fn options(args: &Args) -> Options {
+fn options(args: &Args) -> Result<Options> {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-    Options {
+    Ok(Options {
         solver: args.solver.split_whitespace().map(String::from).collect(),
         steps: args.steps,
         timeout: Duration::from_secs(args.timeout),
@@ -184,7 +184,8 @@ fn options(args: &Args) -> Options {
         samples: args.samples,
         seed: args.seed,
         cache: if args.no_cache { None } else { args.cache.clone().or_else(verify::default_folder) },
-    }
+        program: Some(std::env::current_exe().context("cannot find this program's own file")?),
+    })
 }
 
 /// `RW0701` and its like, for what is not proved.

@@ -11,7 +11,7 @@
 use super::grammar::{self, Form};
 use super::types::Type;
 use crate::signatures::Signatures;
-use rewright_typeprop::{OpId, Repr, Scalar, Ty, TypeStore, Universe};
+use rewright_typeprop::{OpId, Scalar, Ty, TypeStore, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -245,8 +245,8 @@ impl Names {
             let ty = universe.types.named_or_opaque(name);
             scalars.push((llvm, ty));
             // A representation other than LLVM's own would be a declaration that lies about the type.
-            if universe.types.scalar(ty) == Some(scalar) {
-                signatures.push((ty, Repr::Scalar(scalar)));
+            if let Some(repr) = universe.types.repr(ty).filter(|repr| repr.scalar() == Some(scalar)) {
+                signatures.push((ty, repr));
             }
         }
         let mut names = Names {

@@ -1,12 +1,12 @@
 //! Terms on concrete values, states among them: both sides of a rule as programs that run.
 //!
-//! Operations mean what [`Model::eval_at`] says: of a vector that is what one lane is, see [`super`]. Two things are
-//! added to it: memory ([`Bytes`]); and the NaN that arithmetic makes. Its bits are open: it is [`Value::Nan`] until
+//! Operations mean what [`Model::eval_at`] says: of a vector that is what one lane is, see [`super`]. Three things are
+//! added to it: memory ([`Memory`]); the provenance of pointers; and the NaN that arithmetic makes. Its bits are open: it is [`Value::Nan`] until
 //! something looks at its bits, and what does is [`Stop::Open`], a value that nobody can name. Functions of an embedding
 //! program are called.
 
-use super::memory::Bytes;
-use super::typing::{Types, fact_types, has_eval, type_of};
+use super::memory::Memory;
+use super::typing::{Origin, Types, fact_types, has_eval, origin, type_of};
 use rewright_cfg_skeleton::ir::interp::quiet_nan;
 use rewright_dsl::program::{Conclusion, Guard, Program, Rule};
 use rewright_typeprop::eval::{evaluate_at, literal, repr_of};
@@ -19,8 +19,34 @@ pub(super) enum Value {
     Bits(i128),
     /// Some NaN that arithmetic made.
     Nan,
+    /// A pointer: equal addresses do not make equal pointers.
+    Pointer {
+        /// In canonical form.
+        address: i128,
+        /// What it may be used for; 0: nothing.
+        provenance: u64,
+    },
     /// Memory.
-    State(Bytes),
+    State(Memory),
+}
+
+impl Value {
+    /// What arithmetic and comparisons see: a value's bits, a pointer's address.
+    fn bits(&self) -> Result<i128, Stop> {
+        match self {
+            Value::Bits(bits) | Value::Pointer { address: bits, .. } => Ok(*bits),
+            Value::Nan => Err(Stop::Open),
+            Value::State(_) => Err(Stop::Meaningless),
+        }
+    }
+
+    fn provenance(&self) -> u64 {
+        if let Value::Pointer { provenance, .. } = self { *provenance } else { 0 }
+    }
+
+    fn of(repr: Repr, bits: i128, provenance: u64) -> Value {
+        if repr == Repr::Pointer { Value::Pointer { address: bits, provenance } } else { Value::Bits(bits) }
+    }
 }
 
 /// Why a term has no value.
@@ -118,8 +144,9 @@ impl Concrete<'_> {
         match term {
             Term::Var(n) => vars.get(*n as usize).cloned().ok_or(Stop::Meaningless),
             Term::Lit(lit, ty) => {
-                let lane = repr_of(&universe.types, ty, targs).and_then(Repr::lane).ok_or(Stop::Meaningless)?;
-                literal(lit, lane).map(|n| Value::Bits(n.into())).ok_or(Stop::Meaningless)
+                let repr = repr_of(&universe.types, ty, targs).ok_or(Stop::Meaningless)?;
+                let n = literal(lit, repr.lane().ok_or(Stop::Meaningless)?).ok_or(Stop::Meaningless)?;
+                Ok(Value::of(repr, n.into(), 0))
             }
             Term::Eval(inner) => self.term(inner, targs, vars, true),
             Term::Call { op, targs: own, args, state } => {
@@ -151,31 +178,35 @@ impl Concrete<'_> {
         let result = repr(decl.results.first().ok_or(Stop::Meaningless)?)?;
         if args.contains(&Value::Nan) {
             match model {
-                Model::Select => {
-                    let [Value::Bits(c), x, y] = args else { return Err(Stop::Meaningless) };
-                    return Ok(if *c != 0 { x.clone() } else { y.clone() });
-                }
+                Model::Select => return chosen(args),
                 // Any NaN, negated, is any NaN.
-                Model::Fneg => return Ok(Value::Nan),
-                Model::Fabs | Model::Fcopysign | Model::Bitcast => return Err(Stop::Open),
+                Model::Fneg | Model::Splat => return Ok(Value::Nan),
+                model if model.sees_nan_bits() => return Err(Stop::Open),
                 _ => {}
             }
         }
         let bits = args.iter().zip(&types).map(|(arg, ty)| match arg {
-            Value::Bits(bits) => Ok(*bits),
             // Whichever NaN it is makes no difference to what is left.
             Value::Nan => Ok(quiet_nan(ty.lane().ok_or(Stop::Meaningless)?).into()),
-            Value::State(_) => Err(Stop::Meaningless),
+            other => other.bits(),
         });
-        named(model.eval_at(&types, result, &bits.collect::<Result<Vec<_>, _>>()?))
+        let value = named(model.eval_at(&types, result, &bits.collect::<Result<Vec<_>, _>>()?))?;
+        let Value::Bits(address) = value else { return Ok(value) };
+        let provenance = match origin(model, &types) {
+            Origin::Chosen => chosen(args)?.provenance(),
+            Origin::Operand(at) => args[at].provenance(),
+            Origin::Unclear if result == Repr::Pointer => return Err(Stop::Meaningless),
+            Origin::Nowhere | Origin::Unclear => 0,
+        };
+        Ok(Value::of(result, address, provenance))
     }
 
     /// What an embedding program's function gives.
     fn host(&self, op: OpId, own: Types<'_>, args: &[Value]) -> Evaluated {
         let bits = args.iter().map(|arg| match arg {
-            Value::Bits(bits) => Ok(*bits),
-            Value::Nan => Err(Stop::Open),
-            Value::State(_) => Err(Stop::Meaningless),
+            // No made-up address may be given to real code.
+            Value::Pointer { .. } => Err(Stop::Meaningless),
+            other => other.bits(),
         });
         named(evaluate_at(&self.program.universe, op, own, &bits.collect::<Result<Vec<_>, _>>()?))
     }
@@ -185,22 +216,22 @@ impl Concrete<'_> {
         let decl = universe.ops.get(op);
         let Some(access) = decl.model.and_then(Model::memory) else { return Err(Stop::Meaningless) };
         let Value::State(mut memory) = state else { return Err(Stop::Meaningless) };
-        let bits = |n: usize| match args.get(n) {
-            Some(Value::Bits(bits)) => Ok(*bits),
-            Some(Value::Nan) => Err(Stop::Open),
-            _ => Err(Stop::Meaningless),
-        };
+        let bits = |n: usize| args.get(n).ok_or(Stop::Meaningless)?.bits();
         let address = (bits(0)? as u64).wrapping_add(bits(args.len() - 1)? as u64);
         let ty = if access.store { decl.params.get(1).map(|p| &p.ty) } else { decl.results.first() };
-        let ty = ty.and_then(|ty| repr_of(&universe.types, ty, own)).and_then(Repr::scalar).ok_or(Stop::Meaningless)?;
+        let repr = ty.and_then(|ty| repr_of(&universe.types, ty, own)).ok_or(Stop::Meaningless)?;
+        let ty = repr.scalar().ok_or(Stop::Meaningless)?;
         let width = access.bits.unwrap_or(ty.bits());
         if access.store {
-            memory.store(address, width, bits(1)? as u64);
+            memory.bytes.store(address, width, bits(1)? as u64);
+            if repr == Repr::Pointer {
+                memory.provenance.store(address, width, args[1].provenance());
+            }
             return Ok(Value::State(memory));
         }
-        let raw = memory.load(address, width);
+        let raw = memory.bytes.load(address, width);
         let wide = if access.signed { (raw << (64 - width)) as i64 >> (64 - width) } else { raw as i64 };
-        Ok(Value::Bits(ty.canonical(wide as u64).into()))
+        Ok(Value::of(repr, ty.canonical(wide as u64).into(), memory.provenance.load(address, width)))
     }
 
     fn holds(&self, guard: &Guard, vars: &[Value]) -> Result<bool, Stop> {
@@ -227,6 +258,12 @@ impl Concrete<'_> {
         let args = args.iter().map(|a| self.term(a, self.targs, vars, false)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.term(spec, &own, &args, false)? != Value::Bits(0))
     }
+}
+
+/// What a choice gives, whatever is to be chosen from.
+fn chosen(args: &[Value]) -> Evaluated {
+    let [condition, x, y] = args else { return Err(Stop::Meaningless) };
+    Ok(if condition.bits()? != 0 { x.clone() } else { y.clone() })
 }
 
 fn named(outcome: Outcome<i128>) -> Evaluated {

@@ -7,10 +7,13 @@
 //! A NaN that arithmetic makes has open bits. Each value carries where it is such a NaN (`nan`), and where its bits
 //! depend on those of one (`open`). Two such NaNs count as equal.
 //!
+//! A pointer is its address, and beside it its provenance, which results and memories are compared by as well; see
+//! [`super::memory`] for that of the pointers in a memory.
+//!
 //! Trapping operations are total values; where they would trap is kept beside the sides.
 
 use super::smt::{self, Asserted, Expr, Script, Sort};
-use super::typing::{Types, fact_types, has_meaning, type_of};
+use super::typing::{Origin, Types, fact_types, has_meaning, origin, type_of};
 use rewright_dsl::program::{Conclusion, FactId, Guard, Program, Rule, VarKind};
 use rewright_typeprop::eval::{literal, repr_of};
 use rewright_typeprop::term::Literal;
@@ -24,11 +27,18 @@ pub(super) struct Symbolic {
     nan: Expr,
     /// Depends on the bits of such a NaN.
     open: Expr,
+    /// Of a pointer what it may be used for, of a memory that of the pointers in it.
+    provenance: Option<Expr>,
 }
 
 impl Symbolic {
     fn known(bits: Expr) -> Self {
-        Symbolic { bits, nan: Expr::FALSE, open: Expr::FALSE }
+        Symbolic { bits, nan: Expr::FALSE, open: Expr::FALSE, provenance: None }
+    }
+
+    /// What tells it from other values.
+    fn parts(&self) -> impl Iterator<Item = Expr> {
+        [self.bits].into_iter().chain(self.provenance)
     }
 }
 
@@ -41,8 +51,8 @@ type Encoded<T> = Result<T, OutOfScope>;
 /// Sides, conditions and what is to be shown of them.
 pub(super) struct Question {
     script: Script,
-    /// One per variable of the rule.
-    vars: Vec<Expr>,
+    /// One per variable of the rule: its value, and its provenance if it has one.
+    vars: Vec<(Expr, Option<Expr>)>,
     /// The rule matches.
     fires: Expr,
     /// What is claimed does not hold, for values that are not open.
@@ -118,22 +128,22 @@ impl Question {
         self.open != [Expr::FALSE; 2]
     }
 
-    /// The rule's variables under an assignment to what a script declares: bits where it depends on them, and the bytes
-    /// of a memory that it reads, by address.
-    pub(super) fn assignment(&self, declared: &[String], values: &[Option<u128>]) -> Vec<Assigned> {
+    /// The rule's variables, with their provenance, under an assignment to what a script declares: bits where it depends
+    /// on them, and the bytes of a memory that it reads, by address.
+    pub(super) fn assignment(&self, declared: &[String], values: &[Option<u128>]) -> Vec<(Assigned, Option<Assigned>)> {
         let value = |name: &str| values[declared.iter().position(|d| d == name)?];
-        let of = |var: &Expr| {
+        let of = |var: Expr| {
             if var.sort() == Sort::Memory {
-                let reads = self.script.reads().iter().filter(|read| read.memory == *var);
+                let reads = self.script.reads().iter().filter(|read| read.memory == var);
                 let byte = |e: Expr| value(self.script.name(e));
                 return Assigned::Bytes(
                     reads.filter_map(|r| Some((byte(r.at)? as u64, byte(r.byte)? as u8))).collect(),
                 );
             }
-            let own = value(self.script.name(*var));
-            Assigned::Bits(own.or_else(|| self.script.lows_of(*var).find_map(value)).unwrap_or(0))
+            let own = value(self.script.name(var));
+            Assigned::Bits(own.or_else(|| self.script.lows_of(var).find_map(value)).unwrap_or(0))
         };
-        self.vars.iter().map(of).collect()
+        self.vars.iter().map(|(var, provenance)| (of(*var), provenance.map(of))).collect()
     }
 }
 
@@ -175,7 +185,13 @@ pub(super) fn question(
             VarKind::State => Sort::Memory,
             VarKind::Value { ty, .. } => e.sort(ty, targs)?,
         };
-        vars.push(Symbolic::known(e.s.variable(&format!("{}.{i}", var.name), sort)));
+        let provenance = match &var.kind {
+            VarKind::State => Some(sort),
+            VarKind::Value { ty, .. } => e.is_pointer(ty, targs).then_some(sort),
+        };
+        let name = format!("{}.{i}", var.name);
+        let provenance = provenance.map(|sort| e.s.variable(&format!("{name} provenance"), sort));
+        vars.push(Symbolic { provenance, ..Symbolic::known(e.s.variable(&name, sort)) });
     }
     let scope = Scope { targs, vars: &vars, strict: false, outer: true };
     let mut fires = vec![];
@@ -204,7 +220,7 @@ pub(super) fn question(
     // What `eval` cannot compute makes no match.
     fires.append(&mut e.defined);
     let fires = e.s.and(&fires);
-    let vars = vars.into_iter().map(|v| v.bits).collect();
+    let vars = vars.into_iter().map(|v| (v.bits, v.provenance)).collect();
     let Encoder { s: script, uninterpreted, .. } = e;
     Ok(Question { script, vars, fires, wrong, differs, open, traps: [left_traps, right_traps], uninterpreted })
 }
@@ -241,6 +257,16 @@ impl Encoder<'_> {
         }
     }
 
+    fn is_pointer(&self, ty: &TypeExpr, targs: Types<'_>) -> bool {
+        repr_of(&self.program.universe.types, ty, targs) == Some(Repr::Pointer)
+    }
+
+    /// The provenance of a pointer that is made of integers.
+    fn nowhere(&mut self) -> Encoded<Expr> {
+        let width = self.width(Repr::Pointer)?;
+        Ok(self.s.bits(width, 0))
+    }
+
     fn sort(&mut self, ty: &TypeExpr, targs: Types<'_>) -> Encoded<Sort> {
         let types = &self.program.universe.types;
         if let Some(repr) = repr_of(types, ty, targs) {
@@ -267,14 +293,10 @@ impl Encoder<'_> {
 
     /// `wrong` and `differs` of two sides.
     fn difference(&mut self, rule: &Rule, targs: Types<'_>, left: Symbolic, right: Symbolic) -> (Expr, Expr) {
+        let identical = self.identical(left, right);
         let s = &mut self.s;
-        let same_bits = if left.bits.sort() == Sort::Memory {
-            smt::same(s, left.bits, right.bits)
-        } else {
-            s.equal(left.bits, right.bits)
-        };
         let both = s.and(&[left.nan, right.nan]);
-        let same = s.or(&[same_bits, both]);
+        let same = s.or(&[identical, both]);
         let differs = s.not(same);
         let mut excused = vec![left.open, right.open];
         let repr = type_of(self.program, &rule.left[0], rule, targs);
@@ -290,6 +312,16 @@ impl Encoder<'_> {
         let excused = s.or(&excused);
         let definite = s.not(excused);
         (s.and(&[differs, definite]), differs)
+    }
+
+    /// Are two values the same, bit by bit?
+    fn identical(&mut self, left: Symbolic, right: Symbolic) -> Expr {
+        let s = &mut self.s;
+        let mut same = vec![];
+        for (left, right) in left.parts().zip(right.parts()) {
+            same.push(if left.sort() == Sort::Memory { smt::same(s, left, right) } else { s.equal(left, right) });
+        }
+        s.and(&same)
     }
 
     fn term(&mut self, term: &Term, scope: Scope<'_>) -> Encoded<Symbolic> {
@@ -328,7 +360,8 @@ impl Encoder<'_> {
             small_literal(lit, lane, width)
         };
         let value = value.ok_or_else(|| OutOfScope(format!("{lit:?} does not fit {width} bits")))?;
-        Ok(Symbolic::known(self.s.bits(width, value)))
+        let provenance = if repr == Repr::Pointer { Some(self.nowhere()?) } else { None };
+        Ok(Symbolic { provenance, ..Symbolic::known(self.s.bits(width, value)) })
     }
 
     fn call(
@@ -361,10 +394,12 @@ impl Encoder<'_> {
             if state.is_some() || result == Sort::Memory {
                 return Err(OutOfScope(format!("`{}` takes a state and has no meaning", decl.name)));
             }
-            let all = bits;
+            let all: Vec<Expr> = args.iter().flat_map(Symbolic::parts).collect();
             let sorts: Vec<String> = all.iter().map(|e| self.s.sort_text(e.sort())).collect();
             let name = format!("{}{{{}}} {}", decl.unique, shown.join(", "), sorts.join(" ")).replace('|', "/");
-            return Ok(Symbolic::known(self.s.unknown(&name, &all, result)));
+            let pointer = decl.results.first().is_some_and(|ty| self.is_pointer(ty, own));
+            let provenance = pointer.then(|| self.s.unknown(&format!("{name} provenance"), &all, result));
+            return Ok(Symbolic { provenance, ..Symbolic::known(self.s.unknown(&name, &all, result)) });
         };
         let Sort::Bits(width) = result else {
             return Err(OutOfScope(format!("`{}` gives no machine value at these types", decl.name)));
@@ -378,11 +413,33 @@ impl Encoder<'_> {
         let result = decl.results.first().and_then(|ty| repr_of(types, ty, own));
         let lanes = result.is_some_and(|r| r.lanes().is_some());
         let meaning = params
+            .as_ref()
             .zip(result)
             .filter(|(params, result)| has_meaning(model, params, *result))
             .and_then(|_| smt::meaning(&mut self.s, model, &bits, width, lanes))
             .ok_or_else(|| OutOfScope(format!("`{}` has no meaning for the solver at these types", decl.name)))?;
-        Ok(self.openness(model, meaning, args))
+        let provenance = match params {
+            Some(params) if result == Some(Repr::Pointer) => {
+                Some(self.provenance(decl, origin(model, &params), args)?)
+            }
+            _ => None,
+        };
+        Ok(Symbolic { provenance, ..self.openness(model, meaning, args) })
+    }
+
+    /// The provenance of an operation's result.
+    fn provenance(&mut self, decl: &Op, origin: Origin, args: &[Symbolic]) -> Encoded<Expr> {
+        let nowhere = self.nowhere()?;
+        let of = |n: usize| args[n].provenance.unwrap_or(nowhere);
+        match origin {
+            Origin::Nowhere => Ok(nowhere),
+            Origin::Operand(at) => Ok(of(at)),
+            Origin::Chosen => {
+                let chosen = self.s.nonzero(args[0].bits);
+                Ok(self.s.choose(chosen, of(1), of(2)))
+            }
+            Origin::Unclear => Err(OutOfScope(format!("`{}` makes one pointer of several", decl.name))),
+        }
     }
 
     /// What is open about a result.
@@ -397,8 +454,8 @@ impl Encoder<'_> {
                 (nan, s.or(&[args[0].open, arm]))
             }
             // Any NaN, negated, is any NaN.
-            Model::Fneg => (args[0].nan, args[0].open),
-            Model::Fabs | Model::Fcopysign | Model::Bitcast => {
+            Model::Fneg | Model::Splat => (args[0].nan, args[0].open),
+            model if model.sees_nan_bits() => {
                 let nans: Vec<Expr> = args.iter().map(|a| a.nan).chain(opens).collect();
                 (Expr::FALSE, s.or(&nans))
             }
@@ -408,7 +465,7 @@ impl Encoder<'_> {
                 (meaning.nan, s.and(&[any, not_nan]))
             }
         };
-        Symbolic { bits: meaning.bits, nan, open }
+        Symbolic { bits: meaning.bits, nan, open, provenance: None }
     }
 
     fn access(
@@ -425,18 +482,25 @@ impl Encoder<'_> {
         let address = self.address(args);
         let mut opens: Vec<Expr> = args.iter().map(|a| a.open).collect();
         opens.push(state.open);
+        let provenance;
         let bits = if access.store {
             opens.push(args[1].nan);
+            // What is no pointer leaves that of the pointers in memory alone.
+            let stored = state.provenance.zip(args[1].provenance);
+            provenance = stored.map(|(memory, own)| smt::store(&mut self.s, memory, &address, access, own));
             smt::store(&mut self.s, state.bits, &address, access, args[1].bits)
         } else {
             let result = decl.results.first().ok_or_else(|| OutOfScope("a load without result".into()))?;
             let Sort::Bits(width) = self.sort(result, own)? else {
                 return Err(OutOfScope("a load of no machine value".into()));
             };
+            let memory = state.provenance.filter(|_| self.is_pointer(result, own));
+            provenance = memory.map(|memory| smt::load(&mut self.s, memory, &address, access, width));
             smt::load(&mut self.s, state.bits, &address, access, width)
         };
+        let provenance = if access.store { provenance.or(state.provenance) } else { provenance };
         let open = self.s.or(&opens);
-        Ok(Symbolic { bits, nan: Expr::FALSE, open })
+        Ok(Symbolic { bits, nan: Expr::FALSE, open, provenance })
     }
 
     /// The first operand plus the last one.
@@ -484,7 +548,7 @@ impl Encoder<'_> {
             }
             Guard::Compare { equal, left, right } => {
                 let (left, right) = (self.term(left, inner)?, self.term(right, inner)?);
-                let same = self.s.equal(left.bits, right.bits);
+                let same = self.identical(left, right);
                 if *equal { same } else { self.s.not(same) }
             }
             Guard::Class { same: true, left, right } => {
@@ -493,7 +557,7 @@ impl Encoder<'_> {
                 if left.bits.sort() == Sort::Memory {
                     return Err(OutOfScope("a condition that two states are the same".into()));
                 }
-                self.s.equal(left.bits, right.bits)
+                self.identical(left, right)
             }
             Guard::Class { same: false, .. } => Expr::TRUE,
             Guard::Not(inner) => {
@@ -519,7 +583,7 @@ impl Encoder<'_> {
         let values = args.iter().map(|a| self.term(a, scope)).collect::<Encoded<Vec<_>>>()?;
         let Some(spec) = &fact.spec else {
             self.uninterpreted.get_or_insert_with(|| format!("fact `{}` has no `spec`", fact.name));
-            let bits: Vec<Expr> = values.iter().map(|v| v.bits).collect();
+            let bits: Vec<Expr> = values.iter().flat_map(Symbolic::parts).collect();
             let sorts: Vec<String> = bits.iter().map(|e| self.s.sort_text(e.sort())).collect();
             let name = format!("fact {} {}", fact.name, sorts.join(" ")).replace('|', "/");
             return Ok((self.s.unknown(&name, &bits, Sort::Bool), Expr::FALSE));

@@ -1,5 +1,9 @@
 //! Memory on concrete values: bytes by address, with pseudo-random ones where nothing was stored.
 //!
+//! The provenance of pointers is in a memory of its own, at the addresses where they are: a pointer's store writes both,
+//! all other stores leave provenance alone. So what is loaded as an integer and put back changes nothing, and a pointer
+//! that is loaded from where an integer was stored has nothing of the pointer whose address that was.
+//!
 //! **Invariant**: memories with the same bytes everywhere are equal values, whatever was stored to get there.
 
 use std::collections::BTreeMap;
@@ -7,6 +11,13 @@ use std::collections::BTreeMap;
 /// Byte-addressed memory; addresses wrap.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Bytes(BTreeMap<u64, u8>);
+
+/// Memory with the provenance of the pointers in it.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(super) struct Memory {
+    pub(super) bytes: Bytes,
+    pub(super) provenance: Bytes,
+}
 
 impl Bytes {
     /// A memory with these bytes.

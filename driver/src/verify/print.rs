@@ -25,6 +25,18 @@ pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: [Value; 2
         Value::Nan => "NaN".to_string(),
         bits => operand(universe, bits, left_type, "?"),
     };
+    // A pointer is what the caller has: an example has it as a parameter.
+    let operands: Vec<String> = case
+        .rule
+        .vars
+        .iter()
+        .zip(values.iter().zip(&shown))
+        .map(
+            |(var, (value, shown))| {
+                if matches!(value, Value::Pointer { .. }) { var.name.clone() } else { shown.clone() }
+            },
+        )
+        .collect();
     let [left, right] = [side(&sides[0]), side(&sides[1])];
     let fact = matches!(case.rule.right, Conclusion::Fact(..));
     let [left, right] = if fact { ["false".to_string(), "true".to_string()] } else { [left, right] };
@@ -32,7 +44,7 @@ pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: [Value; 2
         values: case.rule.vars.iter().map(|v| v.name.clone()).zip(shown.iter().cloned()).collect(),
         left,
         right,
-        example: example(case, values, &shown),
+        example: example(case, values, &operands),
     }
 }
 
@@ -46,9 +58,17 @@ fn example(case: &Case<'_>, values: &[Value], shown: &[String]) -> Option<String
     let printer = Printer { case, values, shown };
     let left = printer.term(&case.rule.left[0])?;
     let right = printer.term(right)?;
-    let states: Vec<String> =
-        case.rule.vars.iter().filter(|v| v.kind == VarKind::State).map(|v| format!("{}: State", v.name)).collect();
-    let params = if states.is_empty() { String::new() } else { format!(" ({})", states.join(", ")) };
+    let mut given = vec![];
+    for (var, value) in case.rule.vars.iter().zip(values) {
+        match (&var.kind, value) {
+            (VarKind::State, _) => given.push(format!("{}: State", var.name)),
+            (VarKind::Value { ty, .. }, Value::Pointer { .. }) => {
+                given.push(format!("{}: {}", var.name, printer.ty(ty)?));
+            }
+            _ => {}
+        }
+    }
+    let params = if given.is_empty() { String::new() } else { format!(" ({})", given.join(", ")) };
     let name = case.rule.name.rsplit('.').find(|part| *part != "back").unwrap_or(&case.rule.name);
     let types = case.shown().join(", ");
     let at = if types.is_empty() { String::new() } else { format!(" at {types}") };
@@ -59,6 +79,7 @@ fn example(case: &Case<'_>, values: &[Value], shown: &[String]) -> Option<String
 fn operand(universe: &Universe, value: &Value, repr: Option<Repr>, name: &str) -> String {
     match value {
         Value::Bits(bits) => constant(universe, *bits, repr),
+        Value::Pointer { address, provenance } => format!("{address} with provenance {provenance}"),
         Value::Nan | Value::State(_) => name.to_string(),
     }
 }

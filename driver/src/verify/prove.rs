@@ -3,7 +3,8 @@
 use super::approximate::{self, Closeness};
 use super::concrete::{Comparison, Concrete, Value};
 use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
-use super::memory::Bytes;
+use super::executed::{self, Executed};
+use super::memory::{Bytes, Memory};
 use super::report::{Counterexample, Instance, Verdict};
 use super::sample::{Effort, Tried, try_values};
 use super::smt::Asserted;
@@ -12,7 +13,7 @@ use super::{Options, print};
 use rewright_dsl::instances::{Sense, TypeInstances};
 use rewright_dsl::program::{Conclusion, Program, Rule, Var, VarKind};
 use rewright_typeprop::eval::repr_of;
-use rewright_typeprop::{Model, Repr, Ty};
+use rewright_typeprop::{Model, Repr, Scalar, Ty, TypeExpr};
 use std::io;
 use std::time::Instant;
 
@@ -36,9 +37,11 @@ pub(super) fn cases<'p>(program: &'p Program, all: &TypeInstances<'_>, rule: &'p
         let targs = own.iter().map(|ty| types.repr(*ty)).collect();
         Case { program, rule, targs, types: own }
     };
-    match instances(all, rule) {
+    let any = Case { program, rule, targs: vec![None; rule.tparams.len()], types: vec![] };
+    // A library has one function for all types that its values may be of.
+    match instances(all, rule).filter(|_| !any.needs_library()) {
         Some(combinations) => combinations.into_iter().map(case).collect(),
-        None => vec![Case { program, rule, targs: vec![None; rule.tparams.len()], types: vec![] }],
+        None => vec![any],
     }
 }
 
@@ -137,15 +140,15 @@ impl Case<'_> {
     }
 
     fn found(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Found> {
-        if self.rule.relaxation.is_some() {
-            let reason = "an `unsafe` rule is a licence, not an equality: its author vouches for it";
-            return Ok(Found::new(Verdict::Unknown, "none").because(reason));
+        if self.rule.relaxation.is_some() || self.needs_library() {
+            return self.executed(options);
         }
-        if let Some(given_up) = &self.rule.approximate {
-            return Ok(match approximate::compare(self.concrete(), options.effort()) {
+        if let Some(stated) = &self.rule.approximate {
+            return Ok(match approximate::compare(self.concrete(), stated, options.effort()) {
                 Closeness::Close(close, of) => {
-                    let method = format!("{close} of {of} ordinary values agree within {}", approximate::TOLERANCE);
-                    Found::new(Verdict::Tested, method).because(format!("gives up {given_up}"))
+                    let within = approximate::tolerance(stated);
+                    let method = format!("{close} of {of} ordinary values agree within {within}");
+                    Found::new(Verdict::Tested, method).because(format!("gives up {}", stated.gives_up))
                 }
                 Closeness::Far(values, sides) => self.refuted(&values, sides, "ordinary values"),
                 Closeness::Unknown => Found::new(Verdict::Unknown, "none").because("no ordinary value could be tried"),
@@ -171,6 +174,44 @@ impl Case<'_> {
                 self.narrower(solver, options, reason.unwrap_or_default())
             }
             found => Ok(found),
+        }
+    }
+
+    /// Is it about values that its pack says how to make?
+    fn needs_library(&self) -> bool {
+        let made = |ty: &TypeExpr| match ty {
+            TypeExpr::App(decl, _) => self.program.samples.get(decl).is_some_and(|sample| sample.make.is_some()),
+            _ => false,
+        };
+        self.rule.vars.iter().any(|var| matches!(&var.kind, VarKind::Value { ty, .. } if made(ty)))
+    }
+
+    /// Both sides compiled and run, on values that the pack says how to make. What an `unsafe` rule lets go is not seen.
+    fn executed(&self, options: &Options) -> io::Result<Found> {
+        let unsafe_rule = self.rule.relaxation.is_some();
+        let licence = "an `unsafe` rule is a licence, not an equality: its author vouches for it";
+        let unknown = |why: String| {
+            let why = if unsafe_rule { format!("{licence}; its values: {why}") } else { why };
+            Ok(Found::new(Verdict::Unknown, "none").because(why))
+        };
+        let Some(own) = &options.program else { return unknown("libraries are not run here".into()) };
+        let stated = self.rule.approximate.as_ref();
+        let tolerance = stated.map(|stated| stated.tolerance.unwrap_or_else(|| approximate::usual(Scalar::F64)));
+        match executed::run(self, own, options.samples, options.seed, tolerance)? {
+            Executed::Agree(agreed, of) => {
+                let within = stated.map_or("exactly".into(), |s| format!("within {}", approximate::tolerance(s)));
+                let mut reasons: Vec<String> = stated.map(|s| format!("gives up {}", s.gives_up)).into_iter().collect();
+                let what_goes = "its author vouches for what goes";
+                reasons.push(if unsafe_rule { what_goes } else { "a library computes a side" }.into());
+                let method = format!("{agreed} of {of} values of its pack agree {within}");
+                Ok(Found::new(Verdict::Tested, method).because(reasons.join("; ")))
+            }
+            Executed::Differ(values, [left, right]) => {
+                let counterexample = Counterexample { values, left, right, example: None };
+                let found = Found::new(Verdict::Counterexample, "values of its pack");
+                Ok(Found { counterexample: Some(counterexample), ..found })
+            }
+            Executed::CannotRun(why) => unknown(why),
         }
     }
 
@@ -246,17 +287,29 @@ impl Case<'_> {
     }
 
     /// The solver has a counterexample: values are run before anybody believes it.
-    fn claimed(&self, question: &Question, assigned: &[Assigned]) -> Found {
+    fn claimed(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Found {
         if let Some(why) = &question.uninterpreted {
             return Found::new(Verdict::Unknown, "solver").because(why.clone());
         }
         let types = &self.program.universe.types;
-        let value = |(var, assigned): (&Var, &Assigned)| match (&var.kind, assigned) {
-            (VarKind::Value { ty, .. }, Assigned::Bits(bits)) => {
-                Value::Bits(repr_of(types, ty, &self.targs).map_or(*bits as i128, |repr| repr.canonical(*bits)))
+        let bytes = |assigned: &Assigned| match assigned {
+            Assigned::Bytes(bytes) => Bytes::holding(bytes),
+            Assigned::Bits(_) => Bytes::default(),
+        };
+        let bits = |assigned: &Assigned| if let Assigned::Bits(bits) = assigned { *bits } else { 0 };
+        let value = |(var, (assigned, provenance)): (&Var, &(Assigned, Option<Assigned>))| match &var.kind {
+            VarKind::State => {
+                let provenance = provenance.as_ref().map(bytes).unwrap_or_default();
+                Value::State(Memory { bytes: bytes(assigned), provenance })
             }
-            (_, Assigned::Bytes(bytes)) => Value::State(Bytes::holding(bytes)),
-            (VarKind::State, Assigned::Bits(_)) => Value::State(Bytes::default()),
+            VarKind::Value { ty, .. } => {
+                let raw = bits(assigned);
+                let canonical = repr_of(types, ty, &self.targs).map_or(raw as i128, |repr| repr.canonical(raw));
+                match provenance {
+                    Some(provenance) => Value::Pointer { address: canonical, provenance: bits(provenance) as u64 },
+                    None => Value::Bits(canonical),
+                }
+            }
         };
         let vars: Vec<Value> = self.rule.vars.iter().zip(assigned).map(value).collect();
         match self.concrete().compare(&vars) {
@@ -359,7 +412,7 @@ impl Case<'_> {
 /// An answer to a question about a rule.
 enum Reply {
     /// With the rule's variables.
-    Yes(Vec<Assigned>),
+    Yes(Vec<(Assigned, Option<Assigned>)>),
     No,
     Unknown(String),
 }

@@ -1,7 +1,7 @@
 //! Values to try: edges of each representation, and random ones; and both sides of a rule run on them.
 
 use super::concrete::{Comparison, Concrete, Value};
-use super::memory::Bytes;
+use super::memory::Memory;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -61,7 +61,8 @@ pub(super) fn try_values(rule: Concrete<'_>, effort: Effort) -> Tried {
     let choices: Vec<Vec<Value>> = kinds
         .iter()
         .map(|kind| match kind {
-            None => vec![Value::State(Bytes::default())],
+            None => vec![Value::State(Memory::default())],
+            Some(Repr::Pointer) => pointers(),
             Some(Repr::Scalar(Scalar::I64)) if memory => {
                 // Addresses and offsets, so that accesses meet, overlap and miss; around the end of memory, too.
                 let near = [0, 1, 2, 3, 4, 6, 7, 8, -1, -4, -8, 16, 1000, i64::MAX - 3];
@@ -106,6 +107,7 @@ pub(super) fn try_values(rule: Concrete<'_>, effort: Effort) -> Tried {
 fn size(value: &Value) -> u128 {
     match value {
         Value::Bits(bits) => bits.unsigned_abs(),
+        Value::Pointer { address, provenance } => address.unsigned_abs() + u128::from(*provenance),
         Value::Nan | Value::State(_) => 0,
     }
 }
@@ -128,6 +130,7 @@ fn random(choices: &[Vec<Value>], kinds: &[Option<Repr>], memory: bool, rng: &mu
             .filter_map(|j| if let Value::Bits(bits) = vars[j] { Some(bits) } else { None })
             .collect();
         let value = match (kind, earlier.choose(rng)) {
+            (Some(Repr::Pointer), _) => choices[i].choose(rng).cloned().unwrap_or(Value::Nan),
             (Some(repr), Some(other)) if rng.random_ratio(1, 4) => {
                 let near = other.wrapping_add(rng.random_range(-1..=1));
                 Value::Bits(repr.canonical(near as u128))
@@ -141,6 +144,12 @@ fn random(choices: &[Vec<Value>], kinds: &[Option<Repr>], memory: bool, rng: &mu
         vars.push(value);
     }
     vars
+}
+
+/// Pointers into two objects, or into none: some have one address, some overlap.
+fn pointers() -> Vec<Value> {
+    let of = |provenance| [0, 8, 9, 16, 1000].map(|address| Value::Pointer { address, provenance });
+    [0, 1, 2].into_iter().flat_map(of).collect()
 }
 
 /// Edges of a representation, small ones first; of a vector those of a lane.

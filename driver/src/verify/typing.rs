@@ -46,6 +46,30 @@ pub(super) fn has_meaning(model: Model, types: &[Repr], result: Repr) -> bool {
     [0, 1, 3, 7, 64].iter().any(|n| model.eval_at(types, result, &vec![*n; types.len()]) != Outcome::Undefined)
 }
 
+/// Whose provenance a pointer has that an operation gives.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Origin {
+    /// Nobody's: it is made of integers.
+    Nowhere,
+    /// That of an operand.
+    Operand(usize),
+    /// That of the second or the third operand, by the first.
+    Chosen,
+    /// Of several pointers one, and nobody knows which.
+    Unclear,
+}
+
+/// Where the provenance of an operation's result comes from, if that is a pointer.
+pub(super) fn origin(model: Model, params: &[Repr]) -> Origin {
+    let mut pointers = params.iter().enumerate().filter(|(_, repr)| **repr == Repr::Pointer);
+    match (pointers.next(), pointers.next()) {
+        _ if model == Model::Select => Origin::Chosen,
+        (None, _) => Origin::Nowhere,
+        (Some((at, _)), None) => Origin::Operand(at),
+        (Some(_), Some(_)) => Origin::Unclear,
+    }
+}
+
 /// Does a term compute while matching?
 pub(super) fn has_eval(term: &Term) -> bool {
     match term {

@@ -188,7 +188,7 @@ impl<'a> Checker<'a> {
             let repr = model.as_ref().and_then(|m| {
                 let repr = Repr::from_name(&m.node);
                 if repr.is_none() {
-                    let known = ["bv8", "bv16", "bv32", "bv64", "bv128", "fp32", "fp64", "bv32x4"];
+                    let known = ["bv8", "bv16", "bv32", "bv64", "bv128", "fp32", "fp64", "ptr64", "bv32x4"];
                     self.report(
                         Report::error(
                             "RW0313",
@@ -209,7 +209,7 @@ impl<'a> Checker<'a> {
                 }
             });
             self.reject_cycle(*id, name, supertype.as_ref());
-            for attribute in &item.attributes {
+            for attribute in item.attributes.iter().filter(|a| !super::samples::is_about_testing(a)) {
                 self.unknown_attribute(attribute, "a type");
             }
         }

@@ -42,6 +42,7 @@ mod owners;
 mod relax;
 mod report;
 mod rules;
+mod samples;
 mod schedules;
 mod scope;
 mod solve;

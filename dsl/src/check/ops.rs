@@ -123,6 +123,7 @@ impl<'a> Checker<'a> {
         }
         self.check_overrides();
         self.fact_specs();
+        self.samples();
         self.reject_cyclic_specs();
         self.computable = super::computable_ops(&self.program.universe);
     }
@@ -217,7 +218,7 @@ impl<'a> Checker<'a> {
         let message = format!("unknown attribute `@{}` on {on}", name.node);
         self.report(Report::error("RW0211", name.span, message, "says nothing here").help(
             "functions take `@model(name)`, `@traps(\"code\", condition)`, and `@frontend(\"name\")` for any front end; \
-             rules take `@approximate(\"what they give up\")`",
+             rules take `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and `@observe(seen(it))`",
         ));
     }
 

@@ -117,6 +117,7 @@ impl<'a> Checker<'a> {
             }
         }
         self.drop_senseless(&choices, &mut made);
+        made.iter_mut().for_each(|(_, rule)| self.samples_of_rule(file, item, rule));
         let rules: Vec<RuleId> = made.into_iter().map(|(family, rule)| self.enter(set, &family, rule)).collect();
         match self.written.last_mut().filter(|last| last.name == rule.name.span) {
             Some(last) => last.rules.extend(rules),

@@ -393,6 +393,17 @@ impl Model {
         Some(MemoryAccess { store, bits, signed })
     }
 
+    /// Does it look at the bits of a float, so that it tells one NaN from another? Float arithmetic and comparisons do
+    /// not; bitwise operations, and those on the sign, do. What hands an operand on, or asks for its type, looks at nothing.
+    pub fn sees_nan_bits(self) -> bool {
+        let arithmetic = (Model::Fadd..=Model::FcvtToSintSat).contains(&self);
+        match self {
+            Model::Fneg | Model::Fabs | Model::Fcopysign => true,
+            Model::Select | Model::Splat | Model::Width => false,
+            _ => !arithmetic,
+        }
+    }
+
     /// The value on constants. `types` and `args` (canonical) are the operands', `result` is the result's type.
     pub fn eval(self, types: &[Scalar], result: Scalar, args: &[i64]) -> Outcome {
         if types.len() != args.len() || args.len() != self.arity() {

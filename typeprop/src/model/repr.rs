@@ -20,6 +20,9 @@ pub enum Repr {
     Int128,
     /// So many lanes.
     Lanes(Scalar, u32),
+    /// A word that is an address. What it may be used for, its *provenance*, belongs to its value and is in no bit of it:
+    /// no program computes it, but whoever asks whether two pointers are one has to.
+    Pointer,
 }
 
 impl Repr {
@@ -27,14 +30,18 @@ impl Repr {
     pub fn scalar(self) -> Option<Scalar> {
         match self {
             Repr::Scalar(scalar) => Some(scalar),
+            Repr::Pointer => Some(Scalar::I64),
             Repr::Int128 | Repr::Lanes(..) => None,
         }
     }
 
-    /// The name that packs use in `model`: `bv8` .. `bv128`, `fp32`, `fp64`, and `bv32x4` for four lanes of `bv32`.
+    /// The name that packs use in `model`: `bv8` .. `bv128`, `fp32`, `fp64`, `ptr64`, and `bv32x4` for four
+    /// lanes of `bv32`.
     pub fn from_name(name: &str) -> Option<Repr> {
-        if name == "bv128" {
-            return Some(Repr::Int128);
+        match name {
+            "bv128" => return Some(Repr::Int128),
+            "ptr64" => return Some(Repr::Pointer),
+            _ => {}
         }
         if let Some(scalar) = Scalar::from_name(name) {
             return Some(Repr::Scalar(scalar));
@@ -48,6 +55,7 @@ impl Repr {
     pub fn lane(self) -> Option<Scalar> {
         match self {
             Repr::Scalar(lane) | Repr::Lanes(lane, _) => Some(lane),
+            Repr::Pointer => Some(Scalar::I64),
             Repr::Int128 => None,
         }
     }
@@ -56,7 +64,7 @@ impl Repr {
     pub fn lanes(self) -> Option<u32> {
         match self {
             Repr::Lanes(_, count) => Some(count),
-            Repr::Scalar(_) | Repr::Int128 => None,
+            Repr::Scalar(_) | Repr::Int128 | Repr::Pointer => None,
         }
     }
 
@@ -247,6 +255,7 @@ mod tests {
     fn names() {
         assert_eq!(Repr::from_name("bv128"), Some(Repr::Int128));
         assert_eq!(Repr::from_name("bv32x4"), Some(I32X4));
+        assert_eq!(Repr::from_name("ptr64"), Some(Repr::Pointer));
         assert_eq!(Repr::from_name("fp64"), Some(Repr::Scalar(Scalar::F64)));
         for wrong in ["bv128x2", "bv32x", "bv32x1", "bv32x0", "x4", "bv33", "bv8x999999"] {
             assert_eq!(Repr::from_name(wrong), None, "{wrong}");

@@ -320,6 +320,30 @@ fn between_formats() {
 }
 
 #[test]
+fn what_sees_the_bits_of_a_nan() {
+    let nans = [0x7fc0_0000, 0x7fc0_1234, 0xffc0_0001];
+    // So that masks keep and set some of their bits.
+    let plain = 0x2555_5555;
+    for model in Model::ALL.iter().filter(|m| !matches!(m, Model::Select | Model::Splat)) {
+        let results = [Scalar::F32, Scalar::F64, Scalar::I8, Scalar::I32];
+        for result in results.into_iter().filter(|_| model.memory().is_none()) {
+            let types = vec![Scalar::F32; model.arity()];
+            // One operand is a NaN, the others are not.
+            let outcomes = |at: usize| {
+                nans.map(|nan| {
+                    let mut args = vec![plain; types.len()];
+                    args[at] = nan;
+                    model.eval(&types, result, &args)
+                })
+            };
+            let seen = (0..types.len()).any(|at| outcomes(at).windows(2).any(|pair| pair[0] != pair[1]));
+            let has_meaning = outcomes(0)[0] != Outcome::Undefined;
+            assert_eq!(seen, has_meaning && model.sees_nan_bits(), "{model:?} to {result:?}");
+        }
+    }
+}
+
+#[test]
 fn bits_of_floats_are_those_of_integers() {
     for (float, int) in [(Scalar::F32, Scalar::I32), (Scalar::F64, Scalar::I64)] {
         let same = |model: Model, args: &[u64]| {

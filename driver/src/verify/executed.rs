@@ -1,0 +1,413 @@
+//! Rules over values that only a library can make: both sides compiled and run.
+//!
+//! The pack says how values of a type are made (`@sample`) and what there is to see of them (`@observe`). For an instance
+//! of a rule one function is compiled: it makes the rule's variables, computes the left side and then the right one, and
+//! gives back what is seen of either. It runs as often as values are wanted, in a process of its own, as all code of
+//! libraries does ([`crate::isolate`]); a call that ends that process is no evidence.
+//!
+//! Shapes have one size per call, so that they fit; whole numbers of a rule are below it, so that they may be indices.
+//!
+//! It does not look at conditions, at memory that a rule speaks of, or at functions that talk to the outside: rules with
+//! those are out of scope, and it says so.
+
+use super::approximate::{are_close, ordinary};
+use super::prove::Case;
+use crate::clif::names::Names;
+use crate::isolate::{Call, Engine, Job, Worker};
+use crate::module::compile;
+use crate::runtest::{Outcome, Returned};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rewright_cfg_skeleton::ir::{Function, InstKind, Module, Terminator, Value};
+use rewright_dsl::program::{Conclusion, Program, VarKind};
+use rewright_typeprop::eval::{constant, literal};
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::types::{TypeData, TypeDeclId};
+use rewright_typeprop::{Data, Model, Scalar, Term, Ty, TypeExpr, Universe};
+use smallvec::SmallVec;
+use std::io;
+use std::path::Path;
+
+/// Sizes of what is made.
+const SIZES: std::ops::RangeInclusive<i64> = 1..=5;
+
+/// Seconds that a call may take.
+const SECONDS: u64 = 5;
+
+/// So many calls at a time; where none of the first ones comes back, there are no others.
+const AT_ONCE: usize = 20;
+
+/// What running a rule gave.
+pub(super) enum Executed {
+    /// So many, of how many that came back, agree.
+    Agree(usize, usize),
+    /// Values with their names, and what is seen of the sides.
+    Differ(Vec<(String, String)>, [String; 2]),
+    /// It cannot be run, and why.
+    CannotRun(String),
+}
+
+/// How a variable of the rule is given to the function.
+enum Given {
+    /// As it is, or as what the rule's own sample makes of it.
+    Scalar(Scalar, Option<Term>),
+    /// Made there, of the call's size and a seed.
+    Made(Term),
+    /// Not at all: a state.
+    Nothing,
+}
+
+/// Runs a rule on values, `tolerance` apart at most where it is no equality.
+///
+/// # Errors
+/// When no process can be started.
+pub(super) fn run(
+    case: &Case<'_>,
+    program: &Path,
+    samples: usize,
+    seed: u64,
+    tolerance: Option<f64>,
+) -> io::Result<Executed> {
+    let function = match Builder::new(case).and_then(Builder::whole) {
+        Ok(function) => function,
+        Err(why) => return Ok(Executed::CannotRun(why)),
+    };
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let calls: Vec<Vec<i64>> = (0..samples).map(|_| function.arguments(&mut rng)).collect();
+    let mut worker = Worker::new(program.to_path_buf());
+    let mut outcomes = vec![];
+    for calls in calls.chunks(AT_ONCE) {
+        outcomes.extend(worker.run(&function.job(calls))?);
+        if !outcomes.iter().any(|outcome| matches!(outcome, Outcome::Returned { .. })) {
+            break;
+        }
+    }
+    let (mut agreed, mut tried, mut differing) = (0, 0, None);
+    for (args, outcome) in calls.iter().zip(outcomes) {
+        let values = match outcome {
+            Outcome::Returned { values, .. } => values,
+            Outcome::Failed(why) => return Ok(Executed::CannotRun(why)),
+            Outcome::Trapped(_) | Outcome::TimedOut => continue,
+        };
+        let returned: Returned = serde_json::from_str(&values)?;
+        tried += 1;
+        let Some((left, right)) = returned.results.split_at_checked(function.seen.len()) else { continue };
+        let seen = function.seen.iter().zip(left.iter().zip(right));
+        match seen.into_iter().find(|((scalar, _), (l, r))| !same(*scalar, **l, **r, tolerance)) {
+            None => agreed += 1,
+            Some(((scalar, what), (l, r))) => {
+                differing = Some((args, [l, r].map(|n| format!("{what}{}", shown(*scalar, *n)))));
+            }
+        }
+    }
+    // Cancellation may cost an approximation any number of digits: see `approximate`.
+    let excused = if tolerance.is_some() { 10 * agreed >= 9 * tried } else { agreed == tried };
+    Ok(match differing {
+        Some((args, sides)) if !excused => Executed::Differ(function.named(args), sides),
+        _ if tried == 0 => Executed::CannotRun("no call of it came back".into()),
+        _ => Executed::Agree(agreed, tried),
+    })
+}
+
+fn same(scalar: Scalar, left: i64, right: i64, tolerance: Option<f64>) -> bool {
+    let both_nan = scalar.is_nan(left) && scalar.is_nan(right);
+    left == right || both_nan || tolerance.is_some_and(|t| are_close(scalar, left, right, t))
+}
+
+fn shown(scalar: Scalar, n: i64) -> String {
+    match scalar {
+        Scalar::F32 => format!("{:?}", f32::from_bits(n as u32)),
+        Scalar::F64 => format!("{:?}", f64::from_bits(n as u64)),
+        _ => n.to_string(),
+    }
+}
+
+/// A rule's instance, compiled.
+struct Compiled {
+    text: String,
+    imports: crate::jit::Imports,
+    /// The rule's variables by name, in the order of arguments.
+    given: Vec<(String, Given)>,
+    seen: Seen,
+    universe: Universe,
+}
+
+impl Compiled {
+    fn job(&self, calls: &[Vec<i64>]) -> Job {
+        let calls = calls.iter().map(|args| Call::OnMemory { function: 0, args: args.clone(), memory: vec![] });
+        Job {
+            text: self.text.clone(),
+            engine: Engine::Jit,
+            target: 0,
+            calls: calls.collect(),
+            seconds: SECONDS,
+            imports: self.imports.clone(),
+        }
+    }
+
+    /// The call's size, then a number per variable that is given.
+    fn arguments(&self, rng: &mut ChaCha8Rng) -> Vec<i64> {
+        let size = rng.random_range(SIZES);
+        let mut args = vec![size];
+        for (_, given) in &self.given {
+            match given {
+                Given::Scalar(scalar, _) if scalar.is_int() => args.push(rng.random_range(0..size)),
+                Given::Scalar(scalar, _) => args.push(ordinary(rewright_typeprop::Repr::Scalar(*scalar), rng) as i64),
+                Given::Made(_) => args.push(rng.random_range(0..1000)),
+                Given::Nothing => {}
+            }
+        }
+        args
+    }
+
+    /// The values of a call, as the pack would write them.
+    fn named(&self, args: &[i64]) -> Vec<(String, String)> {
+        let mut numbers = args.iter().skip(1);
+        let mut named = vec![];
+        for (name, given) in &self.given {
+            let value = match given {
+                Given::Nothing => continue,
+                Given::Scalar(scalar, sample) => numbers.next().map(|n| match sample {
+                    Some(sample) => spelled(&self.universe, sample, &|_| shown(*scalar, *n)),
+                    None => shown(*scalar, *n),
+                }),
+                Given::Made(term) => numbers.next().map(|seed| {
+                    let number = |n| if n == 0 { args[0] } else { *seed };
+                    spelled(&self.universe, term, &|n| number(n).to_string())
+                }),
+            };
+            named.push((name.clone(), value.unwrap_or_default()));
+        }
+        named
+    }
+}
+
+/// An expression with names or numbers for its variables.
+fn spelled(universe: &Universe, term: &Term, variable: &dyn Fn(u32) -> String) -> String {
+    match term {
+        Term::Var(n) => variable(*n),
+        Term::Lit(Literal::Int(n), _) => n.to_string(),
+        Term::Lit(Literal::Float(x), _) => format!("{x:?}"),
+        Term::Lit(Literal::Str(text), _) => format!("{text:?}"),
+        Term::Eval(inner) => spelled(universe, inner, variable),
+        Term::Call { op, args, .. } => {
+            let args: Vec<String> = args.iter().map(|arg| spelled(universe, arg, variable)).collect();
+            format!("{}({})", universe.ops.get(*op).name, args.join(", "))
+        }
+    }
+}
+
+/// Terms become instructions of one block, operands first: both sides run as they are written.
+struct Builder<'c> {
+    case: &'c Case<'c>,
+    /// With the types of this function.
+    universe: Universe,
+    f: Function,
+}
+
+type Built<T> = Result<T, String>;
+
+/// What is seen of a side: what each observation is, and how to call it.
+type Seen = Vec<(Scalar, String)>;
+
+impl<'c> Builder<'c> {
+    fn new(case: &'c Case<'c>) -> Built<Self> {
+        let rule = case.rule;
+        if !rule.guards.is_empty() {
+            return Err("its conditions are not looked at where a library makes the values".into());
+        }
+        let mut f = Function {
+            name: "%rule".into(),
+            results: vec![],
+            blocks: vec![],
+            layout: vec![],
+            insts: vec![],
+            values: vec![],
+            regions: vec![String::new()],
+        };
+        f.add_block();
+        // What runs a function on memory passes the memory's address first.
+        let mut builder = Builder { case, universe: case.program.universe.clone(), f };
+        builder.parameter(Ty::ANY);
+        Ok(builder)
+    }
+
+    fn program(&self) -> &'c Program {
+        self.case.program
+    }
+
+    fn parameter(&mut self, ty: Ty) -> Value {
+        let value = self.f.add_value(ty);
+        self.f.blocks[0].params.push(value);
+        value
+    }
+
+    fn whole(mut self) -> Built<Compiled> {
+        let Conclusion::Equal(right) = &self.case.rule.right else { return Err("it concludes a fact".into()) };
+        let targs = self.type_arguments()?;
+        let number = self.universe.types.all().find(|ty| {
+            // Any type of the machine's own words will do for sizes and seeds.
+            self.universe.types.repr(*ty) == Some(rewright_typeprop::Repr::Scalar(Scalar::I64))
+        });
+        let number = number.ok_or("no type stands for 64 bits")?;
+        let size = self.parameter(number);
+        let (mut vars, mut given) = (vec![], vec![]);
+        for var in &self.case.rule.vars {
+            let (how, value) = match &var.kind {
+                VarKind::State => (Given::Nothing, None),
+                VarKind::Value { ty, .. } => {
+                    let ty = self.ty(ty, &targs)?;
+                    match self.universe.types.scalar(ty) {
+                        Some(scalar) => (Given::Scalar(scalar, None), Some((self.parameter(ty), ty))),
+                        None => {
+                            let make = self.sample(ty)?;
+                            let seed = self.parameter(number);
+                            let made = self.term(&make, &[], &[Some((size, number)), Some((seed, number))])?;
+                            if !self.universe.types.is_subtype(made.1, ty) {
+                                let shown = |ty| self.universe.types.display(ty);
+                                return Err(format!("`@sample` makes a `{}`, no `{}`", shown(made.1), shown(ty)));
+                            }
+                            (Given::Made(make), Some(made))
+                        }
+                    }
+                }
+            };
+            vars.push(value);
+            given.push((var.name.clone(), how));
+        }
+        for (var, sample) in self.case.rule.approximate.iter().flat_map(|a| &a.samples) {
+            let value = self.term(sample, &targs, &vars)?;
+            let Given::Scalar(_, own) = &mut given[*var as usize].1 else {
+                return Err("its own `@sample` is of a value that a library makes".into());
+            };
+            *own = Some(sample.clone());
+            vars[*var as usize] = Some(value);
+        }
+        let left = self.term(&self.case.rule.left[0], &targs, &vars)?;
+        let (mut results, seen) = self.observed(left)?;
+        let right = self.term(right, &targs, &vars)?;
+        let (others, seen_of_right) = self.observed(right)?;
+        if seen != seen_of_right {
+            return Err("its sides are not looked at in the same way".into());
+        }
+        results.extend(others);
+        self.f.results = results.iter().map(|value| self.f.values[value.index()]).collect();
+        self.f.blocks[0].term = Terminator::Return(results.into_iter().collect());
+        let module = Module { functions: vec![self.f], ..Module::default() };
+        let names = Names::new(&mut self.universe);
+        let clif = compile::compile(&module, &self.universe, &names).map_err(|e| e.to_string())?;
+        Ok(Compiled { text: clif.text, imports: clif.imports, given, seen, universe: self.universe })
+    }
+
+    fn ty(&mut self, expr: &TypeExpr, targs: &[Ty]) -> Built<Ty> {
+        self.universe.types.instantiate(expr, targs).ok_or_else(|| "a type of it is not known".into())
+    }
+
+    /// What stands for the rule's type parameters: the instance, or else what the variables' samples are.
+    fn type_arguments(&mut self) -> Built<Vec<Ty>> {
+        let rule = self.case.rule;
+        if self.case.types.len() == rule.tparams.len() {
+            return Ok(self.case.types.clone());
+        }
+        let mut found: Vec<Option<Ty>> = vec![None; rule.tparams.len()];
+        for var in &rule.vars {
+            let VarKind::Value { ty: TypeExpr::App(decl, args), .. } = &var.kind else { continue };
+            let Some(Term::Call { op, targs, .. }) =
+                self.program().samples.get(decl).and_then(|sample| sample.make.as_ref())
+            else {
+                continue;
+            };
+            let targs = targs.iter().map(|ty| self.ty(ty, &[])).collect::<Built<Vec<Ty>>>()?;
+            let Some(result) = self.universe.ops.get(*op).results.first().cloned() else { continue };
+            let made = self.ty(&result, &targs)?;
+            let known = self.universe.types.ancestor(made, *decl).unwrap_or_default();
+            for (arg, known) in args.iter().zip(known) {
+                if let TypeExpr::Param(i) = arg {
+                    let slot = &mut found[*i as usize];
+                    *slot = slot.or(known);
+                }
+            }
+        }
+        found.into_iter().collect::<Option<_>>().ok_or_else(|| "no `@sample` says what its type parameters are".into())
+    }
+
+    fn sample(&self, ty: Ty) -> Built<Term> {
+        let own = match self.universe.types.data(ty) {
+            TypeData::App(decl, _) => self.program().samples.get(decl).and_then(|sample| sample.make.clone()),
+            _ => None,
+        };
+        own.ok_or_else(|| format!("no `@sample` makes a `{}`", self.universe.types.display(ty)))
+    }
+
+    /// What is seen of a value: of one without machine representation what its type says, or the nearest one above.
+    fn observed(&mut self, (value, ty): (Value, Ty)) -> Built<(Vec<Value>, Seen)> {
+        if let Some(scalar) = self.universe.types.scalar(ty) {
+            return Ok((vec![value], vec![(scalar, String::new())]));
+        }
+        let (decl, observations) = self.observations(ty)?;
+        let targs = self.universe.types.ancestor(ty, decl).unwrap_or_default();
+        let targs: Vec<Ty> = targs.into_iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
+        let (mut values, mut seen) = (vec![], vec![]);
+        for observation in &observations {
+            let (value, ty) = self.term(observation, &targs, &[Some((value, ty))])?;
+            let scalar = self.universe.types.scalar(ty).ok_or("an observation is no machine value")?;
+            values.push(value);
+            seen.push((scalar, format!("{} = ", spelled(&self.universe, observation, &|_| "it".into()))));
+        }
+        Ok((values, seen))
+    }
+
+    fn observations(&mut self, ty: Ty) -> Built<(TypeDeclId, Vec<Term>)> {
+        let mut at = Some(ty);
+        while let Some(here) = at {
+            if let TypeData::App(decl, _) = self.universe.types.data(here)
+                && let Some(sample) = self.case.program.samples.get(decl).filter(|s| !s.observe.is_empty())
+            {
+                return Ok((*decl, sample.observe.clone()));
+            }
+            at = self.universe.types.supertype(here);
+        }
+        Err(format!("no `@observe` says what is seen of a `{}`", self.universe.types.display(ty)))
+    }
+
+    fn term(&mut self, term: &Term, targs: &[Ty], vars: &[Option<(Value, Ty)>]) -> Built<(Value, Ty)> {
+        match term {
+            Term::Var(n) => {
+                vars.get(*n as usize).copied().flatten().ok_or_else(|| "it speaks of a state itself".into())
+            }
+            Term::Eval(inner) => self.term(inner, targs, vars),
+            Term::Lit(lit, ty) => {
+                let ty = self.ty(ty, targs)?;
+                let word = match (self.universe.types.scalar(ty), lit) {
+                    (Some(scalar), lit) => literal(lit, scalar),
+                    (None, Literal::Str(text)) => Some(self.universe.data.intern(Data::of_text(text))),
+                    (None, lit) => constant(lit, None),
+                };
+                let word = word.ok_or_else(|| format!("{lit:?} does not fit its type"))?;
+                Ok((self.push(InstKind::Const(word), &[], ty), ty))
+            }
+            Term::Call { op, targs: own, args, state } => {
+                let decl = self.universe.ops.get(*op).clone();
+                let effects = &decl.effects;
+                let follows_another = state.as_deref().is_some_and(|state| !matches!(state, Term::Var(_)));
+                if effects.io || effects.diverges || !effects.writes.is_empty() || follows_another {
+                    return Err(format!("`{}` does more than give a value", decl.name));
+                }
+                if decl.model.and_then(Model::memory).is_some() {
+                    return Err(format!("`{}` reads a memory that nobody has filled", decl.name));
+                }
+                let [result] = decl.results.as_slice() else { return Err(format!("`{}` gives no value", decl.name)) };
+                let own = own.iter().map(|ty| self.ty(ty, targs)).collect::<Built<SmallVec<[Ty; 2]>>>()?;
+                let args = args.iter().map(|arg| Ok(self.term(arg, targs, vars)?.0)).collect::<Built<Vec<Value>>>()?;
+                let ty = self.ty(result, &own)?;
+                Ok((self.push(InstKind::Op { op: *op, targs: own, access: None }, &args, ty), ty))
+            }
+        }
+    }
+
+    fn push(&mut self, kind: InstKind, args: &[Value], ty: Ty) -> Value {
+        let entry = self.f.entry();
+        let id = self.f.append(entry, kind, args, &[ty]);
+        self.f.inst(id).results[0]
+    }
+}
