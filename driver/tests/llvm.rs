@@ -191,24 +191,14 @@ fn structures_in_memory_are_values() {
         let after = dir.path().join("out.ll");
         let said = rewright(&["opt", "--rules", pack.to_str().unwrap(), "--stats", "-o"], &before, &after);
         verify(&after);
-        for (function, fate) in [
-            ("along", "optimised"),
-            ("meets", "optimised"),
-            ("walk", "optimised"),
-            ("twice", "optimised"),
-            ("seen", "optimised"),
-            ("chosen", "optimised"),
-            // Places that hold more than one value, more than a vector, or that are aligned otherwise.
-            ("last", "unchanged"),
-            ("changed", "unchanged"),
-            ("other_places", "unchanged"),
-        ] {
-            assert!(said.contains(&format!("@{function}: {fate}")), "{function}: {said}");
+        let names = ["along", "meets", "walk", "twice", "seen", "chosen", "other_places", "last", "changed"];
+        for function in names {
+            assert!(said.contains(&format!("@{function}: optimised")), "{function}: {said}");
         }
         let (printed, made) = runs(&before, "-O2");
         assert_eq!(made, 48, "{printed}");
         for level in ["-O0", "-O2"] {
-            assert_eq!(runs(&after, level), (printed.clone(), 36), "{level}");
+            assert_eq!(runs(&after, level), (printed.clone(), 22), "{level}");
         }
         // What is made only to be returned is made where the caller wants it.
         let assembly = dir.path().join("out.s");

@@ -240,9 +240,13 @@ impl<'a> Exporter<'a> {
     fn location(&self, inst: &Inst) -> String {
         let place = inst.origin.and_then(|o| self.imported.payloads.sources.get(o as usize));
         let place = match place {
-            Some(Source::Instruction(place) | Source::Part(place) | Source::Cases(place) | Source::Copied(place)) => {
-                *place
-            }
+            Some(
+                Source::Instruction(place)
+                | Source::Part(place)
+                | Source::Cases(place)
+                | Source::Fetched(place)
+                | Source::Put(place),
+            ) => *place,
             Some(Source::Constant) | None => return String::new(),
         };
         metadata_text(self.at(place).metadata.iter().filter(|(kind, _)| kind == "!dbg"))

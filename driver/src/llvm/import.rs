@@ -45,8 +45,10 @@ pub enum Source {
     Part(Place),
     /// It finds the position of a case of this `switch`.
     Cases(Place),
+    /// It fetches a structure that this call takes from memory.
+    Fetched(Place),
     /// It puts a structure where this call puts its result.
-    Copied(Place),
+    Put(Place),
     /// A constant.
     Constant,
 }

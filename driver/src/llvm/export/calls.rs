@@ -8,7 +8,7 @@ use super::{ExportError, Exporter, metadata_text};
 use crate::llvm::body::{InMemory, Instruction, Operand, Role, Shape};
 use crate::llvm::module::Definition;
 use crate::llvm::types::Type;
-use rewright_cfg_skeleton::ir::Inst;
+use rewright_cfg_skeleton::ir::{Inst, Value};
 use rewright_typeprop::{OpId, Ty, TypeExpr};
 
 /// Attributes that change how a value is passed.
@@ -25,14 +25,13 @@ impl<'a> Exporter<'a> {
             Some(whole) => (self.again(inst, whole)?, metadata_text(whole.metadata.iter())),
             None => (self.anew(inst, op, targs, &function)?, self.location(inst)),
         };
-        match inst.results.first().and_then(|result| Some((*result, self.structure(self.function.ty(*result))?))) {
-            Some((result, InMemory { ty, align, .. })) => {
-                let slot = format!("  {} = alloca {ty}, align {align}\n", self.raw(result)?);
-                self.slots.push(slot);
+        match inst.results.first() {
+            Some(result) if self.structure(self.function.ty(*result)).is_some() => {
+                self.slot(*result)?;
                 self.line(&text, &metadata);
                 Ok(())
             }
-            None => self.statement(inst, &text, &metadata),
+            _ => self.statement(inst, &text, &metadata),
         }
     }
 
@@ -112,18 +111,40 @@ impl<'a> Exporter<'a> {
         Some(Passed { ty: self.declared_type(ty)?, in_memory: self.structure(ty) })
     }
 
+    /// Makes the place that a structure's value goes by, under the value's name.
+    fn slot(&mut self, value: Value) -> Result<&'a InMemory, ExportError> {
+        let form = self.structure(self.function.ty(value)).ok_or(ExportError::Type(value))?;
+        let slot = format!("  {} = alloca {}, align {}\n", self.raw(value)?, form.ty, form.align);
+        self.slots.push(slot);
+        Ok(form)
+    }
+
+    /// Fetches a structure that a call of the original took from memory.
+    pub(super) fn fetched(&mut self, inst: &Inst) -> Result<(), ExportError> {
+        let (&[_], &[value]) = (inst.args.as_slice(), inst.results.as_slice()) else {
+            return Err(ExportError::Operands("memcpy".into()));
+        };
+        let form = self.slot(value)?;
+        let (to, from) = (self.raw(value)?, self.operand(inst, 0, &Type::Ptr)?);
+        self.copy(inst, form, &to, &from)
+    }
+
     /// Puts a structure where a call of the original put its result.
-    pub(super) fn copied(&mut self, inst: &Inst) -> Result<(), ExportError> {
-        let bad = || ExportError::Operands("memcpy".into());
-        let &[_, value] = inst.args.as_slice() else { return Err(bad()) };
-        let InMemory { ty, align, .. } = self.structure(self.function.ty(value)).ok_or_else(bad)?;
-        let (size, _) = ty.layout(&self.file.named).ok_or_else(bad)?;
+    pub(super) fn put(&mut self, inst: &Inst) -> Result<(), ExportError> {
+        let &[_, value] = inst.args.as_slice() else { return Err(ExportError::Operands("memcpy".into())) };
+        let form = self.structure(self.function.ty(value)).ok_or(ExportError::Type(value))?;
         let (to, from) = (self.operand(inst, 0, &Type::Ptr)?, self.raw(value)?);
-        self.declare("@llvm.memcpy.p0.p0.i64", &Type::Void, &["ptr", "ptr", "i64", "i1"].map(String::from));
-        let text = format!(
-            "call void @llvm.memcpy.p0.p0.i64(ptr align {align} {to}, ptr align {align} {from}, i64 {size}, i1 false)"
-        );
+        self.copy(inst, form, &to, &from)
+    }
+
+    fn copy(&mut self, inst: &Inst, form: &InMemory, to: &str, from: &str) -> Result<(), ExportError> {
+        let InMemory { ty, align, .. } = form;
+        let (size, _) = ty.layout(&self.file.named).ok_or_else(|| ExportError::Operands("memcpy".into()))?;
+        let callee = "@llvm.memcpy.p0.p0.i64";
+        self.declare(callee, &Type::Void, &["ptr", "ptr", "i64", "i1"].map(String::from));
         let metadata = self.location(inst);
+        let text =
+            format!("call void {callee}(ptr align {align} {to}, ptr align {align} {from}, i64 {size}, i1 false)");
         self.line(&text, &metadata);
         Ok(())
     }

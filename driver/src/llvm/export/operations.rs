@@ -247,7 +247,8 @@ impl Exporter<'_> {
     fn opaque(&mut self, inst: &Inst, payload: PayloadId, effects: OpaqueEffects) -> Result<(), ExportError> {
         match inst.origin.and_then(|o| self.imported.payloads.sources.get(o as usize)) {
             Some(Source::Cases(_)) => return Ok(()),
-            Some(Source::Copied(_)) => return self.copied(inst),
+            Some(Source::Fetched(_)) => return self.fetched(inst),
+            Some(Source::Put(_)) => return self.put(inst),
             _ => {}
         }
         let place = *self.imported.payloads.opaque.get(payload.index()).ok_or(ExportError::Payload(payload))?;

@@ -38,8 +38,15 @@ impl<'a> Importer<'a, '_> {
         }
         let place_of_result = in_memory.iter().find(|m| m.role == Role::Result).map(|m| &args[m.argument]);
         let mut values: SmallVec<[Value; 3]> = smallvec![];
-        for arg in args.iter().filter(|arg| place_of_result.is_none_or(|of_result| !std::ptr::eq(of_result, *arg))) {
-            values.push(self.operand(block, arg)?);
+        for (i, arg) in args.iter().enumerate() {
+            match in_memory.iter().find(|m| m.argument == i).map(|m| m.role) {
+                Some(Role::Result) => {}
+                Some(Role::Copy) => {
+                    let ty = self.structure_type(candidates, in_memory, i);
+                    values.push(self.structure_taken(block, place, ty, arg)?);
+                }
+                None => values.push(self.operand(block, arg)?),
+            }
         }
         let mut results = self.results(instruction)?;
         // An operation has all its results, a call's may go without a name.
@@ -76,7 +83,7 @@ impl<'a> Importer<'a, '_> {
         if let (Some(address), Some(structure)) = (place_of_result, structure)
             && self.structures.held(&address.text).is_none()
         {
-            self.copy_structure(block, place, structure, address)?;
+            self.put_structure(block, place, structure, address)?;
         }
         Ok(true)
     }

@@ -2,12 +2,13 @@
 //!
 //! A `struct` that is too large for registers is passed by its address: `byval` is a copy for the callee, `sret` is
 //! where the result goes. Where packs say what the function is, the address only stands for a value. A parameter that
-//! is a copy, and a stack slot that one call gives its result, *hold* one: everything that looks at them sees it.
+//! is a copy, and a stack slot that one call gives its result, *hold* one: everything that looks at them sees it. From
+//! elsewhere a value is fetched before the call, and put there after it.
 //!
 //! **Invariant**: an address that holds a value is read, passed on as a copy, and told to live and to end; nothing
 //! else. A slot is written by one call, which dominates everything that looks at it: whenever control comes to a
 //! reader, what the slot has is what that call gave last, which is what its value is there. Every call that is passed
-//! such an address is an operation, so that nobody needs what is in memory.
+//! such an address is an operation, so that nobody needs what is in memory. All places of a type have one layout.
 
 use super::{Importer, Place, Read, Source};
 use crate::llvm::body::{InMemory, Instruction, Operand, Role, Shape};
@@ -65,6 +66,15 @@ fn lifetime(instruction: &Instruction) -> Option<&str> {
         }
         _ => None,
     }
+}
+
+/// How a call passes what is at an address.
+fn passed_at<'i>(call: &'i Instruction, local: &str) -> impl Iterator<Item = &'i InMemory> {
+    let (args, in_memory) = match &call.shape {
+        Shape::Call { args, in_memory, .. } => (args.as_slice(), in_memory.as_slice()),
+        _ => (&[][..], &[][..]),
+    };
+    in_memory.iter().filter(move |passed| args[passed.argument].text == local)
 }
 
 /// What happens to an address that may hold a value.
@@ -153,7 +163,11 @@ impl<'a> Importer<'a, '_> {
         for (place, candidates) in &calls {
             self.note_forms(*place, candidates);
         }
-        calls.retain(|(place, candidates)| self.has_forms(*place, candidates, &uses, definition));
+        calls.retain(|(place, candidates)| self.has_forms(*place, candidates));
+        uses.retain(|local, found| {
+            let mut users = found.written.iter().chain(&found.copied);
+            users.all(|place| passed_at(at(*place), local).all(|passed| self.is_made_for(local, passed, definition)))
+        });
         let held = self.settled(uses, &mut calls);
         let within = within.into_iter().filter(|(_, root)| held.contains_key(root)).map(|(name, _)| name).collect();
         Structures { held, within, calls: calls.into_iter().map(|(place, _)| place).collect() }
@@ -172,40 +186,30 @@ impl<'a> Importer<'a, '_> {
         }
     }
 
-    /// Is all that a call passes in memory laid out as it is elsewhere, and the memory that it may come from made for
-    /// just that? Then one place is as good as another.
-    fn has_forms(
-        &self,
-        place: Place,
-        candidates: &[OpId],
-        uses: &FxHashMap<&'a str, Uses>,
-        definition: &Definition,
-    ) -> bool {
+    /// Is all that a call passes in memory laid out as it is elsewhere?
+    fn has_forms(&self, place: Place, candidates: &[OpId]) -> bool {
         let body = self.body;
-        let Shape::Call { args, in_memory, .. } = &body.blocks[place.0].instructions[place.1].shape else {
-            return false;
-        };
-        let size = |ty: &Type| ty.layout(&self.file.named).map(|(size, _)| size);
+        let Shape::Call { in_memory, .. } = &body.blocks[place.0].instructions[place.1].shape else { return false };
         in_memory.iter().all(|passed| {
             let ty = self.structure_type(candidates, in_memory, passed.argument);
             let form = ty.and_then(|ty| self.payloads.structure(&self.types.universe, ty));
-            let local = args[passed.argument].text.as_str();
-            let made = match self.places.get(local) {
-                _ if !uses.contains_key(local) => true,
-                Some(place) => {
-                    let slot = &body.blocks[place.0].instructions[place.1];
-                    slot.template.fill(&[]) == format!("alloca {}, align {}", passed.ty, passed.align)
-                }
-                None => definition.parameters.iter().find(|p| p.name == local).is_some_and(|p| {
-                    let has = |attribute: String| p.attributes.contains(&attribute);
-                    has(format!("byval({})", passed.ty)) && has(format!("align {}", passed.align))
-                }),
-            };
-            passed.align > 0
-                && size(&passed.ty).is_some()
-                && made
-                && form.is_some_and(|form| form.ty == passed.ty && form.align == passed.align)
+            let known = passed.align > 0 && passed.ty.layout(&self.file.named).is_some();
+            known && form.is_some_and(|form| form.ty == passed.ty && form.align == passed.align)
         })
+    }
+
+    /// Is a slot or a parameter made for just what is passed there? Then one place is as good as another.
+    fn is_made_for(&self, local: &str, passed: &InMemory, definition: &Definition) -> bool {
+        match self.places.get(local) {
+            Some(place) => {
+                let slot = &self.body.blocks[place.0].instructions[place.1];
+                slot.template.fill(&[]) == format!("alloca {}, align {}", passed.ty, passed.align)
+            }
+            None => definition.parameters.iter().find(|p| p.name == local).is_some_and(|p| {
+                let has = |attribute: String| p.attributes.contains(&attribute);
+                has(format!("byval({})", passed.ty)) && has(format!("align {}", passed.align))
+            }),
+        }
     }
 
     /// Drops addresses that a call looks at which is no operation, and calls that want something else, until both fit.
@@ -241,8 +245,8 @@ impl<'a> Importer<'a, '_> {
                     let wanted = self.structure_type(candidates, in_memory, *argument);
                     let found = held.get(args[*argument].text.as_str());
                     match (role, wanted, found) {
-                        (_, None, _) | (Role::Copy, _, None) => false,
-                        (Role::Result, Some(_), None) => true,
+                        (_, None, _) => false,
+                        (_, Some(_), None) => true,
                         (Role::Result, Some(given), Some(held)) => given == *held,
                         (Role::Copy, Some(wanted), Some(held)) => self.types.universe.types.is_subtype(*held, wanted),
                     }
@@ -263,7 +267,7 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// The type of the structure that all these operations take or give as this argument.
-    fn structure_type(&self, candidates: &[OpId], in_memory: &[InMemory], argument: usize) -> Option<Ty> {
+    pub(super) fn structure_type(&self, candidates: &[OpId], in_memory: &[InMemory], argument: usize) -> Option<Ty> {
         let given = in_memory.iter().find(|m| m.role == Role::Result).map(|m| m.argument);
         let universe = &self.types.universe;
         let mut found = candidates.iter().map(|op| {
@@ -296,15 +300,43 @@ impl<'a> Importer<'a, '_> {
         Ok(self.new_typed(&Type::Ptr, ty.ok_or("a call gives a structure that packs do not name")?))
     }
 
-    /// Appends what puts a structure where a call puts its result.
-    pub(super) fn copy_structure(&mut self, block: BlockId, place: Place, value: Value, address: &Operand) -> Read<()> {
+    /// The value of a structure that a call takes: what the address holds, or what is fetched from there.
+    pub(super) fn structure_taken(
+        &mut self,
+        block: BlockId,
+        place: Place,
+        ty: Option<Ty>,
+        address: &Operand,
+    ) -> Read<Value> {
+        if self.structures.held(&address.text).is_some() {
+            return self.local(&address.text);
+        }
+        let value = self.new_typed(&Type::Ptr, ty.ok_or("a call takes a structure that packs do not name")?);
         let address = self.operand(block, address)?;
+        self.push_move(block, OpaqueEffects::Observes, smallvec![address], smallvec![value], Source::Fetched(place));
+        Ok(value)
+    }
+
+    /// Appends what puts a structure where a call puts its result.
+    pub(super) fn put_structure(&mut self, block: BlockId, place: Place, value: Value, address: &Operand) -> Read<()> {
+        let address = self.operand(block, address)?;
+        self.push_move(block, OpaqueEffects::Writes, smallvec![address, value], smallvec![], Source::Put(place));
+        Ok(())
+    }
+
+    fn push_move(
+        &mut self,
+        block: BlockId,
+        effects: OpaqueEffects,
+        args: SmallVec<[Value; 3]>,
+        results: SmallVec<[Value; 1]>,
+        source: Source,
+    ) {
+        let (Source::Fetched(place) | Source::Put(place)) = source else { unreachable!("a structure is moved") };
         let payload = PayloadId(self.payloads.opaque.len() as u32);
         self.payloads.opaque.push(place);
-        let kind = InstKind::Opaque { payload, effects: OpaqueEffects::Writes };
-        let inst = Inst { kind, args: smallvec![address, value], results: smallvec![], origin: None };
-        self.push(block, inst, Source::Copied(place));
-        Ok(())
+        let kind = InstKind::Opaque { payload, effects };
+        self.push(block, Inst { kind, args, results, origin: None }, source);
     }
 }
 
