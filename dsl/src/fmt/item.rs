@@ -458,6 +458,8 @@ impl Printer<'_> {
                     self.space();
                     self.word("else");
                     self.block(els, Self::statement);
+                } else if let Some(source) = &mut self.source {
+                    source.skip(&["else", "{", "}"], &mut self.ops);
                 }
             }
         }

@@ -84,6 +84,19 @@ impl<'s> Source<'s> {
         }
     }
 
+    /// Passes over tokens that are not printed, if they come next. Comments among them are printed here.
+    pub(super) fn skip(&mut self, texts: &[&str], ops: &mut Vec<Op>) {
+        let next = &self.tokens[self.token.min(self.tokens.len())..];
+        let Some(skipped) = next.get(..texts.len()) else { return };
+        if let Some(last) =
+            skipped.last().filter(|_| skipped.iter().zip(texts).all(|(token, text)| token.text == *text))
+        {
+            self.token += texts.len();
+            self.comments_before(last.start, ops);
+            self.end = self.end.max(last.end);
+        }
+    }
+
     /// All comments that are left.
     pub(super) fn rest(&mut self, ops: &mut Vec<Op>) {
         self.comments_before(u32::MAX, ops);
