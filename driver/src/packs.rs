@@ -1,5 +1,7 @@
 //! Where packs come from: files that the user names, what they import, and the packs that ship in the binary.
 
+mod imports;
+
 use include_dir::{Dir, include_dir};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use rewright_dsl::load::{Origin, Root};
@@ -145,6 +147,7 @@ pub fn load(roots: Vec<Root>) -> Packs {
     let (mut program, found) = check::check(&loaded.files);
     let mut diagnostics = loaded.diagnostics;
     diagnostics.extend(found);
+    imports::suggest(&mut diagnostics, &loaded.sources);
     let roots = loaded.files.iter().filter(|f| f.root).map(|f| f.pack.clone()).collect();
     for (name, point) in
         [(SCHEDULE, None), (BEFORE_INLINING, Some("before_inlining")), (AFTER_INLINING, Some("after_inlining"))]

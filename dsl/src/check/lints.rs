@@ -5,7 +5,7 @@ use super::overload::is_below;
 use super::report::Report;
 use super::{Checker, Written};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
-use crate::syntax::ast::{Item, ItemKind};
+use crate::syntax::ast::{Item, ItemKind, Span};
 use indexmap::IndexSet;
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeData;
@@ -34,13 +34,20 @@ impl Checker<'_> {
                 }
             }
             let first = self.program.rule(rule.rules[0]).clone();
-            self.lint_variables(&first, rule);
+            self.lint_parameters(&first, rule);
             let evals = matches!(&first.right, Conclusion::Equal(t) if any(t, &|t| matches!(t, Term::Eval(_))));
             if first.dynamic && !evals {
-                self.report(
+                let report =
                     Report::lint("RW0508", rule.name, "a dynamic rule that computes nothing", "has no `eval(..)`")
-                        .help("write `rule`"),
-                );
+                        .help("write `rule`");
+                self.report(match self.rule_item(rule).and_then(|item| item.dynamic.map(|at| (at, item.is_unsafe))) {
+                    Some((at, before)) => {
+                        let modifier =
+                            if before.is_some_and(|before| before.start > at.start) { "unsafe " } else { "" };
+                        report.repair(Span { end: rule.name.start, ..at }, format!("{modifier}rule "))
+                    }
+                    None => report,
+                });
             }
         }
         if faultless {
@@ -126,28 +133,6 @@ impl Checker<'_> {
                 )
                 .help("the answer depends on when it is asked: prefer a fact that says what you need"),
             );
-        }
-    }
-
-    fn lint_variables(&mut self, rule: &Rule, written: &Written) {
-        let mut used = IndexSet::new();
-        let mut see = |t: &Term| {
-            if let Term::Var(v) = t {
-                used.insert(*v);
-            }
-            false
-        };
-        rule.left.iter().for_each(|t| walk(t, &mut see));
-        match &rule.right {
-            Conclusion::Equal(t) => walk(t, &mut see),
-            Conclusion::Fact(_, ts) => ts.iter().for_each(|t| walk(t, &mut see)),
-        }
-        rule.guards.iter().for_each(|g| in_guard(g, &mut |t| walk(t, &mut see)));
-        for (index, var) in rule.vars.iter().enumerate() {
-            if !used.contains(&(index as u32)) && !var.name.starts_with('_') {
-                let message = format!("parameter `{}` is never used", var.name);
-                self.report(Report::lint("RW0502", written.name, message, "declared by this rule"));
-            }
         }
     }
 
@@ -314,7 +299,7 @@ fn size(term: &Term) -> usize {
 }
 
 /// Calls `f` on every part of a term, the root first; `true` from `f` leaves out what is below.
-fn walk<'t>(term: &'t Term, f: &mut impl FnMut(&'t Term) -> bool) {
+pub(super) fn walk<'t>(term: &'t Term, f: &mut impl FnMut(&'t Term) -> bool) {
     if f(term) {
         return;
     }
@@ -331,7 +316,7 @@ fn any(term: &Term, test: &impl Fn(&Term) -> bool) -> bool {
     found
 }
 
-fn in_guard(guard: &Guard, f: &mut impl FnMut(&Term)) {
+pub(super) fn in_guard(guard: &Guard, f: &mut impl FnMut(&Term)) {
     match guard {
         Guard::Fact(_, terms) => terms.iter().for_each(f),
         Guard::Holds(term) | Guard::Is(term, _) => f(term),

@@ -48,6 +48,7 @@ mod scope;
 mod solve;
 #[cfg(test)]
 mod tests;
+mod unused;
 mod variables;
 
 pub(crate) use computable::{computable_ops, needs};

@@ -72,6 +72,22 @@ impl Report {
         self
     }
 
+    /// The one change that takes the mistake away.
+    pub(crate) fn repair(mut self, span: Span, replacement: impl Into<String>) -> Self {
+        self.0.fix = Some(Fix { span, replacement: replacement.into(), applicability: Applicability::Safe });
+        self
+    }
+
+    /// `=>` in place of `<=>`, where nothing else stands between the sides.
+    pub(crate) fn repair_arrow(self, left: Span, right: Span) -> Self {
+        match right.start.checked_sub(left.end) {
+            Some(between) if between as usize == " <=> ".len() => {
+                self.repair(Span { start: left.end, end: right.start, ..right }, " => ")
+            }
+            _ => self,
+        }
+    }
+
     /// The finished value.
     pub(crate) fn done(self) -> Diagnostic {
         self.0

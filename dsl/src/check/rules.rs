@@ -7,6 +7,7 @@ use super::guards::Condition;
 use super::report::Report;
 use super::variables::{state_names, states_in};
 use super::{Checker, Written};
+use crate::diagnostic::{Applicability, Diagnostic, Fix};
 use crate::program::{Conclusion, Guard, Relaxation, Rule, RuleId, Var};
 use crate::syntax::ast::{Clause, ClauseKind, Item, ItemKind, Name, Rewrite, RuleBody, RuleItem, RuleStatement, Span};
 use rewright_typeprop::{Term, TypeExpr, TypeParam};
@@ -100,7 +101,7 @@ impl<'a> Checker<'a> {
         for (choice, which) in
             choices.iter().flat_map(|choice| (0..rewrites(&rule.body).max(1)).map(move |which| (choice, which)))
         {
-            match self.rewriting(file, rule, which, choice) {
+            match self.rewriting(file, item, rule, which, choice) {
                 Some(rewriting) if self.errors() == errors => {
                     made.extend(self.make(item, rule, &name, which, rewriting, choice));
                 }
@@ -163,7 +164,14 @@ impl<'a> Checker<'a> {
     }
 
     /// The `which`-th rewriting of a rule, elaborated by itself; its other patterns are conditions.
-    fn rewriting(&mut self, file: usize, rule: &RuleItem, which: usize, choice: &Choice) -> Option<Rewriting> {
+    fn rewriting(
+        &mut self,
+        file: usize,
+        item: &Item,
+        rule: &RuleItem,
+        which: usize,
+        choice: &Choice,
+    ) -> Option<Rewriting> {
         let mut said = Vec::new();
         clauses(&rule.body, &mut said);
         if which == 0 && rule.is_unsafe.is_none() {
@@ -180,7 +188,8 @@ impl<'a> Checker<'a> {
             let (left, right, guards) = elab.build(&shape)?;
             Some((shape, left, right, guards, elab.tparams.clone(), elab.program_variables()))
         });
-        let diagnostics = std::mem::take(&mut elab.diagnostics);
+        let mut diagnostics = std::mem::take(&mut elab.diagnostics);
+        make_dynamic(item, rule, &mut diagnostics);
         self.diagnostics.extend(diagnostics);
         let (shape, left, right, guards, tparams, vars) = parts?;
         let vars = vars?;
@@ -336,6 +345,18 @@ pub(super) struct Shape {
     pub(super) both_ways: bool,
 }
 
+/// What is computed on the right side of a plain rule wants a dynamic one, and nothing else.
+fn make_dynamic(item: &Item, rule: &RuleItem, diagnostics: &mut [Diagnostic]) {
+    let (None, RuleBody::Rewrite { rewrite, .. }) = (rule.dynamic, &rule.body) else { return };
+    let right = rewrite.right.expr.span;
+    let inside = |at: Span| at.start >= right.start && at.end <= right.end;
+    let start = rule.is_unsafe.map_or(item.span.start, |before| before.end + 1);
+    for found in diagnostics.iter_mut().filter(|d| d.code == "RW0405" && inside(d.primary.span)) {
+        let span = Span { start, end: start, ..item.span };
+        found.fix = Some(Fix { span, replacement: "dynamic ".into(), applicability: Applicability::Safe });
+    }
+}
+
 /// How many rewritings a rule has.
 fn rewrites(body: &RuleBody) -> usize {
     match body {
@@ -438,7 +459,8 @@ impl Elab<'_> {
                     "`<=>` with a bare variable or literal on one side",
                     "the way back would match every value",
                 )
-                .help("write `=>`"),
+                .help("write `=>`")
+                .repair_arrow(*left_at, *right_at),
             );
             return;
         }

@@ -13,7 +13,9 @@ pub fn safe(diagnostics: &[Diagnostic]) -> impl Iterator<Item = &Fix> {
 /// The texts that fixes change, by index in [`Sources::files`], and how many fixes each had.
 pub fn fixed<'f>(fixes: impl IntoIterator<Item = &'f Fix>, sources: &Sources) -> Vec<(usize, String, usize)> {
     let mut fixes: Vec<&Fix> = fixes.into_iter().collect();
-    fixes.sort_by_key(|fix| fix.span);
+    fixes.sort_by_key(|fix| (fix.span, &fix.replacement));
+    // Several findings may have one and the same cause.
+    fixes.dedup();
     let mut changed = vec![];
     for (index, (_, text)) in sources.files.iter().enumerate() {
         let (mut out, mut at, mut made) = (String::new(), 0, 0);

@@ -116,6 +116,14 @@ fn survives(text: &str) -> Result<(), TestCaseError> {
 }
 
 #[test]
+fn a_comma_that_goes_takes_no_meaning_along() {
+    let text = "dynamic rule a(const x: i32): f(x,) => eval(x + 1,)\n";
+    let once = format(text).expect("it parses");
+    assert_eq!(once, "dynamic rule a(const x: i32): f(x) => eval(x + 1)\n");
+    assert_eq!(bare(&reparsed(text)), bare(&reparsed(&once)));
+}
+
+#[test]
 fn an_else_without_statements_goes_and_its_comments_stay_with_the_if() {
     let text = "example \"e\" (x: i32) {\n  before {\n    if (x) { do f(x) } else {\n      if (x) { do f(x) } else { // y\n\n      }\n      \
                 if (x) { do g(x) } else {\n        // z\n      }\n    }\n  }\n  after { return x }\n}\n";

@@ -10,7 +10,7 @@ use super::token::{
     BLOCK_STATEMENT_WORDS, Comment, ITEM_WORDS, Kind, MODIFIERS, OPERATOR_WORDS, RULE_STATEMENT_WORDS, STEP_WORDS,
     Token, is_keyword,
 };
-use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::diagnostic::{Applicability, Diagnostic, Fix, Label, Severity};
 
 /// Brackets and operators that may be open at one place. Hand-written packs stay below 20.
 pub(crate) const MAX_DEPTH: usize = 256;
@@ -96,6 +96,12 @@ fn sort_out_docs(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Diagnos
                 "`///` stands before an item; write `//` for other comments",
             ),
         };
+        // A comment on one line: `//!` may also be meant for the next item.
+        let fix = (kind == Kind::Doc && run.len() == 1).then(|| Fix {
+            span: Span { file, start: first.start, end: first.start + "///".len() as u32 },
+            replacement: "//".into(),
+            applicability: Applicability::Safe,
+        });
         diagnostics.push(Diagnostic {
             code: "RW0107",
             severity: Severity::Warning,
@@ -103,7 +109,7 @@ fn sort_out_docs(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Diagnos
             primary: Label { span: Span { file, start: first.start, end: last.end }, text: label.into() },
             secondary: Vec::new(),
             help: Some(help.into()),
-            fix: None,
+            fix,
         });
         demoted.extend(run.into_iter().map(|token| Comment {
             text: token.text,

@@ -304,6 +304,8 @@ fn atom<'t>(file: u32, expr: P<'t, Expr>, ty: P<'t, Type>) -> P<'t, Expr> {
     let eval = word("eval", Expected::Expression)
         .ignore_then(symbol("(", Expected::OpenParen))
         .ignore_then(stated(expr.clone()))
+        // As after the last argument of a call, or it would be one of a function `eval`.
+        .then_ignore(comma().or_not())
         .then_ignore(close())
         .map(|inner| ExprKind::Eval(Box::new(inner)));
     let targs = ty

@@ -1,0 +1,90 @@
+//! A name that is not declared, and the one pack that ships which declares it: the import that is missing.
+//!
+//! Not here: packs of users, which nobody can list; what `dsl::check` already has advice for.
+
+use super::{STDLIB, shipped_names};
+use rewright_dsl::diagnostic::{Applicability, Diagnostic, Fix, Sources};
+use rewright_dsl::syntax::ast::{File, FnClause, Item, ItemKind, Span};
+use rewright_dsl::syntax::parse;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Unknown functions, types and operators.
+const UNKNOWN: [&str; 3] = ["RW0201", "RW0202", "RW0213"];
+
+/// Adds imports to findings that want them.
+pub(super) fn suggest(diagnostics: &mut [Diagnostic], sources: &Sources) {
+    let mut unknown = diagnostics.iter_mut().filter(|found| UNKNOWN.contains(&found.code)).peekable();
+    if unknown.peek().is_none() {
+        return;
+    }
+    let declared = declared();
+    for found in unknown {
+        let at = found.primary.span;
+        let Some((_, text)) = sources.files.get(at.file as usize) else { continue };
+        let name = text.get(at.start as usize..at.end as usize).unwrap_or_default();
+        let Some(packs) = declared.get(name) else { continue };
+        let listed: Vec<String> = packs.iter().map(|pack| format!("`import {pack}`")).collect();
+        let ships = format!("a pack that ships declares it: {}", listed.join(" or "));
+        if let Some(misspelt) = &mut found.fix {
+            // Another name is near, but this one is somewhere, too.
+            misspelt.applicability = Applicability::Maybe;
+            found.help = Some(found.help.take().map_or(ships.clone(), |help| format!("{help} Or {ships}")));
+            continue;
+        }
+        found.help = Some(ships);
+        let file = parse(at.file, text).0;
+        if let ([pack], false) = (&Vec::from_iter(packs)[..], imports(&file, packs)) {
+            found.fix = place(&file).map(|(start, before, after)| Fix {
+                span: Span { start, end: start, ..at },
+                replacement: format!("{before}import {pack}{after}"),
+                applicability: Applicability::Safe,
+            });
+        }
+    }
+}
+
+/// By name or operator symbol: the packs that ship and declare it.
+fn declared() -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for pack in shipped_names() {
+        let path = format!("{}.rw", pack.replace('.', "/"));
+        let Some(text) = STDLIB.get_file(path).and_then(|file| file.contents_utf8()) else { continue };
+        for Item { kind, .. } in parse(0, text).0.items {
+            let symbol = |clause: &FnClause| match clause {
+                FnClause::As(symbol) => Some(symbol.clone()),
+                _ => None,
+            };
+            let names = match kind {
+                ItemKind::Fn(declared) => {
+                    let symbols = declared.clauses.iter().filter_map(|clause| symbol(&clause.node));
+                    symbols.chain([declared.name.node.clone()]).collect()
+                }
+                ItemKind::Type { name, .. } | ItemKind::Family { name, .. } => vec![name.node],
+                _ => vec![],
+            };
+            for name in names {
+                found.entry(name).or_default().insert(pack.clone());
+            }
+        }
+    }
+    found
+}
+
+/// Does a file import one of these packs already, some of its names or under another name?
+fn imports(file: &File, packs: &BTreeSet<String>) -> bool {
+    file.items.iter().any(|item| matches!(&item.kind, ItemKind::Import { path, .. } if packs.contains(&path.node)))
+}
+
+/// Where an import may be written, and what stands around it: behind the last one, or behind the pack's name.
+fn place(file: &File) -> Option<(u32, &'static str, &'static str)> {
+    let imports = file.items.iter().filter(|item| matches!(item.kind, ItemKind::Import { .. }));
+    match (imports.last(), &file.pack) {
+        (Some(last), _) => Some((last.span.end, "\n", "")),
+        (None, Some(pack)) => Some((pack.span.end, "\n", "")),
+        (None, None) => {
+            let first = file.items.first()?;
+            // Its documentation and attributes stand before an item.
+            (first.doc.is_empty() && first.attributes.is_empty()).then_some((first.span.start, "", "\n"))
+        }
+    }
+}
