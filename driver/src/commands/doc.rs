@@ -17,7 +17,7 @@ pub(super) struct Args {
     /// Packs, or directories of packs
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Where the pages go: `PACK.md` each
+    /// Where the pages go: `PACK.md` each, and `README.md` that leads to them
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
 }
@@ -27,13 +27,25 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let evidence = super::verify::evidence(&args.paths)?;
     std::fs::create_dir_all(&args.output).with_context(|| format!("cannot make {}", args.output.display()))?;
     let book = Book { program: &loaded.program, instances: TypeInstances::new(&loaded.program), evidence };
+    let write = |name: &str, text: String| {
+        let path = args.output.join(format!("{name}.md"));
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
+    };
+    let mut index = "# Packs\n\nMade by `rewright doc`.\n\n| pack | rules | |\n|---|---|---|\n".to_string();
     let mut pages = 0;
     for pack in &loaded.roots {
-        let Some(text) = book.page(pack) else { continue };
-        let path = args.output.join(format!("{pack}.md"));
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        let families = book.families(pack);
+        let Some(text) = book.page(pack, &families) else { continue };
+        let about = book.about(&families);
+        let paragraph: Vec<&str> = about.lines().take_while(|line| !line.is_empty()).collect();
+        let paragraph = paragraph.join(" ");
+        let sentence = paragraph.split_inclusive(". ").next().unwrap_or_default().trim();
+        index += &format!("| [{pack}]({pack}.md) | {} | {sentence} |\n", families.len());
+        write(pack, text)?;
         pages += 1;
     }
+    index += &format!("\n{EVIDENCE}");
+    write("README", index)?;
     out::result(&format!("{pages} pages in {}\n", args.output.display()));
     Ok(Finding::Clean)
 }
@@ -46,36 +58,63 @@ struct Book<'p> {
     evidence: BTreeMap<String, String>,
 }
 
-impl Book<'_> {
-    /// The page of a pack; `None` where it has no rules of its own.
-    fn page(&self, pack: &str) -> Option<String> {
+/// What verdicts mean.
+const EVIDENCE: &str = "\
+Evidence is what `rewright verify` found at each type instance that a rule admits. *equal*: proved for all values. \
+*equal at smaller widths*: proved at the widths that the solver decides, and tested at this one. *tested*: no value tried \
+tells the sides apart; of an approximate rule, they stay close. *unknown*: neither proved nor tested, because what an \
+operation means is not known here.\n";
+
+/// The rules of a pack by what one name in it stands for, in order; the ways back of two-way rules with the ways there.
+type Families<'p> = BTreeMap<RuleId, Vec<&'p Rule>>;
+
+impl<'p> Book<'p> {
+    fn families(&self, pack: &str) -> Families<'p> {
         let own = format!("{pack}.");
-        let mut families: BTreeMap<RuleId, Vec<&Rule>> = BTreeMap::new();
+        let mut families = Families::new();
+        let mut named: BTreeMap<&str, RuleId> = BTreeMap::new();
         for rule in self.program.rules.iter().filter(|rule| !rule.law) {
             // Names of packs may begin with those of others: a rule is named `pack.ruleset.rule`.
-            if self.program.rule(rule.family).name.strip_prefix(&own).is_some_and(|rest| rest.matches('.').count() == 1)
-            {
-                families.entry(rule.family).or_default().push(rule);
+            let name = self.program.rule(rule.family).name.as_str();
+            let there = name.strip_suffix(".back").unwrap_or(name);
+            if there.strip_prefix(&own).is_some_and(|rest| rest.matches('.').count() == 1) {
+                families.entry(*named.entry(there).or_insert(rule.family)).or_default().push(rule);
             }
         }
-        let first = families.values().next()?.first()?;
-        let mut text = format!("# {pack}\n\nMade by `rewright doc` from the pack.\n");
-        let about = self.program.sources.files.get(first.span.file as usize).map_or("", |(_, text)| text);
-        for line in about.lines().map_while(|line| line.strip_prefix("//!")) {
-            text += &format!("\n{}", line.trim());
-        }
-        text += "\n";
+        families
+    }
+
+    /// What a pack's text says of it.
+    fn about(&self, families: &Families<'p>) -> String {
+        let span = families.values().flatten().next().map(|rule| rule.span);
+        let file = span.and_then(|span| self.program.sources.files.get(span.file as usize));
+        let lines = file.map_or("", |(_, text)| text).lines().map_while(|line| line.strip_prefix("//!"));
+        lines.map(|line| format!("{}\n", line.trim())).collect()
+    }
+
+    /// The page of a pack; `None` where it has no rules of its own.
+    fn page(&self, pack: &str, families: &Families<'p>) -> Option<String> {
+        families.first_key_value()?;
+        let (mut contents, mut body) = (vec![], String::new());
+        let mut anchors = Anchors::default();
+        anchors.heading(pack);
         let mut ruleset = "";
-        for (id, rules) in &families {
-            let name = self.program.rule(*id).name.strip_prefix(&own).unwrap_or_default();
+        for (id, rules) in families {
+            let name = self.program.rule(*id).name.strip_prefix(pack).unwrap_or_default().trim_start_matches('.');
             let (set, short) = name.split_once('.').unwrap_or(("", name));
             if set != ruleset {
-                text += &format!("\n## {set}\n");
+                contents.push(format!("[{set}](#{})", anchors.heading(set)));
+                body += &format!("\n## {set}\n");
                 ruleset = set;
             }
-            text += &format!("\n### {short}\n\n{}", self.rule(*id, rules));
+            anchors.heading(short);
+            body += &format!("\n### {short}\n\n{}", self.rule(*id, rules));
         }
-        Some(text)
+        let (about, contents) = (self.about(families), contents.join(" · "));
+        Some(format!(
+            "# {pack}\n\nMade by `rewright doc` from the pack. [All packs, and what evidence means](README.md)\n\n{about}\n\
+             Rulesets: {contents}\n{body}"
+        ))
     }
 
     fn rule(&self, family: RuleId, rules: &[&Rule]) -> String {
@@ -88,24 +127,33 @@ impl Book<'_> {
             text += "\n";
         }
         text += &format!("```\n{}\n```\n", self.program.sources.item(first.span));
+        if let Some(approximate) = &first.approximate {
+            text += &format!("\nApproximate: it gives up {}.\n", approximate.gives_up);
+        }
         if let Some(relaxation) = &first.relaxation {
             text += &format!("\nUnsafe, because {}.\n", relaxation.because);
         }
-        let types: Vec<String> = rules.iter().flat_map(|rule| self.types(rule)).collect();
+        let mut seen = BTreeSet::new();
+        let types: Vec<String> =
+            rules.iter().flat_map(|rule| self.types(rule)).filter(|t| seen.insert(t.clone())).collect();
         if !types.is_empty() {
             text += &format!("\nTypes: {}.\n", types.join("; "));
         }
+        let base = &self.program.rule(family).name;
         let evidence = rules.iter().filter_map(|rule| Some((rule, self.evidence.get(&rule.name)?)));
+        // Of rules that share a name, what tells them apart: `.back[T=Wide]`.
         let evidence: Vec<String> = evidence
-            .map(|(rule, verdicts)| match rule.name.find('[') {
-                Some(at) => format!("{verdicts} ({})", rule.name[at..].trim_matches(['[', ']'])),
-                None => verdicts.clone(),
+            .map(|(rule, verdicts)| match rule.name.strip_prefix(base).unwrap_or_default() {
+                "" => verdicts.clone(),
+                which => format!("{verdicts} ({})", which.trim_matches(['.', '[', ']']).replace('[', ", ")),
             })
             .collect();
-        if !evidence.is_empty() {
-            text += &format!("\nEvidence, in type instances: {}.\n", evidence.join("; "));
-        }
-        let shows = |rule: &RuleId| self.program.rule(*rule).family == family;
+        text += &match evidence.is_empty() {
+            true => "\nEvidence: none is recorded.\n".to_string(),
+            false => format!("\nEvidence, in type instances: {}.\n", evidence.join("; ")),
+        };
+        let families: BTreeSet<RuleId> = rules.iter().map(|rule| rule.family).collect();
+        let shows = |rule: &RuleId| families.contains(&self.program.rule(*rule).family);
         for example in self.program.examples.iter().filter(|e| e.fires.iter().any(shows)) {
             text += &format!("\n```\n{}\n```\n", self.program.sources.item(example.span));
         }
@@ -124,5 +172,23 @@ impl Book<'_> {
             (!shown.is_empty()).then(|| format!("`{}` = {}", param.name, shown.join(", ")))
         };
         rule.tparams.iter().enumerate().filter_map(stands).collect()
+    }
+}
+
+/// The anchors of a page's headings, as readers of Markdown make them: the second heading of a name is its `name-1`.
+#[derive(Default)]
+struct Anchors(BTreeMap<String, usize>);
+
+impl Anchors {
+    fn heading(&mut self, text: &str) -> String {
+        let kept = text
+            .to_lowercase()
+            .chars()
+            .filter(|c| c.is_alphanumeric() || matches!(c, '-' | '_' | ' '))
+            .collect::<String>();
+        let name = kept.replace(' ', "-");
+        let seen = self.0.entry(name.clone()).or_default();
+        *seen += 1;
+        if *seen == 1 { name } else { format!("{name}-{}", *seen - 1) }
     }
 }

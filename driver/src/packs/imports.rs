@@ -77,8 +77,8 @@ fn imports(file: &File, packs: &BTreeSet<String>) -> bool {
 
 /// Where an import may be written, and what stands around it: behind the last one, or behind the pack's name.
 fn place(file: &File) -> Option<(u32, &'static str, &'static str)> {
-    let imports = file.items.iter().filter(|item| matches!(item.kind, ItemKind::Import { .. }));
-    match (imports.last(), &file.pack) {
+    let mut imports = file.items.iter().filter(|item| matches!(item.kind, ItemKind::Import { .. }));
+    match (imports.next_back(), &file.pack) {
         (Some(last), _) => Some((last.span.end, "\n", "")),
         (None, Some(pack)) => Some((pack.span.end, "\n", "")),
         (None, None) => {
