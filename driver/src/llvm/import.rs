@@ -16,17 +16,19 @@
 //! **Invariant**: every instruction but constants has as its origin its own number in the imported function.
 
 mod calls;
+mod memory;
+mod operations;
 mod structures;
 
 use super::body::{Body, InMemory, Instruction, Operand, Shape, read};
 use super::constants;
 use super::effects;
 use super::module::{Definition, File};
-use super::names::{Names, Truth, Written, narrow, spelling, truth};
+use super::names::{Names, Truth};
 use super::types::Type;
+use operations::truth_of;
 use rewright_cfg_skeleton::ir::{
-    Access, BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, RegionId, Terminator,
-    Value,
+    BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, Terminator, Value,
 };
 use rewright_typeprop::{Ty, Universe};
 use rustc_hash::FxHashMap;
@@ -402,210 +404,6 @@ impl<'a> Importer<'a, '_> {
         }
     }
 
-    /// Appends operations, if packs declare what the instruction does.
-    fn modelled(&mut self, block: BlockId, place: Place, instruction: &'a Instruction) -> Read<bool> {
-        match &instruction.shape {
-            Shape::Load(address, _) | Shape::Offset { base: address, .. }
-                if self.structures.leads_into(&address.text) =>
-            {
-                Ok(false)
-            }
-            Shape::Plain(operands) => self.plain(block, place, instruction, operands),
-            Shape::Call { callee: Some(callee), args, in_memory, bundles: false, .. } => {
-                let Some((spelling, written)) = self.names.intrinsic(callee) else {
-                    return self.call(block, place, instruction, callee, args, in_memory);
-                };
-                let operands = match (written, &args[..]) {
-                    (Written::Rotate, [x, y, n]) if x == y => vec![x.clone(), n.clone()],
-                    (Written::Rotate, _) => return Ok(false),
-                    // Whether some value is poison: with ours it is not.
-                    (Written::Intrinsic(", i1 false"), [x, _]) => vec![x.clone()],
-                    _ => args.clone(),
-                };
-                self.operation(block, place, instruction, &spelling, &operands)
-            }
-            Shape::Load(address, access) if access.plain && instruction.ty != Type::Int(1) => {
-                let size = instruction.ty.layout(&self.file.named).map_or(0, |(size, _)| size);
-                self.access(block, place, instruction, address, None, access.align >= size)
-            }
-            Shape::Store(value, address, access) if access.plain && value.ty != Type::Int(1) => {
-                let size = value.ty.layout(&self.file.named).map_or(0, |(size, _)| size);
-                self.access(block, place, instruction, address, Some(value), access.align >= size)
-            }
-            Shape::Offset { .. } => {
-                let Some((root, offset)) = self.fixed_offset(instruction) else { return Ok(false) };
-                let operand = Operand { ty: Type::Ptr, text: root };
-                let base = self.operand(block, &operand)?;
-                let params = [self.types.ty(&Type::Ptr), self.types.ty(&Type::Int(64))];
-                let result = self.types.ty(&instruction.ty);
-                let Some((op, targs)) =
-                    self.names.instance(spelling::OFFSET, &params, &[false, true], &[result], false)
-                else {
-                    return Ok(false);
-                };
-                let offset = self.constant(block, &Type::Int(64), offset);
-                let results = self.results(instruction)?;
-                let kind = InstKind::Op { op, targs, access: None };
-                self.push(
-                    block,
-                    Inst { kind, args: smallvec![base, offset], results, origin: None },
-                    Source::Instruction(place),
-                );
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
-    }
-
-    fn plain(
-        &mut self,
-        block: BlockId,
-        place: Place,
-        instruction: &'a Instruction,
-        operands: &[Operand],
-    ) -> Read<bool> {
-        match (truth_of(instruction), operands) {
-            (None, _) => self.operation(block, place, instruction, narrow(&instruction.opcode), operands),
-            (Some(Truth::Operation(spelling)), _) => self.operation(block, place, instruction, spelling, operands),
-            (Some(Truth::LowestBit), [x]) => self.lowest_bit(block, place, instruction, x),
-            (Some(Truth::Same | Truth::LowestBit | Truth::Opaque), _) => Ok(false),
-        }
-    }
-
-    /// `trunc iN %x to i1`
-    fn lowest_bit(&mut self, block: BlockId, place: Place, instruction: &'a Instruction, x: &Operand) -> Read<bool> {
-        let (from, byte) = (self.types.ty(&x.ty), self.types.ty(&Type::Int(8)));
-        let narrowing = self.names.instance(spelling::NARROW, &[from], &[false], &[byte], false);
-        let Some((and, and_targs)) = self.names.instance(spelling::AND, &[byte, byte], &[false, false], &[byte], false)
-        else {
-            return Ok(false);
-        };
-        if narrowing.is_none() && x.ty != Type::Int(8) {
-            return Ok(false);
-        }
-        let mut value = self.operand(block, x)?;
-        if let Some((op, targs)) = narrowing {
-            let result = self.new_value(&Type::Int(8));
-            let kind = InstKind::Op { op, targs, access: None };
-            self.push(
-                block,
-                Inst { kind, args: smallvec![value], results: smallvec![result], origin: None },
-                Source::Part(place),
-            );
-            value = result;
-        }
-        let one = self.constant(block, &Type::Int(8), 1);
-        let results = self.results(instruction)?;
-        let kind = InstKind::Op { op: and, targs: and_targs, access: None };
-        self.push(block, Inst { kind, args: smallvec![value, one], results, origin: None }, Source::Part(place));
-        Ok(true)
-    }
-
-    fn operation(
-        &mut self,
-        block: BlockId,
-        place: Place,
-        instruction: &'a Instruction,
-        spelling: &str,
-        operands: &[Operand],
-    ) -> Read<bool> {
-        let params: SmallVec<[Ty; 4]> = operands.iter().map(|o| self.types.ty(&o.ty)).collect();
-        let result = self.types.ty(&instruction.ty);
-        let constant = vec![false; params.len()];
-        let Some((op, targs)) = self.names.instance(spelling, &params, &constant, &[result], false) else {
-            return Ok(false);
-        };
-        if instruction.result.is_none() {
-            return Ok(false);
-        }
-        let mut args = SmallVec::new();
-        for operand in operands {
-            args.push(self.operand(block, operand)?);
-        }
-        let results = self.results(instruction)?;
-        let kind = InstKind::Op { op, targs, access: None };
-        self.push(block, Inst { kind, args, results, origin: None }, Source::Instruction(place));
-        Ok(true)
-    }
-
-    fn access(
-        &mut self,
-        block: BlockId,
-        place: Place,
-        instruction: &'a Instruction,
-        address: &Operand,
-        value: Option<&Operand>,
-        aligned: bool,
-    ) -> Read<bool> {
-        let (pointer, long) = (self.types.ty(&Type::Ptr), self.types.ty(&Type::Int(64)));
-        let Some((address_of, address_targs)) =
-            self.names.instance(spelling::ADDRESS, &[pointer], &[false], &[long], false)
-        else {
-            return Ok(false);
-        };
-        let found = match value {
-            None => {
-                let result = self.types.ty(&instruction.ty);
-                self.names.instance(spelling::LOAD, &[long, long], &[false, true], &[result], true)
-            }
-            Some(value) => {
-                let value = self.types.ty(&value.ty);
-                self.names.instance(spelling::STORE, &[long, value, long], &[false, false, true], &[], true)
-            }
-        };
-        let Some((op, targs)) = found else { return Ok(false) };
-        let (root, offset) = self.root(&address.text);
-        let base = self.operand(block, &Operand { ty: Type::Ptr, text: root })?;
-        let location = self.new_value(&Type::Int(64));
-        let kind = InstKind::Op { op: address_of, targs: address_targs, access: None };
-        self.push(
-            block,
-            Inst { kind, args: smallvec![base], results: smallvec![location], origin: None },
-            Source::Part(place),
-        );
-        let mut args: SmallVec<[Value; 3]> = smallvec![location];
-        if let Some(value) = value {
-            args.push(self.operand(block, value)?);
-        }
-        args.push(self.constant(block, &Type::Int(64), offset));
-        let access = Access { region: RegionId(0), trap: None, movable: false, readonly: false, aligned };
-        let results = self.results(instruction)?;
-        let kind = InstKind::Op { op, targs, access: Some(access) };
-        self.push(block, Inst { kind, args, results, origin: None }, Source::Instruction(place));
-        Ok(true)
-    }
-
-    /// From where, and how many bytes on, a pointer is.
-    fn root(&self, text: &str) -> (String, i64) {
-        match self.places.get(text) {
-            Some(place) => {
-                let instruction = &self.body.blocks[place.0].instructions[place.1];
-                self.fixed_offset(instruction).unwrap_or_else(|| (text.to_string(), 0))
-            }
-            None => (text.to_string(), 0),
-        }
-    }
-
-    /// The same for an instruction that adds constants to a pointer. Chains are followed to their start.
-    fn fixed_offset(&self, instruction: &Instruction) -> Option<(String, i64)> {
-        let mut instruction = instruction;
-        let mut sum = 0i64;
-        for _ in 0..=self.places.len() {
-            let Shape::Offset { base, source, indices } = &instruction.shape else { return None };
-            if base.ty != Type::Ptr {
-                return None;
-            }
-            sum = sum.wrapping_add(constants::offset(source, indices, &self.file.named)?);
-            let next = self.places.get(base.text.as_str());
-            let next = next.map(|place| &self.body.blocks[place.0].instructions[place.1]);
-            match next.filter(|i| constants::is_fixed_offset(i, &self.file.named)) {
-                Some(next) => instruction = next,
-                None => return Some((base.text.clone(), sum)),
-            }
-        }
-        None
-    }
-
     fn edge(&mut self, from: BlockId, b: usize, label: &str) -> Read<Edge> {
         let target = self.labels[label];
         let here = &self.body.blocks[b].label;
@@ -650,13 +448,6 @@ impl<'a> Importer<'a, '_> {
             _ => Terminator::Trap { code: 0 },
         })
     }
-}
-
-/// How an instruction on truth values is understood.
-fn truth_of(instruction: &Instruction) -> Option<Truth> {
-    let Shape::Plain(operands) = &instruction.shape else { return None };
-    let types: Vec<Type> = operands.iter().map(|o| o.ty.clone()).collect();
-    truth(&instruction.opcode, &types, &instruction.ty)
 }
 
 /// Labels that the end of a block names.
