@@ -9,6 +9,7 @@
 //! original function and reports a failure.
 
 mod calls;
+mod memory;
 mod opaque;
 mod terminator;
 
@@ -460,54 +461,6 @@ impl Exporter<'_> {
             }
             _ => return Err(bad()),
         })
-    }
-
-    /// An address and an offset that fits the instruction; where it does not, it is added first.
-    fn address(
-        &mut self,
-        block: clif::Block,
-        address: Value,
-        offset: Value,
-    ) -> Result<(clif::Value, clif::immediates::Offset32), ExportError> {
-        let base = self.value(address)?;
-        let value = self.constants[offset.index()].ok_or(ExportError::NotConstant(offset))?;
-        if let Ok(offset) = i32::try_from(value) {
-            return Ok((base, offset.into()));
-        }
-        let ty = self.out.dfg.value_type(base);
-        let mut cursor = FuncCursor::new(&mut self.out).at_bottom(block);
-        let distance = cursor.ins().iconst(ty, value);
-        Ok((cursor.ins().iadd(base, distance), 0.into()))
-    }
-
-    fn access(&mut self, access: Access, inst: &Inst) -> Result<clif::MemFlags, ExportError> {
-        let region = access.region.0.checked_sub(1).map(clif::AliasRegion::from_u32);
-        let trap = access.trap.map(trap_code).transpose()?;
-        let mut flags = MemFlagsData::new().with_alias_region(region).with_trap_code(trap);
-        if access.movable {
-            flags = flags.with_can_move();
-        }
-        if access.readonly {
-            flags = flags.with_readonly();
-        }
-        if access.aligned {
-            flags = flags.with_aligned();
-        }
-        if self.native == Endianness::Big || self.said_little(inst) {
-            flags = flags.with_endianness(Endianness::Little);
-        }
-        self.mem_flags(flags)
-    }
-
-    /// Did the original access state its byte order, although it is the native one?
-    fn said_little(&self, inst: &Inst) -> bool {
-        let origin = inst.origin.map(clif::Inst::from_u32).filter(|i| self.original.dfg.inst_is_valid(*i));
-        let flags = origin.and_then(|origin| self.original.dfg.insts[origin].memflags());
-        flags.is_some_and(|f| self.original.dfg.mem_flags[f].explicit_endianness().is_some())
-    }
-
-    fn mem_flags(&mut self, flags: MemFlagsData) -> Result<clif::MemFlags, ExportError> {
-        self.out.dfg.mem_flags.insert(flags).map_err(|_| ExportError::MemFlags)
     }
 }
 

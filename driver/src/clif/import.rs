@@ -10,12 +10,14 @@
 //!
 //! What it does not do: it normalises nothing (no preheaders, no split edges).
 
+mod opaque;
+
 use crate::clif::names::{Names, Spelling};
-use cranelift_codegen::entity::{EntityRef, SecondaryMap};
+use cranelift_codegen::entity::SecondaryMap;
 use cranelift_codegen::ir as clif;
-use cranelift_codegen::ir::instructions::{InstructionMapper, ValueList};
 use cranelift_codegen::ir::{BlockArg, Endianness, InstructionData, Opcode};
 use cranelift_codegen::packed_option::{PackedOption, ReservedValue};
+use opaque::{WithoutOperands, effects};
 use rewright_cfg_skeleton::ir::{
     Access, BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, RegionId, Terminator,
     Value,
@@ -379,155 +381,5 @@ pub(crate) fn operands(func: &clif::Function, inst: clif::Inst) -> impl Iterator
     func.dfg.inst_args(inst).iter().copied().chain(contexts)
 }
 
-/// What an instruction that is not modelled may do, from Cranelift's own properties of its opcode.
-fn effects(func: &clif::Function, inst: clif::Inst) -> OpaqueEffects {
-    let data = &func.dfg.insts[inst];
-    let opcode = data.opcode();
-    // The pinned register is state that no memory region holds, but that only calls and writes of it change.
-    if opcode == Opcode::GetPinnedReg {
-        return OpaqueEffects::Observes;
-    }
-    if opcode.is_call() || opcode.can_store() || opcode.other_side_effects() {
-        return OpaqueEffects::Writes;
-    }
-    if opcode.can_trap() {
-        return OpaqueEffects::Observes;
-    }
-    if opcode.can_load() {
-        let flags = data.memflags().map(|flags| func.dfg.mem_flags[flags]);
-        let pure = flags.is_some_and(|f| f.notrap() && f.readonly() && f.can_move());
-        return if pure { OpaqueEffects::Pure } else { OpaqueEffects::Observes };
-    }
-    let pinned = match data {
-        // `nop`, and the registers of this frame: nothing to share, and dropping them is nobody's gain.
-        InstructionData::NullAry { .. } | InstructionData::ExceptionHandlerAddress { .. } => true,
-        _ => func.dfg.inst_results(inst).len() != 1,
-    };
-    if pinned { OpaqueEffects::Pinned } else { OpaqueEffects::Pure }
-}
-
-/// Takes the operands out of an instruction, so that what is left can be compared.
-struct WithoutOperands;
-
-impl InstructionMapper for WithoutOperands {
-    fn map_value(&mut self, _: clif::Value) -> clif::Value {
-        clif::Value::new(0)
-    }
-    fn map_value_list(&mut self, _: ValueList) -> ValueList {
-        ValueList::new()
-    }
-    fn map_global_value(&mut self, global: clif::GlobalValue) -> clif::GlobalValue {
-        global
-    }
-    fn map_jump_table(&mut self, table: clif::JumpTable) -> clif::JumpTable {
-        table
-    }
-    fn map_exception_table(&mut self, table: clif::ExceptionTable) -> clif::ExceptionTable {
-        table
-    }
-    fn map_block_call(&mut self, call: clif::BlockCall) -> clif::BlockCall {
-        call
-    }
-    fn map_block(&mut self, block: clif::Block) -> clif::Block {
-        block
-    }
-    fn map_func_ref(&mut self, func: clif::FuncRef) -> clif::FuncRef {
-        func
-    }
-    fn map_sig_ref(&mut self, sig: clif::SigRef) -> clif::SigRef {
-        sig
-    }
-    fn map_stack_slot(&mut self, slot: clif::StackSlot) -> clif::StackSlot {
-        slot
-    }
-    fn map_dynamic_stack_slot(&mut self, slot: clif::DynamicStackSlot) -> clif::DynamicStackSlot {
-        slot
-    }
-    fn map_constant(&mut self, constant: clif::Constant) -> clif::Constant {
-        constant
-    }
-    fn map_immediate(&mut self, immediate: clif::Immediate) -> clif::Immediate {
-        immediate
-    }
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::clif::{read, sample};
-
-    fn imported(body: &str) -> Imported {
-        let mut universe = sample::universe();
-        let names = Names::new(&mut universe);
-        let text = format!("test run\ntarget x86_64\nfunction %f(i64, i32x4) -> i64 {{\n{body}\n    return v0\n}}\n");
-        let file = read::read(&text).unwrap();
-        import(&file.functions[0].func, &names, Endianness::Little).unwrap()
-    }
-
-    fn opaque(imported: &Imported) -> Vec<(PayloadId, OpaqueEffects)> {
-        let kinds = imported.function.insts.iter().map(|i| &i.kind);
-        kinds
-            .filter_map(|kind| match kind {
-                InstKind::Opaque { payload, effects } => Some((*payload, *effects)),
-                _ => None,
-            })
-            .collect()
-    }
-
-    #[test]
-    fn opaque_effects_follow_from_the_opcode() {
-        use OpaqueEffects::{Observes, Pinned, Pure, Writes};
-        for (inst, effects) in [
-            ("v2 = iadd v1, v1", Pure),
-            ("v2 = stack_addr.i64 ss0", Pure),
-            ("v2 = func_addr.i64 fn0", Pure),
-            ("v2 = symbol_value.i64 gv0", Pure),
-            ("v2 = load.i32x4 v0", Observes),
-            ("v2 = load.i32x4 notrap v0", Observes),
-            ("v2 = load.i32x4 notrap readonly can_move v0", Pure),
-            ("v2 = load.i32 big v0", Observes),
-            ("store v1, v0", Writes),
-            ("store big v0, v0", Writes),
-            ("call fn0()", Writes),
-            ("fence", Writes),
-            ("v2 = atomic_load.i32 v0", Writes),
-            ("v2 = uadd_overflow_trap v0, v0, user1", Observes),
-            ("v2, v3 = uadd_overflow v0, v0", Pinned),
-            ("v2 = get_frame_pointer.i64", Pinned),
-            ("nop", Pinned),
-            ("v2 = get_pinned_reg.i64", Observes),
-            ("set_pinned_reg v0", Writes),
-        ] {
-            let preamble = "    ss0 = explicit_slot 8\n    gv0 = symbol colocated %g\n    fn0 = %h()\n";
-            let body = format!("{preamble}block0(v0: i64, v1: i32x4):\n    {inst}");
-            let found: Vec<_> = opaque(&imported(&body)).into_iter().map(|(_, e)| e).collect();
-            assert_eq!(found, [effects], "{inst}");
-        }
-    }
-
-    #[test]
-    fn equal_pure_instructions_share_a_payload() {
-        let body = "block0(v0: i64, v1: i32x4):\n    v2 = iadd v1, v1\n    v3 = iadd v2, v1\n    v4 = isub v1, v1\n    v5 = extractlane v1, 0\n    v6 = extractlane v1, 1\n    v7 = extractlane v2, 0";
-        let payloads: Vec<u32> = opaque(&imported(body)).into_iter().map(|(p, _)| p.0).collect();
-        assert_eq!(payloads, [0, 0, 1, 2, 3, 2]);
-    }
-
-    #[test]
-    fn accesses_keep_their_flags() {
-        let body = "    region0 = 7 \"r\"\nblock0(v0: i64, v1: i32x4):\n    v2 = load.i32 notrap aligned readonly can_move region0 v0+8\n    store user3 v2, v0";
-        let imported = imported(body);
-        let accesses: Vec<Access> = imported
-            .function
-            .insts
-            .iter()
-            .filter_map(|i| match i.kind {
-                InstKind::Op { access, .. } => access,
-                _ => None,
-            })
-            .collect();
-        let load = Access { region: RegionId(1), trap: None, movable: true, readonly: true, aligned: true };
-        let store = Access { region: RegionId(0), trap: Some(3), movable: false, readonly: false, aligned: false };
-        assert_eq!(accesses, [load, store]);
-        assert_eq!(imported.function.regions, ["any", "region0"]);
-    }
-}
+mod tests;

@@ -3,8 +3,9 @@
 //! Both blocks see the example's parameters, neither sees the other's variables. What takes a state stands in the
 //! state of its place, so states are not written. A variable that is set inside an `if` is known there only.
 
-use super::elab::{Elab, NodeId, VariableKind};
+use super::elab::Elab;
 use super::examples::EXAMPLE;
+use super::nodes::{NodeId, VariableKind};
 use super::report::Report;
 use crate::program::{Block, Claim, Statement};
 use crate::syntax::ast::{BlockStatement, ExampleItem, Span};

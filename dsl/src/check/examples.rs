@@ -2,7 +2,8 @@
 //! stands in one and the same state.
 
 use super::Checker;
-use super::elab::{Around, Elab, NodeId, NodeKind, Place, VariableKind};
+use super::elab::Elab;
+use super::nodes::{Around, NodeId, NodeKind, Place, VariableKind};
 use super::report::Report;
 use crate::program::{Claim, Example, RuleId, Verdict};
 use crate::syntax::ast::{self, ExampleBody, ExampleItem, Item, ItemKind, Param, Path, Side, Span};

@@ -1,8 +1,9 @@
 //! The end of an elaboration: calls that wait are resolved, reading calls get their state, open types are closed
 //! or become inferred type parameters, literals are checked against the instances; then nodes become terms.
 
-use super::elab::{Elab, NodeId, NodeKind, Place, VariableKind};
+use super::elab::Elab;
 use super::messages::short;
+use super::nodes::{NodeId, NodeKind, Place, VariableKind};
 use super::report::{Report, listed};
 use super::solve::IType;
 use crate::syntax::ast::Span;
@@ -97,7 +98,7 @@ impl Elab<'_> {
             Some(index) => index,
             None => self.declare(&name, span, VariableKind::State),
         };
-        self.nodes.push(super::elab::Node { kind: NodeKind::Var(index), ty: IType::State, span });
+        self.nodes.push(super::nodes::Node { kind: NodeKind::Var(index), ty: IType::State, span });
         NodeId(self.nodes.len() as u32 - 1)
     }
 
@@ -136,7 +137,7 @@ impl Elab<'_> {
             .collect();
         if let [only] = states[..] {
             let span = self.variables[only as usize].span;
-            self.nodes.push(super::elab::Node { kind: NodeKind::Var(only), ty: IType::State, span });
+            self.nodes.push(super::nodes::Node { kind: NodeKind::Var(only), ty: IType::State, span });
             return Some(NodeId(self.nodes.len() as u32 - 1));
         }
         let why = if states.is_empty() { "the left side has no state" } else { "the left side has several states" };
@@ -368,7 +369,7 @@ impl Elab<'_> {
     }
 }
 
-use super::elab::Node;
+use super::nodes::Node;
 
 fn any() -> IType {
     IType::App(TypeDeclId(0), Vec::new())

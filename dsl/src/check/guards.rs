@@ -4,7 +4,8 @@
 //! of literals, and of what an operation gives whatever its operand is (the width of a type). One exception: a
 //! comparison may look up a domain function that has no meaning to compute with (`n == cols(A)`).
 
-use super::elab::{Around, Elab, NodeId, NodeKind, VariableKind};
+use super::elab::Elab;
+use super::nodes::{Around, NodeId, NodeKind, VariableKind};
 use super::report::Report;
 use super::solve::IType;
 use crate::program::{FactId, Guard};

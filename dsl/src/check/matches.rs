@@ -10,7 +10,8 @@
 //! **Invariant**: patterns of one rule are connected by variables. Two that share none would join every pair of
 //! expressions of a function, and of all functions of a batch.
 
-use super::elab::{Around, Elab, NodeId, Place};
+use super::elab::Elab;
+use super::nodes::{Around, NodeId, Place};
 use super::report::Report;
 use super::rules::{LEFT, Shape};
 use crate::syntax::ast::{Expr, ExprKind, Name, Rewrite, RuleStatement, Span};

@@ -1,6 +1,7 @@
 //! Why a call does not fit, in words.
 
-use super::elab::{Call, Elab, NodeId, NodeKind};
+use super::elab::Elab;
+use super::nodes::{Call, NodeId, NodeKind};
 use super::overload::Misfit;
 use super::report::{Report, count, listed};
 use super::solve::{Clash, LiteralKind, Solver, rigid};

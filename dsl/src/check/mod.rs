@@ -35,6 +35,7 @@ mod lints;
 mod lists;
 mod matches;
 mod messages;
+mod nodes;
 mod ops;
 mod overload;
 mod overrides;

@@ -1,7 +1,8 @@
 //! Stage 2: what the clauses and attributes of functions say.
 
 use super::Checker;
-use super::elab::{Around, Elab, NodeId, Place, VariableKind};
+use super::elab::Elab;
+use super::nodes::{Around, NodeId, Place, VariableKind};
 use super::report::{Report, nearest};
 use super::scope::Scope;
 use super::solve::{IType, rigid};

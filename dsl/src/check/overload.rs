@@ -3,8 +3,9 @@
 //! Those whose parameters the arguments fit; among them the most specific one: its parameter types are below the
 //! others'. While an argument is still open and several fit, the call waits.
 
-use super::elab::{Call, Elab, NodeId, NodeKind};
+use super::elab::Elab;
 use super::messages::signature;
+use super::nodes::{Call, NodeId, NodeKind};
 use super::report::Report;
 use super::solve::{Clash, IType, Solver, rigid, substitute};
 use crate::syntax::ast::{Span, Spanned};

@@ -1,9 +1,10 @@
 //! Stage 3: rules and inferences.
 
 use super::approximate::given_up;
-use super::elab::{Around, Elab, NodeId, NodeKind, Place};
+use super::elab::Elab;
 use super::families::Choice;
 use super::guards::Condition;
+use super::nodes::{Around, NodeId, NodeKind, Place};
 use super::report::Report;
 use super::variables::{state_names, states_in};
 use super::{Checker, Written};

@@ -11,7 +11,7 @@
 //! Nothing here says that samples cover a type: they are evidence, as good as the pack's author makes them.
 
 use super::Checker;
-use super::elab::{Around, Place, VariableKind};
+use super::nodes::{Around, Place, VariableKind};
 use super::report::Report;
 use super::solve::rigid;
 use crate::program::{Rule, VarKind};

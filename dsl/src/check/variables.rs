@@ -1,7 +1,8 @@
 //! Variables of rules and examples: how they are declared, where they occur, what binds them.
 
-use super::elab::{Elab, NodeId, NodeKind, VariableKind};
+use super::elab::Elab;
 use super::guards::Condition;
+use super::nodes::{NodeId, NodeKind, VariableKind};
 use super::report::Report;
 use crate::program::{Var, VarKind};
 use crate::syntax::ast::{Expr, ExprKind, Param, Side, Span, TypeKind};
@@ -38,7 +39,7 @@ impl Elab<'_> {
     }
 
     pub(crate) fn program_variables(&self) -> Option<Vec<Var>> {
-        let var = |v: &super::elab::Variable| {
+        let var = |v: &super::nodes::Variable| {
             Some(Var {
                 name: v.name.clone(),
                 kind: match &v.kind {
