@@ -31,6 +31,13 @@ pub struct Scene {
     names: BTreeMap<ClassId, String>,
 }
 
+/// A class that a rule is to match, with what some of its variables are then.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Place {
+    pub(crate) root: ClassId,
+    pub(crate) vars: Vec<(u32, ClassId)>,
+}
+
 /// How near a rule comes to match in a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Nearest {
@@ -124,11 +131,22 @@ impl Scene {
 
     /// How near a rule comes.
     pub fn nearest(&self, program: &Program, universe: &Universe, id: RuleId) -> Nearest {
-        if self.view.applications.iter().any(|a| a.rule == id.0) {
+        self.nearest_at(program, universe, id, None)
+    }
+
+    /// The same at a place, if one is given; that a rule did something elsewhere is of no interest then.
+    pub(crate) fn nearest_at(
+        &self,
+        program: &Program,
+        universe: &Universe,
+        id: RuleId,
+        place: Option<&Place>,
+    ) -> Nearest {
+        if place.is_none() && self.view.applications.iter().any(|a| a.rule == id.0) {
             return Nearest::Fired;
         }
         let rule = program.rule(id);
-        match search::near(program, universe, rule, self) {
+        match search::near(program, universe, rule, self, place) {
             None => Nearest::NoRoot,
             Some(search::Near { at, miss: Some(miss), matched }) => Nearest::Misses { at, miss, matched },
             Some(search::Near { at, miss: None, .. }) => match (self.ruleset_left_out(program, id), &self.schedule) {

@@ -9,9 +9,9 @@
 
 use super::{Failure, Trial, canonical, text};
 use crate::bisect::{Decisive, Limited, decisive};
-use crate::near::{Nearest, Scene, orders};
+use crate::near::{Nearest, Place, Scene, orders};
 use crate::pipeline::{Optimiser, Options};
-use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId};
+use rewright_cfg_skeleton::egraph::{ClassId, EGraphInput, Head, InputId};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::skeleton::{Skeleton, StatementKind};
 use rewright_dsl::program::{Claim, Conclusion, Example, RuleId};
@@ -23,6 +23,12 @@ use std::collections::BTreeMap;
 
 /// Rules that are named as those that come nearest.
 const MOST_RULES: usize = 2;
+
+/// A term that would have to be made, and the class that a rule would have to match for it.
+struct Wanted {
+    made: InputId,
+    root: Option<ClassId>,
+}
 
 /// What an example is run with.
 pub(super) struct Stage<'a> {
@@ -117,11 +123,12 @@ impl Stage<'_> {
             }
             None => lines.push("what is expected is in the e-graph, and is not known to be equal".into()),
         }
-        let wanted: Vec<InputId> = match ids().any(|id| is_missing(&id)) {
-            true => ids().filter(is_missing).collect(),
-            false => there.operands.to_vec(),
-        };
-        lines.extend(self.makers(&scene, &skeleton.input, &wanted));
+        let mut wanted: Vec<Wanted> = ids().filter(is_missing).map(|made| Wanted { made, root: None }).collect();
+        // At the root, it is known where a rule would have to match.
+        wanted.retain(|wanted| !there.operands.contains(&wanted.made));
+        let roots = there.operands.iter().zip(&here.operands);
+        wanted.extend(roots.map(|(made, root)| Wanted { made: *made, root: Some(scene.view.class_of(*root)) }));
+        lines.extend(self.makers(&scene, &skeleton.input, &places, &wanted));
         lines
     }
 
@@ -130,7 +137,11 @@ impl Stage<'_> {
         let mut failure =
             Failure::new("the two sides are in different classes").or_rather(self.other_verdict("differs"));
         if let Some(scene) = self.scene(input) {
-            let makers = self.makers(&scene, input, &roots);
+            let class = |id: InputId| scene.view.class_of(id);
+            let places: Vec<_> = (0..input.nodes.len() as u32).map(|id| Some(class(InputId(id)))).collect();
+            let [a, b] = roots;
+            let wanted = [(a, b), (b, a)].map(|(made, root)| Wanted { made, root: Some(class(root)) });
+            let makers = self.makers(&scene, input, &places, &wanted);
             let took_part: Vec<&str> =
                 fired.iter().map(|rule| self.optimiser.program().rule(*rule).name.as_str()).collect();
             failure.why.extend(makers);
@@ -183,29 +194,34 @@ impl Stage<'_> {
     /// tells.
     ///
     /// [`nearest`]: Stage::nearest
-    fn makers(&self, scene: &Scene, input: &EGraphInput, wanted: &[InputId]) -> Vec<String> {
+    fn makers(&self, scene: &Scene, input: &EGraphInput, places: &[Option<ClassId>], wanted: &[Wanted]) -> Vec<String> {
         let program = self.optimiser.program();
         let asked: Vec<RuleId> = self.example.fires.iter().map(|id| program.rule(*id).family).collect();
         let mut found = vec![];
         for (index, rule) in program.rules.iter().enumerate().filter(|(_, rule)| !rule.law) {
             let Conclusion::Equal(right) = &rule.right else { continue };
-            // A rule that gives one of its operands would make anything.
-            if matches!(right, Term::Var(_)) || asked.contains(&rule.family) {
+            if asked.contains(&rule.family) {
                 continue;
             }
-            let Some(whole) = wanted.iter().rev().position(|id| self.fits(right, input, *id, &mut BTreeMap::new()))
-            else {
-                continue;
-            };
-            let nearest = scene.nearest(program, self.universe, RuleId(index as u32));
-            let matched = match &nearest {
-                Nearest::NotRun { .. } => u32::MAX,
-                // What misses more than it has is not near.
-                Nearest::Misses { matched, .. } if 2 * *matched as usize >= length(&rule.left) => *matched,
-                // They did what they can.
-                _ => continue,
-            };
-            found.push((Reverse(matched), whole, rule, nearest));
+            for (whole, wanted) in wanted.iter().rev().enumerate() {
+                let mut vars = BTreeMap::new();
+                // A rule that gives one of its operands would make anything anywhere.
+                let says_nothing = matches!(right, Term::Var(_)) && wanted.root.is_none();
+                if says_nothing || !self.fits(right, input, wanted.made, &mut vars) {
+                    continue;
+                }
+                let known = vars.into_iter().filter_map(|(var, id)| Some((var, places[id.index()]?)));
+                let place = wanted.root.map(|root| Place { root, vars: known.collect() });
+                let nearest = scene.nearest_at(program, self.universe, RuleId(index as u32), place.as_ref());
+                let matched = match &nearest {
+                    Nearest::NotRun { .. } => u32::MAX,
+                    // What misses more than it has is not near.
+                    Nearest::Misses { matched, .. } if 2 * *matched as usize >= length(&rule.left) => *matched,
+                    // They did what they can.
+                    _ => continue,
+                };
+                found.push((Reverse(matched), whole, rule, nearest));
+            }
         }
         found.sort_by_key(|(matched, whole, rule, _)| (*matched, *whole, rule.family));
         found.dedup_by_key(|(_, _, rule, _)| rule.family);

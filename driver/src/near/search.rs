@@ -6,7 +6,7 @@
 //!
 //! Not here: facts, which a view does not hold. A condition on one is reported as what is left to doubt.
 
-use super::Scene;
+use super::{Place, Scene};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head};
 use rewright_dsl::program::{Guard, Program, Rule, VarKind};
 use rewright_typeprop::eval::{constant, evaluate_term};
@@ -27,17 +27,29 @@ pub(super) struct Near {
     pub(super) miss: Option<String>,
 }
 
-/// The nearest match of a rule. `None` where the function has no operation like the root of its left side.
-pub(super) fn near(program: &Program, universe: &Universe, rule: &Rule, scene: &Scene) -> Option<Near> {
+/// The nearest match of a rule, anywhere or at a place. `None` where there is no operation like the root of its left
+/// side.
+pub(super) fn near(
+    program: &Program,
+    universe: &Universe,
+    rule: &Rule,
+    scene: &Scene,
+    place: Option<&Place>,
+) -> Option<Near> {
     let view = &scene.view;
     let mut search = Search { program, universe, rule, scene, view, steps: 0, root: ClassId(0), best: None };
     let (first, others) = rule.left.split_first()?;
-    for root in 0..view.classes.len() as u32 {
+    let mut vars = vec![None; rule.vars.len()];
+    for (var, class) in place.into_iter().flat_map(|place| &place.vars) {
+        vars[*var as usize] = Some(*class);
+    }
+    let roots = place.map_or(0..view.classes.len() as u32, |place| place.root.0..place.root.0 + 1);
+    for root in roots {
         search.root = ClassId(root);
         let mut tasks: Vec<Task<'_>> =
             others.iter().rev().map(|term| Task { term, place: None, operand: None }).collect();
         tasks.push(Task { term: first, place: Some(search.root), operand: None });
-        let found = Found { vars: vec![None; rule.vars.len()], types: vec![None; rule.tparams.len()], matched: 0 };
+        let found = Found { vars: vars.clone(), types: vec![None; rule.tparams.len()], matched: 0 };
         if search.matches(tasks, found) {
             break;
         }
