@@ -12,6 +12,7 @@ cargo clippy --workspace --all-targets --quiet -- -D warnings
 cargo nextest run --workspace
 cargo test --workspace --doc --quiet
 RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" cargo doc --workspace --no-deps --document-private-items --quiet
+cargo run --quiet --bin rewright -- fmt --check stdlib_rules examples tests/packs
 cargo run --quiet --bin rewright -- check stdlib_rules
 # Every 60th rule; without `--slice` it is all of them: minutes, and seconds once the verdicts are in the cache.
 cargo run --quiet --bin rewright -- verify stdlib_rules --slice 1/60 --no-cache

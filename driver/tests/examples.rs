@@ -164,3 +164,18 @@ fn coverage_counts_examples_by_rule() {
     assert_eq!(rewright(dir.path(), "test told.rw").code, Some(1));
     assert_eq!(rewright(dir.path(), "test none.rw").code, Some(2));
 }
+
+#[test]
+fn a_rule_that_would_give_what_is_expected_is_named_at_the_root() {
+    let pack =
+        "pack both\nimport std.core\n\nruleset r {\n  rule both{T <: Int}(x: T, y: T): bor(x, band(x, y)) => x\n}\n";
+    for claim in ["becomes x", "equals x"] {
+        let dir = tempfile::tempdir().unwrap();
+        let example = format!("example \"e\" (x: i32, y: i32, z: i32): bor(x, band(z, y)) {claim}\n");
+        fs::write(dir.path().join("both.rw"), format!("{pack}{example}")).unwrap();
+        let ran = rewright(dir.path(), "test both.rw");
+        let would =
+            "both.r.both (both.rw:5) would: at bor(x, band(z, y)): operand 1 of `band` would have to be `x` again";
+        assert!(ran.stderr.contains(would), "{}", ran.stderr);
+    }
+}

@@ -2,8 +2,9 @@
 
 use super::Printer;
 use super::layout::Op;
-use crate::syntax::ast::{Arg, Effect, Expr, ExprKind, Param, Side, TParam, Type, TypeKind};
+use crate::syntax::ast::{Arg, Effect, Expr, ExprKind, Name, Param, Side, TParam, Type, TypeKind};
 use crate::syntax::lexer::escape;
+use crate::syntax::precedence;
 use crate::syntax::token::Kind;
 
 impl Printer<'_> {
@@ -133,11 +134,14 @@ impl Printer<'_> {
         }
     }
 
-    /// A left-leaning chain of operators breaks before all of them, or none.
+    /// A left-leaning chain of operators that bind alike breaks before all of them, or none.
     fn chain(&mut self, expr: &Expr) {
         let mut first = expr;
-        let mut rest = Vec::new();
+        let mut rest: Vec<(&Name, &Expr)> = Vec::new();
         while let ExprKind::Binary { op, left, right } = &first.kind {
+            if rest.last().is_some_and(|(outer, _)| precedence(&outer.node) != precedence(&op.node)) {
+                break;
+            }
             rest.push((op, right));
             first = left;
         }

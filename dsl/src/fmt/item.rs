@@ -138,7 +138,11 @@ impl Printer<'_> {
                     self.name(at);
                     self.space();
                 }
-                self.block(steps, Self::step);
+                // A loop beside other steps is worth a line of its own.
+                match steps.len() > 1 && steps.iter().any(|step| matches!(step, Step::Repeat { .. })) {
+                    true => self.block(steps, Self::step),
+                    false => self.small_block(2, steps, Self::step),
+                }
             }
             ItemKind::Example(example) => self.example(example),
             ItemKind::Error => self.token("// broken item"),
@@ -371,13 +375,13 @@ impl Printer<'_> {
         };
         match &example.body {
             ExampleBody::Verdict { subject, verdict } => self.group(|p| {
-                head(p);
-                p.token(":");
                 p.group(|p| {
-                    p.indented(|p| {
-                        p.ops.push(Op::Line(1));
-                        p.group(|p| p.claim(subject, verdict));
-                    });
+                    head(p);
+                    p.token(":");
+                });
+                p.indented(|p| {
+                    p.ops.push(Op::Line(1));
+                    p.group(|p| p.claim(subject, verdict));
                 });
             }),
             ExampleBody::Blocks { before, after } => {
@@ -425,11 +429,9 @@ impl Printer<'_> {
     }
 
     fn statements(&mut self, statements: &[BlockStatement]) {
-        match statements {
-            [] | [BlockStatement::Let(..) | BlockStatement::Do(_) | BlockStatement::Return(_)] => {
-                self.small_block(1, statements, Self::statement);
-            }
-            _ => self.block(statements, Self::statement),
+        match is_small(statements) {
+            true => self.small_block(1, statements, Self::statement),
+            false => self.block(statements, Self::statement),
         }
     }
 
@@ -453,15 +455,25 @@ impl Printer<'_> {
                 self.word("if");
                 self.list(("(", ")"), false, std::slice::from_ref(cond), Self::expr);
                 self.space();
-                self.block(then, Self::statement);
+                // Either both fit on a line, or neither is to.
+                let arm = match is_small(then) && is_small(els) {
+                    true => Self::statements,
+                    false => |p: &mut Self, arm: &[BlockStatement]| p.block(arm, Self::statement),
+                };
+                arm(self, then);
                 if !els.is_empty() {
                     self.space();
                     self.word("else");
-                    self.block(els, Self::statement);
+                    arm(self, els);
                 } else if let Some(source) = &mut self.source {
                     source.skip(&["else", "{", "}"], &mut self.ops);
                 }
             }
         }
     }
+}
+
+/// Is a block of an example one statement at most, and no branch?
+fn is_small(statements: &[BlockStatement]) -> bool {
+    matches!(statements, [] | [BlockStatement::Let(..) | BlockStatement::Do(_) | BlockStatement::Return(_)])
 }

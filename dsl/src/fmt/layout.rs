@@ -5,7 +5,7 @@
 //! otherwise all its own breaks are taken. A comment is never followed by text on its line, whatever the breaks say.
 
 /// Columns to stay within.
-pub(super) const WIDTH: usize = 110;
+pub(super) const WIDTH: usize = 120;
 /// Columns per level.
 const INDENT: usize = 2;
 
@@ -122,8 +122,13 @@ struct Output {
 }
 
 impl Output {
+    /// Where the next text will stand: after a comment, on a new line.
     fn column(&self) -> usize {
-        if self.line.is_empty() { self.indent * INDENT } else { self.line.chars().count() + self.spaces }
+        if self.line.is_empty() || self.must_break() {
+            self.indent * INDENT
+        } else {
+            self.line.chars().count() + self.spaces
+        }
     }
 
     fn must_break(&self) -> bool {

@@ -1,4 +1,4 @@
-//! The formatter: one way to write a pack. Two columns per level, lines of at most 110 columns, comments where they
+//! The formatter: one way to write a pack. Two columns per level, lines of at most 120 columns, comments where they
 //! were, at most one empty line in a row.
 //!
 //! **Invariants**: formatting keeps the tree (spans aside) and every comment; formatting twice is formatting once.

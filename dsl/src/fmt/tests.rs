@@ -128,8 +128,8 @@ fn an_else_without_statements_goes_and_its_comments_stay_with_the_if() {
     let text = "example \"e\" (x: i32) {\n  before {\n    if (x) { do f(x) } else {\n      if (x) { do f(x) } else { // y\n\n      }\n      \
                 if (x) { do g(x) } else {\n        // z\n      }\n    }\n  }\n  after { return x }\n}\n";
     let once = format(text).expect("it parses");
-    assert!(once.contains("        do f(x)\n      } // y\n      if (x) {"), "{once}");
-    assert!(once.contains("        do g(x)\n      }\n      // z\n    }\n"), "{once}");
+    assert!(once.contains("    } else {\n      if (x) { do f(x) } // y\n"), "{once}");
+    assert!(once.contains("      if (x) { do g(x) }\n      // z\n    }\n"), "{once}");
     assert_eq!(format(&once).expect("it parses"), once);
 }
 

@@ -30,7 +30,7 @@ pub fn parse(file: u32, text: &str) -> (File, Vec<Diagnostic>) {
     (parsed.file, parsed.diagnostics)
 }
 
-/// How tightly an infix symbol that functions are declared as (`as "+"`) binds; the larger, the tighter.
+/// How tightly an infix operator binds (`and`, or what functions are declared as); the larger, the tighter.
 pub fn precedence(symbol: &str) -> Option<u16> {
     grammar::precedence(symbol)
 }

@@ -31,9 +31,11 @@ const PRODUCTS: &[&str] = &["*", "/", ".*", "./"];
 const SECTIONS: &[&str] =
     &["+", "-", "*", "/", ".+", ".-", ".*", "./", "^", "&", "|", "<<", ">>", "==", "!=", "<=", ">=", "<", ">", "'"];
 
-/// How tightly an infix symbol that functions are declared as binds; the larger, the tighter. `^` binds to the right.
+/// How tightly an infix operator binds; the larger, the tighter. `^` binds to the right.
 pub(in super::super) fn precedence(symbol: &str) -> Option<u16> {
     Some(match symbol {
+        "or" => OR,
+        "and" => AND,
         "^" => POWER,
         "&" => BIT_AND,
         "|" => BIT_OR,
