@@ -192,7 +192,7 @@ impl Engine {
     /// When egglog rejects the program, which is a bug in `dsl::egglog`.
     pub fn prepare(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
         let mut engine = Engine::on_demand(program, source)?;
-        engine.plain.prepare(program, &engine.shared, &engine.possible, &vec![true; program.rules.len()])?;
+        engine.plain.prepare(program, &engine.shared, &engine.possible)?;
         Ok(engine)
     }
 
@@ -280,7 +280,7 @@ impl Engine {
         let base = if options.log { &mut self.logging } else { &mut self.plain };
         let rows = Rows::new(&self.program, self.shared.source(), units)?;
         let possible = self.possible.rules(rows.tables.iter().copied());
-        let mut egraph = base.take(&self.program, &self.shared, &self.possible, &possible)?;
+        let mut egraph = base.take(&self.program, &self.shared)?;
         let taken = Instant::now();
         let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows)?;
         let inserted = Instant::now();
@@ -290,7 +290,7 @@ impl Engine {
             can_match: &possible,
             possible: &self.possible,
             members: &self.members,
-            combinations: &mut base.combinations,
+            prepared: &mut base.prepared,
         };
         let (steps, stopped) = run::run(&mut batch, plan, rules, &options.budget, report)?;
         let ran = Instant::now();
@@ -301,9 +301,10 @@ impl Engine {
         let read = Instant::now();
         let made = inputs.iter().sum::<usize>() as u64 + self.shared.meter(|meter| meter.made());
         base.give_back(egraph, made, &self.program)?;
-        report.times.base += taken - start + read.elapsed();
+        let prepared = std::mem::take(&mut base.prepared.time);
+        report.times.base += taken - start + prepared + read.elapsed();
         report.times.insert += inserted - taken;
-        report.times.run += ran - inserted;
+        report.times.run += (ran - inserted).saturating_sub(prepared);
         report.times.read_back += read - ran;
         report.steps += steps.len();
         Ok(Run { views, steps, stopped })

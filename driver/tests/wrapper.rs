@@ -531,3 +531,34 @@ fn what_rules_see_is_kept_on_demand() {
     let ran = run(rewright(&own), dir.path(), &["corpus", "kept"], "");
     assert!(ran.stdout.contains("2 functions, 2 understood"), "{ran:?}");
 }
+
+#[test]
+fn a_pack_for_functions_that_are_not_there() {
+    const ABSENT: &str = "pack absent\nimport std.core\n@llvm(\"@matrix_turn\")\nfn turn(a: ptr) -> ptr  pure  cost 500\n\
+                          @llvm(\"@matrix_trace\")\nfn trace(a: ptr) -> i64  effects reads(memory)  cost 900\n\
+                          ruleset r {\n  rule twice(a: ptr): turn(turn(a)) => a\n  rule turned(a: ptr): \
+                          trace(turn(a)) => trace(a)\n}\nschedule default { saturate r }\n";
+    let own = tempfile::tempdir().unwrap();
+    let build = "for f in sum main warns; do $CC -O2 -w -c $f.c || exit; done";
+    let (plain, ours) = (sources(), sources());
+    let mut command = Command::new("sh");
+    command.env("CC", "clang-19");
+    run(command, plain.path(), &["-c", build], "");
+    fs::write(ours.path().join("absent.rw"), ABSENT).unwrap();
+    let ran = run(rewright(&own), ours.path(), &["check", "absent.rw"], "");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let mut command = rewright(&own);
+    command.args(["wrap", "--rules", "absent.rw", "--strict", "--stats", "--", "sh", "-c", build]);
+    let ran = run(command, ours.path(), &[], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
+    fs::remove_file(ours.path().join("absent.rw")).unwrap();
+    assert_eq!(files(ours.path()), files(plain.path()));
+    let said: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(
+        said[0],
+        "3 files compiled with rules (0 from the cache), 0 commands handed over, 0 fell back, 0 rejected by the compiler"
+    );
+    assert_eq!(said[1], "3 functions (0 met before): 0 optimised, 3 unchanged, 0 not understood, 0 failed");
+    // And nothing but where the time went.
+    assert!(said[2].ends_with(" s, of which") && said[3..].iter().all(|line| line.contains(" %  ")), "{ran:?}");
+}

@@ -88,7 +88,7 @@ pub struct Function {
 }
 
 /// A basic block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Block {
     /// Parameters.
     pub params: Vec<Value>,
@@ -104,7 +104,7 @@ pub struct Block {
 
 /// What is known of how often a block is executed. It changes what is cheap, never what is right; the text form does
 /// not show it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Counts {
     /// Of a loop's header: the loop's iterations each time that it is entered ([`counted`]).
     pub trips: Option<u64>,
@@ -122,7 +122,7 @@ pub struct EdgeId {
 }
 
 /// Where an edge goes and what it carries.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub struct Edge {
     /// The block it enters.
     pub target: BlockId,
@@ -141,7 +141,7 @@ pub enum EdgeArg {
 }
 
 /// How a block ends.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Hash, Debug)]
 pub enum Terminator {
     /// Goes on in one block.
     Jump(Edge),
@@ -237,7 +237,7 @@ impl Terminator {
 }
 
 /// An instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Hash, Debug)]
 pub struct Inst {
     /// What it does.
     pub kind: InstKind,

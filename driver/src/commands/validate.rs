@@ -38,7 +38,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     // As builds choose.
     let options = Options { method: Method::Greedy, ..Options::default() };
-    let rules = Ready { optimiser: LlvmOptimiser::new(program), options };
+    let rules = Ready::new(LlvmOptimiser::new(program), options);
     let config = Config { runs: args.runs, seed: args.seed };
     let files = sources::llvm_files(&args.paths)?;
     if args.with.is_some() && files.len() != 1 {

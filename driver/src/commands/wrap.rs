@@ -113,11 +113,11 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
         return Ok(());
     }
     let Facts { files, cached, handed_over, fell_back, rejected, .. } = facts;
-    let Facts { functions, optimised, unchanged, passed_through, failed, .. } = facts;
+    let Facts { functions, known, optimised, unchanged, passed_through, failed, .. } = facts;
     let mut text = format!(
         "{files} files compiled with rules ({cached} from the cache), {handed_over} commands handed over, \
          {fell_back} fell back, {rejected} rejected by the compiler\n\
-         {functions} functions: {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
+         {functions} functions ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
          {failed} failed\n"
     );
     let total: f64 = facts.seconds.iter().filter(|(phase, _)| !phase.contains(": ")).map(|(_, s)| s).sum();

@@ -12,7 +12,7 @@
 //! * [`import`]: a body to our function, without poison;
 //! * [`faithful`]: which flags may come back, and what has to be frozen;
 //! * [`export`]: our function to a body;
-//! * [`optimise`]: a file through the pipeline;
+//! * [`optimise`]: a file through the pipeline; [`known`]: functions that need not go through it again;
 //! * [`validate`]: two files on the same inputs.
 //!
 //! **Invariant**: a function that is not changed, or not understood, goes out byte for byte as it came in. Opcodes are
@@ -30,6 +30,7 @@ pub mod export;
 pub mod faithful;
 pub mod grammar;
 pub mod import;
+pub mod known;
 pub mod lex;
 pub mod module;
 pub mod names;

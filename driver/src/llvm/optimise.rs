@@ -2,8 +2,10 @@
 
 use super::export::{Exported, export};
 use super::import::{Imported, Types, import};
+use super::known::{self, Became, Known};
 use super::module::{File, write};
 use super::names::Names;
+use crate::cache::Key;
 use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::ir::counted::note_trips;
@@ -31,10 +33,14 @@ pub struct FileOutcome {
     pub functions: Vec<FunctionOutcome>,
     /// Time by phase of the pipeline.
     pub phases: Phases,
-    /// Time for import and for export.
+    /// Time for import, for what [`LlvmOptimiser::optimise`] compares with, and for export.
     pub import: Duration,
     /// See `import`.
+    pub compare: Duration,
+    /// See `import`.
     pub export: Duration,
+    /// Functions that were met before.
+    pub known: usize,
     /// C functions of which packs say that they do less than LLVM knows, with the number of such calls.
     pub narrowed: BTreeMap<String, u64>,
     /// Matches and time per rule.
@@ -78,6 +84,17 @@ impl LlvmOptimiser {
     /// Optimises the functions of a file for which `wanted` holds. A function changes only if it becomes cheaper than
     /// without any rule: what moving and sharing alone can do, LLVM does by itself.
     pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
+        self.optimise_unknown(file, options, wanted, &Known::default())
+    }
+
+    /// The same for one of many files: functions that were met before do not go through the pipeline again.
+    pub fn optimise_unknown(
+        &self,
+        file: &File,
+        options: &Options,
+        wanted: impl Fn(usize) -> bool,
+        known: &Known,
+    ) -> FileOutcome {
         let start = Instant::now();
         let (imported, universe) = self.import(file, wanted);
         let import = start.elapsed();
@@ -89,53 +106,68 @@ impl LlvmOptimiser {
         // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
         let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
         let options = &Options { unavailable: own, registers: None, ..options.clone() };
-        let understood = || imported.iter().flatten().flatten();
-        let functions: Vec<Function> = understood().map(|i| i.function.clone()).collect();
+        let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
         // Of calls that packs know more of, moving and sharing is what LLVM cannot do.
-        let more_is_known: Vec<bool> = understood().map(|i| !i.payloads.narrowed.is_empty()).collect();
+        let more_is_known: Vec<bool> = understood.iter().map(|i| !i.payloads.narrowed.is_empty()).collect();
+        let context = known::context(&self.optimiser.program().universe, &universe, options);
+        let key = |i: usize| known::key(context, &understood[i].function, more_is_known[i]);
+        let keys: Vec<Key> = (0..understood.len()).map(key).collect();
+        let mut became: Vec<Option<Became>> = keys.iter().map(|key| known.find(*key)).collect();
+        let new: Vec<usize> = (0..became.len()).filter(|i| became[*i].is_none()).collect();
+        let functions: Vec<Function> = new.iter().map(|i| understood[*i].function.clone()).collect();
+        let more: Vec<bool> = new.iter().map(|i| more_is_known[*i]).collect();
         let Batch { mut outcomes, phases, rules } = match self.optimiser.schedule(options) {
-            Some(_) => self.outcomes(&functions, &more_is_known, &universe, options),
+            Some(_) => self.outcomes(&functions, &more, &universe, options),
             None => Batch::default(),
         };
-        self.compare(&mut outcomes, &functions, &more_is_known, &universe, options);
         let start = Instant::now();
-        let mut outcomes = outcomes.into_iter();
+        self.compare(&mut outcomes, &functions, &more, &universe, options);
+        let compare = start.elapsed();
+        let mut figures: Vec<Option<Outcome>> = vec![None; became.len()];
+        for (i, outcome) in new.iter().copied().zip(outcomes) {
+            let function = (outcome.fate == Fate::Optimised).then(|| outcome.function.clone());
+            let this = Became { fate: outcome.fate.clone(), function };
+            known.keep(keys[i], this.clone());
+            became[i] = Some(this);
+            figures[i] = Some(outcome);
+        }
+        let known = became.len() - new.len();
+        let start = Instant::now();
+        let mut became = became.into_iter().zip(figures);
         let (mut replaced, mut functions, mut declarations) = (vec![], vec![], BTreeSet::new());
-        for (index, slot) in imported.into_iter().enumerate() {
-            let name = file.functions[index].name.clone();
-            let mut names = ValueNames::default();
-            let (new, fate, outcome) = match slot {
-                None => (None, None, None),
-                Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason)), None),
-                Some(Ok(imported)) => match outcomes.next() {
-                    None => (None, Some(Fate::Unchanged), None),
-                    Some(outcome) => {
-                        let (new, fate) = match &outcome.fate {
-                            Fate::Optimised => {
-                                match self.exported(file, index, &imported, &outcome.function, &universe) {
-                                    Ok(new) => {
-                                        names = value_names(&outcome, &imported, &new.prefix);
-                                        (Some(new), Fate::Optimised)
+        for (index, slot) in imported.iter().enumerate() {
+            let mut body = None;
+            if let Some(slot) = slot {
+                let (mut fate, mut outcome, mut names) = (Fate::Unchanged, None, ValueNames::default());
+                match slot {
+                    Err(reason) => fate = Fate::PassedThrough(reason.clone()),
+                    Ok(imported) => {
+                        if let Some((Some(this), figures)) = became.next() {
+                            (fate, outcome) = (this.fate, figures);
+                            match this.function.map(|f| self.exported(file, index, imported, &f, &universe)) {
+                                Some(Ok(new)) => {
+                                    if let Some(outcome) = &outcome {
+                                        names = value_names(outcome, imported, &new.prefix);
                                     }
-                                    Err(reason) => (None, Fate::Failed(format!("export failed: {reason}"))),
+                                    declarations.extend(new.declarations);
+                                    body = Some(new.body);
                                 }
+                                Some(Err(reason)) => fate = Fate::Failed(format!("export failed: {reason}")),
+                                None => {}
                             }
-                            other => (None, other.clone()),
-                        };
-                        (new, Some(fate), Some(outcome))
+                        }
                     }
-                },
-            };
-            replaced.push(new.map(|new| {
-                declarations.extend(new.declarations);
-                new.body
-            }));
-            functions.extend(fate.map(|fate| FunctionOutcome { name, fate, outcome, names }));
+                }
+                let name = file.functions[index].name.clone();
+                functions.push(FunctionOutcome { name, fate, outcome, names });
+            }
+            replaced.push(body);
         }
         let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
         let declarations: Vec<String> = declarations.into_iter().collect();
         let text = write(file, &replaced, &declarations);
-        FileOutcome { text, functions, phases, import, export: start.elapsed(), narrowed, rules, universe }
+        let export = start.elapsed();
+        FileOutcome { text, functions, phases, import, compare, export, known, narrowed, rules, universe }
     }
 
     /// Where choices are to be made quickly, they still are not where packs know more of calls: those cost more at run

@@ -1,8 +1,8 @@
 //! An e-graph with all declarations and the rules that batches need, used for one batch after another.
 //!
-//! Preparing all rules of the standard packs takes 0.6 s, most of what a file of a few functions costs. So those that a
-//! batch may match are prepared when it comes, beside those that earlier ones needed. Each group of rules
-//! ([`Possible::groups`]) is a ruleset for egglog, and what a step runs is made of those that can match.
+//! Preparing all rules of the standard packs takes 0.6 s, most of what a file of a few functions costs. So each group of
+//! rules ([`Possible::groups`]) is a ruleset for egglog that is prepared when a step first runs it, and what a step runs
+//! is made of those that can match then.
 //!
 //! **Invariant**: at rest, no table has a row. What a batch leaves behind is the union-find over its class numbers,
 //! which nothing refers to; it is bounded by [`CLASSES`].
@@ -13,8 +13,10 @@ use super::primitives::{self, Shared};
 use egglog::EGraph;
 use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_declarations, print_rules};
 use rewright_dsl::egglog::{EgglogProgram, GENERATION};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// Class numbers, counted from above, after which an e-graph is prepared anew: at up to 24 bytes each in the
 /// union-find, tens of MB.
@@ -25,61 +27,42 @@ const COMBINATIONS: usize = 10_000;
 
 /// The e-graph between batches.
 pub(super) struct Base {
-    log: bool,
-    pub(super) combinations: Combinations,
+    pub(super) prepared: Prepared,
     /// Nothing before the first batch, and after one that failed.
     egraph: Option<EGraph>,
-    /// By rule: has it been declared?
-    declared: Vec<bool>,
     /// Class numbers given out.
     classes: u64,
 }
 
 impl Base {
     pub(super) fn new(log: bool) -> Self {
-        Base { log, combinations: Combinations::default(), egraph: None, declared: vec![], classes: 0 }
+        Base { prepared: Prepared::new(log), egraph: None, classes: 0 }
     }
 
-    /// Declares what there is and rules, unless that is done.
+    /// Prepares all rules.
     pub(super) fn prepare(
         &mut self,
         program: &EgglogProgram,
         shared: &Arc<Shared>,
         possible: &Possible,
-        rules: &[bool],
     ) -> Result<(), EngineError> {
-        let options = PrintOptions { budget: true, log: self.log, tabulate: false };
-        let mut egraph = match self.egraph.take() {
-            Some(egraph) => egraph,
-            None => {
-                *self = Base { declared: vec![false; program.rules.len()], ..Base::new(self.log) };
-                let mut egraph = EGraph::new(1);
-                primitives::register(&mut egraph, program, shared);
-                run(&mut egraph, &print_declarations(program, options))?;
-                egraph
-            }
-        };
-        // The rules of a group read the same tables, so they come together.
-        let missing = |rule: usize| rules[rule] && !self.declared[rule];
-        let place = |rule: usize| missing(rule).then(|| group_name(possible.groups[rule]));
-        run(&mut egraph, &print_rules(program, options, &place))?;
-        for (declared, wanted) in self.declared.iter_mut().zip(rules) {
-            *declared |= wanted;
-        }
+        let mut egraph = self.take(program, shared)?;
+        let all: BTreeSet<usize> = possible.groups.iter().copied().collect();
+        self.prepared.prepare(&Vec::from_iter(all), &mut egraph, program, possible)?;
         self.egraph = Some(egraph);
         Ok(())
     }
 
-    /// An e-graph without rows that knows these rules.
-    pub(super) fn take(
-        &mut self,
-        program: &EgglogProgram,
-        shared: &Arc<Shared>,
-        possible: &Possible,
-        rules: &[bool],
-    ) -> Result<EGraph, EngineError> {
-        self.prepare(program, shared, possible, rules)?;
-        Ok(self.egraph.take().expect("it is prepared"))
+    /// An e-graph without rows, in which what there is is declared.
+    pub(super) fn take(&mut self, program: &EgglogProgram, shared: &Arc<Shared>) -> Result<EGraph, EngineError> {
+        if let Some(egraph) = self.egraph.take() {
+            return Ok(egraph);
+        }
+        *self = Base::new(self.prepared.log);
+        let mut egraph = EGraph::new(1);
+        primitives::register(&mut egraph, program, shared);
+        run(&mut egraph, &print_declarations(program, self.prepared.options()))?;
+        Ok(egraph)
     }
 
     /// Takes an e-graph back after a batch that gave out at most so many class numbers.
@@ -90,11 +73,11 @@ impl Base {
         program: &EgglogProgram,
     ) -> Result<(), EngineError> {
         self.classes += classes;
-        if self.classes > CLASSES || self.combinations.0.len() > COMBINATIONS {
+        if self.classes > CLASSES || self.prepared.combinations.len() > COMBINATIONS {
             return Ok(());
         }
         let relations = program.relations().map(|relation| relation.name.as_str());
-        let log = APPLIED.iter().copied().filter(|_| self.log);
+        let log = APPLIED.iter().copied().filter(|_| self.prepared.log);
         let marks = program.generations.map(|_| GENERATION);
         for name in program.tables.iter().map(|table| table.name.as_str()).chain(relations).chain(log).chain(marks) {
             egraph.clear_function(name).map_err(|error| EngineError::Run(error.to_string()))?;
@@ -104,24 +87,69 @@ impl Base {
     }
 }
 
-/// Groups that run together in a step, with the name of the ruleset that is made of them.
-#[derive(Default)]
-pub(super) struct Combinations(FxHashMap<Vec<usize>, String>);
+/// What the rules of an e-graph are that it knows.
+pub(super) struct Prepared {
+    log: bool,
+    /// Groups whose rules it knows.
+    groups: FxHashSet<usize>,
+    /// Groups that run together in a step, with the name of the ruleset that is made of them.
+    combinations: FxHashMap<Vec<usize>, String>,
+    /// For preparing.
+    pub(super) time: Duration,
+}
 
-impl Combinations {
+impl Prepared {
+    fn new(log: bool) -> Self {
+        let (groups, combinations) = (FxHashSet::default(), FxHashMap::default());
+        Prepared { log, groups, combinations, time: Duration::ZERO }
+    }
+
+    fn options(&self) -> PrintOptions {
+        PrintOptions { budget: true, log: self.log, tabulate: false }
+    }
+
+    /// Makes the rules of these groups known, which are in order.
+    fn prepare(
+        &mut self,
+        groups: &[usize],
+        egraph: &mut EGraph,
+        program: &EgglogProgram,
+        possible: &Possible,
+    ) -> Result<(), EngineError> {
+        let missing: Vec<usize> = groups.iter().copied().filter(|group| !self.groups.contains(group)).collect();
+        if !missing.is_empty() {
+            let start = Instant::now();
+            let place = |rule: usize| {
+                let group = possible.groups[rule];
+                missing.binary_search(&group).is_ok().then(|| group_name(group))
+            };
+            run(egraph, &print_rules(program, self.options(), &place))?;
+            self.groups.extend(missing);
+            self.time += start.elapsed();
+        }
+        Ok(())
+    }
+
     /// The ruleset of these groups, which are in order.
-    pub(super) fn ruleset(&mut self, groups: &[usize], egraph: &mut EGraph) -> Result<String, EngineError> {
+    pub(super) fn ruleset(
+        &mut self,
+        groups: &[usize],
+        egraph: &mut EGraph,
+        program: &EgglogProgram,
+        possible: &Possible,
+    ) -> Result<String, EngineError> {
+        if let Some(known) = self.combinations.get(groups) {
+            return Ok(known.clone());
+        }
+        self.prepare(groups, egraph, program, possible)?;
         if let [one] = groups {
             return Ok(group_name(*one));
         }
-        if let Some(known) = self.0.get(groups) {
-            return Ok(known.clone());
-        }
-        let name = format!("step-{}", self.0.len());
+        let name = format!("step-{}", self.combinations.len());
         let names: Vec<String> = groups.iter().map(|group| group_name(*group)).collect();
         let text = format!("(unstable-combined-ruleset {name} {})", names.join(" "));
         run(egraph, &text)?;
-        self.0.insert(groups.to_vec(), name.clone());
+        self.combinations.insert(groups.to_vec(), name.clone());
         Ok(name)
     }
 }

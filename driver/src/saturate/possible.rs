@@ -17,6 +17,8 @@ pub(super) struct Possible {
     names: Vec<String>,
     /// Filled by insertion whatever the input.
     always: Vec<usize>,
+    /// By symbol: rules change rows of it that are there.
+    pub(super) unsteady: Vec<bool>,
 }
 
 impl Possible {
@@ -26,6 +28,7 @@ impl Possible {
         let marks = program.generations.map(|_| GENERATION);
         let names: Vec<String> = tables.chain(relations).chain(marks).map(str::to_string).collect();
         let numbers: FxHashMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
+        let mut changed = Vec::new();
         let rules: Vec<(Vec<usize>, Vec<usize>)> = program
             .rules
             .iter()
@@ -46,8 +49,12 @@ impl Possible {
                             collect(a, &numbers, &mut fills);
                             collect(b, &numbers, &mut fills);
                         }
-                        Action::Insert(a) | Action::Set(a, _) => collect(a, &numbers, &mut fills),
-                        Action::Subsume(_) => {}
+                        Action::Insert(a) => collect(a, &numbers, &mut fills),
+                        Action::Set(a, _) => {
+                            collect(a, &numbers, &mut fills);
+                            collect(a, &numbers, &mut changed);
+                        }
+                        Action::Subsume(a) => collect(a, &numbers, &mut changed),
                     }
                 }
                 (reads, fills)
@@ -66,17 +73,18 @@ impl Possible {
             })
             .collect();
         let always = program.isa.iter().filter_map(|isa| numbers.get(isa.name.as_str()).copied()).collect();
-        Possible { rules, groups, names, always }
+        let unsteady = (0..names.len()).map(|symbol| changed.contains(&symbol)).collect();
+        Possible { rules, groups, names, always, unsteady }
     }
 
-    /// By symbol: has it rows?
-    pub(super) fn filled(&self, batch: &Batch<'_>) -> Vec<bool> {
-        self.names.iter().map(|name| batch.egraph.get_size(name) > 0).collect()
+    /// By symbol: its rows.
+    pub(super) fn sizes(&self, batch: &Batch<'_>) -> Vec<usize> {
+        self.names.iter().map(|name| batch.egraph.get_size(name)).collect()
     }
 
-    /// Can a rule match as long as no more of these have rows?
-    pub(super) fn can_match_now(&self, rule: usize, filled: &[bool]) -> bool {
-        self.rules[rule].0.iter().all(|symbol| filled[*symbol])
+    /// Symbols without whose rows a rule does not match.
+    pub(super) fn reads(&self, rule: usize) -> &[usize] {
+        &self.rules[rule].0
     }
 
     /// By rule: can it match, now or later, if these tables have rows now?

@@ -1,12 +1,15 @@
 //! Runs a schedule on an e-graph, step by step, within budgets.
+//!
+//! A step runs those groups of rules that can find something: each of their tables has rows, and one has changed since
+//! the group ran last. Most steps of a schedule come to nothing, and asking a rule costs as much as some matches.
 
-use super::base::Combinations;
+use super::base::Prepared;
 use super::batch::Batch;
 use super::budget::{Budget, Step};
 use super::possible::{Possible, rulesets};
 use super::{EngineError, Report};
 use rewright_dsl::egglog::{EgglogProgram, TYPE_BITS, TableKind};
-use std::collections::BTreeSet;
+use rustc_hash::FxHashMap;
 
 /// By ruleset: the rules that a step of it runs, laws among them.
 pub(super) fn members(program: &EgglogProgram) -> Vec<Vec<usize>> {
@@ -31,8 +34,8 @@ pub(super) struct Rules<'r> {
     pub(super) possible: &'r Possible,
     /// By ruleset: the rules that a step of it runs.
     pub(super) members: &'r [Vec<usize>],
-    /// The rulesets that groups make.
-    pub(super) combinations: &'r mut Combinations,
+    /// What the e-graph knows of them.
+    pub(super) prepared: &'r mut Prepared,
 }
 
 /// Gives the names of the rulesets that ran, in order, and whether the run was
@@ -45,15 +48,14 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<(Vec<String>, bool), EngineError> {
     let possible = rulesets(batch.program, rules.can_match);
-    let changes_at = vec![None; possible.len()];
-    let filled = (0, rules.possible.filled(batch));
+    let sizes = rules.possible.sizes(batch);
     let mut runner = Runner {
         batch,
         possible,
+        changed_at: vec![0; sizes.len()],
+        sizes,
+        ran_at: FxHashMap::default(),
         rules,
-        filled,
-        changes: 0,
-        changes_at,
         budget,
         report,
         steps: Vec::new(),
@@ -77,12 +79,12 @@ struct Runner<'r, 'b> {
     /// By ruleset: can it do anything here?
     possible: Vec<bool>,
     rules: Rules<'r>,
-    /// By symbol: has it rows? After so many changes.
-    filled: (usize, Vec<bool>),
-    /// Steps that changed something.
-    changes: usize,
-    /// By ruleset: how many there were before its last step.
-    changes_at: Vec<Option<usize>>,
+    /// By symbol: its rows.
+    sizes: Vec<usize>,
+    /// By symbol: the last step that may have changed what it holds, counted from 1.
+    changed_at: Vec<usize>,
+    /// By group: the last step that ran it.
+    ran_at: FxHashMap<usize, usize>,
     budget: &'r Budget,
     report: &'r mut Report,
     steps: Vec<String>,
@@ -137,18 +139,36 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// What egglog calls those rules of a ruleset that can match now; nothing where none can.
-    fn name(&mut self, ruleset: usize) -> Result<Option<String>, EngineError> {
-        if self.filled.0 != self.changes {
-            self.filled = (self.changes, self.rules.possible.filled(self.batch));
+    /// Those groups of a ruleset that can find something now, in order.
+    fn due(&self, ruleset: usize) -> Vec<usize> {
+        let Rules { can_match, possible, members, .. } = &self.rules;
+        let due = |rule: &usize| {
+            let reads = possible.reads(*rule);
+            can_match[*rule]
+                && reads.iter().all(|symbol| self.sizes[*symbol] > 0)
+                && self
+                    .ran_at
+                    .get(&possible.groups[*rule])
+                    // A step does not see what it makes itself.
+                    .is_none_or(|ran| reads.iter().any(|symbol| self.changed_at[*symbol] >= *ran))
+        };
+        let mut groups: Vec<usize> =
+            members[ruleset].iter().copied().filter(due).map(|rule| possible.groups[rule]).collect();
+        groups.sort_unstable();
+        groups.dedup();
+        groups
+    }
+
+    /// Notes what a step has changed. Rows only come, but where classes were united: then any row may have become another
+    /// one. egglog says that by the time it spent on it, which is zero where it did not.
+    fn note_changes(&mut self, united: bool) {
+        let sizes = self.rules.possible.sizes(self.batch);
+        for (symbol, (old, new)) in self.sizes.iter().zip(&sizes).enumerate() {
+            if united || old != new || self.rules.possible.unsteady[symbol] {
+                self.changed_at[symbol] = self.steps.len() + 1;
+            }
         }
-        let Rules { can_match, possible, members, combinations } = &mut self.rules;
-        let now = |rule: &&usize| can_match[**rule] && possible.can_match_now(**rule, &self.filled.1);
-        let groups: BTreeSet<usize> = members[ruleset].iter().filter(now).map(|rule| possible.groups[*rule]).collect();
-        if groups.is_empty() {
-            return Ok(None);
-        }
-        combinations.ruleset(&Vec::from_iter(groups), self.batch.egraph).map(Some)
+        self.sizes = sizes;
     }
 
     fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
@@ -165,17 +185,19 @@ impl Runner<'_, '_> {
         if self.stopped || !self.possible[ruleset] || self.steps.len() >= self.budget.steps {
             return Ok(false);
         }
-        // What it could find then, it has found.
-        if self.changes_at[ruleset].replace(self.changes) == Some(self.changes) {
+        let groups = self.due(ruleset);
+        if groups.is_empty() {
             return Ok(false);
         }
-        let Some(name) = self.name(ruleset)? else { return Ok(false) };
+        let Rules { possible, prepared, .. } = &mut self.rules;
+        let name = prepared.ruleset(&groups, self.batch.egraph, self.batch.program, possible)?;
+        self.ran_at.extend(groups.into_iter().map(|group| (group, self.steps.len() + 1)));
         let rules = &self.rules.members[ruleset];
         let ruleset = &self.batch.program.rulesets[ruleset];
+        let ran = ruleset.combined.as_ref().unwrap_or(&ruleset.name).clone();
         let shared = self.batch.shared;
         shared.meter(|meter| meter.begin_step(node_limit));
         let report = self.batch.egraph.step_rules(&name).map_err(|error| EngineError::Run(error.to_string()))?;
-        self.steps.push(ruleset.combined.as_ref().unwrap_or(&ruleset.name).clone());
         for rule in rules {
             let name = self.batch.program.rules[*rule].name.as_str();
             let time = report.search_and_apply_time_per_rule.get(name).copied();
@@ -187,7 +209,10 @@ impl Runner<'_, '_> {
             shared.meter(|meter| over.iter().for_each(|unit| meter.counted(*unit, nodes[*unit])));
         }
         self.stopped = shared.meter(|meter| meter.stopped || meter.all_spent());
-        self.changes += usize::from(report.updated);
+        if report.updated {
+            self.note_changes(report.rebuild_time_per_ruleset.values().any(|time| !time.is_zero()));
+        }
+        self.steps.push(ran);
         Ok(report.updated)
     }
 }

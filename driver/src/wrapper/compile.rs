@@ -107,7 +107,7 @@ fn code(status: ExitStatus) -> i32 {
 
 enum Compiled {
     /// It is in its place; what the front end said.
-    Object(Facts, Vec<u8>),
+    Object(Box<Facts>, Vec<u8>),
     /// The front end does not accept the file. The compiler says it better.
     Rejected,
 }
@@ -137,7 +137,7 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
         place(object, &unit.object, mode)?;
         known.cached = 1;
         known.seconds = facts.seconds;
-        return Ok(Compiled::Object(known, front.stderr));
+        return Ok(Compiled::Object(Box::new(known), front.stderr));
     }
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
@@ -172,7 +172,7 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
         facts.time("cache", || cache.keep(key, &join(&known, &object)));
     }
     known.seconds.extend(facts.seconds);
-    Ok(Compiled::Object(known, front.stderr))
+    Ok(Compiled::Object(Box::new(known), front.stderr))
 }
 
 /// Everything that the object depends on.

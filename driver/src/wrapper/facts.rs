@@ -26,6 +26,8 @@ pub struct Facts {
     pub rejected: u64,
     /// Functions seen.
     pub functions: u64,
+    /// Of these, functions that were met before in this build.
+    pub known: u64,
     /// Functions that became cheaper.
     pub optimised: u64,
     /// Functions that stayed as they were.
@@ -38,7 +40,7 @@ pub struct Facts {
     pub reasons: BTreeMap<String, u64>,
     /// C functions of which packs say that they do less than LLVM knows, with the number of such calls.
     pub narrowed: BTreeMap<String, u64>,
-    /// Matches by rule.
+    /// Matches by rule, in functions that were not met before.
     pub rules: BTreeMap<String, u64>,
     /// Wall time by phase.
     pub seconds: BTreeMap<String, f64>,
@@ -48,6 +50,7 @@ impl Facts {
     /// The facts of a file that went through the pipeline.
     pub fn of(outcome: &FileOutcome, program: &Program) -> Self {
         let mut facts = Facts { files: 1, functions: outcome.functions.len() as u64, ..Facts::default() };
+        facts.known = outcome.known as u64;
         facts.narrowed.clone_from(&outcome.narrowed);
         for function in &outcome.functions {
             match &function.fate {
@@ -92,6 +95,7 @@ impl Facts {
         self.fell_back += other.fell_back;
         self.rejected += other.rejected;
         self.functions += other.functions;
+        self.known += other.known;
         self.optimised += other.optimised;
         self.unchanged += other.unchanged;
         self.passed_through += other.passed_through;

@@ -1,6 +1,7 @@
 //! The packs and costs of a compilation: loaded when they are needed, and known by their texts before that.
 
 use crate::cache::Key;
+use crate::llvm::known::Known;
 use crate::llvm::optimise::LlvmOptimiser;
 use crate::packs;
 use crate::pipeline::Options;
@@ -31,6 +32,15 @@ pub struct Ready {
     pub optimiser: LlvmOptimiser,
     /// What things cost, and how a program is chosen.
     pub options: Options,
+    /// Functions of the files that came before.
+    pub known: Known,
+}
+
+impl Ready {
+    /// Rules that have met no function.
+    pub fn new(optimiser: LlvmOptimiser, options: Options) -> Self {
+        Ready { optimiser, options, known: Known::default() }
+    }
 }
 
 /// What an identity is made of.
@@ -82,6 +92,6 @@ impl Rules {
         let cost = costs::model(&config.costs, self.profile.as_deref(), &loaded.program.universe)?;
         // Proving that nothing is cheaper can take longer than everything else; a build does not wait for it.
         let options = Options { method: Method::Greedy, cost, ..Options::default() };
-        Ok(Ready { optimiser: LlvmOptimiser::new(loaded.program), options })
+        Ok(Ready::new(LlvmOptimiser::new(loaded.program), options))
     }
 }
