@@ -14,3 +14,5 @@ pub mod load;
 #[allow(missing_docs, reason = "the line over a variant shows its fields as they are written")]
 pub mod program;
 pub mod syntax;
+#[cfg(test)]
+mod testing;

@@ -20,6 +20,8 @@
 mod ambiguous;
 mod approximate;
 mod blocks;
+#[cfg(test)]
+mod broken;
 mod computable;
 mod decls;
 mod effects;
