@@ -179,3 +179,23 @@ fn a_rule_that_would_give_what_is_expected_is_named_at_the_root() {
         assert!(ran.stderr.contains(would), "{}", ran.stderr);
     }
 }
+
+#[test]
+fn a_folder_is_updated_and_what_it_only_imports_is_not() {
+    let dir = tempfile::tempdir().unwrap();
+    let example = |sum: &str| format!("example \"e\" (x: i32): x + {sum} becomes x + 1\n");
+    let (used, user) = (format!("{RULES}{}", example("0")), format!("pack user\nimport told\n{}", example("2")));
+    fs::create_dir(dir.path().join("std")).unwrap();
+    for (name, text) in [("told.rw", &used), ("user.rw", &user), ("std/core.rw", &"not the one that ships".to_string())]
+    {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    let read = |name: &str| fs::read_to_string(dir.path().join(name)).unwrap();
+    assert_eq!(rewright(dir.path(), "test ./user.rw -U").code, Some(0));
+    assert_eq!((read("told.rw"), read("user.rw")), (used.clone(), user.replace("becomes x + 1", "stays")));
+    assert_eq!(read("std/core.rw"), "not the one that ships");
+    fs::remove_dir_all(dir.path().join("std")).unwrap();
+    let ran = rewright(dir.path(), "test . -U");
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(read("told.rw"), used.replace("becomes x + 1", "becomes x"));
+}

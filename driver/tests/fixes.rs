@@ -29,7 +29,7 @@ fn fixed(text: &str) -> (String, Vec<String>, Vec<String>) {
     fs::write(dir.path().join("p.rw"), text).unwrap();
     let found = |more: &str| -> Vec<String> {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
-        let command = command.current_dir(dir.path()).args(["check", "p.rw", "--format", "json"]);
+        let command = command.current_dir(dir.path()).args(["check", "./p.rw", "--format", "json"]);
         let output = command.args(more.split_whitespace()).output().unwrap();
         let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
         let found = report["diagnostics"].as_array().unwrap().iter();

@@ -1,6 +1,6 @@
 //! `check --fix`: the fixes that diagnostics carry and that are safe, made in the packs' files.
 
-use super::super::{out, packs};
+use super::super::{out, packs, sources};
 use anyhow::{Context, Result};
 use rewright_dsl::diagnostic::{fixed, safe};
 use std::path::PathBuf;
@@ -12,9 +12,8 @@ const MAX_ROUNDS: usize = 8;
 pub(super) fn fix(paths: &[PathBuf]) -> Result<()> {
     for _ in 0..MAX_ROUNDS {
         let loaded = packs::load(paths)?;
-        let own = |name: &str| paths.iter().any(|path| path.display().to_string() == name);
         let mut changed = fixed(safe(&loaded.diagnostics), &loaded.sources);
-        changed.retain(|(file, ..)| own(&loaded.sources.files[*file].0));
+        changed.retain(|(file, ..)| sources::is_one_of(paths, &loaded.sources.files[*file].0));
         if changed.is_empty() {
             break;
         }

@@ -3,6 +3,7 @@
 //! **Invariant**: an example is changed only if it passes afterwards and its pack has no mistakes then; all else is left
 //! byte for byte.
 
+use super::super::sources::is_one_of;
 use super::super::{examples, out, packs};
 use anyhow::{Context, Result};
 use rewright_dsl::diagnostic::{Fix, Severity, Sources, fixed};
@@ -18,14 +19,14 @@ struct Update {
 /// Updates the examples of these files, and says how many.
 pub(super) fn update(paths: &[PathBuf], filter: Option<&str>) -> Result<()> {
     let Some(loaded) = packs::sound(paths)? else { return Ok(()) };
-    let own = |name: &str| paths.iter().any(|path| path.display().to_string() == name);
     let sources = loaded.sources;
+    let own = |fix: &Fix| sources.files.get(fix.span.file as usize).is_some_and(|(name, _)| is_one_of(paths, name));
     let wanted = examples::wanted(&loaded.program, &loaded.roots, filter);
     let ran = examples::run(loaded.program, &wanted)?;
     let failed = ran.failed.into_iter();
     let updates: Vec<Update> = failed
         .filter_map(|found| Some(Update { example: found.message, fix: found.fix? }))
-        .filter(|update| sources.files.get(update.fix.span.file as usize).is_some_and(|(name, _)| own(name)))
+        .filter(|update| own(&update.fix))
         .collect();
     let mut kept: Vec<&Update> = updates.iter().collect();
     if !holds(paths, filter, &sources, &kept)? {
@@ -38,7 +39,7 @@ pub(super) fn update(paths: &[PathBuf], filter: Option<&str>) -> Result<()> {
                 out::note(&format!("note: {}, and what holds could not be written as an example", update.example));
             }
         }
-        write(&sources, &kept)?;
+        write(paths, &sources, &kept)?;
     }
     for (file, _, made) in fixed(kept.iter().map(|update| &update.fix), &sources) {
         out::note(&format!("note: {}: {made} updated", sources.files[file].0));
@@ -51,7 +52,7 @@ fn holds(paths: &[PathBuf], filter: Option<&str>, sources: &Sources, updates: &[
     if updates.is_empty() {
         return Ok(true);
     }
-    write(sources, updates)?;
+    write(paths, sources, updates)?;
     let loaded = packs::load(paths)?;
     if loaded.diagnostics.iter().any(|found| found.severity == Severity::Error) {
         return Ok(false);
@@ -62,15 +63,13 @@ fn holds(paths: &[PathBuf], filter: Option<&str>, sources: &Sources, updates: &[
     Ok(!updates.iter().any(|update| failed.contains(update.example.as_str())))
 }
 
-/// The files as they were, but for updates.
-fn write(sources: &Sources, updates: &[&Update]) -> Result<()> {
+/// These files as they were, but for updates.
+fn write(paths: &[PathBuf], sources: &Sources, updates: &[&Update]) -> Result<()> {
     let changed = fixed(updates.iter().map(|update| &update.fix), sources);
-    for (index, (name, text)) in sources.files.iter().enumerate() {
-        let changed = changed.iter().find(|(file, ..)| *file == index).map(|(_, text, _)| text);
-        let on_disk = std::fs::read_to_string(name).ok();
-        let wanted = changed.unwrap_or(text);
-        // Packs that ship have names that are no files'.
-        if on_disk.is_some_and(|now| now != *wanted) {
+    for (index, (name, text)) in sources.files.iter().enumerate().filter(|(_, (name, _))| is_one_of(paths, name)) {
+        let wanted = changed.iter().find(|(file, ..)| *file == index).map_or(text, |(_, text, _)| text);
+        let now = std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+        if now != *wanted {
             std::fs::write(name, wanted).with_context(|| format!("cannot write {name}"))?;
         }
     }
