@@ -1,7 +1,8 @@
 //! The `costs` of a configuration: profiles that ship, and what a user says otherwise.
 //!
-//! A profile (`stdlib_rules/profiles/*.json`) is a configuration as a user writes one: `latency` and `size` for x86-64.
-//! Without one, operations cost what their packs declare. A user's own costs come before the profile's.
+//! A profile (`stdlib_rules/profiles/*.json`) is a configuration as a user writes one: `latency` and `size` for x86-64,
+//! and `llvm` for what LLVM's own passes are to make more of, which LLVM IR has if none is named. Without one, operations
+//! cost what their packs declare. A user's own costs come before the profile's.
 //!
 //! A key of `operations` names operations as packs do, with all overloads, from any pack or from one
 //! (`std.core.imul`), and may name the types of one instance (`udiv{i64}`, `uextend{i8, i32}`); what names an instance
@@ -124,6 +125,14 @@ pub fn model(costs: &Costs, profile: Option<&str>, universe: &Universe) -> Resul
     }
     apply(costs, &mut model, universe)?;
     Ok(model)
+}
+
+/// The same for functions of LLVM IR: by its own profile where none is named.
+///
+/// # Errors
+/// As [`model`].
+pub fn model_for_llvm(costs: &Costs, profile: Option<&str>, universe: &Universe) -> Result<CostModel, CostError> {
+    model(costs, profile.or(costs.profile.as_deref()).or(Some("llvm")), universe)
 }
 
 /// Puts costs before those that the model has.

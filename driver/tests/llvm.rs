@@ -298,7 +298,7 @@ fn what_rules_change_in_programs_does_the_same() {
         fs::copy(lowered(&dir, program, false, false), kept.path().join(format!("{n}.ll"))).unwrap();
     }
     let output = run(Command::new(env!("CARGO_BIN_EXE_rewright"))
-        .args(["validate", "--format", "json", "--runs", "16"])
+        .args(["validate", "--format", "json", "--runs", "16", "--profile", "latency"])
         .arg(kept.path()));
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(report["refuted"].as_array().unwrap().len(), 0, "{report}");

@@ -73,6 +73,12 @@ pub trait Host {
         Err(Outcome::Unsupported("an instruction that is not modelled".into()))
     }
 
+    /// Hears of an access to an address that no area of the memory has. Where it has added one that does, the access is
+    /// tried again.
+    fn reach(&mut self, address: u64, memory: &mut Memory) {
+        let _ = (address, memory);
+    }
+
     /// Executes an opaque terminator: which edge it takes, and its own results by number.
     fn leave(&mut self, term: &Terminator, args: &[i64], memory: &mut Memory) -> Result<(usize, Vec<i64>), Outcome> {
         let _ = (term, args, memory);
@@ -343,6 +349,9 @@ impl Run<'_> {
         let scalar = self.scalar(self.function.ty(moved))?;
         let bits = memory.bits.unwrap_or(scalar.bits());
         let address = (args[0] as u64).wrapping_add(offset as u64);
+        if !self.memory.has(address, bits / 8) {
+            self.host.reach(address, self.memory);
+        }
         let done = if memory.store {
             self.memory.store(address, bits / 8, args[1] as u64)
         } else {

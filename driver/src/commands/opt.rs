@@ -17,7 +17,7 @@ use report::{Made, last_matches, report};
 use rewright_cfg_skeleton::ir::BlockId;
 use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Arguments of `opt`.
@@ -64,7 +64,8 @@ pub(super) struct How {
     /// How to choose the program
     #[arg(long, value_enum, default_value = "auto")]
     extract: Extract,
-    /// What executing something costs: `latency` or `size` on x86-64; without it, what packs declare
+    /// What executing something costs: `latency` or `size` on x86-64, `llvm` before LLVM's own passes (the default for
+    /// LLVM IR); without it, what packs declare
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
     /// A configuration file; by default the nearest `rewright.json` from here upwards. Its
@@ -91,6 +92,16 @@ impl How {
             Extract::Auto => Method::Auto,
         };
         Ok(Options { method, cost, threads: self.threads.into(), ..Options::default() })
+    }
+
+    /// The same for a file: LLVM IR has costs of its own.
+    pub(super) fn options_for(&self, file: &Path, program: &Program) -> Result<Options> {
+        let mut options = self.options(program)?;
+        if file.extension().is_some_and(|e| e == "ll") {
+            let costs = config::load(self.config.as_deref())?.costs;
+            options.cost = costs::model_for_llvm(&costs, self.profile.as_deref(), &program.universe)?;
+        }
+        Ok(options)
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -142,7 +153,7 @@ impl Emit {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
-    let mut options = args.how.options(&program)?;
+    let mut options = args.how.options_for(&args.file, &program)?;
     options.log = args.remarks;
     if let Some(path) = &args.block_counts {
         options.counts = Some(Arc::new(BlockCounts::read(path)?));

@@ -6,6 +6,7 @@ use crate::llvm::validate::{Config, Report, validate};
 use crate::pipeline::Options;
 use crate::wrapper::apply::apply;
 use crate::wrapper::rules::Ready;
+use crate::{config, costs};
 use anyhow::{Result, anyhow};
 use rewright_cfg_skeleton::select::Method;
 use std::fmt::Write as _;
@@ -23,6 +24,9 @@ pub(super) struct Args {
     with: Option<PathBuf>,
     #[command(flatten)]
     rules: packs::Rules,
+    /// Costs of the build: `latency` or `size` on x86-64, `llvm` if none are named
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
     /// Inputs for each function
     #[arg(long, default_value_t = 64)]
     runs: u32,
@@ -37,7 +41,8 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     // As builds choose.
-    let options = Options { method: Method::Greedy, ..Options::default() };
+    let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
+    let options = Options { method: Method::Greedy, cost, ..Options::default() };
     let rules = Ready::new(LlvmOptimiser::new(program), options);
     let config = Config { runs: args.runs, seed: args.seed };
     let files = sources::llvm_files(&args.paths)?;
@@ -77,7 +82,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 }
 
 fn text(files: usize, report: &Report) -> String {
-    let Report { changed, compared, runs, open, refuted } = report;
+    let Report { changed, compared, runs, open, not_compared, refuted } = report;
     let mut text = String::new();
     for r in refuted {
         let _ = writeln!(text, "{}: on {:?}: {}", r.function, r.arguments, r.difference);
@@ -88,7 +93,10 @@ fn text(files: usize, report: &Report) -> String {
         refuted.len()
     );
     for (reason, n) in open {
-        let _ = writeln!(text, "{n:>6}  not compared: {reason}");
+        let _ = writeln!(text, "{n:>6}  inputs not compared: {reason}");
+    }
+    for (function, reason) in not_compared {
+        let _ = writeln!(text, "{function}: no input compared; mostly: {reason}");
     }
     text
 }

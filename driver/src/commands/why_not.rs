@@ -25,7 +25,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let rules = packs::rules_named(&program, &args.rule)?;
-    let mut options = args.how.options(&program)?;
+    let mut options = args.how.options_for(&args.file, &program)?;
     options.log = true;
     let Some(units) = units(&args.file, program, args.function.as_deref())? else { return Ok(Finding::Found) };
     let Units { optimiser, universe, functions } = units;

@@ -24,9 +24,11 @@ mod values;
 use super::faithful::{Faithful, Original};
 use super::import::{Imported, Place, Source};
 use super::module::{Definition, File};
-use super::names::Names;
+use super::names::{Names, Written};
 use super::types::Type;
-use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, Value};
+use rewright_cfg_skeleton::ir::{
+    BlockId, Cfg, Definition as Defined, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, Value, definitions,
+};
 use rewright_typeprop::{OpId, Ty, Universe};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
@@ -89,7 +91,7 @@ pub fn export(
     names: &Names,
     universe: &Universe,
 ) -> Result<Exported, ExportError> {
-    let original = Original::new(&imported.function, universe);
+    let original = Original::new(&imported.function, universe, makes_poison(imported, names));
     let cfg = Cfg::new(function);
     let needed = needed(function, universe, &cfg);
     let faithful = Faithful::new(&original, function, universe, names, &|id| needed[id.index()]);
@@ -123,6 +125,34 @@ pub fn export(
     exporter.find_natives(&cfg)?;
     let body = exporter.print(&cfg)?;
     Ok(Exported { body, declarations: exporter.declarations.into_iter().collect(), prefix: exporter.prefix })
+}
+
+/// Which instructions of the original may be poison although no operand is.
+fn makes_poison(imported: &Imported, names: &Names) -> Vec<bool> {
+    let Imported { function, body, payloads } = imported;
+    let definitions = definitions(function);
+    let is_constant = |value: &Value| match definitions[value.index()] {
+        Some(Defined::Result(_, id, _)) => matches!(function.inst(id).kind, InstKind::Const(_)),
+        _ => false,
+    };
+    let flagged = |source: Option<&Source>| match source {
+        Some(Source::Instruction(place)) => !body.blocks[place.0].instructions[place.1].flags.is_empty(),
+        Some(Source::Part(_) | Source::Cases(_) | Source::Constant) => false,
+        Some(Source::Fetched(_) | Source::Put(_)) | None => true,
+    };
+    let instructions = function.insts.iter().enumerate();
+    instructions
+        .map(|(id, inst)| {
+            let InstKind::Op { op, .. } = &inst.kind else { return true };
+            let narrow = match names.written(*op) {
+                Some((_, Written::Shift)) => !inst.args.last().is_some_and(is_constant),
+                // The offset of a pointer has the flags of several instructions.
+                Some((_, Written::Conversion | Written::Offset)) | None => true,
+                Some(_) => false,
+            };
+            narrow || flagged(payloads.sources.get(id))
+        })
+        .collect()
 }
 
 /// Instructions that have an effect, and those that they and control need.

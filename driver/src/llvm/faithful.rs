@@ -10,12 +10,12 @@
 //!   parameter, what a load or a call gives) is frozen first. It is never poison.
 //!
 //! * **plain**: without flags, of operands as they are; it is poison if one of its *causes* is (`causes`), which are
-//!   exact values.
+//!   exact values. What could be exact is plain where its flags are all that is wrong with it.
 //!
 //! A use of an exact value is fine where the original of its user used this value's original; that of an exact or
 //! plain one where it used something that is poison if any cause is. All other uses want a total one. Instructions
 //! name their originals ([`Inst::origin`]); parameters of blocks are matched with those of the original block by what
-//! arrives on their edges, coinductively.
+//! arrives on their edges, coinductively (`control`).
 //!
 //! Why that refines: let whatever may be poison by itself have its frozen value. Then every value is that of its class
 //! or poison, and poison only where all its users find the original's operand poison as well.
@@ -27,13 +27,14 @@
 //! are total. It does not look at what flags mean.
 
 mod causes;
+mod control;
 
 use super::names::Names;
 use rewright_cfg_skeleton::ir::{
-    BlockId, Cfg, Definition, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, Terminator, Value, definitions,
+    BlockId, Cfg, Definition, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, Value, definitions,
 };
 use rewright_typeprop::{OpId, Ty, Universe};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -49,14 +50,16 @@ pub struct Original<'a> {
     /// By value: its definition.
     pub definitions: Vec<Option<Definition>>,
     accesses: FxHashMap<AccessKey, Vec<InstId>>,
+    /// By instruction: it may be poison although no operand is.
+    makes_poison: Vec<bool>,
 }
 
 /// The operation of an access, and its operands.
 type AccessKey = (OpId, SmallVec<[Ty; 2]>, SmallVec<[Value; 3]>);
 
 impl<'a> Original<'a> {
-    /// Numbers values.
-    pub fn new(function: &'a Function, universe: &Universe) -> Self {
+    /// Numbers values. `makes_poison`: by instruction, whether it may be although no operand is.
+    pub fn new(function: &'a Function, universe: &Universe, makes_poison: Vec<bool>) -> Self {
         let cfg = Cfg::new(function);
         let mut original = Original {
             function,
@@ -65,6 +68,7 @@ impl<'a> Original<'a> {
             members: FxHashMap::default(),
             definitions: definitions(function),
             accesses: FxHashMap::default(),
+            makes_poison,
         };
         let mut known: FxHashMap<(InstKind, SmallVec<[Value; 3]>, Ty), Value> = FxHashMap::default();
         for b in cfg.reverse_post_order() {
@@ -131,8 +135,14 @@ pub struct Faithful<'a> {
     names: &'a Names,
     /// Definitions in the optimised function.
     pub definitions: Vec<Option<Definition>>,
+    /// By block that the original does not have: edges that lead there, by where they leave.
+    inserted: FxHashMap<BlockId, Vec<(BlockId, usize)>>,
+    /// Blocks of the original that are part of another one, or gone.
+    absorbed: FxHashSet<BlockId>,
     /// By parameter of a block: originals that it may be.
     params: FxHashMap<Value, Vec<Value>>,
+    /// By value: it is plain, although it could be exact.
+    bare: Vec<bool>,
     total: Vec<bool>,
 }
 
@@ -151,10 +161,15 @@ impl<'a> Faithful<'a> {
             universe,
             names,
             definitions: definitions(function),
+            inserted: FxHashMap::default(),
+            absorbed: FxHashSet::default(),
             params: FxHashMap::default(),
+            bare: vec![false; function.values.len()],
             total: vec![false; function.values.len()],
         };
+        faithful.compare_blocks();
         faithful.match_params();
+        faithful.give_up_flags(needed);
         faithful.propagate(needed);
         faithful
     }
@@ -166,7 +181,7 @@ impl<'a> Faithful<'a> {
 
     /// The instruction of the original that this one is, if it may have its flags.
     pub fn exact(&self, inst: &Inst) -> Option<&'a Inst> {
-        if inst.results.iter().any(|v| self.is_total(*v)) {
+        if inst.results.iter().any(|v| self.is_total(*v) || self.bare[v.index()]) {
             return None;
         }
         self.origin(inst)
@@ -178,15 +193,6 @@ impl<'a> Faithful<'a> {
         (same_kind(&origin.kind, &inst.kind) && origin.args.len() == inst.args.len()).then_some(origin)
     }
 
-    /// The original's end of a block, where it is of the same kind and leads to the same blocks.
-    pub fn original_end(&self, block: BlockId) -> Option<&'a Terminator> {
-        let before = &self.original.function.blocks.get(block.index())?.term;
-        let now = &self.function.block(block).term;
-        let targets = |t: &Terminator| t.edges().iter().map(|e| e.target).collect::<SmallVec<[BlockId; 4]>>();
-        let same = std::mem::discriminant(before) == std::mem::discriminant(now) && targets(before) == targets(now);
-        same.then_some(before)
-    }
-
     /// Is it the same value as one of the original?
     pub fn is_same(&self, value: Value, wanted: Value) -> bool {
         let wanted = self.original.same[wanted.index()];
@@ -195,6 +201,8 @@ impl<'a> Faithful<'a> {
                 let entry = self.original.function.entry();
                 self.original.function.block(entry).params.get(i) == Some(&wanted)
             }
+            // On the way to a block its parameter has its next value already.
+            Some(Definition::Param(b, _)) if self.inserted.contains_key(&b) => false,
             Some(Definition::Param(..)) => self.params.get(&value).is_some_and(|all| all.contains(&wanted)),
             Some(Definition::Result(_, id, i)) => {
                 let inst = self.function.inst(id);
@@ -219,76 +227,54 @@ impl<'a> Faithful<'a> {
 
     /// The same of the operands of a block's end.
     pub fn is_clean_end(&self, block: BlockId, index: usize) -> bool {
-        let operands = self.function.block(block).term.operands();
-        let wanted = self.original_end(block).and_then(|term| term.operands().get(index).copied());
-        wanted.is_some_and(|wanted| self.covers(wanted, operands[index]))
+        let value = self.function.block(block).term.operands().get(index).copied();
+        let uses = self.wanted_at_end(block, index).zip(value);
+        uses.is_some_and(|(wanted, value)| self.covers(wanted, value))
     }
 
-    /// Starts with every parameter that stands in the same block and has the same type, and strikes out those to
-    /// which other values arrive.
-    fn match_params(&mut self) {
-        let (before, now) = (self.original.function, self.function);
-        for b in now.layout.iter().filter(|b| **b != now.entry()) {
-            let Some(block) = before.blocks.get(b.index()) else { continue };
-            for p in &now.block(*b).params {
-                let fitting = block.params.iter().copied().filter(|o| before.ty(*o) == now.ty(*p)).collect();
-                self.params.insert(*p, fitting);
+    /// Values in uses that are not fine, with what the original used there.
+    fn unclean(&self, needed: &dyn Fn(InstId) -> bool) -> Vec<(Option<Value>, Value)> {
+        let mut found = vec![];
+        for b in &self.function.layout {
+            for id in self.function.block(*b).insts.iter().filter(|id| needed(**id)) {
+                let inst = self.function.inst(*id);
+                let uses = (0..inst.args.len()).filter(|i| !self.is_clean(inst, *i));
+                found.extend(uses.map(|i| (self.origin(inst).map(|o| o.args[i]), inst.args[i])));
             }
-        }
-        loop {
-            let mut struck = vec![];
-            for from in &now.layout {
-                for (slot, edge) in now.block(*from).term.edges().iter().enumerate() {
-                    let old = before.blocks.get(from.index()).map(|b| b.term.edges());
-                    let old = old.as_ref().and_then(|edges| edges.get(slot)).filter(|e| e.target == edge.target);
-                    for (i, param) in now.block(edge.target).params.iter().enumerate() {
-                        for candidate in self.params.get(param).into_iter().flatten() {
-                            let arrives = old.and_then(|old| {
-                                let at = before.block(old.target).params.iter().position(|o| o == candidate)?;
-                                match (old.args.get(at)?, edge.args.get(i)?) {
-                                    (EdgeArg::Value(old), EdgeArg::Value(new)) => Some(self.is_same(*new, *old)),
-                                    _ => None,
-                                }
-                            });
-                            if arrives != Some(true) {
-                                struck.push((*param, *candidate));
-                            }
-                        }
+            let term = &self.function.block(*b).term;
+            let uses = (0..term.operands().len()).filter(|i| !self.is_clean_end(*b, *i));
+            found.extend(uses.map(|i| (self.wanted_at_end(*b, i), term.operands()[i])));
+            for edge in term.edges() {
+                for (arg, param) in edge.args.iter().zip(&self.function.block(edge.target).params) {
+                    // What is no parameter of the original has only arguments that are never poison.
+                    if self.params.get(param).is_none_or(Vec::is_empty) {
+                        found.push((None, *param));
+                        found.extend(value_of(arg).map(|value| (None, value)));
                     }
                 }
             }
-            if struck.is_empty() {
+        }
+        found
+    }
+
+    /// Gives up flags of exact values where that may make a use fine.
+    fn give_up_flags(&mut self, needed: &dyn Fn(InstId) -> bool) {
+        loop {
+            let uses = self.unclean(needed);
+            let flagged = uses.iter().filter_map(|(wanted, value)| Some((wanted.as_ref()?, value)));
+            let flagged: Vec<Value> = flagged.flat_map(|(wanted, value)| self.spoiling(*wanted, *value)).collect();
+            if flagged.is_empty() {
                 return;
             }
-            for (param, candidate) in struck {
-                if let Some(all) = self.params.get_mut(&param) {
-                    all.retain(|o| *o != candidate);
-                }
+            for value in flagged {
+                self.bare[value.index()] = true;
             }
         }
     }
 
     /// Marks what must be total, starting from uses that are not those of the original.
     fn propagate(&mut self, needed: &dyn Fn(InstId) -> bool) {
-        let mut work: Vec<Value> = vec![];
-        for b in &self.function.layout {
-            for id in self.function.block(*b).insts.iter().filter(|id| needed(**id)) {
-                let inst = self.function.inst(*id);
-                work.extend((0..inst.args.len()).filter(|i| !self.is_clean(inst, *i)).map(|i| inst.args[i]));
-            }
-            let term = &self.function.block(*b).term;
-            let operands = term.operands();
-            work.extend((0..operands.len()).filter(|i| !self.is_clean_end(*b, *i)).map(|i| operands[i]));
-            for edge in term.edges() {
-                for (arg, param) in edge.args.iter().zip(&self.function.block(edge.target).params) {
-                    // What is no parameter of the original has only arguments that are never poison.
-                    if self.params.get(param).is_none_or(Vec::is_empty) {
-                        work.push(*param);
-                        work.extend(value_of(arg));
-                    }
-                }
-            }
-        }
+        let mut work: Vec<Value> = self.unclean(needed).into_iter().map(|(_, value)| value).collect();
         let mut arriving: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
         for b in &self.function.layout {
             for edge in self.function.block(*b).term.edges() {

@@ -1,20 +1,20 @@
 //! Two files of LLVM IR on the same inputs: functions whose bodies differ, before and after, in our interpreter.
 //!
-//! Both are imported, and run on edges and random numbers, with memory in which numbers and pointers are mixed. What is
-//! opaque is made up: the result of a call or of an instruction that nothing models depends on its text and its operands
-//! only, and calls that may write are noted in order. So what is compared is the result, the memory, and what the
-//! outside was told.
+//! Both are imported, and run on edges and random numbers. There is memory at every address but the lowest: pages are made
+//! up when they are reached, numbers and pointers mixed. What is opaque is made up, too: the result of a call or of an
+//! instruction that nothing models depends on its text and its operands only, and calls that may write are noted in
+//! order; one that does not return ends the run. So what is compared is the result, the memory but for the stack, and
+//! what the outside was told.
 //!
-//! Not here: poison, which import knows no more (`driver/tests/refines/` has an interpreter that does); operations
-//! that only a pack declares, and memory that is neither a parameter's nor a global's nor on the stack. A run that meets
-//! them before is none; one that meets them after says nothing either.
+//! Not here: poison, which import knows no more (`driver/tests/refines/` has an interpreter that does), and operations
+//! that only a pack declares. A run that meets them before is none; one that meets them after says nothing either.
 
 use super::body::{Instruction, Shape};
-use super::constants;
 use super::import::{Imported, Source};
 use super::module::{File, read};
 use super::optimise::LlvmOptimiser;
 use super::types::Type;
+use super::{constants, effects};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::interp::{self, Host, Memory, Outcome, Results, equal_up_to_nan};
@@ -44,6 +44,8 @@ pub struct Report {
     pub runs: u64,
     /// Runs that were not, by reason.
     pub open: BTreeMap<String, u64>,
+    /// Functions of which no run was compared, with the reason that most of their runs had.
+    pub not_compared: BTreeMap<String, String>,
     /// Functions that do something else.
     pub refuted: Vec<Refuted>,
 }
@@ -68,19 +70,25 @@ impl Report {
         for (reason, n) in other.open {
             *self.open.entry(reason).or_default() += n;
         }
+        self.not_compared.extend(other.not_compared);
         self.refuted.extend(other.refuted);
     }
 }
 
 /// Steps of a run.
-const FUEL: u64 = 20_000;
-/// Pieces of memory that parameters, globals and results of calls may point to: so many, of so many bytes.
-const AREAS: u64 = 8;
-const AREA: u64 = 1024;
+const FUEL: u64 = 100_000;
+/// Pages that parameters, globals and results of calls point into: so many, of so many bytes.
+const PAGES: u64 = 8;
+const PAGE: u64 = 1024;
 const BASE: u64 = 0x10_0000;
-/// Where the stack is, and how much of it a slot has.
-const STACK: u64 = 0x4000_0000;
-const SLOT: u64 = 4096;
+/// Below, nothing is: 0 points nowhere.
+const LOWEST: u64 = 4096;
+/// How a run ends with a call that does not return: no trap of a program has this number.
+const LEFT: u32 = u32::MAX;
+/// Where the stack is, and how much of it there is for a slot.
+const STACK: u64 = 1 << 40;
+const SLOT: u64 = 1 << 24;
+const SLOTS: u64 = 1 << 12;
 
 /// Compares the functions of two files that have one name and different bodies.
 pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: Config) -> Result<Report, String> {
@@ -99,7 +107,7 @@ pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: Config
     for (i, j) in pairs {
         let name = &before.functions[i].name;
         let (Some(Ok(old)), Some(Ok(new))) = (&old[i], &new[j]) else {
-            *report.open.entry("not understood".into()).or_default() += 1;
+            report.not_compared.insert(name.clone(), "not understood".into());
             continue;
         };
         let (old, new) = (
@@ -112,18 +120,26 @@ pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: Config
         // A function's inputs depend on nothing but its name.
         let mut rng = ChaCha8Rng::seed_from_u64(config.seed ^ hash(&name));
         let mut compared = 0;
+        let mut open: BTreeMap<String, u64> = BTreeMap::new();
         for _ in 0..config.runs {
             let arguments: Vec<i64> = parameters.iter().map(|ty| argument(ty, &edges, &mut rng)).collect();
-            let bytes = contents(&mut rng);
-            match compare(&old, &new, &arguments, &bytes) {
+            match compare(&old, &new, &arguments, rng.random()) {
                 Compared::Same => compared += 1,
-                Compared::Open(reason) => *report.open.entry(reason).or_default() += 1,
+                Compared::Open(reason) => *open.entry(reason).or_default() += 1,
                 Compared::Differs(difference) => {
                     compared += 1;
                     report.refuted.push(Refuted { function: name.clone(), arguments, difference });
                     break;
                 }
             }
+        }
+        if compared == 0
+            && let Some((reason, _)) = open.iter().max_by_key(|(_, n)| **n)
+        {
+            report.not_compared.insert(name.clone(), reason.clone());
+        }
+        for (reason, n) in open {
+            *report.open.entry(reason).or_default() += n;
         }
         report.runs += compared;
         report.compared += u64::from(compared > 0);
@@ -152,27 +168,44 @@ struct End {
     told: Vec<(u64, Vec<i64>)>,
 }
 
-fn compare(old: &Subject<'_>, new: &Subject<'_>, arguments: &[i64], bytes: &[u8]) -> Compared {
-    let before = old.run(arguments, bytes, FUEL);
-    let Outcome::Return(expected) = &before.outcome else { return Compared::Open(open(&before.outcome)) };
-    let after = new.run(arguments, bytes, 4 * FUEL);
-    match &after.outcome {
-        Outcome::Unsupported(reason) => return Compared::Open(reason.clone()),
-        Outcome::Return(found) => {
+fn compare(old: &Subject<'_>, new: &Subject<'_>, arguments: &[i64], seed: u64) -> Compared {
+    let before = old.run(arguments, seed, FUEL);
+    if !matches!(before.outcome, Outcome::Return(_) | Outcome::Trap(LEFT)) {
+        return Compared::Open(open(&before.outcome));
+    }
+    let after = new.run(arguments, seed, 4 * FUEL);
+    match (&before.outcome, &after.outcome) {
+        (_, Outcome::Unsupported(reason)) => return Compared::Open(reason.clone()),
+        (Outcome::Return(expected), Outcome::Return(found)) => {
             let scalars = old.imported.function.results.iter().map(|ty| old.universe.types.scalar(*ty));
             let mut values = scalars.zip(expected.iter().zip(found));
             if !values.all(|(scalar, (a, b))| equal_up_to_nan(scalar, *a, *b)) {
                 return Compared::Differs(format!("it gives {found:?}, and gave {expected:?}"));
             }
         }
-        other => return Compared::Differs(format!("it ends as {other:?}, and gave {expected:?}")),
+        (Outcome::Trap(LEFT), Outcome::Trap(LEFT)) => {}
+        (was, is) => return Compared::Differs(format!("it ends as {is:?}, and ended as {was:?}")),
     }
-    let areas = |memory: &Memory| memory.areas()[..AREAS as usize].to_vec();
     match () {
-        () if areas(&before.memory) != areas(&after.memory) => Compared::Differs("it leaves another memory".into()),
+        () if !same_memory(&before.memory, &after.memory, seed) => Compared::Differs("it leaves another memory".into()),
         () if before.told != after.told => Compared::Differs("it calls others, or in another order".into()),
         () => Compared::Same,
     }
+}
+
+/// Is every page the same? One that only one side has reached is as it was made up.
+fn same_memory(before: &Memory, after: &Memory, seed: u64) -> bool {
+    let pages = |memory: &Memory| -> BTreeMap<u64, Vec<u8>> {
+        let shared = memory.areas().iter().filter(|area| !is_stack(area.base));
+        shared.map(|area| (area.base, area.bytes.clone())).collect()
+    };
+    let (before, after) = (pages(before), pages(after));
+    let at = |pages: &BTreeMap<u64, Vec<u8>>, base: u64| pages.get(&base).cloned().unwrap_or_else(|| page(seed, base));
+    before.keys().chain(after.keys()).all(|base| at(&before, *base) == at(&after, *base))
+}
+
+fn is_stack(address: u64) -> bool {
+    (STACK..STACK + SLOTS * SLOT).contains(&address)
 }
 
 fn open(outcome: &Outcome) -> String {
@@ -202,18 +235,15 @@ impl Subject<'_> {
         constants.chain(cases).flat_map(|n| [n.wrapping_sub(1), n, n.wrapping_add(1)]).collect()
     }
 
-    fn run(&self, arguments: &[i64], bytes: &[u8], fuel: u64) -> End {
+    fn run(&self, arguments: &[i64], seed: u64, fuel: u64) -> End {
         let mut memory = Memory::default();
-        for (n, area) in (0..AREAS).zip(bytes.chunks(AREA as usize)) {
-            memory.add(BASE + n * AREA, area.to_vec());
-        }
         // What the function takes beside its parameters is known by its text.
-        let leaves = self.imported.payloads.leaves.iter().map(|leaf| match leaf.text.starts_with('@') {
+        let leaves = self.imported.payloads.leaves.iter().map(|leaf| match leaf.text.contains('@') {
             true => pointer(hash(&leaf.text)),
             false => 0,
         });
         let arguments: Vec<i64> = arguments.iter().copied().chain(leaves).collect();
-        let mut outside = Outside { subject: self, told: vec![], slots: 0 };
+        let mut outside = Outside { subject: self, seed, told: vec![], slots: 0 };
         let outcome = interp::run(&self.imported.function, self.universe, &arguments, &mut memory, &mut outside, fuel);
         End { outcome, memory, told: outside.told }
     }
@@ -222,13 +252,23 @@ impl Subject<'_> {
 /// What is opaque, made up.
 struct Outside<'a> {
     subject: &'a Subject<'a>,
+    /// Of what memory has.
+    seed: u64,
     /// Calls that may write: what is called, and with what.
     told: Vec<(u64, Vec<i64>)>,
     slots: u64,
 }
 
 impl Host for Outside<'_> {
-    fn execute(&mut self, inst: &Inst, args: &[i64], memory: &mut Memory) -> Result<Results, Outcome> {
+    /// The page; an access across the border of two stays outside.
+    fn reach(&mut self, address: u64, memory: &mut Memory) {
+        let base = address / PAGE * PAGE;
+        if base >= LOWEST && memory.areas().iter().all(|area| area.base != base) {
+            memory.add(base, page(self.seed, base));
+        }
+    }
+
+    fn execute(&mut self, inst: &Inst, args: &[i64], _: &mut Memory) -> Result<Results, Outcome> {
         let InstKind::Opaque { effects, .. } = &inst.kind else {
             return Err(Outcome::Unsupported("an operation that only a pack knows".into()));
         };
@@ -236,7 +276,7 @@ impl Host for Outside<'_> {
         let at = |place: (usize, usize)| &body.blocks[place.0].instructions[place.1];
         match inst.origin.and_then(|o| payloads.sources.get(o as usize)) {
             Some(Source::Cases(place)) => Ok(Results::from_elem(case(at(*place), args), 1)),
-            Some(Source::Instruction(place)) => self.instruction(at(*place), inst, *effects, args, memory),
+            Some(Source::Instruction(place)) => self.instruction(at(*place), inst, *effects, args),
             _ => Err(Outcome::Unsupported("an instruction of unknown origin".into())),
         }
     }
@@ -249,7 +289,6 @@ impl Outside<'_> {
         inst: &Inst,
         effects: OpaqueEffects,
         args: &[i64],
-        memory: &mut Memory,
     ) -> Result<Results, Outcome> {
         let local = |text: &str| {
             let hole = instruction.template.holes.iter().position(|hole| hole == text)?;
@@ -258,10 +297,11 @@ impl Outside<'_> {
         let one = |value: i64| Ok(Results::from_elem(value, 1));
         match &instruction.shape {
             Shape::Alloca => {
-                let base = STACK + self.slots * SLOT;
+                if self.slots == SLOTS {
+                    return Err(Outcome::Unsupported("too many stack slots".into()));
+                }
                 self.slots += 1;
-                memory.add(base, vec![0; SLOT as usize]);
-                return one(base as i64);
+                return one((STACK + (self.slots - 1) * SLOT) as i64);
             }
             Shape::Plain(operands) if instruction.opcode == "freeze" => {
                 let constant = |o: &super::body::Operand| constants::read(&o.ty, &o.text).map_or(0, |bits| bits as i64);
@@ -289,6 +329,12 @@ impl Outside<'_> {
         let number = hash(&(pieces, args, said));
         if effects == OpaqueEffects::Writes {
             self.told.push((hash(pieces), args.to_vec()));
+        }
+        if let Shape::Call { callee, attributes: own, .. } = &instruction.shape {
+            let attributes = effects::attributes(self.subject.file, callee.as_deref(), own);
+            if attributes.iter().flatten().any(|a| a == "noreturn") {
+                return Err(Outcome::Trap(LEFT));
+            }
         }
         Ok(inst.results.iter().map(|value| self.made_up(*value, number)).collect())
     }
@@ -328,9 +374,9 @@ fn hash(value: &(impl Hash + ?Sized)) -> u64 {
     hasher.finish()
 }
 
-/// A pointer into one of the areas, where bytes are left before and behind.
+/// A pointer into one of the pages, where bytes are left before and behind.
 fn pointer(number: u64) -> i64 {
-    (BASE + number % AREAS * AREA + AREA / 4) as i64
+    (BASE + number % PAGES * PAGE + PAGE / 4) as i64
 }
 
 /// Integers on both sides of which things differ.
@@ -362,13 +408,17 @@ fn argument(ty: &Type, edges: &[u64], rng: &mut ChaCha8Rng) -> i64 {
     }
 }
 
-/// Memory: words that are pointers, small numbers, or anything.
-fn contents(rng: &mut ChaCha8Rng) -> Vec<u8> {
-    let word = |rng: &mut ChaCha8Rng| match rng.random_range(0..4) {
+/// Memory: words that are pointers, small numbers, or anything. What is on the stack has no value yet: zeros.
+fn page(seed: u64, base: u64) -> Vec<u8> {
+    if is_stack(base) {
+        return vec![0; PAGE as usize];
+    }
+    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ base);
+    let mut word = || match rng.random_range(0..4) {
         0 => pointer(rng.random()) as u64,
         1 => rng.random_range(0..8),
         2 => rng.random_range(0..8) << 32 | rng.random_range(0..8),
         _ => rng.random(),
     };
-    (0..AREAS * AREA / 8).flat_map(|_| word(rng).to_le_bytes()).collect()
+    (0..PAGE / 8).flat_map(|_| word().to_le_bytes()).collect()
 }

@@ -89,7 +89,7 @@ impl Rules {
             bail!("the packs have mistakes (`rewright check` shows them): {}", error.message);
         }
         let config = config::load(self.config.as_deref())?;
-        let cost = costs::model(&config.costs, self.profile.as_deref(), &loaded.program.universe)?;
+        let cost = costs::model_for_llvm(&config.costs, self.profile.as_deref(), &loaded.program.universe)?;
         // Proving that nothing is cheaper can take longer than everything else; a build does not wait for it.
         let options = Options { method: Method::Greedy, cost, ..Options::default() };
         Ok(Ready::new(LlvmOptimiser::new(loaded.program), options))

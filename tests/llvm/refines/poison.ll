@@ -98,3 +98,55 @@ define i1 @decided(i8 %x) {
   %d = xor i1 %c, true
   ret i1 %d
 }
+
+; A loop that is entered from a branch: the edge gets a block of its own, and what goes round is still the original's.
+define i8 @entered(i8 %x, i1 %c) {
+entry:
+  %a = add nsw i8 %x, 100
+  br i1 %c, label %loop, label %done
+loop:
+  %i = phi i8 [ 0, %entry ], [ %j, %next ]
+  %s = phi i8 [ %a, %entry ], [ %t, %next ]
+  %more = icmp ult i8 %i, 3
+  br i1 %more, label %next, label %done
+next:
+  %m = mul i8 %s, 8
+  %t = add nsw i8 %m, 1
+  %j = add nuw i8 %i, 1
+  br label %loop
+done:
+  %r = phi i8 [ 7, %entry ], [ %s, %loop ]
+  ret i8 %r
+}
+
+; Two ways to one block, by a block that only jumps on, and takes a value along.
+define i8 @forwarded(i8 %x, i8 %y, i1 %c) {
+entry:
+  %a = add nsw i8 %x, 100
+  %b = mul i8 %a, 1
+  br i1 %c, label %on, label %test
+test:
+  %d = icmp sgt i8 %y, 3
+  br i1 %d, label %on, label %done
+on:
+  %p = phi i8 [ %b, %entry ], [ %x, %test ]
+  br label %done
+done:
+  %r = phi i8 [ %p, %on ], [ %y, %test ]
+  %s = mul i8 %r, 4
+  ret i8 %s
+}
+
+; What one arm may be poison by, the other one is not: a flag that is given up.
+define i8 @two_sums(i8 %x, i8 %y, i1 %c, ptr %p) {
+entry:
+  br i1 %c, label %then, label %done
+then:
+  %a = add nsw i8 %x, %y
+  store i8 %a, ptr %p, align 1
+  br label %done
+done:
+  %b = add nuw i8 %y, %x
+  %m = mul i8 %b, 2
+  ret i8 %m
+}

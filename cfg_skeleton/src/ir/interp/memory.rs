@@ -36,6 +36,11 @@ impl Memory {
         })
     }
 
+    /// Is there an area that has all `size` bytes?
+    pub(super) fn has(&self, address: u64, size: u32) -> bool {
+        self.find(address, size).is_some()
+    }
+
     /// Reads `size` (at most 8) bytes, little-endian, zero-extended.
     pub fn load(&self, address: u64, size: u32) -> Option<u64> {
         let (area, range) = self.find(address, size)?;

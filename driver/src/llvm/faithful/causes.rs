@@ -11,15 +11,54 @@ use smallvec::SmallVec;
 /// How many values are looked at for one answer; beyond, a value is made total.
 const FUEL: u32 = 200;
 
+/// Which exact values are causes.
+#[derive(Clone, Copy)]
+enum Depth {
+    /// All: the nearest ones.
+    Exact,
+    /// Those that have flags.
+    Flagged,
+}
+
 impl Faithful<'_> {
     /// Is a value poison at most where the original's value `wanted` is?
     pub(super) fn covers(&self, wanted: Value, value: Value) -> bool {
-        if self.is_same(value, wanted) {
-            return true;
-        }
+        self.is_same(value, wanted)
+            || [Depth::Exact, Depth::Flagged].into_iter().any(|depth| {
+                let mut fuel = FUEL;
+                let causes = self.causes(value, depth, &mut fuel);
+                causes.is_some_and(|causes| causes.iter().all(|cause| self.poisons(*cause, wanted, &mut fuel)))
+            })
+    }
+
+    /// Exact values among the causes of one that may be poison where `wanted` is not, by their flags.
+    pub(super) fn spoiling(&self, wanted: Value, value: Value) -> Vec<Value> {
         let mut fuel = FUEL;
-        let causes = self.causes(value, &mut fuel);
-        causes.is_some_and(|causes| causes.iter().all(|cause| self.poisons(*cause, wanted, &mut fuel)))
+        let causes = self.causes(value, Depth::Flagged, &mut fuel).unwrap_or_default();
+        let spoils = |cause: &Value| !self.poisons(*cause, wanted, &mut fuel) && self.may_be_bare(*cause);
+        causes.into_iter().filter(spoils).collect()
+    }
+
+    /// May an exact value be plain as well?
+    fn may_be_bare(&self, value: Value) -> bool {
+        let Some(Definition::Result(_, id, _)) = self.definitions[value.index()] else { return false };
+        let inst = self.function.inst(id);
+        let InstKind::Op { op, .. } = &inst.kind else { return false };
+        is_function_of_operands(&inst.kind, self.universe)
+            && self.names.poison(*op) != Poison::Unknown
+            && self.origin(inst).is_some()
+            && !self.bare[value.index()]
+    }
+
+    /// Is an exact value poison only if an operand is?
+    fn is_unflagged(&self, value: Value, inst: &Inst) -> bool {
+        let InstKind::Op { op, .. } = &inst.kind else { return false };
+        is_function_of_operands(&inst.kind, self.universe)
+            && self.names.poison(*op) != Poison::Unknown
+            && self.origin(inst).is_some_and(|origin| {
+                let members = self.original.members(origin);
+                self.bare[value.index()] || members.iter().all(|m| !self.original.makes_poison[m.index()])
+            })
     }
 
     /// Has the instruction no original, and is it poison only if an operand is?
@@ -34,7 +73,7 @@ impl Faithful<'_> {
 
     /// Values as exact as their originals, one of which is poison if `value` is; `None` if there may be others, or one
     /// is used twice.
-    fn causes(&self, value: Value, fuel: &mut u32) -> Option<SmallVec<[Value; 4]>> {
+    fn causes(&self, value: Value, depth: Depth, fuel: &mut u32) -> Option<SmallVec<[Value; 4]>> {
         let mut causes = SmallVec::new();
         let mut work = vec![value];
         let once = |causes: &mut SmallVec<[Value; 4]>, value| {
@@ -57,7 +96,11 @@ impl Faithful<'_> {
                     if matches!(inst.kind, InstKind::Const(_)) {
                         continue;
                     }
-                    if self.is_plain(inst) {
+                    let looks_through = match depth {
+                        Depth::Exact => self.bare[value.index()],
+                        Depth::Flagged => self.is_unflagged(value, inst),
+                    };
+                    if looks_through || self.is_plain(inst) {
                         work.extend(&inst.args);
                     } else {
                         self.origin(inst)?;
