@@ -477,7 +477,7 @@ const LINTS: &[Code] = &[
         "RW0506",
         "said twice",
         "Another rule, or a law of a declaration, has the same left side, conditions and right side up to the \
-         names of variables. Remove one of them.",
+         names of variables; or an import, or a rule in `fires`, stands there again. Remove one of them.",
     ),
     code(
         "RW0507",

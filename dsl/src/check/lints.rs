@@ -50,6 +50,7 @@ impl Checker<'_> {
                 });
             }
         }
+        self.lint_repeated();
         if faultless {
             self.lint_overloads();
         }

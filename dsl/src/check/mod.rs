@@ -51,6 +51,7 @@ mod scope;
 mod solve;
 #[cfg(test)]
 mod tests;
+mod twice;
 mod unused;
 mod variables;
 

@@ -32,6 +32,10 @@ impl<'a> Checker<'a> {
             if let Some((first, pure)) = stated
                 && (pure || list.is_none())
             {
+                // The same word twice contradicts nothing.
+                if pure && list.is_none() {
+                    continue;
+                }
                 self.report(
                     Report::error(
                         "RW0314",

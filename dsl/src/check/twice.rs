@@ -1,0 +1,89 @@
+//! What is given once and stands there again: clauses of a function, imports, rules that an example names.
+
+use super::Checker;
+use super::report::Report;
+use crate::syntax::ast::{FnClause, FnItem, ItemKind, Name, Path, Span};
+
+impl Checker<'_> {
+    /// Clauses that a function has once. Those that say nothing but their word can only be meant as they are.
+    fn clauses_once(&mut self, f: &FnItem) {
+        let mut seen: Vec<(&str, Span)> = vec![];
+        for clause in &f.clauses {
+            let (word, plain) = match &clause.node {
+                FnClause::Pure => ("pure", true),
+                FnClause::Lazy => ("lazy", true),
+                FnClause::Law { name, arg } => (name.as_str(), arg.is_none()),
+                FnClause::Cost(_) => ("cost", false),
+                FnClause::Spec(_) => ("spec", false),
+                FnClause::As(_) | FnClause::Effects(_) | FnClause::Requires(_) => continue,
+            };
+            match seen.iter().find(|(known, _)| *known == word) {
+                None => seen.push((word, clause.span)),
+                Some((_, first)) => {
+                    let message = format!("`{}` has `{word}` twice", f.name.node);
+                    let report = Report::error("RW0109", clause.span, message, "again here").also(*first, "first here");
+                    let report = report.help("keep one of them");
+                    self.report(if plain { report.repair(clause.span, "") } else { report });
+                }
+            }
+        }
+    }
+
+    /// In packs that are asked for: clauses, imports, and rules that `fires` names, which say nothing new.
+    pub(super) fn lint_repeated(&mut self) {
+        for file in (0..self.files.len()).filter(|file| self.files[*file].root) {
+            let mut imports: Vec<(&Path, Option<&Name>, Span)> = vec![];
+            let mut functions: Vec<Span> = vec![];
+            for (_, item) in self.items(file) {
+                match &item.kind {
+                    // One declaration over a list is written out as many.
+                    ItemKind::Fn(f) if functions.last() != Some(&item.span) => {
+                        functions.push(item.span);
+                        self.clauses_once(f);
+                    }
+                    // Of an import of some names, another may bring others.
+                    ItemKind::Import { path, alias, names: None } => {
+                        let alias = alias.as_ref();
+                        let same = |(p, a, _): &&(&Path, Option<&Name>, Span)| {
+                            p.node == path.node && a.map(|a| &a.node) == alias.map(|a| &a.node)
+                        };
+                        match imports.iter().find(same) {
+                            None => imports.push((path, alias, item.span)),
+                            Some((.., first)) => self.report(
+                                Report::lint(
+                                    "RW0506",
+                                    item.span,
+                                    format!("`{}` is imported twice", path.node),
+                                    "again here",
+                                )
+                                .also(*first, "first here")
+                                .help("remove it")
+                                .repair(item.span, ""),
+                            ),
+                        }
+                    }
+                    ItemKind::Example(example) => {
+                        for pair in 1..example.fires.len() {
+                            let (before, path) = (&example.fires[..pair], &example.fires[pair]);
+                            let Some(first) = before.iter().find(|known| known.node == path.node) else { continue };
+                            // With the comma before it.
+                            let whole = Span { start: before[pair - 1].span.end, ..path.span };
+                            self.report(
+                                Report::lint(
+                                    "RW0506",
+                                    path.span,
+                                    format!("`{}` is named twice", path.node),
+                                    "again here",
+                                )
+                                .also(first.span, "first here")
+                                .help("remove it")
+                                .repair(whole, ""),
+                            );
+                        }
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}
