@@ -7,7 +7,7 @@
 //! **Invariant**: what is found is what the pipeline would give. It is meant for one set of rules and options.
 
 use crate::cache::Key;
-use crate::pipeline::{Fate, Options};
+use crate::pipeline::{Fate, Options, Outcome};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_typeprop::{Ty, Universe};
 use rustc_hash::FxHashMap;
@@ -22,6 +22,20 @@ pub(super) struct Became {
     pub(super) fate: Fate,
     /// What takes its place.
     pub(super) function: Option<Function>,
+}
+
+impl Became {
+    pub(super) fn of(outcome: &Outcome) -> Self {
+        let function = (outcome.fate == Fate::Optimised).then(|| outcome.function.clone());
+        Became { fate: outcome.fate.clone(), function }
+    }
+}
+
+/// Where there are no rules.
+impl Default for Became {
+    fn default() -> Self {
+        Became { fate: Fate::Unchanged, function: None }
+    }
 }
 
 /// Functions that were met before.

@@ -49,6 +49,18 @@ pub struct FileOutcome {
     pub universe: Universe,
 }
 
+/// What became of functions of a file that are understood.
+struct Results {
+    /// In order, with the pipeline's own figures where it was asked.
+    became: Vec<(Became, Option<Outcome>)>,
+    phases: Phases,
+    rules: BTreeMap<u32, RuleReport>,
+    /// Time for comparing.
+    compare: Duration,
+    /// Functions that were met before.
+    known: usize,
+}
+
 /// A check's trap code says nothing here: what traps is undefined.
 fn trap_code(_: &str) -> u32 {
     0
@@ -107,67 +119,67 @@ impl LlvmOptimiser {
         let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
         let options = &Options { unavailable: own, registers: None, ..options.clone() };
         let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
-        // Of calls that packs know more of, moving and sharing is what LLVM cannot do.
-        let more_is_known: Vec<bool> = understood.iter().map(|i| !i.payloads.narrowed.is_empty()).collect();
-        let context = known::context(&self.optimiser.program().universe, &universe, options);
-        let key = |i: usize| known::key(context, &understood[i].function, more_is_known[i]);
-        let keys: Vec<Key> = (0..understood.len()).map(key).collect();
-        let mut became: Vec<Option<Became>> = keys.iter().map(|key| known.find(*key)).collect();
-        let new: Vec<usize> = (0..became.len()).filter(|i| became[*i].is_none()).collect();
-        let functions: Vec<Function> = new.iter().map(|i| understood[*i].function.clone()).collect();
-        let more: Vec<bool> = new.iter().map(|i| more_is_known[*i]).collect();
-        let Batch { mut outcomes, phases, rules } = match self.optimiser.schedule(options) {
-            Some(_) => self.outcomes(&functions, &more, &universe, options),
-            None => Batch::default(),
-        };
+        let Results { became, phases, rules, compare, known } = self.results(&understood, &universe, options, known);
         let start = Instant::now();
-        self.compare(&mut outcomes, &functions, &more, &universe, options);
-        let compare = start.elapsed();
-        let mut figures: Vec<Option<Outcome>> = vec![None; became.len()];
-        for (i, outcome) in new.iter().copied().zip(outcomes) {
-            let function = (outcome.fate == Fate::Optimised).then(|| outcome.function.clone());
-            let this = Became { fate: outcome.fate.clone(), function };
-            known.keep(keys[i], this.clone());
-            became[i] = Some(this);
-            figures[i] = Some(outcome);
-        }
-        let known = became.len() - new.len();
-        let start = Instant::now();
-        let mut became = became.into_iter().zip(figures);
+        let mut became = became.into_iter();
         let (mut replaced, mut functions, mut declarations) = (vec![], vec![], BTreeSet::new());
         for (index, slot) in imported.iter().enumerate() {
-            let mut body = None;
-            if let Some(slot) = slot {
-                let (mut fate, mut outcome, mut names) = (Fate::Unchanged, None, ValueNames::default());
-                match slot {
-                    Err(reason) => fate = Fate::PassedThrough(reason.clone()),
-                    Ok(imported) => {
-                        if let Some((Some(this), figures)) = became.next() {
-                            (fate, outcome) = (this.fate, figures);
-                            match this.function.map(|f| self.exported(file, index, imported, &f, &universe)) {
-                                Some(Ok(new)) => {
-                                    if let Some(outcome) = &outcome {
-                                        names = value_names(outcome, imported, &new.prefix);
-                                    }
-                                    declarations.extend(new.declarations);
-                                    body = Some(new.body);
-                                }
-                                Some(Err(reason)) => fate = Fate::Failed(format!("export failed: {reason}")),
-                                None => {}
-                            }
-                        }
-                    }
+            let (new, fate, outcome, names) = match slot {
+                None => (None, None, None, ValueNames::default()),
+                Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason.clone())), None, ValueNames::default()),
+                Some(Ok(imported)) => {
+                    let (this, outcome) = became.next().unwrap_or_default();
+                    let export = |function| self.exported(file, index, imported, &function, &universe);
+                    let (new, fate) = match this.function.map(export).transpose() {
+                        Ok(new) => (new, this.fate),
+                        Err(reason) => (None, Fate::Failed(format!("export failed: {reason}"))),
+                    };
+                    let changed = new.as_ref().zip(outcome.as_ref());
+                    let names = changed.map(|(new, outcome)| value_names(outcome, imported, &new.prefix));
+                    (new, Some(fate), outcome, names.unwrap_or_default())
                 }
-                let name = file.functions[index].name.clone();
-                functions.push(FunctionOutcome { name, fate, outcome, names });
-            }
-            replaced.push(body);
+            };
+            replaced.push(new.map(|new| {
+                declarations.extend(new.declarations);
+                new.body
+            }));
+            let name = file.functions[index].name.clone();
+            functions.extend(fate.map(|fate| FunctionOutcome { name, fate, outcome, names }));
         }
         let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
         let declarations: Vec<String> = declarations.into_iter().collect();
         let text = write(file, &replaced, &declarations);
         let export = start.elapsed();
         FileOutcome { text, functions, phases, import, compare, export, known, narrowed, rules, universe }
+    }
+
+    /// What becomes of functions of one file: what is known of them, or what the pipeline gives.
+    fn results(&self, functions: &[&Imported], universe: &Universe, options: &Options, known: &Known) -> Results {
+        // Of calls that packs know more of, moving and sharing is what LLVM cannot do.
+        let more_is_known: Vec<bool> = functions.iter().map(|i| !i.payloads.narrowed.is_empty()).collect();
+        let context = known::context(&self.optimiser.program().universe, universe, options);
+        let key = |(i, more): (&&Imported, &bool)| known::key(context, &i.function, *more);
+        let keys: Vec<Key> = functions.iter().zip(&more_is_known).map(key).collect();
+        let mut became: Vec<(Option<Became>, Option<Outcome>)> =
+            keys.iter().map(|key| (known.find(*key), None)).collect();
+        let new: Vec<usize> = (0..became.len()).filter(|i| became[*i].0.is_none()).collect();
+        let known_before = became.len() - new.len();
+        let originals: Vec<Function> = new.iter().map(|i| functions[*i].function.clone()).collect();
+        let more_is_known: Vec<bool> = new.iter().map(|i| more_is_known[*i]).collect();
+        let Batch { mut outcomes, phases, rules } = match self.optimiser.schedule(options) {
+            Some(_) => self.outcomes(&originals, &more_is_known, universe, options),
+            None => Batch::default(),
+        };
+        let start = Instant::now();
+        self.compare(&mut outcomes, &originals, &more_is_known, universe, options);
+        let compare = start.elapsed();
+        for (i, outcome) in new.into_iter().zip(outcomes) {
+            let this = Became::of(&outcome);
+            known.keep(keys[i], this.clone());
+            became[i] = (Some(this), Some(outcome));
+        }
+        let became = became.into_iter().map(|(this, outcome)| (this.unwrap_or_default(), outcome)).collect();
+        Results { became, phases, rules, compare, known: known_before }
     }
 
     /// Where choices are to be made quickly, they still are not where packs know more of calls: those cost more at run
