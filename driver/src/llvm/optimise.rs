@@ -269,8 +269,11 @@ fn value_names(outcome: &Outcome, imported: &Imported, prefix: &str) -> ValueNam
         return names;
     }
     names.results = (0..outcome.function.values.len()).map(|value| Some(format!("%{prefix}.{value}"))).collect();
-    let locals: BTreeMap<Value, &String> =
+    // Of several names for one value, the first one.
+    let mut named: Vec<(Value, &String)> =
         imported.payloads.locals.iter().map(|(name, value)| (*value, name)).collect();
+    named.sort_by(|a, b| b.cmp(a));
+    let locals: BTreeMap<Value, &String> = named.into_iter().collect();
     let original = |function: &Function| function.block(function.entry()).params.clone();
     for (ours, theirs) in original(&outcome.function).iter().zip(original(&imported.function)) {
         names.results[ours.index()] = locals.get(&theirs).map(|name| (*name).clone());

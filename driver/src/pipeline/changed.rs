@@ -38,6 +38,9 @@ pub enum Now {
     Constant(i64),
 }
 
+/// By class: the rules that matched there.
+type Matched = BTreeMap<ClassId, Vec<u32>>;
+
 /// What the changes of one function are told from.
 pub(super) struct Change<'a> {
     pub(super) program: &'a Program,
@@ -54,6 +57,8 @@ pub(super) struct Change<'a> {
 impl Change<'_> {
     /// All changed values: those of the new function in order, then what has become a constant or a parameter.
     pub(super) fn all(&self) -> Vec<Changed> {
+        let mut matched = Matched::new();
+        self.view.applications.iter().for_each(|a| matched.entry(a.class).or_default().push(a.rule));
         let insts = || self.function.layout.iter().flat_map(|b| &self.function.block(*b).insts);
         let values: Vec<(Value, Made)> = insts().filter_map(|id| self.told(self.function.inst(*id))).collect();
         let kept: BTreeSet<Value> = values.iter().filter_map(|(_, made)| made.original).collect();
@@ -69,10 +74,10 @@ impl Change<'_> {
         for (value, made) in values.iter().filter(|(_, made)| made.original.is_none()) {
             let class = self.view.whole(made.class);
             let was = gone.remove(&class).unwrap_or_default();
-            let rules = made.node.map_or(vec![], |node| self.behind(class, Some(node)));
+            let rules = made.node.map_or(vec![], |node| self.behind(&matched, class, Some(node)));
             found.insert(*value, Changed { now: Now::Value(*value), was, lines: vec![], rules });
         }
-        self.inherit(&mut found);
+        self.inherit(&matched, &mut found);
         let mut all: Vec<Changed> = values.iter().filter_map(|(value, _)| found.remove(value)).collect();
         let entry = &self.function.block(self.function.entry()).params;
         let stays = entry.iter().filter_map(|value| Some((*value, self.made.get(value.index()).copied()??)));
@@ -81,7 +86,7 @@ impl Change<'_> {
         for (class, was) in gone.into_iter().filter(|(_, was)| !was.is_empty()) {
             let constant = self.view.class(class).constant.map(Now::Constant);
             if let Some(now) = constant.or_else(|| by_class.get(&class).copied().map(Now::Value)) {
-                all.push(Changed { now, was, lines: vec![], rules: self.behind(class, None) });
+                all.push(Changed { now, was, lines: vec![], rules: self.behind(&matched, class, None) });
             }
         }
         all.retain(|changed| !changed.rules.is_empty());
@@ -95,9 +100,8 @@ impl Change<'_> {
     }
 
     /// The rules behind a node of a class, or behind the class itself.
-    fn behind(&self, class: ClassId, node: Option<NodeId>) -> Vec<u32> {
-        let matched = self.view.applications.iter().filter(|a| a.class == class);
-        let mut rules: Vec<u32> = matched.map(|a| a.rule).collect();
+    fn behind(&self, matched: &Matched, class: ClassId, node: Option<NodeId>) -> Vec<u32> {
+        let mut rules = matched.get(&class).cloned().unwrap_or_default();
         rules.sort_unstable();
         rules.dedup();
         let right = |rule: &u32| match &self.program.rules[*rule as usize].right {
@@ -121,14 +125,14 @@ impl Change<'_> {
     }
 
     /// What has no rules of its own has those of its users, which come after it.
-    fn inherit(&self, found: &mut BTreeMap<Value, Changed>) {
+    fn inherit(&self, matched: &Matched, found: &mut BTreeMap<Value, Changed>) {
         for block in self.function.layout.iter().rev() {
             for inst in self.function.block(*block).insts.iter().rev().map(|id| self.function.inst(*id)) {
                 let Some(rules) = inst.results.first().and_then(|v| found.get(v)).map(|user| user.rules.clone()) else {
                     continue;
                 };
                 for arg in &inst.args {
-                    if let Some(part) = found.get_mut(arg).filter(|part| self.is_part(part)) {
+                    if let Some(part) = found.get_mut(arg).filter(|part| self.is_part(matched, part)) {
                         part.rules.extend(&rules);
                         part.rules.sort_unstable();
                         part.rules.dedup();
@@ -139,9 +143,8 @@ impl Change<'_> {
     }
 
     /// Has nothing matched in the class of a value?
-    fn is_part(&self, changed: &Changed) -> bool {
+    fn is_part(&self, matched: &Matched, changed: &Changed) -> bool {
         let Now::Value(value) = changed.now else { return false };
-        let class = self.made[value.index()].map(|made| self.view.whole(made.class));
-        !self.view.applications.iter().any(|a| Some(a.class) == class)
+        self.made[value.index()].is_none_or(|made| !matched.contains_key(&self.view.whole(made.class)))
     }
 }

@@ -42,11 +42,11 @@ struct Told<'o> {
 
 fn told<'o>(program: &Program, f: &'o FunctionOutcome) -> Vec<Told<'o>> {
     let Some(outcome) = &f.outcome else { return vec![] };
-    let function = &outcome.function;
+    let makers = makers(&outcome.function);
     let one = |changed: &'o Changed| {
         let (value, now) = match changed.now {
             Now::Constant(n) => (None, n.to_string()),
-            Now::Value(value) => (Some(name(f, value)), written(&program.universe, f, function, value)),
+            Now::Value(value) => (Some(name(f, value)), written(&program.universe, f, &makers, value)),
         };
         let names = changed.was.iter().filter_map(|number| f.names.originals.get(number).cloned());
         let was = names.chain(changed.lines.iter().map(|line| format!("line {line}"))).collect();
@@ -59,15 +59,21 @@ fn name(f: &FunctionOutcome, value: Value) -> String {
     f.names.results.get(value.index()).cloned().flatten().unwrap_or_else(|| format!("v{}", value.0))
 }
 
+/// By value: the instruction that computes it.
+fn makers(function: &Function) -> Vec<Option<&Inst>> {
+    let mut makers = vec![None; function.values.len()];
+    for inst in function.layout.iter().flat_map(|block| &function.block(*block).insts).map(|id| function.inst(*id)) {
+        inst.results.iter().for_each(|result| makers[result.index()] = Some(inst));
+    }
+    makers
+}
+
 /// A value with the operation that computes it, `v3 = ishl(v0, 3)`; a parameter by its name.
-fn written(universe: &Universe, f: &FunctionOutcome, function: &Function, value: Value) -> String {
-    let maker = |value: Value| -> Option<&Inst> {
-        let insts = function.layout.iter().flat_map(|block| &function.block(*block).insts);
-        insts.map(|id| function.inst(*id)).find(|inst| inst.results.contains(&value))
-    };
-    let Some(Inst { kind: InstKind::Op { op, .. }, args, .. }) = maker(value) else { return name(f, value) };
+fn written(universe: &Universe, f: &FunctionOutcome, makers: &[Option<&Inst>], value: Value) -> String {
+    let maker = |value: Value| makers[value.index()].map(|inst| (&inst.kind, &inst.args));
+    let Some((InstKind::Op { op, .. }, args)) = maker(value) else { return name(f, value) };
     let args = args.iter().map(|arg| match maker(*arg) {
-        Some(Inst { kind: InstKind::Const(n), .. }) => n.to_string(),
+        Some((InstKind::Const(n), _)) => n.to_string(),
         _ => name(f, *arg),
     });
     format!("{} = {}({})", name(f, value), universe.ops.get(*op).name, args.collect::<Vec<_>>().join(", "))
