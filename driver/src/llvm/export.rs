@@ -21,7 +21,7 @@ mod memory;
 mod operations;
 mod values;
 
-use super::faithful::{Faithful, Original};
+use super::faithful::{Faithful, Original, value_of};
 use super::import::{Imported, Place, Source};
 use super::module::{Definition, File};
 use super::names::{Names, Written};
@@ -107,7 +107,7 @@ pub fn export(
         universe,
         original: &original,
         faithful: &faithful,
-        needed,
+        written: written(function, names, &cfg, &needed),
         natives: vec![],
         prefix: prefix(imported),
         opaque_types: FxHashMap::default(),
@@ -179,10 +179,7 @@ fn needed(function: &Function, universe: &Universe, cfg: &Cfg) -> Vec<bool> {
         }
         work.extend(block.term.operands());
         for edge in block.term.edges() {
-            work.extend(edge.args.iter().filter_map(|arg| match arg {
-                rewright_cfg_skeleton::ir::EdgeArg::Value(v) => Some(*v),
-                rewright_cfg_skeleton::ir::EdgeArg::Terminator(_) => None,
-            }));
+            work.extend(edge.args.iter().filter_map(value_of));
         }
     }
     while let Some(v) = work.pop() {
@@ -193,6 +190,28 @@ fn needed(function: &Function, universe: &Universe, cfg: &Cfg) -> Vec<bool> {
         }
     }
     needed
+}
+
+/// Instructions that are needed, but for addresses that only accesses use: those take the pointer itself.
+fn written(function: &Function, names: &Names, cfg: &Cfg, needed: &[bool]) -> Vec<bool> {
+    let mut is_used = vec![false; function.values.len()];
+    for b in cfg.reverse_post_order() {
+        let block = function.block(*b);
+        for inst in block.insts.iter().filter(|id| needed[id.index()]).map(|id| function.inst(*id)) {
+            let is_access = matches!(inst.kind, InstKind::Op { access: Some(_), .. });
+            inst.args.iter().skip(usize::from(is_access)).for_each(|v| is_used[v.index()] = true);
+        }
+        let arguments = block.term.edges().into_iter().flat_map(|edge| &edge.args).filter_map(value_of);
+        block.term.operands().iter().copied().chain(arguments).for_each(|v| is_used[v.index()] = true);
+    }
+    let is_address = |inst: &Inst| match &inst.kind {
+        InstKind::Op { op, .. } => matches!(names.written(*op), Some((_, Written::Address))),
+        _ => false,
+    };
+    let instructions = function.insts.iter().zip(needed);
+    instructions
+        .map(|(inst, needed)| *needed && !(is_address(inst) && inst.results.iter().all(|v| !is_used[v.index()])))
+        .collect()
 }
 
 /// What no local name of the original starts with.
@@ -216,7 +235,7 @@ pub(super) struct Exporter<'a> {
     universe: &'a Universe,
     original: &'a Original<'a>,
     faithful: &'a Faithful<'a>,
-    needed: Vec<bool>,
+    written: Vec<bool>,
     /// By value: the type under which its name goes.
     natives: Vec<Type>,
     prefix: String,

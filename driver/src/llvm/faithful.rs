@@ -328,7 +328,8 @@ impl<'a> Faithful<'a> {
     }
 }
 
-fn value_of(arg: &EdgeArg) -> Option<Value> {
+/// The value that an edge takes along, where it is none of the end's own.
+pub(super) fn value_of(arg: &EdgeArg) -> Option<Value> {
     match arg {
         EdgeArg::Value(v) => Some(*v),
         EdgeArg::Terminator(_) => None,

@@ -24,7 +24,7 @@ impl Exporter<'_> {
                 }
             }
             for id in &function.block(b).insts {
-                if self.needed[id.index()] {
+                if self.written[id.index()] {
                     self.instruction(*id)?;
                     self.variables_of(*id)?;
                 }
