@@ -481,3 +481,29 @@ fn samples_are_checked() {
         assert_eq!((code, stderr.contains(why)), (Some(1), true), "{line}: {stderr}");
     }
 }
+
+/// Every mutant of the standard packs that nobody decides has its reason in `mutants.reasons`, no other one has, and none
+/// has escaped.
+#[test]
+fn mutants_that_nobody_decides_are_explained() {
+    let read = |name: &str| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stdlib_rules").join(name);
+        fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+    };
+    let expected = read("mutants.expected");
+    let undecided: Vec<(&str, &str)> = expected.lines().filter_map(|line| line.split_once(": undecided: ")).collect();
+    let reasons = read("mutants.reasons");
+    let explained: Vec<(&str, &str)> = reasons
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .map(|line| match line.split(" | ").collect::<Vec<_>>()[..] {
+            [rule, change, reason] if !reason.is_empty() => (rule, change),
+            _ => panic!("no `rule | change | reason`: {line}"),
+        })
+        .collect();
+    assert_eq!(undecided, explained);
+    assert!(!expected.contains(": escaped: "));
+    let refuted = expected.lines().filter_map(|line| line.rsplit_once(": ")?.1.strip_suffix(" refuted"));
+    let refuted: usize = refuted.map(|count| count.parse::<usize>().unwrap()).sum();
+    assert!(refuted > 10_000, "{refuted}");
+}

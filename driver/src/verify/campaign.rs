@@ -137,7 +137,7 @@ fn fates(
         solver.forget();
         let mut cases = cases(program, instances, &mutant.rule);
         if wider(rule, &mutant.rule) {
-            cases.retain(|case| !own.contains(&case.targs));
+            cases.retain(|case| !own.contains(&case.targs) && case.takes_pointers());
         }
         fates.push(judge(cases, options, solver)?);
     }
