@@ -31,11 +31,14 @@ benchmarks_lz4="lz4_1 lz4_9 lz4_d"
 lz4_1() { for _ in {1..12}; do programs/lz4 -1 -c "$data"; done; }
 lz4_9() { programs/lz4 -9 -c "$data"; }
 lz4_d() { for _ in {1..20}; do programs/lz4 -d -c "$data.lz4"; done; }
-benchmarks_lua="lua_fib lua_sort lua_life lua_sieve"
-lua_fib() { src/lua more/lua5.1/test/fib.lua 27; }
-lua_sort() { src/lua -e 'for i = 1, 12 do dofile("more/lua5.1/test/sort.lua") end'; }
-lua_life() { src/lua more/lua5.1/test/life.lua; }
-lua_sieve() { src/lua more/lua5.1/test/sieve.lua 1200; }
+benchmarks_lua="lua_fib lua_life lua_sort lua_text"
+lua_fib() { src/lua more/lua5.1/test/fib.lua 34; }
+lua_life() { for _ in {1..3}; do src/lua more/lua5.1/test/life.lua; done; }
+lua_sort() { src/lua -e 'local t = {} for i = 1, 2000000 do t[i] = i * 7919 % 10000019 end table.sort(t) print(t[1], t[#t])'; }
+lua_text() {
+    src/lua -e 'local t = {} for i = 1, 1200000 do t[i] = string.format("%d:%s", i, ("x"):rep(i % 7)) end
+        print(#table.concat(t):gsub("x+", "y"))'
+}
 
 # Builds a project in $gain/NAME/PROJECT.
 build() {
