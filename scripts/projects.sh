@@ -73,7 +73,7 @@ check_lz4() {
 
 package_libpng=libpng1.6
 configure_libpng() { ./configure --enable-shared=no; }
-build_libpng() { make -j"$jobs" all check TESTS=; }
+build_libpng() { make -j"$jobs" && make -j"$jobs" check TESTS=; }
 check_libpng() { make check >log 2>&1; awk '/^# TOTAL:/ { t = $3 } /^# PASS:/ { p = $3 } END { print p "/" t }' log; }
 
 package_lua=lua5.4
@@ -105,8 +105,12 @@ check_lua() {
 
 package_zstd=libzstd
 zstd_tests="fuzzer zstreamtest datagen decodecorpus fullbench invalidDictionaries legacy poolTests"
+# The folder of objects has a name of its own: by default it depends on the compiler's.
 build_zstd() {
-    make -C lib -j"$jobs" libzstd.a && make -C programs -j"$jobs" zstd && make -C tests -j"$jobs" $zstd_tests
+    # shellcheck disable=SC2086
+    for goal in "lib libzstd.a" "programs zstd"; do make -C $goal -j"$jobs" BUILD_DIR=obj/same || return; done
+    # shellcheck disable=SC2086
+    make -C tests -j"$jobs" $zstd_tests
 }
 # The tests of `make -C tests test` with fewer random cases, without those that want long files.
 check_zstd() {
@@ -136,7 +140,7 @@ package_sqlite=sqlite3
 configure_sqlite() { ./configure --disable-shared --with-tcl="$(dirname "$(find /usr/lib -name tclConfig.sh | head -1)")" --disable-readline; }
 # `make testfixture` gives the compiler all files at once; here each is a command of its own.
 build_sqlite() {
-    make -f - -j"$jobs" fixture/testfixture <<'END'
+    make -j"$jobs" sqlite3.c && make -f - -j"$jobs" fixture/testfixture <<'END'
 include Makefile
 objects = $(addprefix fixture/,$(notdir $(TESTFIXTURE_SRC:.c=.o)))
 vpath %.c $(sort $(dir $(TESTFIXTURE_SRC)))
@@ -182,7 +186,7 @@ check_suitesparse() {
     local passed=0 all=0 sum="" options=("$CC" -O2 -ISuiteSparse_config)
     for part in $suitesparse_parts; do options+=("-I$part/Include"); done
     demo() { "${options[@]}" -o demo "$@" -Wl,--start-group $(find . -name 'lib*.a') -Wl,--end-group -lm 2>>log; }
-    for out in {AMD,CAMD,COLAMD,CCOLAMD,KLU}/Demo/*{demo,demo2,example,simple}.out LDL/Demo/ldlsimple.out; do
+    for out in {AMD,CAMD,COLAMD,CCOLAMD}/Demo/*{demo,demo2,example,simple}.out {KLU/Demo/klu_,LDL/Demo/ldl}simple.out; do
         [ -f "${out%.out}.c" ] || continue
         all=$((all + 1))
         demo "${out%.out}.c" && ./demo </dev/null 2>>log | cmp - "$out" >>log 2>&1 && passed=$((passed + 1))
@@ -194,7 +198,7 @@ check_suitesparse() {
             demo CXSparse/Demo/cs_${kind}_demo$n.c "${more[@]}" || sum+=none
             for matrix in CXSparse/Matrix/{t1,t2,ash219,bcsstk01,bcsstk16,fs_183_1,lp_afiro,mbeacxc,west0067,c4,c_mbeacxc,young1c}; do
                 case $kind$(basename $matrix) in d?c[4_]* | d?t2 | d?y* | c?[abflmw]* | c?t1) continue ;; esac
-                sum+=$(./demo <$matrix 2>&1 | sed 's/time: *[0-9.e-]*//g' | cksum)
+                sum+=$(./demo <$matrix 2>&1 | sed 's/time:\? *[0-9.]*//g' | cksum)
             done
         done
     done
@@ -281,7 +285,7 @@ numbered() {
     local names copy
     names=$(mktemp) copy=$(mktemp)
     nm -n "$1" 2>/dev/null | awk '$3 ~ /^\.L/ { print $3, ".L." n++ }' >"$names"
-    objcopy --redefine-syms="$names" "$1" "$copy" && cksum <"$copy"
+    objcopy --redefine-syms="$names" "$1" "$copy" 2>/dev/null && cksum <"$copy"
     rm -f "$names" "$copy"
 }
 
