@@ -170,7 +170,7 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An engine that prepares rules when a batch needs them.
+    /// An engine that prepares rules when a step first runs them.
     ///
     /// # Errors
     /// None: it is [`Engine::prepare`] for whoever chooses between the two.

@@ -1,6 +1,6 @@
 //! Which rules can do anything in an e-graph: a rule needs a row in every table of its body. Rules over floats
 //! or memory cost a tenth of a millisecond each to prepare, and a few microseconds a step, even where there are none,
-//! and a pack has thousands. So a batch prepares, and a step runs, those that can match.
+//! and a pack has thousands. So a step prepares and runs those that can match.
 //!
 //! **Invariant**: what is left out could not have matched, so results do not depend on this.
 
