@@ -67,7 +67,7 @@ const COMPLAINTS: [(&str, i32, &str); 45] = [
     ("opt good.clif --rules nope", 2, "cannot read nope"),
     ("opt good.clif --rules std.arit", 2, "packs that ship: std, std.arith,"),
     ("opt good.clif -o nowhere/x", 2, "cannot write nowhere/x"),
-    ("opt good.clif --profile fast", 2, "no profile `fast` ships; those that do: latency, size"),
+    ("opt good.clif --profile fast", 2, "no profile `fast` ships; those that do: latency, llvm, size"),
     ("opt good.clif --config none.json", 2, "cannot read none.json"),
     ("opt good.clif --config cycle.json", 2, "cycle.json is no configuration: unknown field `nodes`"),
     ("opt truncated.clif", 1, "truncated.clif: 3:"),
