@@ -17,8 +17,6 @@ pub(super) struct Possible {
     names: Vec<String>,
     /// Filled by insertion whatever the input.
     always: Vec<usize>,
-    /// By symbol: rules change rows of it that are there.
-    pub(super) unsteady: Vec<bool>,
 }
 
 impl Possible {
@@ -28,7 +26,6 @@ impl Possible {
         let marks = program.generations.map(|_| GENERATION);
         let names: Vec<String> = tables.chain(relations).chain(marks).map(str::to_string).collect();
         let numbers: FxHashMap<&str, usize> = names.iter().enumerate().map(|(i, name)| (name.as_str(), i)).collect();
-        let mut changed = Vec::new();
         let rules: Vec<(Vec<usize>, Vec<usize>)> = program
             .rules
             .iter()
@@ -49,12 +46,8 @@ impl Possible {
                             collect(a, &numbers, &mut fills);
                             collect(b, &numbers, &mut fills);
                         }
-                        Action::Insert(a) => collect(a, &numbers, &mut fills),
-                        Action::Set(a, _) => {
-                            collect(a, &numbers, &mut fills);
-                            collect(a, &numbers, &mut changed);
-                        }
-                        Action::Subsume(a) => collect(a, &numbers, &mut changed),
+                        Action::Insert(a) | Action::Set(a, _) => collect(a, &numbers, &mut fills),
+                        Action::Subsume(_) => {}
                     }
                 }
                 (reads, fills)
@@ -73,8 +66,7 @@ impl Possible {
             })
             .collect();
         let always = program.isa.iter().filter_map(|isa| numbers.get(isa.name.as_str()).copied()).collect();
-        let unsteady = (0..names.len()).map(|symbol| changed.contains(&symbol)).collect();
-        Possible { rules, groups, names, always, unsteady }
+        Possible { rules, groups, names, always }
     }
 
     /// By symbol: its rows.

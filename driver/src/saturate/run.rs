@@ -1,7 +1,7 @@
 //! Runs a schedule on an e-graph, step by step, within budgets.
 //!
-//! A step runs those groups of rules that can find something: each of their tables has rows, and one has changed since
-//! the group ran last. Most steps of a schedule come to nothing, and asking a rule costs as much as some matches.
+//! A step runs those groups of rules that can find something: each of their tables has rows, and something has changed
+//! since the group ran last. Most steps of a schedule come to nothing, and asking a rule costs as much as some matches.
 
 use super::base::Prepared;
 use super::batch::Batch;
@@ -52,7 +52,7 @@ pub(super) fn run(
     let mut runner = Runner {
         batch,
         possible,
-        changed_at: vec![0; sizes.len()],
+        changed_at: 0,
         sizes,
         ran_at: FxHashMap::default(),
         rules,
@@ -81,8 +81,8 @@ struct Runner<'r, 'b> {
     rules: Rules<'r>,
     /// By symbol: its rows.
     sizes: Vec<usize>,
-    /// By symbol: the last step that may have changed what it holds, counted from 1.
-    changed_at: Vec<usize>,
+    /// The last step that changed anything, counted from 1.
+    changed_at: usize,
     /// By group: the last step that ran it.
     ran_at: FxHashMap<usize, usize>,
     budget: &'r Budget,
@@ -143,32 +143,17 @@ impl Runner<'_, '_> {
     fn due(&self, ruleset: usize) -> Vec<usize> {
         let Rules { can_match, possible, members, .. } = &self.rules;
         let due = |rule: &usize| {
-            let reads = possible.reads(*rule);
+            // A step does not see what it makes itself.
+            let ran_since = |ran: &usize| *ran > self.changed_at;
             can_match[*rule]
-                && reads.iter().all(|symbol| self.sizes[*symbol] > 0)
-                && self
-                    .ran_at
-                    .get(&possible.groups[*rule])
-                    // A step does not see what it makes itself.
-                    .is_none_or(|ran| reads.iter().any(|symbol| self.changed_at[*symbol] >= *ran))
+                && possible.reads(*rule).iter().all(|symbol| self.sizes[*symbol] > 0)
+                && !self.ran_at.get(&possible.groups[*rule]).is_some_and(ran_since)
         };
         let mut groups: Vec<usize> =
             members[ruleset].iter().copied().filter(due).map(|rule| possible.groups[rule]).collect();
         groups.sort_unstable();
         groups.dedup();
         groups
-    }
-
-    /// Notes what a step has changed. Rows only come, but where classes were united: then any row may have become another
-    /// one. egglog says that by the time it spent on it, which is zero where it did not.
-    fn note_changes(&mut self, united: bool) {
-        let sizes = self.rules.possible.sizes(self.batch);
-        for (symbol, (old, new)) in self.sizes.iter().zip(&sizes).enumerate() {
-            if united || old != new || self.rules.possible.unsteady[symbol] {
-                self.changed_at[symbol] = self.steps.len() + 1;
-            }
-        }
-        self.sizes = sizes;
     }
 
     fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
@@ -210,7 +195,8 @@ impl Runner<'_, '_> {
         }
         self.stopped = shared.meter(|meter| meter.stopped || meter.all_spent());
         if report.updated {
-            self.note_changes(report.rebuild_time_per_ruleset.values().any(|time| !time.is_zero()));
+            self.changed_at = self.steps.len() + 1;
+            self.sizes = self.rules.possible.sizes(self.batch);
         }
         self.steps.push(ran);
         Ok(report.updated)
