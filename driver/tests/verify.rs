@@ -28,8 +28,17 @@ fn wrong(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/verify/wrong").join(name)
 }
 
-const REFUTED: [&str; 8] =
-    ["division.rw", "integers.rw", "floats.rw", "memory.rw", "facts.rw", "larger.rw", "pointers.rw", "trackers.rw"];
+const REFUTED: [&str; 9] = [
+    "division.rw",
+    "integers.rw",
+    "floats.rw",
+    "memory.rw",
+    "facts.rw",
+    "larger.rw",
+    "pointers.rw",
+    "strings.rw",
+    "trackers.rw",
+];
 
 #[test]
 fn the_solver_is_there() {
@@ -83,7 +92,8 @@ fn one_way_rules_say_which_side_is_defined() {
 #[test]
 fn counterexamples_can_be_pasted_and_fail() {
     let folder = tempfile::tempdir().unwrap();
-    for name in REFUTED.into_iter().filter(|name| *name != "facts.rw") {
+    // No example concludes a fact, or says what is in memory.
+    for name in REFUTED.into_iter().filter(|name| !["facts.rw", "strings.rw"].contains(name)) {
         let (rules, _) = verify(&wrong(name), &[]);
         let examples: Vec<&str> = rules.iter().filter_map(|r| r["counterexample"]["example"].as_str()).collect();
         let mut text = fs::read_to_string(wrong(name)).unwrap();

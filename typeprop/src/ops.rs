@@ -201,6 +201,11 @@ impl Op {
     pub fn is_linked_value(&self) -> bool {
         self.link.is_some() && self.effects.is_pure() && self.results.len() == 1 && self.tparams.is_empty()
     }
+
+    /// Is it a function of a shared library that reads memory, and of which nothing else is known?
+    pub fn is_linked_read(&self) -> bool {
+        self.link.is_some() && self.spec.is_none() && !self.effects.reads.is_empty() && self.effects.writes.is_empty()
+    }
 }
 
 /// All operations.

@@ -6,8 +6,9 @@
 //! libraries does ([`crate::isolate`]); a call that ends that process is no evidence.
 //!
 //! Shapes have one size per call, so that they fit; whole numbers of a rule are below it, so that they may be indices.
+//! Pointers lead into memory that is there for the call: a few small bytes, and zeros behind them.
 //!
-//! It does not look at conditions, at memory that a rule speaks of, or at functions that talk to the outside: rules with
+//! It does not look at conditions, at memory that a rule changes, or at functions that talk to the outside: rules with
 //! those are out of scope, and it says so.
 
 use super::approximate::{are_close, ordinary};
@@ -23,13 +24,16 @@ use rewright_dsl::program::{Conclusion, Program, VarKind};
 use rewright_typeprop::eval::{constant, literal};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::{TypeData, TypeDeclId};
-use rewright_typeprop::{Data, Model, Scalar, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Data, Model, Repr, Scalar, Term, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 use std::io;
 use std::path::Path;
 
 /// Sizes of what is made.
 const SIZES: std::ops::RangeInclusive<i64> = 1..=5;
+
+/// Bytes of a call's memory. Zeros follow.
+const MEMORY: usize = 16;
 
 /// Seconds that a call may take.
 const SECONDS: u64 = 5;
@@ -53,6 +57,8 @@ enum Given {
     Scalar(Scalar, Option<Term>),
     /// Made there, of the call's size and a seed.
     Made(Term),
+    /// So many bytes into the call's memory.
+    Place,
     /// Not at all: a state.
     Nothing,
 }
@@ -73,7 +79,7 @@ pub(super) fn run(
         Err(why) => return Ok(Executed::CannotRun(why)),
     };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let calls: Vec<Vec<i64>> = (0..samples).map(|_| function.arguments(&mut rng)).collect();
+    let calls: Vec<Values> = (0..samples).map(|_| function.values(&mut rng)).collect();
     let mut worker = Worker::new(program.to_path_buf());
     let mut outcomes = vec![];
     for calls in calls.chunks(AT_ONCE) {
@@ -83,7 +89,7 @@ pub(super) fn run(
         }
     }
     let (mut agreed, mut tried, mut differing) = (0, 0, None);
-    for (args, outcome) in calls.iter().zip(outcomes) {
+    for (call, outcome) in calls.iter().zip(outcomes) {
         let values = match outcome {
             Outcome::Returned { values, .. } => values,
             Outcome::Failed(why) => return Ok(Executed::CannotRun(why)),
@@ -96,14 +102,14 @@ pub(super) fn run(
         match seen.into_iter().find(|((scalar, _), (l, r))| !same(*scalar, **l, **r, tolerance)) {
             None => agreed += 1,
             Some(((scalar, what), (l, r))) => {
-                differing = Some((args, [l, r].map(|n| format!("{what}{}", shown(*scalar, *n)))));
+                differing = Some((call, [l, r].map(|n| format!("{what}{}", shown(*scalar, *n)))));
             }
         }
     }
     // Cancellation may cost an approximation any number of digits: see `approximate`.
     let excused = if tolerance.is_some() { 10 * agreed >= 9 * tried } else { agreed == tried };
     Ok(match differing {
-        Some((args, sides)) if !excused => Executed::Differ(function.named(args), sides),
+        Some((call, sides)) if !excused => Executed::Differ(function.named(call), sides),
         _ if tried == 0 => Executed::CannotRun("no call of it came back".into()),
         _ => Executed::Agree(agreed, tried),
     })
@@ -122,6 +128,14 @@ fn shown(scalar: Scalar, n: i64) -> String {
     }
 }
 
+/// What a call is made of.
+struct Values {
+    /// Its size, then a number per variable that is given.
+    args: Vec<i64>,
+    /// What pointers lead into.
+    memory: Vec<u8>,
+}
+
 /// A rule's instance, compiled.
 struct Compiled {
     text: String,
@@ -133,8 +147,13 @@ struct Compiled {
 }
 
 impl Compiled {
-    fn job(&self, calls: &[Vec<i64>]) -> Job {
-        let calls = calls.iter().map(|args| Call::OnMemory { function: 0, args: args.clone(), memory: vec![] });
+    fn job(&self, calls: &[Values]) -> Job {
+        let calls = calls.iter();
+        let calls = calls.map(|Values { args, memory }| Call::OnMemory {
+            function: 0,
+            args: args.clone(),
+            memory: memory.clone(),
+        });
         Job {
             text: self.text.clone(),
             engine: Engine::Jit,
@@ -145,23 +164,25 @@ impl Compiled {
         }
     }
 
-    /// The call's size, then a number per variable that is given.
-    fn arguments(&self, rng: &mut ChaCha8Rng) -> Vec<i64> {
+    fn values(&self, rng: &mut ChaCha8Rng) -> Values {
         let size = rng.random_range(SIZES);
         let mut args = vec![size];
         for (_, given) in &self.given {
             match given {
                 Given::Scalar(scalar, _) if scalar.is_int() => args.push(rng.random_range(0..size)),
-                Given::Scalar(scalar, _) => args.push(ordinary(rewright_typeprop::Repr::Scalar(*scalar), rng) as i64),
+                Given::Scalar(scalar, _) => args.push(ordinary(Repr::Scalar(*scalar), rng) as i64),
                 Given::Made(_) => args.push(rng.random_range(0..1000)),
+                Given::Place => args.push(rng.random_range(0..MEMORY as i64)),
                 Given::Nothing => {}
             }
         }
-        args
+        // Few values, so that parts of it are alike.
+        let memory = (0..MEMORY).map(|_| rng.random_range(0..3)).collect();
+        Values { args, memory }
     }
 
     /// The values of a call, as the pack would write them.
-    fn named(&self, args: &[i64]) -> Vec<(String, String)> {
+    fn named(&self, Values { args, memory }: &Values) -> Vec<(String, String)> {
         let mut numbers = args.iter().skip(1);
         let mut named = vec![];
         for (name, given) in &self.given {
@@ -171,6 +192,7 @@ impl Compiled {
                     Some(sample) => spelled(&self.universe, sample, &|_| shown(*scalar, *n)),
                     None => shown(*scalar, *n),
                 }),
+                Given::Place => numbers.next().map(|at| format!("{:?}, 0, ..", &memory[*at as usize..])),
                 Given::Made(term) => numbers.next().map(|seed| {
                     let number = |n| if n == 0 { args[0] } else { *seed };
                     spelled(&self.universe, term, &|n| number(n).to_string())
@@ -203,6 +225,8 @@ struct Builder<'c> {
     /// With the types of this function.
     universe: Universe,
     f: Function,
+    /// The address of the call's memory.
+    memory: Value,
 }
 
 type Built<T> = Result<T, String>;
@@ -227,9 +251,9 @@ impl<'c> Builder<'c> {
         };
         f.add_block();
         // What runs a function on memory passes the memory's address first.
-        let mut builder = Builder { case, universe: case.program.universe.clone(), f };
-        builder.parameter(Ty::ANY);
-        Ok(builder)
+        let memory = f.add_value(Ty::ANY);
+        f.blocks[0].params.push(memory);
+        Ok(Builder { case, universe: case.program.universe.clone(), f, memory })
     }
 
     fn program(&self) -> &'c Program {
@@ -247,7 +271,7 @@ impl<'c> Builder<'c> {
         let targs = self.type_arguments()?;
         let number = self.universe.types.all().find(|ty| {
             // Any type of the machine's own words will do for sizes and seeds.
-            self.universe.types.repr(*ty) == Some(rewright_typeprop::Repr::Scalar(Scalar::I64))
+            self.universe.types.repr(*ty) == Some(Repr::Scalar(Scalar::I64))
         });
         let number = number.ok_or("no type stands for 64 bits")?;
         let size = self.parameter(number);
@@ -258,6 +282,10 @@ impl<'c> Builder<'c> {
                 VarKind::Value { ty, .. } => {
                     let ty = self.ty(ty, &targs)?;
                     match self.universe.types.scalar(ty) {
+                        _ if self.universe.types.repr(ty) == Some(Repr::Pointer) => {
+                            let offset = self.parameter(number);
+                            (Given::Place, Some((self.place(offset, number, ty)?, ty)))
+                        }
                         Some(scalar) => (Given::Scalar(scalar, None), Some((self.parameter(ty), ty))),
                         None => {
                             let make = self.sample(ty)?;
@@ -297,6 +325,14 @@ impl<'c> Builder<'c> {
         let names = Names::new(&mut self.universe);
         let clif = compile::compile(&module, &self.universe, &names).map_err(|e| e.to_string())?;
         Ok(Compiled { text: clif.text, imports: clif.imports, given, seen, universe: self.universe })
+    }
+
+    /// So far into the call's memory.
+    fn place(&mut self, offset: Value, number: Ty, ty: Ty) -> Built<Value> {
+        let add = self.universe.ops.iter().find(|(_, op)| op.model == Some(Model::Add) && op.tparams.len() == 1);
+        let (op, _) = add.ok_or("no operation adds to an address")?;
+        let kind = InstKind::Op { op, targs: SmallVec::from_slice(&[number]), access: None };
+        Ok(self.push(kind, &[self.memory, offset], ty))
     }
 
     fn ty(&mut self, expr: &TypeExpr, targs: &[Ty]) -> Built<Ty> {

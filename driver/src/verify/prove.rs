@@ -13,7 +13,7 @@ use super::{Options, print};
 use rewright_dsl::instances::{Sense, TypeInstances};
 use rewright_dsl::program::{Conclusion, Program, Rule, Var, VarKind};
 use rewright_typeprop::eval::repr_of;
-use rewright_typeprop::{Model, Repr, Scalar, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Model, Op, Repr, Scalar, Term, Ty, TypeExpr, Universe};
 use std::io;
 use std::time::Instant;
 
@@ -198,13 +198,16 @@ impl Case<'_> {
         taken
     }
 
-    /// Is it about values that its pack says how to make?
+    /// Is it about values that its pack says how to make, or about memory that only a library looks at?
     fn needs_library(&self) -> bool {
         let made = |ty: &TypeExpr| match ty {
             TypeExpr::App(decl, _) => self.program.samples.get(decl).is_some_and(|sample| sample.make.is_some()),
             _ => false,
         };
-        self.rule.vars.iter().any(|var| matches!(&var.kind, VarKind::Value { ty, .. } if made(ty)))
+        let ops = &self.program.universe.ops;
+        let mentioned = super::mentioned(self.program, self.rule);
+        let reads = mentioned.into_iter().map(|op| ops.get(op)).any(Op::is_linked_read);
+        reads || self.rule.vars.iter().any(|var| matches!(&var.kind, VarKind::Value { ty, .. } if made(ty)))
     }
 
     /// Both sides compiled and run, on values that the pack says how to make. What an `unsafe` rule lets go is not seen.
