@@ -113,13 +113,11 @@ pub fn elaborate_traced(
         counts: Counts::default(),
     };
     let out = Function {
-        name: f.name.clone(),
         results: f.results.clone(),
         blocks: vec![empty; f.blocks.len()],
         layout: skeleton.layout.clone(),
-        insts: vec![],
-        values: vec![],
         regions: f.regions.clone(),
+        ..Function::new(f.name.clone())
     };
     let mut emitter = Emitter {
         f,

@@ -140,15 +140,7 @@ pub struct Builder<'u> {
 impl<'u> Builder<'u> {
     /// A function with an entry block of these parameters; that block is current.
     pub fn new(universe: &'u Universe, params: &[&str]) -> Self {
-        let function = Function {
-            name: "test".into(),
-            results: vec![],
-            blocks: vec![],
-            layout: vec![],
-            insts: vec![],
-            values: vec![],
-            regions: vec![String::new()],
-        };
+        let function = Function::new("test");
         let mut builder = Builder { function, universe, at: BlockId(0) };
         builder.block(params);
         builder

@@ -202,15 +202,7 @@ impl<'u> Generator<'u> {
 }
 
 fn empty(name: String) -> Function {
-    Function {
-        name,
-        results: vec![],
-        blocks: vec![],
-        layout: vec![],
-        insts: vec![],
-        values: vec![],
-        regions: vec!["memory".into(), "first".into(), "second".into()],
-    }
+    Function { regions: vec!["memory".into(), "first".into(), "second".into()], ..Function::new(name) }
 }
 
 /// Has the operation a meaning at these types?

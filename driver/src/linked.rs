@@ -101,15 +101,7 @@ impl Service {
     fn job(&self, op: OpId, words: &[i64]) -> Option<Job> {
         let decl = self.universe.ops.get(op);
         let ty = |expr| self.universe.types.find_instance(expr, &[]);
-        let mut f = Function {
-            name: "%eval".into(),
-            results: vec![ty(decl.results.first()?)?],
-            blocks: vec![],
-            layout: vec![],
-            insts: vec![],
-            values: vec![],
-            regions: vec![String::new()],
-        };
+        let mut f = Function { results: vec![ty(decl.results.first()?)?], ..Function::new("%eval") };
         let entry = f.add_block();
         // What runs a function on memory passes the memory's address first.
         let memory = f.add_value(Ty::ANY);

@@ -2,25 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod ran;
+
+use ran::rewright;
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
-
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-fn rewright(dir: &Path, args: &str) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
-    let output = command.current_dir(dir).args(args.split_whitespace()).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    let ran = Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) };
-    assert!(!ran.stderr.contains("panicked"), "{args}: {}", ran.stderr);
-    ran
-}
 
 fn inputs() -> TempDir {
     let dir = tempfile::tempdir().unwrap();

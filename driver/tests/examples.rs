@@ -2,22 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod ran;
+
+use ran::rewright;
 use std::fs;
-use std::path::Path;
-use std::process::Command;
-
-struct Ran {
-    code: Option<i32>,
-    stdout: String,
-    stderr: String,
-}
-
-fn rewright(dir: &Path, args: &str) -> Ran {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
-    let output = command.current_dir(dir).args(args.split_whitespace()).output().unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
-    Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
-}
 
 /// Rules that add too little to what is expected below.
 const RULES: &str = "\

@@ -308,6 +308,19 @@ pub enum OpaqueEffects {
 }
 
 impl Function {
+    /// One without blocks or results, with the region of accesses that name none.
+    pub fn new(name: impl Into<String>) -> Self {
+        Function {
+            name: name.into(),
+            results: vec![],
+            blocks: vec![],
+            layout: vec![],
+            insts: vec![],
+            values: vec![],
+            regions: vec![String::new()],
+        }
+    }
+
     /// The entry block.
     pub fn entry(&self) -> BlockId {
         self.layout[0]

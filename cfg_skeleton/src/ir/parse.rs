@@ -277,15 +277,7 @@ impl Parser<'_> {
         }
         let names = Names::of(&self.tokens[self.at..]);
         let mut o = Open {
-            f: Function {
-                name: self.name("a function's name")?,
-                results: vec![],
-                blocks: vec![],
-                layout: vec![],
-                insts: vec![],
-                values: vec![],
-                regions: vec![String::new()],
-            },
+            f: Function::new(self.name("a function's name")?),
             names,
             stated: vec![],
             calls: BTreeMap::new(),

@@ -44,15 +44,7 @@ struct Filler<'u> {
 /// A function `(i64, i32, i32) -> i32` of at most `blocks` blocks. The first parameter is an address for
 /// [`run`]'s memory.
 pub fn function(seed: u64, blocks: usize, universe: &Universe) -> Function {
-    let f = Function {
-        name: format!("%random{seed}"),
-        results: vec![],
-        blocks: vec![],
-        layout: vec![],
-        insts: vec![],
-        values: vec![],
-        regions: vec![String::new()],
-    };
+    let f = Function::new(format!("%random{seed}"));
     let mut filler = Filler { random: Random(seed), universe, f };
     filler.control(blocks.max(1));
     filler.fill();

@@ -76,13 +76,9 @@ pub fn import(func: &clif::Function, names: &Names, native: Endianness) -> Resul
         names,
         native,
         out: Function {
-            name: func.name.to_string(),
             results: func.signature.returns.iter().map(|r| names.ty(r.value_type)).collect(),
-            blocks: vec![],
-            layout: vec![],
-            insts: vec![],
-            values: vec![],
             regions: regions(func),
+            ..Function::new(func.name.to_string())
         },
         payloads: Payloads::default(),
         shared: FxHashMap::default(),

@@ -20,6 +20,7 @@
 //! here except where an instruction *format* is control flow or a constant.
 
 pub mod coverage;
+mod entities;
 pub mod export;
 pub mod import;
 pub mod interpret;

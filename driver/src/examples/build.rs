@@ -89,15 +89,7 @@ pub(crate) fn subject(universe: &mut Universe, example: &Example) -> Result<Func
 
 /// A function with the example's parameters and an empty entry block; by variable, the value of each parameter.
 fn begin(example: &Example, set: &[u32]) -> (Function, Vec<Option<Value>>) {
-    let mut f = Function {
-        name: example.title.clone(),
-        results: vec![],
-        blocks: vec![],
-        layout: vec![],
-        insts: vec![],
-        values: vec![],
-        regions: vec!["memory".into()],
-    };
+    let mut f = Function { regions: vec!["memory".into()], ..Function::new(example.title.clone()) };
     let entry = f.add_block();
     let mut variables = vec![];
     for (i, ty) in example.params.iter().enumerate() {

@@ -147,15 +147,7 @@ pub fn import(file: &File, definition: &Definition, names: &Names, types: &mut T
         Type::Void => vec![],
         ty => vec![types.ty(ty)],
     };
-    let out = Function {
-        name: definition.name.clone(),
-        results,
-        blocks: vec![],
-        layout: vec![],
-        insts: vec![],
-        values: vec![],
-        regions: vec!["any".into()],
-    };
+    let out = Function { results, regions: vec!["any".into()], ..Function::new(definition.name.clone()) };
     let mut importer = Importer {
         file,
         names,

@@ -19,7 +19,8 @@ impl Subject for ModuleOptimiser {
 
     /// It does not know what a call is worth, and neither moves nor merges any: its version is priced as the original.
     fn by_cranelift(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String> {
-        let costs = self.optimise(options, |_| true).functions.iter().flatten().map(|o| o.cost_before).collect();
+        let cost = |f| self.optimiser.cost_of(f, self.universe(), options);
+        let costs = self.module.functions.iter().map(cost).collect();
         let mut original = self.compile(&self.optimise(options, |_| false)).map_err(|e| e.to_string())?;
         let functions = original.file.functions.iter();
         let made: Result<Vec<_>, _> = functions.map(|f| Ok::<_, String>(cranelift.optimise(&f.func)?.0)).collect();

@@ -240,15 +240,7 @@ impl<'c> Builder<'c> {
         if !rule.guards.is_empty() {
             return Err("its conditions are not looked at where a library makes the values".into());
         }
-        let mut f = Function {
-            name: "%rule".into(),
-            results: vec![],
-            blocks: vec![],
-            layout: vec![],
-            insts: vec![],
-            values: vec![],
-            regions: vec![String::new()],
-        };
+        let mut f = Function::new("%rule");
         f.add_block();
         // What runs a function on memory passes the memory's address first.
         let memory = f.add_value(Ty::ANY);

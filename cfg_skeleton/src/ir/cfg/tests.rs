@@ -7,15 +7,7 @@ use smallvec::SmallVec;
 
 /// A function with these successors; block 0 is the entry.
 fn function(succs: &[Vec<u32>]) -> Function {
-    let mut f = Function {
-        name: "f".into(),
-        results: vec![],
-        blocks: vec![],
-        layout: vec![],
-        insts: vec![],
-        values: vec![],
-        regions: vec![String::new()],
-    };
+    let mut f = Function::new("f");
     for targets in succs {
         let b = f.add_block();
         let edge = |t: &u32| Edge { target: BlockId(*t), args: SmallVec::new() };

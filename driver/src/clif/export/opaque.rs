@@ -1,9 +1,10 @@
 //! Opaque instructions on the way out: the originals, cloned with new operands.
 
 use super::{ExportError, Exporter};
+use crate::clif::entities::entities_stay;
 use crate::clif::import::operands;
 use cranelift_codegen::ir::instructions::{InstructionMapper, ValueList};
-use cranelift_codegen::ir::{self as clif, BlockCall, InstructionData};
+use cranelift_codegen::ir::{self as clif, InstructionData};
 use rewright_cfg_skeleton::ir::{BlockId, InstKind, Terminator};
 
 impl Exporter<'_> {
@@ -98,37 +99,11 @@ impl InstructionMapper for Clone<'_> {
         let values: Vec<_> = (0..list.len(&self.original.value_lists)).map(|_| self.next()).collect();
         ValueList::from_slice(&values, &mut self.out.value_lists)
     }
-    fn map_global_value(&mut self, global: clif::GlobalValue) -> clif::GlobalValue {
-        global
-    }
-    fn map_jump_table(&mut self, table: clif::JumpTable) -> clif::JumpTable {
-        table
-    }
+    entities_stay!();
     fn map_exception_table(&mut self, table: clif::ExceptionTable) -> clif::ExceptionTable {
         self.exception_table.unwrap_or(table)
     }
-    fn map_block_call(&mut self, call: BlockCall) -> BlockCall {
-        call
-    }
     fn map_block(&mut self, block: clif::Block) -> clif::Block {
         self.handler.unwrap_or(block)
-    }
-    fn map_func_ref(&mut self, func: clif::FuncRef) -> clif::FuncRef {
-        func
-    }
-    fn map_sig_ref(&mut self, sig: clif::SigRef) -> clif::SigRef {
-        sig
-    }
-    fn map_stack_slot(&mut self, slot: clif::StackSlot) -> clif::StackSlot {
-        slot
-    }
-    fn map_dynamic_stack_slot(&mut self, slot: clif::DynamicStackSlot) -> clif::DynamicStackSlot {
-        slot
-    }
-    fn map_constant(&mut self, constant: clif::Constant) -> clif::Constant {
-        constant
-    }
-    fn map_immediate(&mut self, immediate: clif::Immediate) -> clif::Immediate {
-        immediate
     }
 }

@@ -1,5 +1,6 @@
 //! Instructions that no pack declares: what they may do, and which are alike.
 
+use crate::clif::entities::entities_stay;
 use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::instructions::InstructionMapper;
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, ValueList};
@@ -42,37 +43,11 @@ impl InstructionMapper for WithoutOperands {
     fn map_value_list(&mut self, _: ValueList) -> ValueList {
         ValueList::new()
     }
-    fn map_global_value(&mut self, global: clif::GlobalValue) -> clif::GlobalValue {
-        global
-    }
-    fn map_jump_table(&mut self, table: clif::JumpTable) -> clif::JumpTable {
-        table
-    }
+    entities_stay!();
     fn map_exception_table(&mut self, table: clif::ExceptionTable) -> clif::ExceptionTable {
         table
     }
-    fn map_block_call(&mut self, call: clif::BlockCall) -> clif::BlockCall {
-        call
-    }
     fn map_block(&mut self, block: clif::Block) -> clif::Block {
         block
-    }
-    fn map_func_ref(&mut self, func: clif::FuncRef) -> clif::FuncRef {
-        func
-    }
-    fn map_sig_ref(&mut self, sig: clif::SigRef) -> clif::SigRef {
-        sig
-    }
-    fn map_stack_slot(&mut self, slot: clif::StackSlot) -> clif::StackSlot {
-        slot
-    }
-    fn map_dynamic_stack_slot(&mut self, slot: clif::DynamicStackSlot) -> clif::DynamicStackSlot {
-        slot
-    }
-    fn map_constant(&mut self, constant: clif::Constant) -> clif::Constant {
-        constant
-    }
-    fn map_immediate(&mut self, immediate: clif::Immediate) -> clif::Immediate {
-        immediate
     }
 }

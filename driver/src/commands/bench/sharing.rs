@@ -28,9 +28,10 @@ pub(super) fn run(args: &Args, program: Program, options: &Options) -> Result<Fi
     let (mut rows, mut text) = (vec![], String::new());
     let mut same = true;
     let paths = sources::clif_files(&args.paths)?;
-    let clif = ClifOptimiser::new(program.clone()).context("the rules do not form a program")?;
+    // The rules are prepared once for all files of CLIF, and for each module by itself.
+    let mut clif = None;
     for path in &paths {
-        let Some(Versions { ours, rivals }) = versions(path, &program, &clif, &cranelift, options)? else {
+        let Some(Versions { ours, rivals }) = versions(path, &program, &mut clif, &cranelift, options)? else {
             return Ok(Finding::Found);
         };
         for (index, function) in ours.file.functions.iter().enumerate() {
@@ -96,7 +97,7 @@ pub(super) fn run(args: &Args, program: Program, options: &Options) -> Result<Fi
 fn versions(
     path: &Path,
     program: &Program,
-    clif: &ClifOptimiser,
+    clif: &mut Option<ClifOptimiser>,
     cranelift: &Cranelift,
     options: &Options,
 ) -> Result<Option<Versions>> {
@@ -105,6 +106,10 @@ fn versions(
         module.versions(cranelift, options)
     } else {
         let Some(file) = sources::clif(path)? else { return Ok(None) };
+        let clif = match clif {
+            Some(clif) => clif,
+            none => none.insert(ClifOptimiser::new(program.clone()).context("the rules do not form a program")?),
+        };
         ClifSubject { clif, file: &file }.versions(cranelift, options)
     };
     made.map(Some).map_err(|e| anyhow!("{}: {e}", path.display()))

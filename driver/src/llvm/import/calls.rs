@@ -36,11 +36,11 @@ impl<'a> Importer<'a, '_> {
         if candidates.is_empty() || (!in_memory.is_empty() && !self.structures.is_operation(place)) {
             return Ok(false);
         }
-        let place_of_result = in_memory.iter().find(|m| m.role == Role::Result).map(|m| &args[m.argument]);
+        let mut place_of_result = None;
         let mut values: SmallVec<[Value; 3]> = smallvec![];
         for (i, arg) in args.iter().enumerate() {
             match in_memory.iter().find(|m| m.argument == i).map(|m| m.role) {
-                Some(Role::Result) => {}
+                Some(Role::Result) => place_of_result = Some((arg, self.structure_type(candidates, in_memory, i))),
                 Some(Role::Copy) => {
                     let ty = self.structure_type(candidates, in_memory, i);
                     values.push(self.structure_taken(block, place, ty, arg)?);
@@ -53,8 +53,8 @@ impl<'a> Importer<'a, '_> {
         if results.is_empty() && instruction.ty != Type::Void {
             results.push(self.new_value(&instruction.ty));
         }
-        if let Some(address) = place_of_result {
-            results.push(self.structure_given(candidates, in_memory, address)?);
+        if let Some((address, ty)) = place_of_result {
+            results.push(self.structure_given(ty, address)?);
         }
         let given: SmallVec<[Option<Ty>; 1]> = results.iter().map(|v| Some(self.out.ty(*v))).collect();
         let Some((op, targs)) = self.resolved(candidates, &values, &given) else {
@@ -80,7 +80,7 @@ impl<'a> Importer<'a, '_> {
         let kind = InstKind::Op { op, targs, access };
         let structure = results.first().copied();
         self.push(block, Inst { kind, args: values, results, origin: None }, Source::Instruction(place));
-        if let (Some(address), Some(structure)) = (place_of_result, structure)
+        if let (Some((address, _)), Some(structure)) = (place_of_result, structure)
             && self.structures.held(&address.text).is_none()
         {
             self.put_structure(block, place, structure, address)?;

@@ -286,17 +286,10 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// The value that a call gives in memory: what the address holds, or a value that is then put there.
-    pub(super) fn structure_given(
-        &mut self,
-        candidates: &[OpId],
-        in_memory: &[InMemory],
-        address: &Operand,
-    ) -> Read<Value> {
+    pub(super) fn structure_given(&mut self, ty: Option<Ty>, address: &Operand) -> Read<Value> {
         if self.structures.held(&address.text).is_some() {
             return self.local(&address.text);
         }
-        let given = in_memory.iter().find(|m| m.role == Role::Result).map(|m| m.argument);
-        let ty = given.and_then(|argument| self.structure_type(candidates, in_memory, argument));
         Ok(self.new_typed(&Type::Ptr, ty.ok_or("a call gives a structure that packs do not name")?))
     }
 
@@ -313,30 +306,30 @@ impl<'a> Importer<'a, '_> {
         }
         let value = self.new_typed(&Type::Ptr, ty.ok_or("a call takes a structure that packs do not name")?);
         let address = self.operand(block, address)?;
-        self.push_move(block, OpaqueEffects::Observes, smallvec![address], smallvec![value], Source::Fetched(place));
+        let inst = self.mover(place, OpaqueEffects::Observes, smallvec![address], smallvec![value]);
+        self.push(block, inst, Source::Fetched(place));
         Ok(value)
     }
 
     /// Appends what puts a structure where a call puts its result.
     pub(super) fn put_structure(&mut self, block: BlockId, place: Place, value: Value, address: &Operand) -> Read<()> {
         let address = self.operand(block, address)?;
-        self.push_move(block, OpaqueEffects::Writes, smallvec![address, value], smallvec![], Source::Put(place));
+        let inst = self.mover(place, OpaqueEffects::Writes, smallvec![address, value], smallvec![]);
+        self.push(block, inst, Source::Put(place));
         Ok(())
     }
 
-    fn push_move(
+    /// An instruction that moves a structure for a call.
+    fn mover(
         &mut self,
-        block: BlockId,
+        place: Place,
         effects: OpaqueEffects,
         args: SmallVec<[Value; 3]>,
         results: SmallVec<[Value; 1]>,
-        source: Source,
-    ) {
-        let (Source::Fetched(place) | Source::Put(place)) = source else { unreachable!("a structure is moved") };
+    ) -> Inst {
         let payload = PayloadId(self.payloads.opaque.len() as u32);
         self.payloads.opaque.push(place);
-        let kind = InstKind::Opaque { payload, effects };
-        self.push(block, Inst { kind, args, results, origin: None }, source);
+        Inst { kind: InstKind::Opaque { payload, effects }, args, results, origin: None }
     }
 }
 
@@ -378,15 +371,7 @@ fn role(instruction: &Instruction, local: &str) -> Option<Looks> {
 /// Blocks and edges alone.
 fn shape(importer: &Importer<'_, '_>, reachable: &[usize]) -> Cfg {
     let number: FxHashMap<usize, u32> = (0..).zip(reachable).map(|(n, b)| (*b, n)).collect();
-    let mut function = Function {
-        name: String::new(),
-        results: vec![],
-        blocks: vec![],
-        layout: vec![],
-        insts: vec![],
-        values: vec![],
-        regions: vec![],
-    };
+    let mut function = Function::new("");
     let edge = |label: &str| Edge { target: BlockId(number[&importer.labels[label]]), args: SmallVec::new() };
     for b in reachable {
         let id = function.add_block();
