@@ -10,8 +10,9 @@
 mod origin;
 mod resolve;
 
+use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, NodeId};
-use crate::ir::{Block, BlockId, Cfg, Counts, EdgeArg, Function, InstKind, OpaqueEffects, Terminator, Value};
+use crate::ir::{Block, BlockId, Counts, EdgeArg, Function, InstKind, OpaqueEffects, Terminator, Value};
 use crate::select::{Def, Selection};
 use crate::skeleton::{SegmentId, SiteId, Skeleton};
 use origin::Originals;
@@ -82,28 +83,15 @@ pub struct Made {
     pub original: Option<Value>,
 }
 
-/// Writes down the chosen program. `cfg` is that of `f`, from which the skeleton was built.
-pub fn elaborate(
-    f: &Function,
-    cfg: &Cfg,
-    universe: &Universe,
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    selection: &Selection,
-) -> Result<Function, ElaborateError> {
-    elaborate_traced(f, cfg, universe, skeleton, view, selection).map(|traced| traced.function)
+/// Writes down the chosen program.
+pub fn elaborate(given: Saturated, selection: &Selection) -> Result<Function, ElaborateError> {
+    elaborate_traced(given, selection).map(|traced| traced.function)
 }
 
 /// The same, and says what each value is.
-pub fn elaborate_traced(
-    f: &Function,
-    cfg: &Cfg,
-    universe: &Universe,
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    selection: &Selection,
-) -> Result<Traced, ElaborateError> {
-    let resolution = Resolution::new(f, cfg, universe, skeleton, view, selection)?;
+pub fn elaborate_traced(given: Saturated, selection: &Selection) -> Result<Traced, ElaborateError> {
+    let Saturated { function: f, cfg, universe, skeleton, view } = given;
+    let resolution = Resolution::new(given, selection)?;
     let live = resolution.liveness()?;
     let empty = Block {
         params: vec![],

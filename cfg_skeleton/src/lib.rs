@@ -12,9 +12,11 @@
 pub mod egraph;
 pub mod elaborate;
 pub mod extract;
-
 pub mod ir;
+mod saturated;
 pub mod select;
 pub mod skeleton;
 #[doc(hidden)]
 pub mod testing;
+
+pub use saturated::Saturated;

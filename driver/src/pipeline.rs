@@ -24,9 +24,9 @@ use crate::saturate::{Engine, EngineError, RuleReport, SaturateOptions, print_ru
 use changed::Change;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
-use rewright_cfg_skeleton::select::{CostModel, Method};
+use rewright_cfg_skeleton::select::{CostModel, Method, Selection};
 use rewright_cfg_skeleton::skeleton::Skeleton;
-use rewright_cfg_skeleton::{egraph, elaborate, ir, select, skeleton};
+use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
@@ -36,7 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
-use unit::{State, Unit};
+use unit::{Chosen, State, Unit};
 
 /// How many instructions and values make a batch. The steps of the standard schedule cost as much as some thousand
 /// nodes, so batches are large.
@@ -289,22 +289,20 @@ impl Optimiser {
     fn optimise_batch(&self, functions: &[Function], universe: &Universe, options: &Options) -> Batch {
         let mut batch = Batch::default();
         let mut units: Vec<Unit> = functions.iter().map(|f| Unit::new(f, universe)).collect();
+        batch.phases.time(Phase::Normalise, || {
+            units.iter_mut().filter_map(Unit::current).for_each(ir::normalise::normalise);
+        });
         for round in 0..=MAX_ROUNDS {
-            let mut active: Vec<&mut Unit> = units.iter_mut().filter(|u| matches!(u.state, State::Build)).collect();
+            let mut active: Vec<&mut Unit> = units.iter_mut().filter(|u| matches!(u.state, State::Build(_))).collect();
             if active.is_empty() {
                 break;
             }
-            let skeletons: Vec<(Cfg, Skeleton)> = active
-                .iter_mut()
-                .map(|unit| {
-                    if round == 0 {
-                        batch.phases.time(Phase::Normalise, || ir::normalise::normalise(&mut unit.current));
-                    }
-                    let (cfg, skeleton) = batch.phases.time(Phase::Build, || self.build(&unit.current, universe));
-                    (cfg.weighed(options.cost.weighing), skeleton)
-                })
-                .collect();
-            let inputs: Vec<&EGraphInput> = skeletons.iter().map(|(_, s)| &s.input).collect();
+            let built: Vec<(Cfg, Skeleton)> = batch.phases.time(Phase::Build, || {
+                let current = active.iter_mut().filter_map(|unit| unit.current());
+                let built = current.map(|function| self.build(function, universe));
+                built.map(|(cfg, skeleton)| (cfg.weighed(options.cost.weighing), skeleton)).collect()
+            });
+            let inputs: Vec<&EGraphInput> = built.iter().map(|(_, s)| &s.input).collect();
             let saturated = batch.phases.time(Phase::Saturate, || {
                 self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options)))
             });
@@ -324,9 +322,11 @@ impl Optimiser {
                     break;
                 }
             };
-            for ((unit, (cfg, skeleton)), view) in active.into_iter().zip(skeletons).zip(views) {
-                let last = round == MAX_ROUNDS;
-                self.advance(unit, &cfg, &skeleton, &view, universe, options, last, &mut batch.phases);
+            for ((unit, (cfg, skeleton)), view) in active.into_iter().zip(&built).zip(&views) {
+                unit.note(view);
+                let State::Build(function) = &unit.state else { continue };
+                let given = Saturated { function, cfg, universe, skeleton, view };
+                unit.state = self.advance(given, round == MAX_ROUNDS, options, &mut batch.phases);
             }
         }
         batch.outcomes =
@@ -334,55 +334,34 @@ impl Optimiser {
         batch
     }
 
-    /// Takes one unit from its saturated e-graph to its next build or to its end.
-    #[expect(clippy::too_many_arguments, reason = "each is a value of its own that one call site passes on")]
-    fn advance(
-        &self,
-        unit: &mut Unit,
-        cfg: &Cfg,
-        skeleton: &Skeleton,
-        view: &EGraphView,
-        universe: &Universe,
-        options: &Options,
-        last: bool,
-        phases: &mut Phases,
-    ) {
-        unit.note(view);
-        if !view.contradictions.is_empty() {
-            let rules = self.rules_at(view);
-            unit.state =
-                State::Done(Fate::Failed(format!("a class holds two different constants, so a rule is wrong{rules}")));
-            return;
+    /// From a saturated e-graph to the next build or to the end.
+    fn advance(&self, given: Saturated, last: bool, options: &Options, phases: &mut Phases) -> State {
+        if !given.view.contradictions.is_empty() {
+            let rules = self.rules_at(given.view);
+            return State::Done(Fate::Failed(format!(
+                "a class holds two different constants, so a rule is wrong{rules}"
+            )));
         }
         if !last {
             let changed = phases.time(Phase::Changes, || {
-                let changes = skeleton::changes::changes(&unit.current, cfg, universe, skeleton, view);
-                (!changes.is_empty()).then(|| skeleton::changes::apply(&unit.current, &changes))
+                let changes = skeleton::changes::changes(given);
+                (!changes.is_empty()).then(|| skeleton::changes::apply(given.function, &changes))
             });
             if let Some(changed) = changed {
-                unit.current = changed;
-                return;
+                return State::Build(changed);
             }
         }
-        unit.state = match self.finish_unit(unit, cfg, skeleton, view, universe, options, phases) {
-            Ok(function) => State::Selected(function),
+        match self.choose(given, options, phases) {
+            Ok(chosen) => State::Chosen(chosen),
             Err(reason) => State::Done(Fate::Failed(reason)),
-        };
+        }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "each is a value of its own that one call site passes on")]
-    fn finish_unit(
-        &self,
-        unit: &mut Unit,
-        cfg: &Cfg,
-        skeleton: &Skeleton,
-        view: &EGraphView,
-        universe: &Universe,
-        options: &Options,
-        phases: &mut Phases,
-    ) -> Result<Function, String> {
-        let typed = phases.time(Phase::Select, || egraph::demand::split(view, &skeleton.input, universe));
-        let view = typed.as_ref().unwrap_or(view);
+    /// Selects, and writes the chosen program down.
+    fn choose(&self, given: Saturated, options: &Options, phases: &mut Phases) -> Result<Chosen, String> {
+        let Saturated { function: original, universe, skeleton, .. } = given;
+        let typed = phases.time(Phase::Select, || egraph::demand::split(given.view, &skeleton.input, universe));
+        let given = Saturated { view: typed.as_ref().unwrap_or(given.view), ..given };
         let start = Instant::now();
         let how = select::Options {
             method: options.method,
@@ -393,24 +372,21 @@ impl Optimiser {
             registers: options.registers,
         };
         let (selection, effort) = phases
-            .time(Phase::Select, || select::select_measured(skeleton, view, universe, cfg, &how))
+            .time(Phase::Select, || select::select_measured(given, &how))
             .map_err(|e| format!("selection failed: {e}"))?;
-        unit.status = selection.status;
-        unit.rematerialised = selection.rematerialised;
         phases.selections.push(Selected { time: start.elapsed(), status: selection.status, effort });
-        for (site, rule) in select::relaxed(skeleton, view, &selection) {
+        let mut relaxed = vec![];
+        for (site, rule) in select::relaxed(given, &selection) {
             let id = skeleton.statement(site).inst;
-            let inst = unit.current.inst(id);
+            let inst = original.inst(id);
             if let ir::InstKind::Op { op, .. } = inst.kind {
                 let operation = universe.ops.get(op).name.clone();
-                let (nth, calls) = nth_call(&unit.current, op, id);
-                unit.relaxed.push(Relaxed { operation, nth, calls, origin: inst.origin, line: None, rule });
+                let (nth, calls) = nth_call(original, op, id);
+                relaxed.push(Relaxed { operation, nth, calls, origin: inst.origin, line: None, rule });
             }
         }
         let elaborate::Traced { mut function, made } = phases
-            .time(Phase::Elaborate, || {
-                elaborate::elaborate_traced(&unit.current, cfg, universe, skeleton, view, &selection)
-            })
+            .time(Phase::Elaborate, || elaborate::elaborate_traced(given, &selection))
             .map_err(|e| format!("elaboration failed: {e}"))?;
         phases.time(Phase::Cleanup, || {
             ir::cleanup::cleanup(&mut function, universe);
@@ -418,11 +394,12 @@ impl Optimiser {
                 .first()
                 .map_or(Ok(()), |error| Err(format!("the verifier rejects the result: {error}")))
         })?;
-        if options.log {
-            let (program, original) = (self.program(), &unit.current);
-            unit.changed = Change { program, original, skeleton, view, made: &made, function: &function }.all();
-        }
-        Ok(function)
+        let changed = match options.log {
+            true => Change { program: self.program(), given, made: &made, function: &function }.all(),
+            false => vec![],
+        };
+        let Selection { status, rematerialised, .. } = selection;
+        Ok(Chosen { function, status, rematerialised, relaxed, changed })
     }
 
     fn rules_at(&self, view: &EGraphView) -> String {

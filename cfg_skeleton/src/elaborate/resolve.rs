@@ -2,6 +2,7 @@
 //! dominator tree; and from there what is needed at all.
 
 use super::ElaborateError;
+use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{BlockId, Cfg, Function, InstKind};
 use crate::select::{Def, Selection, StatementChoice, executed};
@@ -64,14 +65,8 @@ pub(super) struct Resolution<'a> {
 }
 
 impl<'a> Resolution<'a> {
-    pub(super) fn new(
-        f: &'a Function,
-        cfg: &Cfg,
-        universe: &'a Universe,
-        skeleton: &'a Skeleton,
-        view: &'a EGraphView,
-        selection: &Selection,
-    ) -> Result<Self, ElaborateError> {
+    pub(super) fn new(given: Saturated<'a>, selection: &Selection) -> Result<Self, ElaborateError> {
+        let Saturated { function: f, cfg, universe, skeleton, view } = given;
         let defs: Vec<_> = selection.defs.iter().map(|((g, c), d)| (*g, *c, *d)).collect();
         let segments = skeleton.segment_block.len();
         let mut first = vec![0; segments + 1];

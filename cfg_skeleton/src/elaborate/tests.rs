@@ -1,6 +1,7 @@
 //! The identity selection reproduces a function; other selections do what they say; wrong ones are errors.
 
 use super::*;
+use crate::ir::Cfg;
 use crate::ir::normalise::normalise;
 use crate::ir::text::Printer;
 use crate::ir::verify::verify;
@@ -103,7 +104,10 @@ fn try_elaborate(
     let view = trivial_view(&skeleton.input);
     let mut selection = identity_selection(&b.function, &skeleton, &view);
     change(&skeleton, &view, &mut selection);
-    let out = elaborate(&b.function, &cfg, u, &skeleton, &view, &selection)?;
+    let out = elaborate(
+        Saturated { function: &b.function, cfg: &cfg, universe: u, skeleton: &skeleton, view: &view },
+        &selection,
+    )?;
     let errors: Vec<_> = verify(&out, u).iter().map(ToString::to_string).collect();
     assert!(errors.is_empty(), "{errors:?}\n{}", Printer(&out, u));
     Ok(out)
@@ -259,14 +263,15 @@ fn wrong_selections_are_errors() {
         *united.class(class).nodes.iter().find(|n| head(united.node(**n).head)).expect("in the class")
     };
     let mut selection = identity_selection(&b.function, &skeleton, &united);
+    let given = Saturated { function: &b.function, cfg: &cfg, universe: &u, skeleton: &skeleton, view: &united };
     selection.defs.insert((SegmentId(0), class), Def::Node(node(|h| matches!(h, Head::Op(_)))));
-    let cyclic = elaborate(&b.function, &cfg, &u, &skeleton, &united, &selection);
+    let cyclic = elaborate(given, &selection);
     assert_eq!(cyclic.err(), Some(ElaborateError::Cycle(SegmentId(0))));
     selection.defs.insert((SegmentId(0), class), Def::Node(node(|h| matches!(h, Head::Leaf(_)))));
-    let leaf = elaborate(&b.function, &cfg, &u, &skeleton, &united, &selection);
+    let leaf = elaborate(given, &selection);
     assert!(matches!(leaf.err(), Some(ElaborateError::NotComputed(_))));
     selection.defs.insert((SegmentId(0), class), Def::Param { block: entry, index: 0 });
-    let out = elaborate(&b.function, &cfg, &u, &skeleton, &united, &selection).expect("a program");
+    let out = elaborate(given, &selection).expect("a program");
     assert_eq!(out.insts.len(), 1, "only the opaque one");
 }
 
@@ -299,10 +304,11 @@ proptest! {
             let skeleton = build(&f, &cfg, &u, &trap_code);
             let view = trivial_view(&skeleton.input);
             let selection = identity_selection(&f, &skeleton, &view);
-            let out = elaborate(&f, &cfg, &u, &skeleton, &view, &selection).expect("the program itself");
+            let given = Saturated { function: &f, cfg: &cfg, universe: &u, skeleton: &skeleton, view: &view };
+            let out = elaborate(given, &selection).expect("the program itself");
             prop_assert_eq!(verify(&out, &u), vec![], "{}", Printer(&out, &u));
             random::assert_same(&original, &out, &u, seed);
-            let changed = apply(&f, &changes(&f, &cfg, &u, &skeleton, &view));
+            let changed = apply(&f, &changes(given));
             prop_assert_eq!(verify(&changed, &u), vec![], "{}", Printer(&changed, &u));
             random::assert_same(&original, &changed, &u, seed);
             f = changed;

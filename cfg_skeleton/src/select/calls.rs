@@ -5,8 +5,9 @@
 //! segment before the statement and nowhere else, since only there the site's state is live. A statement that must
 //! stay demands that class; the result of one that may go demands it wherever it is wanted.
 
+use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head};
-use crate::ir::{BlockId, Cfg};
+use crate::ir::BlockId;
 use crate::skeleton::{CheckKey, SiteId, Skeleton, StatementKind};
 use rewright_typeprop::Universe;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -26,7 +27,8 @@ pub(crate) struct Licences {
 impl Licences {
     /// A statement that only allocates goes by itself. All others that one match of a rule lets go, go together:
     /// `unlock(lock(m)) => m` must not leave a lock. For that, they must be executed together in the first place.
-    pub(crate) fn new(skeleton: &Skeleton, view: &EGraphView, universe: &Universe, cfg: &Cfg) -> Self {
+    pub(crate) fn new(given: Saturated) -> Self {
+        let Saturated { skeleton, view, .. } = given;
         let mut companions: Vec<Option<Vec<SiteId>>> = vec![None; skeleton.statements.len()];
         let mut sites: FxHashMap<ClassId, (SiteId, bool)> = FxHashMap::default();
         for (i, statement) in skeleton.statements.iter().enumerate() {
@@ -44,7 +46,7 @@ impl Licences {
         }
         for ((root, _), members) in &matches {
             let Some((root, _)) = sites.get(root) else { continue };
-            if members.iter().all(|site| together(skeleton, view, universe, cfg, (*site, *root), members)) {
+            if members.iter().all(|site| together(given, (*site, *root), members)) {
                 for site in members {
                     let others = companions[site.index()].get_or_insert_default();
                     others.extend(members.iter().filter(|other| *other != site));
@@ -88,14 +90,8 @@ impl Licences {
 /// the same control dependences). Dominance knows neither of paths that go round before they get there (`continue`
 /// between a lock and its unlock) nor of what ends or never ends in between, so nothing on the way may do that:
 /// no back edge, and no statement that may trap or not return. Other members of the match go with the two.
-fn together(
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    universe: &Universe,
-    cfg: &Cfg,
-    (site, root): (SiteId, SiteId),
-    members: &[SiteId],
-) -> bool {
+fn together(given: Saturated, (site, root): (SiteId, SiteId), members: &[SiteId]) -> bool {
+    let Saturated { cfg, universe, skeleton, view, .. } = given;
     let (a, b) = (skeleton.statement(site).block, skeleton.statement(root).block);
     let goes_on = |mut sites: std::ops::Range<u32>| {
         sites.all(|s| members.contains(&SiteId(s)) || goes_on(skeleton, view, universe, SiteId(s)))

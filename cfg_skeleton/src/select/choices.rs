@@ -9,10 +9,9 @@ use super::segments::SegmentTree;
 use super::states::{Fate, Plan};
 use super::terms::Classes;
 use super::{CostModel, Def};
-use crate::egraph::{ClassId, EGraphView, Head};
-use crate::ir::cfg::Cfg;
-use crate::skeleton::{SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
-use rewright_typeprop::Universe;
+use crate::Saturated;
+use crate::egraph::{ClassId, Head};
+use crate::skeleton::{SegmentId, SiteId, SkeletonArg, StatementKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
@@ -82,10 +81,7 @@ pub(crate) struct Demand {
 
 /// What there is to choose from, given a state plan.
 pub(crate) struct Choices<'a> {
-    pub(crate) skeleton: &'a Skeleton,
-    pub(crate) view: &'a EGraphView,
-    pub(crate) universe: &'a Universe,
-    pub(crate) cfg: &'a Cfg,
+    pub(crate) given: Saturated<'a>,
     pub(crate) tree: &'a SegmentTree<'a>,
     pub(crate) model: &'a CostModel,
     pub(super) classes: Classes<'a>,
@@ -125,12 +121,12 @@ impl Choices<'_> {
         };
         match head {
             Head::Op(id) => {
-                let op = self.universe.ops.get(id);
+                let op = self.given.universe.ops.get(id);
                 let values = children.len().checked_sub(usize::from(op.effects.takes_state()))?;
                 for (i, class) in children[..values].iter().enumerate() {
                     let param = op.params.get(i);
                     if param.is_some_and(|p| p.constant) {
-                        self.view.class(*class).constant?;
+                        self.given.view.class(*class).constant?;
                     } else {
                         add(*class);
                     }
@@ -144,8 +140,8 @@ impl Choices<'_> {
     /// What is executed if the statement at a site is, for its own sake.
     fn companions(&self, site: SiteId) -> Vec<Demand> {
         let demand = |other: &SiteId| Demand {
-            segment: self.skeleton.segment_before(*other),
-            class: super::calls::executed(self.view, *other),
+            segment: self.given.skeleton.segment_before(*other),
+            class: super::calls::executed(self.given.view, *other),
         };
         self.plan.licences.of(site).iter().map(demand).collect()
     }
@@ -158,16 +154,16 @@ impl Choices<'_> {
             Def::Result { site, .. } => return self.companions(site),
             Def::Node(_) => return vec![],
         };
-        let own = self.view.class_of(self.skeleton.blocks[block.index()].params[index as usize]);
+        let own = self.given.view.class_of(self.given.skeleton.blocks[block.index()].params[index as usize]);
         let mut demands = vec![];
-        for edge in self.cfg.predecessors(block) {
-            let edges = &self.skeleton.blocks[edge.from.index()].edges;
+        for edge in self.given.cfg.predecessors(block) {
+            let edges = &self.given.skeleton.blocks[edge.from.index()].edges;
             let arg = edges.get(edge.slot as usize).and_then(|e| e.args.get(index as usize));
             if let Some(SkeletonArg::Node(input)) = arg {
-                let class = self.view.class_of(*input);
+                let class = self.given.view.class_of(*input);
                 let demand = Demand { segment: self.tree.last(edge.from), class };
                 // Passing itself on needs nothing but itself.
-                if (class != own || !self.cfg.dominates(block, edge.from)) && !demands.contains(&demand) {
+                if (class != own || !self.given.cfg.dominates(block, edge.from)) && !demands.contains(&demand) {
                     demands.push(demand);
                 }
             }
@@ -201,10 +197,10 @@ impl Choices<'_> {
 
     /// Statements at sites that may go.
     pub(crate) fn optional_calls(&self) -> impl Iterator<Item = SiteId> + '_ {
-        let sites = (0..self.skeleton.statements.len() as u32).map(SiteId);
+        let sites = (0..self.given.skeleton.statements.len() as u32).map(SiteId);
         sites.filter(|site| {
             self.plan.fates[site.index()] == Fate::Optional
-                && matches!(self.skeleton.statement(*site).kind, StatementKind::Call { .. })
+                && matches!(self.given.skeleton.statement(*site).kind, StatementKind::Call { .. })
         })
     }
 
@@ -212,7 +208,7 @@ impl Choices<'_> {
     pub(crate) fn missing(&self) -> Vec<Demand> {
         let mut demands = self.roots.clone();
         for group in self.groups.iter().filter(|g| g.required) {
-            let segment = self.skeleton.segment_before(group.sites[0]);
+            let segment = self.given.skeleton.segment_before(group.sites[0]);
             let classes = if group.must_fuse { &group.operands[..] } else { &group.conditions[..] };
             demands.extend(classes.iter().map(|class| Demand { segment, class: *class }));
         }
@@ -240,9 +236,9 @@ impl Choices<'_> {
         }
         let dropped = |(site, statement): &(usize, &crate::skeleton::Statement)| {
             self.plan.fates[*site] == Fate::Drop
-                && matches!(&statement.kind, StatementKind::Write { out, .. } if states.contains(&self.view.class_of(*out)))
+                && matches!(&statement.kind, StatementKind::Write { out, .. } if states.contains(&self.given.view.class_of(*out)))
         };
-        let statements = self.skeleton.statements.iter().enumerate();
+        let statements = self.given.skeleton.statements.iter().enumerate();
         statements.filter(dropped).map(|(site, _)| SiteId(site as u32)).collect()
     }
 }

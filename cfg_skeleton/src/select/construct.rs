@@ -6,35 +6,29 @@ use super::segments::SegmentTree;
 use super::states::{Fate, Plan};
 use super::terms::Classes;
 use super::{CostModel, Def};
-use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
+use crate::Saturated;
+use crate::egraph::{ClassId, Head, InputId, Node, NodeId};
 use crate::ir::InstId;
-use crate::ir::cfg::Cfg;
-use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, StatementKind};
-use rewright_typeprop::{OpId, Universe};
+use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
+use rewright_typeprop::OpId;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
 impl<'a> Choices<'a> {
-    #[allow(clippy::too_many_arguments, reason = "the inputs of selection, each its own thing")]
     pub(crate) fn new(
-        skeleton: &'a Skeleton,
-        view: &'a EGraphView,
-        universe: &'a Universe,
-        cfg: &'a Cfg,
+        given: Saturated<'a>,
         tree: &'a SegmentTree<'a>,
         keys: &mut Keys,
         model: &'a CostModel,
         unavailable: &BTreeSet<OpId>,
         plan: Plan,
     ) -> Self {
+        let Saturated { skeleton, view, .. } = given;
         // Those of the view, then what is executed at each site.
         let classes = view.classes.len() + skeleton.statements.len();
         let mut choices = Choices {
-            skeleton,
-            view,
-            universe,
-            cfg,
+            given,
             tree,
             model,
             classes: Classes::new(view),
@@ -62,8 +56,8 @@ impl<'a> Choices<'a> {
 
     fn states(&mut self) {
         for (index, row) in self.plan.live.iter().enumerate() {
-            for block in self.cfg.reverse_post_order() {
-                for segment in self.skeleton.segments(*block) {
+            for block in self.given.cfg.reverse_post_order() {
+                for segment in self.given.skeleton.segments(*block) {
                     let state = row[segment.index()];
                     let above = self.tree.parent(segment).map(|up| row[up.index()]);
                     if above != Some(state) {
@@ -79,13 +73,13 @@ impl<'a> Choices<'a> {
     }
 
     fn statements(&mut self, unavailable: &BTreeSet<OpId>) {
-        let class_of = |input: &InputId| self.view.class_of(*input);
+        let class_of = |input: &InputId| self.given.view.class_of(*input);
         let (mut roots, mut results, mut calls) = (vec![], vec![], vec![]);
-        for block in self.cfg.reverse_post_order() {
+        for block in self.given.cfg.reverse_post_order() {
             let mut open: Option<InstId> = None;
-            for site in self.skeleton.sites(*block) {
-                let statement = self.skeleton.statement(site);
-                let segment = self.skeleton.segment_before(site);
+            for site in self.given.skeleton.sites(*block) {
+                let statement = self.given.skeleton.statement(site);
+                let segment = self.given.skeleton.segment_before(site);
                 let demand = |class| Demand { segment, class };
                 let fate = self.plan.fates[site.index()];
                 match &statement.kind {
@@ -119,7 +113,7 @@ impl<'a> Choices<'a> {
                                 must_fuse: false,
                                 operands: self.original_operands(*value),
                                 conditions: SmallVec::new(),
-                                fused: self.model.node(self.universe, &self.classes, &node),
+                                fused: self.model.node(self.given.universe, &self.classes, &node),
                                 bare: 0,
                             });
                             let group = GroupId(self.groups.len() as u32 - 1);
@@ -142,14 +136,14 @@ impl<'a> Choices<'a> {
                     StatementKind::Call { node, .. } => {
                         calls.push((site, *node, fate));
                         if fate == Fate::Keep {
-                            roots.push(demand(super::calls::executed(self.view, site)));
+                            roots.push(demand(super::calls::executed(self.given.view, site)));
                         }
                     }
                     StatementKind::Write { .. } | StatementKind::Check { .. } => {}
                 }
             }
             let segment = self.tree.last(*block);
-            let operands = &self.skeleton.blocks[block.index()].operands;
+            let operands = &self.given.skeleton.blocks[block.index()].operands;
             roots.extend(operands.iter().map(class_of).map(|class| Demand { segment, class }));
         }
         roots.sort();
@@ -171,7 +165,7 @@ impl<'a> Choices<'a> {
                     (group.operands.clone(), group.fused.saturating_sub(sunk))
                 }
             };
-            let at = Some(self.skeleton.segment_after(site));
+            let at = Some(self.given.skeleton.segment_after(site));
             let licence = Licence::Free;
             self.add(Alternative { class, def, children, state: None, licence, cost, at, group });
         }
@@ -179,21 +173,21 @@ impl<'a> Choices<'a> {
 
     /// What may be executed at a site, and the result of that.
     fn call(&mut self, site: SiteId, node: InputId, fate: Fate, unavailable: &BTreeSet<OpId>) {
-        let StatementKind::Call { site: token, .. } = &self.skeleton.statement(site).kind else { return };
-        let (state, class) = (self.view.class_of(*token), self.view.class_of(node));
-        let executed = super::calls::executed(self.view, site);
-        let (before, after) = (self.skeleton.segment_before(site), self.skeleton.segment_after(site));
+        let StatementKind::Call { site: token, .. } = &self.given.skeleton.statement(site).kind else { return };
+        let (state, class) = (self.given.view.class_of(*token), self.given.view.class_of(node));
+        let executed = super::calls::executed(self.given.view, site);
+        let (before, after) = (self.given.skeleton.segment_before(site), self.given.skeleton.segment_after(site));
         self.sites.insert(state, before);
         self.tops.entry(state).or_default().push(before);
-        for id in self.view.members(class) {
-            let node = self.view.node(id);
+        for id in self.given.view.members(class) {
+            let node = self.given.view.node(id);
             let Head::Op(op) = node.head else { continue };
-            let at_site = self.universe.ops.get(op).effects.is_sited() && node.children.last() == Some(&state);
+            let at_site = self.given.universe.ops.get(op).effects.is_sited() && node.children.last() == Some(&state);
             let Some(children) = self.operands(node.head, &node.children).filter(|_| at_site) else { continue };
             if children.contains(&class) || unavailable.contains(&op) {
                 continue;
             }
-            let cost = self.model.node(self.universe, &self.classes, node);
+            let cost = self.model.node(self.given.universe, &self.classes, node);
             self.add(Alternative {
                 class: executed,
                 def: Def::Node(id),
@@ -205,7 +199,7 @@ impl<'a> Choices<'a> {
                 group: None,
             });
         }
-        if !self.skeleton.statement(site).results.is_empty() {
+        if !self.given.skeleton.statement(site).results.is_empty() {
             // What is executed anyway costs its users nothing.
             let children = if fate == Fate::Keep { SmallVec::new() } else { SmallVec::from_slice(&[executed]) };
             let def = Def::Result { site, index: 0 };
@@ -215,15 +209,15 @@ impl<'a> Choices<'a> {
     }
 
     fn parameters(&mut self) {
-        for block in self.cfg.reverse_post_order() {
-            for (index, input) in self.skeleton.blocks[block.index()].params.iter().enumerate() {
-                let class = self.view.class_of(*input);
+        for block in self.given.cfg.reverse_post_order() {
+            for (index, input) in self.given.skeleton.blocks[block.index()].params.iter().enumerate() {
+                let class = self.given.view.class_of(*input);
                 let index = index as u32;
-                let moves = super::cost::moves(self.skeleton, self.view, self.cfg, *block, index, class);
+                let moves = super::cost::moves(self.given, *block, index, class);
                 let cost = moves
                     .iter()
                     .filter(|m| m.1)
-                    .map(|m| self.cfg.edge_frequency(m.0, *block) * self.model.parameter)
+                    .map(|m| self.given.cfg.edge_frequency(m.0, *block) * self.model.parameter)
                     .sum();
                 self.add(Alternative {
                     class,
@@ -240,18 +234,18 @@ impl<'a> Choices<'a> {
     }
 
     fn node(&mut self, id: NodeId, keys: &mut Keys, unavailable: &BTreeSet<OpId>) {
-        let node = self.view.node(id);
-        let class = self.view.node_class[id.index()];
+        let node = self.given.view.node(id);
+        let class = self.given.view.node_class[id.index()];
         let usable = match node.head {
             Head::Const(_) | Head::Opaque(_) | Head::Proj(_) | Head::Copy => true,
             Head::Leaf(_) | Head::Token(_) => false,
             Head::Op(op) => {
-                let declared = self.universe.ops.get(op);
+                let declared = self.given.universe.ops.get(op);
                 declared.effects.is_value() && !declared.results.is_empty() && !unavailable.contains(&op)
             }
         };
         // A literal is the cheapest form of its class nearly everywhere, and never worse by more than a move.
-        let literal = self.view.class(class).constant.is_some() && !matches!(node.head, Head::Const(_));
+        let literal = self.given.view.class(class).constant.is_some() && !matches!(node.head, Head::Const(_));
         if !usable || (literal && self.has_literal(class)) {
             return;
         }
@@ -264,7 +258,7 @@ impl<'a> Choices<'a> {
             return;
         }
         let state = self.state_of(node.head, &node.children);
-        let cost = self.model.node(self.universe, &self.classes, node);
+        let cost = self.model.node(self.given.universe, &self.classes, node);
         self.add(Alternative { class, def: Def::Node(id), children, state, licence, cost, at: None, group: None });
     }
 
@@ -278,14 +272,14 @@ impl<'a> Choices<'a> {
     }
 
     fn original_operands(&self, input: InputId) -> SmallVec<[ClassId; 3]> {
-        let node = &self.skeleton.input.nodes[input.index()];
-        let children: SmallVec<[ClassId; 3]> = node.children.iter().map(|c| self.view.class_of(*c)).collect();
+        let node = &self.given.skeleton.input.nodes[input.index()];
+        let children: SmallVec<[ClassId; 3]> = node.children.iter().map(|c| self.given.view.class_of(*c)).collect();
         self.operands(node.head, &children).unwrap_or_default()
     }
 
     fn view_node(&self, input: InputId) -> Node<ClassId> {
-        let node = &self.skeleton.input.nodes[input.index()];
-        let children = node.children.iter().map(|c| self.view.class_of(*c)).collect();
+        let node = &self.given.skeleton.input.nodes[input.index()];
+        let children = node.children.iter().map(|c| self.given.view.class_of(*c)).collect();
         Node { head: node.head, types: node.types.clone(), children }
     }
 
@@ -300,12 +294,12 @@ impl<'a> Choices<'a> {
 
     fn state_of(&self, head: Head, children: &[ClassId]) -> Option<ClassId> {
         match head {
-            Head::Op(id) if self.universe.ops.get(id).effects.takes_state() => children.last().copied(),
+            Head::Op(id) if self.given.universe.ops.get(id).effects.takes_state() => children.last().copied(),
             _ => None,
         }
     }
 
     fn has_literal(&self, class: ClassId) -> bool {
-        self.view.class(class).nodes.iter().any(|n| matches!(self.view.node(*n).head, Head::Const(_)))
+        self.given.view.class(class).nodes.iter().any(|n| matches!(self.given.view.node(*n).head, Head::Const(_)))
     }
 }

@@ -12,7 +12,8 @@
 use super::prices::CostModel;
 use super::terms::{Classes, Values};
 use super::{Def, Selection, StatementChoice};
-use crate::egraph::{ClassId, EGraphView, InputId, Node};
+use crate::Saturated;
+use crate::egraph::{ClassId, InputId, Node};
 use crate::ir::cfg::{Cfg, ONCE};
 use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects};
 use crate::skeleton::{SegmentId, Skeleton, SkeletonArg, StatementKind};
@@ -75,20 +76,14 @@ pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe
 }
 
 /// What a selection costs.
-pub fn total(
-    model: &CostModel,
-    universe: &Universe,
-    view: &EGraphView,
-    skeleton: &Skeleton,
-    cfg: &Cfg,
-    selection: &Selection,
-) -> u64 {
+pub fn total(model: &CostModel, given: Saturated, selection: &Selection) -> u64 {
+    let Saturated { cfg, universe, skeleton, view, .. } = given;
     let classes = Classes::new(view);
     let mut sum = 0u64;
     let mut add = |frequency: u64, cost: u64| sum = sum.saturating_add(frequency.saturating_mul(cost));
     for (site, choice) in selection.statements.iter().enumerate() {
         let Some(statement) = skeleton.statements.get(site) else { continue };
-        let input_cost = |input| node_of_input(model, universe, view, &classes, skeleton, input);
+        let input_cost = |input| node_of_input(model, given, &classes, input);
         let cost = match (&statement.kind, choice) {
             // What is executed at a site is a definition.
             (_, StatementChoice::Drop) | (StatementKind::Opaque { .. } | StatementKind::Call { .. }, _) => 0,
@@ -113,7 +108,7 @@ pub fn total(
             }
             Def::Param { block, index } => {
                 if params.insert((*block, *index)) {
-                    for (from, moved) in moves(skeleton, view, cfg, *block, *index, *class) {
+                    for (from, moved) in moves(given, *block, *index, *class) {
                         add(cfg.edge_frequency(from, *block), if moved { model.parameter } else { 0 });
                     }
                 }
@@ -125,29 +120,16 @@ pub fn total(
 }
 
 /// The cost of an original operation with the operands that it has in the view.
-fn node_of_input(
-    model: &CostModel,
-    universe: &Universe,
-    view: &EGraphView,
-    classes: &Classes,
-    skeleton: &Skeleton,
-    input: InputId,
-) -> u64 {
-    let Some(node) = skeleton.input.nodes.get(input.index()) else { return 0 };
-    let children = node.children.iter().map(|c| view.class_of(*c)).collect();
-    model.node(universe, classes, &Node { head: node.head, types: node.types.clone(), children })
+fn node_of_input(model: &CostModel, given: Saturated, classes: &Classes, input: InputId) -> u64 {
+    let Some(node) = given.skeleton.input.nodes.get(input.index()) else { return 0 };
+    let children = node.children.iter().map(|c| given.view.class_of(*c)).collect();
+    model.node(given.universe, classes, &Node { head: node.head, types: node.types.clone(), children })
 }
 
 /// For each edge into a block: where it leaves from, and whether the parameter's value moves on it. It does not
 /// where a back edge passes the parameter on as it is, nor where the terminator itself makes the value.
-pub fn moves(
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    cfg: &Cfg,
-    block: BlockId,
-    index: u32,
-    class: ClassId,
-) -> Vec<(BlockId, bool)> {
+pub fn moves(given: Saturated, block: BlockId, index: u32, class: ClassId) -> Vec<(BlockId, bool)> {
+    let Saturated { cfg, skeleton, view, .. } = given;
     let edge = |from: BlockId, slot: u32| skeleton.blocks.get(from.index())?.edges.get(slot as usize);
     cfg.predecessors(block)
         .iter()

@@ -328,7 +328,7 @@ impl<'c, 'a> Greedy<'c, 'a> {
             demands: choices.roots.clone(),
             choice: false,
         };
-        let before = |g: GroupId| choices.skeleton.segment_before(choices.groups[g.index()].sites[0]);
+        let before = |g: GroupId| choices.given.skeleton.segment_before(choices.groups[g.index()].sites[0]);
         let mut missing = vec![];
         let mut next = 0;
         for (g, group) in choices.groups.iter().enumerate() {
@@ -372,7 +372,7 @@ impl<'c, 'a> Greedy<'c, 'a> {
             let Some(group) = choices.groups.get(undecided) else { break };
             if group.required && !marks.fused[undecided] {
                 for (site, class) in group.sites.iter().zip(&group.conditions) {
-                    let segment = choices.skeleton.segment_before(*site);
+                    let segment = choices.given.skeleton.segment_before(*site);
                     marks.demands.push(Demand { segment, class: *class });
                 }
             }
@@ -412,8 +412,7 @@ impl<'c, 'a> Greedy<'c, 'a> {
         }
         let statements = statements(choices, &marks.fused, &defs);
         let mut selection = Selection { defs, statements, cost: 0, rematerialised: 0, status: Status::Greedy };
-        let (view, skeleton) = (choices.view, choices.skeleton);
-        selection.cost = cost::total(choices.model, choices.universe, view, skeleton, choices.cfg, &selection);
+        selection.cost = cost::total(choices.model, choices.given, &selection);
         selection
     }
 }
@@ -438,8 +437,8 @@ pub(crate) fn statements(
         }
     }
     for site in choices.optional_calls() {
-        let executed = super::calls::executed(choices.view, site);
-        if defs.contains_key(&(choices.skeleton.segment_before(site), executed)) {
+        let executed = super::calls::executed(choices.given.view, site);
+        if defs.contains_key(&(choices.given.skeleton.segment_before(site), executed)) {
             statements[site.index()] = StatementChoice::Keep { fused: false };
         }
     }

@@ -27,11 +27,11 @@ pub use pressure::Registers;
 pub use prices::{CostModel, Execution, Prices, UNIT};
 pub use validate::{Violation, validate};
 
-use crate::egraph::{ClassId, EGraphView, NodeId};
+use crate::Saturated;
+use crate::egraph::{ClassId, NodeId};
 use crate::ir::BlockId;
-use crate::ir::cfg::Cfg;
-use crate::skeleton::{SegmentId, SiteId, Skeleton, StatementKind};
-use rewright_typeprop::{OpId, Universe};
+use crate::skeleton::{SegmentId, SiteId, StatementKind};
+use rewright_typeprop::OpId;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -152,35 +152,18 @@ pub enum SelectError {
 }
 
 /// Chooses the cheapest program that it finds with the default budget. What comes back has passed [`fn@validate`].
-pub fn select(
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    universe: &Universe,
-    cfg: &Cfg,
-    method: Method,
-) -> Result<Selection, SelectError> {
-    select_with(skeleton, view, universe, cfg, &Options { method, ..Options::default() })
+pub fn select(given: Saturated, method: Method) -> Result<Selection, SelectError> {
+    select_with(given, &Options { method, ..Options::default() })
 }
 
 /// Chooses the cheapest program, with all options.
-pub fn select_with(
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    universe: &Universe,
-    cfg: &Cfg,
-    options: &Options,
-) -> Result<Selection, SelectError> {
-    select_measured(skeleton, view, universe, cfg, options).map(|(selection, _)| selection)
+pub fn select_with(given: Saturated, options: &Options) -> Result<Selection, SelectError> {
+    select_measured(given, options).map(|(selection, _)| selection)
 }
 
 /// [`select_with`], and what the integer program was, if there was one.
-pub fn select_measured(
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    universe: &Universe,
-    cfg: &Cfg,
-    options: &Options,
-) -> Result<(Selection, Option<Effort>), SelectError> {
+pub fn select_measured(given: Saturated, options: &Options) -> Result<(Selection, Option<Effort>), SelectError> {
+    let Saturated { cfg, universe, skeleton, view, .. } = given;
     if !view.contradictions.is_empty() {
         return Err(SelectError::Contradiction(view.contradictions.clone()));
     }
@@ -192,13 +175,13 @@ pub fn select_measured(
     }
     let tree = segments::SegmentTree::new(skeleton, cfg);
     let mut keys = keys::Keys::new(skeleton, view, universe);
-    let choices = choices(skeleton, view, universe, cfg, options, &tree, &mut keys);
+    let choices = choices(given, options, &tree, &mut keys);
     let finish = |selection: Selection| {
         let selection = match &options.registers {
             Some(registers) => pressure::rematerialise(&choices, registers, selection),
             None => selection,
         };
-        let violations = validate::check(skeleton, view, universe, cfg, &options.cost, &selection);
+        let violations = validate::check(given, &options.cost, &selection);
         if violations.is_empty() { Ok(selection) } else { Err(SelectError::Invalid(violations)) }
     };
     if options.method == Method::Tree {
@@ -219,7 +202,8 @@ pub fn select_measured(
 
 /// Statements that a selection leaves out because rules license it: what each is, and the engine's number of a rule
 /// that says so.
-pub fn relaxed(skeleton: &Skeleton, view: &EGraphView, selection: &Selection) -> Vec<(SiteId, u32)> {
+pub fn relaxed(given: Saturated, selection: &Selection) -> Vec<(SiteId, u32)> {
+    let Saturated { skeleton, view, .. } = given;
     let mut out = vec![];
     for (i, (statement, choice)) in skeleton.statements.iter().zip(&selection.statements).enumerate() {
         if let (StatementKind::Call { site, .. }, StatementChoice::Drop) = (&statement.kind, choice)
@@ -236,20 +220,16 @@ const PLANS: u32 = 4;
 
 /// Plans states and finds what there is to choose from; drops fewer writes until every demand can be met.
 fn choices<'a>(
-    skeleton: &'a Skeleton,
-    view: &'a EGraphView,
-    universe: &'a Universe,
-    cfg: &'a Cfg,
+    given: Saturated<'a>,
     options: &'a Options,
     tree: &'a segments::SegmentTree<'a>,
     keys: &mut keys::Keys<'a>,
 ) -> choices::Choices<'a> {
-    let mut kept = vec![false; skeleton.statements.len()];
+    let mut kept = vec![false; given.skeleton.statements.len()];
     let mut round = 0;
     loop {
-        let plan = states::plan(skeleton, view, universe, cfg, tree, keys, &kept);
-        let found =
-            choices::Choices::new(skeleton, view, universe, cfg, tree, keys, &options.cost, &options.unavailable, plan);
+        let plan = states::plan(given, tree, keys, &kept);
+        let found = choices::Choices::new(given, tree, keys, &options.cost, &options.unavailable, plan);
         let missing = if round == PLANS { vec![] } else { found.missing() };
         if missing.is_empty() {
             return found;

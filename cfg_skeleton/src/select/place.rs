@@ -24,7 +24,7 @@ pub(crate) fn segments(choices: &Choices, alt: AltId, top: SegmentId, mut uses: 
         let mut blocks: Vec<BlockId> = group.iter().map(|s| tree.block(*s)).collect();
         blocks.dedup();
         if blocks.len() > 1 {
-            let below: u64 = blocks.iter().map(|b| choices.cfg.frequency(*b)).fold(0, u64::saturating_add);
+            let below: u64 = blocks.iter().map(|b| choices.given.cfg.frequency(*b)).fold(0, u64::saturating_add);
             if tree.frequency(at) > below {
                 let mut parts: BTreeMap<Option<BlockId>, Vec<SegmentId>> = BTreeMap::new();
                 for segment in group {
@@ -84,31 +84,30 @@ pub(crate) fn tidy(choices: &Choices, mut selection: Selection) -> Selection {
         !matches!(def, Def::Node(_)) || above.is_none()
     });
     prune(choices, &mut selection);
-    selection.cost =
-        cost::total(choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
+    selection.cost = cost::total(choices.model, choices.given, &selection);
     selection
 }
 
 /// What a statement needs, as it is executed.
 fn statement_demands(choices: &Choices, site: SiteId, choice: StatementChoice, out: &mut Vec<Demand>) {
     let StatementChoice::Keep { fused } = choice else { return };
-    let skeleton = choices.skeleton;
+    let skeleton = choices.given.skeleton;
     let segment = skeleton.segment_before(site);
     let mut need = |class| out.push(Demand { segment, class });
     let original = |input: crate::egraph::InputId| {
         let node = &skeleton.input.nodes[input.index()];
-        let children: SmallVec<[ClassId; 3]> = node.children.iter().map(|c| choices.view.class_of(*c)).collect();
+        let children: SmallVec<[ClassId; 3]> = node.children.iter().map(|c| choices.given.view.class_of(*c)).collect();
         choices.operands(node.head, &children).unwrap_or_default()
     };
     match &skeleton.statement(site).kind {
         StatementKind::Opaque { operands, .. } => {
-            operands.iter().for_each(|o| need(choices.view.class_of(*o)));
+            operands.iter().for_each(|o| need(choices.given.view.class_of(*o)));
         }
         StatementKind::Write { out, .. } => original(*out).into_iter().for_each(need),
-        StatementKind::Call { .. } => need(super::calls::executed(choices.view, site)),
+        StatementKind::Call { .. } => need(super::calls::executed(choices.given.view, site)),
         StatementKind::Check { value: Some(value), .. } if fused => original(*value).into_iter().for_each(need),
         StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } => {
-            need(choices.view.class_of(*tested));
+            need(choices.given.view.class_of(*tested));
         }
         StatementKind::Check { .. } => {}
     }
@@ -117,13 +116,13 @@ fn statement_demands(choices: &Choices, site: SiteId, choice: StatementChoice, o
 /// What statements and terminators need.
 fn demands(choices: &Choices, selection: &Selection) -> Vec<Demand> {
     let mut demands = vec![];
-    for block in choices.cfg.reverse_post_order() {
-        for site in choices.skeleton.sites(*block) {
+    for block in choices.given.cfg.reverse_post_order() {
+        for site in choices.given.skeleton.sites(*block) {
             statement_demands(choices, site, selection.statements[site.index()], &mut demands);
         }
         let segment = choices.tree.last(*block);
-        let operands = choices.skeleton.blocks[block.index()].operands.iter();
-        demands.extend(operands.map(|o| Demand { segment, class: choices.view.class_of(*o) }));
+        let operands = choices.given.skeleton.blocks[block.index()].operands.iter();
+        demands.extend(operands.map(|o| Demand { segment, class: choices.given.view.class_of(*o) }));
     }
     demands
 }
@@ -144,7 +143,7 @@ pub(super) fn walk(
             continue;
         }
         if let Def::Node(node) = def {
-            let node = choices.view.node(node);
+            let node = choices.given.view.node(node);
             let operands = choices.operands(node.head, &node.children).unwrap_or_default();
             work.extend(operands.into_iter().map(|class| Demand { segment: at, class }));
         }
@@ -208,7 +207,7 @@ pub(crate) fn sink(choices: &Choices, selection: Selection) -> Selection {
     }
     let operands = |at: SegmentId, def: Def| -> Vec<(SegmentId, ClassId)> {
         let Def::Node(node) = def else { return vec![] };
-        let node = choices.view.node(node);
+        let node = choices.given.view.node(node);
         let operands = choices.operands(node.head, &node.children).unwrap_or_default();
         let found = operands.into_iter().filter_map(|c| Some((definitions.nearest(choices, c, at)?.0, c)));
         found.collect()

@@ -69,8 +69,7 @@ pub(crate) fn rematerialise(choices: &Choices, registers: &Registers, mut select
     if !changed {
         return selection;
     }
-    selection.cost =
-        cost::total(choices.model, choices.universe, choices.view, choices.skeleton, choices.cfg, &selection);
+    selection.cost = cost::total(choices.model, choices.given, &selection);
     selection.rematerialised = selection.cost.saturating_sub(before);
     selection
 }
@@ -108,12 +107,12 @@ impl<'a, 'c> Lives<'a, 'c> {
                 params.insert((at, demand.class));
             }
             let block = tree.block(demand.segment);
-            if block != tree.block(at) && choices.view.classes.get(demand.class.index()).is_some() {
+            if block != tree.block(at) && choices.given.view.classes.get(demand.class.index()).is_some() {
                 let first = uses.entry((at, demand.class)).or_default().entry(block).or_insert(demand.segment);
                 *first = demand.segment.min(*first);
             }
         });
-        let blocks = choices.skeleton.blocks.len();
+        let blocks = choices.given.skeleton.blocks.len();
         let mut lives = Lives {
             choices,
             registers,
@@ -154,11 +153,11 @@ impl<'a, 'c> Lives<'a, 'c> {
 
     /// The registers that a class is kept in; `None` for constants and for what is no value.
     fn file(&self, class: ClassId) -> Option<File> {
-        let view = self.choices.view;
+        let view = self.choices.given.view;
         if view.class(class).constant.is_some() {
             return None;
         }
-        let universe = self.choices.universe;
+        let universe = self.choices.given.universe;
         let ty = view.members(class).iter().find_map(|id| view.node(*id).ty(universe))?;
         Some(match universe.types.repr(ty) {
             Some(Repr::Lanes(..)) => File::Floats,
@@ -174,7 +173,7 @@ impl<'a, 'c> Lives<'a, 'c> {
         let mut blocks = vec![];
         while let Some(block) = work.pop() {
             blocks.push(block);
-            for edge in self.choices.cfg.predecessors(block) {
+            for edge in self.choices.given.cfg.predecessors(block) {
                 if edge.from != from && seen.insert(edge.from) {
                     work.push(edge.from);
                 }
@@ -227,7 +226,7 @@ impl<'a, 'c> Lives<'a, 'c> {
             let nearest = nearest(&places, *at);
             let path = self.blocks_between(tree.block(nearest), [*block].into_iter());
             let crowded = path.iter().filter(|b| self.excess.contains_key(&(**b, file)));
-            let Some(frequency) = crowded.map(|b| self.choices.cfg.frequency(*b)).max() else { continue };
+            let Some(frequency) = crowded.map(|b| self.choices.given.cfg.frequency(*b)).max() else { continue };
             let budget = u128::from(self.registers.reload) * u128::from(frequency);
             let mut chain = vec![];
             if let Some(price) = self.chain(key.1, *at, &mut chain, 0)
@@ -265,9 +264,9 @@ impl<'a, 'c> Lives<'a, 'c> {
         let (place, _) = self.definitions.nearest(choices, class, at)?;
         let (def, mut price) = self.price((place, class))?;
         let Def::Node(node) = def else { return None };
-        let node = choices.view.node(node);
+        let node = choices.given.view.node(node);
         for operand in choices.operands(node.head, &node.children)? {
-            if choices.view.class(operand).constant.is_some() {
+            if choices.given.view.class(operand).constant.is_some() {
                 continue;
             }
             let (from, _) = self.definitions.nearest(choices, operand, at)?;

@@ -141,7 +141,7 @@ impl<'c, 'a> Candidates<'c, 'a> {
     fn conditions(&self, group: GroupId) -> Vec<Demand> {
         let (choices, group) = (self.choices, &self.choices.groups[group.index()]);
         let demand = |(site, class): (&crate::skeleton::SiteId, &ClassId)| Demand {
-            segment: choices.skeleton.segment_before(*site),
+            segment: choices.given.skeleton.segment_before(*site),
             class: *class,
         };
         group.sites.iter().zip(&group.conditions).map(demand).collect()
@@ -149,7 +149,7 @@ impl<'c, 'a> Candidates<'c, 'a> {
 
     fn group(&mut self, group: GroupId) {
         if !std::mem::replace(&mut self.groups[group.index()], true) {
-            let segment = self.choices.skeleton.segment_before(self.choices.groups[group.index()].sites[0]);
+            let segment = self.choices.given.skeleton.segment_before(self.choices.groups[group.index()].sites[0]);
             for class in self.choices.groups[group.index()].operands.clone() {
                 self.add(class, segment);
             }
@@ -369,7 +369,7 @@ impl<'c, 'a> Candidates<'c, 'a> {
         }
         for (n, _) in self.groups.iter().enumerate().filter(|(_, used)| **used) {
             let group = &choices.groups[n];
-            let segment = choices.skeleton.segment_before(group.sites[0]);
+            let segment = choices.given.skeleton.segment_before(group.sites[0]);
             let needs: Option<Classes> = group.operands.iter().map(|class| nearest(*class, segment, false)).collect();
             let cost = tree.frequency(segment).saturating_mul(group.fused);
             classes.push(needs.map(|needs| Node::new(cost as f64, needs, [])).into_iter().collect::<Vec<_>>());
@@ -382,7 +382,7 @@ impl<'c, 'a> Candidates<'c, 'a> {
             let id = GroupId(n as u32);
             let demands = self.conditions(id);
             let needs: Option<Classes> = demands.iter().map(|d| nearest(d.class, d.segment, false)).collect();
-            let cost = tree.frequency(choices.skeleton.segment_before(group.sites[0])).saturating_mul(group.bare);
+            let cost = tree.frequency(choices.given.skeleton.segment_before(group.sites[0])).saturating_mul(group.bare);
             let (mut nodes, mut list) = (vec![], vec![]);
             if let Some(needs) = needs {
                 nodes.push(Node::new(cost as f64, needs, []));

@@ -20,6 +20,7 @@
 use super::calls::Licences;
 use super::keys::{KeyId, Keys, Licence};
 use super::segments::SegmentTree;
+use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head};
 use crate::ir::cfg::Cfg;
 use crate::ir::{BlockId, RegionId};
@@ -87,15 +88,8 @@ impl Plan {
 }
 
 /// Makes the plan; writes in `kept` are executed.
-pub(crate) fn plan(
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    universe: &Universe,
-    cfg: &Cfg,
-    tree: &SegmentTree,
-    keys: &mut Keys,
-    kept: &[bool],
-) -> Plan {
+pub(crate) fn plan(given: Saturated, tree: &SegmentTree, keys: &mut Keys, kept: &[bool]) -> Plan {
+    let Saturated { cfg, universe, skeleton, view, .. } = given;
     let checks: Vec<_> = skeleton.statements.iter().map(|s| keys.of_statement(skeleton, s)).collect();
     let original: Vec<Vec<ClassId>> =
         skeleton.live.iter().map(|row| row.iter().map(|input| view.class_of(*input)).collect()).collect();
@@ -103,7 +97,7 @@ pub(crate) fn plan(
         fates: vec![Fate::Drop; skeleton.statements.len()],
         live: original.clone(),
         known: vec![vec![]; keys.len()],
-        licences: Licences::new(skeleton, view, universe, cfg),
+        licences: Licences::new(given),
     };
     let desynced = vec![FxHashMap::default(); original.len()];
     let forced = vec![false; skeleton.statements.len()];

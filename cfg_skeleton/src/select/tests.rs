@@ -14,13 +14,16 @@ mod typed;
 mod values;
 
 use super::*;
+use crate::egraph::EGraphView;
 use crate::egraph::{Head, InputId, Node};
 use crate::elaborate::elaborate;
 use crate::ir::verify::verify;
-use crate::ir::{Function, InstKind};
+use crate::ir::{Cfg, Function, InstKind};
+use crate::skeleton::Skeleton;
 use crate::skeleton::build;
 use crate::testing::{Builder, op_id, trap_code, view};
 use rewright_typeprop::Model;
+use rewright_typeprop::Universe;
 
 /// The test universe with meanings, so that conditions evaluate and accesses have widths.
 fn universe() -> Universe {
@@ -62,6 +65,11 @@ impl<'u> Case<'u> {
         Case { universe, function, cfg, skeleton, view, unions: vec![] }
     }
 
+    fn saturated(&self) -> Saturated<'_> {
+        let Case { universe, function, cfg, skeleton, view, .. } = self;
+        Saturated { function, cfg, universe, skeleton, view }
+    }
+
     fn input(&self, value: crate::ir::Value) -> InputId {
         self.skeleton.value_input[value.index()].expect("a value of the function")
     }
@@ -95,7 +103,7 @@ impl<'u> Case<'u> {
     }
 
     fn select_with(&self, options: &Options) -> Selection {
-        let selection = select_with(&self.skeleton, &self.view, self.universe, &self.cfg, options);
+        let selection = select_with(self.saturated(), options);
         let selection = selection.unwrap_or_else(|e| {
             panic!("{e}\n{}", crate::ir::text::Printer(&self.function, self.universe));
         });
@@ -106,7 +114,7 @@ impl<'u> Case<'u> {
     }
 
     fn elaborate(&self, selection: &Selection) -> Function {
-        elaborate(&self.function, &self.cfg, self.universe, &self.skeleton, &self.view, selection).expect("a program")
+        elaborate(self.saturated(), selection).expect("a program")
     }
 
     fn optimised(&self) -> Function {
@@ -116,7 +124,7 @@ impl<'u> Case<'u> {
     }
 
     fn validate(&self, selection: &Selection) -> Vec<Violation> {
-        validate(&self.function, &self.skeleton, &self.view, self.universe, selection)
+        validate(self.saturated(), selection)
     }
 }
 

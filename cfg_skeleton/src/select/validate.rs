@@ -22,8 +22,9 @@ mod states;
 mod types;
 
 use super::{CostModel, Def, Selection, StatementChoice, cost};
+use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node};
-use crate::ir::{BlockId, Cfg, Function, RegionId};
+use crate::ir::{BlockId, RegionId};
 use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use flow::Flow;
 use rewright_typeprop::Universe;
@@ -101,25 +102,13 @@ pub enum Violation {
 }
 
 /// What is wrong with a selection for `original`, under the default prices.
-pub fn validate(
-    original: &Function,
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    universe: &Universe,
-    selection: &Selection,
-) -> Vec<Violation> {
-    check(skeleton, view, universe, &Cfg::new(original), &CostModel::default(), selection)
+pub fn validate(given: Saturated, selection: &Selection) -> Vec<Violation> {
+    check(given, &CostModel::default(), selection)
 }
 
-/// What is wrong. `cfg` gives nothing but frequencies.
-pub fn check(
-    skeleton: &Skeleton,
-    view: &EGraphView,
-    universe: &Universe,
-    cfg: &Cfg,
-    model: &CostModel,
-    selection: &Selection,
-) -> Vec<Violation> {
+/// What is wrong. Of the control flow, nothing but frequencies is taken from `given.cfg`.
+pub fn check(given: Saturated, model: &CostModel, selection: &Selection) -> Vec<Violation> {
+    let Saturated { universe, skeleton, view, .. } = given;
     if selection.statements.len() != skeleton.statements.len() {
         return vec![Violation::StatementCount];
     }
@@ -144,7 +133,7 @@ pub fn check(
     checker.uses();
     checker.types();
     checker.cycles();
-    let true_cost = cost::total(model, universe, view, skeleton, cfg, selection);
+    let true_cost = cost::total(model, given, selection);
     if true_cost != selection.cost {
         checker.found.push(Violation::Cost(selection.cost, true_cost));
     }

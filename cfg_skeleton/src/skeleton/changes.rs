@@ -14,6 +14,7 @@ mod params;
 
 use super::behind::truths;
 use super::{CheckKey, SiteId, Skeleton, SkeletonBlock, StatementKind, Test};
+use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, InputId};
 use crate::ir::{BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, Terminator, Value};
 use rewright_typeprop::{Ty, Universe};
@@ -97,8 +98,9 @@ pub enum Change {
     },
 }
 
-/// Reads off what can be changed; in layout order. `cfg` is that of `f`, `s` was built from them.
-pub fn changes(f: &Function, cfg: &Cfg, universe: &Universe, s: &Skeleton, view: &EGraphView) -> Vec<Change> {
+/// Reads off what can be changed; in layout order.
+pub fn changes(given: Saturated) -> Vec<Change> {
+    let Saturated { function: f, cfg, universe, skeleton: s, view } = given;
     let mut found = vec![];
     let truths = truths(view, universe);
     let mut reader = Reader { f, cfg, universe, s, view, truths, taken: vec![Taken::None; s.blocks.len()] };

@@ -8,10 +8,10 @@
 //! Not here: changes of branches and of what they lead to (rules of an earlier round decide those), what rules did before
 //! something was inlined, and statements that are left out ([`super::Relaxed`]).
 
-use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head, NodeId};
+use rewright_cfg_skeleton::Saturated;
+use rewright_cfg_skeleton::egraph::{ClassId, Head, NodeId};
 use rewright_cfg_skeleton::elaborate::Made;
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
-use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_dsl::program::{Conclusion, Program};
 use rewright_typeprop::Term;
 use std::collections::{BTreeMap, BTreeSet};
@@ -44,11 +44,8 @@ type Matched = BTreeMap<ClassId, Vec<u32>>;
 /// What the changes of one function are told from.
 pub(super) struct Change<'a> {
     pub(super) program: &'a Program,
-    /// Before the last selection.
-    pub(super) original: &'a Function,
-    pub(super) skeleton: &'a Skeleton,
-    /// With classes split by type, if they were.
-    pub(super) view: &'a EGraphView,
+    /// What was selected from: the function before the last selection, classes split by type if they were.
+    pub(super) given: Saturated<'a>,
     /// By value of the new function.
     pub(super) made: &'a [Option<Made>],
     pub(super) function: &'a Function,
@@ -58,21 +55,21 @@ impl Change<'_> {
     /// All changed values: those of the new function in order, then what has become a constant or a parameter.
     pub(super) fn all(&self) -> Vec<Changed> {
         let mut matched = Matched::new();
-        self.view.applications.iter().for_each(|a| matched.entry(a.class).or_default().push(a.rule));
+        self.given.view.applications.iter().for_each(|a| matched.entry(a.class).or_default().push(a.rule));
         let insts = || self.function.layout.iter().flat_map(|b| &self.function.block(*b).insts);
         let values: Vec<(Value, Made)> = insts().filter_map(|id| self.told(self.function.inst(*id))).collect();
         let kept: BTreeSet<Value> = values.iter().filter_map(|(_, made)| made.original).collect();
         let mut gone: BTreeMap<ClassId, Vec<u32>> = BTreeMap::new();
-        for inst in self.original.layout.iter().flat_map(|b| &self.original.block(*b).insts) {
-            let inst = self.original.inst(*inst);
+        for inst in self.given.function.layout.iter().flat_map(|b| &self.given.function.block(*b).insts) {
+            let inst = self.given.function.inst(*inst);
             let (InstKind::Op { .. }, [result, ..]) = (&inst.kind, &inst.results[..]) else { continue };
-            if let Some(input) = self.skeleton.value_input[result.index()].filter(|_| !kept.contains(result)) {
-                gone.entry(self.view.whole(self.view.class_of(input))).or_default().extend(inst.origin);
+            if let Some(input) = self.given.skeleton.value_input[result.index()].filter(|_| !kept.contains(result)) {
+                gone.entry(self.given.view.whole(self.given.view.class_of(input))).or_default().extend(inst.origin);
             }
         }
         let mut found: BTreeMap<Value, Changed> = BTreeMap::new();
         for (value, made) in values.iter().filter(|(_, made)| made.original.is_none()) {
-            let class = self.view.whole(made.class);
+            let class = self.given.view.whole(made.class);
             let was = gone.remove(&class).unwrap_or_default();
             let rules = made.node.map_or(vec![], |node| self.behind(&matched, class, Some(node)));
             found.insert(*value, Changed { now: Now::Value(*value), was, lines: vec![], rules });
@@ -81,10 +78,14 @@ impl Change<'_> {
         let mut all: Vec<Changed> = values.iter().filter_map(|(value, _)| found.remove(value)).collect();
         let entry = &self.function.block(self.function.entry()).params;
         let stays = entry.iter().filter_map(|value| Some((*value, self.made.get(value.index()).copied()??)));
-        let by_class: BTreeMap<ClassId, Value> =
-            values.iter().copied().chain(stays).map(|(value, made)| (self.view.whole(made.class), value)).collect();
+        let by_class: BTreeMap<ClassId, Value> = values
+            .iter()
+            .copied()
+            .chain(stays)
+            .map(|(value, made)| (self.given.view.whole(made.class), value))
+            .collect();
         for (class, was) in gone.into_iter().filter(|(_, was)| !was.is_empty()) {
-            let constant = self.view.class(class).constant.map(Now::Constant);
+            let constant = self.given.view.class(class).constant.map(Now::Constant);
             if let Some(now) = constant.or_else(|| by_class.get(&class).copied().map(Now::Value)) {
                 all.push(Changed { now, was, lines: vec![], rules: self.behind(&matched, class, None) });
             }
@@ -108,7 +109,7 @@ impl Change<'_> {
             Conclusion::Equal(term) => Some(term),
             Conclusion::Fact(..) => None,
         };
-        let head = node.map(|node| self.view.node(node).head);
+        let head = node.map(|node| self.given.view.node(node).head);
         let makes = |rule: &u32| match (right(rule), head) {
             (Some(Term::Call { op, .. }), Some(head)) => head == Head::Op(*op),
             (Some(Term::Lit(..) | Term::Eval(_) | Term::Var(_)), None) => true,
@@ -145,6 +146,6 @@ impl Change<'_> {
     /// Has nothing matched in the class of a value?
     fn is_part(&self, matched: &Matched, changed: &Changed) -> bool {
         let Now::Value(value) = changed.now else { return false };
-        self.made[value.index()].is_none_or(|made| !matched.contains_key(&self.view.whole(made.class)))
+        self.made[value.index()].is_none_or(|made| !matched.contains_key(&self.given.view.whole(made.class)))
     }
 }

@@ -10,45 +10,46 @@ use rewright_typeprop::Universe;
 
 /// How far it is.
 pub(super) enum State {
-    Build,
-    Selected(Function),
+    /// A function that is to be taken apart: the original, or what changes of the skeleton have made of it.
+    Build(Function),
+    Chosen(Chosen),
     Done(Fate),
+}
+
+/// The cheapest program that was found.
+pub(super) struct Chosen {
+    pub(super) function: Function,
+    pub(super) status: Status,
+    /// What the selection spends on values that would else be kept in memory.
+    pub(super) rematerialised: u64,
+    pub(super) relaxed: Vec<Relaxed>,
+    pub(super) changed: Vec<Changed>,
 }
 
 /// One function on its way.
 pub(super) struct Unit {
-    pub(super) current: Function,
     pub(super) state: State,
-    pub(super) status: Status,
-    /// What the selection spends on values that would else be kept in memory.
-    pub(super) rematerialised: u64,
     nodes: usize,
     classes: usize,
     rounds: usize,
     exhausted: bool,
     rules: Vec<u32>,
-    pub(super) relaxed: Vec<Relaxed>,
-    pub(super) changed: Vec<Changed>,
 }
 
 impl Unit {
     pub(super) fn new(function: &Function, universe: &Universe) -> Self {
         let state = match ir::verify::verify(function, universe).first() {
-            None => State::Build,
+            None => State::Build(function.clone()),
             Some(error) => State::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
         };
-        Unit {
-            current: function.clone(),
-            state,
-            status: Status::Greedy,
-            rematerialised: 0,
-            nodes: 0,
-            classes: 0,
-            rounds: 0,
-            exhausted: false,
-            rules: vec![],
-            relaxed: vec![],
-            changed: vec![],
+        Unit { state, nodes: 0, classes: 0, rounds: 0, exhausted: false, rules: vec![] }
+    }
+
+    /// The function that is to be taken apart, if one is.
+    pub(super) fn current(&mut self) -> Option<&mut Function> {
+        match &mut self.state {
+            State::Build(function) => Some(function),
+            State::Chosen(_) | State::Done(_) => None,
         }
     }
 
@@ -65,36 +66,37 @@ impl Unit {
     pub(super) fn finish(self, original: &Function, universe: &Universe, options: &Options) -> Outcome {
         let cost = |f: &Function| select::cost::function_cost(&options.cost, f, universe);
         let cost_before = cost(original);
-        let (function, fate, cost_after) = match self.state {
-            State::Selected(function) => {
-                let cost_after = cost(&function);
-                // The table prices no memory that is saved by computing a value again.
-                let comparable = cost_after.saturating_sub(self.rematerialised);
-                if comparable < cost_before || (self.rematerialised > 0 && comparable == cost_before) {
-                    (function, Fate::Optimised, cost_after)
-                } else if options.keep_if_not_cheaper {
-                    (function, Fate::Unchanged, cost_after)
-                } else {
-                    (original.clone(), Fate::Unchanged, cost_before)
-                }
-            }
-            State::Done(fate) => (original.clone(), fate, cost_before),
-            State::Build => unreachable!("the last round selects or gives up"),
-        };
-        let goes_out = fate == Fate::Optimised || options.keep_if_not_cheaper;
-        Outcome {
-            function,
+        let mut outcome = Outcome {
+            function: original.clone(),
+            fate: Fate::Unchanged,
             cost_before,
-            cost_after,
-            status: self.status,
+            cost_after: cost_before,
+            status: Status::Greedy,
             nodes: self.nodes,
             classes: self.classes,
             rounds: self.rounds,
             exhausted: self.exhausted,
             rules: self.rules,
-            relaxed: if goes_out { self.relaxed } else { vec![] },
-            changed: if goes_out { self.changed } else { vec![] },
-            fate,
+            relaxed: vec![],
+            changed: vec![],
+        };
+        match self.state {
+            State::Chosen(chosen) => {
+                outcome.status = chosen.status;
+                let cost_after = cost(&chosen.function);
+                // The table prices no memory that is saved by computing a value again.
+                let comparable = cost_after.saturating_sub(chosen.rematerialised);
+                if comparable < cost_before || (chosen.rematerialised > 0 && comparable == cost_before) {
+                    outcome.fate = Fate::Optimised;
+                }
+                if outcome.fate == Fate::Optimised || options.keep_if_not_cheaper {
+                    let Chosen { function, relaxed, changed, .. } = chosen;
+                    outcome = Outcome { function, cost_after, relaxed, changed, ..outcome };
+                }
+            }
+            State::Done(fate) => outcome.fate = fate,
+            State::Build(_) => unreachable!("the last round chooses or gives up"),
         }
+        outcome
     }
 }

@@ -98,7 +98,7 @@ fn made<'u>(u: &'u Universe, blocks: usize, nodes: usize, share: usize) -> Case<
 /// the segment above.
 fn naive(choices: &Choices) -> Graph {
     let tree = choices.tree;
-    let segments: Vec<SegmentId> = (0..choices.skeleton.segment_block.len() as u32).map(SegmentId).collect();
+    let segments: Vec<SegmentId> = (0..choices.given.skeleton.segment_block.len() as u32).map(SegmentId).collect();
     let mut number: FxHashMap<(ClassId, SegmentId), Class> = FxHashMap::default();
     let mut order = vec![];
     for class in 0..choices.of_class.len() as u32 {
@@ -149,8 +149,7 @@ fn row(u: &Universe, blocks: usize, nodes: usize, share: usize) -> String {
     let start = now();
     let budget = Budget { time: Some(TIME), ..Budget::default() };
     let options = Options { method: Method::Ilp, budget, ..Options::default() };
-    let (selection, effort) =
-        select_measured(&case.skeleton, &case.view, u, &case.cfg, &options).expect("the original is a selection");
+    let (selection, effort) = select_measured(case.saturated(), &options).expect("the original is a selection");
     let time = now() - start;
     let effort = effort.expect("it is within the budget");
     let status = match selection.status {
@@ -160,7 +159,7 @@ fn row(u: &Universe, blocks: usize, nodes: usize, share: usize) -> String {
     };
     let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg);
     let mut keys = keys::Keys::new(&case.skeleton, &case.view, u);
-    let choices = choices(&case.skeleton, &case.view, u, &case.cfg, &options, &tree, &mut keys);
+    let choices = choices(case.saturated(), &options, &tree, &mut keys);
     let graph = naive(&choices);
     let variables = graph.node_count();
     let theirs = if variables > MOST {
@@ -194,7 +193,7 @@ fn the_naive_model_has_the_same_optimum() {
         let options = Options::default();
         let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg);
         let mut keys = keys::Keys::new(&case.skeleton, &case.view, &u);
-        let choices = choices(&case.skeleton, &case.view, &u, &case.cfg, &options, &tree, &mut keys);
+        let choices = choices(case.saturated(), &options, &tree, &mut keys);
         let graph = naive(&choices);
         let found = extract(&graph, Method::Ilp, &Limits::default(), None).expect("a choice");
         assert_eq!((found.status, ilp.status), (Status::Optimal, Status::Optimal));

@@ -156,7 +156,7 @@ pub(super) fn cheaper(case: &Case, start: &Selection, bound: u64) -> Option<Opti
 }
 
 fn priced(case: &Case, selection: &Selection) -> u64 {
-    cost::total(&CostModel::default(), case.universe, &case.view, &case.skeleton, &case.cfg, selection)
+    cost::total(&CostModel::default(), case.saturated(), selection)
 }
 
 fn descend(

@@ -125,7 +125,7 @@ fn case<'u>(u: &'u Universe, shape: Shape, n: usize) -> Case<'u> {
 
 fn time(case: &Case, method: Method) -> (Duration, Selection) {
     let start = Instant::now();
-    let selection = select(&case.skeleton, &case.view, case.universe, &case.cfg, method);
+    let selection = select(case.saturated(), method);
     (start.elapsed(), selection.expect("the original program is a selection"))
 }
 
@@ -156,7 +156,7 @@ fn measure() {
             let mut keys = keys::Keys::new(&case.skeleton, &case.view, &u);
             let options = Options::default();
             let start = Instant::now();
-            let choices = choices(&case.skeleton, &case.view, &u, &case.cfg, &options, &tree, &mut keys);
+            let choices = choices(case.saturated(), &options, &tree, &mut keys);
             let construct = start.elapsed();
             let start = Instant::now();
             let better = ilp::improve(&choices, &selection, &options, options.budget.model);

@@ -104,7 +104,7 @@ fn checks_of_what_is_as_true_are_one() {
     let apart = Case::with_truths(&b, &u);
     let mut dropped = apart.select(Method::Ilp);
     dropped.statements[1] = StatementChoice::Drop;
-    dropped.cost = cost::total(&CostModel::default(), &u, &apart.view, &apart.skeleton, &apart.cfg, &dropped);
+    dropped.cost = cost::total(&CostModel::default(), apart.saturated(), &dropped);
     assert!(apart.validate(&dropped).contains(&Violation::Uncovered(SiteId(1))));
 }
 

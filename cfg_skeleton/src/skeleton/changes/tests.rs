@@ -14,7 +14,8 @@ fn changed(b: &Builder<'_>, u: &Universe, equal: &[(Value, Value)]) -> (Vec<Chan
     let s = build(f, &cfg, u, &trap_code);
     let input = |v: &Value| s.value_input[v.index()].expect("a node");
     let unions: Vec<_> = equal.iter().map(|(a, b)| (input(a), input(b))).collect();
-    let found = changes(f, &cfg, u, &s, &view(&s.input, &unions));
+    let view = view(&s.input, &unions);
+    let found = changes(Saturated { function: f, cfg: &cfg, universe: u, skeleton: &s, view: &view });
     let out = apply(f, &found);
     assert!(verify(&out, u).is_empty(), "{:?}\n{}", verify(&out, u), Printer(&out, u));
     (found, out)
@@ -110,7 +111,7 @@ fn a_check_that_always_traps_ends_its_block() {
     };
     let class = view.class_of(condition);
     view.classes[class.index()].constant = Some(1);
-    let found = changes(f, &cfg, &u, &s, &view);
+    let found = changes(Saturated { function: f, cfg: &cfg, universe: &u, skeleton: &s, view: &view });
     let inst = s.statements[1].inst;
     assert_eq!(found, [Change::Trap { block: entry, inst, code: 1, keep: false }]);
     let out = apply(f, &found);
@@ -138,7 +139,7 @@ fn a_later_condition_leaves_the_instruction_and_is_reported_once() {
         };
         let class = view.class_of(condition);
         view.classes[class.index()].constant = Some(1);
-        let found = changes(&f, &cfg, &u, &s, &view);
+        let found = changes(Saturated { function: &f, cfg: &cfg, universe: &u, skeleton: &s, view: &view });
         assert_eq!(found.len(), 1 - round);
         f = apply(&f, &found);
     }
@@ -398,9 +399,10 @@ fn what_a_branch_implies_is_read_off_conjunctions() {
     let class = view.class_of(conjunction.both);
     view.classes[class.index()].constant = Some(0);
     let inst = s.statements[0].inst;
-    assert_eq!(changes(&b.function, &cfg, &u, &s, &view), [Change::Pass { block: less, inst }]);
+    let changes = |view| changes(Saturated { function: &b.function, cfg: &cfg, universe: &u, skeleton: &s, view });
+    assert_eq!(changes(&view), [Change::Pass { block: less, inst }]);
     let view = crate::testing::view(&s.input, &[(conjunction.both, conjunction.fact)]);
-    assert_eq!(changes(&b.function, &cfg, &u, &s, &view), [Change::Trap { block: less, inst, code: 3, keep: false }]);
+    assert_eq!(changes(&view), [Change::Trap { block: less, inst, code: 3, keep: false }]);
 }
 
 #[test]
