@@ -156,14 +156,10 @@ fn fit_params(types: &mut TypeStore, op: &Op, args: &[Ty]) -> bool {
 
 /// A bound with earlier parameters put in.
 fn closed(expr: &TypeExpr, rigid: &[Ty], types: &TypeStore) -> TypeExpr {
-    match expr {
-        TypeExpr::Param(i) => match rigid.get(*i as usize).map(|ty| types.data(*ty)) {
-            Some(TypeData::App(decl, _)) => TypeExpr::App(*decl, vec![]),
-            _ => TypeExpr::App(crate::types::TypeDeclId(0), vec![]),
-        },
-        TypeExpr::Int(n) => TypeExpr::Int(*n),
-        TypeExpr::App(decl, exprs) => TypeExpr::App(*decl, exprs.iter().map(|e| closed(e, rigid, types)).collect()),
-    }
+    expr.substitute(&mut |i| match rigid.get(i as usize).map(|ty| types.data(*ty)) {
+        Some(TypeData::App(decl, _)) => TypeExpr::App(*decl, vec![]),
+        _ => TypeExpr::App(crate::types::TypeDeclId(0), vec![]),
+    })
 }
 
 /// What is known of a type parameter.

@@ -39,6 +39,21 @@ impl Term {
         };
         operands.iter().chain(last)
     }
+
+    /// The same term with something in the place of its variables and of type parameters.
+    pub fn substitute(&self, var: &mut impl FnMut(u32) -> Term, param: &mut impl FnMut(u32) -> TypeExpr) -> Term {
+        match self {
+            Term::Var(i) => var(*i),
+            Term::Lit(literal, ty) => Term::Lit(literal.clone(), ty.substitute(param)),
+            Term::Eval(inner) => Term::Eval(Box::new(inner.substitute(var, param))),
+            Term::Call { op, targs, args, state } => Term::Call {
+                op: *op,
+                targs: targs.iter().map(|t| t.substitute(param)).collect(),
+                args: args.iter().map(|a| a.substitute(var, param)).collect(),
+                state: state.as_ref().map(|s| Box::new(s.substitute(var, param))),
+            },
+        }
+    }
 }
 
 /// A literal as a pack writes it.

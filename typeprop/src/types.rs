@@ -48,6 +48,17 @@ pub enum TypeExpr {
     Int(i64),
 }
 
+impl TypeExpr {
+    /// The same type with something in the place of its parameters.
+    pub fn substitute(&self, param: &mut impl FnMut(u32) -> TypeExpr) -> TypeExpr {
+        match self {
+            TypeExpr::Param(i) => param(*i),
+            TypeExpr::Int(n) => TypeExpr::Int(*n),
+            TypeExpr::App(decl, args) => TypeExpr::App(*decl, args.iter().map(|a| a.substitute(param)).collect()),
+        }
+    }
+}
+
 /// `type Name{params} <: supertype model scalar`.
 #[derive(Clone, Debug)]
 pub struct TypeDecl {

@@ -131,21 +131,8 @@ impl Instance {
     }
 
     fn close(&self, universe: &Universe, term: &Term) -> Term {
-        let closed = |ty: &TypeExpr| match ty {
-            TypeExpr::Param(i) => expression(universe, self.types[*i as usize]),
-            other => other.clone(),
-        };
-        match term {
-            Term::Var(i) => self.constants[*i as usize].clone().unwrap_or(Term::Var(*i)),
-            Term::Lit(literal, ty) => Term::Lit(literal.clone(), closed(ty)),
-            Term::Eval(inner) => Term::Eval(Box::new(self.close(universe, inner))),
-            Term::Call { op, targs, args, state } => Term::Call {
-                op: *op,
-                targs: targs.iter().map(closed).collect(),
-                args: args.iter().map(|a| self.close(universe, a)).collect(),
-                state: state.as_ref().map(|s| Box::new(self.close(universe, s))),
-            },
-        }
+        let mut constant = |i: u32| self.constants[i as usize].clone().unwrap_or(Term::Var(i));
+        term.substitute(&mut constant, &mut |i| expression(universe, self.types[i as usize]))
     }
 }
 

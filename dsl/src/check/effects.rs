@@ -9,7 +9,7 @@ use super::messages::short;
 use super::report::Report;
 use crate::program::Guard;
 use crate::syntax::ast::Span;
-use rewright_typeprop::{Effects, OpId, Term};
+use rewright_typeprop::{Effects, OpId, Term, TypeExpr};
 
 /// The part of effects that makes a statement.
 #[derive(Clone, PartialEq, Debug)]
@@ -227,34 +227,27 @@ fn statements<'t>(term: &'t Term, out: &mut Vec<&'t Term>) {
 /// Arguments for an operation's parameters.
 pub(super) struct Substitution<'t> {
     pub(super) args: &'t [Term],
-    pub(super) targs: &'t [rewright_typeprop::TypeExpr],
+    pub(super) targs: &'t [TypeExpr],
     pub(super) state: Option<&'t Term>,
 }
 
 impl Substitution<'_> {
-    fn ty(&self, ty: &rewright_typeprop::TypeExpr) -> rewright_typeprop::TypeExpr {
-        use rewright_typeprop::TypeExpr;
-        match ty {
-            TypeExpr::Param(i) => self.targs.get(*i as usize).cloned().unwrap_or(TypeExpr::Param(*i)),
-            TypeExpr::Int(n) => TypeExpr::Int(*n),
-            TypeExpr::App(decl, args) => TypeExpr::App(*decl, args.iter().map(|a| self.ty(a)).collect()),
-        }
+    fn param(&self, i: u32) -> TypeExpr {
+        self.targs.get(i as usize).cloned().unwrap_or(TypeExpr::Param(i))
+    }
+
+    fn ty(&self, ty: &TypeExpr) -> TypeExpr {
+        ty.substitute(&mut |i| self.param(i))
+    }
+
+    fn var(&self, i: u32) -> Term {
+        let given = self.args.get(i as usize).or(self.state);
+        given.cloned().unwrap_or(Term::Var(i))
     }
 
     /// A term over the operation's parameters, put in the caller's terms.
     pub(super) fn term(&self, term: &Term) -> Term {
-        match term {
-            Term::Var(i) if *i as usize >= self.args.len() => self.state.cloned().unwrap_or(Term::Var(*i)),
-            Term::Var(i) => self.args[*i as usize].clone(),
-            Term::Lit(literal, ty) => Term::Lit(literal.clone(), self.ty(ty)),
-            Term::Eval(inner) => Term::Eval(Box::new(self.term(inner))),
-            Term::Call { op, targs, args, state } => Term::Call {
-                op: *op,
-                targs: targs.iter().map(|t| self.ty(t)).collect(),
-                args: args.iter().map(|a| self.term(a)).collect(),
-                state: state.as_ref().map(|s| Box::new(self.term(s))),
-            },
-        }
+        term.substitute(&mut |i| self.var(i), &mut |i| self.param(i))
     }
 
     fn guard(&self, guard: &Guard) -> Guard {

@@ -397,25 +397,14 @@ struct Renaming {
 
 impl Renaming {
     fn ty(&mut self, ty: &TypeExpr) -> TypeExpr {
-        match ty {
-            TypeExpr::Param(i) => TypeExpr::Param(self.tparams.insert_full(*i).0 as u32),
-            TypeExpr::Int(n) => TypeExpr::Int(*n),
-            TypeExpr::App(decl, args) => TypeExpr::App(*decl, args.iter().map(|a| self.ty(a)).collect()),
-        }
+        ty.substitute(&mut |i| TypeExpr::Param(self.tparams.insert_full(i).0 as u32))
     }
 
     fn term(&mut self, term: &Term) -> Term {
-        match term {
-            Term::Var(v) => Term::Var(self.vars.insert_full(*v).0 as u32),
-            Term::Lit(lit, ty) => Term::Lit(lit.clone(), self.ty(ty)),
-            Term::Eval(inner) => Term::Eval(Box::new(self.term(inner))),
-            Term::Call { op, targs, args, state } => Term::Call {
-                op: *op,
-                targs: targs.iter().map(|t| self.ty(t)).collect(),
-                args: args.iter().map(|a| self.term(a)).collect(),
-                state: state.as_ref().map(|s| Box::new(self.term(s))),
-            },
-        }
+        let Renaming { vars, tparams } = self;
+        term.substitute(&mut |v| Term::Var(vars.insert_full(v).0 as u32), &mut |i| {
+            TypeExpr::Param(tparams.insert_full(i).0 as u32)
+        })
     }
 
     fn guard(&mut self, guard: &Guard) -> String {

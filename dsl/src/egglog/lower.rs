@@ -211,9 +211,5 @@ pub(super) fn is_closed(ty: &TypeExpr) -> bool {
 
 /// Puts `args` in for the type parameters.
 pub(super) fn substitute(ty: &TypeExpr, args: &[TypeExpr]) -> TypeExpr {
-    match ty {
-        TypeExpr::Param(i) => args.get(*i as usize).cloned().unwrap_or_else(|| ty.clone()),
-        TypeExpr::Int(_) => ty.clone(),
-        TypeExpr::App(decl, inner) => TypeExpr::App(*decl, inner.iter().map(|t| substitute(t, args)).collect()),
-    }
+    ty.substitute(&mut |i| args.get(i as usize).cloned().unwrap_or(TypeExpr::Param(i)))
 }
