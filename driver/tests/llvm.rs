@@ -250,7 +250,17 @@ fn what_newer_versions_write_is_read() {
 /// What `validate` says of a file and another one.
 fn validated(before: &Path, after: &Path) -> (i32, serde_json::Value) {
     let output = Command::new(env!("CARGO_BIN_EXE_rewright"))
-        .args(["validate", "--format", "json"])
+        .args([
+            "validate",
+            "--format",
+            "json",
+            "--rules",
+            "std",
+            "--rules",
+            "std.libc",
+            "--method",
+            "interpreted,compiled",
+        ])
         .args([before, Path::new("--with"), after])
         .output()
         .unwrap();
@@ -263,18 +273,30 @@ fn functions_that_do_something_else_are_found() {
     let dir = tempfile::tempdir().unwrap();
     let before = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/llvm/validate/before.ll");
     let text = fs::read_to_string(&before).unwrap();
-    for (from, to, refuted) in [
-        ("sub i32 %x, %y", "sub i32 %y, %x", "@difference"),
-        ("sub i32 %x, %y", "add i32 %x, 0", "@difference"),
-        ("store i32 7", "store i32 8", "@stores"),
-        ("store i32 7", "store i16 7", "@stores"),
-        ("%z = call i32 @outside(i32 %y)", "%z = add i32 %y, 0", "@tells"),
-        ("@outside(i32 %y)", "@outside(i32 %x)", "@tells"),
-        ("i32 -7, label %two", "i32 -6, label %two", "@chooses"),
+    let [interpreted, compiled] = ["interpreted", "compiled"];
+    let (both, neither): (&[&str], &[&str]) = (&[interpreted, compiled], &[]);
+    for (from, to, function, refuted) in [
+        ("sub i32 %x, %y", "sub i32 %y, %x", "@difference", both),
+        ("sub i32 %x, %y", "add i32 %x, 0", "@difference", both),
+        ("store i32 7", "store i32 8", "@stores", both),
+        ("store i32 7", "store i16 7", "@stores", both),
+        ("%z = call i32 @outside(i32 %y)", "%z = add i32 %y, 0", "@tells", both),
+        ("@outside(i32 %y)", "@outside(i32 %x)", "@tells", both),
+        ("i32 -7, label %two", "i32 -6, label %two", "@chooses", both),
+        ("%x = load i8, ptr %p\n", "%x = add i8 9, 0\n", "@reads_again", &[compiled]),
+        ("zext i64 %y to i128", "sext i64 %y to i128", "@wide", both),
+        ("lshr i128 %m, 64", "lshr i128 %m, 63", "@wide", both),
+        // A trap, and no end.
+        ("%r = trunc i128 %h to i64", "%t = trunc i128 %h to i64\n  %r = udiv i64 %t, 0", "@wide", both),
+        ("add nuw nsw i32 %i, 1", "add nuw nsw i32 %i, 0", "@rounds", both),
+        ("call i32 %f(i32 %i)", "call i32 %f(i32 %n)", "@rounds", both),
+        ("i32 %got, ptr @times", "i32 %i, ptr @times", "@rounds", both),
+        ("and i64 %n, 15", "and i64 %n, 7", "@measures", &[compiled]),
         // The same, written in another way.
-        ("%z = sub i32 %x, %y", "%n = sub i32 0, %y\n  %z = add i32 %n, %x", ""),
-        ("store i32 7, ptr %p", "%q = getelementptr i8, ptr %p, i64 0\n  store i32 7, ptr %q", ""),
-        ("%x, label %other", "%f, label %other", ""),
+        ("%z = sub i32 %x, %y", "%n = sub i32 0, %y\n  %z = add i32 %n, %x", "@difference", neither),
+        ("store i32 7, ptr %p", "%q = getelementptr i8, ptr %p, i64 0\n  store i32 7, ptr %q", "@stores", neither),
+        ("%x, label %other", "%f, label %other", "@chooses", neither),
+        ("%n = call i64 @strlen(ptr %s)", "%k = call i64 @strlen(ptr %s)\n  %n = or i64 %k, 0", "@measures", neither),
     ] {
         let mut changed = text.replacen(from, to, 1);
         changed = changed.replacen("  switch i32 %f", "  %f = freeze i32 %x\n  switch i32 %f", 1);
@@ -283,12 +305,19 @@ fn functions_that_do_something_else_are_found() {
         fs::write(&after, &changed).unwrap();
         verify(&after);
         let (code, report) = validated(&before, &after);
-        let found: Vec<&str> =
-            report["refuted"].as_array().unwrap().iter().map(|r| r["function"].as_str().unwrap()).collect();
-        let expected: Vec<&str> = if refuted.is_empty() { vec![] } else { vec![refuted] };
-        assert_eq!((code, found), (i32::from(!refuted.is_empty()), expected), "{to}: {report}");
-        assert_eq!((&report["changed"], &report["compared"]), (&1.into(), &1.into()), "{to}: {report}");
+        let found: Vec<(&str, &str)> = report["refuted"].as_array().unwrap().iter().map(who_and_how).collect();
+        let expected: Vec<(&str, &str)> = refuted.iter().map(|method| (function, *method)).collect();
+        assert_eq!((code, found), (i32::from(!expected.is_empty()), expected), "{to}: {report}");
+        assert_eq!(report["changed"], 1, "{to}: {report}");
+        assert_eq!(report["methods"][compiled]["compared"], 1, "{to}: {report}");
+        // What only a pack declares our interpreter does not know.
+        let known = u64::from(function != "@measures");
+        assert_eq!(report["methods"][interpreted]["compared"], known, "{to}: {report}");
     }
+}
+
+fn who_and_how(refuted: &serde_json::Value) -> (&str, &str) {
+    (refuted["function"].as_str().unwrap(), refuted["method"].as_str().unwrap())
 }
 
 #[test]

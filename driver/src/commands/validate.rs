@@ -1,14 +1,15 @@
-//! `rewright validate`: functions that rules change, before and after, on the same inputs.
+//! `rewright validate`: functions that rules change, before and after.
 
 use super::{Finding, Format, out, packs, progress, sources};
 use crate::llvm::optimise::LlvmOptimiser;
-use crate::llvm::validate::{Config, Report, validate};
+use crate::llvm::validate::{Config, Method, Report, Tally, validate};
 use crate::pipeline::Options;
 use crate::wrapper::apply::apply;
 use crate::wrapper::rules::Ready;
 use crate::{config, costs};
 use anyhow::{Result, anyhow};
-use rewright_cfg_skeleton::select::Method;
+use clap::ValueEnum;
+use rewright_cfg_skeleton::select;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -27,6 +28,12 @@ pub(super) struct Args {
     /// Costs of the build: `latency` or `size` on x86-64, `llvm` if none are named
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
+    /// How to compare; all ways if none is named
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "HOW")]
+    method: Vec<Method>,
+    /// What compiles both versions (`compiled`)
+    #[arg(long, value_name = "PROGRAM", default_value = "clang-19")]
+    clang: PathBuf,
     /// Inputs for each function
     #[arg(long, default_value_t = 64)]
     runs: u32,
@@ -42,9 +49,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     // As builds choose.
     let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
-    let options = Options { method: Method::Greedy, cost, ..Options::default() };
+    let options = Options { method: select::Method::Greedy, cost, ..Options::default() };
     let rules = Ready::new(LlvmOptimiser::new(program), options);
-    let config = Config { runs: args.runs, seed: args.seed };
+    let methods = if args.method.is_empty() { Method::value_variants().to_vec() } else { args.method };
+    let config = Config { methods, runs: args.runs, seed: args.seed, clang: args.clang };
     let files = sources::llvm_files(&args.paths)?;
     if args.with.is_some() && files.len() != 1 {
         return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
@@ -62,10 +70,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             None => apply(&rules, before.text.clone().into_bytes())?.text,
         };
         let Some(after) = after else { continue };
-        match validate(&rules.optimiser, &before, &after, config) {
+        match validate(&rules.optimiser, &before, &after, &config) {
             Ok(found) => report.add(found),
             Err(reason) => {
-                out::error(&format!("{}: what it is compared with: {reason}", path.display()));
+                out::error(&format!("{}: {reason}", path.display()));
                 finding = Finding::Found;
             }
         }
@@ -82,21 +90,27 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 }
 
 fn text(files: usize, report: &Report) -> String {
-    let Report { changed, compared, runs, open, not_compared, refuted } = report;
+    let Report { changed, compared, methods, refuted } = report;
     let mut text = String::new();
     for r in refuted {
-        let _ = writeln!(text, "{}: on {:?}: {}", r.function, r.arguments, r.difference);
+        let _ =
+            writeln!(text, "{}: on ({}): {} ({})", r.function, r.arguments.join(", "), r.difference, name(r.method));
     }
-    let _ = writeln!(
-        text,
-        "{files} files, {changed} functions changed, {compared} compared on {runs} inputs, {} refuted",
-        refuted.len()
-    );
-    for (reason, n) in open {
-        let _ = writeln!(text, "{n:>6}  inputs not compared: {reason}");
-    }
-    for (function, reason) in not_compared {
-        let _ = writeln!(text, "{function}: no input compared; mostly: {reason}");
+    let _ =
+        writeln!(text, "{files} files, {changed} functions changed, {compared} compared, {} refuted", refuted.len());
+    for (method, Tally { compared, runs, open, not_compared }) in methods {
+        let _ = writeln!(text, "{}: {compared} functions compared on {runs} inputs", name(*method));
+        for (reason, n) in open {
+            let _ = writeln!(text, "{n:>6}  inputs not compared: {reason}");
+        }
+        for (function, reason) in not_compared {
+            let _ = writeln!(text, "{function}: no input compared; mostly: {reason}");
+        }
     }
     text
+}
+
+/// As it is named on the command line.
+fn name(method: Method) -> String {
+    method.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
 }

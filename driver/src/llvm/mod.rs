@@ -13,10 +13,10 @@
 //! * [`faithful`]: which flags may come back, and what has to be frozen;
 //! * [`export`]: our function to a body;
 //! * [`optimise`]: a file through the pipeline; [`known`]: functions that need not go through it again;
-//! * [`validate`]: two files on the same inputs.
+//! * [`validate`]: do two files do the same?
 //!
 //! **Invariant**: a function that is not changed, or not understood, goes out byte for byte as it came in. Opcodes are
-//! named in [`grammar`] and [`names`] only. LLVM itself is not linked: whoever compiles the result runs its verifier.
+//! named in [`grammar`] and [`names`] only, and in [`validate`], which checks what these say. LLVM itself is not linked: whoever compiles the result runs its verifier.
 //!
 //! What is not done here: vectors, `i128`, other floats and aggregates are opaque (kept, shared, moved, but no rule
 //! speaks of them), and so are calls and offsets that vary; functions with exceptions, coroutines, `setjmp` or

@@ -1,36 +1,44 @@
-//! Two files of LLVM IR on the same inputs: functions whose bodies differ, before and after, in our interpreter.
+//! Two files of LLVM IR: do the functions whose bodies differ still do the same?
 //!
-//! Both are imported, and run on edges and random numbers. There is memory at every address but the lowest: pages are made
-//! up when they are reached, numbers and pointers mixed. What is opaque is made up, too: the result of a call or of an
-//! instruction that nothing models depends on its text and its operands only, and calls that may write are noted in
-//! order; one that does not return ends the run. So what is compared is the result, the memory but for the stack, and
-//! what the outside was told.
+//! [`Method`] says in which ways they are compared; each sees what others cannot:
 //!
-//! Not here: poison, which import knows no more (`driver/tests/refines/` has an interpreter that does), and operations
-//! that only a pack declares. A run that meets them before is none; one that meets them after says nothing either.
+//! * [`interpreted`]: both are imported and run in our interpreter, what is opaque made up;
+//! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up.
+//!
+//! **Invariant**: inputs depend on nothing but the seed, a function's name and the numbers that it speaks of. What is
+//! not compared is said, with its reason.
 
-use super::body::{Instruction, Shape};
-use super::import::{Imported, Source};
-use super::module::{File, read};
+mod compiled;
+mod inputs;
+mod interpreted;
+
+use super::module::{Definition, File, read};
 use super::optimise::LlvmOptimiser;
-use super::types::Type;
-use super::{constants, effects};
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
-use rewright_cfg_skeleton::ir::interp::{self, Host, Memory, Outcome, Results, equal_up_to_nan};
-use rewright_cfg_skeleton::ir::{Inst, InstKind, OpaqueEffects, Value};
-use rewright_typeprop::{Scalar, Universe};
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+
+/// A way to compare.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// On random inputs in our interpreter of what is taken in
+    Interpreted,
+    /// On random inputs as clang compiles them, without optimisation
+    Compiled,
+}
 
 /// How much to try.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Config {
+    /// In which ways.
+    pub methods: Vec<Method>,
     /// Inputs for each function.
     pub runs: u32,
     /// Of the random numbers.
     pub seed: u64,
+    /// What compiles LLVM IR.
+    pub clang: PathBuf,
 }
 
 /// What was found.
@@ -38,7 +46,18 @@ pub struct Config {
 pub struct Report {
     /// Functions whose bodies differ.
     pub changed: u64,
-    /// Of these: at least one run was compared.
+    /// Of these: compared in at least one way.
+    pub compared: u64,
+    /// By method.
+    pub methods: BTreeMap<Method, Tally>,
+    /// Functions that do something else.
+    pub refuted: Vec<Refuted>,
+}
+
+/// What one method has found.
+#[derive(Clone, PartialEq, Debug, Default, Serialize)]
+pub struct Tally {
+    /// Functions of which at least one run was compared.
     pub compared: u64,
     /// Runs that were compared.
     pub runs: u64,
@@ -46,8 +65,6 @@ pub struct Report {
     pub open: BTreeMap<String, u64>,
     /// Functions of which no run was compared, with the reason that most of their runs had.
     pub not_compared: BTreeMap<String, String>,
-    /// Functions that do something else.
-    pub refuted: Vec<Refuted>,
 }
 
 /// A function that does something else.
@@ -55,8 +72,10 @@ pub struct Report {
 pub struct Refuted {
     /// Its name.
     pub function: String,
+    /// Who says so.
+    pub method: Method,
     /// On these arguments.
-    pub arguments: Vec<i64>,
+    pub arguments: Vec<String>,
     /// What differs.
     pub difference: String,
 }
@@ -66,359 +85,106 @@ impl Report {
     pub fn add(&mut self, other: Report) {
         self.changed += other.changed;
         self.compared += other.compared;
-        self.runs += other.runs;
-        for (reason, n) in other.open {
-            *self.open.entry(reason).or_default() += n;
+        for (method, tally) in other.methods {
+            let own = self.methods.entry(method).or_default();
+            own.compared += tally.compared;
+            own.runs += tally.runs;
+            for (reason, n) in tally.open {
+                *own.open.entry(reason).or_default() += n;
+            }
+            own.not_compared.extend(tally.not_compared);
         }
-        self.not_compared.extend(other.not_compared);
         self.refuted.extend(other.refuted);
     }
 }
 
-/// Steps of a run.
-const FUEL: u64 = 100_000;
-/// Pages that parameters, globals and results of calls point into: so many, of so many bytes.
-const PAGES: u64 = 8;
-const PAGE: u64 = 1024;
-const BASE: u64 = 0x10_0000;
-/// Below, nothing is: 0 points nowhere.
-const LOWEST: u64 = 4096;
-/// How a run ends with a call that does not return: no trap of a program has this number.
-const LEFT: u32 = u32::MAX;
-/// Where the stack is, and how much of it there is for a slot.
-const STACK: u64 = 1 << 40;
-const SLOT: u64 = 1 << 24;
-const SLOTS: u64 = 1 << 12;
+/// Two files, and the functions that have one name and different bodies in them.
+struct Files<'a> {
+    before: &'a File,
+    after: &'a File,
+    /// Positions in either.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl<'a> Files<'a> {
+    fn new(before: &'a File, after: &'a File) -> Self {
+        let bodies: BTreeMap<&str, usize> = after.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
+        let pairs = before
+            .functions
+            .iter()
+            .enumerate()
+            .filter_map(|(i, f)| Some((i, *bodies.get(f.name.as_str())?)))
+            .filter(|(i, j)| {
+                before.text[before.functions[*i].body.clone()] != after.text[after.functions[*j].body.clone()]
+            })
+            .collect();
+        Files { before, after, pairs }
+    }
+
+    /// A pair's definitions.
+    fn definitions(&self, pair: usize) -> [&'a Definition; 2] {
+        let (i, j) = self.pairs[pair];
+        [&self.before.functions[i], &self.after.functions[j]]
+    }
+}
+
+/// What a method has seen of one function.
+#[derive(Default)]
+struct Seen {
+    /// Runs that were compared.
+    runs: u64,
+    /// Runs that were not, by reason.
+    open: BTreeMap<String, u64>,
+    /// Arguments, and what differs on them.
+    differs: Option<(Vec<String>, String)>,
+}
+
+impl Seen {
+    /// Nothing, for this reason.
+    fn nothing(reason: impl Into<String>) -> Self {
+        Seen { open: BTreeMap::from([(reason.into(), 1)]), ..Seen::default() }
+    }
+
+    fn not_compared(&mut self, reason: impl Into<String>) {
+        *self.open.entry(reason.into()).or_default() += 1;
+    }
+}
 
 /// Compares the functions of two files that have one name and different bodies.
-pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: Config) -> Result<Report, String> {
-    let after = read(after.to_string()).map_err(|e| e.to_string())?;
-    let bodies: BTreeMap<&str, usize> = after.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
-    let pairs: Vec<(usize, usize)> = before
-        .functions
-        .iter()
-        .enumerate()
-        .filter_map(|(i, f)| Some((i, *bodies.get(f.name.as_str())?)))
-        .filter(|(i, j)| before.text[before.functions[*i].body.clone()] != after.text[after.functions[*j].body.clone()])
-        .collect();
-    let (old, universe) = llvm.import(before, |i| pairs.iter().any(|(old, _)| *old == i));
-    let (new, universe_after) = llvm.import(&after, |j| pairs.iter().any(|(_, new)| *new == j));
-    let mut report = Report { changed: pairs.len() as u64, ..Report::default() };
-    for (i, j) in pairs {
-        let name = &before.functions[i].name;
-        let (Some(Ok(old)), Some(Ok(new))) = (&old[i], &new[j]) else {
-            report.not_compared.insert(name.clone(), "not understood".into());
-            continue;
+///
+/// # Errors
+/// When the second text is no file of LLVM IR, or what a method needs cannot be started.
+pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Config) -> Result<Report, String> {
+    let after = read(after.to_string()).map_err(|e| format!("what it is compared with: {e}"))?;
+    let files = Files::new(before, &after);
+    let mut report = Report { changed: files.pairs.len() as u64, ..Report::default() };
+    let mut compared = BTreeSet::new();
+    for method in &config.methods {
+        let seen = match method {
+            Method::Interpreted => interpreted::compare(llvm, &files, config),
+            Method::Compiled => compiled::compare(llvm, &files, config).map_err(|e| e.to_string())?,
         };
-        let (old, new) = (
-            Subject { file: before, imported: old, universe: &universe },
-            Subject { file: &after, imported: new, universe: &universe_after },
-        );
-        let parameters: Vec<&Type> = before.functions[i].parameters.iter().map(|p| &p.ty).collect();
-        let mut edges = EDGES.to_vec();
-        edges.extend(old.numbers().into_iter().chain(new.numbers()));
-        // A function's inputs depend on nothing but its name.
-        let mut rng = ChaCha8Rng::seed_from_u64(config.seed ^ hash(&name));
-        let mut compared = 0;
-        let mut open: BTreeMap<String, u64> = BTreeMap::new();
-        for _ in 0..config.runs {
-            let arguments: Vec<i64> = parameters.iter().map(|ty| argument(ty, &edges, &mut rng)).collect();
-            match compare(&old, &new, &arguments, rng.random()) {
-                Compared::Same => compared += 1,
-                Compared::Open(reason) => *open.entry(reason).or_default() += 1,
-                Compared::Differs(difference) => {
-                    compared += 1;
-                    report.refuted.push(Refuted { function: name.clone(), arguments, difference });
-                    break;
-                }
+        let tally = report.methods.entry(*method).or_default();
+        for (pair, seen) in seen.into_iter().enumerate() {
+            let name = &files.definitions(pair)[0].name;
+            tally.runs += seen.runs;
+            if seen.runs > 0 {
+                tally.compared += 1;
+                compared.insert(pair);
+            } else if let Some((reason, _)) = seen.open.iter().max_by_key(|(_, n)| **n) {
+                tally.not_compared.insert(name.clone(), reason.clone());
             }
+            for (reason, n) in seen.open {
+                *tally.open.entry(reason).or_default() += n;
+            }
+            report.refuted.extend(seen.differs.map(|(arguments, difference)| Refuted {
+                function: name.clone(),
+                method: *method,
+                arguments,
+                difference,
+            }));
         }
-        if compared == 0
-            && let Some((reason, _)) = open.iter().max_by_key(|(_, n)| **n)
-        {
-            report.not_compared.insert(name.clone(), reason.clone());
-        }
-        for (reason, n) in open {
-            *report.open.entry(reason).or_default() += n;
-        }
-        report.runs += compared;
-        report.compared += u64::from(compared > 0);
     }
+    report.compared = compared.len() as u64;
     Ok(report)
-}
-
-enum Compared {
-    Same,
-    /// Nothing is known, for this reason.
-    Open(String),
-    Differs(String),
-}
-
-/// A function, with what it takes to run it.
-struct Subject<'a> {
-    file: &'a File,
-    imported: &'a Imported,
-    universe: &'a Universe,
-}
-
-/// How a run ended.
-struct End {
-    outcome: Outcome,
-    memory: Memory,
-    told: Vec<(u64, Vec<i64>)>,
-}
-
-fn compare(old: &Subject<'_>, new: &Subject<'_>, arguments: &[i64], seed: u64) -> Compared {
-    let before = old.run(arguments, seed, FUEL);
-    if !matches!(before.outcome, Outcome::Return(_) | Outcome::Trap(LEFT)) {
-        return Compared::Open(open(&before.outcome));
-    }
-    let after = new.run(arguments, seed, 4 * FUEL);
-    match (&before.outcome, &after.outcome) {
-        (_, Outcome::Unsupported(reason)) => return Compared::Open(reason.clone()),
-        (Outcome::Return(expected), Outcome::Return(found)) => {
-            let scalars = old.imported.function.results.iter().map(|ty| old.universe.types.scalar(*ty));
-            let mut values = scalars.zip(expected.iter().zip(found));
-            if !values.all(|(scalar, (a, b))| equal_up_to_nan(scalar, *a, *b)) {
-                return Compared::Differs(format!("it gives {found:?}, and gave {expected:?}"));
-            }
-        }
-        (Outcome::Trap(LEFT), Outcome::Trap(LEFT)) => {}
-        (was, is) => return Compared::Differs(format!("it ends as {is:?}, and ended as {was:?}")),
-    }
-    match () {
-        () if !same_memory(&before.memory, &after.memory, seed) => Compared::Differs("it leaves another memory".into()),
-        () if before.told != after.told => Compared::Differs("it calls others, or in another order".into()),
-        () => Compared::Same,
-    }
-}
-
-/// Is every page the same? One that only one side has reached is as it was made up.
-fn same_memory(before: &Memory, after: &Memory, seed: u64) -> bool {
-    let pages = |memory: &Memory| -> BTreeMap<u64, Vec<u8>> {
-        let shared = memory.areas().iter().filter(|area| !is_stack(area.base));
-        shared.map(|area| (area.base, area.bytes.clone())).collect()
-    };
-    let (before, after) = (pages(before), pages(after));
-    let at = |pages: &BTreeMap<u64, Vec<u8>>, base: u64| pages.get(&base).cloned().unwrap_or_else(|| page(seed, base));
-    before.keys().chain(after.keys()).all(|base| at(&before, *base) == at(&after, *base))
-}
-
-fn is_stack(address: u64) -> bool {
-    (STACK..STACK + SLOTS * SLOT).contains(&address)
-}
-
-fn open(outcome: &Outcome) -> String {
-    match outcome {
-        Outcome::Unsupported(reason) => reason.clone(),
-        Outcome::OutOfFuel => "too many steps".into(),
-        // What traps here is undefined there.
-        _ => "undefined".into(),
-    }
-}
-
-impl Subject<'_> {
-    /// Numbers that the function speaks of, and their neighbours.
-    fn numbers(&self) -> Vec<u64> {
-        let Imported { function, body, .. } = self.imported;
-        let constants = function.insts.iter().filter_map(|inst| match inst.kind {
-            InstKind::Const(n) => Some(n as u64),
-            _ => None,
-        });
-        let last = body.blocks.iter().filter_map(|b| b.instructions.last());
-        let cases = last.flat_map(|i| match &i.shape {
-            Shape::Switch(operand, _, cases) => {
-                cases.iter().filter_map(|(text, _)| constants::read(&operand.ty, text)).collect()
-            }
-            _ => vec![],
-        });
-        constants.chain(cases).flat_map(|n| [n.wrapping_sub(1), n, n.wrapping_add(1)]).collect()
-    }
-
-    fn run(&self, arguments: &[i64], seed: u64, fuel: u64) -> End {
-        let mut memory = Memory::default();
-        // What the function takes beside its parameters is known by its text.
-        let leaves = self.imported.payloads.leaves.iter().map(|leaf| match leaf.text.contains('@') {
-            true => pointer(hash(&leaf.text)),
-            false => 0,
-        });
-        let arguments: Vec<i64> = arguments.iter().copied().chain(leaves).collect();
-        let mut outside = Outside { subject: self, seed, told: vec![], slots: 0 };
-        let outcome = interp::run(&self.imported.function, self.universe, &arguments, &mut memory, &mut outside, fuel);
-        End { outcome, memory, told: outside.told }
-    }
-}
-
-/// What is opaque, made up.
-struct Outside<'a> {
-    subject: &'a Subject<'a>,
-    /// Of what memory has.
-    seed: u64,
-    /// Calls that may write: what is called, and with what.
-    told: Vec<(u64, Vec<i64>)>,
-    slots: u64,
-}
-
-impl Host for Outside<'_> {
-    /// The page; an access across the border of two stays outside.
-    fn reach(&mut self, address: u64, memory: &mut Memory) {
-        let base = address / PAGE * PAGE;
-        if base >= LOWEST && memory.areas().iter().all(|area| area.base != base) {
-            memory.add(base, page(self.seed, base));
-        }
-    }
-
-    fn execute(&mut self, inst: &Inst, args: &[i64], _: &mut Memory) -> Result<Results, Outcome> {
-        let InstKind::Opaque { effects, .. } = &inst.kind else {
-            return Err(Outcome::Unsupported("an operation that only a pack knows".into()));
-        };
-        let Imported { body, payloads, .. } = self.subject.imported;
-        let at = |place: (usize, usize)| &body.blocks[place.0].instructions[place.1];
-        match inst.origin.and_then(|o| payloads.sources.get(o as usize)) {
-            Some(Source::Cases(place)) => Ok(Results::from_elem(case(at(*place), args), 1)),
-            Some(Source::Instruction(place)) => self.instruction(at(*place), inst, *effects, args),
-            _ => Err(Outcome::Unsupported("an instruction of unknown origin".into())),
-        }
-    }
-}
-
-impl Outside<'_> {
-    fn instruction(
-        &mut self,
-        instruction: &Instruction,
-        inst: &Inst,
-        effects: OpaqueEffects,
-        args: &[i64],
-    ) -> Result<Results, Outcome> {
-        let local = |text: &str| {
-            let hole = instruction.template.holes.iter().position(|hole| hole == text)?;
-            args.get(hole).copied()
-        };
-        let one = |value: i64| Ok(Results::from_elem(value, 1));
-        match &instruction.shape {
-            Shape::Alloca => {
-                if self.slots == SLOTS {
-                    return Err(Outcome::Unsupported("too many stack slots".into()));
-                }
-                self.slots += 1;
-                return one((STACK + (self.slots - 1) * SLOT) as i64);
-            }
-            Shape::Plain(operands) if instruction.opcode == "freeze" => {
-                let constant = |o: &super::body::Operand| constants::read(&o.ty, &o.text).map_or(0, |bits| bits as i64);
-                return one(operands.first().map_or(0, |o| local(&o.text).unwrap_or_else(|| constant(o))));
-            }
-            Shape::Offset { base, source, indices } if base.ty == Type::Ptr => {
-                let index = |o: &super::body::Operand| {
-                    local(&o.text).or_else(|| constants::read(&o.ty, &o.text).map(|bits| bits as i64))
-                };
-                let global = base.text.starts_with('@').then(|| pointer(hash(&base.text)));
-                let start = local(&base.text).or(global);
-                let offset = constants::offset_at(source, indices, &self.subject.file.named, index);
-                return match start.zip(offset) {
-                    Some((start, offset)) => one(start.wrapping_add(offset)),
-                    None => Err(Outcome::Unsupported("an offset that is not modelled".into())),
-                };
-            }
-            _ => {}
-        }
-        let pieces = &instruction.bare.as_ref().unwrap_or(&instruction.template).pieces;
-        let said = match effects {
-            OpaqueEffects::Pure | OpaqueEffects::Pinned => 0,
-            OpaqueEffects::Observes | OpaqueEffects::Writes => self.told.len(),
-        };
-        let number = hash(&(pieces, args, said));
-        if effects == OpaqueEffects::Writes {
-            self.told.push((hash(pieces), args.to_vec()));
-        }
-        if let Shape::Call { callee, attributes: own, .. } = &instruction.shape {
-            let attributes = effects::attributes(self.subject.file, callee.as_deref(), own);
-            if attributes.iter().flatten().any(|a| a == "noreturn") {
-                return Err(Outcome::Trap(LEFT));
-            }
-        }
-        Ok(inst.results.iter().map(|value| self.made_up(*value, number)).collect())
-    }
-
-    /// A value of a result's type.
-    fn made_up(&self, value: Value, number: u64) -> i64 {
-        let Subject { imported, universe, .. } = self.subject;
-        match &imported.payloads.types[value.index()] {
-            Type::Int(1) => (number & 1) as i64,
-            Type::Ptr => pointer(number),
-            _ => universe.types.scalar(imported.function.ty(value)).map_or(number as i64, |s| s.canonical(number)),
-        }
-    }
-}
-
-/// The position of the case of a `switch` that a value is; behind the last one where it is none.
-fn case(switch: &Instruction, args: &[i64]) -> i64 {
-    let Shape::Switch(operand, _, cases) = &switch.shape else { return 0 };
-    let constant = |text: &str| constants::read(&operand.ty, text).map(|bits| canonical(&operand.ty, bits));
-    let value = args.first().copied().or_else(|| constant(&operand.text));
-    cases.iter().position(|(text, _)| constant(text) == value).unwrap_or(cases.len()) as i64
-}
-
-fn canonical(ty: &Type, bits: u64) -> i64 {
-    match ty {
-        Type::Int(8) => Scalar::I8.canonical(bits),
-        Type::Int(16) => Scalar::I16.canonical(bits),
-        Type::Int(32) => Scalar::I32.canonical(bits),
-        _ => bits as i64,
-    }
-}
-
-fn hash(value: &(impl Hash + ?Sized)) -> u64 {
-    // The same in every process: keys are fixed.
-    let mut hasher = std::hash::DefaultHasher::new();
-    value.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// A pointer into one of the pages, where bytes are left before and behind.
-fn pointer(number: u64) -> i64 {
-    (BASE + number % PAGES * PAGE + PAGE / 4) as i64
-}
-
-/// Integers on both sides of which things differ.
-const EDGES: [u64; 10] = [0, 1, 2, 7, 31, 127, 128, 0x7fff_ffff, 1 << 31, u64::MAX];
-
-/// Edges, small numbers and others.
-fn argument(ty: &Type, edges: &[u64], rng: &mut ChaCha8Rng) -> i64 {
-    const FLOATS: [f64; 8] = [0.0, -0.0, 1.0, -1.5, 0.1, 1e300, f64::INFINITY, f64::NAN];
-    let edge = rng.random_range(0..3);
-    match ty {
-        Type::Int(1) => rng.random_range(0..2),
-        Type::Int(_) => canonical(
-            ty,
-            match edge {
-                0 => edges[rng.random_range(0..edges.len())],
-                1 => rng.random_range(0..64),
-                _ => rng.random(),
-            },
-        ),
-        Type::Ptr => pointer(rng.random()),
-        Type::Word(word) => {
-            let number = match edge {
-                0 => FLOATS[rng.random_range(0..FLOATS.len())],
-                _ => rng.random_range(-100.0..100.0),
-            };
-            if word == "float" { i64::from((number as f32).to_bits()) } else { number.to_bits() as i64 }
-        }
-        _ => rng.random(),
-    }
-}
-
-/// Memory: words that are pointers, small numbers, or anything. What is on the stack has no value yet: zeros.
-fn page(seed: u64, base: u64) -> Vec<u8> {
-    if is_stack(base) {
-        return vec![0; PAGE as usize];
-    }
-    let mut rng = ChaCha8Rng::seed_from_u64(seed ^ base);
-    let mut word = || match rng.random_range(0..4) {
-        0 => pointer(rng.random()) as u64,
-        1 => rng.random_range(0..8),
-        2 => rng.random_range(0..8) << 32 | rng.random_range(0..8),
-        _ => rng.random(),
-    };
-    (0..PAGE / 8).flat_map(|_| word().to_le_bytes()).collect()
 }

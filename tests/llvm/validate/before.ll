@@ -34,4 +34,49 @@ other:
   ret i32 30
 }
 
+; A byte behind the pointer may be another one after the call.
+define i8 @reads_again(ptr %p) {
+  store i8 9, ptr %p
+  call void @changes(ptr %p)
+  %x = load i8, ptr %p
+  ret i8 %x
+}
+
+; Of 128 bits our interpreter has no values.
+define i64 @wide(i64 %x, i64 %y) {
+  %a = zext i64 %x to i128
+  %b = zext i64 %y to i128
+  %m = mul i128 %a, %b
+  %h = lshr i128 %m, 64
+  %r = trunc i128 %h to i64
+  ret i64 %r
+}
+
+@times = internal global i32 3, align 4
+
+define i32 @rounds(ptr %f, i32 %n) {
+entry:
+  %most = and i32 %n, 7
+  br label %loop
+
+loop:
+  %i = phi i32 [ 0, %entry ], [ %j, %loop ]
+  %got = call i32 %f(i32 %i)
+  store i32 %got, ptr @times, align 4
+  %j = add nuw nsw i32 %i, 1
+  %more = icmp ult i32 %j, %most
+  br i1 %more, label %loop, label %done
+
+done:
+  ret i32 %j
+}
+
+define i64 @measures(ptr %s) {
+  %n = call i64 @strlen(ptr %s)
+  %m = and i64 %n, 15
+  ret i64 %m
+}
+
 declare i32 @outside(i32)
+declare void @changes(ptr)
+declare i64 @strlen(ptr)
