@@ -132,10 +132,7 @@ impl<'a> Checker<'a> {
             let full = qualified(&scope.pack, &name.node);
             if let Some(earlier) = self.program.universe.types.lookup(&full) {
                 let place = self.type_spans[earlier.0 as usize];
-                self.report(
-                    Report::error("RW0210", name.span, format!("type `{}` is declared twice", name.node), "again here")
-                        .also(place, "first declared here"),
-                );
+                self.report(Report::twice("type", name, place));
                 continue;
             }
             if let Some(listed) = scope.listed.get(&name.node) {
@@ -282,10 +279,7 @@ impl<'a> Checker<'a> {
     fn declare_fact(&mut self, name: &Name, tparams: &[TParam], params: &[Param], scope: &mut Scope) {
         if let Some(earlier) = scope.own.facts.get(&name.node).and_then(|f| f.first()).copied() {
             let place = self.fact_spans[earlier.0 as usize];
-            self.report(
-                Report::error("RW0210", name.span, format!("fact `{}` is declared twice", name.node), "again here")
-                    .also(place, "first declared here"),
-            );
+            self.report(Report::twice("fact", name, place));
             return;
         }
         let tparams = self.tparams(tparams, scope);

@@ -52,10 +52,7 @@ impl Checker<'_> {
             let full = qualified(&scope.pack, &name.node);
             if let Some(earlier) = self.program.universe.types.lookup(&full) {
                 let place = self.type_spans[earlier.0 as usize];
-                self.report(
-                    Report::error("RW0210", name.span, format!("type `{}` is declared twice", name.node), "again here")
-                        .also(place, "first declared here"),
-                );
+                self.report(Report::twice("type", name, place));
                 continue;
             }
             if scope.own.families.contains_key(&name.node) {

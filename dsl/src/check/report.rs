@@ -1,7 +1,7 @@
 //! Building diagnostics, and the nearest name to a misspelt one.
 
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Label, Severity};
-use crate::syntax::ast::Span;
+use crate::syntax::ast::{Name, Span};
 
 /// A diagnostic under construction.
 pub(crate) struct Report(Diagnostic);
@@ -25,6 +25,12 @@ impl Report {
         let mut report = Self::error(code, at, message, label);
         report.0.severity = Severity::Warning;
         report
+    }
+
+    /// A second declaration of a name.
+    pub(crate) fn twice(kind: &str, name: &Name, first: Span) -> Self {
+        Self::error("RW0210", name.span, format!("{kind} `{}` is declared twice", name.node), "again here")
+            .also(first, "first declared here")
     }
 
     /// Another place that takes part. Declarations without a place (`Any`) are left out.

@@ -46,16 +46,7 @@ impl<'a> Checker<'a> {
         for item in &self.files[file].file.items {
             let ItemKind::Ruleset { name, .. } = &item.kind else { continue };
             if let Some(first) = seen.iter().find(|n| n.node == name.node) {
-                let first = first.span;
-                self.report(
-                    Report::error(
-                        "RW0210",
-                        name.span,
-                        format!("ruleset `{}` is declared twice", name.node),
-                        "again here",
-                    )
-                    .also(first, "first declared here"),
-                );
+                self.report(Report::twice("ruleset", name, first.span));
             }
             seen.push(name);
             let qualified = format!("{}.{}", self.scopes[file].pack, name.node);
@@ -78,10 +69,7 @@ impl<'a> Checker<'a> {
         let Some(earlier) = earlier.filter(|earlier| *earlier != item) else {
             return true;
         };
-        self.report(
-            Report::error("RW0210", name.span, format!("rule `{}` is declared twice", name.node), "again here")
-                .also(earlier, "first declared here"),
-        );
+        self.report(Report::twice("rule", name, earlier));
         false
     }
 

@@ -18,15 +18,7 @@ impl Checker<'_> {
                 let ItemKind::Schedule { name, at, steps } = &item.kind else { continue };
                 let qualified = format!("{pack}.{}", name.node);
                 if let Some(earlier) = self.program.schedules.get(&qualified).map(|s| s.span) {
-                    self.report(
-                        Report::error(
-                            "RW0210",
-                            name.span,
-                            format!("schedule `{}` is declared twice", name.node),
-                            "again here",
-                        )
-                        .also(earlier, "first declared here"),
-                    );
+                    self.report(Report::twice("schedule", name, earlier));
                     continue;
                 }
                 let steps = self.steps(file, steps, 0);
