@@ -4,14 +4,15 @@
 //! other constraints have told more ([`super::overload`]). When a whole rule is built, [`super::finish`] closes
 //! what is open, gives every reading call its state and turns nodes into terms.
 
-use super::messages::short;
-use super::nodes::{Around, Call, Node, NodeId, NodeKind, Place, Variable, VariableKind};
-use super::report::{Report, count};
+mod calls;
+
+use super::nodes::{Around, Node, NodeId, NodeKind, Place, Variable, VariableKind};
+use super::report::Report;
 use super::scope::Scope;
-use super::solve::{IType, LiteralKind, Solver, rigid, substitute};
+use super::solve::{IType, LiteralKind, Solver, rigid};
 use crate::diagnostic::Diagnostic;
-use crate::program::{Fact, FactId};
-use crate::syntax::ast::{self, Arg, Expr, ExprKind, Name, Span};
+use crate::program::Fact;
+use crate::syntax::ast::{self, Expr, ExprKind, Name, Span};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::{OpId, TypeParam, Universe};
 
@@ -362,144 +363,5 @@ impl Elab<'_> {
         let node = self.expr(inner, around);
         let ty = self.node(node).ty.clone();
         self.push(NodeKind::Eval(node), ty, span)
-    }
-
-    fn named_call(
-        &mut self,
-        callee: &ast::Path,
-        targs: &[ast::Type],
-        args: &[Arg],
-        span: Span,
-        around: Around,
-    ) -> NodeId {
-        let mut nodes = Vec::new();
-        for arg in args {
-            nodes.push(match arg {
-                Arg::Expr(e) => self.expr(e, around),
-                Arg::Splat(name) => {
-                    self.report(super::decls::variadic(name.span));
-                    self.error_node(name.span)
-                }
-                Arg::For { expr, .. } if around.place == Place::Left => {
-                    self.report(
-                        Report::error("RW0404", expr.span, "`for` on a left side", "a pattern builds no list")
-                            .help("match the list as `xs...`, and use `for` on the right"),
-                    );
-                    self.error_node(expr.span)
-                }
-                Arg::For { list, .. } => {
-                    self.report(super::decls::variadic(list.span));
-                    self.error_node(list.span)
-                }
-            });
-        }
-        let explicit = targs.iter().map(|t| self.written_type(t)).collect();
-        let name = callee.node.as_str();
-        let candidates = self.scope.find_ops(name);
-        if candidates.is_empty() {
-            if self.scope.is_excused(name) {
-                return self.error_node(span);
-            }
-            let (tables, last) = self.scope.tables(name);
-            let known: Vec<String> = tables.iter().flat_map(|t| t.ops.keys()).cloned().collect();
-            let is_fact = !self.scope.find_facts(name).is_empty();
-            let elsewhere: Vec<_> =
-                self.universe.ops.alike(last).iter().map(|id| self.universe.ops.get(*id).pack.clone()).collect();
-            let report = if is_fact {
-                Report::error("RW0317", callee.span, format!("fact `{name}` is not a value"), "not allowed here")
-                    .help("facts stand after `when`")
-            } else {
-                Report::error("RW0201", callee.span, format!("unknown function `{name}`"), "not declared or imported")
-                    .nearest(last, known.iter().map(String::as_str), || {
-                        elsewhere.first().map(|pack| format!("pack `{pack}` declares it: `import {pack}`"))
-                    })
-            };
-            self.report(report);
-            return self.error_node(span);
-        }
-        self.call(callee.node.clone(), callee.span, candidates, explicit, nodes, span, around)
-    }
-
-    fn operator(&mut self, op: &ast::Name, args: Vec<NodeId>, span: Span, around: Around) -> NodeId {
-        let all = self.scope.symbols.get(&op.node).cloned().unwrap_or_default();
-        let arity = args.len();
-        let candidates: Vec<OpId> =
-            all.iter().copied().filter(|id| self.universe.ops.get(*id).params.len() == arity).collect();
-        if candidates.is_empty() {
-            if !self.scope.incomplete {
-                let kind = if arity == 1 { "prefix or postfix" } else { "infix" };
-                self.report(
-                    Report::error(
-                        "RW0213",
-                        op.span,
-                        format!("no function is {kind} `{}` here", op.node),
-                        "unknown operator",
-                    )
-                    .help(format!("declare one: `fn name(..) -> .. as \"{}\"`, or import a pack that does", op.node)),
-                );
-            }
-            return self.error_node(span);
-        }
-        self.call(op.node.clone(), op.span, candidates, Vec::new(), args, span, around)
-    }
-
-    #[expect(clippy::too_many_arguments, reason = "the parts of a call, used in two places")]
-    fn call(
-        &mut self,
-        name: String,
-        name_span: Span,
-        candidates: Vec<OpId>,
-        explicit: Vec<IType>,
-        args: Vec<NodeId>,
-        span: Span,
-        around: Around,
-    ) -> NodeId {
-        let ty = self.solver.fresh();
-        let call = Call { name, name_span, candidates, explicit, args, around, chosen: None, state: None };
-        let id = self.push(NodeKind::Call(call), ty, span);
-        if !self.try_choose(id, false) {
-            self.waiting.push(id);
-        }
-        id
-    }
-
-    /// Arguments of a fact, each below its parameter.
-    pub(crate) fn fact_args(&mut self, id: FactId, args: &[Arg], at: Span, around: Around) -> Option<Vec<NodeId>> {
-        let fact = &self.facts[id.0 as usize];
-        if fact.params.len() != args.len() {
-            let message = format!(
-                "fact `{}` takes {}, here are {}",
-                short(&fact.name),
-                count(fact.params.len(), "argument"),
-                args.len()
-            );
-            self.report(Report::error("RW0302", at, message, "wrong number").also(fact.span, "declared here"));
-            return None;
-        }
-        let mut nodes = Vec::new();
-        let targs = self.solver.instantiate(&fact.tparams);
-        for (arg, param) in args.iter().zip(&fact.params) {
-            let Arg::Expr(e) = arg else {
-                self.report(super::decls::variadic(at));
-                return None;
-            };
-            let node = self.expr(e, around);
-            let want = substitute(param, &targs);
-            let ty = self.node(node).ty.clone();
-            if self.solver.subtype(&ty, &want).is_err() {
-                let (want, found) = (self.show(&want), self.show(&ty));
-                self.report(
-                    Report::error(
-                        "RW0301",
-                        e.span,
-                        format!("expected `{want}`, found `{found}`"),
-                        format!("of type `{found}`"),
-                    )
-                    .also(fact.span, format!("`{}` is about `{want}`", short(&fact.name))),
-                );
-            }
-            nodes.push(node);
-        }
-        Some(nodes)
     }
 }
