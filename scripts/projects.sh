@@ -9,7 +9,7 @@
 # WORK      where sources and builds go     (target/projects)
 # REWRIGHT  the program                     (target/release/rewright)
 # JOBS      of each build                   (1)
-# VARIANTS  of "plain cold warm ir identity" (plain cold warm): warm is cold again with the cache that cold has filled; ir
+# VARIANTS  of "plain cold warm ir identity" (plain cold warm): none only unpacks; warm is cold again with the cache that cold has filled; ir
 #           is cold without a cache, and keeps LLVM IR before and after rules in $WORK/results/PROJECT/ir, for
 #           `scripts/census.sh`; identity has no rules, and compares each object with that of plain
 #
@@ -22,7 +22,7 @@ work=${WORK:-$top/target/projects}
 rules=${RULES:-std std.libm std.libc}
 rewright=${REWRIGHT:-$top/target/release/rewright}
 jobs=${JOBS:-1}
-variants=${VARIANTS:-plain cold warm}
+variants=${VARIANTS-plain cold warm}
 
 # A project is its package, how it is built with $CC in the current folder, and how its tests run there: `check` prints
 # passed tests over all of them, or a digest of what they said.
@@ -138,17 +138,19 @@ check_zstd() {
 
 package_sqlite=sqlite3
 configure_sqlite() { ./configure --disable-shared --with-tcl="$(dirname "$(find /usr/lib -name tclConfig.sh | head -1)")" --disable-readline; }
-# `make testfixture` gives the compiler all files at once; here each is a command of its own.
+# `make testfixture` and `make sqlite3` give the compiler all files at once; here each is a command of its own.
 build_sqlite() {
-    make -j"$jobs" sqlite3.c && make -f - -j"$jobs" fixture/testfixture <<'END'
+    make -j"$jobs" sqlite3.c shell.c && make -f - -j"$jobs" fixture/testfixture sqlite3 <<'END'
 include Makefile
 objects = $(addprefix fixture/,$(notdir $(TESTFIXTURE_SRC:.c=.o)))
 vpath %.c $(sort $(dir $(TESTFIXTURE_SRC)))
 $(objects): fixture/%.o: %.c; @mkdir -p fixture; $(TCC) -DSQLITE_NO_SYNC=1 $(TEMP_STORE) $(TESTFIXTURE_FLAGS) -c $< -o $@
 fixture/testfixture: $(objects); $(TCC) -o $@ $^ $(LIBTCL) $(TLIBS)
+shell/%.o: %.c; @mkdir -p shell; $(TCC) $(READLINE_FLAGS) $(SHELL_OPT) -c $< -o $@
+sqlite3: shell/shell.o shell/sqlite3.o; $(TCC) -o $@ shell/shell.o shell/sqlite3.o $(TLIBS)
 END
 }
-# It does not run for who may open any file.
+# With the tests of the shell, which is there. It does not run for who may open any file.
 check_sqlite() {
     local as=()
     [ "$(id -u)" != 0 ] || as=(setpriv --inh-caps=-all --bounding-set=-all)
@@ -174,18 +176,30 @@ check_gsl() {
 }
 
 package_suitesparse=suitesparse
-# Without CHOLMOD and what rests on it: they want a BLAS.
-suitesparse_parts="AMD BTF CAMD CCOLAMD COLAMD CXSparse KLU LDL RBio"
+suitesparse_parts="AMD BTF CAMD CCOLAMD COLAMD CXSparse KLU LDL RBio CHOLMOD UMFPACK SPQR"
+# Its tests want Debian's `libopenblas-dev`, a BLAS and a LAPACK. SPQR is C++, in which there are no rules.
 build_suitesparse() {
     for folder in SuiteSparse_config ${suitesparse_parts// //Lib }/Lib; do
-        make -C $folder -j"$jobs" CC="$CC" CF="-O2 -fPIC -fexceptions" CFOPENMP= CHOLMOD_CONFIG=-DNPARTITION static || return
+        make -C $folder -j"$jobs" CC="$CC" CXX=clang++-19 CF="-O2 -fPIC -fexceptions" CFOPENMP= \
+            CHOLMOD_CONFIG=-DNPARTITION I_WITH_PARTITION="-I../../CAMD/Include -I../../CCOLAMD/Include" static || return
     done
 }
 # The demonstrations with what they are to print, where that is written down; of the others, what they print.
 check_suitesparse() {
-    local passed=0 all=0 sum="" options=("$CC" -O2 -ISuiteSparse_config)
+    local passed=0 all=0 sum="" options=("$CC" -O2 -ISuiteSparse_config) part out kind n matrix
+    export OPENBLAS_NUM_THREADS=1
     for part in $suitesparse_parts; do options+=("-I$part/Include"); done
-    demo() { "${options[@]}" -o demo "$@" -Wl,--start-group $(find . -name 'lib*.a') -Wl,--end-group -lm 2>>log; }
+    demo() {
+        rm -f demo
+        # shellcheck disable=SC2046
+        "${options[@]}" -o demo "$@" -Wl,--start-group $(find . -name 'lib*.a') -Wl,--end-group -lopenblas -lm -lstdc++ 2>>log
+    }
+    # What it prints on a file, but for times.
+    on() {
+        all=$((all + 1))
+        ./demo <"$1" >said 2>>log && passed=$((passed + 1))
+        sum+=$(sed -E '/flop|wallclock|cputime|Total time/Id; s/time:? *[0-9.]*//g' said | cksum)
+    }
     for out in {AMD,CAMD,COLAMD,CCOLAMD}/Demo/*{demo,demo2,example,simple}.out {KLU/Demo/klu_,LDL/Demo/ldl}simple.out; do
         [ -f "${out%.out}.c" ] || continue
         all=$((all + 1))
@@ -195,13 +209,22 @@ check_suitesparse() {
         for n in 1 2 3; do
             more=()
             [ $n = 1 ] || more=(CXSparse/Demo/cs_${kind}_demo.c)
-            demo CXSparse/Demo/cs_${kind}_demo$n.c "${more[@]}" || sum+=none
+            demo CXSparse/Demo/cs_${kind}_demo$n.c "${more[@]}"
             for matrix in CXSparse/Matrix/{t1,t2,ash219,bcsstk01,bcsstk16,fs_183_1,lp_afiro,mbeacxc,west0067,c4,c_mbeacxc,young1c}; do
                 case $kind$(basename $matrix) in d?c[4_]* | d?t2 | d?y* | c?[abflmw]* | c?t1) continue ;; esac
-                sum+=$(./demo <$matrix 2>&1 | sed 's/time:\? *[0-9.]*//g' | cksum)
+                on $matrix
             done
         done
     done
+    for kind in di dl zi zl; do demo UMFPACK/Demo/umfpack_${kind}_demo.c; on /dev/null; done
+    for kind in "" l_; do
+        demo CHOLMOD/Demo/cholmod_${kind}demo.c
+        for matrix in bcsstk01.tri lp_afiro.tri can___24.mtx c.tri; do on CHOLMOD/Demo/Matrix/$matrix; done
+    done
+    demo CHOLMOD/Demo/cholmod_simple.c
+    for matrix in c.tri can___24.mtx bcsstk01.tri; do on CHOLMOD/Demo/Matrix/$matrix; done
+    demo SPQR/Demo/qrdemoc.c
+    for matrix in a2 r2 a04 west0067 c2 a0 lfat5b bfwa62 LFAT5 b1_ss ash219 c32 young1c; do on SPQR/Matrix/$matrix.mtx; done
     echo "$passed/$all $(cksum <<<"$sum" | cut -d' ' -f1)"
 }
 
@@ -263,16 +286,19 @@ compile() {
 
 fact() { [ -s "$1" ] && python3 -c 'import json, sys; print(json.load(open(sys.argv[1])).get(sys.argv[2], "-"))' "$1" "$2" || echo -; }
 # How many objects without rules are those of plain, byte for byte, and, where there are others, how many more are but for
-# the numbers in names of private labels, which LLVM counts up in one run of the compiler. $1/identity.different has the rest.
+# the numbers in names of private labels, which LLVM counts up in one run of the compiler: $1/identity.numbered names
+# them, and $1/identity.different the rest.
 identical() {
     [ -d "$1/identity.o" ] || { echo - && return; }
-    local same=0 but=0 all=0 object
+    local same=0 but=0 all=0 object digest
+    : >"$1/identity.numbered"
     while read -r object; do
         all=$((all + 1))
         if cmp -s "$1/plain.o/$object" "$1/identity.o/$object"; then
             same=$((same + 1))
-        elif [ "$(numbered "$1/plain.o/$object")" = "$(numbered "$1/identity.o/$object")" ]; then
+        elif digest=$(numbered "$1/plain.o/$object") && [ "$digest" = "$(numbered "$1/identity.o/$object")" ]; then
             but=$((but + 1))
+            echo "${object#./}" >>"$1/identity.numbered"
         else
             echo "$object"
         fi
@@ -285,8 +311,9 @@ numbered() {
     local names copy
     names=$(mktemp) copy=$(mktemp)
     nm -n "$1" 2>/dev/null | awk '$3 ~ /^\.L/ { print $3, ".L." n++ }' >"$names"
-    objcopy --redefine-syms="$names" "$1" "$copy" 2>/dev/null && cksum <"$copy"
+    objcopy --redefine-syms="$names" "$1" "$copy" 2>/dev/null && cksum <"$copy" || local failed=1
     rm -f "$names" "$copy"
+    [ -z "${failed:-}" ]
 }
 
 ratio() { awk -v a="$1" -v b="$2" 'BEGIN { if (b > 0 && a != "") printf "%.2f", a / b; else print "-" }'; }
@@ -320,6 +347,7 @@ for project in ${*:-$usual}; do
     for kind in $variants; do
         (variant "$project" "$kind" "$results") || broken+=" $kind"
     done
+    [ -z "$variants" ] || cksum <"$rewright" >"$results/program"
     # Of the two that differ in their cache only, the one that has run.
     ruled=cold
     case " $variants " in *" cold "*) ;; *" ir "*) ruled=ir ;; esac
