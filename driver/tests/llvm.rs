@@ -334,3 +334,38 @@ fn what_rules_change_in_programs_does_the_same() {
     assert_eq!(report["refuted"].as_array().unwrap().len(), 0, "{report}");
     assert!(report["compared"].as_u64().unwrap() >= 3, "{report}");
 }
+
+/// With `errno` and without it, a function of libm is the same operation.
+#[test]
+fn functions_of_libm_with_and_without_errno() {
+    const PROGRAM: &str = "#include <math.h>\n#include <stdio.h>\n\
+        __attribute__((noinline)) double f(double x, double y) { return cosh(-x) * cosh(y); }\n\
+        __attribute__((noinline)) double g(double x) { return (log(x) - 1) / log(x); }\n\
+        __attribute__((noinline)) float h(float x, float y) { return hypotf(-x, y); }\n\
+        int main(void) { printf(\"%a %a %a\\n\", f(1.5, 0.25), g(3.75), h(2.5f, 0.3f)); return 0; }\n";
+    for option in ["-fmath-errno", "-fno-math-errno"] {
+        let dir = tempfile::tempdir().unwrap();
+        let [source, raw, before, after] = ["f.c", "raw.ll", "in.ll", "out.ll"].map(|name| dir.path().join(name));
+        let front = ["-O2", "-w", option, "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o"];
+        fs::write(&source, PROGRAM).unwrap();
+        run(Command::new("clang-19").args(front).args([&raw, &source]));
+        run(Command::new("opt-19").arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&before));
+        rewright(&["opt", "--rules", "std", "--rules", "std.libm", "-o"], &before, &after);
+        verify(&after);
+        let text = fs::read_to_string(&after).unwrap();
+        let calls = |name: &str| {
+            let body = text.split(&format!("@{name}(")).nth(1).and_then(|rest| rest.split("\n}").next()).unwrap();
+            body.lines().filter_map(|line| Some(line.split_once("call ")?.1.split_once('(')?.0)).collect::<Vec<_>>()
+        };
+        assert!(!text.contains("fneg"), "{option}: {text}");
+        assert_eq!(calls("f"), ["double @llvm.cosh.f64"; 2], "{option}: {text}");
+        assert_eq!(calls("g"), ["double @llvm.log.f64"], "{option}: {text}");
+        assert_eq!(calls("h"), ["float @hypotf"], "{option}: {text}");
+        assert_eq!(prints(&dir, &after, "-O2"), prints(&dir, &before, "-O0"), "{option}");
+        // Where the program has a function of this name, neither the call nor the intrinsic is libm's.
+        fs::write(&source, format!("{PROGRAM}double cosh(double x) {{ return x; }}\n")).unwrap();
+        run(Command::new("clang-19").args(front).args([&raw, &source]));
+        let said = rewright(&["opt", "--rules", "std.libm", "--stats", "-o"], &raw, &after);
+        assert!(said.contains("@f: unchanged") && said.contains("@h: optimised"), "{option}: {said}");
+    }
+}

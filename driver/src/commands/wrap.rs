@@ -129,7 +129,7 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
         let _ = writeln!(text, "{n:>6}  {reason}");
     }
     for (function, n) in &facts.narrowed {
-        let _ = writeln!(text, "{n:>6}  calls of {function}: the packs say that it does less than LLVM knows");
+        let _ = writeln!(text, "{n:>6}  calls of {function} as far as LLVM knows, and not by what the packs say");
     }
     let mut rules: Vec<_> = facts.rules.iter().collect();
     rules.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), *name));

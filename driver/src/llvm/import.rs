@@ -70,7 +70,7 @@ pub struct Payloads {
     pub blocks: Vec<usize>,
     /// Parameters of the entry beyond the function's own.
     pub leaves: Vec<Operand>,
-    /// C functions of which packs say that they do less than LLVM knows, by call.
+    /// C functions of which packs say that they do less than LLVM knows, with what that is, by call.
     pub narrowed: Vec<String>,
     /// How types of structures are passed in memory.
     pub structures: Vec<(Ty, InMemory)>,

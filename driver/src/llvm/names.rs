@@ -2,7 +2,8 @@
 //!
 //! A pack says `@llvm("add")`, `@llvm("icmp slt")`, `@llvm("llvm.ctpop")`; [`Written`] is how an operation of that
 //! spelling is written. Some spellings stand for an instruction with a constant in it: `sub 0` negates, `xor -1`
-//! complements. `@llvm("@sin")`, or else `@link("libm.so.6", "sin")`, is the C function of that name.
+//! complements. `@llvm("@sin")`, or else `@link("libm.so.6", "sin")`, is the C function of that name, and
+//! `@intrinsic("llvm.sin")` beside it the intrinsic of the same meaning, as which clang gives calls that set no `errno`.
 //!
 //! **Invariant**: an operation here means the same as what is written for it, on all values, where nothing is
 //! poison. Instructions that are narrower (shifts beyond the width, conversions out of range) are either written
@@ -18,6 +19,9 @@ use std::collections::BTreeSet;
 
 /// The name under which packs give LLVM's spellings.
 pub const FRONT_END: &str = "llvm";
+
+/// The name under which packs say which intrinsic is a C function of theirs.
+const INTRINSIC: &str = "intrinsic";
 
 /// Spellings of operations that an instruction is taken apart into.
 pub mod spelling {
@@ -216,6 +220,10 @@ pub struct Names {
     written: Vec<Option<(String, Written)>>,
     /// C functions, each with the operations that it is, in the order in which packs declare them.
     functions: FxHashMap<String, Vec<OpId>>,
+    /// Intrinsics that operations are, by their spelling.
+    intrinsics: FxHashMap<String, Written>,
+    /// C functions that are intrinsics, too.
+    also: FxHashMap<OpId, String>,
     /// See [`spelling::POINTER`].
     pointer: Option<OpId>,
     /// Declared spellings that are none of LLVM's: (operation, spelling).
@@ -254,6 +262,8 @@ impl Names {
             signatures: Signatures::new(signatures),
             written: vec![],
             functions: FxHashMap::default(),
+            intrinsics: FxHashMap::default(),
+            also: FxHashMap::default(),
             pointer: None,
             unknown: vec![],
         };
@@ -265,9 +275,23 @@ impl Names {
             match (spelling, &written) {
                 (Some(function), Some((_, Written::Call))) => {
                     names.functions.entry(function.clone()).or_default().push(id);
+                    let intrinsic = op.names.get(INTRINSIC);
+                    match intrinsic.and_then(|i| Written::parse(i)) {
+                        Some((spelling, Written::Intrinsic(""))) => {
+                            names.signatures.declare(spelling.clone(), id, op, types);
+                            names.intrinsics.insert(spelling.clone(), Written::Intrinsic(""));
+                            names.also.insert(id, spelling);
+                        }
+                        _ => names.unknown.extend(intrinsic.map(|i| (op.unique.clone(), i.clone()))),
+                    }
                 }
                 (Some(_), Some((_, Written::Pointer))) => names.pointer = Some(id),
-                (Some(spelling), Some(_)) => names.signatures.declare(spelling.clone(), id, op, types),
+                (Some(spelling), Some((_, written))) => {
+                    if matches!(written, Written::Intrinsic(_) | Written::Conversion | Written::Rotate) {
+                        names.intrinsics.insert(spelling.clone(), *written);
+                    }
+                    names.signatures.declare(spelling.clone(), id, op, types);
+                }
                 (Some(spelling), None) => names.unknown.push((op.unique.clone(), spelling.clone())),
                 (None, _) => {}
             }
@@ -292,6 +316,11 @@ impl Names {
     /// The operations that a C function is.
     pub fn functions(&self, symbol: &str) -> &[OpId] {
         self.functions.get(symbol).map_or(&[], Vec::as_slice)
+    }
+
+    /// The intrinsic that a C function is as well.
+    pub fn intrinsic_of(&self, op: OpId) -> Option<&str> {
+        self.also.get(&op).map(String::as_str)
     }
 
     /// The operation that takes a pointer for one to something.
@@ -344,11 +373,8 @@ impl Names {
                 return None;
             }
             name = shorter;
-            let found = self.written.iter().flatten().find(|(spelling, written)| {
-                spelling == name && matches!(written, Written::Intrinsic(_) | Written::Conversion | Written::Rotate)
-            });
-            if let Some(found) = found {
-                return Some(found.clone());
+            if let Some(written) = self.intrinsics.get(name) {
+                return Some((name.into(), *written));
             }
         }
         None

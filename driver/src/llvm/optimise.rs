@@ -41,7 +41,7 @@ pub struct FileOutcome {
     pub export: Duration,
     /// Functions that were met before.
     pub known: usize,
-    /// C functions of which packs say that they do less than LLVM knows, with the number of such calls.
+    /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
     pub narrowed: BTreeMap<String, u64>,
     /// Matches and time per rule.
     pub rules: BTreeMap<u32, RuleReport>,

@@ -38,7 +38,7 @@ pub struct Facts {
     pub failed: u64,
     /// Why commands, files and functions went as they came, and how often.
     pub reasons: BTreeMap<String, u64>,
-    /// C functions of which packs say that they do less than LLVM knows, with the number of such calls.
+    /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
     pub narrowed: BTreeMap<String, u64>,
     /// Matches by rule, in functions that were not met before.
     pub rules: BTreeMap<String, u64>,

@@ -1,7 +1,8 @@
 //! Calls of C functions that packs declare, on the way out.
 //!
 //! A call that stood in the original is its text with new operands. A call that a rule has made is written anew; how
-//! narrow integers are passed, the file's own declaration tells.
+//! narrow integers are passed, the file's own declaration tells. A function that is an intrinsic, too, is written as
+//! that: so LLVM knows as much of it as the packs.
 
 use super::operations::width;
 use super::{ExportError, Exporter, metadata_text};
@@ -21,9 +22,14 @@ impl<'a> Exporter<'a> {
         if self.file.functions.iter().any(|f| f.name == function) {
             return Err(ExportError::Defined(function));
         }
-        let (text, metadata) = match self.original_call(inst, &function) {
-            Some(whole) => (self.again(inst, whole)?, metadata_text(whole.metadata.iter())),
-            None => (self.anew(inst, op, targs, &function)?, self.location(inst)),
+        let intrinsic = self.names.intrinsic_of(op);
+        let (text, metadata) = match (self.original_call(inst, op), intrinsic, inst.results.first()) {
+            (Some(whole), ..) => (self.again(inst, whole)?, metadata_text(whole.metadata.iter())),
+            (None, Some(intrinsic), Some(result)) => {
+                let native = self.native(*result).clone();
+                (self.intrinsic(inst, intrinsic, &native, "")?, self.location(inst))
+            }
+            _ => (self.anew(inst, op, targs, &function)?, self.location(inst)),
         };
         match inst.results.first() {
             Some(result) if self.structure(self.function.ty(*result)).is_some() => {
@@ -36,7 +42,7 @@ impl<'a> Exporter<'a> {
     }
 
     /// The call of the original that this is, where it differs at most in values that have names there.
-    fn original_call(&self, inst: &Inst, function: &str) -> Option<&'a Instruction> {
+    fn original_call(&self, inst: &Inst, op: OpId) -> Option<&'a Instruction> {
         let origin = self.faithful.origin(inst)?;
         let whole = self.whole(origin)?;
         let Shape::Call { callee: Some(callee), args, in_memory, .. } = &whole.shape else { return None };
@@ -45,7 +51,11 @@ impl<'a> Exporter<'a> {
         let all_named = operands.len() == inst.args.len() && (0..operands.len()).all(same);
         // Where the result goes is named in the text, or else what is put there would be lost.
         let given = in_memory.iter().filter(|m| m.role == Role::Result).all(|m| args[m.argument].is_local());
-        (callee == function && all_named && given).then_some(whole)
+        let called = match self.names.intrinsic_of(op) {
+            Some(intrinsic) => self.names.intrinsic(callee).is_some_and(|(spelling, _)| spelling == intrinsic),
+            None => self.names.functions(callee).contains(&op),
+        };
+        (called && all_named && given).then_some(whole)
     }
 
     fn again(&mut self, inst: &Inst, whole: &Instruction) -> Result<String, ExportError> {

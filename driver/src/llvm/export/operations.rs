@@ -223,7 +223,13 @@ impl Exporter<'_> {
         opcodes.all(|o| o == Some(first)).then(|| first.clone())
     }
 
-    fn intrinsic(&mut self, inst: &Inst, opcode: &str, native: &Type, more: &str) -> Result<String, ExportError> {
+    pub(super) fn intrinsic(
+        &mut self,
+        inst: &Inst,
+        opcode: &str,
+        native: &Type,
+        more: &str,
+    ) -> Result<String, ExportError> {
         let mut args = vec![];
         for i in 0..inst.args.len() {
             args.push(format!("{native} {}", self.operand(inst, i, native)?));

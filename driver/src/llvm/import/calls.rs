@@ -67,8 +67,9 @@ impl<'a> Importer<'a, '_> {
             *value = self.taken_for(block, place, *value, wanted);
         }
         let declared = &self.types.universe.ops.get(op).effects;
-        if weight(declared) < weight_of(effects::of(self.file, instruction)) {
-            self.payloads.narrowed.push(callee.into());
+        let known = effects::of(self.file, instruction);
+        if weight(declared) < weight_of(known) {
+            self.payloads.narrowed.push(format!("{callee}, which {}", seen_by_llvm(known)));
         }
         let access = declared.accesses_memory().then_some(Access {
             region: RegionId(0),
@@ -219,6 +220,16 @@ fn weight(effects: &Effects) -> u8 {
         () if effects.is_value() => OpaqueEffects::Observes,
         () => OpaqueEffects::Writes,
     })
+}
+
+/// What a function may do, for who is told that packs say less.
+fn seen_by_llvm(effects: OpaqueEffects) -> &'static str {
+    match effects {
+        OpaqueEffects::Pure => "does nothing",
+        OpaqueEffects::Pinned => "may be undefined on some operands",
+        OpaqueEffects::Observes => "may read memory or not return",
+        OpaqueEffects::Writes => "may write memory",
+    }
 }
 
 fn weight_of(effects: OpaqueEffects) -> u8 {

@@ -102,7 +102,9 @@ impl<'a> Importer<'a, '_> {
         let Some((op, targs)) = self.names.instance(spelling, &params, &constant, &[result], false) else {
             return Ok(false);
         };
-        if instruction.result.is_none() {
+        // A C function that is an intrinsic, too, is no operation where it is defined.
+        let defined = |(name, written)| written == Written::Call && self.file.functions.iter().any(|f| f.name == name);
+        if instruction.result.is_none() || self.names.written(op).is_some_and(defined) {
             return Ok(false);
         }
         let mut args = SmallVec::new();
