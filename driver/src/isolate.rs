@@ -12,7 +12,7 @@ pub use compare::{Comparison, Version};
 
 use crate::clif::read::read;
 use crate::jit::Imports;
-use crate::runtest::{Outcome, compile_file, host_targets, run_compiled, run_interpreted, run_on_memory};
+use crate::runtest::{Outcome, compile_file, host_targets, run_compiled, run_interpreted, run_on_memory, run_on_words};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::PathBuf;
@@ -73,6 +73,14 @@ pub enum Call {
         /// The memory.
         memory: Vec<u8>,
     },
+    /// A compiled function on rows of arguments, each in the low bits of its word. The values of the outcome are the
+    /// results of each row, in the same form, as JSON.
+    OnWords {
+        /// Index of the function in the file.
+        function: usize,
+        /// Its arguments.
+        rows: Vec<Vec<u128>>,
+    },
     /// A directive of a function in the compiled file and in another version of it, in turn. The values of the
     /// outcome are a [`Comparison`], as JSON; it holds iff results are the same.
     Compare {
@@ -93,15 +101,17 @@ pub enum Call {
 impl Call {
     /// The function that it calls: an index into the file.
     pub fn function(&self) -> usize {
-        let (Call::Directive { function, .. } | Call::OnMemory { function, .. } | Call::Compare { function, .. }) =
-            self;
+        let (Call::Directive { function, .. }
+        | Call::OnMemory { function, .. }
+        | Call::OnWords { function, .. }
+        | Call::Compare { function, .. }) = self;
         *function
     }
 
     /// How many calls of compiled code it is: each may take its time.
     fn count(&self) -> u64 {
         match self {
-            Call::Directive { .. } | Call::OnMemory { .. } => 1,
+            Call::Directive { .. } | Call::OnMemory { .. } | Call::OnWords { .. } => 1,
             Call::Compare { pairs, .. } => 2 * (u64::from(*pairs) + 1),
         }
     }
@@ -259,11 +269,12 @@ pub fn serve(input: impl BufRead, mut output: impl Write) -> std::io::Result<()>
                 (Some(jit), Some(f), Call::OnMemory { args, memory, .. }) => {
                     run_on_memory(jit, &f.name(), args, memory)
                 }
+                (Some(jit), Some(f), Call::OnWords { rows, .. }) => run_on_words(jit, &f.name(), rows),
                 (Some(jit), Some(f), Call::Compare { text, pairs, with, tolerance, .. }) => {
                     compare::compare(jit, with, &f.name(), text, *pairs, *tolerance)
                 }
-                (None, Some(_), Call::OnMemory { .. } | Call::Compare { .. }) => {
-                    Outcome::Failed("only compiled code has memory and a time".to_string())
+                (None, Some(_), Call::OnMemory { .. } | Call::OnWords { .. } | Call::Compare { .. }) => {
+                    Outcome::Failed("only compiled code has memory, words and a time".to_string())
                 }
             };
             deadline.store(0, Ordering::Relaxed);

@@ -8,7 +8,7 @@ use crate::clif::interpret::{Functions, from_canonical, to_canonical};
 use crate::clif::read::{File, is_directive, quietly};
 use crate::jit::{Externals, Imports, Jit, JitError, compile, host_isa};
 use cranelift_codegen::data_value::{DataValue, DisplayDataValues};
-use cranelift_codegen::ir::{Function, Signature};
+use cranelift_codegen::ir::{Function, Signature, Type};
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_interpreter::environment::FunctionStore;
 use cranelift_interpreter::interpreter::{Interpreter, InterpreterError, InterpreterState};
@@ -200,6 +200,29 @@ pub fn run_on_memory(jit: &Jit, name: &str, args: &[i64], memory: &[u8]) -> Outc
             }
         }
     }
+}
+
+/// Runs a compiled function on rows of arguments, each in the low bits of its word; so are the results. The process may
+/// die of it.
+pub fn run_on_words(jit: &Jit, name: &str, rows: &[Vec<u128>]) -> Outcome {
+    let Some(signature) = jit.signature(name) else { return Outcome::Failed(format!("there is no function {name}")) };
+    let types: Vec<Type> = signature.params.iter().map(|p| p.value_type).collect();
+    if let Some(large) = types.iter().find(|ty| ty.is_dynamic_vector() || ty.bits() > u128::BITS) {
+        return Outcome::Failed(format!("values of type {large} do not fit a word"));
+    }
+    let call = |row: &Vec<u128>| {
+        let args = row.iter().zip(&types).map(|(word, ty)| DataValue::read_from_slice_le(&word.to_le_bytes(), *ty));
+        let results = jit.call(name, &args.collect::<Vec<_>>())?;
+        let word = |value: &DataValue| {
+            let mut bytes = [0; size_of::<u128>()];
+            value.write_to_slice_le(&mut bytes);
+            u128::from_le_bytes(bytes)
+        };
+        Ok::<Vec<u128>, JitError>(results.iter().map(word).collect())
+    };
+    let results = rows.iter().map(call).collect::<Result<Vec<_>, _>>();
+    let values = results.map_err(|e| e.to_string()).and_then(|r| serde_json::to_string(&r).map_err(|e| e.to_string()));
+    values.map_or_else(Outcome::Failed, |values| Outcome::Returned { values, holds: true })
 }
 
 /// Runs one directive on Cranelift's interpreter.

@@ -4,6 +4,9 @@
 //! 2. if they agree, an SMT solver is asked for values at which they do not ([`encode`], [`smt`]);
 //! 3. where it cannot tell, it is asked about the same rule with all widths divided.
 //!
+//! Beside that, both sides are compiled and run on such values ([`native`]): a verdict is about what operations mean, and
+//! code must be what they mean.
+//!
 //! What a library computes is tried on values only, those that only a library can make in a process of its own
 //! ([`executed`]); and of a rule that says that it gives something up, both sides are compared on ordinary values
 //! ([`approximate`]).
@@ -28,11 +31,13 @@
 mod approximate;
 mod cache;
 mod campaign;
+mod code;
 mod concrete;
 mod encode;
 mod executed;
 mod memory;
 mod mutants;
+mod native;
 mod print;
 mod prove;
 mod report;
@@ -45,10 +50,11 @@ pub use cache::default_folder;
 pub use campaign::{Fate, Judged, mutate};
 pub use mutants::Kind;
 pub(crate) use print::constant;
-pub use report::{Counterexample, Instance, RuleReport, Verdict};
+pub use report::{Compiled, Counterexample, Instance, RuleReport, Verdict};
 pub use trial::{Trial, try_rule};
 
 use cache::Key;
+use native::Machine;
 use prove::Case;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
@@ -115,34 +121,39 @@ pub fn verify(
 ) -> io::Result<Vec<RuleReport>> {
     let version = version(options)?;
     let instances = TypeInstances::new(program);
-    in_parallel(options, rules.len(), &|index, solver| {
-        let report = one(program, &instances, rules[index], options, &version, solver);
+    let begin = || {
+        let machine = options.program.as_deref().map(|own| Machine::new(program, own));
+        Ok((start(options)?, machine))
+    };
+    in_parallel(options, rules.len(), &begin, &|index, (solver, machine)| {
+        let report = one(program, &instances, rules[index], options, &version, solver, machine.as_mut());
         done();
         report
     })
 }
 
-/// Does `work` on the numbers below `count`, on as many threads as there are jobs, each with a solver of its own. Results
+/// Does `work` on the numbers below `count`, on as many threads as there are jobs, each with what it begins with. Results
 /// are in order.
-fn in_parallel<T: Send>(
+fn in_parallel<T: Send, W>(
     options: &Options,
     count: usize,
-    work: &(dyn Fn(usize, &mut Solver) -> io::Result<T> + Sync),
+    begin: &(dyn Fn() -> io::Result<W> + Sync),
+    work: &(dyn Fn(usize, &mut W) -> io::Result<T> + Sync),
 ) -> io::Result<Vec<T>> {
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<io::Result<T>>>> = Mutex::new((0..count).map(|_| None).collect());
     let run = || {
-        let mut solver = None;
+        let mut worker = None;
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
             if index >= count {
                 break;
             }
-            let ready = match &mut solver {
-                Some(solver) => Ok(solver),
-                none => start(options).map(|s| none.insert(s)),
+            let ready = match &mut worker {
+                Some(worker) => Ok(worker),
+                none => begin().map(|w| none.insert(w)),
             };
-            let result = ready.and_then(|solver| work(index, solver));
+            let result = ready.and_then(|worker| work(index, worker));
             results.lock().unwrap_or_else(PoisonError::into_inner)[index] = Some(result);
         }
     };
@@ -162,6 +173,7 @@ fn one(
     options: &Options,
     version: &str,
     solver: &mut Solver,
+    machine: Option<&mut Machine>,
 ) -> io::Result<RuleReport> {
     let rule = program.rule(id);
     let cases = prove::cases(program, instances, rule);
@@ -191,6 +203,11 @@ fn one(
             too_hard = too_hard.min(case.widest());
         }
         found.push(instance);
+    }
+    if let Some(machine) = machine {
+        for (instance, compiled) in found.iter_mut().zip(machine.run(&cases, options.effort().halved())?) {
+            instance.compiled = compiled;
+        }
     }
     if let Some((folder, key)) = key {
         cache::keep(folder, key, found.as_slice())?;
@@ -230,6 +247,7 @@ fn method(options: &Options, version: &str) -> Vec<String> {
         env!("CARGO_PKG_VERSION").to_string(),
         version.to_string(),
         format!("{:?} {} {} {}", options.solver, options.steps, options.samples, options.seed),
+        format!("compiled: {}", options.program.is_some()),
     ]
 }
 

@@ -1,5 +1,6 @@
 //! `rewright verify`: is each rule right at each type? Values first, then an SMT solver.
 
+mod compiled;
 mod expected;
 mod mutate;
 
@@ -135,7 +136,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let begun = Instant::now();
     let reports = verify::verify(&program, &rules, &options, &|| progress.inc(1)).context("verification stopped")?;
     progress.finish_and_clear();
-    let found: Vec<Diagnostic> = reports.iter().filter_map(|r| diagnostic(&program, r)).collect();
+    let diagnostics = |r| diagnostic(&program, r).into_iter().chain(compiled::disagreement(&program, r));
+    let found: Vec<Diagnostic> = reports.iter().flat_map(diagnostics).collect();
     let summary = summary(&reports, begun.elapsed());
     match args.format {
         super::findings::Format::Json => out::result(&format!("{:#}\n", document(&program, &reports))),
@@ -144,13 +146,17 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             if format.is_for_people() {
                 list_unproved(&program, &reports);
                 out::result(&summary);
+                out::result(&compiled::summary(&reports));
             }
         }
     }
-    let bad = |r: &RuleReport| match r.verdict {
-        Verdict::Equal | Verdict::Narrower | Verdict::Tested => false,
-        Verdict::Unknown => args.strict,
-        Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
+    let bad = |r: &RuleReport| {
+        compiled::disagrees(r)
+            || match r.verdict {
+                Verdict::Equal | Verdict::Narrower | Verdict::Tested => false,
+                Verdict::Unknown => args.strict,
+                Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
+            }
     };
     let found = reports.iter().map(|r| (program.rule(r.rule).name.clone(), vec![line(r)])).collect();
     Ok(if !settle(&found)? || reports.iter().any(bad) { Finding::Found } else { Finding::Clean })
@@ -277,7 +283,7 @@ fn document(program: &Program, reports: &[RuleReport]) -> Value {
                 .map(|i| {
                     json!({
                         "types": i.types, "verdict": i.verdict, "method": i.method, "reason": i.reason,
-                        "seconds": i.seconds,
+                        "compiled": i.compiled, "seconds": i.seconds,
                     })
                 })
                 .collect();

@@ -14,8 +14,8 @@ use rewright_typeprop::{OpId, Ty, Universe};
 use smallvec::SmallVec;
 use std::fmt::Write as _;
 
-/// Many results go through memory.
-const HEADER: &str = "test run\nset enable_multi_ret_implicit_sret=true\n\n";
+/// Many results go through memory; 128-bit integers are passed as LLVM passes them.
+const HEADER: &str = "test run\nset enable_multi_ret_implicit_sret=true\nset enable_llvm_abi_extensions=true\n\n";
 
 /// Why a module cannot be compiled.
 #[derive(Debug, thiserror::Error)]

@@ -16,7 +16,7 @@ use super::prove::{Case, cases};
 use super::report::{Instance, Verdict};
 use super::sample::{Effort, Tried};
 use super::smt::solver::{EXHAUSTED, Solver};
-use super::{Options, cache, content, in_parallel, method, version};
+use super::{Options, cache, content, in_parallel, method, start, version};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -89,7 +89,7 @@ pub fn mutate(
 ) -> io::Result<Vec<Judged>> {
     let version = version(options)?;
     let instances = TypeInstances::new(program);
-    let judged = in_parallel(options, rules.len(), &|index, solver| {
+    let judged = in_parallel(options, rules.len(), &|| start(options), &|index, solver| {
         let rule = program.rule(rules[index]);
         let equality = rule.relaxation.is_none() && rule.approximate.is_none();
         let drawn = if equality { draw(program, rule, per_rule, options.seed) } else { vec![] };

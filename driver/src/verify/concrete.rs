@@ -10,7 +10,7 @@ use super::typing::{Origin, Types, fact_types, has_eval, origin, type_of};
 use rewright_cfg_skeleton::ir::interp::quiet_nan;
 use rewright_dsl::program::{Conclusion, Guard, Program, Rule};
 use rewright_typeprop::eval::{evaluate_at, literal, repr_of};
-use rewright_typeprop::{Model, OpId, Outcome, Repr, Term, TypeExpr};
+use rewright_typeprop::{Model, OpId, Outcome, Repr, Term, TypeExpr, Universe};
 
 /// What a term is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -58,7 +58,8 @@ pub(super) enum Stop {
     Meaningless,
 }
 
-type Evaluated = Result<Value, Stop>;
+/// What a term gives.
+pub(super) type Evaluated = Result<Value, Stop>;
 
 /// How two sides compare at one assignment.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -89,31 +90,15 @@ pub(super) struct Concrete<'p> {
 impl Concrete<'_> {
     /// Both sides at one assignment.
     pub(super) fn compare(&self, vars: &[Value]) -> Comparison {
-        for guard in &self.rule.guards {
-            match self.holds(guard, vars) {
-                Ok(true) => {}
-                Ok(false) | Err(Stop::Open) => return Comparison::Silent,
-                Err(Stop::Meaningless) => return Comparison::Meaningless,
-            }
+        match self.matches(vars) {
+            Ok(true) => {}
+            Ok(false) | Err(Stop::Open) => return Comparison::Silent,
+            Err(Stop::Meaningless) => return Comparison::Meaningless,
         }
         match &self.rule.right {
             Conclusion::Equal(right) => {
-                let right = self.term(right, self.targs, vars, false);
-                let left = self.term(&self.rule.left[0], self.targs, vars, false);
-                match (left, right) {
-                    (Err(Stop::Meaningless), _) | (_, Err(Stop::Meaningless)) => Comparison::Meaningless,
-                    // `eval` of what has no value does not match.
-                    (_, Err(Stop::Open)) if self.computes() => Comparison::Silent,
-                    (Err(Stop::Open), _) | (_, Err(Stop::Open)) => Comparison::Open,
-                    (Ok(left), Ok(right)) if left == right => Comparison::Equal,
-                    (Ok(left), Ok(right)) => {
-                        let nan = |v: &Value| matches!(v, Value::Bits(b) if self.is_nan(*b));
-                        match (&left, &right) {
-                            (Value::Nan, other) | (other, Value::Nan) if nan(other) => Comparison::Open,
-                            _ => Comparison::Different(left, right),
-                        }
-                    }
-                }
+                let [left, right] = [&self.rule.left[0], right].map(|side| self.term(side, self.targs, vars, false));
+                self.judge(&left, &right)
             }
             Conclusion::Fact(fact, args) => match self.fact(*fact, args, vars) {
                 Ok(true) => Comparison::Equal,
@@ -122,6 +107,57 @@ impl Concrete<'_> {
                 Err(Stop::Meaningless) => Comparison::Meaningless,
             },
         }
+    }
+
+    /// What the sides of an equality are where the rule matches, and no operation of theirs traps.
+    pub(super) fn sides(&self, vars: &[Value]) -> Option<[Evaluated; 2]> {
+        let Conclusion::Equal(right) = &self.rule.right else { return None };
+        let sides = [&self.rule.left[0], right];
+        let runs = self.matches(vars) == Ok(true) && !sides.iter().any(|side| self.traps(side, self.targs, vars));
+        runs.then(|| sides.map(|side| self.term(side, self.targs, vars, false)))
+    }
+
+    /// Do these sides agree?
+    pub(super) fn judge(&self, left: &Evaluated, right: &Evaluated) -> Comparison {
+        match (left, right) {
+            (Err(Stop::Meaningless), _) | (_, Err(Stop::Meaningless)) => Comparison::Meaningless,
+            // `eval` of what has no value does not match.
+            (_, Err(Stop::Open)) if self.computes() => Comparison::Silent,
+            (Err(Stop::Open), _) | (_, Err(Stop::Open)) => Comparison::Open,
+            (Ok(left), Ok(right)) if left == right => Comparison::Equal,
+            (Ok(left), Ok(right)) => {
+                let nan = |v: &Value| matches!(v, Value::Bits(b) if self.is_nan(*b));
+                match (left, right) {
+                    (Value::Nan, other) | (other, Value::Nan) if nan(other) => Comparison::Open,
+                    _ => Comparison::Different(left.clone(), right.clone()),
+                }
+            }
+        }
+    }
+
+    fn matches(&self, vars: &[Value]) -> Result<bool, Stop> {
+        for guard in &self.rule.guards {
+            if !self.holds(guard, vars)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Does an operation of a term trap, or may it?
+    fn traps(&self, term: &Term, targs: Types<'_>, vars: &[Value]) -> bool {
+        if term.parts().any(|part| self.traps(part, targs, vars)) {
+            return true;
+        }
+        let Term::Call { op, targs: own, args, .. } = term else { return false };
+        let Universe { types, ops, .. } = &self.program.universe;
+        let decl = ops.get(*op);
+        let own: Vec<_> = own.iter().map(|ty| repr_of(types, ty, targs)).collect();
+        let args = args.iter().map(|arg| self.term(arg, targs, vars, false)).collect::<Result<Vec<_>, _>>();
+        let Ok(args) = args else { return !decl.checks.is_empty() };
+        let is_met = |condition: &Term| self.term(condition, &own, &args, true) != Ok(Value::Bits(0));
+        decl.checks.iter().any(|check| check.condition.as_ref().is_none_or(is_met))
+            || decl.spec.as_ref().is_some_and(|spec| self.traps(spec, &own, &args))
     }
 
     /// What is computed while matching.

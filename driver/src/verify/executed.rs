@@ -12,6 +12,7 @@
 //! those are out of scope, and it says so.
 
 use super::approximate::{are_close, ordinary};
+use super::code::{Built, Code, Operand};
 use super::prove::Case;
 use crate::clif::names::Names;
 use crate::isolate::{Call, Engine, Job, Worker};
@@ -19,12 +20,11 @@ use crate::module::compile;
 use crate::runtest::{Outcome, Returned};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rewright_cfg_skeleton::ir::{Function, InstKind, Module, Terminator, Value};
+use rewright_cfg_skeleton::ir::{Function, InstKind, Module, Value};
 use rewright_dsl::program::{Conclusion, Program, VarKind};
-use rewright_typeprop::eval::{constant, literal};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::{TypeData, TypeDeclId};
-use rewright_typeprop::{Data, Model, Repr, Scalar, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Model, Repr, Scalar, Term, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 use std::io;
 use std::path::Path;
@@ -74,7 +74,7 @@ pub(super) fn run(
     seed: u64,
     tolerance: Option<f64>,
 ) -> io::Result<Executed> {
-    let function = match Builder::new(case).and_then(Builder::whole) {
+    let function = match Compiled::new(case) {
         Ok(function) => function,
         Err(why) => return Ok(Executed::CannotRun(why)),
     };
@@ -147,6 +147,15 @@ struct Compiled {
 }
 
 impl Compiled {
+    fn new(case: &Case<'_>) -> Built<Self> {
+        let mut universe = case.program.universe.clone();
+        let (function, given, seen) = Experiment::new(case, &mut universe)?.written()?;
+        let module = Module { functions: vec![function], ..Module::default() };
+        let names = Names::new(&mut universe);
+        let clif = compile::compile(&module, &universe, &names).map_err(|e| e.to_string())?;
+        Ok(Compiled { text: clif.text, imports: clif.imports, given, seen, universe })
+    }
+
     fn job(&self, calls: &[Values]) -> Job {
         let calls = calls.iter();
         let calls = calls.map(|Values { args, memory }| Call::OnMemory {
@@ -219,72 +228,62 @@ fn spelled(universe: &Universe, term: &Term, variable: &dyn Fn(u32) -> String) -
     }
 }
 
-/// Terms become instructions of one block, operands first: both sides run as they are written.
-struct Builder<'c> {
+/// The function that makes a rule's variables, computes both sides and looks at them.
+struct Experiment<'c, 'u> {
     case: &'c Case<'c>,
-    /// With the types of this function.
-    universe: Universe,
-    f: Function,
+    code: Code<'u>,
     /// The address of the call's memory.
     memory: Value,
 }
 
-type Built<T> = Result<T, String>;
-
 /// What is seen of a side: what each observation is, and how to call it.
 type Seen = Vec<(Scalar, String)>;
 
-impl<'c> Builder<'c> {
-    fn new(case: &'c Case<'c>) -> Built<Self> {
-        let rule = case.rule;
-        if !rule.guards.is_empty() {
+/// The experiment as a function, with the rule's variables by name in the order of its arguments.
+type Written = (Function, Vec<(String, Given)>, Seen);
+
+impl<'c, 'u> Experiment<'c, 'u> {
+    fn new(case: &'c Case<'c>, universe: &'u mut Universe) -> Built<Self> {
+        if !case.rule.guards.is_empty() {
             return Err("its conditions are not looked at where a library makes the values".into());
         }
-        let mut f = Function::new("%rule");
-        f.add_block();
+        let mut code = Code::new(universe, "%rule");
         // What runs a function on memory passes the memory's address first.
-        let memory = f.add_value(Ty::ANY);
-        f.blocks[0].params.push(memory);
-        Ok(Builder { case, universe: case.program.universe.clone(), f, memory })
+        let memory = code.parameter(Ty::ANY);
+        Ok(Experiment { case, code, memory })
     }
 
     fn program(&self) -> &'c Program {
         self.case.program
     }
 
-    fn parameter(&mut self, ty: Ty) -> Value {
-        let value = self.f.add_value(ty);
-        self.f.blocks[0].params.push(value);
-        value
-    }
-
-    fn whole(mut self) -> Built<Compiled> {
+    fn written(mut self) -> Built<Written> {
         let Conclusion::Equal(right) = &self.case.rule.right else { return Err("it concludes a fact".into()) };
         let targs = self.type_arguments()?;
-        let number = self.universe.types.all().find(|ty| {
+        let number = self.code.universe.types.all().find(|ty| {
             // Any type of the machine's own words will do for sizes and seeds.
-            self.universe.types.repr(*ty) == Some(Repr::Scalar(Scalar::I64))
+            self.code.universe.types.repr(*ty) == Some(Repr::Scalar(Scalar::I64))
         });
         let number = number.ok_or("no type stands for 64 bits")?;
-        let size = self.parameter(number);
+        let size = self.code.parameter(number);
         let (mut vars, mut given) = (vec![], vec![]);
         for var in &self.case.rule.vars {
             let (how, value) = match &var.kind {
                 VarKind::State => (Given::Nothing, None),
                 VarKind::Value { ty, .. } => {
-                    let ty = self.ty(ty, &targs)?;
-                    match self.universe.types.scalar(ty) {
-                        _ if self.universe.types.repr(ty) == Some(Repr::Pointer) => {
-                            let offset = self.parameter(number);
+                    let ty = self.code.ty(ty, &targs)?;
+                    match self.code.universe.types.scalar(ty) {
+                        _ if self.code.universe.types.repr(ty) == Some(Repr::Pointer) => {
+                            let offset = self.code.parameter(number);
                             (Given::Place, Some((self.place(offset, number, ty)?, ty)))
                         }
-                        Some(scalar) => (Given::Scalar(scalar, None), Some((self.parameter(ty), ty))),
+                        Some(scalar) => (Given::Scalar(scalar, None), Some((self.code.parameter(ty), ty))),
                         None => {
                             let make = self.sample(ty)?;
-                            let seed = self.parameter(number);
-                            let made = self.term(&make, &[], &[Some((size, number)), Some((seed, number))])?;
-                            if !self.universe.types.is_subtype(made.1, ty) {
-                                let shown = |ty| self.universe.types.display(ty);
+                            let seed = self.code.parameter(number);
+                            let made = self.code.term(&make, &[], &[Some((size, number)), Some((seed, number))])?;
+                            if !self.code.universe.types.is_subtype(made.1, ty) {
+                                let shown = |ty| self.code.universe.types.display(ty);
                                 return Err(format!("`@sample` makes a `{}`, no `{}`", shown(made.1), shown(ty)));
                             }
                             (Given::Made(make), Some(made))
@@ -296,39 +295,30 @@ impl<'c> Builder<'c> {
             given.push((var.name.clone(), how));
         }
         for (var, sample) in self.case.rule.approximate.iter().flat_map(|a| &a.samples) {
-            let value = self.term(sample, &targs, &vars)?;
+            let value = self.code.term(sample, &targs, &vars)?;
             let Given::Scalar(_, own) = &mut given[*var as usize].1 else {
                 return Err("its own `@sample` is of a value that a library makes".into());
             };
             *own = Some(sample.clone());
             vars[*var as usize] = Some(value);
         }
-        let left = self.term(&self.case.rule.left[0], &targs, &vars)?;
+        let left = self.code.term(&self.case.rule.left[0], &targs, &vars)?;
         let (mut results, seen) = self.observed(left)?;
-        let right = self.term(right, &targs, &vars)?;
+        let right = self.code.term(right, &targs, &vars)?;
         let (others, seen_of_right) = self.observed(right)?;
         if seen != seen_of_right {
             return Err("its sides are not looked at in the same way".into());
         }
         results.extend(others);
-        self.f.results = results.iter().map(|value| self.f.values[value.index()]).collect();
-        self.f.blocks[0].term = Terminator::Return(results.into_iter().collect());
-        let module = Module { functions: vec![self.f], ..Module::default() };
-        let names = Names::new(&mut self.universe);
-        let clif = compile::compile(&module, &self.universe, &names).map_err(|e| e.to_string())?;
-        Ok(Compiled { text: clif.text, imports: clif.imports, given, seen, universe: self.universe })
+        Ok((self.code.returning(results), given, seen))
     }
 
     /// So far into the call's memory.
     fn place(&mut self, offset: Value, number: Ty, ty: Ty) -> Built<Value> {
-        let add = self.universe.ops.iter().find(|(_, op)| op.model == Some(Model::Add) && op.tparams.len() == 1);
+        let add = self.code.universe.ops.iter().find(|(_, op)| op.model == Some(Model::Add) && op.tparams.len() == 1);
         let (op, _) = add.ok_or("no operation adds to an address")?;
         let kind = InstKind::Op { op, targs: SmallVec::from_slice(&[number]), access: None };
-        Ok(self.push(kind, &[self.memory, offset], ty))
-    }
-
-    fn ty(&mut self, expr: &TypeExpr, targs: &[Ty]) -> Built<Ty> {
-        self.universe.types.instantiate(expr, targs).ok_or_else(|| "a type of it is not known".into())
+        Ok(self.code.push(kind, &[self.memory, offset], ty))
     }
 
     /// What stands for the rule's type parameters: the instance, or else what the variables' samples are.
@@ -345,10 +335,10 @@ impl<'c> Builder<'c> {
             else {
                 continue;
             };
-            let targs = targs.iter().map(|ty| self.ty(ty, &[])).collect::<Built<Vec<Ty>>>()?;
-            let Some(result) = self.universe.ops.get(*op).results.first().cloned() else { continue };
-            let made = self.ty(&result, &targs)?;
-            let known = self.universe.types.ancestor(made, *decl).unwrap_or_default();
+            let targs = targs.iter().map(|ty| self.code.ty(ty, &[])).collect::<Built<Vec<Ty>>>()?;
+            let Some(result) = self.code.universe.ops.get(*op).results.first().cloned() else { continue };
+            let made = self.code.ty(&result, &targs)?;
+            let known = self.code.universe.types.ancestor(made, *decl).unwrap_or_default();
             for (arg, known) in args.iter().zip(known) {
                 if let TypeExpr::Param(i) = arg {
                     let slot = &mut found[*i as usize];
@@ -360,27 +350,27 @@ impl<'c> Builder<'c> {
     }
 
     fn sample(&self, ty: Ty) -> Built<Term> {
-        let own = match self.universe.types.data(ty) {
+        let own = match self.code.universe.types.data(ty) {
             TypeData::App(decl, _) => self.program().samples.get(decl).and_then(|sample| sample.make.clone()),
             _ => None,
         };
-        own.ok_or_else(|| format!("no `@sample` makes a `{}`", self.universe.types.display(ty)))
+        own.ok_or_else(|| format!("no `@sample` makes a `{}`", self.code.universe.types.display(ty)))
     }
 
     /// What is seen of a value: of one without machine representation what its type says, or the nearest one above.
-    fn observed(&mut self, (value, ty): (Value, Ty)) -> Built<(Vec<Value>, Seen)> {
-        if let Some(scalar) = self.universe.types.scalar(ty) {
+    fn observed(&mut self, (value, ty): Operand) -> Built<(Vec<Value>, Seen)> {
+        if let Some(scalar) = self.code.universe.types.scalar(ty) {
             return Ok((vec![value], vec![(scalar, String::new())]));
         }
         let (decl, observations) = self.observations(ty)?;
-        let targs = self.universe.types.ancestor(ty, decl).unwrap_or_default();
+        let targs = self.code.universe.types.ancestor(ty, decl).unwrap_or_default();
         let targs: Vec<Ty> = targs.into_iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
         let (mut values, mut seen) = (vec![], vec![]);
         for observation in &observations {
-            let (value, ty) = self.term(observation, &targs, &[Some((value, ty))])?;
-            let scalar = self.universe.types.scalar(ty).ok_or("an observation is no machine value")?;
+            let (value, ty) = self.code.term(observation, &targs, &[Some((value, ty))])?;
+            let scalar = self.code.universe.types.scalar(ty).ok_or("an observation is no machine value")?;
             values.push(value);
-            seen.push((scalar, format!("{} = ", spelled(&self.universe, observation, &|_| "it".into()))));
+            seen.push((scalar, format!("{} = ", spelled(self.code.universe, observation, &|_| "it".into()))));
         }
         Ok((values, seen))
     }
@@ -388,54 +378,13 @@ impl<'c> Builder<'c> {
     fn observations(&mut self, ty: Ty) -> Built<(TypeDeclId, Vec<Term>)> {
         let mut at = Some(ty);
         while let Some(here) = at {
-            if let TypeData::App(decl, _) = self.universe.types.data(here)
+            if let TypeData::App(decl, _) = self.code.universe.types.data(here)
                 && let Some(sample) = self.case.program.samples.get(decl).filter(|s| !s.observe.is_empty())
             {
                 return Ok((*decl, sample.observe.clone()));
             }
-            at = self.universe.types.supertype(here);
+            at = self.code.universe.types.supertype(here);
         }
-        Err(format!("no `@observe` says what is seen of a `{}`", self.universe.types.display(ty)))
-    }
-
-    fn term(&mut self, term: &Term, targs: &[Ty], vars: &[Option<(Value, Ty)>]) -> Built<(Value, Ty)> {
-        match term {
-            Term::Var(n) => {
-                vars.get(*n as usize).copied().flatten().ok_or_else(|| "it speaks of a state itself".into())
-            }
-            Term::Eval(inner) => self.term(inner, targs, vars),
-            Term::Lit(lit, ty) => {
-                let ty = self.ty(ty, targs)?;
-                let word = match (self.universe.types.scalar(ty), lit) {
-                    (Some(scalar), lit) => literal(lit, scalar),
-                    (None, Literal::Str(text)) => Some(self.universe.data.intern(Data::of_text(text))),
-                    (None, lit) => constant(lit, None),
-                };
-                let word = word.ok_or_else(|| format!("{lit:?} does not fit its type"))?;
-                Ok((self.push(InstKind::Const(word), &[], ty), ty))
-            }
-            Term::Call { op, targs: own, args, state } => {
-                let decl = self.universe.ops.get(*op).clone();
-                let effects = &decl.effects;
-                let follows_another = state.as_deref().is_some_and(|state| !matches!(state, Term::Var(_)));
-                if effects.io || effects.diverges || !effects.writes.is_empty() || follows_another {
-                    return Err(format!("`{}` does more than give a value", decl.name));
-                }
-                if decl.model.and_then(Model::memory).is_some() {
-                    return Err(format!("`{}` reads a memory that nobody has filled", decl.name));
-                }
-                let [result] = decl.results.as_slice() else { return Err(format!("`{}` gives no value", decl.name)) };
-                let own = own.iter().map(|ty| self.ty(ty, targs)).collect::<Built<SmallVec<[Ty; 2]>>>()?;
-                let args = args.iter().map(|arg| Ok(self.term(arg, targs, vars)?.0)).collect::<Built<Vec<Value>>>()?;
-                let ty = self.ty(result, &own)?;
-                Ok((self.push(InstKind::Op { op: *op, targs: own, access: None }, &args, ty), ty))
-            }
-        }
-    }
-
-    fn push(&mut self, kind: InstKind, args: &[Value], ty: Ty) -> Value {
-        let entry = self.f.entry();
-        let id = self.f.append(entry, kind, args, &[ty]);
-        self.f.inst(id).results[0]
+        Err(format!("no `@observe` says what is seen of a `{}`", self.code.universe.types.display(ty)))
     }
 }

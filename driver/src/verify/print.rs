@@ -12,13 +12,8 @@ use rewright_typeprop::{Model, Repr, Scalar, Term, TypeExpr, Universe};
 /// Values at which the sides of a rule differ, and an example that says so.
 pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: [Value; 2]) -> Counterexample {
     let universe = &case.program.universe;
-    let vars = case.rule.vars.iter().zip(values);
-    let reprs = case.rule.vars.iter().map(|v| match &v.kind {
-        VarKind::Value { ty, .. } => repr_of(&universe.types, ty, &case.targs),
-        VarKind::State => None,
-    });
-    let shown: Vec<String> =
-        vars.zip(reprs).map(|((var, value), repr)| operand(universe, value, repr, &var.name)).collect();
+    let values_by_name = assignment(case, values);
+    let shown: Vec<String> = values_by_name.iter().map(|(_, shown)| shown.clone()).collect();
     let left_type = type_of(case.program, &case.rule.left[0], case.rule, &case.targs);
     let side = |value: &Value| match value {
         Value::State(_) => "another state".to_string(),
@@ -40,12 +35,18 @@ pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: [Value; 2
     let [left, right] = [side(&sides[0]), side(&sides[1])];
     let fact = matches!(case.rule.right, Conclusion::Fact(..));
     let [left, right] = if fact { ["false".to_string(), "true".to_string()] } else { [left, right] };
-    Counterexample {
-        values: case.rule.vars.iter().map(|v| v.name.clone()).zip(shown.iter().cloned()).collect(),
-        left,
-        right,
-        example: example(case, values, &operands),
-    }
+    Counterexample { values: values_by_name, left, right, example: example(case, values, &operands) }
+}
+
+/// The rule's variables with their values.
+pub(super) fn assignment(case: &Case<'_>, values: &[Value]) -> Vec<(String, String)> {
+    let universe = &case.program.universe;
+    let repr = |kind: &VarKind| match kind {
+        VarKind::Value { ty, .. } => repr_of(&universe.types, ty, &case.targs),
+        VarKind::State => None,
+    };
+    let vars = case.rule.vars.iter().zip(values);
+    vars.map(|(var, value)| (var.name.clone(), operand(universe, value, repr(&var.kind), &var.name))).collect()
 }
 
 /// An example that holds of what the operations mean, and fails where the rule makes the sides one class.

@@ -5,7 +5,7 @@ use super::concrete::{Comparison, Concrete, Value};
 use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
 use super::executed::{self, Executed};
 use super::memory::{Bytes, Memory};
-use super::report::{Counterexample, Instance, Verdict};
+use super::report::{Compiled, Counterexample, Instance, Verdict};
 use super::sample::{Effort, Tried, try_values};
 use super::smt::Asserted;
 use super::smt::solver::{Answer, Solver};
@@ -104,7 +104,7 @@ impl Case<'_> {
         try_values(self.concrete(), effort)
     }
 
-    fn concrete(&self) -> Concrete<'_> {
+    pub(super) fn concrete(&self) -> Concrete<'_> {
         Concrete { program: self.program, rule: self.rule, targs: &self.targs }
     }
 
@@ -134,6 +134,7 @@ impl Case<'_> {
             verdict: found.verdict,
             method: found.method,
             reason: found.reason,
+            compiled: Compiled::NotRun("compiled code is not run here".into()),
             seconds: begun.elapsed().as_secs_f64(),
             counterexample: found.counterexample,
         })

@@ -63,6 +63,23 @@ pub struct Counterexample {
     pub example: Option<String>,
 }
 
+/// What compiled code gives at the values at which the evaluator was asked.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Compiled {
+    /// What the evaluator gives.
+    Same {
+        /// At so many assignments.
+        values: usize,
+        /// At so many of these the sides differ: the rule is wrong for compiled code, too.
+        differing: usize,
+    },
+    /// Something else: a mistake of ours or of the compiler, whatever the verdict.
+    Other(String),
+    /// It was not run, and why.
+    NotRun(String),
+}
+
 /// One type instance.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Instance {
@@ -74,6 +91,8 @@ pub struct Instance {
     pub method: String,
     /// Why, where there is more to say.
     pub reason: Option<String>,
+    /// What both sides give where they are compiled and run.
+    pub compiled: Compiled,
     /// Time that it took.
     pub seconds: f64,
     /// Where the sides differ.

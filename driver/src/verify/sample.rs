@@ -42,19 +42,47 @@ pub(super) struct Effort {
     pub(super) seed: u64,
 }
 
+impl Effort {
+    /// Half of the work: still all edges of one variable.
+    pub(super) fn halved(self) -> Self {
+        Effort { samples: self.samples / 2, exhaustive: self.exhaustive / 2, ..self }
+    }
+}
+
 /// Runs both sides of a rule on values.
 pub(super) fn try_values(rule: Concrete<'_>, effort: Effort) -> Tried {
-    let count = effort.samples;
+    let Some(assignments) = assignments(rule, effort) else { return Tried::CannotTry };
+    let mut agreed = 0;
+    let mut worst: Option<(u128, Vec<Value>, [Value; 2])> = None;
+    for vars in assignments {
+        match rule.compare(&vars) {
+            Comparison::Silent | Comparison::Open => {}
+            Comparison::Equal => agreed += 1,
+            Comparison::Meaningless => return Tried::CannotTry,
+            Comparison::Different(left, right) => {
+                let size = vars.iter().map(size).fold(0, u128::saturating_add);
+                if worst.as_ref().is_none_or(|(least, ..)| size < *least) {
+                    worst = Some((size, vars, [left, right]));
+                }
+            }
+        }
+    }
+    match worst {
+        Some((_, vars, sides)) => Tried::Differ(vars, sides),
+        None => Tried::Agree(agreed),
+    }
+}
+
+/// Values for a rule's variables: all of them where they are few, else edges and random ones. `None`: the values of some
+/// type cannot be listed. The same seed gives the same values.
+pub(super) fn assignments(rule: Concrete<'_>, effort: Effort) -> Option<impl Iterator<Item = Vec<Value>>> {
     let mut rng = ChaCha8Rng::seed_from_u64(effort.seed);
     let types = &rule.program.universe.types;
     let mut kinds = vec![];
     for var in &rule.rule.vars {
         kinds.push(match &var.kind {
             VarKind::State => None,
-            VarKind::Value { ty, .. } => match repr_of(types, ty, rule.targs) {
-                Some(repr) => Some(repr),
-                None => return Tried::CannotTry,
-            },
+            VarKind::Value { ty, .. } => Some(repr_of(types, ty, rule.targs)?),
         });
     }
     let memory = kinds.contains(&None);
@@ -73,34 +101,17 @@ pub(super) fn try_values(rule: Concrete<'_>, effort: Effort) -> Tried {
         .collect();
     let bytes = kinds.iter().all(|k| k.is_some_and(|repr| repr.bits() == 8));
     let exhaustive = bytes && kinds.len() <= 2 && effort.exhaustive >= 1 << (8 * kinds.len());
-    let mut agreed = 0;
-    let mut worst: Option<(u128, Vec<Value>, [Value; 2])> = None;
     let all: usize = choices.iter().map(Vec::len).try_fold(1usize, usize::checked_mul).unwrap_or(usize::MAX);
-    let total = if exhaustive { 1 << (8 * kinds.len()) } else { count };
-    for n in 0..total {
-        let vars: Vec<Value> = if exhaustive {
+    let total = if exhaustive { 1 << (8 * kinds.len()) } else { effort.samples };
+    Some((0..total).map(move |n| {
+        if exhaustive {
             (0..kinds.len()).map(|i| Value::Bits(i128::from((n >> (8 * i)) as u8 as i8))).collect()
         } else if all <= total / 2 && n < all {
             nth(&choices, n)
         } else {
             random(&choices, &kinds, memory, &mut rng)
-        };
-        match rule.compare(&vars) {
-            Comparison::Silent | Comparison::Open => {}
-            Comparison::Equal => agreed += 1,
-            Comparison::Meaningless => return Tried::CannotTry,
-            Comparison::Different(left, right) => {
-                let size = vars.iter().map(size).fold(0, u128::saturating_add);
-                if worst.as_ref().is_none_or(|(least, ..)| size < *least) {
-                    worst = Some((size, vars, [left, right]));
-                }
-            }
         }
-    }
-    match worst {
-        Some((_, vars, sides)) => Tried::Differ(vars, sides),
-        None => Tried::Agree(agreed),
-    }
+    }))
 }
 
 /// Small assignments make good examples.

@@ -1,0 +1,117 @@
+//! What lints, examples and verification find in packs that are understood.
+
+use super::{Code, code};
+
+/// `RW05xx`: lints.
+pub(super) const LINTS: &[Code] = &[
+    code(
+        "RW0501",
+        "rule without an example",
+        "No example names this rule in `fires`. An example shows a reader what the rule is for, and proves at \
+         every check that it still fires. A two-way rule needs one for either way.",
+    ),
+    code(
+        "RW0502",
+        "unused",
+        "A declaration, or a parameter of a rule, is mentioned nowhere. Packs that are meant to be imported are \
+         not spoken of.",
+    ),
+    code(
+        "RW0503",
+        "unbounded growth",
+        "The right side is larger than the left side and matches it again with other arguments, so each result is \
+         a new match. Equality saturation ends such a rule only by its budget: run it in a ruleset with a limit.",
+    ),
+    code(
+        "RW0504",
+        "not monotone",
+        "A condition asks whether two classes are distinct. Two classes may be found equal later, so the answer \
+         depends on when it is asked; it is asked once per round. Prefer a fact that says what the rule needs.",
+    ),
+    code(
+        "RW0505",
+        "can never fire",
+        "At every declared type that the rule's type parameters may stand for, a literal does not fit, the left \
+         side has no meaning (an extension to a narrower type), or a condition that depends on types alone fails.",
+    ),
+    code(
+        "RW0506",
+        "said twice",
+        "Another rule, or a law of a declaration, has the same left side, conditions and right side up to the \
+         names of variables; or an import, or a rule in `fires`, stands there again. Remove one of them.",
+    ),
+    code(
+        "RW0507",
+        "requirement not seen",
+        "The right side calls a function whose `requires` is a comparison that neither a condition of the rule \
+         nor a call on its left side states. It may follow for other reasons; nothing here checks that it does.",
+    ),
+    code(
+        "RW0508",
+        "dynamic rule that computes nothing",
+        "A rule is declared `dynamic` but has no `eval(..)`. A plain rule says the same and is cheaper to match.",
+    ),
+    code(
+        "RW0509",
+        "right side without a meaning",
+        "At some types at which the left side can match, the right side has a call without a meaning, such as an \
+         extension to a narrower type. Exclude those types by a condition, or by a narrower bound.",
+    ),
+    code(
+        "RW0510",
+        "overload that calls do not move to",
+        "Where the type of an operand turns out to be narrower, a call of a function moves to its more specific \
+         overload. It does not move to one with other effects, nor to one that `requires` what cannot be looked up: \
+         facts, `same`, `distinct` and `is` can, comparisons only of constants. Such an overload is called only where \
+         it is named by types from the start, or by a rule.",
+    ),
+];
+
+/// `RW06xx`: examples that do not hold.
+pub(super) const EXAMPLES: &[Code] = &[code(
+    "RW0601",
+    "example fails",
+    "What the example claims is not what the rules do: the term became another one, two terms are in one class or in \
+     different ones, or a rule that `fires` names took no part. Correct the rule, or the example if it claims too much: \
+     `rewright test --update` writes what holds instead, for you to read.",
+)];
+
+/// `RW07xx`: rules that are wrong, or not proved.
+pub(super) const EVIDENCE: &[Code] = &[
+    code(
+        "RW0701",
+        "rule is wrong",
+        "There are values at which the two sides of the rule differ. They are shown with the value of each side, and as \
+         an example that can be put into the pack: it says that the sides are different, so it fails as long as the rule \
+         makes them one. Correct the right side, or add a condition that excludes the values. Operations are total: a \
+         quotient by zero has a value, too, whether or not the operation traps there.",
+    ),
+    code(
+        "RW0702",
+        "rule holds one way only",
+        "Wherever both sides have definite values they are equal, but one side is defined where the other is not: the \
+         other traps there, or is a NaN whose bits nobody may rely on. A rule states an equality, which the optimiser \
+         uses in both directions, so one direction is not enough. Add a condition under which both sides are defined.",
+    ),
+    code(
+        "RW0703",
+        "rule can never fire",
+        "At no type instance can all conditions hold at once, or the left side has a meaning at none. Most often a \
+         comparison's operands were given the type of its result, or two conditions contradict each other.",
+    ),
+    code(
+        "RW0704",
+        "rule is not decided",
+        "The solver ran out of steps, or the rule mentions something that has no meaning: an operation with neither a \
+         `@model` nor a `spec`, or a fact without a `spec`. No counterexample was found among the values that were \
+         tried, which proves nothing. State the missing meaning, or allow more steps with `--steps`.",
+    ),
+    code(
+        "RW0705",
+        "compiled code disagrees",
+        "A side of the rule is one value by the meaning of its operations and another one where it is compiled and run. \
+         That is no fault of the rule: the meaning that is declared for an operation, or the instruction whose name it \
+         bears, is wrong, or Cranelift compiles it wrongly. Where the operation is your own, compare its `@model` or \
+         `spec` with its `@clif` or `@link`; otherwise report it, with the values that are shown.",
+    ),
+];
