@@ -42,7 +42,7 @@ mod print;
 mod prove;
 mod report;
 mod sample;
-mod smt;
+pub(crate) mod smt;
 mod trial;
 mod typing;
 

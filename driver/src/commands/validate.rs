@@ -34,6 +34,9 @@ pub(super) struct Args {
     /// What compiles both versions (`compiled`)
     #[arg(long, value_name = "PROGRAM", default_value = "clang-19")]
     clang: PathBuf,
+    /// The solver with its arguments (`refined`); it reads SMT-LIB from its standard input
+    #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
+    solver: String,
     /// Inputs for each function
     #[arg(long, default_value_t = 64)]
     runs: u32,
@@ -52,7 +55,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let options = Options { method: select::Method::Greedy, cost, ..Options::default() };
     let rules = Ready::new(LlvmOptimiser::new(program), options);
     let methods = if args.method.is_empty() { Method::value_variants().to_vec() } else { args.method };
-    let config = Config { methods, runs: args.runs, seed: args.seed, clang: args.clang };
+    let solver = args.solver.split_whitespace().map(String::from).collect();
+    let config = Config { methods, runs: args.runs, seed: args.seed, clang: args.clang, solver };
     let files = sources::llvm_files(&args.paths)?;
     if args.with.is_some() && files.len() != 1 {
         return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
@@ -99,12 +103,16 @@ fn text(files: usize, report: &Report) -> String {
     let _ =
         writeln!(text, "{files} files, {changed} functions changed, {compared} compared, {} refuted", refuted.len());
     for (method, Tally { compared, runs, open, not_compared }) in methods {
-        let _ = writeln!(text, "{}: {compared} functions compared on {runs} inputs", name(*method));
+        let (each, done) = match method {
+            Method::Interpreted | Method::Compiled => ("inputs", "compared"),
+            Method::Refined => ("questions", "decided"),
+        };
+        let _ = writeln!(text, "{}: {compared} functions compared, by {runs} {each}", name(*method));
         for (reason, n) in open {
-            let _ = writeln!(text, "{n:>6}  inputs not compared: {reason}");
+            let _ = writeln!(text, "{n:>6}  {each} not {done}: {reason}");
         }
         for (function, reason) in not_compared {
-            let _ = writeln!(text, "{function}: no input compared; mostly: {reason}");
+            let _ = writeln!(text, "{function}: not compared; mostly: {reason}");
         }
     }
     text

@@ -3,7 +3,8 @@
 //! [`Method`] says in which ways they are compared; each sees what others cannot:
 //!
 //! * [`interpreted`]: both are imported and run in our interpreter, what is opaque made up;
-//! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up.
+//! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up;
+//! * [`refined`]: an SMT solver is asked, by LLVM's semantics with poison, about small functions.
 //!
 //! **Invariant**: inputs depend on nothing but the seed, a function's name and the numbers that it speaks of. What is
 //! not compared is said, with its reason.
@@ -11,6 +12,7 @@
 mod compiled;
 mod inputs;
 mod interpreted;
+mod refined;
 
 use super::module::{Definition, File, read};
 use super::optimise::LlvmOptimiser;
@@ -26,6 +28,8 @@ pub enum Method {
     Interpreted,
     /// On random inputs as clang compiles them, without optimisation
     Compiled,
+    /// By an SMT solver, with poison and what is undefined: functions without loops and calls
+    Refined,
 }
 
 /// How much to try.
@@ -39,6 +43,8 @@ pub struct Config {
     pub seed: u64,
     /// What compiles LLVM IR.
     pub clang: PathBuf,
+    /// The solver: program and arguments; it reads SMT-LIB from its standard input.
+    pub solver: Vec<String>,
 }
 
 /// What was found.
@@ -59,7 +65,7 @@ pub struct Report {
 pub struct Tally {
     /// Functions of which at least one run was compared.
     pub compared: u64,
-    /// Runs that were compared.
+    /// Runs that were compared; questions that were decided.
     pub runs: u64,
     /// Runs that were not, by reason.
     pub open: BTreeMap<String, u64>,
@@ -163,6 +169,7 @@ pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Confi
         let seen = match method {
             Method::Interpreted => interpreted::compare(llvm, &files, config),
             Method::Compiled => compiled::compare(llvm, &files, config).map_err(|e| e.to_string())?,
+            Method::Refined => refined::compare(&files, config).map_err(|e| e.to_string())?,
         };
         let tally = report.methods.entry(*method).or_default();
         for (pair, seen) in seen.into_iter().enumerate() {

@@ -15,10 +15,10 @@ mod integer;
 mod meaning;
 mod memory;
 mod script;
-pub(super) mod solver;
+pub(crate) mod solver;
 #[cfg(test)]
 mod tests;
 
-pub(super) use meaning::{Meaning, meaning};
-pub(super) use memory::{Address, load, same, store};
-pub(super) use script::{Asserted, Expr, Format, Script, Sort};
+pub(crate) use meaning::{Meaning, meaning};
+pub(crate) use memory::{Address, load, read, same, store, written};
+pub(crate) use script::{Asserted, Expr, Format, Script, Sort};

@@ -1,10 +1,10 @@
 //! The cases that every export must get right, a test each: what goes out refines what came in on all inputs, and what an
-//! export that is wrong in this case would write does not.
+//! export that is wrong in this case would write does not. An interpreter says so that tries all inputs, and an SMT solver.
 //!
 //! Wrong exports are made from right ones: a flag kept, a `freeze` or a mask forgotten.
 
 use super::poison::{Inputs, difference};
-use super::{body_text, by_name, folder, optimised};
+use super::{body_text, by_name, folder, optimised, solved};
 use rewright_driver::llvm::module;
 
 /// Sums keep the flags of one original.
@@ -53,11 +53,19 @@ fn case(function: &str, pack: &str, wrong: &[fn(&str) -> String]) {
     let found = |new: &module::File| difference(by_name(&old, function), by_name(new, function), Inputs::All);
     let text = body_text(&new.text, function);
     assert_eq!(found(&new), None, "{text}");
+    let head = new.text[..new.text.find(text).unwrap()].rsplit_once("define ").unwrap().1;
+    let whole = |text: &str| format!("define {head}{text}\n}}\n");
+    let (decided, refuted) = solved(&folder().join("named.ll"), &whole(text));
+    assert!(decided > 0 && !refuted, "{text}");
     for wrong in wrong {
         let wrong = wrong(text);
         assert_ne!(wrong.trim(), text.trim(), "there is nothing to get wrong");
-        let file = module::read(format!("define i8 {wrong}\n}}\n")).unwrap();
+        let file = module::read(whole(&wrong)).unwrap();
         assert!(found(&file).is_some(), "this is wrong, and not found:\n{wrong}");
+        assert!(
+            solved(&folder().join("named.ll"), &file.text).1,
+            "this is wrong, and the solver says it is not:\n{wrong}"
+        );
     }
 }
 

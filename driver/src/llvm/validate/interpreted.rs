@@ -6,7 +6,7 @@
 //! order; one that does not return ends the run. So what is compared is the result, the memory but for the stack, and
 //! what the outside was told.
 //!
-//! Not here: poison, which import knows no more (`driver/tests/refines/` has an interpreter that does), and operations
+//! Not here: poison, which import knows no more (see [`refined`](super::refined)), and operations
 //! that only a pack declares. A run that meets them before is none; one that meets them after says nothing either.
 
 use super::inputs::{Inputs, PAGE, canonical, hash, pointer};

@@ -9,23 +9,17 @@ use rewright_typeprop::{Model, Outcome, Scalar};
 
 /// What an operation gives.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::verify) struct Meaning {
+pub(crate) struct Meaning {
     /// The bits of the result.
-    pub(in crate::verify) bits: Expr,
+    pub(crate) bits: Expr,
     /// True where arithmetic gave a NaN, whose bits are open.
-    pub(in crate::verify) nan: Expr,
+    pub(crate) nan: Expr,
 }
 
 /// The meaning of a model on operands; `width` is the result's, and `lanes` says that it is a lane of a vector, whose
 /// comparisons give all ones. `None` where it has none at these widths, or none that
 /// is written in SMT-LIB (multipliers for division are computed by a loop, and tabled at 8 bits only).
-pub(in crate::verify) fn meaning(
-    s: &mut Script,
-    model: Model,
-    args: &[Expr],
-    width: u32,
-    lanes: bool,
-) -> Option<Meaning> {
+pub(crate) fn meaning(s: &mut Script, model: Model, args: &[Expr], width: u32, lanes: bool) -> Option<Meaning> {
     use Model::*;
     if args.len() != model.arity() {
         return None;

@@ -12,7 +12,7 @@ use rewright_typeprop::model::MemoryAccess;
 
 /// A sum modulo 2^64.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::verify) struct Address {
+pub(crate) struct Address {
     /// In order, each as often as it occurs.
     terms: Vec<Expr>,
     constant: u64,
@@ -25,7 +25,7 @@ impl Address {
     }
 
     /// The sum of terms.
-    pub(in crate::verify) fn sum(s: &Script, parts: &[Expr]) -> Self {
+    pub(crate) fn sum(s: &Script, parts: &[Expr]) -> Self {
         let mut sum = Address { terms: vec![], constant: 0 };
         for part in parts {
             match s.constant(*part) {
@@ -42,7 +42,7 @@ impl Address {
     }
 
     /// As one term.
-    pub(in crate::verify) fn term(&self, s: &mut Script) -> Expr {
+    pub(crate) fn term(&self, s: &mut Script) -> Expr {
         let mut parts = self.terms.clone();
         if self.constant != 0 || parts.is_empty() {
             parts.push(s.bits(64, self.constant.into()));
@@ -96,7 +96,7 @@ fn write(s: &mut Script, memory: Expr, address: Address, byte: Expr) -> Expr {
 }
 
 /// The byte at an address.
-pub(in crate::verify) fn read(s: &mut Script, memory: Expr, address: &Address) -> Expr {
+pub(crate) fn read(s: &mut Script, memory: Expr, address: &Address) -> Expr {
     let Some((before, at, byte)) = s.writes.get(&memory.id).cloned() else {
         return initial(s, memory, address);
     };
@@ -110,17 +110,11 @@ pub(in crate::verify) fn read(s: &mut Script, memory: Expr, address: &Address) -
 
 /// Do two memories hold the same bytes? Two that began as one can differ only where either of them has been written to;
 /// others may differ anywhere.
-pub(in crate::verify) fn same(s: &mut Script, left: Expr, right: Expr) -> Expr {
-    let (mut addresses, mut bases) = (vec![], [left, right]);
-    for memory in &mut bases {
-        while let Some((before, address, _)) = s.writes.get(&memory.id) {
-            if !addresses.contains(address) {
-                addresses.push(address.clone());
-            }
-            *memory = *before;
-        }
-    }
-    if bases[0] != bases[1] {
+pub(crate) fn same(s: &mut Script, left: Expr, right: Expr) -> Expr {
+    let [(mut addresses, base), (others, other_base)] = [left, right].map(|memory| written(s, memory));
+    let new: Vec<Address> = others.into_iter().filter(|address| !addresses.contains(address)).collect();
+    addresses.extend(new);
+    if base != other_base {
         addresses.push(Address::of(s.variable("address", Sort::Bits(64))));
     }
     let mut equal = vec![];
@@ -129,6 +123,18 @@ pub(in crate::verify) fn same(s: &mut Script, left: Expr, right: Expr) -> Expr {
         equal.push(s.equal(left, right));
     }
     s.and(&equal)
+}
+
+/// Where a memory has been written to, the last one first, and the memory that it began as.
+pub(crate) fn written(s: &Script, mut memory: Expr) -> (Vec<Address>, Expr) {
+    let mut addresses = vec![];
+    while let Some((before, address, _)) = s.writes.get(&memory.id) {
+        if !addresses.contains(address) {
+            addresses.push(address.clone());
+        }
+        memory = *before;
+    }
+    (addresses, memory)
 }
 
 /// The byte that a memory variable holds at an address.
@@ -154,13 +160,7 @@ fn initial(s: &mut Script, memory: Expr, address: &Address) -> Expr {
 }
 
 /// The bytes at an address, little-endian, extended to `width`.
-pub(in crate::verify) fn load(
-    s: &mut Script,
-    memory: Expr,
-    address: &Address,
-    access: MemoryAccess,
-    width: u32,
-) -> Expr {
+pub(crate) fn load(s: &mut Script, memory: Expr, address: &Address, access: MemoryAccess, width: u32) -> Expr {
     let bytes = u64::from(access.bits.unwrap_or(width) / 8);
     let mut parts: Vec<Expr> = (0..bytes).map(|i| read(s, memory, &address.plus(i))).collect();
     parts.reverse();
@@ -169,13 +169,7 @@ pub(in crate::verify) fn load(
 }
 
 /// Memory after the low bits of a value have been written, little-endian.
-pub(in crate::verify) fn store(
-    s: &mut Script,
-    memory: Expr,
-    address: &Address,
-    access: MemoryAccess,
-    value: Expr,
-) -> Expr {
+pub(crate) fn store(s: &mut Script, memory: Expr, address: &Address, access: MemoryAccess, value: Expr) -> Expr {
     let bytes = access.bits.unwrap_or(value.width()) / 8;
     (0..bytes).fold(memory, |memory, i| {
         let byte = s.extract(value, 8 * i + 7, 8 * i);

@@ -9,17 +9,17 @@ use std::fmt::Write;
 
 /// An IEEE-754 binary format.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(in crate::verify) struct Format {
+pub(crate) struct Format {
     /// Bits of the exponent.
-    pub(in crate::verify) exponent: u32,
+    pub(crate) exponent: u32,
     /// Bits of the significand, the hidden one among them.
-    pub(in crate::verify) significand: u32,
+    pub(crate) significand: u32,
 }
 
 impl Format {
     /// The format whose values take so many bits. Below 32 bits these are no machine types: proofs at smaller
     /// widths use them.
-    pub(in crate::verify) fn of_width(bits: u32) -> Option<Format> {
+    pub(crate) fn of_width(bits: u32) -> Option<Format> {
         let exponent = match bits {
             64 => 11,
             32 => 8,
@@ -33,7 +33,7 @@ impl Format {
 
 /// The sort of a term.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(in crate::verify) enum Sort {
+pub(crate) enum Sort {
     /// A truth value.
     Bool,
     /// A bit vector: an integer, or the bits of a float.
@@ -48,23 +48,23 @@ pub(in crate::verify) enum Sort {
 
 /// A term of a [`Script`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(in crate::verify) struct Expr {
+pub(crate) struct Expr {
     pub(super) id: u32,
     sort: Sort,
 }
 
 impl Expr {
     /// False.
-    pub(in crate::verify) const FALSE: Expr = Expr { id: 0, sort: Sort::Bool };
+    pub(crate) const FALSE: Expr = Expr { id: 0, sort: Sort::Bool };
     /// True.
-    pub(in crate::verify) const TRUE: Expr = Expr { id: 1, sort: Sort::Bool };
+    pub(crate) const TRUE: Expr = Expr { id: 1, sort: Sort::Bool };
 
-    pub(in crate::verify) fn sort(self) -> Sort {
+    pub(crate) fn sort(self) -> Sort {
         self.sort
     }
 
     /// The width of a bit vector; 0 for all else.
-    pub(in crate::verify) fn width(self) -> u32 {
+    pub(crate) fn width(self) -> u32 {
         if let Sort::Bits(width) = self.sort { width } else { 0 }
     }
 }
@@ -87,7 +87,7 @@ struct Node {
 }
 
 /// Terms, each of them once.
-pub(in crate::verify) struct Script {
+pub(crate) struct Script {
     declarations: String,
     nodes: Vec<Node>,
     pub(super) known: FxHashMap<String, Expr>,
@@ -103,31 +103,31 @@ pub(in crate::verify) struct Script {
     /// The few bits that say which float a variable may be: its exponent.
     exponents: Vec<(Expr, Expr)>,
     /// Shifts left are to be written as products.
-    pub(in crate::verify) products: bool,
+    pub(crate) products: bool,
 }
 
 /// A byte of a memory that nobody has written to.
 #[derive(Clone, Debug)]
-pub(in crate::verify) struct Read {
+pub(crate) struct Read {
     /// The memory: a variable.
-    pub(in crate::verify) memory: Expr,
+    pub(crate) memory: Expr,
     pub(super) address: Address,
     /// The address as a variable.
-    pub(in crate::verify) at: Expr,
+    pub(crate) at: Expr,
     /// The byte: a variable.
-    pub(in crate::verify) byte: Expr,
+    pub(crate) byte: Expr,
 }
 
 /// A question in the solver's language.
-pub(in crate::verify) struct Asserted {
+pub(crate) struct Asserted {
     /// Declarations and one assertion.
-    pub(in crate::verify) text: String,
+    pub(crate) text: String,
     /// The variables that it declares, by name: those that the claim depends on.
-    pub(in crate::verify) declared: Vec<String>,
+    pub(crate) declared: Vec<String>,
 }
 
 impl Script {
-    pub(in crate::verify) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut script = Script {
             declarations: String::new(),
             nodes: vec![],
@@ -147,7 +147,24 @@ impl Script {
 
     /// The script that is satisfiable iff `claim` can hold: declarations and one assertion, in which every term that
     /// the claim needs is named once, by depth. What it does not depend on does not show in it.
-    pub(in crate::verify) fn asserting(&self, claim: Expr) -> Asserted {
+    pub(crate) fn asserting(&self, claim: Expr) -> Asserted {
+        self.asserted(&[], claim).0
+    }
+
+    /// The same for a claim that is to hold whatever some variables are. `None` where what is known of another variable
+    /// depends on these: that one would have to be chosen after them.
+    pub(crate) fn asserting_for_all(&self, bound: &[Expr], claim: Expr) -> Option<Asserted> {
+        let (asserted, known) = self.asserted(bound, claim);
+        let mut depends = vec![false; self.nodes.len()];
+        for (id, node) in self.nodes.iter().enumerate() {
+            depends[id] =
+                bound.iter().any(|b| b.id as usize == id) || node.children.iter().any(|c| depends[*c as usize]);
+        }
+        known.iter().all(|id| !depends[*id as usize]).then_some(asserted)
+    }
+
+    /// The script, and what it says is known of variables.
+    fn asserted(&self, bound: &[Expr], claim: Expr) -> (Asserted, Vec<u32>) {
         let mut needed = vec![false; self.nodes.len()];
         let mut conjuncts = vec![claim.id];
         let mut todo = vec![claim.id];
@@ -191,24 +208,30 @@ impl Script {
         let mut text = self.declarations.clone();
         let mut declared = vec![];
         for (node, _) in self.nodes.iter().zip(&needed).filter(|(_, needed)| **needed) {
-            if let Some(declaration) = &node.declaration {
+            let is_bound = bound.iter().any(|b| self.name(*b) == node.name);
+            if let Some(declaration) = node.declaration.as_ref().filter(|_| !is_bound) {
                 text += declaration;
                 declared.push(node.name.clone());
             }
         }
         text += "(assert";
+        let bound: Vec<Expr> = bound.iter().copied().filter(|b| needed[b.id as usize]).collect();
+        if !bound.is_empty() {
+            let sorts = bound.iter().map(|b| format!("({} {})", self.name(*b), self.sort_text(b.sort)));
+            let _ = write!(text, " (forall ({})", sorts.collect::<Vec<_>>().join(" "));
+        }
         for level in &levels {
             let _ = write!(text, " (let ({})", level.join(" "));
         }
         let names: Vec<&str> = conjuncts.iter().map(|id| self.nodes[*id as usize].name.as_str()).collect();
         let _ = write!(text, " (and true {})", names.join(" "));
-        text.push_str(&")".repeat(levels.len()));
+        text.push_str(&")".repeat(levels.len() + usize::from(!bound.is_empty())));
         text.push_str(")\n");
-        Asserted { text, declared }
+        (Asserted { text, declared }, conjuncts.split_off(1))
     }
 
     /// How a term is spelled.
-    pub(in crate::verify) fn name(&self, expr: Expr) -> &str {
+    pub(crate) fn name(&self, expr: Expr) -> &str {
         &self.nodes[expr.id as usize].name
     }
 
@@ -219,7 +242,7 @@ impl Script {
         expr
     }
 
-    pub(in crate::verify) fn sort_text(&self, sort: Sort) -> String {
+    pub(crate) fn sort_text(&self, sort: Sort) -> String {
         match sort {
             Sort::Bool => "Bool".into(),
             Sort::Bits(width) => format!("(_ BitVec {width})"),
@@ -230,7 +253,7 @@ impl Script {
     }
 
     /// The sort of a type without representation.
-    pub(in crate::verify) fn domain(&mut self, ty: &str) -> Sort {
+    pub(crate) fn domain(&mut self, ty: &str) -> Sort {
         let name = format!("|{ty}|");
         let index = self.domains.iter().position(|d| *d == name).unwrap_or_else(|| {
             let _ = writeln!(self.declarations, "(declare-sort {name} 0)");
@@ -241,7 +264,7 @@ impl Script {
     }
 
     /// A variable. The name must be new.
-    pub(in crate::verify) fn variable(&mut self, name: &str, sort: Sort) -> Expr {
+    pub(crate) fn variable(&mut self, name: &str, sort: Sort) -> Expr {
         let name = format!("|{name}|");
         let declaration = format!("(declare-const {name} {})\n", self.sort_text(sort));
         let variable = self.named(name, sort);
@@ -260,12 +283,12 @@ impl Script {
     }
 
     /// Bytes that memories held from the start.
-    pub(in crate::verify) fn reads(&self) -> &[Read] {
+    pub(crate) fn reads(&self) -> &[Read] {
         &self.reads
     }
 
     /// A bit vector's constant.
-    pub(in crate::verify) fn bits(&mut self, width: u32, value: u128) -> Expr {
+    pub(crate) fn bits(&mut self, width: u32, value: u128) -> Expr {
         let value = if width < 128 { value & ((1 << width) - 1) } else { value };
         self.literal(format!("(_ bv{value} {width})"), Sort::Bits(width))
     }
@@ -276,7 +299,7 @@ impl Script {
     }
 
     /// A constant that is spelled out wherever it is used.
-    pub(in crate::verify) fn literal(&mut self, text: String, sort: Sort) -> Expr {
+    pub(crate) fn literal(&mut self, text: String, sort: Sort) -> Expr {
         if let Some(known) = self.known.get(&text) {
             return *known;
         }
@@ -286,7 +309,7 @@ impl Script {
     }
 
     /// An application of a symbol that SMT-LIB or this script knows.
-    pub(in crate::verify) fn apply(&mut self, symbol: &str, args: &[Expr], sort: Sort) -> Expr {
+    pub(crate) fn apply(&mut self, symbol: &str, args: &[Expr], sort: Sort) -> Expr {
         let mut text = format!("({symbol}");
         for arg in args {
             let _ = write!(text, " {}", self.name(*arg));
@@ -306,7 +329,7 @@ impl Script {
     }
 
     /// An application of a function that nobody knows: equal arguments give equal results.
-    pub(in crate::verify) fn unknown(&mut self, name: &str, args: &[Expr], sort: Sort) -> Expr {
+    pub(crate) fn unknown(&mut self, name: &str, args: &[Expr], sort: Sort) -> Expr {
         let name = format!("|{name}|");
         if !self.known.contains_key(&name) {
             let sorts: Vec<_> = args.iter().map(|a| self.sort_text(a.sort)).collect();
@@ -317,7 +340,7 @@ impl Script {
     }
 
     /// Bits that read as this float. A float has one such pattern, unless it is a NaN: then these are any.
-    pub(in crate::verify) fn bits_of(&mut self, float: Expr, format: Format) -> Expr {
+    pub(crate) fn bits_of(&mut self, float: Expr, format: Format) -> Expr {
         let key = format!("bits of {}", self.name(float));
         if let Some(known) = self.known.get(&key) {
             return *known;
@@ -331,13 +354,13 @@ impl Script {
     }
 
     /// Bits, read as a float.
-    pub(in crate::verify) fn float(&mut self, bits: Expr, format: Format) -> Expr {
+    pub(crate) fn float(&mut self, bits: Expr, format: Format) -> Expr {
         self.note_exponent(bits, format);
         let symbol = format!("(_ to_fp {} {})", format.exponent, format.significand);
         self.apply(&symbol, &[bits], Sort::Float(format))
     }
 
-    pub(in crate::verify) fn not(&mut self, a: Expr) -> Expr {
+    pub(crate) fn not(&mut self, a: Expr) -> Expr {
         match a {
             Expr::FALSE => Expr::TRUE,
             Expr::TRUE => Expr::FALSE,
@@ -345,11 +368,11 @@ impl Script {
         }
     }
 
-    pub(in crate::verify) fn and(&mut self, all: &[Expr]) -> Expr {
+    pub(crate) fn and(&mut self, all: &[Expr]) -> Expr {
         self.connect("and", Expr::TRUE, Expr::FALSE, all)
     }
 
-    pub(in crate::verify) fn or(&mut self, all: &[Expr]) -> Expr {
+    pub(crate) fn or(&mut self, all: &[Expr]) -> Expr {
         self.connect("or", Expr::FALSE, Expr::TRUE, all)
     }
 
@@ -368,12 +391,12 @@ impl Script {
         }
     }
 
-    pub(in crate::verify) fn equal(&mut self, a: Expr, b: Expr) -> Expr {
+    pub(crate) fn equal(&mut self, a: Expr, b: Expr) -> Expr {
         if a == b { Expr::TRUE } else { self.apply("=", &[a, b], Sort::Bool) }
     }
 
     /// `x` where the condition holds, else `y`.
-    pub(in crate::verify) fn choose(&mut self, condition: Expr, x: Expr, y: Expr) -> Expr {
+    pub(crate) fn choose(&mut self, condition: Expr, x: Expr, y: Expr) -> Expr {
         match condition {
             Expr::TRUE => x,
             Expr::FALSE => y,
@@ -383,7 +406,7 @@ impl Script {
     }
 
     /// Zeros in front, or the low bits.
-    pub(in crate::verify) fn resize(&mut self, x: Expr, width: u32) -> Expr {
+    pub(crate) fn resize(&mut self, x: Expr, width: u32) -> Expr {
         let own = x.width();
         match width.cmp(&own) {
             std::cmp::Ordering::Equal => x,
@@ -395,7 +418,7 @@ impl Script {
     }
 
     /// The sign in front.
-    pub(in crate::verify) fn sign_extend(&mut self, x: Expr, width: u32) -> Expr {
+    pub(crate) fn sign_extend(&mut self, x: Expr, width: u32) -> Expr {
         if width <= x.width() {
             return self.resize(x, width);
         }
@@ -403,7 +426,7 @@ impl Script {
     }
 
     /// Bits `high` to `low`, both of them included.
-    pub(in crate::verify) fn extract(&mut self, x: Expr, high: u32, low: u32) -> Expr {
+    pub(crate) fn extract(&mut self, x: Expr, high: u32, low: u32) -> Expr {
         if low == 0 && high + 1 == x.width() {
             return x;
         }
@@ -411,7 +434,7 @@ impl Script {
     }
 
     /// Bit vectors one after the other, the high one first.
-    pub(in crate::verify) fn concat(&mut self, parts: &[Expr]) -> Expr {
+    pub(crate) fn concat(&mut self, parts: &[Expr]) -> Expr {
         let width = parts.iter().map(|p| p.width()).sum();
         match parts {
             [one] => *one,
@@ -420,7 +443,7 @@ impl Script {
     }
 
     /// Not all bits are 0.
-    pub(in crate::verify) fn nonzero(&mut self, x: Expr) -> Expr {
+    pub(crate) fn nonzero(&mut self, x: Expr) -> Expr {
         let zero = self.bits(x.width(), 0);
         let is_zero = self.equal(x, zero);
         self.not(is_zero)

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 /// What a solver says.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::verify) enum Answer {
+pub(crate) enum Answer {
     /// There is an assignment: the values of the terms that were asked for, as bits.
     Sat(Vec<Option<u128>>),
     /// There is none.
@@ -22,17 +22,17 @@ pub(in crate::verify) enum Answer {
 
 /// How to run a solver.
 #[derive(Clone, Debug)]
-pub(in crate::verify) struct Config {
+pub(crate) struct Config {
     /// Program and arguments; it reads SMT-LIB from its standard input.
-    pub(in crate::verify) command: Vec<String>,
+    pub(crate) command: Vec<String>,
     /// Steps per question; 0: no limit. Understood by z3.
-    pub(in crate::verify) steps: u64,
+    pub(crate) steps: u64,
     /// Time per question.
-    pub(in crate::verify) timeout: Duration,
+    pub(crate) timeout: Duration,
 }
 
 /// A running solver.
-pub(in crate::verify) struct Solver {
+pub(crate) struct Solver {
     config: Config,
     process: Process,
     /// What has been asked since [`Solver::forget`], and with how much patience.
@@ -45,7 +45,7 @@ struct Process {
 }
 
 /// Why a solver does not know, where it had no more steps or time.
-pub(in crate::verify) const EXHAUSTED: &str = "out of steps or time";
+pub(crate) const EXHAUSTED: &str = "out of steps or time";
 
 /// Printed after each answer, to know where it ends.
 const END: &str = "end of answer";
@@ -55,7 +55,7 @@ impl Solver {
     ///
     /// # Errors
     /// When it cannot be started.
-    pub(in crate::verify) fn start(config: Config) -> io::Result<Self> {
+    pub(crate) fn start(config: Config) -> io::Result<Self> {
         let process = Process::start(&config)?;
         Ok(Solver { config, process, answers: HashMap::new() })
     }
@@ -65,7 +65,7 @@ impl Solver {
     ///
     /// # Errors
     /// When the process cannot be replaced.
-    pub(in crate::verify) fn ask(&mut self, script: &str, wanted: &[&str], patience: u64) -> io::Result<Answer> {
+    pub(crate) fn ask(&mut self, script: &str, wanted: &[&str], patience: u64) -> io::Result<Answer> {
         let key = (script.to_string(), patience);
         if let Some(answer) = self.answers.get(&key) {
             return Ok(answer.clone());
@@ -76,7 +76,7 @@ impl Solver {
     }
 
     /// Forgets what has been asked.
-    pub(in crate::verify) fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.answers.clear();
     }
 
@@ -118,7 +118,7 @@ impl Solver {
     ///
     /// # Errors
     /// When it does not answer.
-    pub(in crate::verify) fn version(&mut self) -> io::Result<String> {
+    pub(crate) fn version(&mut self) -> io::Result<String> {
         let text = format!("(get-info :name)\n(get-info :version)\n(echo \"{END}\")\n");
         self.exchange(&text).map(|lines| lines.join(" ")).map_err(io::Error::other)
     }

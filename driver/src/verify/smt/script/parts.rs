@@ -24,7 +24,7 @@ const MOST_PARTS: u32 = 8;
 impl Script {
     /// The low bits. Those of a variable are a variable, so that questions which need no other bits of it do not depend on
     /// its width.
-    pub(in crate::verify) fn low(&mut self, x: Expr, width: u32) -> Expr {
+    pub(crate) fn low(&mut self, x: Expr, width: u32) -> Expr {
         if width >= x.width() {
             return self.resize(x, width);
         }
@@ -91,7 +91,7 @@ impl Script {
     }
 
     /// What `x & mask` is where the mask keeps low bits: those, with zeros in front.
-    pub(in crate::verify) fn masked(&mut self, x: Expr, mask: Expr) -> Option<Expr> {
+    pub(crate) fn masked(&mut self, x: Expr, mask: Expr) -> Option<Expr> {
         let mask = self.constant(mask)?;
         let kept = (mask.wrapping_add(1).is_power_of_two() && mask > 0).then(|| mask.count_ones())?;
         let low = self.low(x, kept);
@@ -99,7 +99,7 @@ impl Script {
     }
 
     /// The variables that stand for low bits of a variable.
-    pub(in crate::verify) fn lows_of(&self, x: Expr) -> impl Iterator<Item = &str> {
+    pub(crate) fn lows_of(&self, x: Expr) -> impl Iterator<Item = &str> {
         self.lows.iter().filter(move |low| low.of == x).map(|low| self.name(low.bits))
     }
 
@@ -114,7 +114,7 @@ impl Script {
 
     /// A few bits on which much depends: which amount is chosen, else, of the variables that a question declares, an
     /// amount, else an exponent.
-    pub(in crate::verify) fn part(&self, declared: &[String]) -> Option<Expr> {
+    pub(crate) fn part(&self, declared: &[String]) -> Option<Expr> {
         let is_declared = |e: Expr| declared.iter().any(|name| name == self.name(e));
         let amounts = self.lows.iter().map(|low| low.bits).filter(|bits| is_declared(*bits));
         let exponents = self.exponents.iter().filter(|(of, _)| is_declared(*of)).map(|(_, exponent)| *exponent);
