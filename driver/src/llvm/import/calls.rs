@@ -92,8 +92,8 @@ impl<'a> Importer<'a, '_> {
     /// The operations that a call may be.
     pub(super) fn candidates(&self, instruction: &Instruction, callee: &str, args: &[Operand]) -> &'a [OpId] {
         let candidates = self.names.functions(callee);
-        if candidates.is_empty() {
-            return candidates;
+        if candidates.is_empty() || (self.is_no_builtin(instruction) && self.is_of_c(candidates)) {
+            return &[];
         }
         // Truth values are passed in another way than the integers that they are here.
         let plain = |ty: &Type| *ty != Type::Int(1) && (self.names.ty(ty).is_some() || *ty == Type::Void);
@@ -104,6 +104,18 @@ impl<'a> Importer<'a, '_> {
             && plain(&instruction.ty)
             && args.iter().all(|arg| plain(&arg.ty));
         if fits { candidates } else { &[] }
+    }
+
+    /// Is a call told not to be one of C's own functions, as by `-fno-builtin`?
+    fn is_no_builtin(&self, instruction: &Instruction) -> bool {
+        let Shape::Call { attributes: own, .. } = &instruction.shape else { return false };
+        let [own, _] = effects::attributes(self.file, None, own);
+        own.iter().any(|attribute| attribute == "nobuiltin")
+    }
+
+    /// Are these C's own functions? Packs that ship speak of no others.
+    fn is_of_c(&self, candidates: &[OpId]) -> bool {
+        candidates.iter().any(|op| self.types.universe.ops.get(*op).pack.starts_with("std."))
     }
 
     /// The most specific operation that takes these operands; else the first that takes them once its pointers are
