@@ -9,6 +9,7 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -86,11 +87,20 @@ pub fn default_folder(kind: &str) -> Option<PathBuf> {
 /// # Errors
 /// When the folder cannot be written to.
 pub fn write_whole(file: &Path, content: &[u8]) -> io::Result<()> {
+    write_whole_with(file, content, fs::Permissions::from_mode(0o600))
+}
+
+/// The same, with these permissions from when it is there.
+///
+/// # Errors
+/// When the folder cannot be written to.
+pub fn write_whole_with(file: &Path, content: &[u8], permissions: fs::Permissions) -> io::Result<()> {
     let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut temporary = tempfile::Builder::new().prefix(".rewright").tempfile_in(folder)?;
     temporary.write_all(content)?;
-    temporary.persist(file).map_err(|e| e.error)?;
-    Ok(())
+    temporary.as_file().set_permissions(permissions)?;
+    // Closed before it gets its name: a program that is open for writing cannot be started.
+    temporary.into_temp_path().persist(file).map_err(|e| e.error)
 }
 
 /// A folder of results that does not grow beyond a limit.

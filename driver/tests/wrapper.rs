@@ -59,7 +59,8 @@ fn run(mut command: Command, dir: &Path, args: &[&str], stdin: &str) -> Ran {
     let stdin = Stdio::from(fs::File::open(dir.join("stdin")).unwrap());
     let output = command.current_dir(dir).args(args).stdin(stdin).output().unwrap();
     fs::remove_file(dir.join("stdin")).unwrap();
-    let text = |bytes| String::from_utf8(bytes).unwrap();
+    // An object on standard output is no text.
+    let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
     Ran { code: output.status.code(), stdout: text(output.stdout), stderr: text(output.stderr) }
 }
 
@@ -111,7 +112,7 @@ fn script(own: &TempDir, name: &str, text: &str) -> std::path::PathBuf {
 
 /// Command lines on which nothing of ours is to be seen: no rule matches, or they are the compiler's own business. What
 /// stands behind `<` is given on standard input.
-const SAME: [&str; 31] = [
+const SAME: [&str; 39] = [
     "-E sum.c",
     "-O2 -S sum.c",
     "-O2 -S sum.c -o text.out",
@@ -142,6 +143,14 @@ const SAME: [&str; 31] = [
     "-O2 -g -c main.c",
     "-Os -fPIC -ffunction-sections -I. -include own.h -DX=1 -c warns.c -o w.o",
     "-O2 -fno-such-option -c warns.c",
+    "-O2 -c warns.c -o -",
+    "-O2 -c -H main.c",
+    "-O2 -c -- sum.c",
+    "-O2 -c --save-temps sum.c",
+    "-O2 -c -frecord-command-line warns.c",
+    "-O2 -c -Wa,--noexecstack -Wl,-z,now -lm warns.c",
+    "-O2 -c -fsanitize=address warns.c",
+    "-O2 -c --target=i386-linux-gnu sum.c",
     "",
 ];
 
@@ -561,4 +570,41 @@ fn a_pack_for_functions_that_are_not_there() {
     assert_eq!(said[1], "3 functions (0 met before): 0 optimised, 3 unchanged, 0 not understood, 0 failed");
     // And nothing but where the time went.
     assert!(said[2].ends_with(" s, of which") && said[3..].iter().all(|line| line.contains(" %  ")), "{ran:?}");
+}
+
+/// `./configure` and CMake write their compiler's path down, and `make` comes later, under the wrapper or not.
+#[test]
+fn a_compiler_that_is_written_down_stays() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let wrap = |pack: &str, build: &str| {
+        let mut command = rewright(&own);
+        command.args(["wrap", "--rules", pack, "--", "sh", "-c", build]);
+        let ran = run(command, dir.path(), &[], "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    };
+    wrap("mine.rw", "echo \"$CC\" >compiler; $CC -O2 -c sum.c");
+    let compiler = fs::read_to_string(dir.path().join("compiler")).unwrap().trim().to_string();
+    let object = fs::read(dir.path().join("sum.o")).unwrap();
+    fs::remove_file(dir.path().join("sum.o")).unwrap();
+    let facts = |path: &str| fs::metadata(path).unwrap().modified().unwrap();
+    let written = facts(&compiler);
+    wrap("mine.rw", "$(cat compiler) -O2 -c sum.c; [ $CC = $(cat compiler) ]");
+    assert_eq!((fs::read(dir.path().join("sum.o")).unwrap() == object, facts(&compiler)), (true, written));
+    fs::remove_file(dir.path().join("sum.o")).unwrap();
+    let mut command = Command::new(&compiler);
+    command.env("HOME", own.path()).env_remove("REWRIGHT_SERVER");
+    assert_eq!(run(command, dir.path(), &["-O2", "-c", "sum.c"], "").code, Some(0));
+    assert!(fs::read(dir.path().join("sum.o")).unwrap() == object);
+    // Other packs are another compiler; the same ones with another text have one that has changed.
+    wrap("none.rw", "[ $CC != $(cat compiler) ]");
+    let text = fs::read_to_string(&compiler).unwrap();
+    fs::write(dir.path().join("mine.rw"), PACK.replace("carries", "carry")).unwrap();
+    wrap("mine.rw", "[ $CC = $(cat compiler) ]");
+    assert_ne!(fs::read_to_string(&compiler).unwrap(), text);
+    // Where it cannot stay, there is one for the build.
+    fs::create_dir(own.path().join("a place")).unwrap();
+    let mut command = rewright(&own);
+    command.env("HOME", own.path().join("a place")).args(["wrap", "--rules", "mine.rw", "--", "sh", "-c"]);
+    let ran = run(command, dir.path(), &["$CC -O2 -c sum.c && $CC -O2 -w sum.o main.c -o program && ./program"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "42\n"), "{ran:?}");
 }

@@ -2,13 +2,14 @@
 
 use super::cc::SERVER;
 use super::{Format, out};
+use crate::cache::default_folder;
 use crate::wrapper::facts::Facts;
 use crate::wrapper::rules::Rules;
+use crate::wrapper::script::script;
 use crate::wrapper::server::serve;
 use anyhow::{Context, Result};
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -43,7 +44,8 @@ pub(super) struct Args {
     /// Form of `--stats`
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The build: `make -j2`, `./configure`; it finds its compiler in `CC`
+    /// The build: `make -j2`, `./configure`; it finds its compiler in `CC`, a script that stays where it is
+    /// (`~/.cache/rewright/compilers`), so `./configure` and CMake may write it down for a `make` that comes later
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     command: Vec<OsString>,
 }
@@ -58,32 +60,27 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let scratch = tempfile::tempdir().context("no temporary directory")?;
     let socket = scratch.path().join("server");
     // Without a server each command prepares the rules for itself.
-    let served = serve(&socket, &rules.identity()?, ready).is_ok();
-    // A script, since builds cut `CC` at spaces, which paths may have.
-    let script = scratch.path().join("rewright-cc");
-    let mut text = format!("#!/bin/sh\nexec {} cc", quoted(&std::env::current_exe()?));
+    let identity = rules.identity()?;
+    let served = serve(&socket, &identity, ready).is_ok();
+    let mut command = vec![text(&std::env::current_exe()?)?, "cc".into()];
     for pack in &packs {
-        let _ = write!(text, " --rules {}", quoted(pack));
+        command.extend(["--rules".into(), text(pack)?]);
     }
-    if let Some(profile) = &args.profile {
-        let _ = write!(text, " --profile {}", quoted(Path::new(profile)));
-    }
+    command.extend(args.profile.iter().flat_map(|profile| ["--profile".into(), profile.clone()]));
     if let Some(config) = &config {
-        let _ = write!(text, " --config {}", quoted(config));
+        command.extend(["--config".into(), text(config)?]);
     }
-    if args.strict {
-        text.push_str(" --strict");
-    }
-    if args.no_cache {
-        text.push_str(" --no-cache");
-    }
+    command.extend(args.strict.then(|| "--strict".into()));
+    command.extend(args.no_cache.then(|| "--no-cache".into()));
     if let Some(folder) = &args.keep {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        let _ = write!(text, " --keep {}", quoted(&std::fs::canonicalize(folder)?));
+        command.extend(["--keep".into(), text(&std::fs::canonicalize(folder)?)?]);
     }
-    text.push_str(" \"$@\"\n");
-    std::fs::write(&script, text)?;
-    std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755))?;
+    // Builds cut `CC` at spaces.
+    let lasting = default_folder("compilers").filter(|folder| !folder.to_string_lossy().contains(char::is_whitespace));
+    let script = lasting
+        .and_then(|folder| script(&folder, &command, &identity).ok())
+        .map_or_else(|| script(scratch.path(), &command, &identity), Ok)?;
     let log = scratch.path().join("log");
     let (program, rest) = args.command.split_first().context("no command")?;
     let mut build = Command::new(program);
@@ -103,8 +100,9 @@ fn absolute(pack: &Path) -> Result<PathBuf> {
     Ok(if pack.exists() { std::fs::canonicalize(pack)? } else { pack.to_path_buf() })
 }
 
-fn quoted(path: &Path) -> String {
-    format!("'{}'", path.display().to_string().replace('\'', "'\\''"))
+/// Of a path, for a script.
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_string).with_context(|| format!("{} is not UTF-8", path.display()))
 }
 
 fn summary(facts: &Facts, format: Format) -> Result<()> {
@@ -120,7 +118,9 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
          {functions} functions ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
          {failed} failed\n"
     );
-    let total: f64 = facts.seconds.iter().filter(|(phase, _)| !phase.contains(": ")).map(|(_, s)| s).sum();
+    let seconds = facts.seconds.iter().filter(|(phase, _)| !phase.contains(": ")).map(|(_, s)| s);
+    // The sum of nothing is -0.
+    let total = seconds.sum::<f64>() + 0.0;
     let _ = writeln!(text, "{total:.2} s, of which");
     for (phase, seconds) in &facts.seconds {
         let _ = writeln!(text, "{:>6.1} %  {phase}", 100.0 * seconds / total.max(1e-9));

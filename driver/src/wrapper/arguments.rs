@@ -53,9 +53,11 @@ const WITH_ARGUMENT: [&str; 22] = [
 ];
 
 /// Options (or starts of options) that ask for something else than an optimised object.
-const NOT_OURS: [&str; 31] = [
+const NOT_OURS: [&str; 39] = [
     "-E",
     "-S",
+    "-v",
+    "--analyze",
     "-M",
     "-MM",
     "-x",
@@ -65,8 +67,11 @@ const NOT_OURS: [&str; 31] = [
     "-fsanitize",
     "--coverage",
     "-pg",
+    "-ftest-coverage",
     "-emit-llvm",
+    "-emit-ast",
     "-save-temps",
+    "--save-temps",
     "-fsyntax-only",
     "-m32",
     "-###",
@@ -86,7 +91,14 @@ const NOT_OURS: [&str; 31] = [
     "-fplugin",
     "-fpass-plugin",
     "-fno-integrated-as",
+    // What writes the command line into the object.
+    "-frecord-command-line",
+    "-frecord-gcc-switches",
+    "-grecord",
 ];
+
+/// Variables that make a compiler write dependencies as well, of what comes out first.
+const DEPENDENCIES: [&str; 2] = ["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"];
 
 /// Reads a command line.
 pub fn plan(args: &[OsString]) -> Plan {
@@ -104,6 +116,7 @@ pub fn plan(args: &[OsString]) -> Plan {
                 None => return hand_over("-o without a file"),
             },
             "-" => return hand_over("standard input"),
+            "--" => return hand_over("files that may look like options"),
             "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" => unit.dependencies.push(arg.clone()),
             "-MF" | "-MT" | "-MQ" => {
                 unit.dependencies.push(arg.clone());
@@ -156,14 +169,21 @@ pub fn plan(args: &[OsString]) -> Plan {
 fn is_option(text: &str, option: &str) -> bool {
     match option {
         // One letter, with its argument or something else behind it.
-        "-E" | "-S" | "-M" | "-MM" | "-pg" => text == option,
+        "-E" | "-S" | "-M" | "-MM" | "-pg" | "-v" => text == option,
         _ => text.starts_with(option),
     }
 }
 
-/// An object that cannot be put in place of what is there: `/dev/null`, a link.
+/// An object that cannot be put in place of what is there: `/dev/null`, a link, standard output.
 pub(super) fn is_special(object: &Path) -> bool {
-    object.symlink_metadata().is_ok_and(|facts| !facts.is_file())
+    object == Path::new("-")
+        || object.as_os_str().is_empty()
+        || object.symlink_metadata().is_ok_and(|facts| !facts.is_file())
+}
+
+/// Does the environment ask for dependencies?
+pub(super) fn dependencies_asked_for() -> bool {
+    DEPENDENCIES.iter().any(|variable| std::env::var_os(variable).is_some())
 }
 
 /// The file and the target that dependency files have by default come from the name of the object.
@@ -228,7 +248,12 @@ mod tests {
             "-Ofast -c a.c",
             "-O2 -x c++ -c a.c",
             "-O2 -c a.c -o",
-            "-O2 -fprofile-arcs -ftest-coverage -c a.c",
+            "-O2 -ftest-coverage -c a.c",
+            "-O2 -c -- a.c",
+            "-O2 -v -c a.c",
+            "-O2 --analyze -c a.c",
+            "-O2 -emit-ast -c a.c",
+            "-O2 --save-temps -c a.c",
         ] {
             assert!(matches!(planned(line), Plan::HandOver(_)), "{line}");
         }

@@ -5,11 +5,11 @@
 //! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone.
 
 use super::apply::{Applied, apply};
-use super::arguments::{Plan, Unit, is_special, plan};
+use super::arguments::{Plan, Unit, dependencies_asked_for, is_special, plan};
 use super::facts::Facts;
 use super::rules::{Rules, identity};
 use super::server::ask;
-use crate::cache::{Cache, Key, write_whole};
+use crate::cache::{Cache, Key, write_whole, write_whole_with};
 use crate::pipeline::abandon_engine;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
@@ -69,6 +69,7 @@ pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
     let unit = match plan(args) {
         Plan::HandOver(reason) => Err(reason),
         Plan::Compile(unit) if is_special(&unit.object) => Err("an output that is no file".into()),
+        Plan::Compile(_) if dependencies_asked_for() => Err("dependencies through the environment".into()),
         Plan::Compile(unit) => Ok(unit),
     };
     let mut note = None;
@@ -186,11 +187,7 @@ fn key(tools: &Tools, rules: &str, unit: &Unit, lowered: &[u8]) -> Key {
 
 /// Puts the object in its place, whole.
 fn place(content: &[u8], object: &Path, mode: fs::Permissions) -> Result<()> {
-    let write = || {
-        write_whole(object, content)?;
-        fs::set_permissions(object, mode)
-    };
-    write().with_context(|| format!("cannot write {}", object.display()))
+    write_whole_with(object, content, mode).with_context(|| format!("cannot write {}", object.display()))
 }
 
 /// The LLVM IR that rules see, under a name that says which file it comes from and differs where the text does.

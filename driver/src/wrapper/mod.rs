@@ -3,6 +3,7 @@
 //! * [`arguments`]: what a command line asks for, and whether it is one to take apart;
 //! * [`compile`]: taking it apart, or handing it over as it is;
 //! * [`rules`]: the packs, and what they are known by;
+//! * [`script`]: the compiler that a build finds in `CC`;
 //! * [`apply`]: rules on a file; [`server`]: the same for all files of a build;
 //! * [`facts`]: what became of a file, for whoever sums up.
 //!
@@ -14,4 +15,5 @@ pub mod arguments;
 pub mod compile;
 pub mod facts;
 pub mod rules;
+pub mod script;
 pub mod server;
