@@ -24,10 +24,12 @@
 
 use crate::jit::{Jit, JitError};
 use crate::module::{Clif, CompileError, ModuleError, ModuleOptimiser, ModuleOutcome};
+use crate::verify::{self, RuleReport};
 use crate::{isolate, linked, packs};
 use cranelift_codegen::data_value::DataValue;
 use rewright_dsl::diagnostic::{Severity, render};
 use rewright_dsl::load::{Origin, Root};
+use rewright_dsl::program::{Program, RuleId};
 use rewright_typeprop::{Constant, DataPool, HostFns, Scalar, Ty, Universe};
 use std::path::PathBuf;
 
@@ -40,6 +42,9 @@ pub enum EmbedError {
     /// Mistakes in packs, as they would be printed.
     #[error("{0}")]
     Diagnostics(String),
+    /// The solver, or a process that runs libraries, cannot be started.
+    #[error("verification stopped: {0}")]
+    Verification(#[from] std::io::Error),
     /// Mistakes in the module, or rules that do not form a program.
     #[error(transparent)]
     Module(#[from] ModuleError),
@@ -99,6 +104,48 @@ impl Embedding {
     /// # Errors
     /// Mistakes in packs or in the module.
     pub fn module(&self, text: &str) -> Result<ModuleOptimiser, EmbedError> {
+        Ok(ModuleOptimiser::new(self.program()?, text)?)
+    }
+
+    /// Verifies the rules whose qualified names are `wanted`, as `rewright verify` does, with what only this program
+    /// knows: a rule whose sides call registered functions is tested on values of their types. Numbers need nothing; of
+    /// other types the pack says how values are made (`@sample`) and what there is to see of them (`@observe`). By name,
+    /// in the order of the packs. Functions run in this process, on any values of their types: one that gives `None`
+    /// there is not tried, and one that panics ends it.
+    ///
+    /// ```
+    /// use rewright_driver::embed::Embedding;
+    /// use rewright_driver::verify::{Options, Verdict};
+    ///
+    /// let mut embedding = Embedding::new();
+    /// embedding.pack(
+    ///     "mine.rw",
+    ///     "pack mine\nimport std.core\nhost fn half(x: f64) -> f64  pure  cost 90\n\
+    ///      ruleset r { rule signs(x: f64): half(fneg(x)) => fneg(half(x)) }\n",
+    /// );
+    /// embedding.host("half", |args| Some((args[0].float()? / 2.0).into()));
+    /// let reports = embedding.verify(&Options::default(), |rule| rule.starts_with("mine."))?;
+    /// assert_eq!(reports[0].1.verdict, Verdict::Tested);
+    /// # Ok::<(), rewright_driver::embed::EmbedError>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Mistakes in packs; a solver that cannot be started.
+    pub fn verify(
+        &self,
+        options: &verify::Options,
+        wanted: impl Fn(&str) -> bool,
+    ) -> Result<Vec<(String, RuleReport)>, EmbedError> {
+        let program = self.program()?;
+        let options = verify::Options { program: options.program.clone().or(self.worker.clone()), ..options.clone() };
+        let rules = (0..).map(RuleId).take(program.rules.len());
+        let rules: Vec<RuleId> = rules.filter(|rule| wanted(&program.rule(*rule).name)).collect();
+        let reports = verify::verify(&program, &rules, &options, &|| {})?;
+        Ok(reports.into_iter().map(|report| (program.rule(report.rule).name.clone(), report)).collect())
+    }
+
+    /// The packs, with what is registered.
+    fn program(&self) -> Result<Program, EmbedError> {
         let loaded = packs::load(self.roots.clone());
         let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
         if !errors.is_empty() {
@@ -109,7 +156,7 @@ impl Embedding {
             linked::register(&mut program.universe, worker.clone());
         }
         program.universe.hosts.extend(&self.hosts);
-        Ok(ModuleOptimiser::new(program, text)?)
+        Ok(program)
     }
 
     /// Compiles what went out for this process.

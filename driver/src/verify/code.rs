@@ -35,13 +35,14 @@ pub(super) struct Code<'u> {
     given: Vec<(Term, Operand)>,
     /// How many specs deep the term is that is written now.
     depth: u32,
+    is_called_here: bool,
 }
 
 impl<'u> Code<'u> {
     pub(super) fn new(universe: &'u mut Universe, name: &str) -> Self {
         let mut f = Function::new(name);
         f.add_block();
-        Code { universe, f, given: vec![], depth: 0 }
+        Code { universe, f, given: vec![], depth: 0, is_called_here: false }
     }
 
     pub(super) fn parameter(&mut self, ty: Ty) -> Value {
@@ -107,11 +108,9 @@ impl<'u> Code<'u> {
                         self.depth -= 1;
                         written
                     }
-                    None if !self.has_code(&decl) => Err(match decl.host {
-                        true => format!("`{}` is a program's own: verify from that (`Embedding::verify`)", decl.name),
-                        false => format!("`{}` has neither an instruction nor anything to call", decl.name),
-                    }),
+                    None if !self.has_code(&decl) => Err(missing(&decl, "no instruction and nothing to call")),
                     _ => {
+                        self.is_called_here |= !decl.names.contains_key(FRONT_END) && decl.link.is_none();
                         let args: Vec<Value> = args.into_iter().map(|(value, _)| value).collect();
                         let ty = self.ty(result, &own)?;
                         Ok((self.push(InstKind::Op { op: *op, targs: own, access: None }, &args, ty), ty))
@@ -119,6 +118,11 @@ impl<'u> Code<'u> {
                 }
             }
         }
+    }
+
+    /// Does it call Rust functions of this program? No other process has them.
+    pub(super) fn is_called_here(&self) -> bool {
+        self.is_called_here
     }
 
     /// Is there an instruction for it, or something to call?
@@ -154,6 +158,14 @@ impl<'u> Code<'u> {
         self.f.results = results.iter().map(|value| self.f.values[value.index()]).collect();
         self.f.blocks[0].term = Terminator::Return(results.into_iter().collect());
         self.f
+    }
+}
+
+/// Why nobody can say what an operation gives, which has none of `what`.
+pub(super) fn missing(op: &Op, what: &str) -> String {
+    match op.host {
+        true => format!("`{}` is a Rust function of a program: verify from there (`Embedding::verify`)", op.name),
+        false => format!("`{}` has {what}", op.name),
     }
 }
 

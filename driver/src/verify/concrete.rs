@@ -54,6 +54,8 @@ impl Value {
 pub(super) enum Stop {
     /// Something looked at the bits of a NaN that arithmetic made.
     Open,
+    /// Somebody's function has no value here.
+    NoValue,
     /// The term has no meaning: a literal does not fit, or an operation has neither model nor spec.
     Meaningless,
 }
@@ -92,7 +94,7 @@ impl Concrete<'_> {
     pub(super) fn compare(&self, vars: &[Value]) -> Comparison {
         match self.matches(vars) {
             Ok(true) => {}
-            Ok(false) | Err(Stop::Open) => return Comparison::Silent,
+            Ok(false) | Err(Stop::Open | Stop::NoValue) => return Comparison::Silent,
             Err(Stop::Meaningless) => return Comparison::Meaningless,
         }
         match &self.rule.right {
@@ -103,6 +105,7 @@ impl Concrete<'_> {
             Conclusion::Fact(fact, args) => match self.fact(*fact, args, vars) {
                 Ok(true) => Comparison::Equal,
                 Ok(false) => Comparison::Different(Value::Bits(0), Value::Bits(1)),
+                Err(Stop::NoValue) => Comparison::Silent,
                 Err(Stop::Open) => Comparison::Open,
                 Err(Stop::Meaningless) => Comparison::Meaningless,
             },
@@ -121,6 +124,7 @@ impl Concrete<'_> {
     pub(super) fn judge(&self, left: &Evaluated, right: &Evaluated) -> Comparison {
         match (left, right) {
             (Err(Stop::Meaningless), _) | (_, Err(Stop::Meaningless)) => Comparison::Meaningless,
+            (Err(Stop::NoValue), _) | (_, Err(Stop::NoValue)) => Comparison::Silent,
             // `eval` of what has no value does not match.
             (_, Err(Stop::Open)) if self.computes() => Comparison::Silent,
             (Err(Stop::Open), _) | (_, Err(Stop::Open)) => Comparison::Open,
@@ -237,14 +241,20 @@ impl Concrete<'_> {
         Ok(Value::of(result, address, provenance))
     }
 
-    /// What an embedding program's function gives.
+    /// What a function of a library or of an embedding program gives.
     fn host(&self, op: OpId, own: Types<'_>, args: &[Value]) -> Evaluated {
         let bits = args.iter().map(|arg| match arg {
             // No made-up address may be given to real code.
             Value::Pointer { .. } => Err(Stop::Meaningless),
             other => other.bits(),
         });
-        named(evaluate_at(&self.program.universe, op, own, &bits.collect::<Result<Vec<_>, _>>()?))
+        let Universe { ops, hosts, .. } = &self.program.universe;
+        let decl = ops.get(op);
+        let is_there = [&decl.unique, &decl.name].into_iter().any(|name| hosts.get(name).is_some());
+        match evaluate_at(&self.program.universe, op, own, &bits.collect::<Result<Vec<_>, _>>()?) {
+            Outcome::Undefined if is_there => Err(Stop::NoValue),
+            outcome => named(outcome),
+        }
     }
 
     fn access(&self, op: OpId, own: Types<'_>, args: &[Value], state: Value) -> Evaluated {

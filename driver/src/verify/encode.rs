@@ -16,6 +16,7 @@ mod question;
 
 pub(super) use question::{Ask, Assigned, Question};
 
+use super::code::missing;
 use super::smt::{self, Expr, Script, Sort};
 use super::typing::{Origin, Types, fact_types, has_meaning, origin, type_of};
 use rewright_dsl::program::{Conclusion, FactId, Guard, Program, Rule, VarKind};
@@ -287,7 +288,7 @@ impl Encoder<'_> {
         };
         let Some(model) = decl.model else {
             let shown: Vec<String> = targs.iter().map(|t| format!("{t:?}")).collect();
-            self.uninterpreted.get_or_insert_with(|| format!("`{}` has neither model nor `spec`", decl.name));
+            self.uninterpreted.get_or_insert_with(|| missing(decl, "neither model nor `spec`"));
             if state.is_some() || result == Sort::Memory {
                 return Err(OutOfScope(format!("`{}` takes a state and has no meaning", decl.name)));
             }

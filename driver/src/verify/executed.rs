@@ -1,31 +1,34 @@
-//! Rules over values that only a library can make: both sides compiled and run.
+//! Rules over values that only somebody's code can make, a library's or an embedding program's: both sides run.
 //!
 //! The pack says how values of a type are made (`@sample`) and what there is to see of them (`@observe`). For an instance
-//! of a rule one function is compiled: it makes the rule's variables, computes the left side and then the right one, and
-//! gives back what is seen of either. It runs as often as values are wanted, in a process of its own, as all code of
-//! libraries does ([`crate::isolate`]); a call that ends that process is no evidence.
+//! of a rule one function is written ([`experiment`]): it makes the rule's variables, looks at its [`conditions`],
+//! computes the left side and then the right one, and gives back what is seen of either. It runs as often as values are
+//! wanted: compiled, in a process of its own, as all code of libraries does ([`crate::isolate`]), or, where it calls
+//! Rust functions of this program, here in the interpreter. A call that traps is no evidence.
 //!
 //! Shapes have one size per call, so that they fit; whole numbers of a rule are below it, so that they may be indices.
 //! Pointers lead into memory that is there for the call: a few small bytes, and zeros behind them.
 //!
-//! It does not look at conditions, at memory that a rule changes, or at functions that talk to the outside: rules with
-//! those are out of scope, and it says so.
+//! It does not look at memory that a rule changes, or at what functions say to the outside: to compare that, either side
+//! would have to be run in a world of its own. Rules with those are out of scope, and it says so.
+
+mod conditions;
+mod experiment;
 
 use super::approximate::{are_close, ordinary};
-use super::code::{Built, Code, Operand};
+use super::code::Built;
 use super::prove::Case;
 use crate::clif::names::Names;
 use crate::isolate::{Call, Engine, Job, Worker};
-use crate::module::compile;
+use crate::module::compile::{Clif, compile};
 use crate::runtest::{Outcome, Returned};
+use conditions::Condition;
+use experiment::{Experiment, Seen, Written};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rewright_cfg_skeleton::ir::{Function, InstKind, Module, Value};
-use rewright_dsl::program::{Conclusion, Program, VarKind};
+use rewright_cfg_skeleton::ir::{Function, Module, interp};
 use rewright_typeprop::term::Literal;
-use rewright_typeprop::types::{TypeData, TypeDeclId};
-use rewright_typeprop::{Model, Repr, Scalar, Term, Ty, TypeExpr, Universe};
-use smallvec::SmallVec;
+use rewright_typeprop::{Repr, Scalar, Term, Universe};
 use std::io;
 use std::path::Path;
 
@@ -38,8 +41,11 @@ const MEMORY: usize = 16;
 /// Seconds that a call may take.
 const SECONDS: u64 = 5;
 
-/// So many calls at a time; where none of the first ones comes back, there are no others.
+/// Calls at a time.
 const AT_ONCE: usize = 20;
+
+/// Steps of the interpreter that a call may take: it has no loops.
+const FUEL: u64 = 100_000;
 
 /// What running a rule gave.
 pub(super) enum Executed {
@@ -69,35 +75,41 @@ enum Given {
 /// When no process can be started.
 pub(super) fn run(
     case: &Case<'_>,
-    program: &Path,
+    program: Option<&Path>,
     samples: usize,
     seed: u64,
     tolerance: Option<f64>,
 ) -> io::Result<Executed> {
-    let function = match Compiled::new(case) {
+    let function = match Prepared::new(case) {
         Ok(function) => function,
         Err(why) => return Ok(Executed::CannotRun(why)),
     };
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let calls: Vec<Values> = (0..samples).map(|_| function.values(&mut rng)).collect();
-    let mut worker = Worker::new(program.to_path_buf());
-    let mut outcomes = vec![];
-    for calls in calls.chunks(AT_ONCE) {
-        outcomes.extend(worker.run(&function.job(calls))?);
-        if !outcomes.iter().any(|outcome| matches!(outcome, Outcome::Returned { .. })) {
-            break;
-        }
-    }
-    let (mut agreed, mut tried, mut differing) = (0, 0, None);
-    for (call, outcome) in calls.iter().zip(outcomes) {
-        let values = match outcome {
-            Outcome::Returned { values, .. } => values,
-            Outcome::Failed(why) => return Ok(Executed::CannotRun(why)),
-            Outcome::Trapped(_) | Outcome::TimedOut => continue,
+    let ends = match (&function.engine, program) {
+        (Runs::Here(code), _) => calls.iter().map(|call| function.interpreted(code, call)).collect(),
+        (Runs::Apart(clif), Some(program)) => function.isolated(clif, program, &calls)?,
+        (Runs::Apart(_), None) => return Ok(Executed::CannotRun("libraries are not run here".into())),
+    };
+    let (mut agreed, mut tried, mut differing, mut silent) = (0, 0, None, 0);
+    let mut why_not = None;
+    for (call, end) in calls.iter().zip(ends) {
+        let results = match end {
+            End::Results(results) => results,
+            End::Failed(why) => return Ok(Executed::CannotRun(why)),
+            End::Nothing(why) => {
+                why_not = Some(why);
+                continue;
+            }
         };
-        let returned: Returned = serde_json::from_str(&values)?;
+        if !function.conditions.iter().all(|condition| condition.holds(&results)) {
+            silent += 1;
+            continue;
+        }
         tried += 1;
-        let Some((left, right)) = returned.results.split_at_checked(function.seen.len()) else { continue };
+        let count = function.seen.len();
+        let Some(seen) = results.len().checked_sub(2 * count) else { continue };
+        let (left, right) = results[seen..].split_at(count);
         let seen = function.seen.iter().zip(left.iter().zip(right));
         match seen.into_iter().find(|((scalar, _), (l, r))| !same(*scalar, **l, **r, tolerance)) {
             None => agreed += 1,
@@ -110,7 +122,8 @@ pub(super) fn run(
     let excused = if tolerance.is_some() { 10 * agreed >= 9 * tried } else { agreed == tried };
     Ok(match differing {
         Some((call, sides)) if !excused => Executed::Differ(function.named(call), sides),
-        _ if tried == 0 => Executed::CannotRun("no call of it came back".into()),
+        _ if silent > 0 && tried == 0 => Executed::CannotRun("its conditions hold at none of the values".into()),
+        _ if tried == 0 => Executed::CannotRun(format!("no call of it came back: {}", why_not.unwrap_or_default())),
         _ => Executed::Agree(agreed, tried),
     })
 }
@@ -136,40 +149,83 @@ struct Values {
     memory: Vec<u8>,
 }
 
-/// A rule's instance, compiled.
-struct Compiled {
-    text: String,
-    imports: crate::jit::Imports,
+/// How a call ended.
+enum End {
+    /// With results.
+    Results(Vec<i64>),
+    /// Without: it traps here, or takes too long.
+    Nothing(String),
+    /// It cannot be run at all.
+    Failed(String),
+}
+
+/// What runs a function.
+enum Runs {
+    /// A process of its own: the function as CLIF.
+    Apart(Box<Clif>),
+    /// The interpreter.
+    Here(Function),
+}
+
+/// A rule's instance, ready to run.
+struct Prepared {
+    engine: Runs,
     /// The rule's variables by name, in the order of arguments.
     given: Vec<(String, Given)>,
+    conditions: Vec<Condition>,
     seen: Seen,
     universe: Universe,
 }
 
-impl Compiled {
+impl Prepared {
     fn new(case: &Case<'_>) -> Built<Self> {
         let mut universe = case.program.universe.clone();
-        let (function, given, seen) = Experiment::new(case, &mut universe)?.written()?;
-        let module = Module { functions: vec![function], ..Module::default() };
-        let names = Names::new(&mut universe);
-        let clif = compile::compile(&module, &universe, &names).map_err(|e| e.to_string())?;
-        Ok(Compiled { text: clif.text, imports: clif.imports, given, seen, universe })
+        let Written { function, is_called_here, given, conditions, seen } =
+            Experiment::new(case, &mut universe)?.written()?;
+        let engine = if is_called_here {
+            if given.iter().any(|(_, given)| matches!(given, Given::Place)) {
+                return Err("no made-up pointer may be given to a program's own functions".into());
+            }
+            Runs::Here(function)
+        } else {
+            let module = Module { functions: vec![function], ..Module::default() };
+            let names = Names::new(&mut universe);
+            Runs::Apart(Box::new(compile(&module, &universe, &names).map_err(|e| e.to_string())?))
+        };
+        Ok(Prepared { engine, given, conditions, seen, universe })
     }
 
-    fn job(&self, calls: &[Values]) -> Job {
-        let calls = calls.iter();
-        let calls = calls.map(|Values { args, memory }| Call::OnMemory {
-            function: 0,
-            args: args.clone(),
-            memory: memory.clone(),
-        });
-        Job {
-            text: self.text.clone(),
-            engine: Engine::Jit,
-            target: 0,
-            calls: calls.collect(),
-            seconds: SECONDS,
-            imports: self.imports.clone(),
+    /// Calls in a process of their own, a few at a time. If none of the first ones comes back, there are no others.
+    fn isolated(&self, clif: &Clif, program: &Path, calls: &[Values]) -> io::Result<Vec<End>> {
+        let mut worker = Worker::new(program.to_path_buf());
+        let mut ends = vec![];
+        for calls in calls.chunks(AT_ONCE) {
+            for outcome in worker.run(&job(clif, calls))? {
+                ends.push(match outcome {
+                    Outcome::Returned { values, .. } => {
+                        End::Results(serde_json::from_str::<Returned>(&values)?.results)
+                    }
+                    Outcome::Failed(why) => End::Failed(why),
+                    Outcome::Trapped(signal) => End::Nothing(signal),
+                    Outcome::TimedOut => End::Nothing("it takes too long".into()),
+                });
+            }
+            if !ends.iter().any(|end| matches!(end, End::Results(_))) {
+                break;
+            }
+        }
+        Ok(ends)
+    }
+
+    fn interpreted(&self, function: &Function, call: &Values) -> End {
+        // It has no pointers: nobody looks at the memory's address.
+        let args: Vec<i64> = std::iter::once(0).chain(call.args.iter().copied()).collect();
+        let mut outside = interp::NoHost(|_: &str| 0);
+        match interp::run(function, &self.universe, &args, &mut interp::Memory::default(), &mut outside, FUEL) {
+            interp::Outcome::Return(results) => End::Results(results),
+            interp::Outcome::Trap(_) => End::Nothing("it traps".into()),
+            interp::Outcome::OutOfFuel => End::Nothing("it takes too long".into()),
+            interp::Outcome::Unsupported(why) => End::Nothing(why),
         }
     }
 
@@ -213,6 +269,22 @@ impl Compiled {
     }
 }
 
+fn job(clif: &Clif, calls: &[Values]) -> Job {
+    let calls = calls.iter().map(|Values { args, memory }| Call::OnMemory {
+        function: 0,
+        args: args.clone(),
+        memory: memory.clone(),
+    });
+    Job {
+        text: clif.text.clone(),
+        engine: Engine::Jit,
+        target: 0,
+        calls: calls.collect(),
+        seconds: SECONDS,
+        imports: clif.imports.clone(),
+    }
+}
+
 /// An expression with names or numbers for its variables.
 fn spelled(universe: &Universe, term: &Term, variable: &dyn Fn(u32) -> String) -> String {
     match term {
@@ -225,166 +297,5 @@ fn spelled(universe: &Universe, term: &Term, variable: &dyn Fn(u32) -> String) -
             let args: Vec<String> = args.iter().map(|arg| spelled(universe, arg, variable)).collect();
             format!("{}({})", universe.ops.get(*op).name, args.join(", "))
         }
-    }
-}
-
-/// The function that makes a rule's variables, computes both sides and looks at them.
-struct Experiment<'c, 'u> {
-    case: &'c Case<'c>,
-    code: Code<'u>,
-    /// The address of the call's memory.
-    memory: Value,
-}
-
-/// What is seen of a side: what each observation is, and how to call it.
-type Seen = Vec<(Scalar, String)>;
-
-/// The experiment as a function, with the rule's variables by name in the order of its arguments.
-type Written = (Function, Vec<(String, Given)>, Seen);
-
-impl<'c, 'u> Experiment<'c, 'u> {
-    fn new(case: &'c Case<'c>, universe: &'u mut Universe) -> Built<Self> {
-        if !case.rule.guards.is_empty() {
-            return Err("its conditions are not looked at where a library makes the values".into());
-        }
-        let mut code = Code::new(universe, "%rule");
-        // What runs a function on memory passes the memory's address first.
-        let memory = code.parameter(Ty::ANY);
-        Ok(Experiment { case, code, memory })
-    }
-
-    fn program(&self) -> &'c Program {
-        self.case.program
-    }
-
-    fn written(mut self) -> Built<Written> {
-        let Conclusion::Equal(right) = &self.case.rule.right else { return Err("it concludes a fact".into()) };
-        let targs = self.type_arguments()?;
-        let number = self.code.universe.types.all().find(|ty| {
-            // Any type of the machine's own words will do for sizes and seeds.
-            self.code.universe.types.repr(*ty) == Some(Repr::Scalar(Scalar::I64))
-        });
-        let number = number.ok_or("no type stands for 64 bits")?;
-        let size = self.code.parameter(number);
-        let (mut vars, mut given) = (vec![], vec![]);
-        for var in &self.case.rule.vars {
-            let (how, value) = match &var.kind {
-                VarKind::State => (Given::Nothing, None),
-                VarKind::Value { ty, .. } => {
-                    let ty = self.code.ty(ty, &targs)?;
-                    match self.code.universe.types.scalar(ty) {
-                        _ if self.code.universe.types.repr(ty) == Some(Repr::Pointer) => {
-                            let offset = self.code.parameter(number);
-                            (Given::Place, Some((self.place(offset, number, ty)?, ty)))
-                        }
-                        Some(scalar) => (Given::Scalar(scalar, None), Some((self.code.parameter(ty), ty))),
-                        None => {
-                            let make = self.sample(ty)?;
-                            let seed = self.code.parameter(number);
-                            let made = self.code.term(&make, &[], &[Some((size, number)), Some((seed, number))])?;
-                            if !self.code.universe.types.is_subtype(made.1, ty) {
-                                let shown = |ty| self.code.universe.types.display(ty);
-                                return Err(format!("`@sample` makes a `{}`, no `{}`", shown(made.1), shown(ty)));
-                            }
-                            (Given::Made(make), Some(made))
-                        }
-                    }
-                }
-            };
-            vars.push(value);
-            given.push((var.name.clone(), how));
-        }
-        for (var, sample) in self.case.rule.approximate.iter().flat_map(|a| &a.samples) {
-            let value = self.code.term(sample, &targs, &vars)?;
-            let Given::Scalar(_, own) = &mut given[*var as usize].1 else {
-                return Err("its own `@sample` is of a value that a library makes".into());
-            };
-            *own = Some(sample.clone());
-            vars[*var as usize] = Some(value);
-        }
-        let left = self.code.term(&self.case.rule.left[0], &targs, &vars)?;
-        let (mut results, seen) = self.observed(left)?;
-        let right = self.code.term(right, &targs, &vars)?;
-        let (others, seen_of_right) = self.observed(right)?;
-        if seen != seen_of_right {
-            return Err("its sides are not looked at in the same way".into());
-        }
-        results.extend(others);
-        Ok((self.code.returning(results), given, seen))
-    }
-
-    /// So far into the call's memory.
-    fn place(&mut self, offset: Value, number: Ty, ty: Ty) -> Built<Value> {
-        let add = self.code.universe.ops.iter().find(|(_, op)| op.model == Some(Model::Add) && op.tparams.len() == 1);
-        let (op, _) = add.ok_or("no operation adds to an address")?;
-        let kind = InstKind::Op { op, targs: SmallVec::from_slice(&[number]), access: None };
-        Ok(self.code.push(kind, &[self.memory, offset], ty))
-    }
-
-    /// What stands for the rule's type parameters: the instance, or else what the variables' samples are.
-    fn type_arguments(&mut self) -> Built<Vec<Ty>> {
-        let rule = self.case.rule;
-        if self.case.types.len() == rule.tparams.len() {
-            return Ok(self.case.types.clone());
-        }
-        let mut found: Vec<Option<Ty>> = vec![None; rule.tparams.len()];
-        for var in &rule.vars {
-            let VarKind::Value { ty: TypeExpr::App(decl, args), .. } = &var.kind else { continue };
-            let Some(Term::Call { op, targs, .. }) =
-                self.program().samples.get(decl).and_then(|sample| sample.make.as_ref())
-            else {
-                continue;
-            };
-            let targs = targs.iter().map(|ty| self.code.ty(ty, &[])).collect::<Built<Vec<Ty>>>()?;
-            let Some(result) = self.code.universe.ops.get(*op).results.first().cloned() else { continue };
-            let made = self.code.ty(&result, &targs)?;
-            let known = self.code.universe.types.ancestor(made, *decl).unwrap_or_default();
-            for (arg, known) in args.iter().zip(known) {
-                if let TypeExpr::Param(i) = arg {
-                    let slot = &mut found[*i as usize];
-                    *slot = slot.or(known);
-                }
-            }
-        }
-        found.into_iter().collect::<Option<_>>().ok_or_else(|| "no `@sample` says what its type parameters are".into())
-    }
-
-    fn sample(&self, ty: Ty) -> Built<Term> {
-        let own = match self.code.universe.types.data(ty) {
-            TypeData::App(decl, _) => self.program().samples.get(decl).and_then(|sample| sample.make.clone()),
-            _ => None,
-        };
-        own.ok_or_else(|| format!("no `@sample` makes a `{}`", self.code.universe.types.display(ty)))
-    }
-
-    /// What is seen of a value: of one without machine representation what its type says, or the nearest one above.
-    fn observed(&mut self, (value, ty): Operand) -> Built<(Vec<Value>, Seen)> {
-        if let Some(scalar) = self.code.universe.types.scalar(ty) {
-            return Ok((vec![value], vec![(scalar, String::new())]));
-        }
-        let (decl, observations) = self.observations(ty)?;
-        let targs = self.code.universe.types.ancestor(ty, decl).unwrap_or_default();
-        let targs: Vec<Ty> = targs.into_iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
-        let (mut values, mut seen) = (vec![], vec![]);
-        for observation in &observations {
-            let (value, ty) = self.code.term(observation, &targs, &[Some((value, ty))])?;
-            let scalar = self.code.universe.types.scalar(ty).ok_or("an observation is no machine value")?;
-            values.push(value);
-            seen.push((scalar, format!("{} = ", spelled(self.code.universe, observation, &|_| "it".into()))));
-        }
-        Ok((values, seen))
-    }
-
-    fn observations(&mut self, ty: Ty) -> Built<(TypeDeclId, Vec<Term>)> {
-        let mut at = Some(ty);
-        while let Some(here) = at {
-            if let TypeData::App(decl, _) = self.code.universe.types.data(here)
-                && let Some(sample) = self.case.program.samples.get(decl).filter(|s| !s.observe.is_empty())
-            {
-                return Ok((*decl, sample.observe.clone()));
-            }
-            at = self.code.universe.types.supertype(here);
-        }
-        Err(format!("no `@observe` says what is seen of a `{}`", self.code.universe.types.display(ty)))
     }
 }

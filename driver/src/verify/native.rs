@@ -161,6 +161,9 @@ impl Machine {
             sides.push(Side { repr: repr(code.universe, ty)?, truth });
             results.push(value);
         }
+        if code.is_called_here() {
+            return Err("it calls functions of this program".into());
+        }
         let function = code.returning(results);
         let sides = <[Side; 2]>::try_from(sides).map_err(|_| "it has other than two sides")?;
         let concrete = case.concrete();

@@ -160,8 +160,8 @@ impl Case<'_> {
             Tried::Agree(count) => count,
             Tried::CannotTry => 0,
         };
-        if agreed > 0 && self.calls_library() {
-            let reason = "a library computes a side";
+        if agreed > 0 && self.calls_outside() {
+            let reason = "a library or the program computes a side";
             return Ok(Found::new(Verdict::Tested, format!("{agreed} values")).because(reason));
         }
         let found = if self.widest() > too_hard {
@@ -219,15 +219,14 @@ impl Case<'_> {
             let why = if unsafe_rule { format!("{licence}; its values: {why}") } else { why };
             Ok(Found::new(Verdict::Unknown, "none").because(why))
         };
-        let Some(own) = &options.program else { return unknown("libraries are not run here".into()) };
         let stated = self.rule.approximate.as_ref();
         let tolerance = stated.map(|stated| stated.tolerance.unwrap_or_else(|| approximate::usual(Scalar::F64)));
-        match executed::run(self, own, options.samples, options.seed, tolerance)? {
+        match executed::run(self, options.program.as_deref(), options.samples, options.seed, tolerance)? {
             Executed::Agree(agreed, of) => {
                 let within = stated.map_or("exactly".into(), |s| format!("within {}", approximate::tolerance(s)));
                 let mut reasons: Vec<String> = stated.map(|s| format!("gives up {}", s.gives_up)).into_iter().collect();
                 let what_goes = "its author vouches for what goes";
-                reasons.push(if unsafe_rule { what_goes } else { "a library computes a side" }.into());
+                reasons.push(if unsafe_rule { what_goes } else { "a library or the program computes a side" }.into());
                 let method = format!("{agreed} of {of} values of its pack agree {within}");
                 Ok(Found::new(Verdict::Tested, method).because(reasons.join("; ")))
             }
@@ -264,10 +263,14 @@ impl Case<'_> {
     }
 
     /// Does a side call what has no meaning but that somebody's code computes it?
-    fn calls_library(&self) -> bool {
-        let ops = &self.program.universe.ops;
+    fn calls_outside(&self) -> bool {
+        let Universe { ops, hosts, .. } = &self.program.universe;
+        let registered = |op: &Op| op.host && hosts.get(&op.name).is_some();
         let mentioned = super::mentioned(self.program, self.rule);
-        mentioned.into_iter().map(|op| ops.get(op)).any(|op| op.is_linked_value() && op.spec.is_none())
+        mentioned
+            .into_iter()
+            .map(|op| ops.get(op))
+            .any(|op| (op.is_linked_value() || registered(op)) && op.model.is_none() && op.spec.is_none())
     }
 
     /// Are there both products and shifts left?

@@ -1,6 +1,6 @@
 //! Rules over values that only a library makes.
 
-use crate::rewright;
+use crate::{rewright, verify};
 use serde_json::Value;
 use std::fs;
 use std::process::Command;
@@ -50,6 +50,12 @@ ruleset r {
   @approximate("rounding", 1e-18)
   rule too_strict(a: Vec, s: f64, t: f64): scale(scale(a, s), t) => scale(a, fmul(s, t))
   rule trapping(a: Vec): traps(a) => 1
+  rule guarded(a: Vec, const i: i64): at(a, i) => at(scale(a, 1.0), 0)
+    when icmp_eq(i, 0) or icmp_slt(i, 0)
+  rule misguarded(a: Vec, const i: i64): at(a, i) => at(a, 0)
+    when icmp_sge(i, 0)
+  rule never(a: Vec, const i: i64): at(a, i) => at(a, 0)
+    when icmp_eq(i, 1000)
   rule unseen(a: Vec): hidden(scale(a, 1.0)) => hidden(a)
   @approximate("negative numbers", 1e-9)
   @sample(fabs(x))
@@ -91,9 +97,13 @@ fn values_of_libraries_are_made_and_looked_at() {
     let made = wrong["counterexample"]["values"][1][1].as_str().unwrap();
     assert!(made.starts_with("vec(") && made.contains(", "), "{made}");
     assert_eq!(rule("too_strict")["verdict"], "counterexample");
-    for (name, why) in
-        [("trapping", "no call of it came back"), ("unseen", "no `@observe` says what is seen of a `Hidden`")]
-    {
+    assert_eq!(rule("guarded")["verdict"], "tested", "{:#}", rule("guarded"));
+    assert_eq!(rule("misguarded")["verdict"], "counterexample", "{:#}", rule("misguarded"));
+    for (name, why) in [
+        ("trapping", "no call of it came back: SIGILL"),
+        ("never", "its conditions hold at none of the values"),
+        ("unseen", "no `@observe` says what is seen of a `Hidden`"),
+    ] {
         let rule = rule(name);
         assert_eq!(rule["verdict"], "unknown", "{rule:#}");
         assert!(rule["instances"][0]["reason"].as_str().unwrap().ends_with(why), "{rule:#}");
@@ -127,5 +137,24 @@ fn samples_are_checked() {
         fs::write(&path, format!("pack wrong\nimport std.core\n{line}\n")).unwrap();
         let (_, stderr, code) = rewright(&["check", path.to_str().unwrap(), "--format", "concise"]);
         assert_eq!((code, stderr.contains(why)), (Some(1), true), "{line}: {stderr}");
+    }
+}
+
+/// Functions of an embedding program are there only in that program, and it is said how to verify from there.
+#[test]
+fn functions_of_programs_are_left_to_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.rw");
+    let text = "pack mine\nimport std.core\n@sample(made(size, seed))\n@observe(seen(it))\ntype V\n\
+                host fn made(size: i64, seed: i64) -> V  pure\nhost fn seen(v: V) -> f64  pure\n\
+                host fn half(x: f64) -> f64  pure\nruleset r {\n\
+                \x20 rule scalar(x: f64): half(x) => x\n  rule value(v: V): seen(v) => 1.0\n}\n";
+    fs::write(&path, text).unwrap();
+    let (rules, code) = verify(&path, &[]);
+    assert_eq!(code, Some(0));
+    for rule in rules {
+        assert_eq!(rule["verdict"], "unknown", "{rule:#}");
+        let reason = rule["instances"][0]["reason"].as_str().unwrap();
+        assert!(reason.contains("is a Rust function of a program: verify from there"), "{rule:#}");
     }
 }
