@@ -513,6 +513,16 @@ fn a_build_with_spaces_and_parallel_commands() {
         assert_eq!(program.stdout, "42\n");
         run(Command::new("make"), &place, &["clean"], "");
     }
+    // A Makefile with a compiler of its own.
+    fs::write(place.join("Makefile"), format!("CC = clang-19\n{makefile}")).unwrap();
+    for (option, said) in [("-s", "no command came through `CC`"), ("-se", "3 files compiled with rules")] {
+        run(Command::new("make"), &place, &["clean"], "");
+        let mut command = rewright(&own);
+        command.args(["wrap", "--rules", "mine.rw", "--stats", "--", "make", option]);
+        let ran = run(command, &place, &[], "");
+        assert!(ran.code == Some(0) && ran.stderr.contains(said), "{ran:?}");
+    }
+    fs::write(place.join("Makefile"), makefile).unwrap();
     // A build's own exit code.
     fs::write(place.join("main.c"), "int main(void) { return }\n").unwrap();
     let mut command = rewright(&own);
@@ -520,6 +530,9 @@ fn a_build_with_spaces_and_parallel_commands() {
     let ran = run(command, &place, &[], "");
     assert_eq!(ran.code, Some(2), "{ran:?}");
     assert!(ran.stderr.contains("main.c:1:") && ran.stderr.contains("1 rejected by the compiler"), "{ran:?}");
+    let mut command = rewright(&own);
+    command.args(["wrap", "--rules", "mine.rw", "--", "sh", "-c", "kill -9 $$"]);
+    assert_eq!(run(command, &place, &[], "").code, Some(137));
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::cc::SERVER;
 use super::{Format, out};
 use crate::cache::default_folder;
+use crate::wrapper::compile::exit_code;
 use crate::wrapper::facts::Facts;
 use crate::wrapper::rules::Rules;
 use crate::wrapper::script::script;
@@ -45,7 +46,8 @@ pub(super) struct Args {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     /// The build: `make -j2`, `./configure`; it finds its compiler in `CC`, a script that stays where it is
-    /// (`~/.cache/rewright/compilers`), so `./configure` and CMake may write it down for a `make` that comes later
+    /// (`~/.cache/rewright/compilers`), so `./configure` and CMake may write it down for a `make` that comes later. A
+    /// Makefile that sets `CC` itself wants `make -e`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     command: Vec<OsString>,
 }
@@ -92,7 +94,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     if args.stats {
         summary(&Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default()), args.format)?;
     }
-    Ok(status.code().unwrap_or(1))
+    Ok(exit_code(status))
 }
 
 /// A build runs its compiler in many folders.
@@ -118,6 +120,9 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
          {functions} functions ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
          {failed} failed\n"
     );
+    if files + handed_over + fell_back + rejected == 0 {
+        text.push_str("no command came through `CC`: a Makefile that sets it itself wants `make -e`\n");
+    }
     let seconds = facts.seconds.iter().filter(|(phase, _)| !phase.contains(": ")).map(|(_, s)| s);
     // The sum of nothing is -0.
     let total = seconds.sum::<f64>() + 0.0;

@@ -98,11 +98,11 @@ pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
         .status()
         .with_context(|| format!("cannot run {}", tools.compiler.display()))?;
     // Where the compiler fails as well, it has said why.
-    Ok(Done { code: code(status), said: vec![], note: note.filter(|_| status.success()) })
+    Ok(Done { code: exit_code(status), said: vec![], note: note.filter(|_| status.success()) })
 }
 
-/// As a shell gives it.
-fn code(status: ExitStatus) -> i32 {
+/// How a command ended, as a shell gives it.
+pub fn exit_code(status: ExitStatus) -> i32 {
     status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1)
 }
 
