@@ -68,7 +68,7 @@ fn run(mut command: Command, dir: &Path, args: &[&str], stdin: &str) -> Ran {
 fn rewright(own: &TempDir) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
     command.env("REWRIGHT_CACHE", own.path().join("cache")).env("REWRIGHT_LOG", own.path().join("log"));
-    command.env("HOME", own.path()).env_remove("REWRIGHT_SERVER");
+    command.env("HOME", own.path()).env_remove("REWRIGHT_SERVER").env_remove("REWRIGHT_STARTED");
     command
 }
 

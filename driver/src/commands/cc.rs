@@ -3,6 +3,7 @@
 use super::out;
 use crate::cache::{Cache, default_folder};
 use crate::wrapper::compile::{Tools, run as compile};
+use crate::wrapper::fork_server::Started;
 use crate::wrapper::rules::Rules;
 use anyhow::{Context, Result};
 use std::ffi::OsString;
@@ -13,6 +14,24 @@ const CACHE_MB: u64 = 1024;
 
 /// Names the socket of the server of a build.
 pub(super) const SERVER: &str = "REWRIGHT_SERVER";
+
+/// Names the folder with the sockets of a build's programs.
+pub(super) const STARTED: &str = "REWRIGHT_STARTED";
+
+/// A path in the environment.
+fn named(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|v| !v.is_empty()).map(PathBuf::from)
+}
+
+/// The C compiler.
+pub(super) fn compiler() -> PathBuf {
+    named("REWRIGHT_CLANG").unwrap_or_else(|| "clang-19".into())
+}
+
+/// LLVM's `opt`.
+pub(super) fn opt() -> PathBuf {
+    named("REWRIGHT_OPT").unwrap_or_else(|| "opt-19".into())
+}
 
 /// Arguments of `cc`: our own first, then the compiler's.
 #[derive(clap::Args)]
@@ -33,14 +52,14 @@ pub(super) struct Args {
 
 /// Gives the compiler's own exit code.
 pub(super) fn run(args: Args) -> Result<i32> {
-    let named = |variable: &str| std::env::var_os(variable).filter(|v| !v.is_empty()).map(PathBuf::from);
     let limit = std::env::var("REWRIGHT_CACHE_MB").ok().and_then(|mb| mb.parse().ok()).unwrap_or(CACHE_MB);
     let folder = named("REWRIGHT_CACHE").or_else(|| default_folder("cc"));
     let mut tools = Tools {
-        compiler: named("REWRIGHT_CLANG").unwrap_or_else(|| "clang-19".into()),
-        opt: named("REWRIGHT_OPT").unwrap_or_else(|| "opt-19".into()),
+        compiler: compiler(),
+        opt: opt(),
         rules: Rules { packs: vec![], profile: None, config: None },
         server: named(SERVER),
+        started: named(STARTED).and_then(Started::new),
         cache: folder.map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20))),
         log: named("REWRIGHT_LOG"),
         keep: None,

@@ -1,10 +1,11 @@
 //! `rewright wrap`: a build command with `rewright cc` as its C compiler.
 
-use super::cc::SERVER;
+use super::cc::{SERVER, STARTED, compiler, opt};
 use super::{Format, out};
 use crate::cache::default_folder;
 use crate::wrapper::compile::exit_code;
 use crate::wrapper::facts::Facts;
+use crate::wrapper::fork_server::ForkServers;
 use crate::wrapper::rules::Rules;
 use crate::wrapper::script::script;
 use crate::wrapper::server::serve;
@@ -86,11 +87,13 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let log = scratch.path().join("log");
     let (program, rest) = args.command.split_first().context("no command")?;
     let mut build = Command::new(program);
-    build.args(rest).env("CC", &script).env("REWRIGHT_LOG", &log);
+    build.args(rest).env("CC", &script).env("REWRIGHT_LOG", &log).env(STARTED, scratch.path());
     if served {
         build.env(SERVER, &socket);
     }
+    let started = ForkServers::start(scratch.path(), &[&compiler(), &opt()]);
     let status = build.status().with_context(|| format!("cannot run {}", program.display()))?;
+    drop(started);
     if args.stats {
         summary(&Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default()), args.format)?;
     }

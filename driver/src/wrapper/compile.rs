@@ -7,6 +7,7 @@
 use super::apply::{Applied, apply};
 use super::arguments::{Plan, Unit, dependencies_asked_for, is_special, plan};
 use super::facts::Facts;
+use super::fork_server::Started;
 use super::rules::{Rules, identity};
 use super::server::ask;
 use crate::cache::{Cache, Key, write_whole, write_whole_with};
@@ -38,6 +39,8 @@ pub struct Tools {
     pub rules: Rules,
     /// Where the server of a build listens.
     pub server: Option<PathBuf>,
+    /// Programs of a build that wait for work.
+    pub started: Option<Started>,
     /// Objects of earlier runs.
     pub cache: Option<Cache>,
     /// Where a line about each command goes, as JSON.
@@ -118,13 +121,14 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     let scratch = tempfile::tempdir().context("no temporary directory")?;
     let path = |name| scratch.path().join(name);
     let (raw, ready, done, made) = (path("raw.bc"), path("in.ll"), path("out.ll"), path("out.o"));
+    let said = path("said");
     let mut front = Command::new(&tools.compiler);
     front.args(&unit.options).args(&unit.dependencies);
     if std::io::stderr().is_terminal() {
         front.arg("-fcolor-diagnostics");
     }
     front.args(["-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "-o"]).arg(&raw).arg(&unit.source);
-    let front = facts.time("front end", || output(&mut front))?;
+    let front = facts.time("front end", || output(tools, &mut front, &said))?;
     if !front.status.success() {
         return Ok(Compiled::Rejected);
     }
@@ -142,7 +146,7 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     }
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
-    facts.time("passes", || quiet(&mut prepare))?;
+    facts.time("passes", || quiet(tools, &mut prepare, &said))?;
     let kept = tools.keep.as_ref().map(|folder| keep(folder, unit, &fs::read(&ready)?)).transpose()?;
     let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
     let Applied { facts: mut known, text } = match served {
@@ -166,7 +170,7 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     let mut back = Command::new(&tools.compiler);
     back.args(&unit.options).args(["-w", "-Qunused-arguments", "-x", "ir", "-c"]).arg(input);
     back.arg("-o").arg(&made);
-    facts.time("back end", || quiet(&mut back))?;
+    facts.time("back end", || quiet(tools, &mut back, &said))?;
     let object = fs::read(&made).context("the back end gave nothing")?;
     place(&object, &unit.object, mode)?;
     if let Some((cache, key)) = cache.zip(key) {
@@ -213,14 +217,18 @@ fn split(content: &[u8]) -> Option<(Facts, &[u8])> {
     Some((serde_json::from_slice(&content[..end]).ok()?, &content[end + 1..]))
 }
 
-fn output(command: &mut Command) -> Result<Output> {
+/// Runs a program without input; in `said` there may be what it says.
+fn output(tools: &Tools, command: &mut Command, said: &Path) -> Result<Output> {
+    if let Some(output) = tools.started.as_ref().and_then(|started| started.output(command, said)) {
+        return Ok(output);
+    }
     let name = command.get_program().to_os_string();
     command.stdin(Stdio::null()).output().with_context(|| format!("cannot run {}", name.display()))
 }
 
 /// Runs a step that has nothing to say.
-fn quiet(command: &mut Command) -> Result<()> {
-    let output = output(command)?;
+fn quiet(tools: &Tools, command: &mut Command, said: &Path) -> Result<()> {
+    let output = output(tools, command, said)?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("{} failed: {}", command.get_program().display(), said.lines().next().unwrap_or(""));

@@ -5,6 +5,7 @@
 //! * [`rules`]: the packs, and what they are known by;
 //! * [`script`]: the compiler that a build finds in `CC`;
 //! * [`apply`]: rules on a file; [`server`]: the same for all files of a build;
+//! * [`fork_server`]: the compiler and `opt`, started once for a build;
 //! * [`facts`]: what became of a file, for whoever sums up.
 //!
 //! **Invariant**: whatever goes wrong here, the command line is handed to the compiler as it came, so a build
@@ -14,6 +15,7 @@ pub mod apply;
 pub mod arguments;
 pub mod compile;
 pub mod facts;
+pub mod fork_server;
 pub mod rules;
 pub mod script;
 pub mod server;

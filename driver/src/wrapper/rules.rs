@@ -46,15 +46,20 @@ impl Ready {
 /// What an identity is made of.
 const VERSION: u32 = 2;
 
-/// A program's path, size and time of change; one that is named without a path is looked for as the system does.
-pub(super) fn identity(program: &OsStr) -> String {
+/// The path of a program; one that is named without a path is looked for as the system does.
+pub(super) fn find(program: &OsStr) -> PathBuf {
     let named = Path::new(program);
     let found = match named.components().count() {
         1 => std::env::var_os("PATH")
             .and_then(|path| std::env::split_paths(&path).map(|p| p.join(named)).find(|p| p.is_file())),
         _ => None,
     };
-    let path = found.unwrap_or_else(|| named.to_path_buf());
+    found.unwrap_or_else(|| named.to_path_buf())
+}
+
+/// A program's path, size and time of change.
+pub(super) fn identity(program: &OsStr) -> String {
+    let path = find(program);
     let facts = fs::metadata(&path).ok();
     let size = facts.as_ref().map_or(0, fs::Metadata::len);
     let changed = facts.and_then(|f| f.modified().ok()).and_then(|t| t.duration_since(UNIX_EPOCH).ok());
