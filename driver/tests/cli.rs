@@ -23,7 +23,7 @@ fn inputs() -> TempDir {
     let truncated = format!("{head}    v1 = iadd v0,");
     let cycle = r#"{"nodes": {"a": {"op": "f", "eclass": "a", "children": ["a"]}}, "root_eclasses": ["a"]}"#;
     let deep_json = "[".repeat(100_000);
-    let files: [(&str, &[u8]); 14] = [
+    let files: [(&str, &[u8]); 17] = [
         ("cycle.json", cycle.as_bytes()),
         ("deep.json", deep_json.as_bytes()),
         ("good.clif", good.as_bytes()),
@@ -37,6 +37,9 @@ fn inputs() -> TempDir {
         ("missing.rw", b"pack m\nimport no.such\n"),
         ("good.ir", b"func %f(%x: i32) -> i32 {\n  %z: i32 = const 0\n  %y = iadd %x, %z\n  return %y\n}\n"),
         ("bad.ir", b"func %f(%x: i32) -> i32 {\n  %y = frob %x\n  return %y\n}\n"),
+        ("cut.ll", b"define i32 @f(i32 %x) {\n  %y = add i32 %x,"),
+        ("old.ll", b"define i32* @f(i32* %p) {\n  ret i32* %p\n}\n"),
+        ("code.bc", b"BC\xc0\xde\x35\x14"),
         ("mixed.ir", b"func %f(%x: i32, %y: i64) -> i32 {\n  %z = iadd %x, %y\n  return %z\n}\n"),
     ];
     for (name, text) in files {
@@ -46,7 +49,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 45] = [
+const COMPLAINTS: [(&str, i32, &str); 48] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -89,6 +92,9 @@ const COMPLAINTS: [(&str, i32, &str); 45] = [
     ("opt good.clif --rules ten.rw", 1, "unknown function `nothing9`"),
     ("fuzz --count 1 --rules deep.rw", 1, "RW0104"),
     ("opt bad.ir", 1, "bad.ir:2:8: no operation is called `frob`"),
+    ("opt cut.ll", 1, "cut.ll: 1:1: the body of @f has no closing brace: the file is cut off"),
+    ("opt old.ll", 1, "typed pointers, of LLVM 14 and older"),
+    ("opt code.bc", 1, "this is LLVM bitcode: print it as text first"),
     ("opt mixed.ir", 1, "mixed.ir:2:3: no `iadd` takes (i32, i64); there is iadd{T <: Int}(T, T)"),
     ("opt good.ir --fn nope", 2, "has no function nope; it has %f"),
     ("run none.ir --fn f", 2, "cannot read none.ir"),

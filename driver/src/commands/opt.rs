@@ -179,7 +179,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 /// What an input becomes; `None` where it has mistakes, which are on stderr then.
 fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
     match args.file.extension().and_then(|e| e.to_str()) {
-        Some("ll") => llvm(args, program, options),
+        // Bitcode is told to be that.
+        Some("ll" | "bc") => llvm(args, program, options),
         Some("ir") => module(args, program, options),
         _ => clif(args, program, options),
     }

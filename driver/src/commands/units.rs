@@ -35,7 +35,7 @@ pub(super) fn units(path: &Path, program: Program, name: Option<&str>) -> Result
             let universe = module.universe().clone();
             Ok(Some(Units { optimiser: module.optimiser, universe, functions }))
         }
-        Some("ll") => {
+        Some("ll" | "bc") => {
             let Some(file) = sources::llvm(path)? else { return Ok(None) };
             let llvm = LlvmOptimiser::new(program);
             let chosen = choose(file.functions.iter().map(|f| f.name.clone()).collect())?;
