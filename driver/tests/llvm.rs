@@ -316,6 +316,21 @@ fn functions_that_do_something_else_are_found() {
     }
 }
 
+#[test]
+fn what_validation_needs_is_named_where_it_is_missing() {
+    let before = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/llvm/validate/before.ll");
+    let dir = tempfile::tempdir().unwrap();
+    let after = dir.path().join("after.ll");
+    fs::write(&after, fs::read_to_string(&before).unwrap().replace("store i32 7", "store i32 8")).unwrap();
+    for (method, option) in [("compiled", "--clang"), ("refined", "--solver")] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        command.arg("validate").arg(&before).arg("--with").arg(&after).args(["--method", method, option, "no-such"]);
+        let output = command.output().unwrap();
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains("cannot start no-such"), "{said}");
+    }
+}
+
 fn who_and_how(refuted: &serde_json::Value) -> (&str, &str) {
     (refuted["function"].as_str().unwrap(), refuted["method"].as_str().unwrap())
 }

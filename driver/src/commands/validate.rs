@@ -2,7 +2,7 @@
 
 use super::{Finding, Format, out, packs, progress, sources};
 use crate::llvm::optimise::LlvmOptimiser;
-use crate::llvm::validate::{Config, Method, Report, Tally, validate};
+use crate::llvm::validate::{Config, Method, NotCompared, Report, Tally, ValidateError, validate};
 use crate::pipeline::Options;
 use crate::wrapper::apply::apply;
 use crate::wrapper::rules::Ready;
@@ -76,6 +76,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let Some(after) = after else { continue };
         match validate(&rules.optimiser, &before, &after, &config) {
             Ok(found) => report.add(found),
+            // Nor would it be there for the next file.
+            Err(error @ ValidateError::Tool(_)) => return Err(error.into()),
             Err(reason) => {
                 out::error(&format!("{}: {reason}", path.display()));
                 finding = Finding::Found;
@@ -94,7 +96,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 }
 
 fn text(files: usize, report: &Report) -> String {
-    let Report { changed, compared, methods, refuted } = report;
+    let Report { changed, compared, methods, not_compared, refuted } = report;
     let mut text = String::new();
     for r in refuted {
         let _ =
@@ -102,7 +104,7 @@ fn text(files: usize, report: &Report) -> String {
     }
     let _ =
         writeln!(text, "{files} files, {changed} functions changed, {compared} compared, {} refuted", refuted.len());
-    for (method, Tally { compared, runs, open, not_compared }) in methods {
+    for (method, Tally { compared, runs, open, .. }) in methods {
         let (each, done) = match method {
             Method::Interpreted | Method::Compiled => ("inputs", "compared"),
             Method::Refined => ("questions", "decided"),
@@ -111,9 +113,10 @@ fn text(files: usize, report: &Report) -> String {
         for (reason, n) in open {
             let _ = writeln!(text, "{n:>6}  {each} not {done}: {reason}");
         }
-        for (function, reason) in not_compared {
-            let _ = writeln!(text, "{function}: not compared; mostly: {reason}");
-        }
+    }
+    for NotCompared { function, reasons } in not_compared {
+        let reasons: Vec<String> = reasons.iter().map(|(method, why)| format!("{}: {why}", name(*method))).collect();
+        let _ = writeln!(text, "{function}: not compared; mostly {}", reasons.join("; "));
     }
     text
 }

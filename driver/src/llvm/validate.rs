@@ -14,10 +14,11 @@ mod inputs;
 mod interpreted;
 mod refined;
 
-use super::module::{Definition, File, read};
+use super::module::{Definition, File, ReadError, read};
 use super::optimise::LlvmOptimiser;
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 
 /// A way to compare.
@@ -56,6 +57,8 @@ pub struct Report {
     pub compared: u64,
     /// By method.
     pub methods: BTreeMap<Method, Tally>,
+    /// Functions that are compared in none.
+    pub not_compared: Vec<NotCompared>,
     /// Functions that do something else.
     pub refuted: Vec<Refuted>,
 }
@@ -69,8 +72,17 @@ pub struct Tally {
     pub runs: u64,
     /// Runs that were not, by reason.
     pub open: BTreeMap<String, u64>,
-    /// Functions of which no run was compared, with the reason that most of their runs had.
-    pub not_compared: BTreeMap<String, String>,
+    /// Functions of which no run was compared, by the reason that most of their runs had.
+    pub not_compared: BTreeMap<String, u64>,
+}
+
+/// A function that no method has compared.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct NotCompared {
+    /// Its name.
+    pub function: String,
+    /// What most runs of each method had.
+    pub reasons: BTreeMap<Method, String>,
 }
 
 /// A function that does something else.
@@ -98,8 +110,11 @@ impl Report {
             for (reason, n) in tally.open {
                 *own.open.entry(reason).or_default() += n;
             }
-            own.not_compared.extend(tally.not_compared);
+            for (reason, n) in tally.not_compared {
+                *own.not_compared.entry(reason).or_default() += n;
+            }
         }
+        self.not_compared.extend(other.not_compared);
         self.refuted.extend(other.refuted);
     }
 }
@@ -156,20 +171,32 @@ impl Seen {
     }
 }
 
+/// Why two texts cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    /// The second one is no file of LLVM IR.
+    #[error("what it is compared with: {0}")]
+    Read(#[from] ReadError),
+    /// What a method needs cannot be run.
+    #[error("{0}; `--method` says how to compare without it")]
+    Tool(#[from] io::Error),
+}
+
 /// Compares the functions of two files that have one name and different bodies.
 ///
 /// # Errors
-/// When the second text is no file of LLVM IR, or what a method needs cannot be started.
-pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Config) -> Result<Report, String> {
-    let after = read(after.to_string()).map_err(|e| format!("what it is compared with: {e}"))?;
+/// When the second text is no file of LLVM IR, or what a method needs cannot be run.
+pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Config) -> Result<Report, ValidateError> {
+    let after = read(after.to_string())?;
     let files = Files::new(before, &after);
     let mut report = Report { changed: files.pairs.len() as u64, ..Report::default() };
-    let mut compared = BTreeSet::new();
+    // By pair: why it is not compared in some way; `None` where it is in another.
+    let mut reasons: Vec<Option<BTreeMap<Method, String>>> = vec![Some(BTreeMap::new()); files.pairs.len()];
     for method in &config.methods {
         let seen = match method {
             Method::Interpreted => interpreted::compare(llvm, &files, config),
-            Method::Compiled => compiled::compare(llvm, &files, config).map_err(|e| e.to_string())?,
-            Method::Refined => refined::compare(&files, config).map_err(|e| e.to_string())?,
+            Method::Compiled => compiled::compare(llvm, &files, config)?,
+            Method::Refined => refined::compare(&files, config)?,
         };
         let tally = report.methods.entry(*method).or_default();
         for (pair, seen) in seen.into_iter().enumerate() {
@@ -177,9 +204,12 @@ pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Confi
             tally.runs += seen.runs;
             if seen.runs > 0 {
                 tally.compared += 1;
-                compared.insert(pair);
+                reasons[pair] = None;
             } else if let Some((reason, _)) = seen.open.iter().max_by_key(|(_, n)| **n) {
-                tally.not_compared.insert(name.clone(), reason.clone());
+                *tally.not_compared.entry(reason.clone()).or_default() += 1;
+                if let Some(reasons) = &mut reasons[pair] {
+                    reasons.insert(*method, reason.clone());
+                }
             }
             for (reason, n) in seen.open {
                 *tally.open.entry(reason).or_default() += n;
@@ -192,6 +222,10 @@ pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Confi
             }));
         }
     }
-    report.compared = compared.len() as u64;
+    let open = reasons.into_iter().enumerate().filter_map(|(pair, reasons)| {
+        Some(NotCompared { function: files.definitions(pair)[0].name.clone(), reasons: reasons? })
+    });
+    report.not_compared = open.collect();
+    report.compared = report.changed - report.not_compared.len() as u64;
     Ok(report)
 }

@@ -4,16 +4,17 @@
 //! memory for each, and a stand-in for each kind of call. All names get a prefix, so that nothing of a program meets what
 //! the process itself is made of; only what packs declare is called in earnest, where the C library has it.
 
+mod globals;
+mod stand_ins;
+
 use super::leaves::{Leaf, leaves};
-use crate::llvm::body::{self, Body, InMemory, Instruction, Operand, Role, Shape, Template};
-use crate::llvm::cursor::Cursor;
-use crate::llvm::effects;
-use crate::llvm::lex::{Kind, Token, tokens};
+use crate::llvm::body::{self, Body, Instruction, Operand, Shape, Template};
+use crate::llvm::lex::{Kind, tokens};
 use crate::llvm::module::{Definition, File, Parameter};
 use crate::llvm::names::Names;
-use crate::llvm::types::{self, Named, Type};
+use crate::llvm::types::Type;
 use crate::llvm::validate::Files;
-use rewright_cfg_skeleton::ir::OpaqueEffects;
+use stand_ins::{called, kind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
@@ -205,38 +206,6 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// The call of a stand-in.
-    fn call(
-        &mut self,
-        callee: &str,
-        ty: &Type,
-        args: &[Operand],
-        in_memory: &[InMemory],
-        kind: u64,
-    ) -> Written<String> {
-        let copied = |n: usize| in_memory.iter().find(|m| m.argument == n && m.role == Role::Copy);
-        let mut parts = vec![];
-        for (n, arg) in args.iter().enumerate() {
-            let what = copied(n).map(|m| format!(" {}", m.ty)).unwrap_or_default();
-            parts.push(format!("{}{what}", arg.ty));
-        }
-        let signature = format!("{ty} ({})", parts.join(", "));
-        let number = match self.stand_ins.get(&signature) {
-            Some(number) => *number,
-            None => {
-                let number = self.stand_ins.len();
-                let copied: Vec<Option<&Type>> = (0..args.len()).map(|n| copied(n).map(|m| &m.ty)).collect();
-                let types: Vec<&Type> = args.iter().map(|arg| &arg.ty).collect();
-                let text = stand_in(number, ty, &types, &copied, &self.file.named)?;
-                self.text += &text;
-                self.stand_ins.insert(signature, number);
-                number
-            }
-        };
-        let values: String = args.iter().map(|arg| format!(", {} {}", arg.ty, arg.text)).collect();
-        Ok(format!("call {ty} @outside.{number}(ptr {callee}, i64 {kind}{values})"))
-    }
-
     /// A text with the program's names, without flags, and with zeros for what is not defined.
     fn renamed(&self, text: &str) -> String {
         rewritten(text, |kind, word| match kind {
@@ -251,58 +220,6 @@ impl Writer<'_> {
 
     fn keeps(&self, name: &str) -> bool {
         name.starts_with("@llvm.") || name.starts_with("@outside.") || self.real.contains(name)
-    }
-
-    /// Types, variables and functions that versions speak of.
-    fn globals(&mut self, files: &Files<'_>) {
-        let mut seen: BTreeSet<String> = BTreeSet::new();
-        let (mut types, mut variables) = (String::new(), vec![]);
-        for file in [files.before, files.after] {
-            for line in top_level(file) {
-                let name = line.split(' ').next().unwrap_or_default();
-                if line.starts_with('%') && seen.insert(name.into()) {
-                    types += line;
-                    types.push('\n');
-                } else if line.starts_with('@') && !name.starts_with("@llvm.") && seen.insert(name.into()) {
-                    match global(line) {
-                        Some(Global { text, varies }) => {
-                            let text = self.renamed(&text);
-                            self.text += &text;
-                            variables.extend(varies.map(|ty| (self.renamed(name), ty)));
-                        }
-                        // Another name for a function, as far as anybody asks.
-                        None => self.function(name),
-                    }
-                }
-            }
-        }
-        let functions = files.before.functions.iter().map(|f| &f.name).chain(files.before.declarations.keys());
-        let functions: BTreeSet<&String> = functions.chain(files.after.declarations.keys()).collect();
-        for name in functions.into_iter().filter(|name| !name.starts_with("@llvm.")) {
-            match self.file.declarations.get(name).filter(|_| self.real.contains(name)) {
-                Some(d) => {
-                    let parameters: Vec<String> = d.parameters.iter().map(|p| passed(p, "")).collect();
-                    let _ = writeln!(self.text, "declare extern_weak {} {name}({})", d.result, parameters.join(", "));
-                }
-                None if seen.insert(name.clone()) => self.function(name),
-                None => {}
-            }
-        }
-        let head = files.before.text.lines().filter(|line| line.starts_with("target "));
-        let head: String = head.map(|line| format!("{line}\n")).collect();
-        self.text = format!("{head}{types}{}", self.text);
-        let of = |(name, ty): &(String, Type)| {
-            format!("{{ ptr, i64 }} {{ ptr {name}, i64 ptrtoint (ptr getelementptr ({ty}, ptr null, i32 1) to i64) }}")
-        };
-        let (n, all) = (variables.len(), variables.iter().map(of).collect::<Vec<_>>().join(", "));
-        let _ = writeln!(self.text, "@outside_variables = constant [{n} x {{ ptr, i64 }}] [{all}]");
-        let _ = writeln!(self.text, "@outside_variables_count = constant i64 {n}");
-    }
-
-    /// A function that only has an address: calls are made to stand-ins.
-    fn function(&mut self, name: &str) {
-        let name = self.renamed(name);
-        let _ = writeln!(self.text, "define internal void {name}() {{\n  unreachable\n}}");
     }
 
     fn table(&mut self, functions: usize) {
@@ -327,33 +244,6 @@ fn passed(parameter: &Parameter, name: &str) -> String {
     format!("{} {attributes}{name}", parameter.ty)
 }
 
-/// What is called, as a value.
-fn called(callee: Option<&str>, template: &Template) -> Written<String> {
-    let is_assembly = || {
-        let words = |piece: &String| tokens(piece).iter().any(|t| &piece[t.start..t.end] == "asm");
-        template.pieces.iter().any(words)
-    };
-    match (callee, template.pieces.get(1), template.holes.first()) {
-        (Some(callee), _, _) => Ok(callee.into()),
-        _ if is_assembly() => Err("inline assembly".into()),
-        (None, Some(behind), Some(callee)) if behind.starts_with('(') => Ok(callee.clone()),
-        _ => Err("a call of what is no value".into()),
-    }
-}
-
-/// What `harness.c` is told of a call: it may write, it sees what others have written, it does not return.
-fn kind(file: &File, instruction: &Instruction) -> u64 {
-    let Shape::Call { callee, attributes: own, .. } = &instruction.shape else { return 0 };
-    let seen = match effects::of(file, instruction) {
-        OpaqueEffects::Writes => 1,
-        OpaqueEffects::Observes => 2,
-        OpaqueEffects::Pure | OpaqueEffects::Pinned => 0,
-    };
-    let attributes = effects::attributes(file, callee.as_deref(), own);
-    let ends = attributes.iter().flatten().any(|a| a == "noreturn");
-    seen | if ends { 4 } else { 0 }
-}
-
 /// A type of amounts, and its width as a constant.
 fn amounts(ty: &Type) -> Written<(&Type, String)> {
     match ty {
@@ -364,89 +254,6 @@ fn amounts(ty: &Type) -> Written<(&Type, String)> {
         },
         _ => Err(format!("shifts of {ty}")),
     }
-}
-
-/// What takes the place of functions with a signature: it says what it was given, and gives what is made up.
-fn stand_in(number: usize, ty: &Type, types: &[&Type], copied: &[Option<&Type>], named: &Named) -> Written<String> {
-    let parameters: String = types.iter().enumerate().map(|(n, ty)| format!(", {ty} %a{n}")).collect();
-    let mut text = format!("define internal {ty} @outside.{number}(ptr %callee, i64 %kind{parameters}) {{\n");
-    text += "  %f = ptrtoint ptr %callee to i64\n  call void @outside_begin(i64 %f, i64 %kind)\n";
-    for (n, ty) in types.iter().enumerate() {
-        let (at, parts) = match copied[n] {
-            Some(ty) => (format!("%a{n}"), leaves(ty, named, COPY)?),
-            None => {
-                let _ = writeln!(text, "  %s{n} = alloca {ty}, align 16\n  store {ty} %a{n}, ptr %s{n}, align 16");
-                (format!("%s{n}"), leaves(ty, named, SLOT)?)
-            }
-        };
-        each(&mut text, "argument", &at, &parts);
-    }
-    text += "  call void @outside_called()\n";
-    if *ty == Type::Void {
-        text += "  ret void\n}\n";
-        return Ok(text);
-    }
-    let _ = writeln!(text, "  %r = alloca {ty}, align 16");
-    each(&mut text, "result", "%r", &leaves(ty, named, SLOT)?);
-    let _ = writeln!(text, "  %v = load {ty}, ptr %r, align 16\n  ret {ty} %v\n}}");
-    Ok(text)
-}
-
-fn each(text: &mut String, what: &str, at: &str, leaves: &[Leaf]) {
-    for Leaf { offset, size, class, .. } in leaves {
-        let part = format!("{at}.{what}.{offset}");
-        let _ = writeln!(text, "  {part} = getelementptr i8, ptr {at}, i64 {offset}");
-        let _ = writeln!(text, "  call void @outside_{what}(ptr {part}, i64 {size}, i64 {})", *class as u64);
-    }
-}
-
-/// A variable or constant.
-struct Global {
-    text: String,
-    /// Its type, if it may change.
-    varies: Option<Type>,
-}
-
-/// A line that defines a variable or constant; `None` if it is something else.
-fn global(line: &str) -> Option<Global> {
-    let tokens = tokens(line);
-    let word = |t: &Token| &line[t.start..t.end];
-    let at = tokens.iter().position(|t| matches!(word(t), "global" | "constant"))?;
-    let rest = &tokens[at + 1..];
-    let mut cursor = Cursor::new(line, rest);
-    let ty = types::parse(&mut cursor).ok()?;
-    let declared = tokens[..at].iter().any(|t| matches!(word(t), "external" | "extern_weak"));
-    let start = cursor.at();
-    let (mut depth, mut end, mut align) = (0i32, rest.len(), None);
-    for (i, token) in rest.iter().enumerate().skip(start) {
-        match word(token) {
-            "(" | "[" | "{" | "<" => depth += 1,
-            ")" | "]" | "}" | ">" => depth -= 1,
-            "," if depth == 0 => end = end.min(i),
-            "align" if depth == 0 => align = rest.get(i + 1).map(word),
-            _ => {}
-        }
-    }
-    let value = match (declared, rest.get(start), rest.get(end.checked_sub(1)?)) {
-        (false, Some(first), Some(last)) if start < end => &line[first.start..last.end],
-        _ => "zeroinitializer",
-    };
-    let align = align.map(|n| format!(", align {n}")).unwrap_or_default();
-    let kind = word(&tokens[at]);
-    let text = format!("{} = internal {kind} {ty} {value}{align}\n", word(&tokens[0]));
-    Some(Global { text, varies: (kind == "global").then_some(ty) })
-}
-
-/// Lines of a file that are in no body.
-fn top_level(file: &File) -> impl Iterator<Item = &str> {
-    let mut at = 0;
-    let mut parts = vec![];
-    for function in &file.functions {
-        parts.push(&file.text[at..function.body.start]);
-        at = function.body.end;
-    }
-    parts.push(&file.text[at..]);
-    parts.into_iter().flat_map(str::lines)
 }
 
 /// A text with other tokens.
