@@ -16,6 +16,7 @@ use super::prove::{Case, cases};
 use super::report::{Instance, Verdict};
 use super::sample::{Effort, Tried};
 use super::smt::solver::{EXHAUSTED, Solver};
+use super::typing::is_well_typed;
 use super::{Options, cache, content, in_parallel, method, start, version};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
@@ -137,7 +138,7 @@ fn fates(
         solver.forget();
         let mut cases = cases(program, instances, &mutant.rule);
         if wider(rule, &mutant.rule) {
-            cases.retain(|case| !own.contains(&case.targs) && case.takes_pointers());
+            cases.retain(|case| !own.contains(&case.targs) && is_well_typed(program, &mutant.rule, &case.types));
         }
         fates.push(judge(cases, options, solver)?);
     }

@@ -13,7 +13,7 @@ use super::{Options, print};
 use rewright_dsl::instances::{Sense, TypeInstances};
 use rewright_dsl::program::{Conclusion, Program, Rule, Var, VarKind};
 use rewright_typeprop::eval::repr_of;
-use rewright_typeprop::{Model, Op, Repr, Scalar, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Model, Op, Repr, Scalar, Ty, TypeExpr, Universe};
 use std::io;
 use std::time::Instant;
 
@@ -176,27 +176,6 @@ impl Case<'_> {
             }
             found => Ok(found),
         }
-    }
-
-    /// Do the operations that are applied to pointers here take some? For the evaluator a pointer is a word as well.
-    pub(super) fn takes_pointers(&self) -> bool {
-        let Universe { types, ops, .. } = &self.program.universe;
-        let is_taken = |ty: Ty, bound: &TypeExpr| {
-            types.repr(ty) != Some(Repr::Pointer)
-                || types.find_instance(bound, &[]).is_none_or(|bound| types.is_subtype(ty, bound))
-        };
-        let mut taken = true;
-        let mut todo = vec![];
-        rewright_dsl::program::for_each_term(self.rule, &mut |term| todo.push(term));
-        while let Some(term) = todo.pop() {
-            todo.extend(term.parts());
-            let Term::Call { op, targs, .. } = term else { continue };
-            let given = targs.iter().map(|ty| types.find_instance(ty, &self.types)).zip(&ops.get(*op).tparams);
-            for (ty, param) in given {
-                taken &= ty.zip(param.bound.as_ref()).is_none_or(|(ty, bound)| is_taken(ty, bound));
-            }
-        }
-        taken
     }
 
     /// Is it about values that its pack says how to make, or about memory that only a library looks at?

@@ -1,8 +1,9 @@
-//! Representations of terms at a type instance of a rule: what both the evaluator and the encoding go by.
+//! Types of terms at a type instance of a rule: their representations, which both the evaluator and the encoding go by, and
+//! whether they fit.
 
 use rewright_dsl::program::{Fact, Program, Rule, VarKind};
 use rewright_typeprop::eval::repr_of;
-use rewright_typeprop::{Model, Outcome, Repr, Term, TypeExpr};
+use rewright_typeprop::{Model, Outcome, Repr, Term, Ty, TypeExpr};
 
 /// What stands for the type parameters of a rule or an operation; `None` for a type without representation.
 pub(super) type Types<'a> = &'a [Option<Repr>];
@@ -39,6 +40,49 @@ pub(super) fn fact_types(
         }
     }
     own
+}
+
+/// Do all operations of a rule take the operands that they get at these types? A mutant's type parameter may stand for
+/// types that they do not take, whatever the evaluator makes of the words.
+pub(super) fn is_well_typed(program: &Program, rule: &Rule, targs: &[Ty]) -> bool {
+    let types = &program.universe.types;
+    let fits = |found: Option<Ty>, wanted: Option<Ty>| {
+        found.zip(wanted).is_none_or(|(found, wanted)| types.is_subtype(found, wanted))
+    };
+    let mut well_typed = true;
+    let mut todo = vec![];
+    rewright_dsl::program::for_each_term(rule, &mut |term| todo.push(term));
+    while let Some(term) = todo.pop() {
+        todo.extend(term.parts());
+        let Term::Call { op, targs: own, args, .. } = term else { continue };
+        let decl = program.universe.ops.get(*op);
+        let own: Vec<Option<Ty>> = own.iter().map(|ty| types.find_instance(ty, targs)).collect();
+        for (ty, param) in own.iter().zip(&decl.tparams) {
+            well_typed &= fits(*ty, param.bound.as_ref().and_then(|bound| types.find_instance(bound, &[])));
+        }
+        let Some(own) = own.into_iter().collect::<Option<Vec<Ty>>>() else { continue };
+        for (arg, param) in args.iter().zip(&decl.params) {
+            well_typed &= fits(declared_type(program, arg, rule, targs), types.find_instance(&param.ty, &own));
+        }
+    }
+    well_typed
+}
+
+/// The type of a term as it is declared; `None` where it has none, or no stage has met it.
+fn declared_type(program: &Program, term: &Term, rule: &Rule, targs: &[Ty]) -> Option<Ty> {
+    let types = &program.universe.types;
+    match term {
+        Term::Var(n) => match &rule.vars.get(*n as usize)?.kind {
+            VarKind::Value { ty, .. } => types.find_instance(ty, targs),
+            VarKind::State => None,
+        },
+        Term::Lit(_, ty) => types.find_instance(ty, targs),
+        Term::Eval(inner) => declared_type(program, inner, rule, targs),
+        Term::Call { op, targs: own, .. } => {
+            let own = own.iter().map(|ty| types.find_instance(ty, targs)).collect::<Option<Vec<Ty>>>()?;
+            types.find_instance(program.universe.ops.get(*op).results.first()?, &own)
+        }
+    }
 }
 
 /// Has a model a value at these representations, at some operands at least? Some have none at 0.
