@@ -203,7 +203,9 @@ impl Checker<'_> {
                     Conclusion::Fact(_, ts) => ts.iter().for_each(&mut term),
                 }
                 rule.guards.iter().for_each(|g| in_guard(g, &mut term));
+                rule.approximate.iter().flat_map(|a| &a.samples).for_each(|(_, sample)| term(sample));
             }
+            self.program.samples.values().flat_map(|s| s.make.iter().chain(&s.observe)).for_each(&mut term);
             self.program.requires.values().flatten().for_each(|g| in_guard(g, &mut term));
             for example in &self.program.examples {
                 example.claim.terms().into_iter().for_each(&mut term);

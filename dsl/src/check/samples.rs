@@ -20,8 +20,8 @@ use rewright_typeprop::types::TypeDeclId;
 use rewright_typeprop::{Term, TypeExpr};
 
 /// What the attributes are called.
-const SAMPLE: &str = "sample";
-const OBSERVE: &str = "observe";
+pub(super) const SAMPLE: &str = "sample";
+pub(super) const OBSERVE: &str = "observe";
 
 const DECLARATION: Around = Around { place: Place::Declaration, state: None, dynamic: false };
 

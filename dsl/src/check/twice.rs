@@ -1,8 +1,9 @@
-//! What is given once and stands there again: clauses of a function, imports, rules that an example names.
+//! What is given once and stands there again: attributes, clauses of a function, imports, rules that an example names.
 
 use super::Checker;
 use super::report::Report;
-use crate::syntax::ast::{FnClause, FnItem, ItemKind, Name, Path, Span};
+use super::samples::{OBSERVE, SAMPLE};
+use crate::syntax::ast::{FnClause, FnItem, Item, ItemKind, Name, Path, Span};
 
 impl Checker<'_> {
     /// Clauses that a function has once. Those that say nothing but their word can only be meant as they are.
@@ -29,18 +30,41 @@ impl Checker<'_> {
         }
     }
 
+    /// Attributes that an item has once: what a function means, what each front end calls it, how a type's values are made,
+    /// what a rule gives up. Of checks that trap, of observations, and of a rule's samples there may be several.
+    fn attributes_once(&mut self, item: &Item) {
+        let mut seen: Vec<&Name> = vec![];
+        for attribute in &item.attributes {
+            let name = &attribute.name;
+            match name.node.as_str() {
+                "traps" | OBSERVE => continue,
+                SAMPLE if matches!(item.kind, ItemKind::Rule(_)) => continue,
+                _ => {}
+            }
+            match seen.iter().find(|known| known.node == name.node) {
+                None => seen.push(name),
+                Some(first) => {
+                    let message = format!("`@{}` is given twice", name.node);
+                    let report = Report::error("RW0109", name.span, message, "again here");
+                    self.report(report.also(first.span, "first here").help("keep one of them"));
+                }
+            }
+        }
+    }
+
     /// In packs that are asked for: clauses, imports, and rules that `fires` names, which say nothing new.
     pub(super) fn lint_repeated(&mut self) {
         for file in (0..self.files.len()).filter(|file| self.files[*file].root) {
             let mut imports: Vec<(&Path, Option<&Name>, Span)> = vec![];
-            let mut functions: Vec<Span> = vec![];
+            let mut last: Option<Span> = None;
             for (_, item) in self.items(file) {
+                // One declaration over a list, or over a family, is written out as many.
+                let is_new = last.replace(item.span) != Some(item.span);
+                if is_new {
+                    self.attributes_once(item);
+                }
                 match &item.kind {
-                    // One declaration over a list is written out as many.
-                    ItemKind::Fn(f) if functions.last() != Some(&item.span) => {
-                        functions.push(item.span);
-                        self.clauses_once(f);
-                    }
+                    ItemKind::Fn(f) if is_new => self.clauses_once(f),
                     // Of an import of some names, another may bring others.
                     ItemKind::Import { path, alias, names: None } => {
                         let alias = alias.as_ref();

@@ -62,8 +62,9 @@ pub(super) const SYNTAX: &[Code] = &[
     ),
     code(
         "RW0109",
-        "clause given twice",
-        "A clause that can be given once is given again, and it is not clear which one is meant. Keep one of them.",
+        "clause or attribute given twice",
+        "A clause or an attribute that can be given once is given again, and it is not clear which one is meant. Keep \
+         one of them.",
     ),
     code(
         "RW0110",
