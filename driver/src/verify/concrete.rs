@@ -112,12 +112,22 @@ impl Concrete<'_> {
         }
     }
 
-    /// What the sides of an equality are where the rule matches, and no operation of theirs traps.
+    /// What the sides of an equality are where the rule matches.
     pub(super) fn sides(&self, vars: &[Value]) -> Option<[Evaluated; 2]> {
-        let Conclusion::Equal(right) = &self.rule.right else { return None };
-        let sides = [&self.rule.left[0], right];
-        let runs = self.matches(vars) == Ok(true) && !sides.iter().any(|side| self.traps(side, self.targs, vars));
-        runs.then(|| sides.map(|side| self.term(side, self.targs, vars, false)))
+        let sides = self.equality()?;
+        (self.matches(vars) == Ok(true)).then(|| sides.map(|side| self.term(side, self.targs, vars, false)))
+    }
+
+    /// Does an operation of the sides trap, or may it?
+    pub(super) fn sides_trap(&self, vars: &[Value]) -> bool {
+        self.equality().is_some_and(|sides| sides.iter().any(|side| self.traps(side, self.targs, vars)))
+    }
+
+    fn equality(&self) -> Option<[&Term; 2]> {
+        match &self.rule.right {
+            Conclusion::Equal(right) => Some([&self.rule.left[0], right]),
+            Conclusion::Fact(..) => None,
+        }
     }
 
     /// Do these sides agree?

@@ -14,10 +14,10 @@
 
 use super::code::{Built, Code, Operand};
 use super::concrete::{Comparison, Evaluated, Stop, Value};
-use super::print;
 use super::prove::Case;
 use super::report::Compiled;
 use super::sample::{Effort, assignments};
+use super::{mentioned, print};
 use crate::clif::names::Names;
 use crate::isolate::{Call, Engine, Job, Worker};
 use crate::module::compile::{Clif, compile};
@@ -168,7 +168,12 @@ impl Machine {
         let sides = <[Side; 2]>::try_from(sides).map_err(|_| "it has other than two sides")?;
         let concrete = case.concrete();
         let assignments = assignments(concrete, effort).ok_or("the values of a type cannot be listed")?;
+        let ops = &case.program.universe.ops;
+        let may_trap = mentioned(case.program, rule).into_iter().any(|op| !ops.get(op).checks.is_empty());
         let row = |vars: Vec<Value>| {
+            if may_trap && concrete.sides_trap(&vars) {
+                return None;
+            }
             let sides = concrete.sides(&vars).filter(|sides| !sides.contains(&Err(Stop::Meaningless)))?;
             let given = computed.iter().map(|(term, repr)| Some((concrete.computed(term, &vars)?, *repr)));
             let values = vars.iter().cloned().zip(reprs.iter().copied()).map(Some).chain(given);
