@@ -217,8 +217,11 @@ fn one(
 
 fn start(options: &Options) -> io::Result<Solver> {
     let config = Config { command: options.solver.clone(), steps: options.steps, timeout: options.timeout };
-    Solver::start(config)
-        .map_err(|e| io::Error::new(e.kind(), format!("cannot run the solver `{}`: {e}", options.solver.join(" "))))
+    Solver::start(config).map_err(|e| {
+        let solver = options.solver.join(" ");
+        let way_on = "install z3 (`scripts/setup.sh` does), or name another solver with `--solver`";
+        io::Error::new(e.kind(), format!("cannot run the solver `{solver}`: {e}; {way_on}"))
+    })
 }
 
 /// What the solver calls itself.

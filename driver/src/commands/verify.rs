@@ -43,7 +43,7 @@ pub(super) struct Args {
     /// Solver steps per question; 0: no limit
     #[arg(long, default_value_t = Options::default().steps)]
     steps: u64,
-    /// Values to try per type instance; 0: only the solver
+    /// Values to try per type instance, half as many on compiled code; 0: only the solver
     #[arg(long, default_value_t = Options::default().samples)]
     samples: usize,
     /// The solver with its arguments; it reads SMT-LIB from its standard input

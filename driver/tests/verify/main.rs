@@ -184,6 +184,7 @@ fn a_missing_solver_is_said() {
     let (_, stderr, code) = rewright(&args);
     assert_eq!(code, Some(2));
     assert!(stderr.contains("cannot run the solver `no-such-solver -in`"), "{stderr}");
+    assert!(stderr.contains("install z3"), "{stderr}");
 }
 
 /// Memory, 128-bit integers and vectors are proved, not only tried.

@@ -56,7 +56,8 @@ pub(super) fn summary(reports: &[RuleReport]) -> String {
             Compiled::NotRun(why) => *not_run.entry(why.split(": ").next().unwrap_or(why)).or_default() += 1,
         }
     }
-    let mut text = format!("compiled code: {same} type instances as evaluated, at {values} values; {other} not\n");
+    let mut text =
+        format!("compiled code: {same} type instances agree with the evaluator, at {values} values; {other} do not\n");
     let mut reasons: Vec<(&str, usize)> = not_run.into_iter().collect();
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
     let not_listed: usize = reasons.iter().skip(REASONS).map(|(_, count)| count).sum();
