@@ -34,7 +34,7 @@ print("""# What rules change in C projects, validated
 
 Made by `scripts/validation.sh`: functions that `std`, `std.libm` and `std.libc` change in builds of Debian 12's sources,
 before and after, by `rewright validate`. *Interpreted* and *compiled*: functions of which runs were compared, and how many
-runs; *proved*: functions without loops and calls of which an SMT solver says that they refine what they were. *Any*
+runs; *proved*: functions without loops of which an SMT solver says that they refine what they were. *Any*
 counts those that are compared in at least one way.
 """)
 row("project", "changed", "any", "interpreted", "runs", "compiled", "runs", "proved", "refuted")

@@ -29,7 +29,7 @@ pub enum Method {
     Interpreted,
     /// On random inputs as clang compiles them, without optimisation
     Compiled,
-    /// By an SMT solver, with poison and what is undefined: functions without loops and calls
+    /// By an SMT solver, with poison and what is undefined: functions without loops
     Refined,
 }
 

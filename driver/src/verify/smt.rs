@@ -20,5 +20,5 @@ pub(crate) mod solver;
 mod tests;
 
 pub(crate) use meaning::{Meaning, meaning};
-pub(crate) use memory::{Address, load, read, same, store, written};
+pub(crate) use memory::{Address, given, load, read, same, store, written};
 pub(crate) use script::{Asserted, Expr, Format, Script, Sort};

@@ -77,6 +77,24 @@ define i64 @measures(ptr %s) {
   ret i64 %m
 }
 
+define double @roots(double %x) {
+  %p = call double @cbrt(double %x)
+  %r = fadd double %p, 1.0
+  ret double %r
+}
+
+define void @jumps(ptr %p) {
+entry:
+  %at = load ptr, ptr @blocks
+  indirectbr ptr %at, [label %there]
+
+there:
+  ret void
+}
+
+@blocks = internal constant [1 x ptr] [ptr blockaddress(@jumps, %there)]
+
 declare i32 @outside(i32)
 declare void @changes(ptr)
 declare i64 @strlen(ptr)
+declare double @cbrt(double)

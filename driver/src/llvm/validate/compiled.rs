@@ -61,7 +61,8 @@ fn compiled(clang: &Path, text: &str, folder: &Path) -> io::Result<Result<PathBu
     fs::write(&module, text)?;
     fs::write(&harness, HARNESS)?;
     let Output { status, stderr, .. } = Command::new(clang)
-        .args(["-O0", "-w", "-static", "-no-pie"])
+        // What may be missing is looked for in libraries that nothing else asks for.
+        .args(["-O0", "-w", "-no-pie", "-Wl,--no-as-needed", "-Wl,-z,now"])
         .args([("BASE", BASE), ("PAGES", PAGES), ("PAGE", PAGE)].map(|(name, n)| format!("-D{name}={n}ull")))
         .args(["-x", "ir"])
         .arg(&module)

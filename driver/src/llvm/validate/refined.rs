@@ -5,12 +5,12 @@
 //! `freeze` and `undef`. First parameters are values or poison, then also `undef`, where each use of one may see another
 //! value; the solver decides the second question less often. (A pointer that is `undef` can be given away only.)
 //!
-//! In scope: functions without loops on integers to 128 bits, floats and pointers, with plain loads and stores, that call
-//! nothing but intrinsics of arithmetic. A version may access what the first one accesses. Bytes of memory are values or
-//! poison. Not looked at: provenance, alignment, and attributes and metadata that make poison of values in a range
+//! In scope: functions without loops on integers to 128 bits, floats and pointers, with plain loads and stores. A version may
+//! access what the first one accesses. Bytes of memory are values or poison. What is called may do anything that its
+//! attributes allow, and does the same for both versions where they tell it the same. Not looked at: provenance, alignment, and attributes and metadata that make poison of values in a range
 //! (`range`, `nonnull`): they mean nothing in the first version, and are taken to hold in the second one.
 //!
-//! **Invariant**: what rests on something that is not modelled in all its parts (the end of an object, the bits of a NaN) is
+//! **Invariant**: what rests on something that is not modelled in all its parts (the end of an object, the bits of a NaN, a call) is
 //! no refutation, but unknown.
 
 mod meaning;
@@ -129,10 +129,9 @@ impl Question {
         let mut script = Script::new();
         let s = &mut script;
         let given = Given::new(s, definitions[0], undefined)?;
-        let named = &files.before.named;
-        let old = behaviour(s, "before", named, definitions[0], &bodies[0], &given)?;
+        let old = behaviour(s, "before", files.before, definitions[0], &bodies[0], &given)?;
         // Parameters go by their names, and the first version's are those that there are.
-        let new = behaviour(s, "after", named, definitions[0], &bodies[1], &given)?;
+        let new = behaviour(s, "after", files.after, definitions[0], &bodies[1], &given)?;
         if old.reads_undef() || new.reads_undef() {
             return Err("it reads what may be `undef`".into());
         }
@@ -161,7 +160,8 @@ fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour, definition: &Defini
         undefined.push(s.and(&[access.reached, missing]));
     }
     let undefined = s.or(&undefined);
-    let mut same = vec![s.not(undefined)];
+    let defined = s.not(undefined);
+    let mut same = vec![];
     if let (Some(was), Some(is)) = (old.returned, new.returned) {
         let mut equal = vec![s.equal(was.bits, is.bits)];
         if let (true, Some(format)) = (is_float(&definition.result), format(&definition.result)) {
@@ -174,22 +174,41 @@ fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour, definition: &Defini
         let equal = s.or(&equal);
         same.push(value_refines(s, was.poison, is.poison, equal));
     }
-    let mut addresses = smt::written(s, old.memory).0;
-    for address in smt::written(s, new.memory).0 {
+    same.push(memory_refines(s, (old.memory, old.doubt), (new.memory, new.doubt)));
+    // A callee may keep it all to itself.
+    let (left, returned) = (s.not(old.returns), s.and(&same));
+    let mut same = vec![defined, s.equal(old.trace, new.trace), s.or(&[left, returned])];
+    for was in &old.events {
+        for is in &new.events {
+            let seen = memory_refines(s, (was.memory, was.doubt), (is.memory, is.doubt));
+            let equal = s.equal(was.trace, is.trace);
+            let both = s.and(&[was.reached, is.reached, equal]);
+            let others = s.not(both);
+            same.push(s.or(&[others, seen]));
+        }
+    }
+    let same = s.and(&same);
+    (s.or(&[old.undefined, same]), uncovered)
+}
+
+/// A memory and what is poison in it, against another one's.
+fn memory_refines(s: &mut Script, old: (Expr, Expr), new: (Expr, Expr)) -> Expr {
+    let mut addresses = smt::written(s, old.0).0;
+    for address in smt::written(s, new.0).0 {
         if !addresses.contains(&address) {
             addresses.push(address);
         }
     }
+    let mut same = vec![];
     for address in &addresses {
-        let [was, is] = [old, new].map(|side| {
-            let doubt = smt::read(s, side.doubt, address);
-            (smt::read(s, side.memory, address), s.nonzero(doubt))
+        let [was, is] = [old, new].map(|(memory, doubt)| {
+            let doubt = smt::read(s, doubt, address);
+            (smt::read(s, memory, address), s.nonzero(doubt))
         });
         let equal = s.equal(was.0, is.0);
         same.push(value_refines(s, was.1, is.1, equal));
     }
-    let same = s.and(&same);
-    (s.or(&[old.undefined, same]), uncovered)
+    s.and(&same)
 }
 
 /// What was poison may be anything.

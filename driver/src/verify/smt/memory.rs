@@ -97,6 +97,12 @@ fn write(s: &mut Script, memory: Expr, address: Address, byte: Expr) -> Expr {
 
 /// The byte at an address.
 pub(crate) fn read(s: &mut Script, memory: Expr, address: &Address) -> Expr {
+    if let Some((before, when, time)) = s.given.get(&memory.id).copied() {
+        let at = address.term(s);
+        let theirs = s.unknown("byte that others leave", &[time, at], Sort::Bits(8));
+        let own = read(s, before, address);
+        return s.choose(when, theirs, own);
+    }
     let Some((before, at, byte)) = s.writes.get(&memory.id).cloned() else {
         return initial(s, memory, address);
     };
@@ -128,13 +134,32 @@ pub(crate) fn same(s: &mut Script, left: Expr, right: Expr) -> Expr {
 /// Where a memory has been written to, the last one first, and the memory that it began as.
 pub(crate) fn written(s: &Script, mut memory: Expr) -> (Vec<Address>, Expr) {
     let mut addresses = vec![];
-    while let Some((before, address, _)) = s.writes.get(&memory.id) {
-        if !addresses.contains(address) {
-            addresses.push(address.clone());
+    loop {
+        if let Some((before, address, _)) = s.writes.get(&memory.id) {
+            if !addresses.contains(address) {
+                addresses.push(address.clone());
+            }
+            memory = *before;
+        } else if let Some((before, _, _)) = s.given.get(&memory.id) {
+            memory = *before;
+        } else {
+            return (addresses, memory);
         }
-        memory = *before;
     }
-    (addresses, memory)
+}
+
+/// Memory after others could write to it, if they were given it: nobody knows what it holds, but that equal times leave
+/// equal bytes.
+pub(crate) fn given(s: &mut Script, memory: Expr, when: Expr, time: Expr) -> Expr {
+    let key = format!("{} given when {} at {}", s.name(memory), s.name(when), s.name(time));
+    if let Some(known) = s.known.get(&key) {
+        return *known;
+    }
+    let name = format!("memory {}", s.known.len());
+    let after = s.named(name, Sort::Memory);
+    s.given.insert(after.id, (memory, when, time));
+    s.known.insert(key, after);
+    after
 }
 
 /// The byte that a memory variable holds at an address.

@@ -94,6 +94,8 @@ pub(crate) struct Script {
     domains: Vec<String>,
     /// By memory: the one before, and the byte that was written where.
     pub(super) writes: FxHashMap<u32, (Expr, Address, Expr)>,
+    /// By memory: the one before, when it was given to others, and what tells this from other such times.
+    pub(super) given: FxHashMap<u32, (Expr, Expr, Expr)>,
     /// Bytes that a memory held from the start.
     pub(super) reads: Vec<Read>,
     /// Variables that stand for the low bits of others.
@@ -134,6 +136,7 @@ impl Script {
             known: FxHashMap::default(),
             domains: vec![],
             writes: FxHashMap::default(),
+            given: FxHashMap::default(),
             reads: vec![],
             lows: vec![],
             chosen: None,
@@ -331,10 +334,11 @@ impl Script {
     /// An application of a function that nobody knows: equal arguments give equal results.
     pub(crate) fn unknown(&mut self, name: &str, args: &[Expr], sort: Sort) -> Expr {
         let name = format!("|{name}|");
-        if !self.known.contains_key(&name) {
+        let declared = format!("declare {name}");
+        if !self.known.contains_key(&declared) {
             let sorts: Vec<_> = args.iter().map(|a| self.sort_text(a.sort)).collect();
             let _ = writeln!(self.declarations, "(declare-fun {name} ({}) {})", sorts.join(" "), self.sort_text(sort));
-            self.known.insert(name.clone(), Expr::TRUE);
+            self.known.insert(declared, Expr::TRUE);
         }
         if args.is_empty() { self.literal(name, sort) } else { self.apply(&name, args, sort) }
     }

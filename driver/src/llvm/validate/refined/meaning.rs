@@ -281,7 +281,7 @@ impl Operation<'_> {
     /// What an intrinsic gives: `smax.i32`, without what all begin with.
     pub(super) fn intrinsic(mut self, name: &str) -> Result<Meaning, String> {
         let unknown = || Err(format!("it calls @llvm.{name}"));
-        if !self.flags.iter().all(|flag| matches!(flag.as_str(), "noundef")) {
+        if !self.flags.iter().all(|flag| flag == "noundef" || flag.starts_with("range(")) {
             return Err(format!("it calls @llvm.{name} with promises"));
         }
         let stem = name.rsplit_once(".i").or(name.rsplit_once(".f")).map_or(name, |(stem, _)| stem);

@@ -7,14 +7,18 @@
 //! What `undef` or `freeze` choose are variables of their own, one for each use: a value that depends on `undef` is
 //! computed anew wherever it is used.
 
+mod calls;
 mod memory;
+mod order;
 
 use super::meaning::{Meaning, Operation, Value, width};
-use crate::llvm::body::{Block, Body, Instruction, Operand, Shape};
+use crate::llvm::body::{Body, Instruction, Operand, Role, Shape};
 use crate::llvm::constants;
-use crate::llvm::module::Definition;
-use crate::llvm::types::{Named, Type};
+use crate::llvm::module::{Definition, File};
+use crate::llvm::types::Type;
 use crate::verify::smt::{self, Expr, Script, Sort};
+use calls::is_arithmetic;
+use order::order;
 use rewright_typeprop::model::MemoryAccess;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -67,6 +71,11 @@ pub(super) struct Behaviour {
     /// Bytes that are not 0 are poison.
     pub(super) doubt: Expr,
     pub(super) accesses: Vec<Access>,
+    /// When it returns.
+    pub(super) returns: Expr,
+    /// Calls that somebody may notice: a number that is another one for other calls.
+    pub(super) trace: Expr,
+    pub(super) events: Vec<Event>,
     /// Variables that stand for what it may choose.
     pub(super) choices: Vec<Expr>,
     /// What stands for something that is not modelled in all its parts: a counterexample may rest on that.
@@ -82,6 +91,16 @@ impl Behaviour {
     }
 }
 
+/// A call that somebody may notice.
+pub(super) struct Event {
+    pub(super) reached: Expr,
+    /// Behind it.
+    pub(super) trace: Expr,
+    /// What the callee sees.
+    pub(super) memory: Expr,
+    pub(super) doubt: Expr,
+}
+
 enum Local {
     Fixed(Value),
     /// Computed anew at each use.
@@ -91,7 +110,7 @@ enum Local {
 pub(super) struct Side<'a> {
     s: &'a mut Script,
     name: &'static str,
-    named: &'a Named,
+    file: &'a File,
     definition: &'a Definition,
     given: &'a Given,
     body: &'a Body,
@@ -104,9 +123,13 @@ pub(super) struct Side<'a> {
     edges: Vec<(usize, usize, Expr)>,
     undefined: Vec<Expr>,
     returned: Option<Value>,
+    returns: Vec<Expr>,
     memory: Expr,
     doubt: Expr,
     accesses: Vec<Access>,
+    trace: Expr,
+    events: Vec<Event>,
+    slots: usize,
     choices: Vec<Expr>,
     assumed: BTreeSet<&'static str>,
     stores_undef: bool,
@@ -119,7 +142,7 @@ type Terms<T> = Result<T, String>;
 pub(super) fn behaviour(
     s: &mut Script,
     name: &'static str,
-    named: &Named,
+    file: &File,
     definition: &Definition,
     body: &Body,
     given: &Given,
@@ -127,10 +150,11 @@ pub(super) fn behaviour(
     let order = order(&body.blocks)?;
     let instructions = body.blocks.iter().enumerate().flat_map(|(n, b)| b.instructions.iter().map(move |i| (i, n)));
     let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
+    let trace = s.bits(64, 0);
     let mut side = Side {
         s,
         name,
-        named,
+        file,
         definition,
         given,
         body,
@@ -141,9 +165,13 @@ pub(super) fn behaviour(
         edges: vec![],
         undefined: vec![],
         returned: None,
+        returns: vec![],
         memory: given.memory,
         doubt: given.doubt,
         accesses: vec![],
+        trace,
+        events: vec![],
+        slots: 0,
         choices: vec![],
         assumed: BTreeSet::new(),
         stores_undef: false,
@@ -157,44 +185,21 @@ pub(super) fn behaviour(
         side.block(block)?;
     }
     let undefined = side.s.or(&side.undefined);
-    let Side { returned, memory, doubt, accesses, choices, assumed, stores_undef, .. } = side;
-    Ok(Behaviour { undefined, returned, memory, doubt, accesses, choices, assumed, stores_undef })
-}
-
-fn targets(block: &Block) -> Vec<&String> {
-    match block.instructions.last().map(|i| &i.shape) {
-        Some(Shape::Jump(label)) => vec![label],
-        Some(Shape::Branch(_, labels)) => labels.iter().collect(),
-        Some(Shape::Switch(_, default, cases)) => cases.iter().map(|(_, label)| label).chain([default]).collect(),
-        _ => vec![],
-    }
-}
-
-/// Blocks that can be reached, each after all that lead to it.
-fn order(blocks: &[Block]) -> Terms<Vec<usize>> {
-    let position = |label: &String| blocks.iter().position(|b| b.label == *label);
-    let (mut done, mut open) = (vec![], vec![false; blocks.len()]);
-    // Each with the targets that are still to be visited.
-    let mut way: Vec<(usize, Vec<usize>)> = vec![];
-    let enter = |block: usize| (block, targets(&blocks[block]).into_iter().filter_map(position).collect());
-    way.push(enter(0));
-    open[0] = true;
-    while let Some((block, rest)) = way.last_mut() {
-        match rest.pop() {
-            Some(next) if done.contains(&next) => {}
-            Some(next) if open[next] => return Err("it has a loop".into()),
-            Some(next) => {
-                open[next] = true;
-                way.push(enter(next));
-            }
-            None => {
-                done.push(*block);
-                way.pop();
-            }
-        }
-    }
-    done.reverse();
-    Ok(done)
+    let returns = side.s.or(&side.returns);
+    let Side { returned, memory, doubt, accesses, trace, events, choices, assumed, stores_undef, .. } = side;
+    Ok(Behaviour {
+        undefined,
+        returned,
+        memory,
+        doubt,
+        accesses,
+        returns,
+        trace,
+        events,
+        choices,
+        assumed,
+        stores_undef,
+    })
 }
 
 impl<'a> Side<'a> {
@@ -239,6 +244,7 @@ impl<'a> Side<'a> {
                 self.edge(at, default, when);
             }
             Shape::Return(value) => {
+                self.returns.push(self.reached[at]);
                 let Some(value) = value else { return Ok(()) };
                 let value = self.operand(value)?;
                 if self.definition.before.iter().any(|word| word == "noundef") {
@@ -296,6 +302,19 @@ impl<'a> Side<'a> {
                 let some = self.s.nonzero(holds);
                 let fails = self.s.not(some);
                 self.undefined(at, fails);
+            }
+            Shape::Call { callee, args, in_memory, .. } if !is_arithmetic(callee.as_deref()) => {
+                if in_memory.iter().any(|m| m.role == Role::Copy) {
+                    return Err("it copies a structure for a call".into());
+                }
+                self.call(i, callee.as_deref(), args, at)?;
+            }
+            Shape::Alloca => {
+                // They keep their order, and what they hold is nobody's concern.
+                self.assumed.insert("what is on the stack");
+                self.slots += 1;
+                let bits = self.s.unknown(&format!("slot {}", self.slots), &[], Sort::Bits(64));
+                self.define(i, Local::Fixed(Value { bits, poison: Expr::FALSE }));
             }
             _ => {
                 let meaning = self.meaning(i, at)?;

@@ -94,6 +94,8 @@ fn global(line: &str) -> Option<Global> {
         }
     }
     let value = match (declared, rest.get(start), rest.get(end.checked_sub(1)?)) {
+        // Addresses of blocks: only the function that has these goes there, and such functions stay as they are.
+        _ if line.contains("blockaddress(") => "zeroinitializer",
         (false, Some(first), Some(last)) if start < end => &line[first.start..last.end],
         _ => "zeroinitializer",
     };

@@ -24,13 +24,13 @@ impl Side<'_> {
         for index in indices {
             let constant = index.text.parse::<i64>().ok();
             let (next, size) = match (&ty, first) {
-                (_, true) => (ty.clone(), ty.layout(self.named).ok_or_else(unknown)?.0),
+                (_, true) => (ty.clone(), ty.layout(&self.file.named).ok_or_else(unknown)?.0),
                 (Type::Array(_, element), _) => {
-                    ((**element).clone(), element.layout(self.named).ok_or_else(unknown)?.0)
+                    ((**element).clone(), element.layout(&self.file.named).ok_or_else(unknown)?.0)
                 }
                 (_, false) => {
                     let field = constant.and_then(|n| u64::try_from(n).ok()).ok_or_else(unknown)?;
-                    let (element, offset) = ty.element(field, self.named).ok_or_else(unknown)?;
+                    let (element, offset) = ty.element(field, &self.file.named).ok_or_else(unknown)?;
                     parts.push(self.s.bits(64, offset.ok_or_else(unknown)?.into()));
                     (element, 0)
                 }
