@@ -20,6 +20,7 @@ mod base;
 mod batch;
 mod budget;
 mod emit;
+mod nested;
 mod order;
 mod possible;
 mod primitives;

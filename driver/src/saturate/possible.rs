@@ -5,13 +5,16 @@
 //! **Invariant**: what is left out could not have matched, so results do not depend on this.
 
 use super::batch::Batch;
+use super::nested::Nested;
 use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr, GENERATION};
 use rustc_hash::FxHashMap;
 
 /// Tables and relations that each rule reads and fills, by number: tables first, then relations.
 pub(super) struct Possible {
     rules: Vec<(Vec<usize>, Vec<usize>)>,
-    /// By rule: its group. Rules of one ruleset that read the same tables are one: all of them can match, or none.
+    /// Which rows a rule needs under which.
+    pub(super) nested: Nested,
+    /// By rule: its group. Rules of one ruleset that need the same rows are one: all of them can match, or none.
     pub(super) groups: Vec<usize>,
     /// By symbol.
     names: Vec<String>,
@@ -53,20 +56,22 @@ impl Possible {
                 (reads, fills)
             })
             .collect();
-        let mut known: FxHashMap<(usize, Vec<usize>), usize> = FxHashMap::default();
+        let nested = Nested::new(program);
+        let mut known: FxHashMap<(usize, Vec<usize>, &[usize]), usize> = FxHashMap::default();
         let groups = program
             .rules
             .iter()
             .zip(&rules)
-            .map(|(rule, (reads, _))| {
+            .enumerate()
+            .map(|(index, (rule, (reads, _)))| {
                 let mut reads = reads.clone();
                 reads.sort_unstable();
                 let next = known.len();
-                *known.entry((rule.ruleset, reads)).or_insert(next)
+                *known.entry((rule.ruleset, reads, nested.pairs(index))).or_insert(next)
             })
             .collect();
         let always = program.isa.iter().filter_map(|isa| numbers.get(isa.name.as_str()).copied()).collect();
-        Possible { rules, groups, names, always }
+        Possible { rules, nested, groups, names, always }
     }
 
     /// By symbol: its rows.

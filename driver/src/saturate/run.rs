@@ -1,7 +1,8 @@
 //! Runs a schedule on an e-graph, step by step, within budgets.
 //!
-//! A step runs those groups of rules that can find something: each of their tables has rows, and something has changed
-//! since the group ran last. Most steps of a schedule come to nothing, and asking a rule costs as much as some matches.
+//! A step runs those groups of rules that can find something: each of their tables has rows, these stand under each other
+//! as the patterns say ([`super::nested`]), and something has changed since the group ran last. Most steps of a schedule
+//! come to nothing, and asking a rule costs as much as some matches.
 
 use super::base::Prepared;
 use super::batch::Batch;
@@ -49,11 +50,13 @@ pub(super) fn run(
 ) -> Result<(Vec<String>, bool), EngineError> {
     let possible = rulesets(batch.program, rules.can_match);
     let sizes = rules.possible.sizes(batch);
+    let present = rules.possible.nested.present(batch, &sizes)?;
     let mut runner = Runner {
         batch,
         possible,
         changed_at: 0,
         sizes,
+        present,
         ran_at: FxHashMap::default(),
         rules,
         budget,
@@ -81,6 +84,8 @@ struct Runner<'r, 'b> {
     rules: Rules<'r>,
     /// By symbol: its rows.
     sizes: Vec<usize>,
+    /// By pair of the patterns' rows: is it there?
+    present: Vec<bool>,
     /// The last step that changed anything, counted from 1.
     changed_at: usize,
     /// By group: the last step that ran it.
@@ -147,6 +152,7 @@ impl Runner<'_, '_> {
             let ran_since = |ran: &usize| *ran > self.changed_at;
             can_match[*rule]
                 && possible.reads(*rule).iter().all(|symbol| self.sizes[*symbol] > 0)
+                && possible.nested.pairs(*rule).iter().all(|pair| self.present[*pair])
                 && !self.ran_at.get(&possible.groups[*rule]).is_some_and(ran_since)
         };
         let mut groups: Vec<usize> =
@@ -176,14 +182,15 @@ impl Runner<'_, '_> {
         }
         let Rules { possible, prepared, .. } = &mut self.rules;
         let name = prepared.ruleset(&groups, self.batch.egraph, self.batch.program, possible)?;
-        self.ran_at.extend(groups.into_iter().map(|group| (group, self.steps.len() + 1)));
-        let rules = &self.rules.members[ruleset];
+        self.ran_at.extend(groups.iter().map(|group| (*group, self.steps.len() + 1)));
+        let Rules { possible, members, .. } = &self.rules;
+        let asked = members[ruleset].iter().filter(|rule| groups.binary_search(&possible.groups[**rule]).is_ok());
         let ruleset = &self.batch.program.rulesets[ruleset];
         let ran = ruleset.combined.as_ref().unwrap_or(&ruleset.name).clone();
         let shared = self.batch.shared;
         shared.meter(|meter| meter.begin_step(node_limit));
         let report = self.batch.egraph.step_rules(&name).map_err(|error| EngineError::Run(error.to_string()))?;
-        for rule in rules {
+        for rule in asked {
             let name = self.batch.program.rules[*rule].name.as_str();
             let time = report.search_and_apply_time_per_rule.get(name).copied();
             self.report.rules[*rule].time += time.unwrap_or_default();
@@ -197,6 +204,7 @@ impl Runner<'_, '_> {
         if report.updated {
             self.changed_at = self.steps.len() + 1;
             self.sizes = self.rules.possible.sizes(self.batch);
+            self.present = self.rules.possible.nested.present(self.batch, &self.sizes)?;
         }
         self.steps.push(ran);
         Ok(report.updated)

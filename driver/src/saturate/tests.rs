@@ -5,6 +5,7 @@ mod domain;
 mod fixture;
 mod measure;
 mod memory;
+mod nested;
 mod scalar;
 mod standard;
 mod text;
