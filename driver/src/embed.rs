@@ -1,7 +1,7 @@
-//! Rewright inside another program: register packs and Rust functions, optimise a module, get code.
+//! Rewright inside another program: register packs and Rust functions, verify rules, optimise a module, get code.
 //!
 //! A pack's text declares types, functions and rules; a `host fn` of it is a Rust function that the program
-//! registers under its name. `driver/examples/embedding.rs` is a whole program:
+//! registers under its name. `driver/examples/embedding.rs` is a whole program, `verifying.rs` one that verifies its rules:
 //!
 //! ```no_run
 //! use rewright_driver::embed::Embedding;

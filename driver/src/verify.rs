@@ -7,8 +7,8 @@
 //! Beside that, both sides are compiled and run on such values ([`native`]): a verdict is about what operations mean, and
 //! code must be what they mean.
 //!
-//! What a library computes is tried on values only, those that only a library can make in a process of its own
-//! ([`executed`]); and of a rule that says that it gives something up, both sides are compared on ordinary values
+//! What a library or an embedding program computes is tried on values only, those that only its code can make as the pack
+//! says ([`executed`]); and of a rule that says that it gives something up, both sides are compared on ordinary values
 //! ([`approximate`]).
 //!
 //! What a verdict says is in [`Verdict`]. Values are total here, as in the e-graph: a quotient by zero has a value, and
@@ -84,7 +84,7 @@ pub struct Options {
     pub seed: u64,
     /// Where verdicts are kept; `None`: nowhere.
     pub cache: Option<PathBuf>,
-    /// Our own binary, in a process of which libraries' code runs; `None`: it does not run.
+    /// Our own binary, in a process of which compiled rules and libraries' code run; `None`: they do not run.
     pub program: Option<PathBuf>,
 }
 
