@@ -4,9 +4,11 @@
 #   VARIANTS=ir scripts/projects.sh PROJECT...
 #
 # has left in $WORK (target/projects), and takes $RULES and $REWRIGHT as that does. Not part of CI: it wants those builds,
-# clang and z3, and a minute for each hundred functions.
+# clang and z3, and a minute or two of CPU time for each hundred functions.
 #
 #   scripts/validation.sh [PROJECT...]     (all that have been built)
+#
+# The table is of these and of all that have been validated before: their reports stay beside what was built.
 #
 # The exit code is 1 where a function is refuted; which one, and on what, is said.
 set -euo pipefail
@@ -14,18 +16,18 @@ cd "$(dirname "$0")/.."
 work=${WORK:-target/projects}
 rewright=${REWRIGHT:-target/release/rewright}
 table=tests/llvm/VALIDATION.md
-scratch=$(mktemp -d)
-trap 'rm -rf "$scratch"' EXIT
 
 packs=()
 for pack in ${RULES:-std std.libm std.libc}; do packs+=(--rules "$pack"); done
 [ $# -gt 0 ] || { for kept in "$work"/results/*/ir; do set -- "$@" "$(basename "${kept%/ir}")"; done; }
 for project in "$@"; do
     # A refuted function is in the report; what has no report has failed.
-    "$rewright" validate "$work/results/$project/ir" "${packs[@]}" --format json >"$scratch/$project.json" || [ $? = 1 ]
+    report=$work/results/$project/validation.json
+    "$rewright" validate "$work/results/$project/ir" "${packs[@]}" --format json >"$report.part" || [ $? = 1 ]
+    mv "$report.part" "$report"
 done
 
-python3 - "$scratch" >"$table" <<'END_OF_TABLE'
+python3 - "$work/results" >"$table" <<'END_OF_TABLE'
 import glob, json, os, sys
 METHODS = ["interpreted", "compiled", "refined"]
 def row(*cells):
@@ -40,8 +42,8 @@ counts those that are compared in at least one way.
 row("project", "changed", "any", "interpreted", "runs", "compiled", "runs", "proved", "refuted")
 row(*["---"] * 9)
 total, reasons, refuted = [0] * 8, {method: {} for method in METHODS}, []
-for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.json"))):
-    report = json.load(open(path))
+for path in sorted(glob.glob(os.path.join(sys.argv[1], "*", "validation.json"))):
+    report, project = json.load(open(path)), os.path.basename(os.path.dirname(path))
     by = [report["methods"][method] for method in METHODS]
     cells = [report["changed"], report["compared"]]
     for method, tally in zip(METHODS, by):
@@ -51,8 +53,8 @@ for path in sorted(glob.glob(os.path.join(sys.argv[1], "*.json"))):
             reason = reason.split(" @")[0]
             reasons[method][reason] = reasons[method].get(reason, 0) + n
     cells.append(len(report["refuted"]))
-    refuted += [(os.path.basename(path)[:-5], r) for r in report["refuted"]]
-    row(os.path.basename(path)[:-5], *cells)
+    refuted += [(project, r) for r in report["refuted"]]
+    row(project, *cells)
     total = [a + b for a, b in zip(total, cells)]
 row("all", *total)
 print("\n## Functions that are not compared\n")
