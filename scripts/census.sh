@@ -13,7 +13,7 @@ cd "$(dirname "$0")/.."
 work=${WORK:-target/projects}
 rewright=${REWRIGHT:-target/release/rewright}
 table=tests/llvm/CENSUS.md
-found=0
+found=0 missing=""
 if [ "${1:-}" != --table ]; then
     # shellcheck disable=SC2046
     [ $# -gt 0 ] || set -- $(scripts/projects.sh --list all)
@@ -26,7 +26,7 @@ program=$(cksum <"$rewright")
 for project in $(scripts/projects.sh --list all); do
     results=$work/results/$project
     [ "$(cat "$results/program" 2>/dev/null)" = "$program" ] && [ -d "$results/ir" ] ||
-        { echo "census: not in the table, since not built by this program: $project" >&2 && found=1 && continue; }
+        { echo "census: not in the table, since not built by this program: $project" >&2 && missing+=" $project" && found=1 && continue; }
     "$rewright" corpus "$results/ir" --format json >"$scratch/$project.json" 2>/dev/null
     find "$results/ir/" -name '*.changed' | sort | while read -r changed; do
         if opt-19 -passes=verify -disable-output "$changed" 2>>"$scratch/refused"; then echo "$changed"; fi
@@ -36,9 +36,10 @@ for project in $(scripts/projects.sh --list all); do
 done
 [ ! -s "$scratch/refused" ] || { cat "$scratch/refused" >&2 && found=1; }
 
-python3 - "$work/results" "$scratch" >"$table" <<'END'
+# shellcheck disable=SC2086
+python3 - "$work/results" "$scratch" $missing >"$table" <<'END'
 import glob, json, os, sys
-results, scratch = sys.argv[1:]
+results, scratch, *missing = sys.argv[1:]
 def line(*path):
     try:
         with open(os.path.join(*path)) as file:
@@ -51,11 +52,11 @@ print("""# LLVM IR of C projects
 
 Made by `scripts/census.sh`: Debian 12's sources of each project (without Debian's patches) through `rewright wrap`
 with `std`, `std.libm` and `std.libc`, clang 19. A function is *understood* if it is taken in; it is *changed* if rules
-made it cheaper. *Verified* counts the changed files that LLVM's `opt -passes=verify` reads and accepts. *Tests* are the project's own, with plain
-clang and with rules: passed of all and a digest of what is to be the same; sqlite's `veryquick` counts errors, two with
-plain clang as well (`oserror-1.4.*` want a user that is not root). *Identity* counts the objects that are, without
-rules, byte for byte those of plain clang; `n+m` says that `m` more, named below, are so but for the numbers in names of
-private labels.
+made it cheaper. *Verified* counts the changed files that LLVM's `opt -passes=verify` reads and accepts. *Tests* are the
+project's own, with plain clang and with rules: passed of all and a digest of what is to be the same; sqlite's
+`veryquick` counts errors, two with plain clang as well (`oserror-1.4.*` want a user that is not root). *Identity*
+counts the objects that are, without rules, byte for byte those of plain clang; `n+m` says that `m` more, named below,
+are so but for the numbers in names of private labels.
 """)
 row("project", "files", "functions", "understood", "%", "changed", "verified", "fell back", "tests, plain", "tests, rules", "identity")
 row(*["---"] * 11)
@@ -79,6 +80,8 @@ for name in names:
         f"{verified}/{changed_files}", built.get("fell_back", "-"), line(results, name, "plain.tests") or "-",
         line(results, name, "ir.tests") or "-", count)
 row("all", *total[:3], f"{100 * total[2] / max(total[1], 1):.1f}", total[3], total[4], "", "", "", "{}+{}/{}".format(*identical))
+if missing:
+    print("\nNot built by the program that built these, and so not here: " + ", ".join(missing) + ".")
 print("\n## What is not understood\n")
 row("functions", "reason")
 row("---", "---")
