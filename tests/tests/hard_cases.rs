@@ -254,3 +254,54 @@ fn comparisons_of_another_type_than_their_operands() {
         case.becomes(function, "return");
     }
 }
+
+#[test]
+fn idioms_as_people_write_them() {
+    let case = Case::new("idioms");
+    let one_instruction = [
+        ("popcnt", vec!["popcount32", "popcount_ladder", "popcount_add"]),
+        ("ctz", vec!["ctz_by_popcnt", "ctz_by_clz"]),
+        ("clz", vec!["clz_smear", "clz_guard"]),
+        ("bswap", vec!["bswap32_bytes", "bswap32_c", "bswap64_c", "bswap64_halves"]),
+        ("bitrev", vec!["bitrev8_masks"]),
+        ("rotl", vec!["rot16_promoted"]),
+    ];
+    for (instruction, functions) in one_instruction {
+        for function in functions {
+            case.becomes(function, &format!("{instruction} return"));
+        }
+    }
+    let several = [
+        ("parity32", "popcnt band return"),
+        ("next_pow2", "iadd clz ushr select iadd return"),
+        ("is_pow2", "iadd bxor icmp return"),
+        ("bit_as_number", "ushr band return"),
+        ("blend", "bxor band bxor return"),
+        ("range_check_u", "iadd icmp return"),
+        ("bool_or_range", "iadd icmp return"),
+        ("two_constants", "bor icmp return"),
+        ("ascii_lower", "bor icmp return"),
+        ("both_zero", "bor icmp return"),
+        ("same_signs", "bxor icmp return"),
+        ("clamp_s", "smax umin return"),
+        ("clamp_swap", "return"),
+        ("sat_sub_u", "umin isub return"),
+        ("sat_add_bits", "bnot umin iadd return"),
+        ("carry_twice", "iadd icmp uextend iadd iadd iadd return"),
+        ("carry_bits", "iadd icmp uextend return"),
+        ("average", "uextend uextend iadd ushr ireduce return"),
+        ("smin_of_uext", "umin uextend return"),
+        ("div_of_masked", "ireduce uextend ushr return"),
+        ("udiv8", "uextend umulhi ushr ireduce return"),
+        ("sdiv16", "sextend sshr smulhi sshr isub ireduce return"),
+        ("udiv32_14", "ushr umulhi ushr return"),
+        ("divisible_by_10", "imul rotr icmp return"),
+        ("sdivisible_by_4", "band icmp return"),
+        ("is_odd_s", "band icmp return"),
+        ("cmp128_halves", "iconcat iconcat icmp return"),
+        ("add128_concat", "iconcat iconcat iadd return"),
+    ];
+    for (function, form) in several {
+        case.becomes(function, form);
+    }
+}

@@ -22,6 +22,24 @@ pub(super) fn rotate(s: &mut Script, x: Expr, amount: Expr, left: bool) -> Expr 
     s.apply("bvor", &[high, low], sort)
 }
 
+/// A product by a constant of a few bits, as the sum of shifted operands that it is, added up in pairs: as [`ones`] adds.
+pub(super) fn multiple(s: &mut Script, x: Expr, factor: Expr) -> Option<Expr> {
+    let width = x.width();
+    let set = s.constant(factor).filter(|bits| (2..=8).contains(&bits.count_ones()))?;
+    let places = (0..width).filter(|place| set >> place & 1 == 1);
+    let mut terms: Vec<Expr> = places
+        .map(|place| {
+            let by = s.bits(width, place.into());
+            s.apply("bvshl", &[x, by], x.sort())
+        })
+        .collect();
+    while terms.len() > 1 {
+        let pairs = terms.chunks(2);
+        terms = pairs.map(|pair| if pair.len() == 1 { pair[0] } else { s.apply("bvadd", pair, x.sort()) }).collect();
+    }
+    terms.first().copied()
+}
+
 /// The high half of a product.
 pub(super) fn high_product(s: &mut Script, x: Expr, y: Expr, signed: bool) -> Expr {
     let width = x.width();

@@ -58,6 +58,7 @@ pub(crate) fn meaning(s: &mut Script, model: Model, args: &[Expr], width: u32, l
     match model {
         Add => symbol(s, "bvadd"),
         Sub => symbol(s, "bvsub"),
+        Mul if whole && let Some(sum) = integer::multiple(s, x, y).or_else(|| integer::multiple(s, y, x)) => exact(sum),
         Mul => symbol(s, "bvmul"),
         Neg => symbol(s, "bvneg"),
         // Total, with SMT-LIB's values at 0.
