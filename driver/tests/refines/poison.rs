@@ -78,17 +78,20 @@ impl<'a> Run<'a> {
         Ok(first & mask(bits))
     }
 
+    /// What an instruction that waited for this use gives: `undef` may be what it chooses.
+    fn computed(&mut self, value: V) -> Result<V, Stop> {
+        let V::Later(n) = value else { return Ok(value) };
+        let (instruction, mut values) = self.later[n].clone();
+        std::mem::swap(&mut self.values, &mut values);
+        let value = self.compute(instruction).and_then(|value| self.computed(value));
+        self.values = values;
+        value
+    }
+
     /// What this use sees.
     fn seen(&mut self, value: V, ty: &Type) -> Result<V, Stop> {
-        match value {
+        match self.computed(value)? {
             V::Undef => Ok(V::Int(self.choice(width(ty))?)),
-            V::Later(n) => {
-                let (instruction, mut values) = self.later[n].clone();
-                std::mem::swap(&mut self.values, &mut values);
-                let value = self.compute(instruction);
-                self.values = values;
-                self.seen(value?, ty)
-            }
             value => Ok(value),
         }
     }
@@ -292,10 +295,10 @@ fn run(definition: &Definition, body: &Body, inputs: &[V], choices: &[u64]) -> R
             match &i.shape {
                 Shape::Phi(_) => {}
                 Shape::Jump(label) => next = Some(label),
-                Shape::Branch(condition, _) if run.operand(condition) == V::Undef => return Ok(End::Undefined),
-                Shape::Branch(condition, labels) => match run.int(condition)? {
-                    None => return Ok(End::Undefined),
-                    Some(n) => next = Some(&labels[usize::from(n == 0)]),
+                Shape::Branch(condition, labels) => match run.computed(run.operand(condition)) {
+                    Ok(V::Int(n)) => next = Some(&labels[usize::from(n == 0)]),
+                    Ok(_) | Err(Stop::Undefined) => return Ok(End::Undefined),
+                    Err(choice) => return Err(choice),
                 },
                 Shape::Return(Some(value)) => {
                     let value = run.seen(run.operand(value), &value.ty)?;
