@@ -49,7 +49,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 48] = [
+const COMPLAINTS: [(&str, i32, &str); 49] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -80,6 +80,7 @@ const COMPLAINTS: [(&str, i32, &str); 48] = [
     ("fmt bytes.rw", 2, "not UTF-8"),
     ("explain RW9999", 2, "no diagnostic RW9999"),
     ("difftest none", 2, "no such file"),
+    ("harness truncated.clif", 1, "truncated.clif: 3:"),
     ("extract none.json", 2, "cannot read none.json"),
     ("extract good.clif", 1, "good.clif: not an e-graph"),
     ("extract bytes.clif", 2, "not UTF-8"),

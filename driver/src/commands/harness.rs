@@ -3,7 +3,6 @@
 
 use super::{Finding, Format, out, packs, sources};
 use crate::clif::optimise::{ClifOptimiser, trap_code};
-use crate::clif::read::read_bytes;
 use crate::denotation::{self, Input, Limits, Report, Separation};
 use crate::generate::{Generator, Shape};
 use crate::pipeline::{Optimiser, Options};
@@ -48,6 +47,8 @@ pub(super) struct Args {
 
 #[derive(Default)]
 struct Total {
+    /// Files with mistakes, which are on stderr.
+    unread: u64,
     functions: u64,
     comparisons: u64,
     unsupported: u64,
@@ -64,8 +65,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let universe = &clif.optimiser.program().universe;
     for path in &files {
         progress.inc(1);
-        let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let Ok(file) = read_bytes(&bytes) else { continue };
+        let Some(file) = sources::clif(path)? else {
+            total.unread += 1;
+            continue;
+        };
         for index in 0..file.functions.len() {
             let Ok(imported) = clif.import(&file, index) else { continue };
             let name = format!("{} {}", path.display(), imported.function.name);
@@ -88,6 +91,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Format::Json => {
             let list: Vec<_> = mutants.iter().map(|(name, found)| json!({ "mutant": name, "found": found })).collect();
             let document = json!({
+                "unread_files": total.unread,
                 "functions": total.functions,
                 "comparisons": total.comparisons,
                 "unsupported_calls": total.unsupported,
@@ -117,7 +121,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             out::result(&text);
         }
     }
-    let clean = total.disagreements.is_empty() && total.failures.is_empty() && found == mutants.len();
+    let agree = total.disagreements.is_empty() && total.failures.is_empty();
+    let clean = agree && total.unread == 0 && found == mutants.len();
     Ok(if clean { Finding::Clean } else { Finding::Found })
 }
 
