@@ -107,15 +107,17 @@ impl Report {
             let own = self.methods.entry(method).or_default();
             own.compared += tally.compared;
             own.runs += tally.runs;
-            for (reason, n) in tally.open {
-                *own.open.entry(reason).or_default() += n;
-            }
-            for (reason, n) in tally.not_compared {
-                *own.not_compared.entry(reason).or_default() += n;
-            }
+            add_up(&mut own.open, tally.open);
+            add_up(&mut own.not_compared, tally.not_compared);
         }
         self.not_compared.extend(other.not_compared);
         self.refuted.extend(other.refuted);
+    }
+}
+
+fn add_up(counts: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
+    for (reason, n) in more {
+        *counts.entry(reason).or_default() += n;
     }
 }
 
@@ -211,9 +213,7 @@ pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Confi
                     reasons.insert(*method, reason.clone());
                 }
             }
-            for (reason, n) in seen.open {
-                *tally.open.entry(reason).or_default() += n;
-            }
+            add_up(&mut tally.open, seen.open);
             report.refuted.extend(seen.differs.map(|(arguments, difference)| Refuted {
                 function: name.clone(),
                 method: *method,

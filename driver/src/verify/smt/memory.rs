@@ -85,14 +85,20 @@ impl Address {
 fn write(s: &mut Script, memory: Expr, address: Address, byte: Expr) -> Expr {
     let at = address.term(s);
     let key = format!("{} after {} at {}", s.name(memory), s.name(byte), s.name(at));
+    let after = named(s, key);
+    s.writes.insert(after.id, (memory, address, byte));
+    after
+}
+
+/// The memory that a key tells from all others.
+fn named(s: &mut Script, key: String) -> Expr {
     if let Some(known) = s.known.get(&key) {
         return *known;
     }
     let name = format!("memory {}", s.known.len());
-    let after = s.named(name, Sort::Memory);
-    s.writes.insert(after.id, (memory, address, byte));
-    s.known.insert(key, after);
-    after
+    let memory = s.named(name, Sort::Memory);
+    s.known.insert(key, memory);
+    memory
 }
 
 /// The byte at an address.
@@ -152,13 +158,8 @@ pub(crate) fn written(s: &Script, mut memory: Expr) -> (Vec<Address>, Expr) {
 /// equal bytes.
 pub(crate) fn given(s: &mut Script, memory: Expr, when: Expr, time: Expr) -> Expr {
     let key = format!("{} given when {} at {}", s.name(memory), s.name(when), s.name(time));
-    if let Some(known) = s.known.get(&key) {
-        return *known;
-    }
-    let name = format!("memory {}", s.known.len());
-    let after = s.named(name, Sort::Memory);
+    let after = named(s, key);
     s.given.insert(after.id, (memory, when, time));
-    s.known.insert(key, after);
     after
 }
 
