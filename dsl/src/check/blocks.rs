@@ -4,8 +4,7 @@
 //! state of its place, so states are not written. A variable that is set inside an `if` is known there only.
 
 use super::elab::Elab;
-use super::examples::EXAMPLE;
-use super::nodes::{NodeId, VariableKind};
+use super::nodes::{Around, NodeId, VariableKind};
 use super::report::Report;
 use crate::program::{Block, Claim, Statement};
 use crate::syntax::ast::{BlockStatement, ExampleItem, Span};
@@ -48,7 +47,7 @@ impl Elab<'_> {
         for (i, statement) in statements.iter().enumerate() {
             out.push(match statement {
                 BlockStatement::Let(name, expr) => {
-                    let node = self.expr(expr, EXAMPLE);
+                    let node = self.expr(expr, Around::EXAMPLE);
                     if let Some(earlier) = self.variable(&name.node) {
                         let earlier = self.variables[earlier as usize].span;
                         self.report(
@@ -60,7 +59,7 @@ impl Elab<'_> {
                     let ty = self.node(node).ty.clone();
                     Open::Let(self.declare(&name.node, name.span, VariableKind::Value { ty, constant: false }), node)
                 }
-                BlockStatement::Do(expr) => Open::Do(self.expr(expr, EXAMPLE)),
+                BlockStatement::Do(expr) => Open::Do(self.expr(expr, Around::EXAMPLE)),
                 BlockStatement::Return(expr) => {
                     if i + 1 < statements.len() {
                         self.report(
@@ -68,12 +67,12 @@ impl Elab<'_> {
                                 .help("`return` comes last"),
                         );
                     }
-                    let node = self.expr(expr, EXAMPLE);
+                    let node = self.expr(expr, Around::EXAMPLE);
                     results.push((node, expr.span));
                     Open::Return(node)
                 }
                 BlockStatement::If { cond, then, els } => Open::If {
-                    cond: self.expr(cond, EXAMPLE),
+                    cond: self.expr(cond, Around::EXAMPLE),
                     then: self.open_block(then, results),
                     els: self.open_block(els, results),
                 },

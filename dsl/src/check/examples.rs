@@ -3,13 +3,11 @@
 
 use super::Checker;
 use super::elab::Elab;
-use super::nodes::{Around, NodeId, NodeKind, Place, VariableKind};
+use super::nodes::{Around, NodeId, NodeKind, VariableKind};
 use super::report::Report;
 use crate::program::{Claim, Example, RuleId, Verdict};
 use crate::syntax::ast::{self, ExampleBody, ExampleItem, Item, ItemKind, Param, Path, Side, Span};
 use rewright_typeprop::{Ty, TypeExpr};
-
-pub(super) const EXAMPLE: Around = Around { place: Place::Example, state: None, dynamic: false };
 
 impl Checker<'_> {
     pub(super) fn check_examples(&mut self) {
@@ -212,11 +210,11 @@ impl Elab<'_> {
             }
         };
         self.parameters(params, &super::variables::state_names(&sides), false);
-        let left = self.side(subject, EXAMPLE);
+        let left = self.side(subject, Around::EXAMPLE);
         let other: Option<NodeId> = match verdict {
             ast::Verdict::Stays => None,
             ast::Verdict::Becomes(side) | ast::Verdict::Equals(side) | ast::Verdict::Differs(side) => {
-                let right = self.side(side, EXAMPLE);
+                let right = self.side(side, Around::EXAMPLE);
                 self.must_meet(left, subject.expr.span, right, side.expr.span);
                 Some(right)
             }

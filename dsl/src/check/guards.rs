@@ -9,7 +9,7 @@ use super::nodes::{Around, NodeId, NodeKind, VariableKind};
 use super::report::Report;
 use super::solve::IType;
 use crate::program::{FactId, Guard};
-use crate::syntax::ast::{Arg, Expr, ExprKind, Span};
+use crate::syntax::ast::{Arg, Clause, ClauseKind, Expr, ExprKind, Span};
 
 /// A condition whose terms are still nodes.
 #[derive(Clone, Debug)]
@@ -56,6 +56,17 @@ impl Elab<'_> {
                 ExprKind::Paren(inner) => todo.push(inner),
                 ExprKind::Binary { op, left, right } if op.node == "and" => todo.extend([&**right, &**left]),
                 _ => out.extend(self.guard(expr, around)),
+            }
+        }
+        out
+    }
+
+    /// The conditions of all `when`s among these clauses.
+    pub(super) fn whens<'c>(&mut self, clauses: impl IntoIterator<Item = &'c Clause>) -> Vec<Condition> {
+        let mut out = Vec::new();
+        for clause in clauses {
+            if let ClauseKind::When(exprs) = &clause.kind {
+                out.extend(self.conditions(exprs, Around::GUARD));
             }
         }
         out

@@ -4,7 +4,7 @@
 //! default schedule runs, since it grows. `commutative` makes no rule: patterns are expanded where they are lowered.
 
 use super::Checker;
-use crate::program::{Conclusion, Rule, RuleId, Var, VarKind};
+use crate::program::{Conclusion, Rule, Var, VarKind};
 use crate::syntax::ast::Span;
 use rewright_typeprop::{Op, OpId, Term, TypeExpr};
 
@@ -19,52 +19,64 @@ impl Checker<'_> {
             let id = self.fns[index].op;
             let op = self.program.universe.ops.get(id).clone();
             let span = self.op_spans[id.0 as usize];
-            if op.laws.idempotent {
-                let left = if op.params.len() == 1 {
-                    call(id, &op, vec![call(id, &op, vec![Term::Var(0)])])
-                } else {
-                    call(id, &op, vec![Term::Var(0), Term::Var(0)])
-                };
-                let right = if op.params.len() == 1 { call(id, &op, vec![Term::Var(0)]) } else { Term::Var(0) };
-                self.law_rule(&op, span, LAWS, "idempotent", 1, left, right);
-            }
-            if let Some(element) = op.laws.identity.clone() {
-                let right = call(id, &op, vec![Term::Var(0), element.clone()]);
-                self.law_rule(&op, span, LAWS, "identity", 1, right, Term::Var(0));
-                if !op.laws.commutative && op.params[0].ty == op.params[1].ty {
-                    let left = call(id, &op, vec![element, Term::Var(0)]);
-                    self.law_rule(&op, span, LAWS, "identity_left", 1, left, Term::Var(0));
-                }
-            }
-            if op.laws.associative {
-                let [x, y, z] = [Term::Var(0), Term::Var(1), Term::Var(2)];
-                let to_left = call(id, &op, vec![call(id, &op, vec![x.clone(), y.clone()]), z.clone()]);
-                let to_right = call(id, &op, vec![x, call(id, &op, vec![y, z])]);
-                self.law_rule(&op, span, ASSOC, "associative", 3, to_left.clone(), to_right.clone());
-                self.law_rule(&op, span, ASSOC, "associative.back", 3, to_right, to_left);
+            for (ruleset, law) in implied(id, &op) {
+                self.enter_law(&op, span, ruleset, law);
             }
         }
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one rule, spelled out")]
-    fn law_rule(&mut self, op: &Op, span: Span, set: &str, law: &str, vars: usize, left: Term, right: Term) {
-        let id = RuleId(self.program.rules.len() as u32);
-        let var = |i: usize| Var {
-            name: ["x", "y", "z"][i].into(),
+    fn enter_law(&mut self, op: &Op, span: Span, ruleset: &str, law: Law) {
+        let var = |name: &&str| Var {
+            name: (*name).into(),
             kind: VarKind::Value { ty: op.params[0].ty.clone(), constant: false },
         };
-        let set = format!("{}.{set}", op.pack);
-        let name = format!("{set}.{}.{law}", op.unique);
-        self.rule_names.insert(name.clone(), id);
-        self.program.rules.push(Rule {
-            family: id,
+        let set = format!("{}.{ruleset}", op.pack);
+        let name = format!("{set}.{}.{}", op.unique, law.name);
+        let vars = ["x", "y", "z"][..law.vars].iter().map(var).collect();
+        let rule = Rule {
             span,
             tparams: op.tparams.clone(),
             law: true,
-            ..Rule::new(name, (0..vars).map(var).collect(), vec![left], Conclusion::Equal(right))
-        });
-        self.program.rulesets.entry(set).or_default().push(id);
+            ..Rule::new(name.clone(), vars, vec![law.left], Conclusion::Equal(law.right))
+        };
+        self.enter(&set, &name, rule);
     }
+}
+
+/// An equation over as many variables of the type of the operation's first parameter.
+struct Law {
+    name: &'static str,
+    vars: usize,
+    left: Term,
+    right: Term,
+}
+
+/// The laws of an operation, with the rulesets that they belong to.
+fn implied(id: OpId, op: &Op) -> Vec<(&'static str, Law)> {
+    let apply = |args: &[&Term]| call(id, op, args.iter().copied().cloned().collect());
+    let [x, y, z] = [&Term::Var(0), &Term::Var(1), &Term::Var(2)];
+    let mut implied = vec![];
+    if op.laws.idempotent {
+        let (left, right) = match op.params.len() {
+            1 => (apply(&[&apply(&[x])]), apply(&[x])),
+            _ => (apply(&[x, x]), x.clone()),
+        };
+        implied.push((LAWS, Law { name: "idempotent", vars: 1, left, right }));
+    }
+    if let Some(element) = &op.laws.identity {
+        let (left, right) = (apply(&[x, element]), x.clone());
+        implied.push((LAWS, Law { name: "identity", vars: 1, left, right }));
+        if !op.laws.commutative && op.params[0].ty == op.params[1].ty {
+            let (left, right) = (apply(&[element, x]), x.clone());
+            implied.push((LAWS, Law { name: "identity_left", vars: 1, left, right }));
+        }
+    }
+    if op.laws.associative {
+        let (left, right) = (apply(&[&apply(&[x, y]), z]), apply(&[x, &apply(&[y, z])]));
+        implied.push((ASSOC, Law { name: "associative", vars: 3, left: left.clone(), right: right.clone() }));
+        implied.push((ASSOC, Law { name: "associative.back", vars: 3, left: right, right: left }));
+    }
+    implied
 }
 
 /// A call at the operation's own type parameters.

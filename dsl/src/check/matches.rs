@@ -11,9 +11,9 @@
 //! expressions of a function, and of all functions of a batch.
 
 use super::elab::Elab;
-use super::nodes::{Around, NodeId, Place};
+use super::nodes::{Around, NodeId};
 use super::report::Report;
-use super::rules::{LEFT, Shape};
+use super::rewritings::Shape;
 use crate::syntax::ast::{Expr, ExprKind, Name, Rewrite, RuleStatement, Span};
 
 impl Elab<'_> {
@@ -25,13 +25,13 @@ impl Elab<'_> {
         which: usize,
         dynamic: bool,
     ) -> Option<Shape> {
-        let right_place = Around { place: Place::Right, state: None, dynamic };
+        let right_place = Around::right(dynamic);
         let mut patterns: Vec<(&Name, NodeId, Span)> = Vec::new();
         let mut rewrites: Vec<&Rewrite> = Vec::new();
         for statement in statements {
             match statement {
                 RuleStatement::Match(name, expr) => {
-                    let node = self.expr(expr, LEFT);
+                    let node = self.expr(expr, Around::LEFT);
                     self.alias(name, node);
                     patterns.push((name, node, expr.span));
                 }

@@ -7,7 +7,7 @@
 //!    says what each name means there, [`owners`] what it is called. [`ambiguous`] compares the overloads of each name.
 //! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks; [`overrides`]: what other
 //!    packs say of their cost.
-//! 3. [`rules`], [`mod@matches`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
+//! 3. [`rules`], [`rewritings`], [`mod@matches`], [`inferences`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
 //!    overloads of [`overload`]; [`effects`] says what a plain rule may not do, [`relax`] what an `unsafe` one may. [`laws`] adds the rules that
 //!    declarations imply.
 //!    [`approximate`] reads what a rule that is no equality gives up.
@@ -30,6 +30,7 @@ mod examples;
 mod families;
 mod finish;
 mod guards;
+mod inferences;
 mod instances;
 mod laws;
 mod link;
@@ -44,6 +45,7 @@ mod overrides;
 mod owners;
 mod relax;
 mod report;
+mod rewritings;
 mod rules;
 mod samples;
 mod schedules;

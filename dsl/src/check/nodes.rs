@@ -33,6 +33,18 @@ pub(crate) struct Around {
     pub(crate) dynamic: bool,
 }
 
+impl Around {
+    pub(crate) const LEFT: Around = Around { place: Place::Left, state: None, dynamic: false };
+    pub(crate) const GUARD: Around = Around { place: Place::Guard, state: None, dynamic: false };
+    pub(crate) const EXAMPLE: Around = Around { place: Place::Example, state: None, dynamic: false };
+    pub(crate) const DECLARATION: Around = Around { place: Place::Declaration, state: None, dynamic: false };
+
+    /// On a right side; of a dynamic rule?
+    pub(crate) fn right(dynamic: bool) -> Around {
+        Around { place: Place::Right, state: None, dynamic }
+    }
+}
+
 /// A typed node.
 #[derive(Clone, Debug)]
 pub(crate) struct Node {

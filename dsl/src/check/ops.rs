@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::elab::Elab;
-use super::nodes::{Around, NodeId, Place, VariableKind};
+use super::nodes::{Around, NodeId, VariableKind};
 use super::report::{Report, nearest};
 use super::scope::Scope;
 use super::solve::{IType, rigid};
@@ -15,8 +15,6 @@ pub(super) const BUILTIN_EFFECTS: [&str; 6] = ["reads", "writes", "allocates", "
 
 /// The region of an effect that names none.
 pub(super) const DEFAULT_REGION: &str = "memory";
-
-const DECLARATION: Around = Around { place: Place::Declaration, state: None, dynamic: false };
 
 impl<'a> Checker<'a> {
     /// Effects belong to the signature: overloads of later files need them.
@@ -144,7 +142,7 @@ impl<'a> Checker<'a> {
                 for (param, ty) in params.iter().zip(&fact.params) {
                     elab.declare(&param.name.node, name.span, VariableKind::Value { ty: rigid(ty), constant: false });
                 }
-                let node = elab.expr(spec, DECLARATION);
+                let node = elab.expr(spec, Around::DECLARATION);
                 elab.finish(None, false);
                 let term = elab.term(node);
                 let diagnostics = elab.diagnostics;
@@ -168,7 +166,7 @@ impl<'a> Checker<'a> {
     /// Elaborates one expression over the operation's parameters, of the type that `want` says.
     fn own_term(&mut self, op: OpId, file: usize, expr: &Expr, want: impl Fn(&mut Elab<'_>, NodeId)) -> Option<Term> {
         let mut elab = self.declaration(op, file);
-        let node = elab.expr(expr, DECLARATION);
+        let node = elab.expr(expr, Around::DECLARATION);
         want(&mut elab, node);
         elab.finish(None, false);
         let term = elab.term(node);
@@ -334,7 +332,7 @@ impl<'a> Checker<'a> {
 
     fn requires(&mut self, op: OpId, file: usize, conditions: &[Expr]) {
         let mut elab = self.declaration(op, file);
-        let guards: Vec<_> = conditions.iter().filter_map(|c| elab.guard(c, DECLARATION)).collect();
+        let guards: Vec<_> = conditions.iter().filter_map(|c| elab.guard(c, Around::DECLARATION)).collect();
         elab.finish(None, false);
         let guards: Option<Vec<_>> = guards.iter().map(|g| elab.close_guard(g)).collect();
         let diagnostics = elab.diagnostics;

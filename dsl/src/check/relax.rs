@@ -9,7 +9,7 @@
 
 use super::Checker;
 use super::report::{Report, listed};
-use super::rules::Shape;
+use super::rewritings::Shape;
 use crate::program::Relaxation;
 use crate::syntax::ast::{Clause, ClauseKind, Span};
 use rewright_typeprop::{Effects, Term};

@@ -11,7 +11,7 @@
 //! Nothing here says that samples cover a type: they are evidence, as good as the pack's author makes them.
 
 use super::Checker;
-use super::nodes::{Around, Place, VariableKind};
+use super::nodes::{Around, VariableKind};
 use super::report::Report;
 use super::solve::rigid;
 use crate::program::{Rule, VarKind};
@@ -22,8 +22,6 @@ use rewright_typeprop::{Term, TypeExpr};
 /// What the attributes are called.
 pub(super) const SAMPLE: &str = "sample";
 pub(super) const OBSERVE: &str = "observe";
-
-const DECLARATION: Around = Around { place: Place::Declaration, state: None, dynamic: false };
 
 /// Does an attribute of a type say how rules over it are tested?
 pub(super) fn is_about_testing(attribute: &Attribute) -> bool {
@@ -96,7 +94,7 @@ impl Checker<'_> {
                 };
                 elab.declare(&var.name, expr.span, kind);
             }
-            let node = elab.expr(expr, DECLARATION);
+            let node = elab.expr(expr, Around::DECLARATION);
             elab.finish(None, false);
             let term = elab.term(node);
             let diagnostics = elab.diagnostics;
@@ -140,7 +138,7 @@ impl Checker<'_> {
         for (name, ty) in vars {
             elab.declare(name, expr.span, VariableKind::Value { ty: rigid(ty), constant: false });
         }
-        let node = elab.expr(expr, DECLARATION);
+        let node = elab.expr(expr, Around::DECLARATION);
         if let Some(want) = want.filter(|_| plain) {
             elab.wants(node, &rigid(want));
         }
