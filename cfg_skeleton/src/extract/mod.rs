@@ -158,7 +158,8 @@ pub fn extract_with(
         let share = part.node_count() as f64 / after.max(1) as f64;
         after -= part.node_count();
         let own = deadline.map(|end| end.share(share.max(0.2)));
-        let answer = solve(part, hint, method, limits, own, solver, &mut runs)?;
+        let answer = solve(part, hint, method, limits, own, solver)?;
+        runs += answer.runs;
         bound += answer.bound;
         for (class, (pick, list)) in part.classes.iter().zip(answer.picks.iter().zip(&part.nodes)) {
             if let Some(pick) = pick {
@@ -234,6 +235,8 @@ fn reachable(graph: &Graph, picks: &[Option<u32>]) -> Vec<Option<u32>> {
 pub(crate) struct Answer {
     pub(crate) picks: Vec<Option<u32>>,
     pub(crate) bound: f64,
+    /// Of the solver.
+    pub(crate) runs: u32,
 }
 
 fn solve(
@@ -243,7 +246,6 @@ fn solve(
     limits: &Limits,
     deadline: Option<Deadline>,
     solver: &dyn Solver,
-    runs: &mut u32,
 ) -> Result<Answer, Unconstructible> {
     let graph = part.graph();
     if method != Method::Greedy
@@ -260,9 +262,9 @@ fn solve(
     let until = deadline.map(|end| end.share(LOCAL));
     let incumbent = incumbent::find(&graph, hinted, limits.moves, until).ok_or(Unconstructible)?;
     if method == Method::Greedy || part.node_count() > limits.model {
-        return Ok(Answer { picks: incumbent, bound: 0.0 });
+        return Ok(Answer { picks: incumbent, bound: 0.0, runs: 0 });
     }
-    Ok(ilp::solve(&graph, incumbent, limits, deadline, solver, runs))
+    Ok(ilp::solve(&graph, incumbent, limits, deadline, solver))
 }
 
 #[cfg(test)]

@@ -39,5 +39,5 @@ pub(crate) fn search(graph: &Graph, most: u64) -> Option<Answer> {
             stack.push((picks, wanted, sum + nodes[n].cost));
         }
     }
-    best.map(|(bound, picks)| Answer { picks, bound })
+    best.map(|(bound, picks)| Answer { picks, bound, runs: 0 })
 }

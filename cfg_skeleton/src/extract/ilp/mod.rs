@@ -101,6 +101,21 @@ impl Best {
     }
 }
 
+/// A search for the cheapest choice by branch and cut: what it goes by, and how far it is.
+struct BranchAndCut<'a> {
+    graph: &'a Graph,
+    limits: &'a Limits,
+    deadline: Option<Deadline>,
+    solver: &'a dyn Solver,
+    /// All costs are multiples of it.
+    step: Option<f64>,
+    program: Program,
+    best: Best,
+    bound: f64,
+    /// Of the solver.
+    runs: u32,
+}
+
 /// Improves an incumbent, and finds a bound.
 pub(crate) fn solve(
     graph: &Graph,
@@ -108,51 +123,61 @@ pub(crate) fn solve(
     limits: &Limits,
     deadline: Option<Deadline>,
     solver: &dyn Solver,
-    runs: &mut u32,
 ) -> Answer {
-    let step = step(graph);
     let cost = check(graph, &incumbent).unwrap_or(f64::INFINITY);
-    let mut best = Best { picks: incumbent, cost };
+    let best = Best { picks: incumbent, cost };
     let mut program = Program::new(graph);
     first_cuts(graph).iter().for_each(|set| program.cut(graph, set));
-    let mut bound = tighten::tighten(graph, &mut program, &mut best, step, limits, deadline, solver, runs);
-    for _ in 0..limits.runs {
-        let seconds = deadline.map(|end| end.left().as_secs_f64());
-        if seconds.is_some_and(|s| s <= 0.0) || best.meets(bound) {
-            break;
-        }
-        *runs += 1;
-        let start = program.values(&best.picks);
-        let effort = Effort { nodes: limits.nodes, seconds, presolve: true };
-        let mut solved = solver.solve(&program.model, Some(&start), &effort);
-        let sound = match &solved {
-            Solved::Answer { bound, .. } | Solved::Bound(bound) => best.allows(*bound),
-            Solved::Failed => false,
-        };
-        if !sound {
-            solved = solver.solve(&program.model, Some(&start), &Effort { presolve: false, ..effort });
-        }
-        let (values, found) = match solved {
-            Solved::Answer { values, bound } if best.allows(bound) => (values, bound),
-            Solved::Bound(found) if best.allows(found) => {
-                bound = bound.max(round_up(found, step));
+    let step = step(graph);
+    let mut search = BranchAndCut { graph, limits, deadline, solver, step, program, best, bound: 0.0, runs: 0 };
+    search.tighten();
+    search.branch();
+    Answer { picks: search.best.picks, bound: search.bound, runs: search.runs }
+}
+
+impl BranchAndCut<'_> {
+    /// Takes a bound, if it is a better one.
+    fn raise(&mut self, bound: f64) {
+        self.bound = self.bound.max(round_up(bound, self.step));
+    }
+
+    /// Solves the integer program until an answer has no cycle.
+    fn branch(&mut self) {
+        for _ in 0..self.limits.runs {
+            let seconds = self.deadline.map(|end| end.left().as_secs_f64());
+            if seconds.is_some_and(|s| s <= 0.0) || self.best.meets(self.bound) {
                 break;
             }
-            _ => break,
-        };
-        bound = bound.max(round_up(found, step));
-        let picks = rounded(graph, &program, &values);
-        let cycles = cycle::of_choice(graph, &picks);
-        if cycles.is_empty() {
-            best.offer(graph, picks);
-            break;
+            self.runs += 1;
+            let start = self.program.values(&self.best.picks);
+            let effort = Effort { nodes: self.limits.nodes, seconds, presolve: true };
+            let mut solved = self.solver.solve(&self.program.model, Some(&start), &effort);
+            let sound = match &solved {
+                Solved::Answer { bound, .. } | Solved::Bound(bound) => self.best.allows(*bound),
+                Solved::Failed => false,
+            };
+            if !sound {
+                let effort = Effort { presolve: false, ..effort };
+                solved = self.solver.solve(&self.program.model, Some(&start), &effort);
+            }
+            let (values, found) = match solved {
+                Solved::Answer { values, bound } if self.best.allows(bound) => (values, bound),
+                Solved::Bound(found) if self.best.allows(found) => return self.raise(found),
+                _ => break,
+            };
+            self.raise(found);
+            let picks = rounded(self.graph, &self.program, &values);
+            let cycles = cycle::of_choice(self.graph, &picks);
+            if cycles.is_empty() {
+                self.best.offer(self.graph, picks);
+                break;
+            }
+            if let Some(near) = incumbent::repair(self.graph, &picks, self.deadline) {
+                self.best.offer(self.graph, near);
+            }
+            cycles.iter().for_each(|set| self.program.cut(self.graph, set));
         }
-        if let Some(near) = incumbent::repair(graph, &picks, deadline) {
-            best.offer(graph, near);
-        }
-        cycles.iter().for_each(|set| program.cut(graph, set));
     }
-    Answer { picks: best.picks, bound }
 }
 
 /// The nodes that a solution has most of, where the roots lead.

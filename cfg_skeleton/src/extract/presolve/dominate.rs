@@ -78,11 +78,7 @@ struct Marks {
 
 /// Drops nodes that another one beats by requirements, and by upper bounds.
 pub(super) fn by_required(work: &mut Work, required: &Required, upper_bound: bool) -> bool {
-    let scc = if upper_bound { work.cycles(true) } else { vec![] };
-    let mut trees = match upper_bound {
-        true => trees(&work.nodes, |c, n| work.nodes[c.index()][n].node.cost, |_| false),
-        false => vec![],
-    };
+    let mut bounds = upper_bound.then(|| UpperBounds::of(work));
     let size = work.nodes.len();
     let mut marks = Marks { stamp: 0, before: vec![0; size], had: vec![0; size], counted: vec![0; size], walk: 0 };
     let mut changed = false;
@@ -98,23 +94,21 @@ pub(super) fn by_required(work: &mut Work, required: &Required, upper_bound: boo
             marks.take(class, &list[m], required);
             let rivals = order.iter().copied().filter(|n| *n != m && !gone[*n]).take(DEEP_RIVALS);
             let found = rivals.take_while(|n| list[*n].node.cost <= list[m].node.cost).find(|n| {
+                let missing = marks.missing(&list[*n]);
                 let slack = list[m].node.cost - list[*n].node.cost;
-                marks.beats(class, &list[*n], slack, &work.nodes, &work.forced, &trees, &scc)
+                missing.is_empty() || bounds.as_ref().is_some_and(|b| b.cover(work, &mut marks, class, missing, slack))
             });
             let Some(better) = found else { continue };
             gone[m] = true;
             work.replaced.insert((class, list[m].number), list[better].number);
-            if let Some(Some(tree)) = trees.get_mut(class.index())
-                && tree.node == m
-            {
-                tree.node = better;
+            if let Some(bounds) = &mut bounds {
+                bounds.replace(class, m, better);
             }
         }
         if gone.contains(&true) {
             changed = true;
-            // Trees speak of positions.
-            if let Some(Some(tree)) = trees.get_mut(class.index()) {
-                tree.node -= gone[..tree.node].iter().filter(|g| **g).count();
+            if let Some(bounds) = &mut bounds {
+                bounds.renumber(class, &gone);
             }
             let mut at = 0;
             work.nodes[class.index()].retain(|_| {
@@ -138,49 +132,67 @@ impl Marks {
         self.had[class.index()] = self.stamp;
     }
 
-    /// May `n` stand for the node that is marked, which costs `slack` more?
-    #[allow(clippy::too_many_arguments, reason = "one question about one pair of nodes, asked in one place")]
-    fn beats(
-        &mut self,
-        class: Class,
-        n: &Left,
-        slack: f64,
-        nodes: &[Vec<Left>],
-        forced: &[bool],
-        trees: &[Option<Tree>],
-        scc: &[u32],
-    ) -> bool {
-        let stamp = self.stamp;
-        let lacks = |c: &Class| self.before[c.index()] != stamp;
-        let late = |c: &Class| self.had[c.index()] != stamp && self.before[c.index()] != stamp;
-        let missing = n.node.children.iter().filter(|c| lacks(c)).chain(n.node.deferred.iter().filter(|c| late(c)));
-        let mut stack: Vec<Class> = missing.copied().collect();
-        if stack.is_empty() {
-            return true;
+    /// What `n` needs that the node that is marked does not bring along.
+    fn missing(&self, n: &Left) -> Vec<Class> {
+        let lacks = |c: &Class| self.before[c.index()] != self.stamp;
+        let late = |c: &Class| lacks(c) && self.had[c.index()] != self.stamp;
+        let children = n.node.children.iter().filter(|c| lacks(c));
+        children.chain(n.node.deferred.iter().filter(|c| late(c))).copied().collect()
+    }
+}
+
+/// What classes cost at most.
+struct UpperBounds {
+    trees: Vec<Option<Tree>>,
+    /// By class: its strongly connected component, 0 where it stands on no cycle.
+    scc: Vec<u32>,
+}
+
+impl UpperBounds {
+    fn of(work: &Work) -> Self {
+        let cost = |class: Class, n: usize| work.nodes[class.index()][n].node.cost;
+        UpperBounds { trees: trees(&work.nodes, cost, |_| false), scc: work.cycles(true) }
+    }
+
+    /// A node of a class stands for another one.
+    fn replace(&mut self, class: Class, node: usize, by: usize) {
+        if let Some(Some(tree)) = self.trees.get_mut(class.index())
+            && tree.node == node
+        {
+            tree.node = by;
         }
-        if trees.is_empty() || slack <= 0.0 {
+    }
+
+    /// Trees speak of positions, of which some are gone.
+    fn renumber(&mut self, class: Class, gone: &[bool]) {
+        if let Some(Some(tree)) = self.trees.get_mut(class.index()) {
+            tree.node -= gone[..tree.node].iter().filter(|g| **g).count();
+        }
+    }
+
+    /// Do classes cost no more than `slack`, less what is had with the node that is marked, without leading back to
+    /// its class?
+    fn cover(&self, work: &Work, marks: &mut Marks, class: Class, mut missing: Vec<Class>, slack: f64) -> bool {
+        let own = self.scc[class.index()];
+        if slack <= 0.0 || missing.iter().any(|c| *c == class || (own != 0 && self.scc[c.index()] == own)) {
             return false;
         }
-        let own = scc[class.index()];
-        if stack.iter().any(|c| *c == class || (own != 0 && scc[c.index()] == own)) {
-            return false;
-        }
-        self.walk += 1;
+        marks.walk += 1;
         let (mut rest, mut steps) = (slack, 0);
-        while let Some(child) = stack.pop() {
+        while let Some(child) = missing.pop() {
             let at = child.index();
-            let had = forced[at] || self.had[at] == stamp || self.before[at] == stamp;
-            if had || std::mem::replace(&mut self.counted[at], self.walk) == self.walk {
+            let had = work.forced[at] || marks.had[at] == marks.stamp || marks.before[at] == marks.stamp;
+            if had || std::mem::replace(&mut marks.counted[at], marks.walk) == marks.walk {
                 continue;
             }
-            let Some(tree) = trees[at] else { return false };
-            let node = &nodes[at][tree.node].node;
+            let Some(tree) = self.trees[at] else { return false };
+            let node = &work.nodes[at][tree.node].node;
             rest -= node.cost;
             steps += 1;
             if rest < 0.0 || steps > STEPS {
                 return false;
             }
-            stack.extend(node.needs());
+            missing.extend(node.needs());
         }
         true
     }
