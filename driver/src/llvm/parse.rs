@@ -3,11 +3,13 @@
 //! Reads what the instruction's form tells to read and takes everything else as it is: attributes and flags are an
 //! open list. Where a form's text goes on in a way that is not expected, the instruction is not understood.
 
-use super::body::{InMemory, Instruction, MemoryAccess, Operand, Role, Shape, Template};
+mod call;
+
+use super::body::{Instruction, MemoryAccess, Operand, Shape, Template};
 use super::cursor::Cursor;
 use super::grammar::{self, Form};
 use super::lex::{Kind, Token};
-use super::module::{attributes, skip_to_type};
+use super::module::skip_to_type;
 use super::types::{self, Named, Type};
 
 /// Reads the instruction that a line of tokens is.
@@ -383,120 +385,6 @@ impl Reader<'_> {
             self.cursor.expect("]")?;
         }
         Ok((ty, Shape::Phi(incoming)))
-    }
-
-    fn call(&mut self) -> Read<(Type, Shape)> {
-        self.flags();
-        let mut attributes_here = self.flags.clone();
-        let mut ty = self.ty()?;
-        if let Type::Other(function) = &ty {
-            // `i32 (ptr, ...)`: the result's type comes first.
-            let tokens = super::lex::tokens(function);
-            let mut cursor = Cursor::new(function, &tokens);
-            let text = function.find(" (").map(|at| function[..at].to_string());
-            ty = match text {
-                Some(text) if types::starts(&cursor) => {
-                    let tokens = super::lex::tokens(&text);
-                    cursor = Cursor::new(&text, &tokens);
-                    types::parse(&mut cursor)?
-                }
-                _ => return Err(format!("calls {function}")),
-            };
-        }
-        let callee = match (self.cursor.kind(), self.cursor.text()) {
-            (Some(Kind::Word), "asm") => {
-                while !self.cursor.is_done() && self.cursor.text() != "(" {
-                    self.cursor.skip();
-                }
-                None
-            }
-            (Some(Kind::Global), name) => {
-                self.cursor.skip();
-                Some(name.to_string())
-            }
-            _ => {
-                self.value()?;
-                None
-            }
-        };
-        self.cursor.expect("(")?;
-        let (mut args, mut in_memory) = (vec![], vec![]);
-        while self.cursor.text() != ")" {
-            if !args.is_empty() {
-                self.cursor.expect(",")?;
-            }
-            let ty = self.ty()?;
-            in_memory.extend(self.argument_attributes(args.len())?);
-            let text = if ty == Type::Word("metadata".into()) { self.metadata()? } else { self.value()? };
-            args.push(Operand { ty, text });
-        }
-        self.cursor.expect(")")?;
-        attributes_here.extend(attributes(&mut self.cursor));
-        let bundles = self.cursor.text() == "[";
-        if bundles {
-            self.bundles()?;
-        }
-        Ok((ty, Shape::Call { callee, args, in_memory, attributes: attributes_here, bundles }))
-    }
-
-    /// Attributes of an argument: words up to its value. Says how it is passed where that is in memory.
-    fn argument_attributes(&mut self, argument: usize) -> Read<Option<InMemory>> {
-        let (mut passed, mut align) = (None, 0);
-        while self.cursor.kind() == Some(Kind::Word) || self.cursor.kind() == Some(Kind::Text) {
-            let word = self.cursor.text();
-            // A character array is a value, a text in quotes an attribute.
-            if grammar::is_constant(word) || grammar::is_expression(word) || word == "asm" || word.starts_with("c\"") {
-                break;
-            }
-            self.cursor.skip();
-            let role = match word {
-                "byval" => Some(Role::Copy),
-                "sret" => Some(Role::Result),
-                _ => None,
-            };
-            if self.cursor.eat("=") {
-                self.cursor.skip();
-            } else if let Some(role) = role {
-                self.cursor.expect("(")?;
-                passed = Some((role, self.ty()?));
-                self.cursor.expect(")")?;
-            } else if self.cursor.text() == "(" {
-                self.cursor.skip_group();
-            } else if word == "align" && self.cursor.kind() == Some(Kind::Number) {
-                align = self.cursor.text().parse().unwrap_or(0);
-                self.cursor.skip();
-            }
-        }
-        Ok(passed.map(|(role, ty)| InMemory { argument, role, ty, align }))
-    }
-
-    /// An operand that is metadata, or a value as metadata.
-    fn metadata(&mut self) -> Read<String> {
-        if types::starts(&self.cursor) {
-            let start = self.cursor.at();
-            self.operand()?;
-            return Ok(self.cursor.since(start).to_string());
-        }
-        self.value()
-    }
-
-    /// `[ "align"(ptr %p, i64 16) ]`
-    fn bundles(&mut self) -> Read<()> {
-        self.cursor.expect("[")?;
-        while !self.cursor.is_done() && !self.cursor.eat("]") {
-            if self.cursor.eat(",") {
-                continue;
-            }
-            // Its tag.
-            self.cursor.skip();
-            self.cursor.expect("(")?;
-            while !self.cursor.is_done() && !self.cursor.eat(")") {
-                if !self.cursor.eat(",") {
-                    self.operand()?;
-                }
-            }
-        }
-        Ok(())
     }
 
     fn terminator(&mut self, form: Form) -> Read<Shape> {

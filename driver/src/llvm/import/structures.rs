@@ -168,17 +168,33 @@ impl<'a> Importer<'a, '_> {
             let mut users = found.written.iter().chain(&found.copied);
             users.all(|place| passed_at(at(*place), local).all(|passed| self.is_made_for(local, passed, definition)))
         });
-        let held = self.settled(uses, &mut calls);
+        let held = self.settled(&uses, &mut calls);
         let within = within.into_iter().filter(|(_, root)| held.contains_key(root)).map(|(name, _)| name).collect();
         Structures { held, within, calls: calls.into_iter().map(|(place, _)| place).collect() }
     }
 
+    /// What a call passes in memory: at which address, how, and what type it has by all these operations.
+    fn structures_passed<'c>(
+        &'c self,
+        place: Place,
+        candidates: &'c [OpId],
+    ) -> impl Iterator<Item = (&'a str, &'a InMemory, Option<Ty>)> + 'c {
+        let body = self.body;
+        let (args, in_memory) = match &body.blocks[place.0].instructions[place.1].shape {
+            Shape::Call { args, in_memory, .. } => (args.as_slice(), in_memory.as_slice()),
+            _ => (&[][..], &[][..]),
+        };
+        in_memory.iter().map(move |passed| {
+            let ty = self.structure_type(candidates, in_memory, passed.argument);
+            (args[passed.argument].text.as_str(), passed, ty)
+        })
+    }
+
     /// Notes how structures are passed: the first call says it.
     fn note_forms(&mut self, place: Place, candidates: &[OpId]) {
-        let body = self.body;
-        let Shape::Call { in_memory, .. } = &body.blocks[place.0].instructions[place.1].shape else { return };
-        for passed in in_memory {
-            if let Some(ty) = self.structure_type(candidates, in_memory, passed.argument)
+        let passed: Vec<_> = self.structures_passed(place, candidates).collect();
+        for (_, passed, ty) in passed {
+            if let Some(ty) = ty
                 && self.payloads.structure(&self.types.universe, ty).is_none()
             {
                 self.payloads.structures.push((ty, passed.clone()));
@@ -186,12 +202,9 @@ impl<'a> Importer<'a, '_> {
         }
     }
 
-    /// Is all that a call passes in memory laid out as it is elsewhere?
+    /// Is all that a call passes in memory of a type, and laid out as it is elsewhere?
     fn has_forms(&self, place: Place, candidates: &[OpId]) -> bool {
-        let body = self.body;
-        let Shape::Call { in_memory, .. } = &body.blocks[place.0].instructions[place.1].shape else { return false };
-        in_memory.iter().all(|passed| {
-            let ty = self.structure_type(candidates, in_memory, passed.argument);
+        self.structures_passed(place, candidates).all(|(_, passed, ty)| {
             let form = ty.and_then(|ty| self.payloads.structure(&self.types.universe, ty));
             let known = passed.align > 0 && passed.ty.layout(&self.file.named).is_some();
             known && form.is_some_and(|form| form.ty == passed.ty && form.align == passed.align)
@@ -212,58 +225,34 @@ impl<'a> Importer<'a, '_> {
         }
     }
 
-    /// Drops addresses that a call looks at which is no operation, and calls that want something else, until both fit.
-    fn settled(
-        &mut self,
-        mut uses: FxHashMap<&'a str, Uses>,
-        calls: &mut Vec<(Place, Vec<OpId>)>,
-    ) -> FxHashMap<&'a str, Ty> {
-        let body = self.body;
-        let args = |place: Place| match &body.blocks[place.0].instructions[place.1].shape {
-            Shape::Call { args, in_memory, .. } => (args, in_memory.as_slice()),
-            _ => unreachable!("a call was found there"),
-        };
+    /// What addresses hold. A call that takes something else than is there is no operation, and what it looks at is
+    /// memory: other calls fetch from there, so that they fit all the more.
+    fn settled(&self, uses: &FxHashMap<&'a str, Uses>, calls: &mut Vec<(Place, Vec<OpId>)>) -> FxHashMap<&'a str, Ty> {
         let mut held: FxHashMap<&'a str, Ty> = FxHashMap::default();
-        loop {
-            // What a call gives says what a slot holds; what is taken, what a parameter does.
-            held.clear();
-            for (place, candidates) in calls.iter() {
-                let (args, in_memory) = args(*place);
-                for InMemory { argument, role, .. } in in_memory {
-                    let local = args[*argument].text.as_str();
-                    if let Some(ty) = self.structure_type(candidates, in_memory, *argument)
-                        && uses.contains_key(local)
-                        && (*role == Role::Result || uses[local].written.is_empty())
-                    {
-                        held.entry(local).or_insert(ty);
-                    }
+        for (place, candidates) in calls.iter() {
+            for (local, passed, ty) in self.structures_passed(*place, candidates) {
+                // What a call gives says what a slot holds; what is taken, what a parameter does.
+                let says = uses.get(local).is_some_and(|u| passed.role == Role::Result || u.written.is_empty());
+                if let Some(ty) = ty.filter(|_| says) {
+                    held.entry(local).or_insert(ty);
                 }
             }
-            let fits = |place: Place, candidates: &[OpId]| {
-                let (args, in_memory) = args(place);
-                in_memory.iter().all(|InMemory { argument, role, .. }| {
-                    let wanted = self.structure_type(candidates, in_memory, *argument);
-                    let found = held.get(args[*argument].text.as_str());
-                    match (role, wanted, found) {
-                        (_, None, _) => false,
-                        (_, Some(_), None) => true,
-                        (Role::Result, Some(given), Some(held)) => given == *held,
-                        (Role::Copy, Some(wanted), Some(held)) => self.types.universe.types.is_subtype(*held, wanted),
-                    }
-                })
-            };
-            let good: FxHashSet<Place> =
-                calls.iter().filter(|(place, candidates)| fits(*place, candidates)).map(|(place, _)| *place).collect();
-            let (calls_before, uses_before) = (calls.len(), uses.len());
-            calls.retain(|(place, _)| good.contains(place));
-            uses.retain(|local, found| {
-                held.contains_key(local) && found.written.iter().chain(&found.copied).all(|place| good.contains(place))
-            });
-            if (calls.len(), uses.len()) == (calls_before, uses_before) {
-                held.retain(|local, _| uses.contains_key(local));
-                return held;
-            }
         }
+        calls.retain(|(place, candidates)| {
+            self.structures_passed(*place, candidates).all(|(local, passed, ty)| {
+                let (Some(held), Some(ty)) = (held.get(local), ty) else { return ty.is_some() };
+                match passed.role {
+                    Role::Result => ty == *held,
+                    Role::Copy => self.types.universe.types.is_subtype(*held, ty),
+                }
+            })
+        });
+        let operations: FxHashSet<Place> = calls.iter().map(|(place, _)| *place).collect();
+        held.retain(|local, _| {
+            let found = &uses[local];
+            found.written.iter().chain(&found.copied).all(|place| operations.contains(place))
+        });
+        held
     }
 
     /// The type of the structure that all these operations take or give as this argument.
