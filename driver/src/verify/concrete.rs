@@ -310,7 +310,7 @@ impl Concrete<'_> {
     fn fact(&self, fact: rewright_dsl::program::FactId, args: &[Term], vars: &[Value]) -> Result<bool, Stop> {
         let fact = &self.program.facts[fact.0 as usize];
         let spec = fact.spec.as_ref().ok_or(Stop::Meaningless)?;
-        let own = fact_types(self.program, fact, args, self.rule, self.targs);
+        let own = fact_types(fact, args.iter().map(|arg| type_of(self.program, arg, self.rule, self.targs)));
         let args = args.iter().map(|a| self.term(a, self.targs, vars, false)).collect::<Result<Vec<_>, _>>()?;
         Ok(self.term(spec, &own, &args, false)? != Value::Bits(0))
     }

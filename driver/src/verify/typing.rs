@@ -25,18 +25,12 @@ pub(super) fn type_of(program: &Program, term: &Term, rule: &Rule, targs: Types<
     }
 }
 
-/// What a fact's type parameters are where it is said of these terms.
-pub(super) fn fact_types(
-    program: &Program,
-    fact: &Fact,
-    args: &[Term],
-    rule: &Rule,
-    targs: Types<'_>,
-) -> Vec<Option<Repr>> {
+/// What stands for the type parameters of a fact that is said of arguments of these types.
+pub(super) fn fact_types<T: Copy>(fact: &Fact, args: impl Iterator<Item = Option<T>>) -> Vec<Option<T>> {
     let mut own = vec![None; fact.tparams.len()];
     for (param, arg) in fact.params.iter().zip(args) {
         if let TypeExpr::Param(i) = param {
-            own[*i as usize] = type_of(program, arg, rule, targs);
+            own[*i as usize] = arg;
         }
     }
     own

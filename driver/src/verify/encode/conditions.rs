@@ -5,7 +5,7 @@
 
 use super::{Encoded, Encoder, OutOfScope, Scope, Symbolic};
 use crate::verify::smt::{Expr, Sort};
-use crate::verify::typing::fact_types;
+use crate::verify::typing::{fact_types, type_of};
 use rewright_dsl::program::{FactId, Guard};
 use rewright_typeprop::Term;
 
@@ -61,7 +61,7 @@ impl Encoder<'_> {
             let name = format!("fact {} {}", fact.name, sorts.join(" ")).replace('|', "/");
             return Ok((self.s.unknown(&name, &bits, Sort::Bool), Expr::FALSE));
         };
-        let own = fact_types(program, fact, args, self.rule, scope.targs);
+        let own = fact_types(fact, args.iter().map(|arg| type_of(program, arg, self.rule, scope.targs)));
         let value = self.term(spec, Scope { targs: &own, vars: &values, strict: false, outer: false })?;
         Ok((self.s.nonzero(value.bits), value.open))
     }

@@ -4,9 +4,10 @@
 //! It does not judge facts of which nobody says what they mean, nor which type a value has.
 
 use crate::verify::code::{Built, Code, Operand};
+use crate::verify::typing::fact_types;
 use rewright_cfg_skeleton::ir::Value;
 use rewright_dsl::program::{Guard, Program};
-use rewright_typeprop::{Term, Ty, TypeExpr};
+use rewright_typeprop::{Term, Ty};
 
 /// A condition over the first results of a function.
 pub(super) enum Condition {
@@ -62,12 +63,8 @@ impl Condition {
                 let unknown = || format!("nobody says what `{}` means: it has no `spec`", fact.name);
                 let spec = fact.spec.as_ref().ok_or_else(unknown)?;
                 let args = args.iter().map(|arg| code.term(arg, targs, vars)).collect::<Built<Vec<Operand>>>()?;
-                let mut own = vec![Ty::ANY; fact.tparams.len()];
-                for (param, (_, ty)) in fact.params.iter().zip(&args) {
-                    if let TypeExpr::Param(i) = param {
-                        own[*i as usize] = *ty;
-                    }
-                }
+                let own = fact_types(fact, args.iter().map(|(_, ty)| Some(*ty)));
+                let own: Vec<Ty> = own.into_iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
                 let args: Vec<Option<Operand>> = args.into_iter().map(Some).collect();
                 Condition::Holds(look(code, spec, &own, &args)?)
             }
