@@ -12,6 +12,7 @@ pub mod demand;
 
 use crate::ir::{PayloadId, id};
 use rewright_typeprop::{OpId, Ty, Universe};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
@@ -90,6 +91,27 @@ impl EGraphInput {
     pub fn add(&mut self, node: Node<InputId>) -> InputId {
         self.nodes.push(node);
         InputId(self.nodes.len() as u32 - 1)
+    }
+
+    /// The e-graph as no rule has seen it: equal nodes are one, nothing else is equal.
+    pub fn unsaturated(&self) -> EGraphView {
+        let mut view = EGraphView::default();
+        let mut known: FxHashMap<Node<ClassId>, ClassId> = FxHashMap::default();
+        for node in &self.nodes {
+            let children = node.children.iter().map(|child| view.class_of(*child)).collect();
+            let node = Node { head: node.head, types: node.types.clone(), children };
+            // A class is its one node.
+            let next = ClassId(view.nodes.len() as u32);
+            let class = *known.entry(node.clone()).or_insert(next);
+            view.input_class.push(class);
+            if class == next {
+                let constant = if let Head::Const(value) = node.head { Some(value) } else { None };
+                view.classes.push(Class { nodes: vec![NodeId(next.0)], constant });
+                view.node_class.push(class);
+                view.nodes.push(node);
+            }
+        }
+        view
     }
 }
 

@@ -253,11 +253,6 @@ pub fn edge(target: BlockId, args: &[Value]) -> Edge {
     Edge { target, args: args.iter().map(|v| EdgeArg::Value(*v)).collect() }
 }
 
-/// The view in which no rule has run: equal nodes are one, nothing else is.
-pub fn trivial_view(input: &EGraphInput) -> EGraphView {
-    view(input, &[])
-}
-
 /// The view in which these input nodes have been united, and congruence closed.
 pub fn view(input: &EGraphInput, unions: &[(InputId, InputId)]) -> EGraphView {
     let n = input.nodes.len();

@@ -20,7 +20,7 @@ pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
 
 use crate::counts::BlockCounts;
-use crate::saturate::{Engine, EngineError, RuleReport, SaturateOptions, print_runnable};
+use crate::saturate::{Engine, EngineError, Report, RuleReport, SaturateOptions, print_runnable};
 use changed::Change;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
@@ -59,6 +59,8 @@ pub struct Options {
     pub effort: select::Budget,
     /// What solves integer programs; `None`: HiGHS.
     pub solver: Option<Arc<dyn select::Solver>>,
+    /// Ask the engine what is equal; otherwise only equal nodes are, and a function gains by moving and sharing alone.
+    pub saturate: bool,
     /// Which schedule to run, by qualified name; the program's default otherwise.
     pub schedule: Option<String>,
     /// Log which rules took part.
@@ -83,6 +85,7 @@ impl Default for Options {
             counts: None,
             effort: select::Budget::default(),
             solver: None,
+            saturate: true,
             schedule: None,
             log: false,
             keep_if_not_cheaper: false,
@@ -303,8 +306,9 @@ impl Optimiser {
                 built.map(|(cfg, skeleton)| (cfg.weighed(options.cost.weighing), skeleton)).collect()
             });
             let inputs: Vec<&EGraphInput> = built.iter().map(|(_, s)| &s.input).collect();
-            let saturated = batch.phases.time(Phase::Saturate, || {
-                self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options)))
+            let saturated = batch.phases.time(Phase::Saturate, || match options.saturate {
+                true => self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options))),
+                false => Ok((inputs.iter().map(|input| input.unsaturated()).collect(), Report::default())),
             });
             let views = match saturated {
                 Ok((views, report)) => {

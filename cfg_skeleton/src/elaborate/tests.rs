@@ -8,7 +8,7 @@ use crate::ir::verify::verify;
 use crate::ir::{OpaqueEffects, PayloadId};
 use crate::select::StatementChoice;
 use crate::skeleton::{CheckKey, StatementKind, apply, build, changes};
-use crate::testing::{Builder, MOVABLE, PLAIN, identity_selection, random, trap_code, trivial_view, universe, view};
+use crate::testing::{Builder, MOVABLE, PLAIN, identity_selection, random, trap_code, universe, view};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -101,7 +101,7 @@ fn try_elaborate(
 ) -> Result<Function, ElaborateError> {
     let cfg = Cfg::new(&b.function);
     let skeleton = build(&b.function, &cfg, u, &trap_code);
-    let view = trivial_view(&skeleton.input);
+    let view = skeleton.input.unsaturated();
     let mut selection = identity_selection(&b.function, &skeleton, &view);
     change(&skeleton, &view, &mut selection);
     let out = elaborate(
@@ -302,7 +302,7 @@ proptest! {
         for _ in 0..3 {
             let cfg = Cfg::new(&f);
             let skeleton = build(&f, &cfg, &u, &trap_code);
-            let view = trivial_view(&skeleton.input);
+            let view = skeleton.input.unsaturated();
             let selection = identity_selection(&f, &skeleton, &view);
             let given = Saturated { function: &f, cfg: &cfg, universe: &u, skeleton: &skeleton, view: &view };
             let out = elaborate(given, &selection).expect("the program itself");

@@ -220,7 +220,7 @@ mod tests {
     use super::*;
     use crate::ir::Cfg;
     use crate::skeleton::build;
-    use crate::testing::{Builder, PLAIN, trap_code, trivial_view, universe};
+    use crate::testing::{Builder, PLAIN, trap_code, universe};
 
     #[test]
     fn a_picture_and_a_file() {
@@ -236,7 +236,7 @@ mod tests {
         let y = b.param(next, 0);
         b.ret(&[y]);
         let s = build(&b.function, &Cfg::new(&b.function), &u, &trap_code);
-        let view = trivial_view(&s.input);
+        let view = s.input.unsaturated();
         let picture = dot(&u, &s, &view);
         for part in ["cluster_b0", "cluster_b1", "s1 [label = \"1: write region 0 trap 3\"]", "udiv{i32}", "lhead"] {
             assert!(picture.contains(part), "{part} in\n{picture}");

@@ -6,7 +6,7 @@ use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::ir::parse::parse;
 use rewright_cfg_skeleton::skeleton::build::build;
 use rewright_cfg_skeleton::testing::random::{self, Random};
-use rewright_cfg_skeleton::testing::{trap_code, trivial_view, universe, view};
+use rewright_cfg_skeleton::testing::{trap_code, universe, view};
 
 const ADDRESS: i64 = 1 << 16;
 
@@ -53,7 +53,7 @@ fn graphs_without_rules_agree() {
             normalise(&mut f);
         }
         let skeleton = skeleton_of(&f, &u);
-        let view = trivial_view(&skeleton.input);
+        let view = skeleton.input.unsaturated();
         let report = check(&f, &u, &skeleton, &view, &inputs(seed, 4), Limits { fuel: 300, visits: 4 });
         let text = || rewright_cfg_skeleton::ir::text::print(&f, &u);
         assert!(report.disagreements.is_empty(), "{}\n{}", report.disagreements[0], text());

@@ -218,8 +218,7 @@ impl LlvmOptimiser {
         let suspect = |i: &usize| outcomes[*i].fate == Fate::Optimised && !more_is_known[*i];
         let cheaper: Vec<usize> = (0..outcomes.len()).filter(suspect).collect();
         let originals: Vec<Function> = cheaper.iter().map(|i| functions[*i].clone()).collect();
-        // No schedule has this name, so no rule fires.
-        let without = Options { schedule: Some(String::new()), log: false, ..options.clone() };
+        let without = Options { saturate: false, log: false, ..options.clone() };
         let baseline = self.optimiser.optimise(&originals, universe, &without);
         for (i, baseline) in cheaper.into_iter().zip(baseline.outcomes) {
             let outcome = &mut outcomes[i];
