@@ -1,0 +1,138 @@
+//! `rewright wrap` around builds, and what of them is kept.
+
+use super::{PACK, cc, files, rewright, run, sources};
+use std::fs;
+use std::process::Command;
+
+#[test]
+fn a_build_with_spaces_and_parallel_commands() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let place = dir.path().join("a place");
+    fs::create_dir(&place).unwrap();
+    for name in ["sum.c", "main.c", "own.h", "mine.rw", "warns.c"] {
+        fs::copy(dir.path().join(name), place.join(name)).unwrap();
+    }
+    let makefile =
+        "CFLAGS = -O2 -MMD -w\nprogram: sum.o main.o warns.o\n\t$(CC) $^ -o $@\nclean:\n\trm -f *.o program\n";
+    fs::write(place.join("Makefile"), makefile).unwrap();
+    for (round, cached) in [0, 3].into_iter().enumerate() {
+        let mut command = rewright(&own);
+        command.args(["wrap", "--rules", "mine.rw", "--stats", "--format", "json", "--", "make", "-s", "-j3"]);
+        let ran = run(command, &place, &[], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let facts: serde_json::Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
+        let counts = ["files", "cached", "handed_over", "fell_back", "functions", "optimised", "failed"];
+        let counts: Vec<u64> = counts.iter().map(|key| facts[key].as_u64().unwrap()).collect();
+        assert_eq!(counts, [3, cached, 1, 0, 3, 1, 0], "round {round}: {facts}");
+        let program = run(Command::new(place.join("program")), &place, &[], "");
+        assert_eq!(program.stdout, "42\n");
+        run(Command::new("make"), &place, &["clean"], "");
+    }
+    // A Makefile with a compiler of its own.
+    fs::write(place.join("Makefile"), format!("CC = clang-19\n{makefile}")).unwrap();
+    for (option, said) in [("-s", "no command came through `CC`"), ("-se", "3 files compiled with rules")] {
+        run(Command::new("make"), &place, &["clean"], "");
+        let mut command = rewright(&own);
+        command.args(["wrap", "--rules", "mine.rw", "--stats", "--", "make", option]);
+        let ran = run(command, &place, &[], "");
+        assert!(ran.code == Some(0) && ran.stderr.contains(said), "{ran:?}");
+    }
+    fs::write(place.join("Makefile"), makefile).unwrap();
+    // A build's own exit code.
+    fs::write(place.join("main.c"), "int main(void) { return }\n").unwrap();
+    let mut command = rewright(&own);
+    command.args(["wrap", "--rules", "mine.rw", "--stats", "--", "make", "-s"]);
+    let ran = run(command, &place, &[], "");
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stderr.contains("main.c:1:") && ran.stderr.contains("1 rejected by the compiler"), "{ran:?}");
+    let mut command = rewright(&own);
+    command.args(["wrap", "--rules", "mine.rw", "--", "sh", "-c", "kill -9 $$"]);
+    assert_eq!(run(command, &place, &[], "").code, Some(137));
+}
+
+#[test]
+fn what_rules_see_is_kept_on_demand() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    for source in ["sum.c", "warns.c"] {
+        let mut command = cc(&own);
+        command.args(["--keep", "kept"]);
+        let ran = run(command, dir.path(), &["-O2", "-c", source], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+    }
+    let kept: Vec<_> = files(&dir.path().join("kept")).into_iter().collect();
+    let [changed, seen, unchanged] = &kept[..] else { panic!("{kept:?}") };
+    let text = |file: &(String, (u32, Vec<u8>))| String::from_utf8_lossy(&file.1.1).into_owned();
+    assert_eq!(seen.0.strip_suffix(".ll"), changed.0.strip_suffix(".changed"));
+    assert!(seen.0.starts_with("sum-") && text(seen).contains("xor ") && !text(changed).contains("xor "));
+    assert!(unchanged.0.starts_with("warns-") && unchanged.0.ends_with(".ll"));
+    let ran = run(rewright(&own), dir.path(), &["corpus", "kept"], "");
+    assert!(ran.stdout.contains("2 functions, 2 understood"), "{ran:?}");
+}
+
+#[test]
+fn a_pack_for_functions_that_are_not_there() {
+    const ABSENT: &str = "pack absent\nimport std.core\n@llvm(\"@matrix_turn\")\nfn turn(a: ptr) -> ptr  pure  cost 500\n\
+                          @llvm(\"@matrix_trace\")\nfn trace(a: ptr) -> i64  effects reads(memory)  cost 900\n\
+                          ruleset r {\n  rule twice(a: ptr): turn(turn(a)) => a\n  rule turned(a: ptr): \
+                          trace(turn(a)) => trace(a)\n}\nschedule default { saturate r }\n";
+    let own = tempfile::tempdir().unwrap();
+    let build = "for f in sum main warns; do $CC -O2 -w -c $f.c || exit; done";
+    let (plain, ours) = (sources(), sources());
+    let mut command = Command::new("sh");
+    command.env("CC", "clang-19");
+    run(command, plain.path(), &["-c", build], "");
+    fs::write(ours.path().join("absent.rw"), ABSENT).unwrap();
+    let ran = run(rewright(&own), ours.path(), &["check", "absent.rw"], "");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let mut command = rewright(&own);
+    command.args(["wrap", "--rules", "absent.rw", "--strict", "--stats", "--", "sh", "-c", build]);
+    let ran = run(command, ours.path(), &[], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
+    fs::remove_file(ours.path().join("absent.rw")).unwrap();
+    assert_eq!(files(ours.path()), files(plain.path()));
+    let said: Vec<&str> = ran.stderr.lines().collect();
+    assert_eq!(
+        said[0],
+        "3 files compiled with rules (0 from the cache), 0 commands handed over, 0 fell back, 0 rejected by the compiler"
+    );
+    assert_eq!(said[1], "3 functions (0 met before): 0 optimised, 3 unchanged, 0 not understood, 0 failed");
+    // And nothing but where the time went.
+    assert!(said[2].ends_with(" s, of which") && said[3..].iter().all(|line| line.contains(" %  ")), "{ran:?}");
+}
+
+/// `./configure` and CMake write their compiler's path down, and `make` comes later, under the wrapper or not.
+#[test]
+fn a_compiler_that_is_written_down_stays() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let wrap = |pack: &str, build: &str| {
+        let mut command = rewright(&own);
+        command.args(["wrap", "--rules", pack, "--", "sh", "-c", build]);
+        let ran = run(command, dir.path(), &[], "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    };
+    wrap("mine.rw", "echo \"$CC\" >compiler; $CC -O2 -c sum.c");
+    let compiler = fs::read_to_string(dir.path().join("compiler")).unwrap().trim().to_string();
+    let object = fs::read(dir.path().join("sum.o")).unwrap();
+    fs::remove_file(dir.path().join("sum.o")).unwrap();
+    let facts = |path: &str| fs::metadata(path).unwrap().modified().unwrap();
+    let written = facts(&compiler);
+    wrap("mine.rw", "$(cat compiler) -O2 -c sum.c; [ $CC = $(cat compiler) ]");
+    assert_eq!((fs::read(dir.path().join("sum.o")).unwrap() == object, facts(&compiler)), (true, written));
+    fs::remove_file(dir.path().join("sum.o")).unwrap();
+    let mut command = Command::new(&compiler);
+    command.env("HOME", own.path()).env_remove("REWRIGHT_SERVER");
+    assert_eq!(run(command, dir.path(), &["-O2", "-c", "sum.c"], "").code, Some(0));
+    assert!(fs::read(dir.path().join("sum.o")).unwrap() == object);
+    // Other packs are another compiler; the same ones with another text have one that has changed.
+    wrap("none.rw", "[ $CC != $(cat compiler) ]");
+    let text = fs::read_to_string(&compiler).unwrap();
+    fs::write(dir.path().join("mine.rw"), PACK.replace("carries", "carry")).unwrap();
+    wrap("mine.rw", "[ $CC = $(cat compiler) ]");
+    assert_ne!(fs::read_to_string(&compiler).unwrap(), text);
+    // Where it cannot stay, there is one for the build.
+    fs::create_dir(own.path().join("a place")).unwrap();
+    let mut command = rewright(&own);
+    command.env("HOME", own.path().join("a place")).args(["wrap", "--rules", "mine.rw", "--", "sh", "-c"]);
+    let ran = run(command, dir.path(), &["$CC -O2 -c sum.c && $CC -O2 -w sum.o main.c -o program && ./program"], "");
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "42\n"), "{ran:?}");
+}

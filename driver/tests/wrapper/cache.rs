@@ -1,0 +1,110 @@
+//! Objects kept by content: our own cache, and one in front of us.
+
+use super::{PACK, SUM, cc, files, log, run, script, sources};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Compiles `sum.c` and gives the object and what the log says last.
+fn compile_sum(own: &TempDir, dir: &Path, more: &[&str]) -> (Vec<u8>, serde_json::Value) {
+    let args = [&["-O2", "-c", "sum.c"], more].concat();
+    let ran = run(cc(own), dir, &args, "");
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+    (fs::read(dir.join("sum.o")).unwrap(), log(own).pop().unwrap())
+}
+
+#[test]
+fn objects_are_found_again_where_nothing_has_changed() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let (object, facts) = compile_sum(&own, dir.path(), &[]);
+    assert_eq!((&facts["optimised"], &facts["cached"]), (&1.into(), &0.into()), "{facts}");
+    assert_eq!(facts["rules"]["mine.sums.carries"], 1);
+    fs::remove_file(dir.path().join("sum.o")).unwrap();
+    let (again, facts) = compile_sum(&own, dir.path(), &["-MD"]);
+    assert_eq!((&facts["optimised"], &facts["cached"]), (&1.into(), &1.into()), "{facts}");
+    assert_eq!(again, object);
+    // What the front end writes is written all the same.
+    assert!(fs::read_to_string(dir.path().join("sum.d")).unwrap().contains("sum.c"));
+    // Another option, another pack, another file.
+    assert_eq!(compile_sum(&own, dir.path(), &["-fPIC"]).1["cached"], 0);
+    fs::write(dir.path().join("mine.rw"), PACK.replace("carries", "carry")).unwrap();
+    assert_eq!(compile_sum(&own, dir.path(), &[]).1["cached"], 0);
+    fs::write(dir.path().join("mine.rw"), PACK).unwrap();
+    assert_eq!(compile_sum(&own, dir.path(), &[]).1["cached"], 1);
+    fs::write(dir.path().join("sum.c"), SUM.replace("<< 1", "<< 2")).unwrap();
+    let (other, facts) = compile_sum(&own, dir.path(), &[]);
+    assert_eq!((&facts["optimised"], &facts["cached"]), (&0.into(), &0.into()));
+    assert_ne!(other, object);
+}
+
+#[test]
+fn a_cache_that_is_spoilt_is_no_cache() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let (object, _) = compile_sum(&own, dir.path(), &[]);
+    for name in files(&own.path().join("cache")).into_keys() {
+        fs::write(own.path().join("cache").join(name), "spoilt").unwrap();
+    }
+    let (again, facts) = compile_sum(&own, dir.path(), &[]);
+    assert_eq!((again, &facts["cached"]), (object.clone(), &0.into()));
+    fs::remove_dir_all(own.path().join("cache")).unwrap();
+    fs::write(own.path().join("cache"), "no folder").unwrap();
+    let (again, facts) = compile_sum(&own, dir.path(), &[]);
+    assert_eq!((again, &facts["cached"]), (object, &0.into()));
+}
+
+#[test]
+fn commands_at_once_share_a_cache() {
+    let own = tempfile::tempdir().unwrap();
+    let folders: Vec<TempDir> = (0..4).map(|_| sources()).collect();
+    let running: Vec<_> = folders
+        .iter()
+        .map(|dir| cc(&own).current_dir(dir.path()).args(["-O2", "-c", "sum.c"]).spawn().unwrap())
+        .collect();
+    for mut child in running {
+        assert!(child.wait().unwrap().success());
+    }
+    let objects: Vec<_> = folders.iter().map(|dir| fs::read(dir.path().join("sum.o")).unwrap()).collect();
+    assert!(objects.iter().all(|o| *o == objects[0]));
+    assert_eq!(log(&own).len(), 4);
+}
+
+/// A cache in front of us asks for preprocessed text, then for an object, of that text or of the source; another machine
+/// gets the text alone.
+#[test]
+fn a_cache_or_another_machine_in_front() {
+    let (dir, own, other) = (sources(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let kept = own.path().join("kept");
+    fs::create_dir(&kept).unwrap();
+    let front = script(
+        &own,
+        "front",
+        &format!(
+            "for last; do :; done; key=$(\"$@\" -E | cksum | tr ' ' -); kept='{}'/$key; [ -f \"$kept\" ] || \"$@\" -o \"$kept\" || exit\n\
+             cp \"$kept\" \"${{last%.c}}.o\"",
+            kept.display()
+        ),
+    );
+    let mut objects = vec![];
+    for _ in 0..2 {
+        let mut command = Command::new(&front);
+        command.arg(env!("CARGO_BIN_EXE_rewright")).args(["cc", "--rules", "mine.rw"]);
+        command.env("HOME", own.path()).env("REWRIGHT_LOG", own.path().join("log")).env_remove("REWRIGHT_SERVER");
+        let ran = run(command, dir.path(), &["-O2", "-c", "sum.c"], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        objects.push(fs::read(dir.path().join("sum.o")).unwrap());
+    }
+    // The second time, only text was asked for.
+    assert_eq!(log(&own).iter().filter(|line| line["optimised"] == 1).count(), 1);
+    run(cc(&own), dir.path(), &["-E", "sum.c", "-o", "sum.i"], "");
+    for (own, folder) in [(&own, dir.path()), (&other, other.path())] {
+        if own.path() == folder {
+            fs::copy(dir.path().join("sum.i"), folder.join("sum.i")).unwrap();
+            fs::copy(dir.path().join("mine.rw"), folder.join("mine.rw")).unwrap();
+        }
+        let ran = run(cc(own), folder, &["-O2", "-c", "sum.i", "-o", "far.o"], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        objects.push(fs::read(folder.join("far.o")).unwrap());
+    }
+    assert!(objects.windows(2).all(|pair| pair[0] == pair[1]), "objects differ");
+}
