@@ -269,8 +269,7 @@ fn content(program: &Program, rule: &Rule) -> Vec<String> {
 /// The operations that a rule and its meanings mention.
 fn mentioned(program: &Program, rule: &Rule) -> BTreeSet<OpId> {
     let mut found = BTreeSet::new();
-    let mut todo: Vec<&Term> = vec![];
-    rewright_dsl::program::for_each_term(rule, &mut |term| todo.push(term));
+    let mut todo: Vec<&Term> = rule.terms().collect();
     todo.extend(program.facts.iter().filter_map(|f| f.spec.as_ref()));
     while let Some(term) = todo.pop() {
         todo.extend(term.parts());

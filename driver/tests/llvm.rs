@@ -3,13 +3,11 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use rewright_driver::wrapper::compile::PASSES;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
-
-/// What runs before: functions in the form in which rules see them, before inlining.
-const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(lower-expect,simplifycfg,sroa,early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
 
 fn run(command: &mut Command) -> Output {
     let output =

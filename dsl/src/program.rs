@@ -151,6 +151,34 @@ impl Rule {
             approximate: None,
         }
     }
+
+    /// The terms of both sides, then those of its conditions.
+    pub fn terms(&self) -> impl Iterator<Item = &Term> {
+        self.left.iter().chain(self.right.terms()).chain(self.guards.iter().flat_map(Guard::terms))
+    }
+}
+
+impl Conclusion {
+    /// What the rule's root equals, or what a fact is said of.
+    pub fn terms(&self) -> &[Term] {
+        match self {
+            Conclusion::Equal(term) => std::slice::from_ref(term),
+            Conclusion::Fact(_, terms) => terms,
+        }
+    }
+}
+
+impl Guard {
+    /// The terms that it speaks of.
+    pub fn terms(&self) -> Vec<&Term> {
+        match self {
+            Guard::Fact(_, terms) => terms.iter().collect(),
+            Guard::Class { left, right, .. } | Guard::Compare { left, right, .. } => vec![left, right],
+            Guard::Holds(term) | Guard::Is(term, _) => vec![term],
+            Guard::Not(inner) => inner.terms(),
+            Guard::Or(a, b) => [a.terms(), b.terms()].concat(),
+        }
+    }
 }
 
 /// What an `unsafe` rule lets go, and why it may.
@@ -186,9 +214,9 @@ pub enum Guard {
     Class { same: bool, left: Term, right: Term },
     /// A term has a type.
     Is(Term, TypeExpr),
-    /// All of these; `not` and `or` are over constant conditions only.
+    /// It does not hold; `not` and `or` are over constant conditions only.
     Not(Box<Guard>),
-    /// Any of these.
+    /// One of them holds.
     Or(Box<Guard>, Box<Guard>),
 }
 
@@ -344,32 +372,5 @@ impl Program {
             .iter()
             .filter_map(|(id, op)| op.names.get(front_end).map(|name| (name.as_str(), id)))
             .collect()
-    }
-}
-
-/// The terms of a rule that stand in the e-graph, and those of its conditions.
-pub fn for_each_term<'r>(rule: &'r Rule, f: &mut impl FnMut(&'r Term)) {
-    rule.left.iter().for_each(&mut *f);
-    match &rule.right {
-        Conclusion::Equal(term) => f(term),
-        Conclusion::Fact(_, terms) => terms.iter().for_each(&mut *f),
-    }
-    rule.guards.iter().for_each(|guard| in_guard(guard, f));
-}
-
-/// The terms of a condition.
-pub(crate) fn in_guard<'r>(guard: &'r Guard, f: &mut impl FnMut(&'r Term)) {
-    match guard {
-        Guard::Fact(_, terms) => terms.iter().for_each(&mut *f),
-        Guard::Class { left, right, .. } | Guard::Compare { left, right, .. } => {
-            f(left);
-            f(right);
-        }
-        Guard::Holds(term) | Guard::Is(term, _) => f(term),
-        Guard::Not(inner) => in_guard(inner, f),
-        Guard::Or(a, b) => {
-            in_guard(a, f);
-            in_guard(b, f);
-        }
     }
 }

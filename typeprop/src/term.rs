@@ -40,6 +40,28 @@ impl Term {
         operands.iter().chain(last)
     }
 
+    /// This term and all below it, a term before its parts, from left to right.
+    pub fn subterms(&self) -> impl Iterator<Item = &Term> {
+        let mut todo = vec![self];
+        std::iter::from_fn(move || {
+            let term = todo.pop()?;
+            let below = todo.len();
+            todo.extend(term.parts());
+            todo[below..].reverse();
+            Some(term)
+        })
+    }
+
+    /// The variables that it mentions, wherever it does.
+    pub fn variables(&self) -> impl Iterator<Item = u32> {
+        self.subterms().filter_map(|term| if let Term::Var(n) = term { Some(*n) } else { None })
+    }
+
+    /// The operations that it calls, wherever it does.
+    pub fn ops(&self) -> impl Iterator<Item = OpId> {
+        self.subterms().filter_map(|term| if let Term::Call { op, .. } = term { Some(*op) } else { None })
+    }
+
     /// The same term with something in the place of its variables and of type parameters.
     pub fn substitute(&self, var: &mut impl FnMut(u32) -> Term, param: &mut impl FnMut(u32) -> TypeExpr) -> Term {
         match self {

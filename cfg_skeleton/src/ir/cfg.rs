@@ -174,30 +174,11 @@ impl Cfg {
         self.dominators.preorder(block.0)
     }
 
-    /// The deepest block that dominates both. `None` when one is unreachable.
-    pub fn common_dominator(&self, a: BlockId, b: BlockId) -> Option<BlockId> {
-        if !self.is_reachable(a) || !self.is_reachable(b) {
-            return None;
-        }
-        let mut at = a;
-        while !self.dominates(at, b) {
-            at = self.idom(at)?;
-        }
-        Some(at)
-    }
-
-    /// The immediate post-dominator; `None` when control may leave, or never leave, from here without passing
-    /// one certain block.
+    /// Does every path from `b` to an exit go through `a`? Reflexive on reachable blocks. O(1).
     ///
     /// A block from which no exit can be reached counts as an exit itself: nothing outside an endless loop
     /// post-dominates a block that may enter the loop, so "`a` post-dominates `b`" does mean that an execution
     /// that goes on from `b` and does not stay for ever in a loop *that has an exit* passes `a`.
-    pub fn ipdom(&self, block: BlockId) -> Option<BlockId> {
-        let exit = self.position.len() as u32;
-        self.post_dominators.idom(block.0).filter(|b| *b != exit).map(BlockId)
-    }
-
-    /// Does every path from `b` to an exit (see [`Cfg::ipdom`]) go through `a`? Reflexive on reachable blocks. O(1).
     pub fn post_dominates(&self, a: BlockId, b: BlockId) -> bool {
         self.post_dominators.dominates(a.0, b.0)
     }
@@ -240,11 +221,6 @@ impl Cfg {
     /// Is the block in the loop (or in a loop inside it)? O(1).
     pub fn loop_contains(&self, id: LoopId, block: BlockId) -> bool {
         self.loop_of(block).is_some_and(|inner| self.forest.encloses(id, inner))
-    }
-
-    /// Is `inner` the same loop as `outer`, or inside it? O(1).
-    pub fn loop_encloses(&self, outer: LoopId, inner: LoopId) -> bool {
-        self.forest.encloses(outer, inner)
     }
 
     /// Edges from inside a loop to outside it. Linear in the loop's size.

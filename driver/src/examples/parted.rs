@@ -298,10 +298,7 @@ fn is_plain(skeleton: &Skeleton) -> bool {
 
 /// How many operations, variables and literals patterns have.
 fn length(terms: &[Term]) -> usize {
-    fn one(term: &Term) -> usize {
-        1 + term.parts().map(one).sum::<usize>()
-    }
-    terms.iter().map(one).sum()
+    terms.iter().map(|term| term.subterms().count()).sum()
 }
 
 /// How many nodes a term has, written out.

@@ -250,10 +250,8 @@ impl<'a> Search<'a> {
     fn value(&self, term: &Term, found: &Found) -> Option<i64> {
         let types: Vec<Ty> = found.types.iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
         let vars = found.vars.iter().map(|class| class.and_then(|class| self.view.class(class).constant));
-        let mut named = vec![];
-        variables(term, &mut named);
         let vars: Vec<Option<i64>> = vars.collect();
-        if named.iter().any(|i| vars.get(*i as usize).copied().flatten().is_none()) {
+        if term.variables().any(|i| vars.get(i as usize).copied().flatten().is_none()) {
             return None;
         }
         let vars: Vec<i64> = vars.into_iter().map(Option::unwrap_or_default).collect();
@@ -318,12 +316,4 @@ impl<'a> Search<'a> {
     fn show(&self, class: ClassId) -> String {
         self.scene.show(self.universe, class, 0)
     }
-}
-
-/// The variables of a term.
-fn variables(term: &Term, out: &mut Vec<u32>) {
-    if let Term::Var(i) = term {
-        out.push(*i);
-    }
-    term.parts().for_each(|part| variables(part, out));
 }

@@ -6,7 +6,7 @@
 //! program are called.
 
 use super::memory::Memory;
-use super::typing::{Origin, Types, fact_types, has_eval, origin, type_of};
+use super::typing::{Origin, Types, fact_types, origin, type_of};
 use rewright_cfg_skeleton::ir::interp::quiet_nan;
 use rewright_dsl::program::{Conclusion, Guard, Program, Rule};
 use rewright_typeprop::eval::{evaluate_at, literal, repr_of};
@@ -180,7 +180,7 @@ impl Concrete<'_> {
     }
 
     fn computes(&self) -> bool {
-        matches!(&self.rule.right, Conclusion::Equal(right) if has_eval(right))
+        matches!(&self.rule.right, Conclusion::Equal(right) if right.subterms().any(|part| matches!(part, Term::Eval(_))))
     }
 
     /// Are these the bits of a NaN, of the type of the left side?

@@ -44,10 +44,7 @@ pub(super) fn is_well_typed(program: &Program, rule: &Rule, targs: &[Ty]) -> boo
         found.zip(wanted).is_none_or(|(found, wanted)| types.is_subtype(found, wanted))
     };
     let mut well_typed = true;
-    let mut todo = vec![];
-    rewright_dsl::program::for_each_term(rule, &mut |term| todo.push(term));
-    while let Some(term) = todo.pop() {
-        todo.extend(term.parts());
+    for term in rule.terms().flat_map(Term::subterms) {
         let Term::Call { op, targs: own, args, .. } = term else { continue };
         let decl = program.universe.ops.get(*op);
         let own: Vec<Option<Ty>> = own.iter().map(|ty| types.find_instance(ty, targs)).collect();
@@ -105,14 +102,5 @@ pub(super) fn origin(model: Model, params: &[Repr]) -> Origin {
         (None, _) => Origin::Nowhere,
         (Some((at, _)), None) => Origin::Operand(at),
         (Some(_), Some(_)) => Origin::Unclear,
-    }
-}
-
-/// Does a term compute while matching?
-pub(super) fn has_eval(term: &Term) -> bool {
-    match term {
-        Term::Eval(_) => true,
-        Term::Call { args, .. } => args.iter().any(has_eval),
-        Term::Var(_) | Term::Lit(..) => false,
     }
 }

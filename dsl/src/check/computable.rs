@@ -10,32 +10,21 @@ use rewright_typeprop::{Model, OpId, Term, Universe};
 impl Checker<'_> {
     /// A meaning must not lead back to itself.
     pub(super) fn reject_cyclic_specs(&mut self) {
-        let callees: Vec<Vec<u32>> = self
-            .program
-            .universe
-            .ops
-            .iter()
-            .map(|(_, op)| {
-                let mut out = Vec::new();
-                if let Some(spec) = &op.spec {
-                    callees_in(spec, &mut out);
-                }
-                out
-            })
-            .collect();
-        for start in 0..callees.len() as u32 {
+        let ops = self.program.universe.ops.iter();
+        let callees: Vec<Vec<OpId>> = ops.map(|(_, op)| op.spec.iter().flat_map(Term::ops).collect()).collect();
+        for start in 0..callees.len() {
             let mut seen = vec![false; callees.len()];
-            let mut todo = callees[start as usize].clone();
+            let mut todo = callees[start].clone();
             while let Some(op) = todo.pop() {
-                if !std::mem::replace(&mut seen[op as usize], true) {
-                    todo.extend(&callees[op as usize]);
+                if !std::mem::replace(&mut seen[op.0 as usize], true) {
+                    todo.extend(&callees[op.0 as usize]);
                 }
             }
-            if seen[start as usize] {
-                let op = self.program.universe.ops.get_mut(OpId(start));
+            if seen[start] {
+                let op = self.program.universe.ops.get_mut(OpId(start as u32));
                 op.spec = None;
                 let name = op.name.clone();
-                let at = self.op_spans[start as usize];
+                let at = self.op_spans[start];
                 self.report(
                     Report::error("RW0314", at, format!("the `spec` of `{name}` leads back to itself"), "means itself")
                         .help("state its meaning in terms of simpler operations"),
@@ -78,20 +67,6 @@ pub(crate) fn computable_ops(universe: &Universe) -> Vec<Option<Vec<bool>>> {
         }
         if !changed {
             return out;
-        }
-    }
-}
-
-fn callees_in(term: &Term, out: &mut Vec<u32>) {
-    match term {
-        Term::Var(_) | Term::Lit(..) => {}
-        Term::Eval(inner) => callees_in(inner, out),
-        Term::Call { op, args, state, .. } => {
-            out.push(op.0);
-            args.iter().for_each(|a| callees_in(a, out));
-            if let Some(state) = state {
-                callees_in(state, out);
-            }
         }
     }
 }

@@ -67,10 +67,8 @@ impl Checker<'_> {
     }
 
     fn keeps_effects(&mut self, left_at: Span, right_at: Span, left: &Term, others: &[Term], right: &Term) {
-        let (mut dropped, mut made, mut there) = (Vec::new(), Vec::new(), Vec::new());
-        others.iter().for_each(|term| statements(term, &mut there));
-        statements(left, &mut dropped);
-        statements(right, &mut made);
+        let there: Vec<&Term> = others.iter().flat_map(calls).collect();
+        let (dropped, made): (Vec<&Term>, Vec<&Term>) = (calls(left).collect(), calls(right).collect());
         let root = |term: &Term| match term {
             Term::Call { op, .. } => Some(*op),
             _ => None,
@@ -168,9 +166,6 @@ impl Checker<'_> {
     /// so, or a call on the left side requires the same. A fact must be implied; a comparison that is not seen to
     /// be is only pointed out, since it may follow for reasons that no syntax shows.
     pub(super) fn check_requires(&mut self, file: usize, at: Span, left: &[Term], right: &Term, guards: &[Guard]) {
-        let (mut lefts, mut rights) = (Vec::new(), Vec::new());
-        left.iter().for_each(|term| statements(term, &mut lefts));
-        statements(right, &mut rights);
         let required = |term: &Term| -> Vec<Guard> {
             let Term::Call { op, targs, args, state } = term else { return Vec::new() };
             let with = Substitution { args, targs, state: state.as_deref() };
@@ -178,9 +173,9 @@ impl Checker<'_> {
             own.map(|g| with.guard(g)).collect()
         };
         let mut known: Vec<Guard> = guards.to_vec();
-        known.extend(lefts.iter().flat_map(|t| required(t)));
+        known.extend(left.iter().flat_map(calls).flat_map(required));
         let mut missing = Vec::new();
-        for term in rights {
+        for term in calls(right) {
             let Term::Call { op, .. } = term else { continue };
             for guard in required(term) {
                 if !known.contains(&guard) {
@@ -217,11 +212,8 @@ impl Checker<'_> {
 }
 
 /// All calls in a term, the root first.
-fn statements<'t>(term: &'t Term, out: &mut Vec<&'t Term>) {
-    if let Term::Call { .. } = term {
-        out.push(term);
-    }
-    term.parts().for_each(|part| statements(part, out));
+fn calls(term: &Term) -> impl Iterator<Item = &Term> {
+    term.subterms().filter(|part| matches!(part, Term::Call { .. }))
 }
 
 /// Arguments for an operation's parameters.

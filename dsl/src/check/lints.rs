@@ -35,7 +35,8 @@ impl Checker<'_> {
             }
             let first = self.program.rule(rule.rules[0]).clone();
             self.lint_parameters(&first, rule);
-            let evals = matches!(&first.right, Conclusion::Equal(t) if any(t, &|t| matches!(t, Term::Eval(_))));
+            let evals =
+                matches!(&first.right, Conclusion::Equal(t) if t.subterms().any(|part| matches!(part, Term::Eval(_))));
             if first.dynamic && !evals {
                 let report =
                     Report::lint("RW0508", rule.name, "a dynamic rule that computes nothing", "has no `eval(..)`")
@@ -111,7 +112,7 @@ impl Checker<'_> {
         if rule.dynamic || rule.is_block || size(right) <= size(left) {
             return;
         }
-        let again = any(right, &|part| {
+        let again = right.subterms().any(|part| {
             let mut binding = FxHashMap::default();
             matches(left, part, &mut binding) && binding.iter().any(|(v, t)| *t != &Term::Var(*v))
         });
@@ -179,34 +180,26 @@ impl Checker<'_> {
         let mut values: IndexSet<String> = IndexSet::new();
         {
             let mut term = |t: &Term| {
-                walk(t, &mut |t| {
-                    match t {
-                        Term::Call { op, targs, .. } => {
-                            ops.insert(*op);
-                            targs.iter().for_each(|t| in_type(t, &mut types));
-                        }
-                        Term::Lit(literal, ty) => {
-                            in_type(ty, &mut types);
-                            if let Literal::Str(name) = literal {
-                                values.insert(name.clone());
-                            }
-                        }
-                        _ => {}
+                t.subterms().for_each(|part| match part {
+                    Term::Call { op, targs, .. } => {
+                        ops.insert(*op);
+                        targs.iter().for_each(|t| in_type(t, &mut types));
                     }
-                    false
+                    Term::Lit(literal, ty) => {
+                        in_type(ty, &mut types);
+                        if let Literal::Str(name) = literal {
+                            values.insert(name.clone());
+                        }
+                    }
+                    Term::Var(_) | Term::Eval(_) => {}
                 });
             };
             for rule in self.program.rules.iter().filter(|r| !r.law) {
-                rule.left.iter().for_each(&mut term);
-                match &rule.right {
-                    Conclusion::Equal(t) => term(t),
-                    Conclusion::Fact(_, ts) => ts.iter().for_each(&mut term),
-                }
-                rule.guards.iter().for_each(|g| in_guard(g, &mut term));
+                rule.terms().for_each(&mut term);
                 rule.approximate.iter().flat_map(|a| &a.samples).for_each(|(_, sample)| term(sample));
             }
             self.program.samples.values().flat_map(|s| s.make.iter().chain(&s.observe)).for_each(&mut term);
-            self.program.requires.values().flatten().for_each(|g| in_guard(g, &mut term));
+            self.program.requires.values().flatten().flat_map(Guard::terms).for_each(&mut term);
             for example in &self.program.examples {
                 example.claim.terms().into_iter().for_each(&mut term);
             }
@@ -298,40 +291,6 @@ fn size(term: &Term) -> usize {
         Term::Var(_) | Term::Lit(..) => 1,
         Term::Eval(_) => 1,
         Term::Call { args, state, .. } => 1 + args.iter().map(size).sum::<usize>() + state.as_deref().map_or(0, size),
-    }
-}
-
-/// Calls `f` on every part of a term, the root first; `true` from `f` leaves out what is below.
-pub(super) fn walk<'t>(term: &'t Term, f: &mut impl FnMut(&'t Term) -> bool) {
-    if f(term) {
-        return;
-    }
-    term.parts().for_each(|part| walk(part, f));
-}
-
-/// Does some part of a term satisfy a test?
-fn any(term: &Term, test: &impl Fn(&Term) -> bool) -> bool {
-    let mut found = false;
-    walk(term, &mut |part| {
-        found |= test(part);
-        found
-    });
-    found
-}
-
-pub(super) fn in_guard(guard: &Guard, f: &mut impl FnMut(&Term)) {
-    match guard {
-        Guard::Fact(_, terms) => terms.iter().for_each(f),
-        Guard::Holds(term) | Guard::Is(term, _) => f(term),
-        Guard::Compare { left, right, .. } | Guard::Class { left, right, .. } => {
-            f(left);
-            f(right);
-        }
-        Guard::Not(inner) => in_guard(inner, f),
-        Guard::Or(a, b) => {
-            in_guard(a, f);
-            in_guard(b, f);
-        }
     }
 }
 

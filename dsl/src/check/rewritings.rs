@@ -200,15 +200,9 @@ fn type_arguments(term: &Term, out: &mut Vec<u32>) {
             _ => {}
         }
     }
-    match term {
-        Term::Var(_) | Term::Lit(..) => {}
-        Term::Eval(inner) => type_arguments(inner, out),
-        Term::Call { targs, args, state, .. } => {
-            targs.iter().for_each(|t| params(t, out));
-            args.iter().for_each(|a| type_arguments(a, out));
-            if let Some(state) = state {
-                type_arguments(state, out);
-            }
+    for part in term.subterms() {
+        if let Term::Call { targs, .. } = part {
+            targs.iter().for_each(|ty| params(ty, out));
         }
     }
 }

@@ -100,7 +100,10 @@ impl Checker<'_> {
             let diagnostics = elab.diagnostics;
             self.diagnostics.extend(diagnostics);
             let Some(term) = term else { continue };
-            match variables(&term)[..] {
+            let mut variables: Vec<u32> = term.variables().collect();
+            variables.sort_unstable();
+            variables.dedup();
+            match variables[..] {
                 [one] => approximate.samples.push((one, term)),
                 _ => self.report(
                     Report::error(
@@ -179,15 +182,4 @@ impl Checker<'_> {
         }
         false
     }
-}
-
-/// The variables of a term, each once.
-fn variables(term: &Term) -> Vec<u32> {
-    let mut found = match term {
-        Term::Var(n) => vec![*n],
-        _ => term.parts().flat_map(variables).collect(),
-    };
-    found.sort_unstable();
-    found.dedup();
-    found
 }

@@ -3,10 +3,9 @@
 //! What is written decides where something is to be removed, the checked rule whether it is used: a list that is written
 //! out has other names there.
 
-use super::lints::{in_guard, walk};
 use super::report::Report;
 use super::{Checker, Written};
-use crate::program::{Conclusion, Rule};
+use crate::program::Rule;
 use crate::syntax::ast::{
     Clause, ClauseKind, Expr, ExprKind, ItemKind, Param, RuleBody, RuleItem, RuleStatement, Span, TParam, Type,
     TypeKind,
@@ -24,19 +23,7 @@ impl<'a> Checker<'a> {
     }
 
     pub(super) fn lint_parameters(&mut self, rule: &Rule, written: &Written) {
-        let mut used = IndexSet::new();
-        let mut see = |t: &Term| {
-            if let Term::Var(v) = t {
-                used.insert(*v);
-            }
-            false
-        };
-        rule.left.iter().for_each(|t| walk(t, &mut see));
-        match &rule.right {
-            Conclusion::Equal(t) => walk(t, &mut see),
-            Conclusion::Fact(_, ts) => ts.iter().for_each(|t| walk(t, &mut see)),
-        }
-        rule.guards.iter().for_each(|g| in_guard(g, &mut |t| walk(t, &mut see)));
+        let used: IndexSet<u32> = rule.terms().flat_map(Term::variables).collect();
         let item = self.rule_item(written);
         for (index, var) in rule.vars.iter().enumerate() {
             if used.contains(&(index as u32)) || var.name.starts_with('_') {

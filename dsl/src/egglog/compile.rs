@@ -10,7 +10,7 @@ use super::{
     Action, Atom, EgglogProgram, EgglogRule, Expr, Primitive, PrimitiveKind, REST_COLUMNS, Relation, Ruleset, Skipped,
     Sort, Table, TableKind,
 };
-use crate::program::{Conclusion, FactId, Guard, Program, Rule, RuleId, VarKind, for_each_term, in_guard};
+use crate::program::{FactId, Guard, Program, Rule, RuleId, VarKind};
 use indexmap::IndexMap;
 use rewright_typeprop::types::{TypeData, TypeParam};
 use rewright_typeprop::{Op, OpId, Term, Ty, TypeExpr, TypeStore};
@@ -170,9 +170,7 @@ pub(super) fn output(op: &Op) -> Sort {
 fn compile_rule(shared: &mut Shared<'_>, result: &mut EgglogProgram, id: RuleId, ruleset: usize) {
     let rule = shared.program.rule(id);
     let mut skip = |reason: String| result.skipped.push(Skipped { rule: id, reason });
-    let mut deep = false;
-    for_each_term(rule, &mut |term| deep |= !within(term, MAX_DEPTH));
-    if deep {
+    if !rule.terms().all(|term| within(term, MAX_DEPTH)) {
         return skip(format!("its terms nest deeper than {MAX_DEPTH}"));
     }
     let (instances, missing) = instances(&mut shared.types, rule);
@@ -414,42 +412,19 @@ fn mentioned_ops(program: &Program) -> FxHashSet<OpId> {
         let mut collect = |term: &Term| {
             // Deep terms are not compiled, so their operations need no table of their own.
             if within(term, MAX_DEPTH) {
-                collect_ops(term, &mut ops);
+                ops.extend(term.ops());
             }
         };
-        rule.left.iter().for_each(&mut collect);
-        match &rule.right {
-            Conclusion::Equal(term) => collect(term),
-            Conclusion::Fact(_, terms) => terms.iter().for_each(&mut collect),
-        }
-        for guard in &rule.guards {
-            if matches!(guard, Guard::Fact(..) | Guard::Class { .. } | Guard::Is(..)) {
-                in_guard(guard, &mut collect);
-            }
-        }
+        rule.left.iter().chain(rule.right.terms()).for_each(&mut collect);
+        let looked_up =
+            rule.guards.iter().filter(|g| matches!(g, Guard::Fact(..) | Guard::Class { .. } | Guard::Is(..)));
+        looked_up.flat_map(Guard::terms).for_each(&mut collect);
     }
     ops
 }
 
-fn collect_ops(term: &Term, ops: &mut FxHashSet<OpId>) {
-    if let Term::Call { op, args, state, .. } = term {
-        ops.insert(*op);
-        args.iter().for_each(|arg| collect_ops(arg, ops));
-        if let Some(state) = state {
-            collect_ops(state, ops);
-        }
-    }
-}
-
 fn within(term: &Term, depth: usize) -> bool {
-    depth > 0
-        && match term {
-            Term::Var(_) | Term::Lit(..) => true,
-            Term::Eval(inner) => within(inner, depth - 1),
-            Term::Call { args, state, .. } => {
-                args.iter().all(|arg| within(arg, depth - 1)) && state.iter().all(|s| within(s, depth - 1))
-            }
-        }
+    depth > 0 && term.parts().all(|part| within(part, depth - 1))
 }
 
 fn for_each_type(rule: &Rule, f: &mut impl FnMut(&TypeExpr)) {
@@ -459,7 +434,7 @@ fn for_each_type(rule: &Rule, f: &mut impl FnMut(&TypeExpr)) {
             f(ty);
         }
     }
-    for_each_term(rule, &mut |term| types_in_term(term, MAX_DEPTH, f));
+    rule.terms().for_each(|term| types_in_term(term, f));
     for guard in &rule.guards {
         if let Guard::Is(_, ty) = guard {
             f(ty);
@@ -467,20 +442,10 @@ fn for_each_type(rule: &Rule, f: &mut impl FnMut(&TypeExpr)) {
     }
 }
 
-fn types_in_term(term: &Term, depth: usize, f: &mut impl FnMut(&TypeExpr)) {
-    if depth == 0 {
-        return;
-    }
-    match term {
-        Term::Var(_) => {}
+fn types_in_term(term: &Term, f: &mut impl FnMut(&TypeExpr)) {
+    term.subterms().for_each(|part| match part {
         Term::Lit(_, ty) => f(ty),
-        Term::Eval(inner) => types_in_term(inner, depth - 1, f),
-        Term::Call { targs, args, state, .. } => {
-            targs.iter().for_each(&mut *f);
-            args.iter().for_each(|arg| types_in_term(arg, depth - 1, f));
-            if let Some(state) = state {
-                types_in_term(state, depth - 1, f);
-            }
-        }
-    }
+        Term::Call { targs, .. } => targs.iter().for_each(&mut *f),
+        Term::Var(_) | Term::Eval(_) => {}
+    });
 }

@@ -3,7 +3,7 @@
 //! such rules are expanded into one per largest type on which the literals agree. Where a literal does not fit a
 //! type, that instance does not exist.
 
-use crate::program::{Conclusion, Guard, Rule};
+use crate::program::{Guard, Rule};
 use rewright_typeprop::eval::{constant, literal};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeData;
@@ -36,8 +36,7 @@ impl Instance {
 
 /// All instances of a rule, and the reasons for those that do not exist.
 pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, Vec<String>) {
-    let mut literals = Vec::new();
-    for_each_literal(rule, &mut |lit, ty| literals.push((lit.clone(), ty.clone())));
+    let literals: Vec<(&Literal, &TypeExpr)> = literals(rule).collect();
     let mut missing = Vec::new();
     let count = rule.tparams.len();
     let mut all = vec![Instance { fixed: vec![None; count], within: vec![None; count], scalars: vec![None; count] }];
@@ -52,7 +51,7 @@ pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, V
     }
     for param in 0..count {
         let own: Vec<&Literal> =
-            literals.iter().filter(|(_, ty)| *ty == TypeExpr::Param(param as u32)).map(|(lit, _)| lit).collect();
+            literals.iter().filter(|(_, ty)| **ty == TypeExpr::Param(param as u32)).map(|(lit, _)| *lit).collect();
         if own.is_empty() {
             continue;
         }
@@ -129,34 +128,8 @@ fn represented(types: &mut TypeStore, rule: &Rule, param: usize) -> Vec<(Ty, Opt
     result
 }
 
-fn for_each_literal(rule: &Rule, f: &mut impl FnMut(&Literal, &TypeExpr)) {
-    rule.left.iter().for_each(|term| in_term(term, f));
-    rule.guards.iter().for_each(|guard| in_guard(guard, f));
-    match &rule.right {
-        Conclusion::Equal(term) => in_term(term, f),
-        Conclusion::Fact(_, terms) => terms.iter().for_each(|term| in_term(term, f)),
-    }
-}
-
-fn in_guard(guard: &Guard, f: &mut impl FnMut(&Literal, &TypeExpr)) {
-    match guard {
-        Guard::Fact(_, terms) => terms.iter().for_each(|term| in_term(term, f)),
-        Guard::Holds(term) | Guard::Is(term, _) => in_term(term, f),
-        Guard::Compare { left, right, .. } | Guard::Class { left, right, .. } => {
-            in_term(left, f);
-            in_term(right, f);
-        }
-        Guard::Not(inner) => in_guard(inner, f),
-        Guard::Or(a, b) => {
-            in_guard(a, f);
-            in_guard(b, f);
-        }
-    }
-}
-
-fn in_term(term: &Term, f: &mut impl FnMut(&Literal, &TypeExpr)) {
-    if let Term::Lit(lit, ty) = term {
-        f(lit, ty);
-    }
-    term.parts().for_each(|part| in_term(part, f));
+/// Literals of a rule, as they stand in its left side, its conditions, its right side.
+fn literals(rule: &Rule) -> impl Iterator<Item = (&Literal, &TypeExpr)> {
+    let terms = rule.left.iter().chain(rule.guards.iter().flat_map(Guard::terms)).chain(rule.right.terms());
+    terms.flat_map(Term::subterms).filter_map(|part| if let Term::Lit(lit, ty) = part { Some((lit, ty)) } else { None })
 }
