@@ -5,11 +5,9 @@ use super::overload::is_below;
 use super::report::Report;
 use super::{Checker, Written};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
-use crate::syntax::ast::{Item, ItemKind, Span};
+use crate::syntax::ast::Span;
 use indexmap::IndexSet;
-use rewright_typeprop::term::Literal;
-use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{OpId, Term, TypeExpr};
+use rewright_typeprop::{Term, TypeExpr};
 use rustc_hash::FxHashMap;
 
 impl Checker<'_> {
@@ -56,7 +54,7 @@ impl Checker<'_> {
             self.lint_overloads();
         }
         if faultless && self.files.iter().any(|f| f.root && !f.library) {
-            self.lint_unused();
+            self.lint_declarations();
         }
     }
 
@@ -170,120 +168,6 @@ impl Checker<'_> {
             }
         }
     }
-
-    /// Declarations that nothing mentions, in files that are not meant to be imported.
-    fn lint_unused(&mut self) {
-        let mut ops = IndexSet::new();
-        let mut facts = IndexSet::new();
-        let mut types = IndexSet::new();
-        // Functions that are mentioned as values.
-        let mut values: IndexSet<String> = IndexSet::new();
-        {
-            let mut term = |t: &Term| {
-                t.subterms().for_each(|part| match part {
-                    Term::Call { op, targs, .. } => {
-                        ops.insert(*op);
-                        targs.iter().for_each(|t| in_type(t, &mut types));
-                    }
-                    Term::Lit(literal, ty) => {
-                        in_type(ty, &mut types);
-                        if let Literal::Str(name) = literal {
-                            values.insert(name.clone());
-                        }
-                    }
-                    Term::Var(_) | Term::Eval(_) => {}
-                });
-            };
-            for rule in self.program.rules.iter().filter(|r| !r.law) {
-                rule.terms().for_each(&mut term);
-                rule.approximate.iter().flat_map(|a| &a.samples).for_each(|(_, sample)| term(sample));
-            }
-            self.program.samples.values().flat_map(|s| s.make.iter().chain(&s.observe)).for_each(&mut term);
-            self.program.requires.values().flatten().flat_map(Guard::terms).for_each(&mut term);
-            for example in &self.program.examples {
-                example.claim.terms().into_iter().for_each(&mut term);
-            }
-            self.program.facts.iter().filter_map(|f| f.spec.as_ref()).for_each(&mut term);
-            for (_, op) in self.program.universe.ops.iter() {
-                op.spec.iter().chain(op.laws.identity.iter()).for_each(&mut term);
-                op.checks.iter().filter_map(|c| c.condition.as_ref()).for_each(&mut term);
-                if let rewright_typeprop::ops::Cost::Expr(t) = &op.cost {
-                    term(t);
-                }
-            }
-        }
-        for rule in &self.program.rules {
-            rule.tparams.iter().filter_map(|p| p.bound.as_ref()).for_each(|t| in_type(t, &mut types));
-            for var in &rule.vars {
-                if let VarKind::Value { ty, .. } = &var.kind {
-                    in_type(ty, &mut types);
-                }
-            }
-            for guard in &rule.guards {
-                in_facts(guard, &mut facts);
-            }
-            if let Conclusion::Fact(id, _) = &rule.right {
-                facts.insert(*id);
-            }
-        }
-        for ty in self.program.examples.iter().flat_map(|example| example.params.iter().flatten()) {
-            if let TypeData::App(decl, _) = self.program.universe.types.data(*ty) {
-                types.insert(decl.0);
-            }
-        }
-        self.program.requires.values().flatten().for_each(|g| in_facts(g, &mut facts));
-        for fact in &self.program.facts {
-            let bounds = fact.tparams.iter().filter_map(|p| p.bound.as_ref());
-            fact.params.iter().chain(bounds).for_each(|t| in_type(t, &mut types));
-        }
-        for (_, op) in self.program.universe.ops.iter() {
-            let bounds = op.tparams.iter().filter_map(|p| p.bound.as_ref());
-            op.params.iter().map(|p| &p.ty).chain(&op.results).chain(bounds).for_each(|t| in_type(t, &mut types));
-        }
-        for (_, decl) in self.program.universe.types.decls() {
-            decl.supertype.iter().for_each(|t| in_type(t, &mut types));
-            decl.params.iter().filter_map(|p| p.bound.as_ref()).for_each(|t| in_type(t, &mut types));
-        }
-        for file in 0..self.files.len() {
-            if !self.files[file].root || self.files[file].library {
-                continue;
-            }
-            let own: Vec<&Item> = self.items(file).into_iter().map(|(_, item)| item).collect();
-            let is_new =
-                |span: crate::syntax::ast::Span, ids: Vec<bool>| (!ids.iter().any(|used| *used)).then_some(span);
-            let mut unused = Vec::new();
-            for item in own {
-                match &item.kind {
-                    ItemKind::Fn(f) => {
-                        // One declaration over a list is many operations. A front end may make what it has a name for.
-                        let declared = self.fns.iter().filter(|p| p.item.span == item.span).map(|p| p.op);
-                        let named = |id: OpId| !self.program.universe.ops.get(id).names.is_empty();
-                        let mut used: Vec<bool> = declared.map(|id| ops.contains(&id) || named(id)).collect();
-                        used.push(used.is_empty() || values.contains(&f.name.node));
-                        unused.extend(is_new(f.name.span, used).map(|s| (s, "function", f.name.node.clone())));
-                    }
-                    ItemKind::Fact { name, .. } => {
-                        let id = self.fact_spans.iter().position(|s| *s == name.span);
-                        let used = id.is_none_or(|id| facts.contains(&crate::program::FactId(id as u32)));
-                        unused.extend(is_new(name.span, vec![used]).map(|s| (s, "fact", name.node.clone())));
-                    }
-                    ItemKind::Type { name, .. } => {
-                        let id = self.type_spans.iter().position(|s| *s == name.span);
-                        let used = id.is_none_or(|id| types.contains(&(id as u32)));
-                        unused.extend(is_new(name.span, vec![used]).map(|s| (s, "type", name.node.clone())));
-                    }
-                    _ => {}
-                }
-            }
-            unused.dedup();
-            for (span, kind, name) in unused {
-                self.report(
-                    Report::lint("RW0502", span, format!("{kind} `{name}` is never used"), "nothing mentions it")
-                        .help("remove it, or state a rule or an example about it"),
-                );
-            }
-        }
-    }
 }
 
 fn size(term: &Term) -> usize {
@@ -291,27 +175,6 @@ fn size(term: &Term) -> usize {
         Term::Var(_) | Term::Lit(..) => 1,
         Term::Eval(_) => 1,
         Term::Call { args, state, .. } => 1 + args.iter().map(size).sum::<usize>() + state.as_deref().map_or(0, size),
-    }
-}
-
-fn in_facts(guard: &Guard, out: &mut IndexSet<crate::program::FactId>) {
-    match guard {
-        Guard::Fact(id, _) => {
-            out.insert(*id);
-        }
-        Guard::Not(inner) => in_facts(inner, out),
-        Guard::Or(a, b) => {
-            in_facts(a, out);
-            in_facts(b, out);
-        }
-        _ => {}
-    }
-}
-
-fn in_type(ty: &TypeExpr, out: &mut IndexSet<u32>) {
-    if let TypeExpr::App(decl, args) = ty {
-        out.insert(decl.0);
-        args.iter().for_each(|a| in_type(a, out));
     }
 }
 

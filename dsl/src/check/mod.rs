@@ -12,7 +12,7 @@
 //!    declarations imply.
 //!    [`approximate`] reads what a rule that is no equality gives up.
 //! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
-//! 5. [`lints`]: what is allowed but probably not meant, in root files only.
+//! 5. [`lints`], [`unused`], [`mentions`]: what is allowed but probably not meant, in root files only.
 //!
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
 //! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
@@ -37,6 +37,7 @@ mod link;
 mod lints;
 mod lists;
 mod matches;
+mod mentions;
 mod messages;
 mod nodes;
 mod ops;
