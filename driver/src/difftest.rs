@@ -14,6 +14,7 @@ use crate::clif::read::{File, read_bytes, write};
 use crate::isolate::{Call, Engine, Job, Worker};
 use crate::jit::Imports;
 use crate::runtest::{Directive, Outcome, directives, host_targets, run_ours};
+use crate::sums::add_up;
 use cranelift_codegen::ir::{Function, types};
 use rayon::prelude::*;
 use rewright_typeprop::Universe;
@@ -415,15 +416,9 @@ impl Report {
         d.passed += e.passed;
         d.failed += e.failed;
         d.skipped += e.skipped;
-        for (engine, count) in other.engines {
-            *self.engines.entry(engine).or_default() += count;
-        }
-        for (reason, count) in other.skipped_reasons {
-            *self.skipped_reasons.entry(reason).or_default() += count;
-        }
-        for (reason, count) in other.passed_through_reasons {
-            *self.passed_through_reasons.entry(reason).or_default() += count;
-        }
+        add_up(&mut self.engines, other.engines);
+        add_up(&mut self.skipped_reasons, other.skipped_reasons);
+        add_up(&mut self.passed_through_reasons, other.passed_through_reasons);
         self.mismatches.extend(other.mismatches);
         self.failed_before.extend(other.failed_before);
         self.failures.extend(other.failures);

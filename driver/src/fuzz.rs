@@ -16,6 +16,7 @@ use crate::clif::optimise::ClifOptimiser;
 use crate::generate::{Generator, MEMORY_BYTES, Shape};
 use crate::isolate::Worker;
 use crate::pipeline::{Fate, Options};
+use crate::sums::add_up;
 use outside::Outside;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -171,9 +172,7 @@ pub fn fuzz(config: &Config<'_>) -> Report {
         whole.trapped += report.trapped;
         whole.nan_dependent += report.nan_dependent;
         whole.compiled += report.compiled;
-        for (reason, count) in report.not_compiled {
-            *whole.not_compiled.entry(reason).or_default() += count;
-        }
+        add_up(&mut whole.not_compiled, report.not_compiled);
         whole.findings.extend(report.findings);
     }
     whole

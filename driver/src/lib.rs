@@ -1,8 +1,8 @@
 //! What happens to a function: pipeline, front ends, back ends, command line.
 //!
 //! The driver joins the two halves that do not know each other: `dsl`, which says what the rules are, and
-//! `cfg_skeleton`, which says what a function is. [`saturate`] alone names the saturation engine, [`clif`] and
-//! `jit` alone name Cranelift, and only [`commands`] prints or decides an exit code.
+//! `cfg_skeleton`, which says what a function is. [`saturate`] alone names the saturation engine, [`clif`] and what
+//! compiles and runs its result name Cranelift, and only [`commands`] prints or decides an exit code.
 
 mod bisect;
 pub mod cache;
@@ -30,5 +30,6 @@ pub mod runtest;
 pub mod saturate;
 pub mod sharing;
 pub mod signatures;
+mod sums;
 pub mod verify;
 pub mod wrapper;

@@ -113,8 +113,8 @@ pub struct Optimiser {
 }
 
 thread_local! {
-    /// One prepared engine per thread: engines are not shared across threads (see `egglog-facts`: clones of one
-    /// base are not independent there), and preparing one costs milliseconds.
+    /// One prepared engine per thread: engines are not shared across threads (clones of one base are
+    /// not independent there), and preparing one costs milliseconds.
     static ENGINE: RefCell<Option<(u64, Engine)>> = const { RefCell::new(None) };
 }
 

@@ -16,6 +16,7 @@ mod refined;
 
 use super::module::{Definition, File, ReadError, read};
 use super::optimise::LlvmOptimiser;
+use crate::sums::add_up;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -112,12 +113,6 @@ impl Report {
         }
         self.not_compared.extend(other.not_compared);
         self.refuted.extend(other.refuted);
-    }
-}
-
-fn add_up(counts: &mut BTreeMap<String, u64>, more: BTreeMap<String, u64>) {
-    for (reason, n) in more {
-        *counts.entry(reason).or_default() += n;
     }
 }
 

@@ -1,5 +1,6 @@
 //! Where the pipeline's time goes. Times are reported, never acted on.
 
+use crate::sums::add_up;
 use rewright_cfg_skeleton::select::{Effort, Status};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -93,9 +94,7 @@ impl Phases {
     }
 
     pub(crate) fn add(&mut self, other: &Phases) {
-        for (phase, time) in &other.times {
-            *self.times.entry(*phase).or_default() += *time;
-        }
+        add_up(&mut self.times, other.times.iter().map(|(phase, time)| (*phase, *time)));
         self.selections.extend(&other.selections);
     }
 }

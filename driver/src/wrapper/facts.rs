@@ -2,6 +2,7 @@
 
 use crate::llvm::optimise::FileOutcome;
 use crate::pipeline::Fate;
+use crate::sums::add_up;
 use rewright_dsl::program::Program;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -88,7 +89,7 @@ impl Facts {
     }
 
     /// Adds those of another command.
-    pub fn add(&mut self, other: &Facts) {
+    pub fn add(&mut self, other: Facts) {
         self.files += other.files;
         self.cached += other.cached;
         self.handed_over += other.handed_over;
@@ -100,18 +101,10 @@ impl Facts {
         self.unchanged += other.unchanged;
         self.passed_through += other.passed_through;
         self.failed += other.failed;
-        for (reason, n) in &other.reasons {
-            *self.reasons.entry(reason.clone()).or_default() += n;
-        }
-        for (function, n) in &other.narrowed {
-            *self.narrowed.entry(function.clone()).or_default() += n;
-        }
-        for (rule, n) in &other.rules {
-            *self.rules.entry(rule.clone()).or_default() += n;
-        }
-        for (phase, seconds) in &other.seconds {
-            *self.seconds.entry(phase.clone()).or_default() += seconds;
-        }
+        add_up(&mut self.reasons, other.reasons);
+        add_up(&mut self.narrowed, other.narrowed);
+        add_up(&mut self.rules, other.rules);
+        add_up(&mut self.seconds, other.seconds);
     }
 
     /// Appends a line to a log: one write, so that lines of parallel commands do not mix. That it cannot be written is no
@@ -129,7 +122,7 @@ impl Facts {
     pub fn sum(log: &str) -> Self {
         let mut sum = Facts::default();
         for facts in log.lines().filter_map(|line| serde_json::from_str(line).ok()) {
-            sum.add(&facts);
+            sum.add(facts);
         }
         sum
     }

@@ -1,3 +1,5 @@
+//! What instructions become, and what stays opaque.
+
 use super::*;
 use crate::clif::{read, sample};
 

@@ -1,3 +1,5 @@
+//! Instances of patterns: they pass the verifier, and one variable is one value.
+
 use super::super::read;
 use super::*;
 use rand::SeedableRng;
