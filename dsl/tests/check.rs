@@ -1,26 +1,14 @@
 //! Packs as data, checked with the standard library at hand: those in `check/pass` have no mistake, those in
 //! `check/fail` the ones in their `.stderr`. `BLESS=1` writes those; read the difference before keeping it.
 
+mod expected;
+
+use expected::{compare, packs};
 use rewright_dsl::check::check;
 use rewright_dsl::diagnostic::render;
 use rewright_dsl::load::{Origin, Root, load};
 use rewright_dsl::program::Program;
-use std::path::{Path, PathBuf};
-
-fn packs(folder: &Path) -> Vec<PathBuf> {
-    let mut packs: Vec<_> = std::fs::read_dir(folder)
-        .expect("the folder exists")
-        .map(|entry| entry.expect("readable").path())
-        .filter(|path| path.extension().is_some_and(|extension| extension == "rw"))
-        .collect();
-    packs.sort();
-    assert!(!packs.is_empty(), "{}", folder.display());
-    packs
-}
-
-fn folder(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/check").join(name)
-}
+use std::path::Path;
 
 /// Checks one root, whose imports are beside it or in the standard library.
 fn run(path: &Path, library: bool) -> (Program, String) {
@@ -43,7 +31,7 @@ fn run(path: &Path, library: bool) -> (Program, String) {
 
 #[test]
 fn pass() {
-    for path in packs(&folder("pass")) {
+    for path in packs("tests/check/pass") {
         let (program, rendered) = run(&path, true);
         assert!(rendered.is_empty(), "{}\n{rendered}", path.display());
         assert!(!program.rules.is_empty());
@@ -52,7 +40,7 @@ fn pass() {
 
 #[test]
 fn standard_library() {
-    for path in packs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../stdlib_rules/std")) {
+    for path in packs("../stdlib_rules/std") {
         let (_, rendered) = run(&path, true);
         assert!(!rendered.contains("Error"), "{}\n{rendered}", path.display());
     }
@@ -60,19 +48,5 @@ fn standard_library() {
 
 #[test]
 fn fail() {
-    let mut wrong = Vec::new();
-    for path in packs(&folder("fail")) {
-        let produced = run(&path, false).1;
-        let expected_path = path.with_extension("stderr");
-        let expected = std::fs::read_to_string(&expected_path).unwrap_or_default();
-        if produced == expected && !produced.is_empty() {
-            continue;
-        }
-        if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&expected_path, &produced).expect("writable");
-        } else {
-            wrong.push(format!("{}\n{produced}", path.display()));
-        }
-    }
-    assert!(wrong.is_empty(), "BLESS=1 accepts these:\n\n{}", wrong.join("\n"));
+    compare("tests/check/fail", "stderr", |path| run(path, false).1);
 }
