@@ -19,7 +19,7 @@
 //! named in [`grammar`] and [`names`] only, and in [`validate`], which checks what these say. LLVM itself is not linked: whoever compiles the result runs its verifier.
 //!
 //! What is not done here: vectors, `i128`, other floats and aggregates are opaque (kept, shared, moved, but no rule
-//! speaks of them), and so are calls and offsets that vary; functions with exceptions, coroutines, `setjmp` or
+//! speaks of them), and so are offsets that vary and calls of what no pack declares; functions with exceptions, coroutines, `setjmp` or
 //! addresses of blocks stay as they are, and everything for 32-bit or big-endian targets.
 
 pub mod body;

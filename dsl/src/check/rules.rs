@@ -1,4 +1,4 @@
-//! Rules: each item becomes a rule per choice of family members, rewriting and direction.
+//! Stage 3: rules. Each item becomes a rule per choice of family members, rewriting and direction.
 //!
 //! One rewriting is elaborated by [`super::rewritings`], or by [`super::matches`] where it stands in a block.
 

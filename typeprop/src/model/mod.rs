@@ -1,5 +1,6 @@
-//! The closed vocabulary of scalar meanings. A pack's `@model(name)` picks one; the interpreter, constant
-//! folding and (later) SMT read it from here. Nothing else in the workspace gives a meaning to an operation.
+//! The closed vocabulary of scalar meanings. A pack's `@model(name)` picks one; the interpreter and constant folding
+//! read it from here. `verify` says each of them to an SMT solver, too, and is tested against this. Nothing else in the
+//! workspace gives a meaning to an operation.
 //!
 //! Integers are two's complement and wrap; shift amounts are taken modulo the width; division is total
 //! (SMT-LIB's value at zero, the trap is a check beside it). Floats are IEEE-754, bit-exact where the standard
