@@ -340,6 +340,14 @@ fn what_rules_change_in_programs_does_the_same() {
     assert!(report["compared"].as_u64().unwrap() >= 3, "{report}");
 }
 
+/// Functions of LLVM's own tests, and of others, of which something else came out once (`scripts/torture.sh`).
+#[test]
+fn what_was_wrong_once_is_not_refuted() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/llvm/issues");
+    let packs = ["--rules", "std", "--rules", "std.libm", "--rules", "std.libc"];
+    run(Command::new(env!("CARGO_BIN_EXE_rewright")).arg("validate").arg(folder).args(packs));
+}
+
 /// With `errno` and without it, a function of libm is the same operation, unless it is said to be none.
 #[test]
 fn functions_of_libm_with_and_without_errno() {

@@ -29,6 +29,10 @@ impl<'a> Importer<'a, '_> {
                     (Written::Intrinsic(", i1 false"), [x, _]) => vec![x.clone()],
                     _ => args.clone(),
                 };
+                // They mean something else on a bit than on a byte that is 0 or 1.
+                if operands.iter().map(|o| &o.ty).chain([&instruction.ty]).any(|ty| *ty == Type::Int(1)) {
+                    return Ok(false);
+                }
                 self.operation(block, place, instruction, &spelling, &operands)
             }
             Shape::Load(address, access) if access.plain && instruction.ty != Type::Int(1) => {
