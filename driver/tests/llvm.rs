@@ -282,7 +282,10 @@ fn functions_that_do_something_else_are_found() {
         ("i32 %got, ptr @times", "i32 %i, ptr @times", "@rounds", both),
         ("and i64 %n, 15", "and i64 %n, 7", "@measures", &[compiled]),
         ("fadd double %p, 1.0", "fadd double %p, 2.0", "@roots", &[compiled]),
+        ("@outside(i32 %zero)", "@outside(i32 1)", "@says", both),
         // The same, written in another way.
+        ("@outside(i32 %zero)", "@outside(i32 0)", "@says", neither),
+        ("%carry = add i1 %odd, true", "%t = icmp eq i32 %x, %x\n  %carry = add i1 %odd, %t", "@says", neither),
         ("%z = sub i32 %x, %y", "%n = sub i32 0, %y\n  %z = add i32 %n, %x", "@difference", neither),
         ("store i32 7, ptr %p", "%q = getelementptr i8, ptr %p, i64 0\n  store i32 7, ptr %q", "@stores", neither),
         ("%x, label %other", "%f, label %other", "@chooses", neither),

@@ -98,3 +98,13 @@ declare i32 @outside(i32)
 declare void @changes(ptr)
 declare i64 @strlen(ptr)
 declare double @cbrt(double)
+
+; What is told is a constant, here or when it runs.
+define i32 @says(i32 %x) {
+  %zero = xor i32 %x, %x
+  %y = call i32 @outside(i32 %zero)
+  %odd = trunc i32 %y to i1
+  %carry = add i1 %odd, true
+  %z = zext i1 %carry to i32
+  ret i32 %z
+}

@@ -82,7 +82,7 @@ struct Subject<'a> {
 struct End {
     outcome: Outcome,
     memory: Memory,
-    told: Vec<(u64, Vec<i64>)>,
+    told: Vec<String>,
 }
 
 fn both(old: &Subject<'_>, new: &Subject<'_>, arguments: &[i64], seed: u64) -> Compared {
@@ -154,8 +154,8 @@ struct Outside<'a> {
     subject: &'a Subject<'a>,
     /// Of what memory has.
     seed: u64,
-    /// Calls that may write: what is called, and with what.
-    told: Vec<(u64, Vec<i64>)>,
+    /// Calls that may write, with the values of their operands.
+    told: Vec<String>,
     slots: u64,
 }
 
@@ -220,14 +220,14 @@ impl Outside<'_> {
             }
             _ => {}
         }
-        let pieces = &instruction.bare.as_ref().unwrap_or(&instruction.template).pieces;
         let said = match effects {
             OpaqueEffects::Pure | OpaqueEffects::Pinned => 0,
             OpaqueEffects::Observes | OpaqueEffects::Writes => self.told.len(),
         };
-        let number = hash(&(pieces, args, said));
+        let text = concrete(instruction, args);
+        let number = hash(&(&text, said));
         if effects == OpaqueEffects::Writes {
-            self.told.push((hash(pieces), args.to_vec()));
+            self.told.push(text);
         }
         if let Shape::Call { callee, attributes: own, .. } = &instruction.shape {
             let attributes = effects::attributes(self.subject.file, callee.as_deref(), own);
@@ -247,6 +247,21 @@ impl Outside<'_> {
             _ => universe.types.scalar(imported.function.ty(value)).map_or(number as i64, |s| s.canonical(number)),
         }
     }
+}
+
+/// The text of an instruction with values in it, written as constants are: which of its operands are constants, rules may
+/// change.
+fn concrete(instruction: &Instruction, args: &[i64]) -> String {
+    let template = instruction.bare.as_ref().unwrap_or(&instruction.template);
+    let operands: &[Operand] = match &instruction.shape {
+        Shape::Plain(operands) | Shape::Call { args: operands, .. } => operands,
+        _ => &[],
+    };
+    let value = |(hole, value): (&String, &i64)| {
+        let constant = operands.iter().find(|o| o.text == *hole).and_then(|o| constants::write(&o.ty, *value));
+        constant.unwrap_or_else(|| format!("%{value}"))
+    };
+    template.fill(&template.holes.iter().zip(args).map(value).collect::<Vec<_>>())
 }
 
 /// The position of the case of a `switch` that a value is; behind the last one where it is none.
