@@ -31,6 +31,23 @@ fn wrong(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/verify/wrong").join(name)
 }
 
+/// `Set`, `Array`, `Seq` and `String` are sorts of the solver, too.
+#[test]
+fn types_have_whatever_names_their_authors_like() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("names.rw");
+    for name in ["Set", "Array", "Seq", "String", "Thing"] {
+        let pack = format!(
+            "pack names\nimport std.core\ntype {name}\nfn single(x: i64) -> {name}  pure\nfn count(a: {name}) -> i64  pure\n\
+             rule one(x: i64): count(single(x)) => 1\n"
+        );
+        fs::write(&path, pack).unwrap();
+        let (_, said, code) = rewright(&["verify", path.to_str().unwrap(), "--no-cache"]);
+        assert_eq!(code, Some(0), "{name}: {said}");
+        assert!(said.contains("`single` has neither model nor `spec`"), "{name}: {said}");
+    }
+}
+
 const REFUTED: [&str; 9] = [
     "division.rw",
     "integers.rw",

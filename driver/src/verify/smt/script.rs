@@ -257,7 +257,8 @@ impl Script {
 
     /// The sort of a type without representation.
     pub(crate) fn domain(&mut self, ty: &str) -> Sort {
-        let name = format!("|{ty}|");
+        // The solver has sorts of its own, `Set` and `Array` among them; none has a space in its name.
+        let name = format!("|type {ty}|");
         let index = self.domains.iter().position(|d| *d == name).unwrap_or_else(|| {
             let _ = writeln!(self.declarations, "(declare-sort {name} 0)");
             self.domains.push(name);
