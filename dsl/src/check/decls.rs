@@ -459,8 +459,11 @@ pub(super) fn resolve_type(
         let elsewhere = types.alike(&path.node).first().copied();
         let unimported = || elsewhere.map(|_| format!("another pack declares `{}`: import it", path.node));
         let report =
-            Report::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported")
-                .nearest(&path.node, known, unimported);
+            Report::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported");
+        let report = match super::messages::of_another_language(&path.node).filter(|_| elsewhere.is_none()) {
+            Some(ours) => report.help(format!("numbers have a width and no sign here: `{ours}` of `std.core`")),
+            None => report.nearest(&path.node, known, unimported),
+        };
         return fail(match elsewhere.and_then(|id| spans.get(id.0 as usize)) {
             Some(declared) => report.also(*declared, "declared here"),
             None => report,

@@ -132,3 +132,17 @@ pub(crate) fn signature(op: &rewright_typeprop::Op, universe: &Universe) -> Stri
     };
     format!("{}{tparams}({}){results}", op.name, params.join(", "))
 }
+
+/// What a number's type in C or Rust is called here. Near names mislead: `int` is near `Int`, a bound.
+pub(super) fn of_another_language(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "char" | "u8" | "bool" | "_Bool" => "i8",
+        "short" | "u16" => "i16",
+        "int" | "unsigned" | "u32" => "i32",
+        "long" | "u64" | "size_t" | "usize" | "isize" => "i64",
+        "u128" => "i128",
+        "float" => "f32",
+        "double" => "f64",
+        _ => return None,
+    })
+}

@@ -182,10 +182,6 @@ impl<'a> Checker<'a> {
                 "traps" => self.traps(op, file, attribute),
                 "link" => self.link(op, attribute),
                 other => {
-                    let [Expr { kind: ExprKind::Str(name), .. }] = &attribute.args[..] else {
-                        self.unknown_attribute(attribute, "a function");
-                        continue;
-                    };
                     if let Some(meant) = nearest(other, ["model", "traps", "link"]) {
                         let report = Report::error(
                             "RW0211",
@@ -196,6 +192,10 @@ impl<'a> Checker<'a> {
                         self.report(report.help(format!("did you mean `@{meant}`?")));
                         continue;
                     }
+                    let [Expr { kind: ExprKind::Str(name), .. }] = &attribute.args[..] else {
+                        self.unknown_attribute(attribute, "a function");
+                        continue;
+                    };
                     let names = &mut self.program.universe.ops.get_mut(op).names;
                     names.insert(other.to_string(), name.clone());
                 }
@@ -220,7 +220,8 @@ impl<'a> Checker<'a> {
         let name = &attribute.name;
         let message = format!("unknown attribute `@{}` on {on}", name.node);
         self.report(Report::error("RW0211", name.span, message, "says nothing here").help(
-            "functions take `@model(name)`, `@traps(\"code\", condition)`, and `@frontend(\"name\")` for any front end; \
+            "functions take `@model(name)`, `@traps(\"code\", condition)`, `@link(\"library\", \"symbol\")`, and what \
+             another world calls them: `@clif(\"name\")`, `@llvm(\"@name\")`, `@body(\"name\")`; \
              rules take `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and `@observe(seen(it))`",
         ));
     }

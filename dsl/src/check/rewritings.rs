@@ -10,7 +10,7 @@ use super::report::Report;
 use super::solve::Clash;
 use crate::program::Guard;
 use crate::syntax::ast::{Clause, Rewrite, Span};
-use rewright_typeprop::{Term, TypeExpr};
+use rewright_typeprop::{OpId, Term, TypeExpr};
 
 /// One rewriting while it is elaborated.
 pub(super) struct Shape {
@@ -142,13 +142,16 @@ impl Elab<'_> {
                 let report = Report::error("RW0406", span, message, "known only at run time");
                 report.also(variable.span, "declared here").help(format!("declare it `const {}`", variable.name))
             }
-            NodeKind::Call(call) => Report::error(
-                "RW0406",
-                span,
-                format!("`{}` cannot be computed while matching", call.name),
-                "has no meaning to compute by",
-            )
-            .help("give it a `@model`, a `spec`, or declare it `host fn`"),
+            NodeKind::Call(call) => {
+                let message = format!("`{}` cannot be computed while matching", call.name);
+                let linked = |id: &OpId| self.universe.ops.get(*id).link.is_some();
+                match call.candidates.iter().any(linked) {
+                    true => Report::error("RW0406", span, message, "gives what only one run of its library knows")
+                        .help("of functions of a library, those that are pure and give a number are computed"),
+                    false => Report::error("RW0406", span, message, "has no meaning to compute by")
+                        .help("give it a `@model`, a `spec`, or declare it `host fn`"),
+                }
+            }
             _ => Report::error("RW0406", span, "this cannot be computed while matching", "not a constant"),
         };
         self.report(report);

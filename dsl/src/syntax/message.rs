@@ -192,9 +192,13 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         "=>" if expects(Expected::ThinArrow) => "a function's result follows `->`",
         "=" if expects(Expected::Arrow) => "`==` compares, `=>` rewrites",
         "=" if expects(Expected::Operator) => "`==` compares",
-        "&&" => "write `and`",
-        "||" => "write `or`",
+        "&&" => "conditions are joined by `and`; the bits of values by what a pack declares, `&` in `std.core`",
+        "||" => "conditions are joined by `or`; the bits of values by what a pack declares, `|` in `std.core`",
         "!" => "write `not`",
+        "if" if expects(Expected::Clause) => "conditions follow `when`",
+        "-" if names_a_pack(tokens, failure.at) => {
+            "a pack's name consists of letters, digits and `_`, with `.` between"
+        }
         ";" => "no `;` is needed: a statement ends where the next one begins",
         "::" => "paths are joined by `.`",
         "[" | "]" => "type arguments and blocks take `{ }`, calls and parameters `( )`",
@@ -250,6 +254,11 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         return None;
     };
     Some(general.to_owned())
+}
+
+/// Does what stands before a place name the pack?
+fn names_a_pack(tokens: &[Token<'_>], at: usize) -> bool {
+    at.checked_sub(2).and_then(|at| tokens.get(at)).is_some_and(|token| token.text == "pack")
 }
 
 /// Does a place belong to a function declaration?

@@ -76,6 +76,11 @@ impl Elab<'_> {
         if candidates.is_empty() {
             if !self.scope.incomplete {
                 let kind = if arity == 1 { "prefix or postfix" } else { "infix" };
+                let help = match op.node.as_str() {
+                    "and" => "`and` joins conditions; `&` of `std.core` the bits of values".into(),
+                    "or" => "`or` joins conditions; `|` of `std.core` the bits of values".into(),
+                    _ => format!("declare one: `fn name(..) -> .. as \"{}\"`, or import a pack that does", op.node),
+                };
                 self.report(
                     Report::error(
                         "RW0213",
@@ -83,7 +88,7 @@ impl Elab<'_> {
                         format!("no function is {kind} `{}` here", op.node),
                         "unknown operator",
                     )
-                    .help(format!("declare one: `fn name(..) -> .. as \"{}\"`, or import a pack that does", op.node)),
+                    .help(help),
                 );
             }
             return self.error_node(span);
