@@ -33,19 +33,34 @@ pub(super) fn opt() -> PathBuf {
     named("REWRIGHT_OPT").unwrap_or_else(|| "opt-19".into())
 }
 
-/// Arguments of `cc`: our own first, then the compiler's.
+/// What stands behind our own options is clang's, `--help` too.
+const HELP: &str = "\
+Our own options come first:
+      --rules <PACK>    A pack (`mine.rw`), or one that ships; repeatable [default: std]
+      --profile <NAME>  Costs, as `rewright opt` takes them
+      --config <FILE>   Costs, as `rewright opt` takes them
+      --strict          Fail where a failure of ours would otherwise hand the file to the compiler as it is
+      --no-cache        Do not look for objects of earlier commands, and keep none
+      --keep <DIR>      Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus`
+                        (`.ll`), and what they make of it where they change it (`.changed`)
+
+Environment:
+  REWRIGHT_CLANG     The compiler [default: clang-19]
+  REWRIGHT_OPT       LLVM's `opt` of the same version [default: opt-19]
+  REWRIGHT_CACHE     Where objects are kept, by content: what the front end gives, options, packs, programs. Deleting the
+                     folder is safe at any time [default: ~/.cache/rewright/cc]
+  REWRIGHT_CACHE_MB  How much of them; those used longest ago are removed first [default: 1024]
+  REWRIGHT_LOG       A file for a line of JSON per command
+
+Rules that compute what a function of a library gives (`eval` of a function with `@link`) do not match here: a library's
+content is no part of what objects are kept by. `rewright cc --help` is clang's.";
+
+/// Arguments of `cc`.
 #[derive(clap::Args)]
-#[command(disable_help_flag = true, disable_version_flag = true)]
+#[command(disable_help_flag = true, disable_version_flag = true, after_help = HELP)]
+#[command(override_usage = "rewright cc [OUR OPTIONS] [CLANG'S ARGUMENTS]...")]
 pub(super) struct Args {
-    /// Our own first: `--rules PACK` (repeatable; `std` by default), `--profile NAME` and
-    /// `--config FILE` (costs, as `rewright opt` takes them), `--strict` (fail where a failure of ours would
-    /// otherwise hand the file to the compiler as it is), `--no-cache`, `--keep DIR` (keep the LLVM IR that rules see,
-    /// for `rewright opt` and `rewright corpus`, and what they change it to: `.ll`, `.changed`); then the compiler's. The compiler is `clang-19` and LLVM's `opt-19`,
-    /// or what `REWRIGHT_CLANG` and `REWRIGHT_OPT` name. Objects are kept by content (what the front end gives,
-    /// options, packs, programs) in `REWRIGHT_CACHE` (`~/.cache/rewright/cc`), up to `REWRIGHT_CACHE_MB` (1024), those
-    /// used longest ago removed first; deleting the folder is safe at any time. Rules that compute what a function of a
-    /// library gives (`eval` of a function with `@link`) do not match here: a library's content is no part of what
-    /// objects are kept by. `REWRIGHT_LOG` names a file for a line of JSON per command
+    /// Our own options, then the compiler's arguments
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     args: Vec<OsString>,
 }
@@ -63,6 +78,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         cache: folder.map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20))),
         log: named("REWRIGHT_LOG"),
         keep: None,
+        colour: out::colour(),
         strict: false,
     };
     let mut rest = args.args.into_iter().peekable();

@@ -161,7 +161,13 @@ fn progress(what: &'static str, total: u64) -> indicatif::ProgressBar {
 
 /// The only place that writes to the process's streams. A closed pipe ends the output, not in a panic.
 mod out {
-    use std::io::Write;
+    use std::io::{IsTerminal, Write};
+
+    /// May what goes to stderr have colours?
+    pub(super) fn colour() -> bool {
+        let says = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+        std::io::stderr().is_terminal() && says("NO_COLOR").is_none() && says("TERM").is_some_and(|term| term != "dumb")
+    }
 
     /// A result, to stdout.
     pub(super) fn result(text: &str) {

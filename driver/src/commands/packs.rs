@@ -3,6 +3,7 @@
 use super::out;
 use crate::packs;
 use anyhow::{Context, Result, anyhow, bail};
+use rewright_dsl::check::nearest;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::program::{Program, RuleId};
 use std::path::PathBuf;
@@ -61,16 +62,23 @@ pub(super) fn rules_named(program: &Program, name: &str) -> Result<Vec<RuleId>> 
     families.dedup();
     match families[..] {
         [_] => Ok(found),
-        [] => bail!("no rule is called {name}; `rewright check` lists the rules of a pack"),
+        [] => {
+            // As much of a name's end as is given here.
+            let end =
+                |full: &'_ str| full.rmatch_indices('.').nth(name.matches('.').count()).map_or(0, |(at, _)| at + 1);
+            let ends = program.rules.iter().filter(|rule| !rule.law).map(|rule| &rule.name[end(&rule.name)..]);
+            let near = nearest(name, ends).map_or(String::new(), |near| format!("did you mean {near}? "));
+            bail!(
+                "no rule is called {name}; {near}`--rules` says in which packs to look, `rewright doc` lists their rules"
+            )
+        }
         _ => bail!("several rules are called {name}: {}", families.join(", ")),
     }
 }
 
 /// Prints diagnostics to stderr, in colour on a terminal.
 pub(super) fn print(files: &Sources, diagnostics: &[Diagnostic]) {
-    use std::io::IsTerminal;
-    let colour = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
     if !diagnostics.is_empty() {
-        out::note(&render(diagnostics, files, colour));
+        out::note(&render(diagnostics, files, out::colour()));
     }
 }

@@ -7,6 +7,7 @@ use crate::wrapper::compile::exit_code;
 use crate::wrapper::facts::Facts;
 use crate::wrapper::fork_server::ForkServers;
 use crate::wrapper::rules::Rules;
+use crate::wrapper::scratch::Scratch;
 use crate::wrapper::script::script;
 use crate::wrapper::server::serve;
 use anyhow::{Context, Result};
@@ -33,7 +34,7 @@ pub(super) struct Args {
     /// Fail where a failure of ours would otherwise hand a file to the compiler as it is
     #[arg(long)]
     strict: bool,
-    /// Do not look for objects of earlier builds, and keep none (see `rewright cc --help`)
+    /// Do not look for objects of earlier builds, and keep none (see `rewright help cc`)
     #[arg(long)]
     no_cache: bool,
     /// Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus` (`.ll`), and what they
@@ -60,7 +61,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let config = args.config.as_deref().map(absolute).transpose()?;
     let rules = Rules { packs: packs.clone(), profile: args.profile.clone(), config: config.clone() };
     let ready = rules.ready()?;
-    let scratch = tempfile::tempdir().context("no temporary directory")?;
+    let scratch = Scratch::new().context("no temporary directory")?;
     let socket = scratch.path().join("server");
     // Without a server each command prepares the rules for itself.
     let identity = rules.identity()?;

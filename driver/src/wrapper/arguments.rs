@@ -24,10 +24,19 @@ pub struct Unit {
     pub options: Vec<OsString>,
     /// What makes dependency files, complete: LLVM IR is what comes out first, and its name must not get into them.
     pub dependencies: Vec<OsString>,
+    /// The dependency file, if one is made.
+    pub dependency_file: Option<PathBuf>,
+}
+
+impl Unit {
+    /// Does it write what cannot be put in place of what is there: `/dev/null`, a link, standard output?
+    pub(super) fn writes_to_no_file(&self) -> bool {
+        std::iter::once(&self.object).chain(&self.dependency_file).any(|path| is_special(path))
+    }
 }
 
 /// Options with an argument of their own, as the next word.
-const WITH_ARGUMENT: [&str; 22] = [
+const WITH_ARGUMENT: [&str; 21] = [
     "-I",
     "-D",
     "-U",
@@ -41,7 +50,6 @@ const WITH_ARGUMENT: [&str; 22] = [
     "-isysroot",
     "-iprefix",
     "-iwithprefix",
-    "-Xclang",
     "-Xpreprocessor",
     "-Xassembler",
     "-Xlinker",
@@ -53,11 +61,10 @@ const WITH_ARGUMENT: [&str; 22] = [
 ];
 
 /// Options (or starts of options) that ask for something else than an optimised object.
-const NOT_OURS: [&str; 39] = [
+const NOT_OURS: [&str; 41] = [
     "-E",
     "-S",
     "-v",
-    "--analyze",
     "-M",
     "-MM",
     "-x",
@@ -65,19 +72,24 @@ const NOT_OURS: [&str; 39] = [
     "-fprofile",
     "-fcoverage",
     "-fsanitize",
-    "--coverage",
     "-pg",
     "-ftest-coverage",
     "-emit-llvm",
     "-emit-ast",
     "-save-temps",
-    "--save-temps",
     "-fsyntax-only",
     "-m32",
     "-###",
     "-fembed",
     "-fcs-profile",
+    // What goes past the compiler's driver may ask for anything.
+    "-Xclang",
+    // What asks for an answer, and no object.
+    "-print-",
+    "-dump",
     // What writes further files beside the object, or lets the back end speak.
+    "-save-stats",
+    "-print-stats",
     "-gsplit-dwarf",
     "-fstack-usage",
     "-fsave-optimization-record",
@@ -97,13 +109,25 @@ const NOT_OURS: [&str; 39] = [
     "-grecord",
 ];
 
-/// Variables that make a compiler write dependencies as well, of what comes out first.
-const DEPENDENCIES: [&str; 2] = ["DEPENDENCIES_OUTPUT", "SUNPRO_DEPENDENCIES"];
+/// Starts of options with two hyphens that say nothing about what comes out. Most of the others are long names of options
+/// with one (`--output=x`, `--assemble`).
+const LONG: [&str; 6] = ["--target=", "--sysroot=", "--std=", "--param", "--gcc-toolchain=", "--gcc-install-dir="];
+
+/// Variables that make a compiler write more than its command line says, or read another one.
+const VARIABLES: [&str; 7] = [
+    "DEPENDENCIES_OUTPUT",
+    "SUNPRO_DEPENDENCIES",
+    "CCC_OVERRIDE_OPTIONS",
+    "CC_PRINT_OPTIONS",
+    "CC_PRINT_HEADERS",
+    "CC_LOG_DIAGNOSTICS",
+    "CC_PRINT_PROC_STAT",
+];
 
 /// Reads a command line.
 pub fn plan(args: &[OsString]) -> Plan {
     let hand_over = |reason: &str| Plan::HandOver(reason.to_string());
-    let mut unit = Unit { source: PathBuf::new(), object: PathBuf::new(), options: vec![], dependencies: vec![] };
+    let (mut options, mut dependencies, mut dependency_file) = (vec![], vec![], None);
     let (mut sources, mut objects, mut compile) = (vec![], vec![], false);
     let mut level = "0".to_string();
     let mut rest = args.iter();
@@ -117,27 +141,34 @@ pub fn plan(args: &[OsString]) -> Plan {
             },
             "-" => return hand_over("standard input"),
             "--" => return hand_over("files that may look like options"),
-            "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" => unit.dependencies.push(arg.clone()),
+            "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" => dependencies.push(arg.clone()),
             "-MF" | "-MT" | "-MQ" => {
-                unit.dependencies.push(arg.clone());
-                unit.dependencies.extend(rest.next().cloned());
+                dependencies.push(arg.clone());
+                let Some(value) = rest.next() else { return hand_over("an option without its argument") };
+                dependencies.push(value.clone());
+                if text == "-MF" {
+                    dependency_file = Some(PathBuf::from(value));
+                }
             }
-            _ if text.starts_with("-MF") || text.starts_with("-MT") || text.starts_with("-MQ") => {
-                unit.dependencies.push(arg.clone());
+            _ if text.starts_with("-MF") => {
+                dependencies.push(arg.clone());
+                dependency_file = Some(PathBuf::from(&text[3..]));
             }
+            _ if text.starts_with("-MT") || text.starts_with("-MQ") => dependencies.push(arg.clone()),
             _ if text.starts_with("-Wp,-M") => return hand_over("dependencies through the preprocessor"),
             _ if text.starts_with('@') => return hand_over("a response file"),
+            _ if text.starts_with("--") && !LONG.iter().any(|long| text.starts_with(long)) => return hand_over(text),
             _ if NOT_OURS.iter().any(|not| is_option(text, not)) => return hand_over(text),
             _ if WITH_ARGUMENT.contains(&text) => {
-                unit.options.push(arg.clone());
-                unit.options.extend(rest.next().cloned());
+                options.push(arg.clone());
+                options.extend(rest.next().cloned());
             }
             _ if text.starts_with("-o") => objects.push(PathBuf::from(&text[2..])),
             _ if text.starts_with("-O") => {
                 level = text[2..].to_string();
-                unit.options.push(arg.clone());
+                options.push(arg.clone());
             }
-            _ if text.starts_with('-') => unit.options.push(arg.clone()),
+            _ if text.starts_with('-') => options.push(arg.clone()),
             _ => sources.push(PathBuf::from(arg)),
         }
     }
@@ -159,10 +190,8 @@ pub fn plan(args: &[OsString]) -> Plan {
         [object] => object.clone(),
         _ => return hand_over("several outputs"),
     };
-    complete(&mut unit.dependencies, &object);
-    unit.source = source.clone();
-    unit.object = object;
-    Plan::Compile(unit)
+    complete(&mut dependencies, &mut dependency_file, &object);
+    Plan::Compile(Unit { source: source.clone(), object, options, dependencies, dependency_file })
 }
 
 /// Is `text` the option, alone or with its value behind it?
@@ -174,28 +203,26 @@ fn is_option(text: &str, option: &str) -> bool {
     }
 }
 
-/// An object that cannot be put in place of what is there: `/dev/null`, a link, standard output.
-pub(super) fn is_special(object: &Path) -> bool {
-    object == Path::new("-")
-        || object.as_os_str().is_empty()
-        || object.symlink_metadata().is_ok_and(|facts| !facts.is_file())
+fn is_special(path: &Path) -> bool {
+    path == Path::new("-") || path.as_os_str().is_empty() || path.symlink_metadata().is_ok_and(|facts| !facts.is_file())
 }
 
-/// Does the environment ask for dependencies?
-pub(super) fn dependencies_asked_for() -> bool {
-    DEPENDENCIES.iter().any(|variable| std::env::var_os(variable).is_some())
+/// The variable by which the environment asks for more than the command line does.
+pub(super) fn asked_by_environment() -> Option<&'static str> {
+    VARIABLES.into_iter().find(|variable| std::env::var_os(variable).is_some())
 }
 
 /// The file and the target that dependency files have by default come from the name of the object.
-fn complete(dependencies: &mut Vec<OsString>, object: &Path) {
+fn complete(dependencies: &mut Vec<OsString>, dependency_file: &mut Option<PathBuf>, object: &Path) {
     let has = |start: &str| dependencies.iter().any(|d| d.to_str().is_some_and(|d| d.starts_with(start)));
     if !has("-MD") && !has("-MMD") {
         return;
     }
-    let (file, target) = (has("-MF"), has("-MT") || has("-MQ"));
-    if !file {
-        dependencies.push("-MF".into());
-        dependencies.push(object.with_extension("d").into());
+    let target = has("-MT") || has("-MQ");
+    if dependency_file.is_none() {
+        let file = object.with_extension("d");
+        dependencies.extend(["-MF".into(), file.clone().into()]);
+        *dependency_file = Some(file);
     }
     if !target {
         dependencies.push("-MQ".into());
@@ -254,6 +281,10 @@ mod tests {
             "-O2 --analyze -c a.c",
             "-O2 -emit-ast -c a.c",
             "-O2 --save-temps -c a.c",
+            "-O2 --output=b.o -c a.c",
+            "-O2 -print-search-dirs -c a.c",
+            "-O2 -Xclang -emit-llvm -c a.c",
+            "-O2 -c a.c -MMD -MF",
         ] {
             assert!(matches!(planned(line), Plan::HandOver(_)), "{line}");
         }

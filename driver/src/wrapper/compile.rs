@@ -5,17 +5,17 @@
 //! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone.
 
 use super::apply::{Applied, apply};
-use super::arguments::{Plan, Unit, dependencies_asked_for, is_special, plan};
+use super::arguments::{Plan, Unit, asked_by_environment, plan};
 use super::facts::Facts;
 use super::fork_server::Started;
 use super::rules::{Rules, identity};
+use super::scratch::Scratch;
 use super::server::ask;
 use crate::cache::{Cache, Key, write_whole, write_whole_with};
 use crate::pipeline::abandon_engine;
 use anyhow::{Context, Result, bail};
 use std::ffi::OsString;
 use std::fs;
-use std::io::IsTerminal;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -48,6 +48,8 @@ pub struct Tools {
     /// Where LLVM IR is kept as rules see it, one file (`.ll`) for each that is compiled, and one of what they make of
     /// it where they change it (`.changed`).
     pub keep: Option<PathBuf>,
+    /// What the compiler says may be coloured.
+    pub colour: bool,
     /// Fail where the compiler would be handed the command line after a failure of ours.
     pub strict: bool,
 }
@@ -71,9 +73,10 @@ pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
     let mut facts = Facts::default();
     let unit = match plan(args) {
         Plan::HandOver(reason) => Err(reason),
-        Plan::Compile(unit) if is_special(&unit.object) => Err("an output that is no file".into()),
-        Plan::Compile(_) if dependencies_asked_for() => Err("dependencies through the environment".into()),
-        Plan::Compile(unit) => Ok(unit),
+        Plan::Compile(unit) if unit.writes_to_no_file() => Err("an output that is no file".into()),
+        Plan::Compile(unit) => {
+            asked_by_environment().map_or(Ok(unit), |name| Err(format!("{name} in the environment")))
+        }
     };
     let mut note = None;
     match unit {
@@ -87,6 +90,10 @@ pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
                 return Ok(Done { code: 0, said, note: None });
             }
             Ok(Compiled::Rejected) => facts.rejected = 1,
+            Ok(Compiled::Spoken) => {
+                facts.handed_over = 1;
+                facts.reason("a warning of the back end");
+            }
             Err(error) if tools.strict => return Err(error),
             Err(error) => {
                 facts.fell_back = 1;
@@ -114,19 +121,23 @@ enum Compiled {
     Object(Box<Facts>, Vec<u8>),
     /// The front end does not accept the file. The compiler says it better.
     Rejected,
+    /// The back end warns, of what it can no longer show. The compiler says it better.
+    Spoken,
 }
 
 fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     let mut facts = Facts::default();
-    let scratch = tempfile::tempdir().context("no temporary directory")?;
+    let scratch = match &tools.started {
+        Some(started) => Scratch::inside(started.folder()).or_else(|_| Scratch::new()),
+        None => Scratch::new(),
+    };
+    let scratch = scratch.context("no temporary directory")?;
     let path = |name| scratch.path().join(name);
     let (raw, ready, done, made) = (path("raw.bc"), path("in.ll"), path("out.ll"), path("out.o"));
     let said = path("said");
     let mut front = Command::new(&tools.compiler);
-    front.args(&unit.options).args(&unit.dependencies);
-    if std::io::stderr().is_terminal() {
-        front.arg("-fcolor-diagnostics");
-    }
+    // Its words go through our hands; what the command line says of colours comes later and counts.
+    front.args(tools.colour.then_some("-fcolor-diagnostics")).args(&unit.options).args(&unit.dependencies);
     front.args(["-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "-o"]).arg(&raw).arg(&unit.source);
     let front = facts.time("front end", || output(tools, &mut front, &said))?;
     if !front.status.success() {
@@ -146,7 +157,7 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     }
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
-    facts.time("passes", || quiet(tools, &mut prepare, &said))?;
+    facts.time("passes", || succeed(tools, &mut prepare, &said))?;
     let kept = tools.keep.as_ref().map(|folder| keep(folder, unit, &fs::read(&ready)?)).transpose()?;
     let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
     let Applied { facts: mut known, text } = match served {
@@ -168,9 +179,11 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
         None => &raw,
     };
     let mut back = Command::new(&tools.compiler);
-    back.args(&unit.options).args(["-w", "-Qunused-arguments", "-x", "ir", "-c"]).arg(input);
+    back.args(&unit.options).args(["-Qunused-arguments", "-x", "ir", "-c"]).arg(input);
     back.arg("-o").arg(&made);
-    facts.time("back end", || quiet(tools, &mut back, &said))?;
+    if !facts.time("back end", || succeed(tools, &mut back, &said))?.stderr.is_empty() {
+        return Ok(Compiled::Spoken);
+    }
     let object = fs::read(&made).context("the back end gave nothing")?;
     place(&object, &unit.object, mode)?;
     if let Some((cache, key)) = cache.zip(key) {
@@ -226,12 +239,12 @@ fn output(tools: &Tools, command: &mut Command, said: &Path) -> Result<Output> {
     command.stdin(Stdio::null()).output().with_context(|| format!("cannot run {}", name.display()))
 }
 
-/// Runs a step that has nothing to say.
-fn quiet(tools: &Tools, command: &mut Command, said: &Path) -> Result<()> {
+/// Runs a step that is to succeed.
+fn succeed(tools: &Tools, command: &mut Command, said: &Path) -> Result<Output> {
     let output = output(tools, command, said)?;
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr);
         bail!("{} failed: {}", command.get_program().display(), said.lines().next().unwrap_or(""));
     }
-    Ok(())
+    Ok(output)
 }

@@ -124,6 +124,11 @@ impl Started {
         Some(Started { folder, world: world()? })
     }
 
+    /// The folder with the sockets, which goes with the build.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
     /// Runs a command that has neither an environment nor a folder of its own, without standard output and with `said`
     /// for its standard error. `None` where that did not come to an exit code.
     pub fn output(&self, command: &Command, said: &Path) -> Option<Output> {

@@ -6,6 +6,7 @@
 //! * [`script`]: the compiler that a build finds in `CC`;
 //! * [`apply`]: rules on a file; [`server`]: the same for all files of a build;
 //! * [`fork_server`]: the compiler and `opt`, started once for a build;
+//! * [`scratch`]: folders for what a command needs while it runs;
 //! * [`facts`]: what became of a file, for whoever sums up.
 //!
 //! **Invariant**: whatever goes wrong here, the command line is handed to the compiler as it came, so a build
@@ -17,5 +18,6 @@ pub mod compile;
 pub mod facts;
 pub mod fork_server;
 pub mod rules;
+pub mod scratch;
 pub mod script;
 pub mod server;

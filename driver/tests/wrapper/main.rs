@@ -32,6 +32,13 @@ fn sources() -> TempDir {
         ),
         ("own.h", "#define TWO 2\nint sum(int x, int y);\n"),
         ("broken.c", "int f( { return 1; }\n"),
+        // What only the back end knows: that this is called, and that a loop is not what a pragma wants.
+        ("called.c", "__attribute__((warning(\"never\"))) int g(int);\nint f(int x) { return g(x); }\n"),
+        (
+            "loop.c",
+            "int g(int);\nint f(int *a, int n) {\n  int s = 0;\n#pragma clang loop vectorize(enable)\n  \
+             for (int i = 0; i < n; i++) s += g(a[i]);\n  return s;\n}\n",
+        ),
         ("conftest.c", "int main(void) { return 0; }\n"),
         ("text.s", ".text\n.globl g\ng: ret\n"),
         ("args", "-O2 -c sum.c"),
@@ -115,7 +122,7 @@ fn script(own: &TempDir, name: &str, text: &str) -> std::path::PathBuf {
 
 /// Command lines on which nothing of ours is to be seen: no rule matches, or they are the compiler's own business. What
 /// stands behind `<` is given on standard input.
-const SAME: [&str; 39] = [
+const SAME: [&str; 49] = [
     "-E sum.c",
     "-O2 -S sum.c",
     "-O2 -S sum.c -o text.out",
@@ -154,6 +161,16 @@ const SAME: [&str; 39] = [
     "-O2 -c -Wa,--noexecstack -Wl,-z,now -lm warns.c",
     "-O2 -c -fsanitize=address warns.c",
     "-O2 -c --target=i386-linux-gnu sum.c",
+    "-O2 -c called.c",
+    "-O2 -c loop.c",
+    "-O2 -Werror -c loop.c",
+    "-O2 --output=out.o -c warns.c",
+    "-O2 --write-user-dependencies -c main.c",
+    "-O2 -MMD -MF - -c main.c",
+    "-O2 -MMD -MF/dev/stdout -c main.c",
+    "-O2 -c -print-search-dirs warns.c",
+    "-O2 -c -save-stats warns.c",
+    "-O2 -c -Xclang -emit-llvm warns.c",
     "",
 ];
 
@@ -355,6 +372,17 @@ fn a_compiler_that_is_killed_leaves_no_object() {
     child.kill().unwrap();
     assert!(!child.wait().unwrap().success());
     assert_eq!(files(dir.path()), before);
+    // What it had in hand goes when somebody comes later.
+    let left = || -> Vec<_> {
+        let names = fs::read_dir(own.path()).unwrap().map(|entry| entry.unwrap().path());
+        names.filter(|path| path.file_name().unwrap().to_string_lossy().starts_with("rewright-")).collect()
+    };
+    let [folder] = &left()[..] else { panic!("{:?}", left()) };
+    fs::File::open(folder).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
+    let mut command = cc(&own);
+    command.env("TMPDIR", own.path());
+    assert_eq!(run(command, dir.path(), &["-O2", "-c", "sum.c"], "").code, Some(0));
+    assert_eq!(left(), Vec::<std::path::PathBuf>::new());
 }
 
 /// As on a disk with room for so many blocks in a file and no more: where the compiler succeeds, so do we, and whoever
