@@ -25,6 +25,26 @@ fn entries(page: &str) -> BTreeMap<String, String> {
     found
 }
 
+/// A project has a `README.md` of its own.
+#[test]
+fn what_is_no_page_stays() {
+    let dir = tempfile::tempdir().unwrap();
+    let (pack, own) = (dir.path().join("mine.rw"), dir.path().join("README.md"));
+    fs::write(&pack, "pack mine\nimport std.core\nrule zero(x: i32): iadd(x, 0) => x\n").unwrap();
+    let doc = |folder: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        command.current_dir(dir.path()).args(["doc", "mine.rw", "-o", folder]).output().unwrap()
+    };
+    fs::write(&own, "# Mine\n").unwrap();
+    let ran = doc(".");
+    assert_eq!(ran.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("README.md is there already"), "{ran:?}");
+    assert_eq!(fs::read_to_string(&own).unwrap(), "# Mine\n");
+    assert!(!dir.path().join("mine.md").exists());
+    // Pages of an earlier run make room.
+    assert_eq!((doc("pages").status.code(), doc("pages").status.code()), (Some(0), Some(0)));
+}
+
 #[test]
 fn every_rule_that_ships_has_an_entry_with_its_evidence() {
     let shipped = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stdlib_rules");

@@ -50,17 +50,19 @@ pub fn dot(universe: &Universe, s: &Skeleton, view: &EGraphView) -> String {
         out.push_str("  }\n");
     }
     let into =
-        |class: ClassId| view.class(class).nodes.first().map(|n| format!("n{} [lhead = cluster_c{}", n.0, class.0));
-    for id in shown.iter().flat_map(|class| &view.class(*class).nodes) {
+        |class: ClassId| view.class(class).nodes.first().map(|n| format!("n{} [lhead = cluster_c{}, ", n.0, class.0));
+    // Graphviz clips no arrow at a cluster that it starts in.
+    let within = |class: ClassId| view.class(class).nodes.first().map(|n| format!("n{} [", n.0));
+    for (class, id) in shown.iter().flat_map(|class| view.class(*class).nodes.iter().map(move |id| (*class, id))) {
         for (i, child) in view.node(*id).children.iter().enumerate() {
-            if let Some(target) = into(*child) {
-                let _ = writeln!(out, "  n{} -> {target}, label = \"{i}\"];", id.0);
+            if let Some(target) = if *child == class { within(class) } else { into(*child) } {
+                let _ = writeln!(out, "  n{} -> {target}label = \"{i}\"];", id.0);
             }
         }
     }
     for (name, classes) in &roots {
         for target in classes.iter().filter_map(|class| into(*class)) {
-            let _ = writeln!(out, "  {name} -> {target}, style = dashed];");
+            let _ = writeln!(out, "  {name} -> {target}style = dashed];");
         }
     }
     out.push_str("}\n");

@@ -104,6 +104,10 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
     let (mut unreadable, mut selections) = (0, vec![]);
     for path in &files {
         progress.inc(1);
+        if sources::clif(path)?.is_none() {
+            unreadable += 1;
+            continue;
+        }
         let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
         let mut best: BTreeMap<&str, Duration> = BTreeMap::new();
         let mut best_theirs = Duration::MAX;
@@ -135,10 +139,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
             best_theirs = best_theirs.min(sum);
             last = Some((file, outcome, theirs));
         }
-        let Some((file, FileOutcome { replaced, functions, phases: spent, .. }, theirs)) = last else {
-            unreadable += 1;
-            continue;
-        };
+        let Some((file, FileOutcome { replaced, functions, phases: spent, .. }, theirs)) = last else { continue };
         let count = file.functions.len();
         selections.extend(&spent.selections);
         theirs_total += best_theirs;
@@ -183,7 +184,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
     }
     progress.finish_and_clear();
     report(args, &measured, &phases, theirs_total, unreadable, per_function, &Selections::new(selections));
-    Ok(Finding::Clean)
+    Ok(if unreadable == 0 { Finding::Clean } else { Finding::Found })
 }
 
 /// The geometric mean of ratios; pairs with a zero are counted as equal where both are zero and left out otherwise.

@@ -4,12 +4,12 @@
 //! Everything is read from the packs and from `verify.expected` beside them, so a page says nothing that no command
 //! checks; the same packs give the same pages.
 
-use super::{Finding, out, packs, sources};
-use anyhow::{Context, Result};
+use super::{Finding, examples, out, packs, sources};
+use anyhow::{Context, Result, bail};
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `doc`.
 #[derive(clap::Args)]
@@ -25,14 +25,9 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(loaded) = packs::sound(&sources::packs(&args.paths)?)? else { return Ok(Finding::Found) };
     let evidence = super::verify::evidence(&args.paths)?;
-    std::fs::create_dir_all(&args.output).with_context(|| format!("cannot make {}", args.output.display()))?;
     let book = Book { program: &loaded.program, instances: TypeInstances::new(&loaded.program), evidence };
-    let write = |name: &str, text: String| {
-        let path = args.output.join(format!("{name}.md"));
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))
-    };
-    let mut index = "# Packs\n\nMade by `rewright doc`.\n\n| pack | rules | |\n|---|---|---|\n".to_string();
-    let mut pages = 0;
+    let mut index = format!("# Packs\n\n{MADE}.\n\n| pack | rules | |\n|---|---|---|\n");
+    let mut pages = vec![];
     for pack in &loaded.roots {
         let families = book.families(pack);
         let Some(text) = book.page(pack, &families) else { continue };
@@ -41,14 +36,34 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let paragraph = paragraph.join(" ");
         let sentence = paragraph.split_inclusive(". ").next().unwrap_or_default().trim();
         index += &format!("| [{pack}]({pack}.md) | {} | {sentence} |\n", families.len());
-        write(pack, text)?;
-        pages += 1;
+        pages.push((pack.as_str(), text));
     }
     index += &format!("\n{EVIDENCE}");
-    write("README", index)?;
-    out::result(&format!("{pages} pages in {}\n", args.output.display()));
+    pages.push(("README", index));
+    write(&args.output, &pages)?;
+    out::result(&format!("{} pages in {}\n", pages.len() - 1, args.output.display()));
     Ok(Finding::Clean)
 }
+
+/// Writes pages into a folder, and over no file that is none: a project has a `README.md` of its own.
+fn write(folder: &Path, pages: &[(&str, String)]) -> Result<()> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    let path = |name: &str| folder.join(format!("{name}.md"));
+    for (name, _) in pages {
+        let path = path(name);
+        if std::fs::read(&path).is_ok_and(|there| !String::from_utf8_lossy(&there).contains(MADE)) {
+            bail!("{} is there already, and not made by `rewright doc`: name another folder", path.display());
+        }
+    }
+    for (name, text) in pages {
+        let path = path(name);
+        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// What every page says of where it comes from.
+const MADE: &str = "Made by `rewright doc`";
 
 /// What pages are made from.
 struct Book<'p> {
@@ -70,14 +85,12 @@ type Families<'p> = BTreeMap<RuleId, Vec<&'p Rule>>;
 
 impl<'p> Book<'p> {
     fn families(&self, pack: &str) -> Families<'p> {
-        let own = format!("{pack}.");
         let mut families = Families::new();
         let mut named: BTreeMap<&str, RuleId> = BTreeMap::new();
         for rule in self.program.rules.iter().filter(|rule| !rule.law) {
-            // Names of packs may begin with those of others: a rule is named `pack.ruleset.rule`.
             let name = self.program.rule(rule.family).name.as_str();
             let there = name.strip_suffix(".back").unwrap_or(name);
-            if there.strip_prefix(&own).is_some_and(|rest| rest.matches('.').count() == 1) {
+            if examples::own_name(pack, there).is_some() {
                 families.entry(*named.entry(there).or_insert(rule.family)).or_default().push(rule);
             }
         }
@@ -112,7 +125,7 @@ impl<'p> Book<'p> {
         }
         let (about, contents) = (self.about(families), contents.join(" · "));
         Some(format!(
-            "# {pack}\n\nMade by `rewright doc` from the pack. [All packs, and what evidence means](README.md)\n\n{about}\n\
+            "# {pack}\n\n{MADE} from the pack. [All packs, and what evidence means](README.md)\n\n{about}\n\
              Rulesets: {contents}\n{body}"
         ))
     }

@@ -86,5 +86,14 @@ impl Ran {
 
 /// Is a rule one of these packs' own? What is only imported is its own author's affair.
 pub(super) fn is_of(roots: &[String], rule: &str) -> bool {
-    roots.iter().any(|root| rule.strip_prefix(root).is_some_and(|rest| rest.starts_with('.')))
+    roots.iter().any(|root| own_name(root, rule).is_some())
+}
+
+/// What a rule is called in a pack, `ruleset.rule`; `None` where it is not the pack's own. Names of packs may begin with
+/// those of others.
+pub(super) fn own_name<'r>(pack: &str, rule: &'r str) -> Option<&'r str> {
+    let own = rule.strip_prefix(pack)?.strip_prefix('.')?;
+    // Behind the name there may be a member of a family, and a two-way rule's way back.
+    let name = own.split('[').next().unwrap_or_default();
+    (name.strip_suffix(".back").unwrap_or(name).matches('.').count() == 1).then_some(own)
 }

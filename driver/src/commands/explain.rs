@@ -7,15 +7,17 @@ use rewright_dsl::program::{Program, RuleId};
 /// Arguments of `explain`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A code, as in `error[RW0301]`, or a rule, by its name or as much of its end as makes it one
+    /// A code (`RW0301`), or a rule, by its name or as much of its end as makes it one
     what: String,
     #[command(flatten)]
     rules: packs::Rules,
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    // As diagnostics show it: `[RW0301]`, `error[RW0301]`.
     let code = args.what.to_uppercase();
-    if let Some(text) = rewright_dsl::codes::explain(&code) {
+    let code = code.rsplit('[').next().unwrap_or_default().trim_end_matches(']');
+    if let Some(text) = rewright_dsl::codes::explain(code) {
         out::result(&format!("{text}\n"));
         return Ok(Finding::Clean);
     }

@@ -79,7 +79,11 @@ pub(super) fn clif(path: &Path) -> Result<Option<File>> {
         Err(error) => {
             out::error(&format!("{}: {error}", path.display()));
             if matches!(error, ReadError::Parse { .. }) {
-                out::note(&format!("note: this reads CLIF as Cranelift {CRANELIFT} does"));
+                let others = match path.extension() {
+                    Some(extension) if extension == "clif" => "",
+                    _ => "; files of LLVM IR end in `.ll`, modules of Rewright's own text in `.ir`",
+                };
+                out::note(&format!("note: this reads CLIF as Cranelift {CRANELIFT} does{others}"));
             }
             Ok(None)
         }
@@ -103,7 +107,10 @@ pub(super) fn function(path: &Path, functions: impl Iterator<Item = String>, nam
     let bare = |name: &str| name.trim_start_matches(['%', '@']).to_string();
     let names: Vec<String> = functions.collect();
     let found = names.iter().position(|f| bare(f) == bare(name));
-    found.with_context(|| format!("{} has no function {name}; it has {}", path.display(), names.join(", ")))
+    found.with_context(|| {
+        let there = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        format!("{} has no function {name}; it has {there}", path.display())
+    })
 }
 
 /// Is it a module of our own text?

@@ -2,6 +2,7 @@
 
 use super::inputs;
 use crate::ran::rewright;
+use std::collections::BTreeMap;
 use std::fs;
 
 /// A wrong rule.
@@ -125,4 +126,30 @@ fn rules_of_cranelift_are_instantiated_and_compared() {
     let broken = rewright(dir.path(), "coverage broken.isle");
     assert_eq!(broken.code, Some(2));
     assert!(broken.stderr.contains("line 1: this parenthesis has no partner"), "{}", broken.stderr);
+}
+
+/// Graphviz draws none from a cluster to itself as one that ends at the cluster, and says so at each.
+#[test]
+fn arrows_of_a_picture_end_at_other_clusters() {
+    let dir = inputs();
+    let ran = rewright(dir.path(), "opt good.clif --rules std.arith --emit dot");
+    let (mut cluster, mut homes) = ("", BTreeMap::new());
+    let (mut within, mut between) = (0, 0);
+    for line in ran.stdout.lines().map(str::trim) {
+        if let Some(rest) = line.strip_prefix("subgraph ") {
+            cluster = rest.split(' ').next().unwrap();
+        } else if let Some((from, to)) = line.split_once(" -> ") {
+            match to.split_once("lhead = ").map(|(_, head)| head.split(',').next().unwrap()) {
+                Some(head) => {
+                    assert_ne!(homes.get(from), Some(&head), "{line}");
+                    between += 1;
+                }
+                None => within += 1,
+            }
+        } else if let Some((node, _)) = line.split_once(" [") {
+            homes.insert(node, cluster);
+        }
+    }
+    // `x + 0` is in the class of its operand.
+    assert_eq!((within, between > 1), (1, true), "{}", ran.stdout);
 }

@@ -26,7 +26,8 @@ fn inputs() -> TempDir {
     let truncated = format!("{head}    v1 = iadd v0,");
     let cycle = r#"{"nodes": {"a": {"op": "f", "eclass": "a", "children": ["a"]}}, "root_eclasses": ["a"]}"#;
     let deep_json = "[".repeat(100_000);
-    let files: [(&str, &[u8]); 17] = [
+    let files: [(&str, &[u8]); 18] = [
+        ("empty.clif", b""),
         ("cycle.json", cycle.as_bytes()),
         ("deep.json", deep_json.as_bytes()),
         ("good.clif", good.as_bytes()),
@@ -52,7 +53,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 49] = [
+const COMPLAINTS: [(&str, i32, &str); 54] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -102,6 +103,11 @@ const COMPLAINTS: [(&str, i32, &str); 49] = [
     ("opt mixed.ir", 1, "mixed.ir:2:3: no `iadd` takes (i32, i64); there is iadd{T <: Int}(T, T)"),
     ("opt good.ir --fn nope", 2, "has no function nope; it has %f"),
     ("run none.ir --fn f", 2, "cannot read none.ir"),
+    ("run empty.clif --fn f", 2, "has no function f; it has none"),
+    ("opt ten.rw", 1, "files of LLVM IR end in `.ll`"),
+    ("bench truncated.clif --repeat 1", 1, "truncated.clif: 3:"),
+    ("explain identities.add_zer", 2, "no rule is called identities.add_zer; did you mean identities.add_zero?"),
+    ("why-not nothing good.clif", 2, "`rewright doc` lists their rules"),
 ];
 
 #[test]

@@ -141,3 +141,13 @@ fn a_page_says_what_a_rule_means_where_and_on_what_evidence() {
         rest = &rest[at + part.len()..];
     }
 }
+
+#[test]
+fn a_code_is_explained_as_it_is_shown() {
+    let dir = inputs();
+    let explained = rewright(dir.path(), "explain RW0301");
+    assert!(explained.stdout.contains("another type"), "{explained:?}");
+    for shown in ["[RW0301]", "error[RW0301]", "rw0301"] {
+        assert_eq!(rewright(dir.path(), &format!("explain {shown}")).stdout, explained.stdout, "{shown}");
+    }
+}

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 /// What it said, and how it ended.
+#[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
