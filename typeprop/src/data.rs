@@ -35,11 +35,6 @@ impl Data {
         Data { element: Scalar::F64, shape: vec![elements.len() as u64], elements, image: OnceLock::new() }
     }
 
-    /// The same elements, row by row, in another shape; `None` where they are not as many.
-    pub fn reshaped(&self, shape: Vec<u64>) -> Option<Data> {
-        Data::new(self.element, shape, self.elements.clone())
-    }
-
     /// Text, as bytes.
     pub fn of_text(text: &str) -> Data {
         let elements: Vec<i64> = text.bytes().map(|b| Scalar::I8.canonical(b.into())).collect();
@@ -198,7 +193,7 @@ mod tests {
         assert_eq!(DataPool::default().intern(Data::of_f64(&[1.0, 2.0])), a, "keys do not depend on history");
         let others = [
             Data::of_f64(&[1.0, 2.5]),
-            Data::of_f64(&[1.0, 2.0]).reshaped(vec![2, 1]).unwrap(),
+            Data::new(Scalar::F64, vec![2, 1], Data::of_f64(&[1.0, 2.0]).elements).unwrap(),
             Data::new(Scalar::I64, vec![2], vec![1.0f64.to_bits() as i64, 2.0f64.to_bits() as i64]).unwrap(),
             Data::of_f64(&[0.0, -0.0]),
             Data::of_f64(&[0.0, 0.0]),

@@ -57,11 +57,6 @@ impl Term {
         self.subterms().filter_map(|term| if let Term::Var(n) = term { Some(*n) } else { None })
     }
 
-    /// The operations that it calls, wherever it does.
-    pub fn ops(&self) -> impl Iterator<Item = OpId> {
-        self.subterms().filter_map(|term| if let Term::Call { op, .. } = term { Some(*op) } else { None })
-    }
-
     /// The same term with something in the place of its variables and of type parameters.
     pub fn substitute(&self, var: &mut impl FnMut(u32) -> Term, param: &mut impl FnMut(u32) -> TypeExpr) -> Term {
         match self {

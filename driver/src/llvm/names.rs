@@ -37,8 +37,6 @@ pub mod spelling {
     pub const NARROW: &str = "trunc";
     /// Bit by bit.
     pub const AND: &str = "and";
-    /// A pointer as one to what a function that takes it names.
-    pub const POINTER: &str = "bitcast ptr";
 }
 
 /// What becomes of an instruction on truth values, which are 8-bit integers that are 0 or 1 here.
@@ -224,7 +222,7 @@ pub struct Names {
     intrinsics: FxHashMap<String, Written>,
     /// C functions that are intrinsics, too.
     also: FxHashMap<OpId, String>,
-    /// See [`spelling::POINTER`].
+    /// What takes a pointer for one to what a function names, which is [`Written::Pointer`].
     pointer: Option<OpId>,
     /// Declared spellings that are none of LLVM's: (operation, spelling).
     pub unknown: Vec<(String, String)>,

@@ -10,8 +10,10 @@ use rewright_typeprop::{Model, OpId, Term, Universe};
 impl Checker<'_> {
     /// A meaning must not lead back to itself.
     pub(super) fn reject_cyclic_specs(&mut self) {
+        let called = |part: &Term| if let Term::Call { op, .. } = part { Some(*op) } else { None };
         let ops = self.program.universe.ops.iter();
-        let callees: Vec<Vec<OpId>> = ops.map(|(_, op)| op.spec.iter().flat_map(Term::ops).collect()).collect();
+        let callees: Vec<Vec<OpId>> =
+            ops.map(|(_, op)| op.spec.iter().flat_map(Term::subterms).filter_map(called).collect()).collect();
         for start in 0..callees.len() {
             let mut seen = vec![false; callees.len()];
             let mut todo = callees[start].clone();

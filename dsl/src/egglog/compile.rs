@@ -412,7 +412,7 @@ fn mentioned_ops(program: &Program) -> FxHashSet<OpId> {
         let mut collect = |term: &Term| {
             // Deep terms are not compiled, so their operations need no table of their own.
             if within(term, MAX_DEPTH) {
-                ops.extend(term.ops());
+                collect_ops(term, &mut ops);
             }
         };
         rule.left.iter().chain(rule.right.terms()).for_each(&mut collect);
@@ -421,6 +421,14 @@ fn mentioned_ops(program: &Program) -> FxHashSet<OpId> {
         looked_up.flat_map(Guard::terms).for_each(&mut collect);
     }
     ops
+}
+
+/// What is computed while matching is in no table.
+fn collect_ops(term: &Term, ops: &mut FxHashSet<OpId>) {
+    if let Term::Call { op, .. } = term {
+        ops.insert(*op);
+        term.parts().for_each(|part| collect_ops(part, ops));
+    }
 }
 
 fn within(term: &Term, depth: usize) -> bool {

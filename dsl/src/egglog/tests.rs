@@ -118,6 +118,16 @@ fn a_fold_subsumes_its_node() {
 }
 
 #[test]
+fn what_is_only_computed_has_no_table() {
+    let mut p = program();
+    let product = Term::Eval(Box::new(call(3, vec![v(0), v(1)])));
+    rule(&mut p, "Int", &[("a", true), ("b", true)], sub(v(0), v(1)), vec![], product);
+    intern_types(&mut p);
+    let tables = compile(&p).op_tables;
+    assert_eq!((tables[1].is_some(), tables[3].is_some()), (true, false));
+}
+
+#[test]
 fn commuted_patterns_are_distinct() {
     // (x + y) - y: both orders. neg(x + y) => neg(x) + neg(y): one. (x + 1) * 2: four.
     let mut p = program();
