@@ -11,6 +11,7 @@ use rewright_typeprop::eval::literal as fits;
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeDeclId;
 use rewright_typeprop::{Scalar, Term, TypeParam};
+use std::rc::Rc;
 
 /// What an omitted state is called where it has no name.
 pub(super) const ANY_STATE: &str = "?state";
@@ -76,7 +77,7 @@ impl Elab<'_> {
                 },
             };
             if let NodeKind::Call(call) = &mut self.nodes[id.0 as usize].kind {
-                call.state = state;
+                Rc::make_mut(call).state = state;
             }
         }
         given.sort();
@@ -193,7 +194,7 @@ impl Elab<'_> {
     fn close_types(&mut self, generalise: bool) {
         for id in self.calls() {
             let NodeKind::Call(call) = self.node(id).kind.clone() else { continue };
-            let Some((op, targs)) = call.chosen else { continue };
+            let Some((op, targs)) = &call.chosen else { continue };
             for (index, targ) in targs.iter().enumerate() {
                 let mut holes = Vec::new();
                 self.solver.holes_in(targ, &mut holes);
@@ -204,7 +205,7 @@ impl Elab<'_> {
                         let ty = self.solver.upper(hole).unwrap_or_else(any);
                         self.solver.close(hole, ty);
                     } else {
-                        let decl = self.universe.ops.get(op);
+                        let decl = self.universe.ops.get(*op);
                         let params: Vec<String> = decl.tparams.iter().map(|p| p.name.clone()).collect();
                         let written: Vec<String> = targs
                             .iter()
@@ -238,9 +239,9 @@ impl Elab<'_> {
             }
         }
         for index in 0..self.nodes.len() {
-            let Node { ty, span, .. } = self.nodes[index].clone();
-            let mut holes = Vec::new();
-            self.solver.holes_in(&ty, &mut holes);
+            let Node { ty, span, .. } = &self.nodes[index];
+            let (span, mut holes) = (*span, Vec::new());
+            self.solver.holes_in(ty, &mut holes);
             for hole in holes {
                 let default = self.scope.find_types("i64").first().copied().filter(|id| {
                     self.solver.literal(hole) == Some(super::solve::LiteralKind::Int)
@@ -329,11 +330,11 @@ impl Elab<'_> {
     }
 
     fn machine_types_below(&self, bound: &IType) -> Vec<(String, Scalar)> {
-        let mut out = Vec::new();
+        let (mut out, mut solver) = (Vec::new(), self.solver.clone());
         for (id, decl) in self.universe.types.decls() {
             if let Some(scalar) = decl.lane()
                 && decl.params.is_empty()
-                && self.solver.clone().subtype(&IType::App(id, Vec::new()), bound).is_ok()
+                && solver.trial(|solver| solver.subtype(&IType::App(id, Vec::new()), bound)).is_ok()
             {
                 out.push((decl.name.clone(), scalar));
             }

@@ -4,6 +4,7 @@ use super::solve::IType;
 use crate::syntax::ast::Span;
 use rewright_typeprop::OpId;
 use rewright_typeprop::term::Literal;
+use std::rc::Rc;
 
 /// A node: an index into [`super::elab::Elab::nodes`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -57,7 +58,8 @@ pub(crate) struct Node {
 pub(crate) enum NodeKind {
     Var(u32),
     Lit(Literal),
-    Call(Call),
+    /// Shared with whoever is looking at it while other parts of the elaboration change.
+    Call(Rc<Call>),
     Eval(NodeId),
     /// Reported already.
     Error,

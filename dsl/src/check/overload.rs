@@ -5,12 +5,13 @@
 
 use super::elab::Elab;
 use super::messages::signature;
-use super::nodes::{Call, NodeId, NodeKind};
+use super::nodes::{Call, Node, NodeId, NodeKind};
 use super::report::Report;
 use super::solve::{Clash, IType, Solver, rigid, substitute};
 use crate::syntax::ast::{Span, Spanned};
 use indexmap::IndexMap;
 use rewright_typeprop::{Op, OpId, Universe};
+use std::rc::Rc;
 
 /// Why an operation does not fit a call.
 #[derive(Clone, Debug)]
@@ -24,61 +25,59 @@ pub(crate) enum Misfit {
     Result(IType, Clash),
 }
 
-impl Elab<'_> {
-    /// Constrains a call by one candidate; gives its type arguments.
-    fn fit(&self, solver: &mut Solver<'_>, id: NodeId, call: &Call, op: OpId) -> Result<Vec<IType>, Misfit> {
-        let decl = self.universe.ops.get(op);
-        if decl.params.len() != call.args.len() {
-            return Err(Misfit::Arity);
-        }
-        if !call.explicit.is_empty() && call.explicit.len() != decl.tparams.len() {
-            return Err(Misfit::TypeArity);
-        }
-        let targs = solver.instantiate(&decl.tparams);
-        for (index, (ty, hole)) in call.explicit.iter().zip(&targs).enumerate() {
-            solver.unify(hole, ty).map_err(|clash| Misfit::TypeArg(index, clash))?;
-        }
-        // What is known first, so that literals and open calls take the type of their place.
-        let open = |solver: &Solver<'_>, arg: NodeId| matches!(solver.shallow(&self.node(arg).ty), IType::Var(_));
-        let order = (0..call.args.len()).filter(|i| !open(solver, call.args[*i])).collect::<Vec<_>>();
-        let rest = (0..call.args.len()).filter(|i| !order.contains(i));
-        for index in order.iter().copied().chain(rest) {
-            let want = substitute(&decl.params[index].ty, &targs);
-            solver
-                .subtype(&self.node(call.args[index]).ty, &want)
-                .map_err(|clash| Misfit::Arg(index, solver.deep(&want), clash))?;
-        }
-        let gives = result(decl, &targs);
-        let ret = &self.node(id).ty;
-        let met = match solver.shallow(ret) {
-            IType::Var(_) | IType::Rigid(_) | IType::State | IType::Error => solver.unify(&gives, ret),
-            _ => solver.subtype(&gives, ret),
-        };
-        met.map_err(|clash| Misfit::Result(solver.deep(&gives), clash))?;
-        Ok(targs)
+/// Constrains a call by one candidate; gives its type arguments.
+fn fit(
+    universe: &Universe,
+    nodes: &[Node],
+    solver: &mut Solver<'_>,
+    id: NodeId,
+    call: &Call,
+    op: OpId,
+) -> Result<Vec<IType>, Misfit> {
+    let ty = |id: NodeId| &nodes[id.0 as usize].ty;
+    let decl = universe.ops.get(op);
+    if decl.params.len() != call.args.len() {
+        return Err(Misfit::Arity);
     }
+    if !call.explicit.is_empty() && call.explicit.len() != decl.tparams.len() {
+        return Err(Misfit::TypeArity);
+    }
+    let targs = solver.instantiate(&decl.tparams);
+    for (index, (ty, hole)) in call.explicit.iter().zip(&targs).enumerate() {
+        solver.unify(hole, ty).map_err(|clash| Misfit::TypeArg(index, clash))?;
+    }
+    // What is known first, so that literals and open calls take the type of their place.
+    let open = |solver: &Solver<'_>, arg: NodeId| matches!(solver.shallow(ty(arg)), IType::Var(_));
+    let order = (0..call.args.len()).filter(|i| !open(solver, call.args[*i])).collect::<Vec<_>>();
+    let rest = (0..call.args.len()).filter(|i| !order.contains(i));
+    for index in order.iter().copied().chain(rest) {
+        let want = substitute(&decl.params[index].ty, &targs);
+        solver.subtype(ty(call.args[index]), &want).map_err(|clash| Misfit::Arg(index, solver.deep(&want), clash))?;
+    }
+    let gives = result(decl, &targs);
+    let met = match solver.shallow(ty(id)) {
+        IType::Var(_) | IType::Rigid(_) | IType::State | IType::Error => solver.unify(&gives, ty(id)),
+        _ => solver.subtype(&gives, ty(id)),
+    };
+    met.map_err(|clash| Misfit::Result(solver.deep(&gives), clash))?;
+    Ok(targs)
+}
 
+impl Elab<'_> {
     /// Resolves a call if that is possible now; `force` decides also while arguments are open. True when done.
     pub(crate) fn try_choose(&mut self, id: NodeId, force: bool) -> bool {
         let NodeKind::Call(call) = self.node(id).kind.clone() else { return true };
+        let Elab { universe, nodes, solver, .. } = self;
         if let [only] = call.candidates[..] {
-            let mut solver = self.solver.clone();
-            match self.fit(&mut solver, id, &call, only) {
-                Ok(targs) => self.choose(id, only, targs, solver.forget()),
-                Err(misfit) => {
-                    // The reasons speak of what the trial found out.
-                    self.solver.recall(solver.forget());
-                    self.report_misfit(id, only, misfit);
-                }
+            match fit(universe, nodes, solver, id, &call, only) {
+                Ok(targs) => self.choose(id, only, targs),
+                // The reasons speak of what fitting found out.
+                Err(misfit) => self.report_misfit(id, only, misfit),
             }
             return true;
         }
-        let fitting: Vec<OpId> = call
-            .candidates
-            .iter()
-            .copied()
-            .filter(|op| self.fit(&mut self.solver.clone(), id, &call, *op).is_ok())
-            .collect();
+        let fits = |op: &OpId| solver.trial(|solver| fit(universe, nodes, solver, id, &call, *op).is_ok());
+        let fitting: Vec<OpId> = call.candidates.iter().copied().filter(fits).collect();
         let chosen = match fitting[..] {
             [] => {
                 self.report_none_fits(id, &call);
@@ -91,7 +90,9 @@ impl Elab<'_> {
                 if open && !force {
                     return false;
                 }
-                let whole: Vec<OpId> = fitting.iter().copied().filter(|op| self.takes_all(&call, *op)).collect();
+                let Elab { universe, nodes, solver, .. } = self;
+                let whole = |op: &OpId| solver.trial(|solver| takes_all(universe, nodes, solver, &call, *op));
+                let whole: Vec<OpId> = fitting.iter().copied().filter(whole).collect();
                 let candidates = if whole.is_empty() { &fitting } else { &whole };
                 match most_specific(candidates, self.universe, self.solver.subtypes()) {
                     Some(op) => op,
@@ -103,9 +104,9 @@ impl Elab<'_> {
                 }
             }
         };
-        let mut solver = self.solver.clone();
-        if let Ok(targs) = self.fit(&mut solver, id, &call, chosen) {
-            self.choose(id, chosen, targs, solver.forget());
+        let Elab { universe, nodes, solver, .. } = self;
+        if let Ok(targs) = fit(universe, nodes, solver, id, &call, chosen) {
+            self.choose(id, chosen, targs);
         }
         true
     }
@@ -129,27 +130,9 @@ impl Elab<'_> {
         true
     }
 
-    /// Does a candidate take all that the arguments may be? A variable of a rule stands for values of every type below
-    /// its own; an overload that takes only some of them would make the rule narrower than it is written.
-    fn takes_all(&self, call: &Call, op: OpId) -> bool {
-        let mut solver = self.solver.clone();
-        let decl = self.universe.ops.get(op);
-        let targs = solver.instantiate(&decl.tparams);
-        call.explicit.iter().zip(&targs).all(|(ty, hole)| solver.unify(hole, ty).is_ok())
-            && call.args.iter().zip(&decl.params).all(|(arg, param)| {
-                let (ty, want) = (&self.node(*arg).ty, substitute(&param.ty, &targs));
-                let bounds = solver.upper_bounds(ty);
-                match bounds.is_empty() {
-                    true => solver.subtype(ty, &want).is_ok(),
-                    false => bounds.iter().any(|bound| solver.subtype(bound, &want).is_ok()),
-                }
-            })
-    }
-
-    fn choose(&mut self, id: NodeId, op: OpId, targs: Vec<IType>, holes: super::solve::Holes) {
-        self.solver.recall(holes);
+    fn choose(&mut self, id: NodeId, op: OpId, targs: Vec<IType>) {
         if let NodeKind::Call(call) = &mut self.nodes[id.0 as usize].kind {
-            call.chosen = Some((op, targs));
+            Rc::make_mut(call).chosen = Some((op, targs));
         }
     }
 
@@ -209,6 +192,22 @@ impl Elab<'_> {
         }
         self.nodes[id.0 as usize].kind = NodeKind::Error;
     }
+}
+
+/// Does a candidate take all that the arguments may be? A variable of a rule stands for values of every type below
+/// its own; an overload that takes only some of them would make the rule narrower than it is written.
+fn takes_all(universe: &Universe, nodes: &[Node], solver: &mut Solver<'_>, call: &Call, op: OpId) -> bool {
+    let decl = universe.ops.get(op);
+    let targs = solver.instantiate(&decl.tparams);
+    call.explicit.iter().zip(&targs).all(|(ty, hole)| solver.unify(hole, ty).is_ok())
+        && call.args.iter().zip(&decl.params).all(|(arg, param)| {
+            let (ty, want) = (&nodes[arg.0 as usize].ty, substitute(&param.ty, &targs));
+            let bounds = solver.upper_bounds(ty);
+            match bounds.is_empty() {
+                true => solver.subtype(ty, &want).is_ok(),
+                false => bounds.iter().any(|bound| solver.subtype(bound, &want).is_ok()),
+            }
+        })
 }
 
 /// The type of a call: its result, or a state if it writes.

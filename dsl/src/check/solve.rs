@@ -67,26 +67,48 @@ pub(crate) struct Solver<'a> {
     /// Bounds of the rigid parameters.
     rigid: Vec<Option<IType>>,
     holes: Vec<Hole>,
+    /// Trials under way, one inside the other.
+    trials: usize,
+    /// What trials have changed, and what it was: the last change comes last.
+    trail: Vec<(u32, Hole)>,
 }
 
 type Met = Result<(), Clash>;
 
-/// A state of the solver, to go back or forward to.
-pub(crate) struct Holes(Vec<Hole>);
-
 impl<'a> Solver<'a> {
     pub(crate) fn new(types: &'a TypeStore, has_subtypes: &'a [bool]) -> Self {
-        Solver { types, has_subtypes, rigid: Vec::new(), holes: Vec::new() }
+        Solver { types, has_subtypes, rigid: Vec::new(), holes: Vec::new(), trials: 0, trail: Vec::new() }
     }
 
-    /// What a trial has found out.
-    pub(crate) fn forget(self) -> Holes {
-        Holes(self.holes)
+    /// Does something hold? What that finds out stays if `keep` says so, and is forgotten otherwise.
+    fn attempt<T>(&mut self, goal: impl FnOnce(&mut Self) -> T, keep: impl FnOnce(&T) -> bool) -> T {
+        let (holes, changes) = (self.holes.len(), self.trail.len());
+        self.trials += 1;
+        let found = goal(self);
+        self.trials -= 1;
+        if !keep(&found) {
+            for (hole, before) in self.trail.drain(changes..).rev() {
+                self.holes[hole as usize] = before;
+            }
+            self.holes.truncate(holes);
+        } else if self.trials == 0 {
+            self.trail.clear();
+        }
+        found
     }
 
-    /// Takes over what a trial found out.
-    pub(crate) fn recall(&mut self, holes: Holes) {
-        self.holes = holes.0;
+    /// Tries something without finding out anything.
+    pub(crate) fn trial<T>(&mut self, goal: impl FnOnce(&mut Self) -> T) -> T {
+        self.attempt(goal, |_| false)
+    }
+
+    /// A hole that changes.
+    fn hole_mut(&mut self, hole: u32) -> &mut Hole {
+        let at = &mut self.holes[hole as usize];
+        if self.trials > 0 {
+            self.trail.push((hole, at.clone()));
+        }
+        at
     }
 
     pub(crate) fn subtypes(&self) -> &'a [bool] {
@@ -129,9 +151,9 @@ impl<'a> Solver<'a> {
                 // A bound without subtypes leaves no choice.
                 match &bound {
                     IType::App(decl, args) if !self.has_subtypes(*decl) && self.is_saturated(*decl, args) => {
-                        self.holes[*v as usize].is = Some(bound);
+                        self.hole_mut(*v).is = Some(bound);
                     }
-                    _ => self.holes[*v as usize].upper.push(bound),
+                    _ => self.hole_mut(*v).upper.push(bound),
                 }
             }
         }
@@ -150,7 +172,7 @@ impl<'a> Solver<'a> {
             let args = self.instantiate(params);
             for arg in &args {
                 if let IType::Var(v) = arg {
-                    self.holes[*v as usize].annotated = true;
+                    self.hole_mut(*v).annotated = true;
                 }
             }
             IType::App(*decl, args)
@@ -226,7 +248,7 @@ impl<'a> Solver<'a> {
 
     /// Closes a hole without checking: for what is left in the end.
     pub(crate) fn close(&mut self, hole: u32, ty: IType) {
-        self.holes[hole as usize].is = Some(ty);
+        self.hole_mut(hole).is = Some(ty);
     }
 
     /// The supertype of an applied type.
@@ -278,7 +300,7 @@ impl<'a> Solver<'a> {
             // A bare name says nothing of its arguments: what stays open may be anything.
             for ty in a.iter().chain(b) {
                 if let IType::Var(v) = self.shallow(ty) {
-                    self.holes[v as usize].annotated = true;
+                    self.hole_mut(v).annotated = true;
                 }
             }
             return Ok(());
@@ -320,22 +342,18 @@ impl<'a> Solver<'a> {
             self.meet(other, &bound)?;
         }
         if !others.contains(&bound) {
-            self.holes[hole as usize].upper.push(bound);
+            self.hole_mut(hole).upper.push(bound);
         }
         Ok(())
     }
 
     /// Two bounds of one hole: one must be below the other.
     fn meet(&mut self, a: &IType, b: &IType) -> Met {
-        let before = self.holes.clone();
-        if self.subtype(a, b).is_ok() {
-            return Ok(());
+        for (low, high) in [(a, b), (b, a)] {
+            if self.attempt(|solver| solver.subtype(low, high), Result::is_ok).is_ok() {
+                return Ok(());
+            }
         }
-        self.holes.clone_from(&before);
-        if self.subtype(b, a).is_ok() {
-            return Ok(());
-        }
-        self.holes = before;
         Err(Clash::Bound(a.clone(), b.clone()))
     }
 
@@ -353,7 +371,7 @@ impl<'a> Solver<'a> {
             match ty {
                 IType::Var(other) => {
                     let theirs = self.holes[*other as usize].literal;
-                    self.holes[*other as usize].literal = Some(join_literals(kind, theirs)?);
+                    self.hole_mut(*other).literal = Some(join_literals(kind, theirs)?);
                     for bound in self.holes[*other as usize].upper.clone() {
                         self.literal_fits(kind, &bound)?;
                     }
@@ -366,9 +384,9 @@ impl<'a> Solver<'a> {
                 other => self.literal_fits(kind, other)?,
             }
         }
-        self.holes[hole as usize].is = Some(ty.clone());
+        self.hole_mut(hole).is = Some(ty.clone());
         if let IType::Var(other) = ty {
-            self.holes[*other as usize].annotated |= annotated;
+            self.hole_mut(*other).annotated |= annotated;
         }
         for bound in &upper {
             let met = match ty {

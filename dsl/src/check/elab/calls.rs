@@ -8,6 +8,7 @@ use super::Elab;
 use crate::program::FactId;
 use crate::syntax::ast::{self, Arg, Span};
 use rewright_typeprop::OpId;
+use std::rc::Rc;
 
 impl Elab<'_> {
     pub(super) fn named_call(
@@ -99,7 +100,7 @@ impl Elab<'_> {
 
     fn call(&mut self, call: Call, span: Span) -> NodeId {
         let ty = self.solver.fresh();
-        let id = self.push(NodeKind::Call(call), ty, span);
+        let id = self.push(NodeKind::Call(Rc::new(call)), ty, span);
         if !self.try_choose(id, false) {
             self.waiting.push(id);
         }
