@@ -12,10 +12,11 @@ use super::ParsedFile;
 use super::report::Report;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::ast::{
-    Arg, Attribute, BlockStatement, Clause, ClauseKind, ExampleBody, Expr, ExprKind, FnClause, FnItem, Item, ItemKind,
-    Name, Param, Rewrite, RuleBody, RuleItem, RuleStatement, Side, Spanned, Verdict,
+    Arg, Attribute, BlockStatement, Clause, ClauseKind, ExampleBody, Expr, ExprKind, File, FnClause, FnItem, Item,
+    ItemKind, Name, Param, Rewrite, RuleBody, RuleItem, RuleStatement, Side, Spanned, Verdict,
 };
 use indexmap::IndexMap;
+use std::borrow::Cow;
 
 /// Lists of at least this many elements are spoken of, whatever the packs mention.
 const LENGTH: usize = 4;
@@ -31,13 +32,13 @@ const LENGTH_IN_SYMBOL: &str = "{}";
 const MAX_INSTANCES: usize = 256;
 
 /// Writes lists out. What comes back has list parameters and list arguments only where they are mistakes.
-pub(super) fn expand(files: &[ParsedFile]) -> (Vec<ParsedFile>, Vec<Diagnostic>) {
+pub(super) fn expand(files: &[ParsedFile]) -> (Cow<'_, [ParsedFile]>, Vec<Diagnostic>) {
     let mut lists = Lists { fixed: IndexMap::new(), most: LENGTH, diagnostics: Vec::new() };
     for file in files {
         for_each_item(&file.file.items, &mut |item| lists.declaration(item));
     }
     if lists.fixed.is_empty() {
-        return (files.to_vec(), lists.diagnostics);
+        return (Cow::Borrowed(files), lists.diagnostics);
     }
     let mut longest = LENGTH;
     for file in files {
@@ -49,12 +50,18 @@ pub(super) fn expand(files: &[ParsedFile]) -> (Vec<ParsedFile>, Vec<Diagnostic>)
     let expanded = files
         .iter()
         .map(|file| {
-            let mut file = file.clone();
-            file.file.items = lists.items(&file.file.items);
-            file
+            let File { doc, pack, items } = &file.file;
+            let written = File { doc: doc.clone(), pack: pack.clone(), items: lists.items(items) };
+            ParsedFile {
+                path: file.path.clone(),
+                pack: file.pack.clone(),
+                file: written,
+                imports: file.imports.clone(),
+                ..*file
+            }
         })
         .collect();
-    (expanded, lists.diagnostics)
+    (Cow::Owned(expanded), lists.diagnostics)
 }
 
 struct Lists {

@@ -22,6 +22,9 @@ pub(super) fn variants(ops: &OpTable, rule: &Rule) -> Vec<Rule> {
     let mut depths = Vec::new();
     let mut original = rule.clone();
     for_each_pattern(&mut original, &mut |term| visit(ops, term, 0, &mut |depth, _| depths.push(depth)));
+    if depths.is_empty() {
+        return vec![original];
+    }
     let mut sites: Vec<usize> = (0..depths.len()).collect();
     sites.sort_by_key(|i| depths[*i]);
     sites.truncate(MAX_SITES);
@@ -159,18 +162,20 @@ fn write_term(ops: &OpTable, term: &Term, sort: bool, order: &mut Vec<u32>, text
         }
         Term::Call { op, targs, args, state } => {
             let _ = write!(text, " ({}{targs:?}", op.0);
-            let mut written: Vec<String> = args
-                .iter()
-                .map(|arg| {
-                    let mut inner = String::new();
-                    write_term(ops, arg, sort, order, &mut inner);
-                    inner
-                })
-                .collect();
-            if sort && ops.get(*op).laws.commutative && written.len() >= 2 {
+            if sort && ops.get(*op).laws.commutative && args.len() >= 2 {
+                let mut written: Vec<String> = args
+                    .iter()
+                    .map(|arg| {
+                        let mut inner = String::new();
+                        write_term(ops, arg, sort, order, &mut inner);
+                        inner
+                    })
+                    .collect();
                 written[..2].sort();
+                *text += &written.concat();
+            } else {
+                args.iter().for_each(|arg| write_term(ops, arg, sort, order, text));
             }
-            *text += &written.concat();
             if let Some(state) = state {
                 write_term(ops, state, sort, order, text);
             }
