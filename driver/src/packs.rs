@@ -143,8 +143,17 @@ pub struct Packs {
 
 /// Loads and checks packs.
 pub fn load(roots: Vec<Root>) -> Packs {
+    load_as(roots, check::check)
+}
+
+/// Loads packs whose rules alone are wanted: examples and tests are left out, and nobody looks for mistakes in them.
+pub fn load_rules(roots: Vec<Root>) -> Packs {
+    load_as(roots, check::check_rules)
+}
+
+fn load_as(roots: Vec<Root>, check: impl FnOnce(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
     let loaded = load::load(roots, &mut |origin: &Origin| resolve(origin));
-    let (mut program, found) = check::check(&loaded.files);
+    let (mut program, found) = check(&loaded.files);
     let mut diagnostics = loaded.diagnostics;
     diagnostics.extend(found);
     imports::suggest(&mut diagnostics, &loaded.sources);

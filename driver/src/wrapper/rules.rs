@@ -87,9 +87,9 @@ impl Rules {
     /// The rules, ready for LLVM IR.
     ///
     /// # Errors
-    /// Where a pack or a configuration is not there or has mistakes.
+    /// Where a pack or a configuration is not there, or has mistakes other than in its examples.
     pub fn ready(&self) -> Result<Ready> {
-        let loaded = packs::load(self.roots()?);
+        let loaded = packs::load_rules(self.roots()?);
         if let Some(error) = loaded.diagnostics.iter().find(|d| d.severity == Severity::Error) {
             bail!("the packs have mistakes (`rewright check` shows them): {}", error.message);
         }

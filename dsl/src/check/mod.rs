@@ -90,6 +90,20 @@ pub struct ParsedFile {
 
 /// Checks packs. `files` holds imported files before those that import them.
 pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
+    checked(files, |checker| {
+        checker.check_examples();
+        checker.lint();
+    })
+}
+
+/// Checks what rules and costs are made of, for whoever only applies them: of examples and tests nothing enters the
+/// program, mistakes in them are not found, and there are no lints. All else is as [`check`] says.
+pub fn check_rules(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
+    checked(files, |_| {})
+}
+
+/// Runs all stages over what programs are made of, and then what else is asked for.
+fn checked(files: &[ParsedFile], evidence: impl FnOnce(&mut Checker<'_>)) -> (Program, Vec<Diagnostic>) {
     let (files, diagnostics) = lists::expand(files);
     let mut checker = Checker {
         files: &files,
@@ -116,8 +130,7 @@ pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
     checker.check_rules();
     checker.check_laws();
     checker.check_schedules();
-    checker.check_examples();
-    checker.lint();
+    evidence(&mut checker);
     let Checker { program, mut diagnostics, .. } = checker;
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
     (program, diagnostics)
