@@ -128,10 +128,11 @@ impl RuleReport {
 }
 
 impl Report {
-    /// Matches and time by rule of the program: variants and instances together, laws left out.
+    /// Matches and time by rule of the program: variants and instances together, laws and what was not asked left out.
     pub fn by_rule(&self, program: &EgglogProgram) -> BTreeMap<RuleId, RuleReport> {
         let mut result = BTreeMap::<RuleId, RuleReport>::new();
-        for (rule, report) in program.rules.iter().zip(&self.rules) {
+        let asked = |report: &RuleReport| report.matches > 0 || !report.time.is_zero();
+        for (rule, report) in program.rules.iter().zip(&self.rules).filter(|(_, report)| asked(report)) {
             if let Some(source) = rule.source {
                 let entry = result.entry(source).or_default();
                 entry.add(*report);
@@ -165,7 +166,8 @@ pub struct Engine {
     logging: Base,
     shared: Arc<Shared>,
     possible: Possible,
-    members: Vec<Vec<usize>>,
+    /// By ruleset.
+    asked: Vec<run::Asked>,
     /// Not `Send`: see the module's documentation.
     thread: PhantomData<*const ()>,
 }
@@ -176,13 +178,14 @@ impl Engine {
     /// # Errors
     /// None: it is [`Engine::prepare`] for whoever chooses between the two.
     pub fn on_demand(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
+        let possible = Possible::new(program);
         Ok(Engine {
             program: program.clone(),
             plain: Base::new(false),
             logging: Base::new(true),
             shared: Arc::new(Shared::new(program, source)),
-            possible: Possible::new(program),
-            members: run::members(program),
+            asked: run::asked(program, &possible),
+            possible,
             thread: PhantomData,
         })
     }
@@ -290,7 +293,7 @@ impl Engine {
         let rules = run::Rules {
             can_match: &possible,
             possible: &self.possible,
-            members: &self.members,
+            asked: &self.asked,
             prepared: &mut base.prepared,
         };
         let (steps, stopped) = run::run(&mut batch, plan, rules, &options.budget, report)?;

@@ -2,12 +2,15 @@
 //! other as the pattern says. Most rules of a pack fail at that. One pass over the rows says so for all of them, where
 //! egglog has to prepare each and to ask it at each step.
 //!
+//! In a batch rows only become more, and classes larger: a pair that is there stays, so after a step only those are
+//! looked for that are still missing.
+//!
 //! **Invariant**: a rule of which a pair is missing cannot match in the step to come: pairs are read off the classes as
 //! that step sees them, and a row that is not there for matching may count, but none is left out.
 
 use super::EngineError;
 use super::batch::Batch;
-use egglog::Value;
+use egglog::{Core, Read, Value};
 use rewright_dsl::egglog::{Atom, EgglogProgram, EgglogRule, Expr, TableKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -25,10 +28,9 @@ pub(super) struct Nested {
     rules: Vec<Vec<usize>>,
     /// Constants that patterns name.
     constants: FxHashMap<i64, Kind>,
-    /// By table: columns of pairs, in order.
-    columns: Vec<Vec<usize>>,
-    /// By table: does it stand under another one in a pair?
-    below: Vec<bool>,
+    /// The table of constants.
+    constant: Option<usize>,
+    tables: usize,
 }
 
 impl Nested {
@@ -39,8 +41,8 @@ impl Nested {
             pairs: FxHashMap::default(),
             rules: Vec::with_capacity(program.rules.len()),
             constants: FxHashMap::default(),
-            columns: vec![Vec::new(); tables.len()],
-            below: vec![false; tables.len()],
+            constant: program.table(TableKind::Const),
+            tables: tables.len(),
         };
         for rule in &program.rules {
             let mut pattern =
@@ -50,20 +52,10 @@ impl Nested {
             own.dedup();
             nested.rules.push(own);
         }
-        for columns in &mut nested.columns {
-            columns.sort_unstable();
-            columns.dedup();
-        }
         nested
     }
 
     fn number(&mut self, pair: Pair) -> usize {
-        let (table, column, kind) = pair;
-        self.columns[table].push(column);
-        // A constant is a row of the constants' table, which the pattern marks by itself.
-        if let Some(below) = self.below.get_mut(kind) {
-            *below = true;
-        }
         let next = self.pairs.len();
         *self.pairs.entry(pair).or_insert(next)
     }
@@ -73,42 +65,95 @@ impl Nested {
         &self.rules[rule]
     }
 
-    /// By pair: is it there? `sizes` are the tables' rows.
-    pub(super) fn present(&self, batch: &Batch<'_>, sizes: &[usize]) -> Result<Vec<bool>, EngineError> {
-        let tables = || batch.program.tables.iter().enumerate().filter(|(number, _)| sizes[*number] > 0);
-        let mut kinds: FxHashMap<Value, SmallVec<[Kind; 3]>> = FxHashMap::default();
-        for (number, table) in tables() {
-            let names_constants = table.kind == TableKind::Const && !self.constants.is_empty();
-            if !self.below[number] && !names_constants {
-                continue;
-            }
-            let read = batch.egraph.constructor_enodes(&table.name, |enode| {
-                let own = kinds.entry(enode.eclass).or_default();
-                if own.last() != Some(&number) {
-                    own.push(number);
-                }
-                if names_constants
-                    && let Some(kind) = self.constants.get(&batch.egraph.value_to_base(enode.children[1]))
-                {
-                    own.push(*kind);
-                }
-            });
-            read.map_err(|error| EngineError::Run(error.to_string()))?;
+    /// The table that has the rows of a kind.
+    fn table_of(&self, kind: Kind) -> Option<usize> {
+        if kind < self.tables { Some(kind) } else { self.constant }
+    }
+}
+
+/// The pairs of a batch.
+pub(super) struct Present<'n> {
+    nested: &'n Nested,
+    /// By pair: is it there?
+    there: Vec<bool>,
+    /// Pairs that rules want which can match, and which are not there, in order.
+    missing: Vec<(Pair, usize)>,
+    /// What is in the classes: empty between two looks, and kept for its memory.
+    kinds: FxHashMap<Value, SmallVec<[Kind; 3]>>,
+}
+
+impl<'n> Present<'n> {
+    /// None yet, to look for those that these rules want.
+    pub(super) fn new(nested: &'n Nested, can_match: &[bool]) -> Self {
+        let mut wanted = vec![false; nested.pairs.len()];
+        for (pairs, _) in nested.rules.iter().zip(can_match).filter(|(_, can_match)| **can_match) {
+            pairs.iter().for_each(|pair| wanted[*pair] = true);
         }
-        let mut present = vec![false; self.pairs.len()];
-        for (number, table) in tables().filter(|(number, _)| !self.columns[*number].is_empty()) {
-            let read = batch.egraph.constructor_enodes(&table.name, |enode| {
-                for column in &self.columns[number] {
-                    for kind in kinds.get(&enode.children[*column]).into_iter().flatten() {
-                        if let Some(pair) = self.pairs.get(&(number, *column, *kind)) {
-                            present[*pair] = true;
+        let wanted = |(_, number): &(Pair, usize)| wanted[*number];
+        let pairs = nested.pairs.iter().map(|(pair, number)| (*pair, *number));
+        let mut missing: Vec<(Pair, usize)> = pairs.filter(wanted).collect();
+        missing.sort_unstable();
+        Present { nested, there: vec![false; nested.pairs.len()], missing, kinds: FxHashMap::default() }
+    }
+
+    /// Is a pair there, by number?
+    pub(super) fn has(&self, pair: usize) -> bool {
+        self.there[pair]
+    }
+
+    /// Looks for what is missing. `sizes` are the tables' rows.
+    pub(super) fn look(&mut self, batch: &Batch<'_>, sizes: &[usize]) -> Result<(), EngineError> {
+        let Present { nested, there, missing, kinds } = self;
+        let has_rows = |kind: Kind| nested.table_of(kind).is_some_and(|table| sizes[table] > 0);
+        // Kinds that are asked for, and columns under which they are.
+        let mut asked = vec![false; nested.tables + nested.constants.len()];
+        let mut columns: Vec<(usize, usize)> = Vec::new();
+        for ((table, column, kind), _) in missing.iter() {
+            if sizes[*table] > 0 && has_rows(*kind) {
+                asked[*kind] = true;
+                columns.push((*table, *column));
+            }
+        }
+        columns.dedup();
+        let constants = asked[nested.tables..].contains(&true);
+        let tables = &batch.program.tables;
+        let read = batch.egraph.read(|rows| {
+            for number in (0..tables.len()).filter(|number| sizes[*number] > 0) {
+                let constants = constants && nested.constant == Some(number);
+                if !asked[number] && !constants {
+                    continue;
+                }
+                rows.constructor_enodes(&tables[number].name, |enode| {
+                    let constant = constants
+                        .then(|| nested.constants.get(&rows.value_to_base(enode.children[1])))
+                        .flatten()
+                        .filter(|kind| asked[**kind]);
+                    for kind in asked[number].then_some(&number).into_iter().chain(constant) {
+                        let own = kinds.entry(enode.eclass).or_default();
+                        if own.last() != Some(kind) {
+                            own.push(*kind);
                         }
                     }
-                }
-            });
-            read.map_err(|error| EngineError::Run(error.to_string()))?;
-        }
-        Ok(present)
+                })?;
+            }
+            for columns in columns.chunk_by(|(a, _), (b, _)| a == b) {
+                let table = columns[0].0;
+                rows.constructor_enodes(&tables[table].name, |enode| {
+                    for (_, column) in columns {
+                        for kind in kinds.get(&enode.children[*column]).into_iter().flatten() {
+                            if let Some(pair) = nested.pairs.get(&(table, *column, *kind)) {
+                                there[*pair] = true;
+                            }
+                        }
+                    }
+                })?;
+            }
+            Ok(())
+        });
+        read.map_err(|error: egglog::Error| EngineError::Run(error.to_string()))?;
+        kinds.clear();
+        missing.retain(|(_, pair)| !there[*pair]);
+        Ok(())
     }
 }
 

@@ -16,6 +16,8 @@ pub(super) struct Possible {
     pub(super) nested: Nested,
     /// By rule: its group. Rules of one ruleset that need the same rows are one: all of them can match, or none.
     pub(super) groups: Vec<usize>,
+    /// By group: its rules, in order.
+    pub(super) in_group: Vec<Vec<usize>>,
     /// By symbol.
     names: Vec<String>,
     /// Filled by insertion whatever the input.
@@ -58,7 +60,7 @@ impl Possible {
             .collect();
         let nested = Nested::new(program);
         let mut known: FxHashMap<(usize, Vec<usize>, &[usize]), usize> = FxHashMap::default();
-        let groups = program
+        let groups: Vec<usize> = program
             .rules
             .iter()
             .zip(&rules)
@@ -70,13 +72,26 @@ impl Possible {
                 *known.entry((rule.ruleset, reads, nested.pairs(index))).or_insert(next)
             })
             .collect();
+        let mut in_group = vec![Vec::new(); known.len()];
+        groups.iter().enumerate().for_each(|(rule, group)| in_group[*group].push(rule));
         let always = program.isa.iter().filter_map(|isa| numbers.get(isa.name.as_str()).copied()).collect();
-        Possible { rules, nested, groups, names, always }
+        Possible { rules, nested, groups, in_group, names, always }
     }
 
-    /// By symbol: its rows.
-    pub(super) fn sizes(&self, batch: &Batch<'_>) -> Vec<usize> {
-        self.names.iter().map(|name| batch.egraph.get_size(name)).collect()
+    /// Symbols that these rules read.
+    pub(super) fn symbols(&self, can_match: &[bool]) -> Vec<usize> {
+        let mut read = vec![false; self.names.len()];
+        for ((reads, _), _) in self.rules.iter().zip(can_match).filter(|(_, can_match)| **can_match) {
+            reads.iter().for_each(|symbol| read[*symbol] = true);
+        }
+        (0..read.len()).filter(|symbol| read[*symbol]).collect()
+    }
+
+    /// By symbol: its rows, of those that are asked for.
+    pub(super) fn sizes(&self, batch: &Batch<'_>, symbols: &[usize]) -> Vec<usize> {
+        let mut sizes = vec![0; self.names.len()];
+        symbols.iter().for_each(|symbol| sizes[*symbol] = batch.egraph.get_size(&self.names[*symbol]));
+        sizes
     }
 
     /// Symbols without whose rows a rule does not match.

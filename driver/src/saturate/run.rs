@@ -7,24 +7,37 @@
 use super::base::Prepared;
 use super::batch::Batch;
 use super::budget::{Budget, Step};
+use super::nested::Present;
 use super::possible::{Possible, rulesets};
 use super::{EngineError, Report};
 use rewright_dsl::egglog::{EgglogProgram, TYPE_BITS, TableKind};
 use rustc_hash::FxHashMap;
 
-/// By ruleset: the rules that a step of it runs, laws among them.
-pub(super) fn members(program: &EgglogProgram) -> Vec<Vec<usize>> {
+/// What a step of a ruleset asks, laws among it.
+pub(super) struct Asked {
+    /// Groups of rules, in order.
+    groups: Vec<usize>,
+    /// Does some rule match only what its block has not made?
+    generations: bool,
+}
+
+/// By ruleset.
+pub(super) fn asked(program: &EgglogProgram, possible: &Possible) -> Vec<Asked> {
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); program.rulesets.len()];
-    for (index, rule) in program.rules.iter().enumerate() {
-        own[rule.ruleset].push(index);
+    for (group, rules) in possible.in_group.iter().enumerate() {
+        own[program.rules[rules[0]].ruleset].push(group);
     }
     let laws: Vec<usize> = program.laws().into_iter().flat_map(|ruleset| own[ruleset].clone()).collect();
-    for (ruleset, rules) in program.rulesets.iter().zip(&mut own) {
+    let with_laws = own.into_iter().zip(&program.rulesets).map(|(mut groups, ruleset)| {
         if ruleset.combined.is_some() {
-            rules.extend(&laws);
+            groups.extend(&laws);
+            groups.sort_unstable();
         }
-    }
-    own
+        let mut rules = groups.iter().flat_map(|group| &possible.in_group[*group]);
+        let generations = rules.any(|rule| program.rules[*rule].asks_generation());
+        Asked { groups, generations }
+    });
+    with_laws.collect()
 }
 
 /// What a run may do.
@@ -33,8 +46,8 @@ pub(super) struct Rules<'r> {
     pub(super) can_match: &'r [bool],
     /// The groups of rules.
     pub(super) possible: &'r Possible,
-    /// By ruleset: the rules that a step of it runs.
-    pub(super) members: &'r [Vec<usize>],
+    /// By ruleset: what a step of it asks.
+    pub(super) asked: &'r [Asked],
     /// What the e-graph knows of them.
     pub(super) prepared: &'r mut Prepared,
 }
@@ -49,14 +62,13 @@ pub(super) fn run(
     report: &mut Report,
 ) -> Result<(Vec<String>, bool), EngineError> {
     let possible = rulesets(batch.program, rules.can_match);
-    let sizes = rules.possible.sizes(batch);
-    let present = rules.possible.nested.present(batch, &sizes)?;
     let mut runner = Runner {
         batch,
         possible,
         changed_at: 0,
-        sizes,
-        present,
+        symbols: rules.possible.symbols(rules.can_match),
+        sizes: Vec::new(),
+        present: Present::new(&rules.possible.nested, rules.can_match),
         ran_at: FxHashMap::default(),
         rules,
         budget,
@@ -64,6 +76,7 @@ pub(super) fn run(
         steps: Vec::new(),
         stopped: false,
     };
+    runner.look()?;
     runner.sequence(plan)?;
     if runner.steps.is_empty() {
         runner.laws()?;
@@ -82,10 +95,12 @@ struct Runner<'r, 'b> {
     /// By ruleset: can it do anything here?
     possible: Vec<bool>,
     rules: Rules<'r>,
-    /// By symbol: its rows.
+    /// Symbols that rules read which can match.
+    symbols: Vec<usize>,
+    /// By symbol: its rows; none where nobody asks.
     sizes: Vec<usize>,
-    /// By pair of the patterns' rows: is it there?
-    present: Vec<bool>,
+    /// Pairs of the patterns' rows.
+    present: Present<'r>,
     /// The last step that changed anything, counted from 1.
     changed_at: usize,
     /// By group: the last step that ran it.
@@ -144,28 +159,31 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
+    /// Takes in what there is now.
+    fn look(&mut self) -> Result<(), EngineError> {
+        self.sizes = self.rules.possible.sizes(self.batch, &self.symbols);
+        self.present.look(self.batch, &self.sizes)
+    }
+
     /// Those groups of a ruleset that can find something now, in order.
     fn due(&self, ruleset: usize) -> Vec<usize> {
-        let Rules { can_match, possible, members, .. } = &self.rules;
-        let due = |rule: &usize| {
+        let Rules { can_match, possible, asked, .. } = &self.rules;
+        let due = |group: &usize| {
+            // What holds of one of its rules holds of all.
+            let rule = possible.in_group[*group][0];
             // A step does not see what it makes itself.
             let ran_since = |ran: &usize| *ran > self.changed_at;
-            can_match[*rule]
-                && possible.reads(*rule).iter().all(|symbol| self.sizes[*symbol] > 0)
-                && possible.nested.pairs(*rule).iter().all(|pair| self.present[*pair])
-                && !self.ran_at.get(&possible.groups[*rule]).is_some_and(ran_since)
+            can_match[rule]
+                && possible.reads(rule).iter().all(|symbol| self.sizes[*symbol] > 0)
+                && possible.nested.pairs(rule).iter().all(|pair| self.present.has(*pair))
+                && !self.ran_at.get(group).is_some_and(ran_since)
         };
-        let mut groups: Vec<usize> =
-            members[ruleset].iter().copied().filter(due).map(|rule| possible.groups[rule]).collect();
-        groups.sort_unstable();
-        groups.dedup();
-        groups
+        asked[ruleset].groups.iter().copied().filter(due).collect()
     }
 
     fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
-        let rules = &self.batch.program.rules;
         if let Some(first) = self.batch.program.generations
-            && self.rules.members[ruleset].iter().any(|rule| rules[*rule].asks_generation())
+            && self.rules.asked[ruleset].generations
         {
             self.single_step(first, None)?;
         }
@@ -183,8 +201,7 @@ impl Runner<'_, '_> {
         let Rules { possible, prepared, .. } = &mut self.rules;
         let name = prepared.ruleset(&groups, self.batch.egraph, self.batch.program, possible)?;
         self.ran_at.extend(groups.iter().map(|group| (*group, self.steps.len() + 1)));
-        let Rules { possible, members, .. } = &self.rules;
-        let asked = members[ruleset].iter().filter(|rule| groups.binary_search(&possible.groups[**rule]).is_ok());
+        let asked = groups.iter().flat_map(|group| &possible.in_group[*group]);
         let ruleset = &self.batch.program.rulesets[ruleset];
         let ran = ruleset.combined.as_ref().unwrap_or(&ruleset.name).clone();
         let shared = self.batch.shared;
@@ -203,8 +220,7 @@ impl Runner<'_, '_> {
         self.stopped = shared.meter(|meter| meter.stopped || meter.all_spent());
         if report.updated {
             self.changed_at = self.steps.len() + 1;
-            self.sizes = self.rules.possible.sizes(self.batch);
-            self.present = self.rules.possible.nested.present(self.batch, &self.sizes)?;
+            self.look()?;
         }
         self.steps.push(ran);
         Ok(report.updated)
