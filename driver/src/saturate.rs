@@ -283,15 +283,15 @@ impl Engine {
         let start = Instant::now();
         let base = if options.log { &mut self.logging } else { &mut self.plain };
         let rows = Rows::new(&self.program, self.shared.source(), units)?;
-        let possible = self.possible.rules(rows.tables.iter().copied());
+        let matching = self.possible.matching(rows.tables.iter().copied());
         let mut egraph = base.take(&self.program, &self.shared)?;
         let taken = Instant::now();
-        let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows)?;
+        let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows, matching.asks_types)?;
         let inserted = Instant::now();
         let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
         self.shared.meter(|meter| meter.begin(&options.budget, &inputs));
         let rules = run::Rules {
-            can_match: &possible,
+            can_match: &matching.rules,
             possible: &self.possible,
             asked: &self.asked,
             prepared: &mut base.prepared,

@@ -14,7 +14,6 @@ use egglog::EGraph;
 use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_declarations, print_rules};
 use rewright_dsl::egglog::{EgglogProgram, GENERATION};
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -47,8 +46,8 @@ impl Base {
         possible: &Possible,
     ) -> Result<(), EngineError> {
         let mut egraph = self.take(program, shared)?;
-        let all: BTreeSet<usize> = possible.groups.iter().copied().collect();
-        self.prepared.prepare(&Vec::from_iter(all), &mut egraph, program, possible)?;
+        let all: Vec<usize> = (0..possible.groups.len()).collect();
+        self.prepared.prepare(&all, &mut egraph, program, possible)?;
         self.egraph = Some(egraph);
         Ok(())
     }
@@ -119,11 +118,13 @@ impl Prepared {
         let missing: Vec<usize> = groups.iter().copied().filter(|group| !self.groups.contains(group)).collect();
         if !missing.is_empty() {
             let start = Instant::now();
-            let place = |rule: usize| {
-                let group = possible.groups[rule];
-                missing.binary_search(&group).is_ok().then(|| group_name(group))
+            let of = |group: &usize| {
+                let name = group_name(*group);
+                possible.groups[*group].iter().map(move |rule| (*rule, name.clone()))
             };
-            run(egraph, &print_rules(program, self.options(), &place))?;
+            let mut placed: Vec<(usize, String)> = missing.iter().flat_map(of).collect();
+            placed.sort_unstable();
+            run(egraph, &print_rules(program, self.options(), &placed))?;
             self.groups.extend(missing);
             self.time += start.elapsed();
         }

@@ -182,15 +182,18 @@ impl Rows {
 }
 
 impl<'a> Batch<'a> {
-    /// Puts units into an e-graph without rows, through the API: text would overflow egglog's parser.
+    /// Puts units into an e-graph without rows, through the API: text would overflow egglog's parser. Of which types
+    /// classes are is said where rules ask it.
     pub(super) fn insert(
         egraph: &'a mut EGraph,
         program: &'a EgglogProgram,
         shared: &'a Arc<Shared>,
         units: &'a [&'a EGraphInput],
         rows: Rows,
+        asks_types: bool,
     ) -> Result<Self, EngineError> {
         let lists = lists(program);
+        let isa = program.isa.as_ref().filter(|_| asks_types);
         let inserted = egraph.update(|mut state| {
             let nil = match lists {
                 Some((nil, _)) => Some(state.add(&program.tables[nil].name, RawValues(Vec::new()))?),
@@ -216,7 +219,7 @@ impl<'a> Batch<'a> {
                     }
                     let value = state.add(&program.tables[*table].name, RawValues(row))?;
                     values.push(value);
-                    if let Some(isa) = &program.isa {
+                    if let Some(isa) = isa {
                         for ty in shared.types(|types| isa_types(shared.source(), types, node)) {
                             let column = state.base_to_value((unit as i64) << TYPE_BITS | i64::from(ty.0));
                             state.add(&isa.name, RawValues(vec![value, column]))?;

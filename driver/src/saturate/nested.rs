@@ -2,8 +2,8 @@
 //! other as the pattern says. Most rules of a pack fail at that. One pass over the rows says so for all of them, where
 //! egglog has to prepare each and to ask it at each step.
 //!
-//! In a batch rows only become more, and classes larger: a pair that is there stays, so after a step only those are
-//! looked for that are still missing.
+//! In a batch rows only become more, and classes larger: a pair that is there stays. So only pairs are looked for that
+//! are still missing, when a step is about to need them.
 //!
 //! **Invariant**: a rule of which a pair is missing cannot match in the step to come: pairs are read off the classes as
 //! that step sees them, and a row that is not there for matching may count, but none is left out.
@@ -11,8 +11,9 @@
 use super::EngineError;
 use super::batch::Batch;
 use egglog::{Core, Read, Value};
+use indexmap::IndexSet;
 use rewright_dsl::egglog::{Atom, EgglogProgram, EgglogRule, Expr, TableKind};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use smallvec::SmallVec;
 
 /// What a pattern wants to see in a class: a table by number, or, numbered after these, a constant.
@@ -23,13 +24,11 @@ type Pair = (usize, usize, Kind);
 
 /// The pairs that rules need, by number.
 pub(super) struct Nested {
-    pairs: FxHashMap<Pair, usize>,
+    pairs: IndexSet<Pair, FxBuildHasher>,
     /// By rule, in order.
     rules: Vec<Vec<usize>>,
     /// Constants that patterns name.
     constants: FxHashMap<i64, Kind>,
-    /// The table of constants.
-    constant: Option<usize>,
     tables: usize,
 }
 
@@ -38,16 +37,16 @@ impl Nested {
         let tables: FxHashMap<&str, usize> =
             program.tables.iter().enumerate().map(|(i, table)| (table.name.as_str(), i)).collect();
         let mut nested = Nested {
-            pairs: FxHashMap::default(),
+            pairs: IndexSet::default(),
             rules: Vec::with_capacity(program.rules.len()),
             constants: FxHashMap::default(),
-            constant: program.table(TableKind::Const),
             tables: tables.len(),
         };
         for rule in &program.rules {
             let mut pattern =
                 Pattern { program, tables: &tables, nested: &mut nested, pairs: vec![], tops: vec![], leaves: vec![] };
-            let mut own: Vec<usize> = pattern.of(rule).into_iter().map(|pair| nested.number(pair)).collect();
+            let mut own: Vec<usize> =
+                pattern.of(rule).into_iter().map(|pair| nested.pairs.insert_full(pair).0).collect();
             own.sort_unstable();
             own.dedup();
             nested.rules.push(own);
@@ -55,19 +54,9 @@ impl Nested {
         nested
     }
 
-    fn number(&mut self, pair: Pair) -> usize {
-        let next = self.pairs.len();
-        *self.pairs.entry(pair).or_insert(next)
-    }
-
     /// Pairs without which a rule does not match, by number.
     pub(super) fn pairs(&self, rule: usize) -> &[usize] {
         &self.rules[rule]
-    }
-
-    /// The table that has the rows of a kind.
-    fn table_of(&self, kind: Kind) -> Option<usize> {
-        if kind < self.tables { Some(kind) } else { self.constant }
     }
 }
 
@@ -76,24 +65,17 @@ pub(super) struct Present<'n> {
     nested: &'n Nested,
     /// By pair: is it there?
     there: Vec<bool>,
-    /// Pairs that rules want which can match, and which are not there, in order.
-    missing: Vec<(Pair, usize)>,
+    /// By pair: when it was looked for last.
+    looked_at: Vec<Option<usize>>,
     /// What is in the classes: empty between two looks, and kept for its memory.
     kinds: FxHashMap<Value, SmallVec<[Kind; 3]>>,
 }
 
 impl<'n> Present<'n> {
-    /// None yet, to look for those that these rules want.
-    pub(super) fn new(nested: &'n Nested, can_match: &[bool]) -> Self {
-        let mut wanted = vec![false; nested.pairs.len()];
-        for (pairs, _) in nested.rules.iter().zip(can_match).filter(|(_, can_match)| **can_match) {
-            pairs.iter().for_each(|pair| wanted[*pair] = true);
-        }
-        let wanted = |(_, number): &(Pair, usize)| wanted[*number];
-        let pairs = nested.pairs.iter().map(|(pair, number)| (*pair, *number));
-        let mut missing: Vec<(Pair, usize)> = pairs.filter(wanted).collect();
-        missing.sort_unstable();
-        Present { nested, there: vec![false; nested.pairs.len()], missing, kinds: FxHashMap::default() }
+    /// None yet.
+    pub(super) fn new(nested: &'n Nested) -> Self {
+        let (there, looked_at) = (vec![false; nested.pairs.len()], vec![None; nested.pairs.len()]);
+        Present { nested, there, looked_at, kinds: FxHashMap::default() }
     }
 
     /// Is a pair there, by number?
@@ -101,29 +83,39 @@ impl<'n> Present<'n> {
         self.there[pair]
     }
 
-    /// Looks for what is missing. `sizes` are the tables' rows.
-    pub(super) fn look(&mut self, batch: &Batch<'_>, sizes: &[usize]) -> Result<(), EngineError> {
-        let Present { nested, there, missing, kinds } = self;
-        let has_rows = |kind: Kind| nested.table_of(kind).is_some_and(|table| sizes[table] > 0);
+    /// Looks for pairs of patterns of which all tables have rows. Nothing has changed since `now` if that was looked at
+    /// before.
+    pub(super) fn look(
+        &mut self,
+        batch: &Batch<'_>,
+        pairs: impl Iterator<Item = usize>,
+        now: usize,
+    ) -> Result<(), EngineError> {
+        let Present { nested, there, looked_at, kinds } = self;
         // Kinds that are asked for, and columns under which they are.
         let mut asked = vec![false; nested.tables + nested.constants.len()];
         let mut columns: Vec<(usize, usize)> = Vec::new();
-        for ((table, column, kind), _) in missing.iter() {
-            if sizes[*table] > 0 && has_rows(*kind) {
-                asked[*kind] = true;
-                columns.push((*table, *column));
+        for pair in pairs {
+            if !there[pair] && looked_at[pair].replace(now) != Some(now) {
+                let (table, column, kind) = nested.pairs[pair];
+                asked[kind] = true;
+                columns.push((table, column));
             }
         }
+        if columns.is_empty() {
+            return Ok(());
+        }
+        columns.sort_unstable();
         columns.dedup();
         let constants = asked[nested.tables..].contains(&true);
         let tables = &batch.program.tables;
         let read = batch.egraph.read(|rows| {
-            for number in (0..tables.len()).filter(|number| sizes[*number] > 0) {
-                let constants = constants && nested.constant == Some(number);
+            for (number, table) in tables.iter().enumerate() {
+                let constants = constants && table.kind == TableKind::Const;
                 if !asked[number] && !constants {
                     continue;
                 }
-                rows.constructor_enodes(&tables[number].name, |enode| {
+                rows.constructor_enodes(&table.name, |enode| {
                     let constant = constants
                         .then(|| nested.constants.get(&rows.value_to_base(enode.children[1])))
                         .flatten()
@@ -141,8 +133,8 @@ impl<'n> Present<'n> {
                 rows.constructor_enodes(&tables[table].name, |enode| {
                     for (_, column) in columns {
                         for kind in kinds.get(&enode.children[*column]).into_iter().flatten() {
-                            if let Some(pair) = nested.pairs.get(&(table, *column, *kind)) {
-                                there[*pair] = true;
+                            if let Some(pair) = nested.pairs.get_index_of(&(table, *column, *kind)) {
+                                there[pair] = true;
                             }
                         }
                     }
@@ -152,7 +144,6 @@ impl<'n> Present<'n> {
         });
         read.map_err(|error: egglog::Error| EngineError::Run(error.to_string()))?;
         kinds.clear();
-        missing.retain(|(_, pair)| !there[*pair]);
         Ok(())
     }
 }

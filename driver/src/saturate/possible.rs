@@ -14,14 +14,20 @@ pub(super) struct Possible {
     rules: Vec<(Vec<usize>, Vec<usize>)>,
     /// Which rows a rule needs under which.
     pub(super) nested: Nested,
-    /// By rule: its group. Rules of one ruleset that need the same rows are one: all of them can match, or none.
-    pub(super) groups: Vec<usize>,
-    /// By group: its rules, in order.
-    pub(super) in_group: Vec<Vec<usize>>,
+    /// Rules of one ruleset that need the same rows are one group: all of them can match, or none.
+    pub(super) groups: Vec<Vec<usize>>,
     /// By symbol.
     names: Vec<String>,
-    /// Filled by insertion whatever the input.
-    always: Vec<usize>,
+    /// The relation that says of which types a class is. Insertion fills it whatever the input, but for nobody.
+    isa: Option<usize>,
+}
+
+/// What can happen in an e-graph.
+pub(super) struct Matching {
+    /// By rule: can it match, now or later?
+    pub(super) rules: Vec<bool>,
+    /// Does one of them ask of which types a class is?
+    pub(super) asks_types: bool,
 }
 
 impl Possible {
@@ -60,22 +66,18 @@ impl Possible {
             .collect();
         let nested = Nested::new(program);
         let mut known: FxHashMap<(usize, Vec<usize>, &[usize]), usize> = FxHashMap::default();
-        let groups: Vec<usize> = program
-            .rules
-            .iter()
-            .zip(&rules)
-            .enumerate()
-            .map(|(index, (rule, (reads, _)))| {
-                let mut reads = reads.clone();
-                reads.sort_unstable();
-                let next = known.len();
-                *known.entry((rule.ruleset, reads, nested.pairs(index))).or_insert(next)
-            })
-            .collect();
-        let mut in_group = vec![Vec::new(); known.len()];
-        groups.iter().enumerate().for_each(|(rule, group)| in_group[*group].push(rule));
-        let always = program.isa.iter().filter_map(|isa| numbers.get(isa.name.as_str()).copied()).collect();
-        Possible { rules, nested, groups, in_group, names, always }
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        for (index, (rule, (reads, _))) in program.rules.iter().zip(&rules).enumerate() {
+            let mut reads = reads.clone();
+            reads.sort_unstable();
+            let group = *known.entry((rule.ruleset, reads, nested.pairs(index))).or_insert(groups.len());
+            match groups.get_mut(group) {
+                Some(group) => group.push(index),
+                None => groups.push(vec![index]),
+            }
+        }
+        let isa = program.isa.as_ref().and_then(|isa| numbers.get(isa.name.as_str()).copied());
+        Possible { rules, nested, groups, names, isa }
     }
 
     /// Symbols that these rules read.
@@ -99,24 +101,36 @@ impl Possible {
         &self.rules[rule].0
     }
 
-    /// By rule: can it match, now or later, if these tables have rows now?
-    pub(super) fn rules(&self, tables: impl Iterator<Item = usize>) -> Vec<bool> {
+    /// What can happen if these tables have rows now. Rules that say of which types classes are say it to those that
+    /// ask: six rows for each node, in a pack that has rules about further members of a family, of which there is nothing
+    /// in most functions. Where none of those can match, nothing is said.
+    pub(super) fn matching(&self, tables: impl Iterator<Item = usize>) -> Matching {
         let mut filled = vec![false; self.names.len()];
-        tables.chain(self.always.iter().copied()).for_each(|table| filled[table] = true);
-        let mut possible = vec![false; self.rules.len()];
+        tables.chain(self.isa).for_each(|table| filled[table] = true);
+        let mut rules = vec![false; self.rules.len()];
         loop {
             let mut changed = false;
             for (rule, (reads, fills)) in self.rules.iter().enumerate() {
-                if !possible[rule] && reads.iter().all(|symbol| filled[*symbol]) {
-                    possible[rule] = true;
+                if !rules[rule] && reads.iter().all(|symbol| filled[*symbol]) {
+                    rules[rule] = true;
                     changed = true;
                     fills.iter().for_each(|symbol| filled[*symbol] = true);
                 }
             }
             if !changed {
-                return possible;
+                break;
             }
         }
+        let Some(isa) = self.isa else { return Matching { rules, asks_types: false } };
+        let says_types = |fills: &[usize]| fills == [isa];
+        let asks = |((reads, fills), can_match): (&(Vec<usize>, Vec<usize>), &bool)| {
+            *can_match && reads.contains(&isa) && !says_types(fills)
+        };
+        let asks_types = self.rules.iter().zip(&rules).any(asks);
+        for (can_match, (_, fills)) in rules.iter_mut().zip(&self.rules) {
+            *can_match &= asks_types || !says_types(fills);
+        }
+        Matching { rules, asks_types }
     }
 }
 

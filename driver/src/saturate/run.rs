@@ -24,7 +24,7 @@ pub(super) struct Asked {
 /// By ruleset.
 pub(super) fn asked(program: &EgglogProgram, possible: &Possible) -> Vec<Asked> {
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); program.rulesets.len()];
-    for (group, rules) in possible.in_group.iter().enumerate() {
+    for (group, rules) in possible.groups.iter().enumerate() {
         own[program.rules[rules[0]].ruleset].push(group);
     }
     let laws: Vec<usize> = program.laws().into_iter().flat_map(|ruleset| own[ruleset].clone()).collect();
@@ -33,7 +33,7 @@ pub(super) fn asked(program: &EgglogProgram, possible: &Possible) -> Vec<Asked> 
             groups.extend(&laws);
             groups.sort_unstable();
         }
-        let mut rules = groups.iter().flat_map(|group| &possible.in_group[*group]);
+        let mut rules = groups.iter().flat_map(|group| &possible.groups[*group]);
         let generations = rules.any(|rule| program.rules[*rule].asks_generation());
         Asked { groups, generations }
     });
@@ -68,7 +68,7 @@ pub(super) fn run(
         changed_at: 0,
         symbols: rules.possible.symbols(rules.can_match),
         sizes: Vec::new(),
-        present: Present::new(&rules.possible.nested, rules.can_match),
+        present: Present::new(&rules.possible.nested),
         ran_at: FxHashMap::default(),
         rules,
         budget,
@@ -76,7 +76,7 @@ pub(super) fn run(
         steps: Vec::new(),
         stopped: false,
     };
-    runner.look()?;
+    runner.count();
     runner.sequence(plan)?;
     if runner.steps.is_empty() {
         runner.laws()?;
@@ -159,26 +159,29 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    /// Takes in what there is now.
-    fn look(&mut self) -> Result<(), EngineError> {
+    /// Counts what there is now.
+    fn count(&mut self) {
         self.sizes = self.rules.possible.sizes(self.batch, &self.symbols);
-        self.present.look(self.batch, &self.sizes)
     }
 
     /// Those groups of a ruleset that can find something now, in order.
-    fn due(&self, ruleset: usize) -> Vec<usize> {
+    fn due(&mut self, ruleset: usize) -> Result<Vec<usize>, EngineError> {
         let Rules { can_match, possible, asked, .. } = &self.rules;
-        let due = |group: &usize| {
-            // What holds of one of its rules holds of all.
-            let rule = possible.in_group[*group][0];
+        // What holds of one rule of a group holds of all.
+        let rule = |group: &usize| possible.groups[*group][0];
+        let filled = |group: &usize| {
             // A step does not see what it makes itself.
             let ran_since = |ran: &usize| *ran > self.changed_at;
-            can_match[rule]
-                && possible.reads(rule).iter().all(|symbol| self.sizes[*symbol] > 0)
-                && possible.nested.pairs(rule).iter().all(|pair| self.present.has(*pair))
+            can_match[rule(group)]
+                && possible.reads(rule(group)).iter().all(|symbol| self.sizes[*symbol] > 0)
                 && !self.ran_at.get(group).is_some_and(ran_since)
         };
-        asked[ruleset].groups.iter().copied().filter(due).collect()
+        let mut groups: Vec<usize> = asked[ruleset].groups.iter().copied().filter(filled).collect();
+        let pairs = |group: &usize| possible.nested.pairs(rule(group));
+        let wanted = groups.iter().flat_map(|group| pairs(group).iter().copied());
+        self.present.look(self.batch, wanted, self.changed_at)?;
+        groups.retain(|group| pairs(group).iter().all(|pair| self.present.has(*pair)));
+        Ok(groups)
     }
 
     fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
@@ -194,14 +197,14 @@ impl Runner<'_, '_> {
         if self.stopped || !self.possible[ruleset] || self.steps.len() >= self.budget.steps {
             return Ok(false);
         }
-        let groups = self.due(ruleset);
+        let groups = self.due(ruleset)?;
         if groups.is_empty() {
             return Ok(false);
         }
         let Rules { possible, prepared, .. } = &mut self.rules;
         let name = prepared.ruleset(&groups, self.batch.egraph, self.batch.program, possible)?;
         self.ran_at.extend(groups.iter().map(|group| (*group, self.steps.len() + 1)));
-        let asked = groups.iter().flat_map(|group| &possible.in_group[*group]);
+        let asked = groups.iter().flat_map(|group| &possible.groups[*group]);
         let ruleset = &self.batch.program.rulesets[ruleset];
         let ran = ruleset.combined.as_ref().unwrap_or(&ruleset.name).clone();
         let shared = self.batch.shared;
@@ -220,7 +223,7 @@ impl Runner<'_, '_> {
         self.stopped = shared.meter(|meter| meter.stopped || meter.all_spent());
         if report.updated {
             self.changed_at = self.steps.len() + 1;
-            self.look()?;
+            self.count();
         }
         self.steps.push(ran);
         Ok(report.updated)

@@ -35,10 +35,10 @@ pub fn print_declarations(program: &EgglogProgram, options: PrintOptions) -> Str
     out
 }
 
-/// The rules for which `place` gives a ruleset, by position; those rulesets, no others, are declared.
-pub fn print_rules(program: &EgglogProgram, options: PrintOptions, place: &dyn Fn(usize) -> Option<String>) -> String {
+/// Rules by position, each with the ruleset where it goes; those rulesets, no others, are declared.
+pub fn print_rules(program: &EgglogProgram, options: PrintOptions, placed: &[(usize, String)]) -> String {
     let mut out = String::new();
-    write_placed(program, options, place, &mut out).expect("writing into a string does not fail");
+    write_placed(program, options, placed, &mut out).expect("writing into a string does not fail");
     out
 }
 
@@ -62,17 +62,15 @@ fn write_all(program: &EgglogProgram, options: PrintOptions, out: &mut String) -
 fn write_placed(
     program: &EgglogProgram,
     options: PrintOptions,
-    place: &dyn Fn(usize) -> Option<String>,
+    placed: &[(usize, String)],
     out: &mut String,
 ) -> std::fmt::Result {
     let mut declared = FxHashSet::default();
-    for (index, rule) in program.rules.iter().enumerate() {
-        let Some(ruleset) = place(index) else { continue };
-        if !declared.contains(&ruleset) {
+    for (index, ruleset) in placed {
+        if declared.insert(ruleset) {
             writeln!(out, "(ruleset {ruleset})")?;
         }
-        print_rule(rule, &ruleset, index, options, out)?;
-        declared.insert(ruleset);
+        print_rule(&program.rules[*index], ruleset, *index, options, out)?;
     }
     Ok(())
 }
