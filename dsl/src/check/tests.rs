@@ -1,6 +1,6 @@
 //! The shape of what comes out: types, states, overloads, laws.
 
-use super::{ParsedFile, check};
+use super::{ParsedFile, check, check_rules};
 use crate::program::{Conclusion, Guard, Program, Rule, ScheduleStep, VarKind};
 use crate::syntax::parse;
 use rewright_typeprop::{Term, TypeExpr};
@@ -170,4 +170,18 @@ fn a_variable_keeps_its_type_where_an_overload_wants_a_narrower_one() {
     };
     assert_eq!(called("t.rules.all"), "norm");
     assert_eq!(called("t.rules.some"), "norm.1");
+}
+
+#[test]
+fn rules_alone_are_those_of_the_whole_whatever_examples_say() {
+    let text = format!(
+        "pack t\n{CORE}rule r(x: Int): both(x, x) => x\nexample \"e\" (x: i32) fires r: nothing(x) becomes x\n"
+    );
+    let (file, syntax) = parse(0, &text);
+    assert!(syntax.is_empty(), "{syntax:?}");
+    let files = [ParsedFile { pack: "t".into(), file, ..ParsedFile::default() }];
+    let (whole, mistakes) = check(&files);
+    let (alone, none) = check_rules(&files);
+    assert_eq!((mistakes.len(), none.len()), (1, 0), "{mistakes:?}, {none:?}");
+    assert_eq!(format!("{:?}", alone.rules), format!("{:?}", whole.rules));
 }

@@ -1,6 +1,7 @@
 //! Types without representation: `Matrix{Real}`, `Symmetric{Real} <: Matrix{Real}`.
 
 use super::fixture::*;
+use crate::saturate::SaturateOptions;
 use rewright_dsl::program::{Conclusion, VarKind};
 use rewright_typeprop::TypeExpr;
 use rewright_typeprop::types::{TypeData, TypeParam};
@@ -49,4 +50,30 @@ fn rules_ask_for_types_that_columns_do_not_tell() {
     assert_eq!(view.class_of(eig_s), view.class_of(syev_s), "{}", show(&view));
     assert_ne!(view.class_of(eig_a), view.class_of(syev_a));
     assert_eq!(view.class_of(eig_sorted), view.class_of(syev_made));
+}
+
+#[test]
+fn nothing_is_said_of_types_where_no_rule_can_ask() {
+    // eig(A: Symmetric) => syev(A)
+    let mut f = Fixture::new();
+    f.ty("Matrix", "Any", None, 0);
+    f.ty("Symmetric", "Matrix", None, 0);
+    let (matrix, symmetric) = (f.named("Matrix"), f.named("Symmetric"));
+    f.op("adj", None, vec![matrix.clone()], matrix.clone());
+    f.op("eig", None, vec![matrix.clone()], matrix.clone());
+    f.op("syev", None, vec![symmetric.clone()], matrix);
+    let left = vec![f.call_at("eig", vec![], vec![x(0)], None)];
+    let right = Conclusion::Equal(f.call_at("syev", vec![], vec![x(0)], None));
+    let vars = vec![VarKind::Value { ty: symmetric, constant: false }];
+    f.rule("algebra", "eig_sym", RuleText { tparams: vec![], vars, left, guards: vec![], right });
+    let ty = f.type_of("Symmetric");
+    let mut engine = f.engine();
+    for (op, asked) in [("adj", false), ("eig", true), ("adj", false)] {
+        let mut unit = Unit::new(&f);
+        let a = unit.leaf(0, ty);
+        unit.op(op, ty, &[a]);
+        let types = &f.program.universe.types;
+        let (_, report) = engine.saturate(&[&unit.input], types, &SaturateOptions::default()).unwrap();
+        assert_eq!(report.steps > 0, asked, "{op}");
+    }
 }
