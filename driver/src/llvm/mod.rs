@@ -16,11 +16,12 @@
 //! * [`validate`]: do two files do the same?
 //!
 //! **Invariant**: a function that is not changed, or not understood, goes out byte for byte as it came in. Opcodes are
-//! named in [`grammar`] and [`names`] only, and in [`validate`], which checks what these say. LLVM itself is not linked: whoever compiles the result runs its verifier.
+//! named in [`grammar`] and [`names`] only, and in [`validate`], which checks what these say. LLVM itself is not linked:
+//! whoever compiles the result runs its verifier.
 //!
 //! What is not done here: vectors, `i128`, other floats and aggregates are opaque (kept, shared, moved, but no rule
-//! speaks of them), and so are offsets that vary and calls of what no pack declares; functions with exceptions, coroutines, `setjmp` or
-//! addresses of blocks stay as they are, and everything for 32-bit or big-endian targets.
+//! speaks of them), and so are offsets that vary and calls of what no pack declares; functions with exceptions,
+//! coroutines, `setjmp` or addresses of blocks stay as they are, and everything for 32-bit or big-endian targets.
 
 pub mod body;
 pub mod constants;

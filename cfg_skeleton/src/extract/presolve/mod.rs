@@ -68,6 +68,17 @@ pub struct Rules {
 }
 
 impl Rules {
+    /// All of them.
+    pub const ALL: Rules = Rules {
+        cycles: true,
+        dominate: true,
+        upper_bound: true,
+        free: true,
+        pull_up: true,
+        contract: true,
+        force: true,
+    };
+
     /// None of them.
     pub const NONE: Rules = Rules {
         cycles: false,
@@ -82,15 +93,7 @@ impl Rules {
 
 impl Default for Rules {
     fn default() -> Self {
-        Rules {
-            cycles: true,
-            dominate: true,
-            upper_bound: true,
-            free: true,
-            pull_up: true,
-            contract: true,
-            force: true,
-        }
+        Rules::ALL
     }
 }
 

@@ -13,18 +13,7 @@ const ONE_BY_ONE: [(&str, Rules); 9] = [
     ("P6", Rules { pull_up: true, ..Rules::NONE }),
     ("P7", Rules { contract: true, ..Rules::NONE }),
     ("P8", Rules { force: true, ..Rules::NONE }),
-    (
-        "all",
-        Rules {
-            cycles: true,
-            dominate: true,
-            upper_bound: true,
-            free: true,
-            pull_up: true,
-            contract: true,
-            force: true,
-        },
-    ),
+    ("all", Rules::ALL),
 ];
 
 const SMALL: Shape = Shape { classes: 7, nodes: 3, deferred: false };
