@@ -53,7 +53,8 @@ Environment:
   REWRIGHT_LOG       A file for a line of JSON per command
 
 Rules that compute what a function of a library gives (`eval` of a function with `@link`) do not match here: a library's
-content is no part of what objects are kept by. `rewright cc --help` is clang's.";
+content is no part of what objects are kept by. A cache that wants its compiler in one word, as ccache does, gets one from
+`rewright wrap`, in `CC`. `rewright cc --help` is clang's.";
 
 /// Arguments of `cc`.
 #[derive(clap::Args)]

@@ -1,6 +1,6 @@
 //! The examples of packs, run for `check` and `test`.
 
-use super::packs;
+use super::{out, packs};
 use crate::clif::optimise::ClifOptimiser;
 use crate::examples::{self, Failure};
 use anyhow::{Context, Result};
@@ -29,7 +29,12 @@ pub(super) fn wanted(program: &Program, roots: &[String], filter: Option<&str>) 
         [example.title.as_str(), example.pack.as_str()].into_iter().chain(rules).any(|name| name.contains(text))
     };
     let examples = program.examples.iter().enumerate();
-    examples.filter(|(_, example)| roots.contains(&example.pack) && asked(example)).map(|(i, _)| i).collect()
+    let wanted: Vec<_> =
+        examples.filter(|(_, example)| roots.contains(&example.pack) && asked(example)).map(|(i, _)| i).collect();
+    if let Some(text) = filter.filter(|_| wanted.is_empty()) {
+        out::note(&format!("warning: of no example do title, pack or rules contain {text:?}"));
+    }
+    wanted
 }
 
 /// Runs examples of a program without mistakes.

@@ -161,7 +161,7 @@ fn progress(what: &'static str, total: u64) -> indicatif::ProgressBar {
 
 /// The only place that writes to the process's streams. A closed pipe ends the output, not in a panic.
 mod out {
-    use std::io::{IsTerminal, Write};
+    use std::io::{ErrorKind, IsTerminal, Write};
 
     /// May what goes to stderr have colours?
     pub(super) fn colour() -> bool {
@@ -172,8 +172,14 @@ mod out {
     /// A result, to stdout.
     pub(super) fn result(text: &str) {
         let mut stdout = std::io::stdout().lock();
-        if stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).is_err() {
-            std::process::exit(0);
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Ok(()) => {}
+            // Whoever reads has seen enough.
+            Err(e) if e.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
+            Err(e) => {
+                error(&format!("cannot write to standard output: {e}"));
+                std::process::exit(2);
+            }
         }
     }
 

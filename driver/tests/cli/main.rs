@@ -255,3 +255,19 @@ fn counts_of_blocks_decide_where_something_is_computed() {
     let ran = opt("f.ll", "{}");
     assert!(ran.code == Some(2) && ran.stderr.contains("f.ll is LLVM IR"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_result_that_cannot_be_written_is_an_error() {
+    let dir = inputs();
+    let ran = |args: &[&str]| {
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        command.current_dir(dir.path()).args(args).stdout(full).output().unwrap()
+    };
+    for args in [&["opt", "good.clif", "--rules", "std.arith"][..], &["explain", "RW0301"]] {
+        let ran = ran(args);
+        assert_eq!(ran.status.code(), Some(2), "{args:?}");
+        let said = String::from_utf8_lossy(&ran.stderr);
+        assert!(said.contains("cannot write to standard output: No space left"), "{args:?}: {said}");
+    }
+}

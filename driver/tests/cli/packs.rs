@@ -90,6 +90,9 @@ fn examples_are_filtered_and_tell_how_near_a_rule_came() {
     let ran = rewright(dir.path(), "check near.rw --filter holds");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stdout.contains("1 examples: 1 passed, 0 failed"), "{}", ran.stdout);
+    assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
+    let ran = rewright(dir.path(), "test near.rw --filter hodls");
+    assert!(ran.stderr.contains("of no example do title, pack or rules contain \"hodls\""), "{}", ran.stderr);
 }
 
 #[test]
