@@ -129,8 +129,12 @@ impl Mentioned {
             }
             guard => guard.terms().into_iter().for_each(|term| self.term(term)),
         }
-        if let Guard::Fact(id, _) = guard {
-            self.facts.insert(*id);
+        match guard {
+            Guard::Fact(id, _) => {
+                self.facts.insert(*id);
+            }
+            Guard::Is(_, ty) => self.ty(ty),
+            _ => {}
         }
     }
 
