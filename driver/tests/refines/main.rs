@@ -10,7 +10,8 @@ mod poison;
 mod random;
 
 use poison::{Inputs, difference};
-use rand::SeedableRng;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 use rewright_driver::llvm::module::{self, Definition, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,16 +64,35 @@ fn what_goes_out_refines_what_came_in() {
 
 #[test]
 fn random_functions_refine_what_they_were() {
-    let seed = std::env::var("PROPTEST_RNG_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1);
-    let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(seed);
+    random_functions_refine(&mut ChaCha8Rng::seed_from_u64(seed()), &[]);
+}
+
+/// Rules are used where nobody would use them.
+#[test]
+fn random_functions_refine_what_they_were_at_odd_costs() {
+    let scratch = tempfile::tempdir().unwrap();
+    let path = scratch.path().join("costs.json");
+    let mut rng = ChaCha8Rng::seed_from_u64(seed());
+    for _ in 0..3 {
+        std::fs::write(&path, random::costs(&mut rng)).unwrap();
+        random_functions_refine(&mut rng, &["--config", path.to_str().unwrap()]);
+    }
+}
+
+/// Where random numbers come from.
+fn seed() -> u64 {
+    std::env::var("PROPTEST_RNG_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(1)
+}
+
+fn random_functions_refine(rng: &mut impl Rng, options: &[&str]) {
     let count = std::env::var("REFINES").ok().and_then(|s| s.parse().ok()).unwrap_or(60);
     let header = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n\
         target triple = \"x86_64-pc-linux-gnu\"\n\n";
-    let functions: String = (0..count).map(|n| random::random(&mut rng, &format!("f{n}"))).collect();
+    let functions: String = (0..count).map(|n| random::random(rng, &format!("f{n}"))).collect();
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("random.ll");
     std::fs::write(&path, format!("{header}{functions}")).unwrap();
-    let (old, new, said) = optimised(&path, &[]);
+    let (old, new, said) = optimised(&path, options);
     let mut changed = 0;
     for definition in &old.functions {
         let name = &definition.name;
@@ -82,7 +102,8 @@ fn random_functions_refine_what_they_were() {
         changed += 1;
         let (before, after) = (by_name(&old, name), by_name(&new, name));
         let found = difference(before, after, Inputs::Some);
-        assert_eq!(found, None, "seed {seed}, {name}:\n{}\n{}", body_text(&old.text, name), body_text(&new.text, name));
+        let texts = [body_text(&old.text, name), body_text(&new.text, name)];
+        assert_eq!(found, None, "seed {}, {name}:\n{}", seed(), texts.join("\n"));
     }
     assert!(changed * 3 > count, "only {changed} of {count} have changed");
 }

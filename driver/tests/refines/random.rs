@@ -1,6 +1,18 @@
-//! Random functions of integers, with flags.
+//! Random functions of integers, with flags, and random costs.
 
 use rand::Rng;
+use rewright_driver::packs;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// A configuration with random costs of all operations of the standard packs.
+pub(crate) fn costs(rng: &mut impl Rng) -> String {
+    let standard = packs::load(vec![packs::root(Path::new(packs::DEFAULT)).unwrap()]).program;
+    let names = standard.universe.ops.iter().map(|(_, op)| format!("{}.{}", op.pack, op.name));
+    let mut cost = || [0, 1, 3, 10, 40, 200][rng.random_range(0..6)];
+    let operations: BTreeMap<String, u32> = names.map(|name| (name, cost())).collect();
+    serde_json::json!({ "costs": { "operations": operations } }).to_string()
+}
 
 /// A random function of integers, with flags, in a diamond or in one block.
 pub(crate) fn random(rng: &mut impl Rng, name: &str) -> String {
