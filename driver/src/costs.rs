@@ -5,8 +5,9 @@
 //! cost what their packs declare. A user's own costs come before the profile's.
 //!
 //! A key of `operations` names operations as packs do, with all overloads, from any pack or from one
-//! (`std.core.imul`), and may name the types of one instance (`udiv{i64}`, `uextend{i8, i32}`); what names an instance
-//! comes before what does not. Costs are in the packs' unit, in steps of a quarter.
+//! (`std.core.imul`), and may name the types of one instance (`udiv{i64}`, `uextend{i8, i32}`) or of several
+//! (`select{_, i8}`); what names more types comes before what names less. Costs are in the packs' unit, in steps of a
+//! quarter.
 
 use crate::config::{Config, ConfigError};
 use crate::packs;
@@ -177,11 +178,15 @@ fn quarters(key: &str, cost: f64) -> Result<u64, CostError> {
     Ok(scaled as u64)
 }
 
+/// Any type, in a key.
+const ANY: &str = "_";
+
 /// Prices by operation, and by instance.
 #[derive(Debug, Default)]
 struct Table {
     general: BTreeMap<OpId, u64>,
-    /// By the types as packs write them: front ends intern types of their own.
+    /// By the types as packs write them: front ends intern types of their own. [`ANY`] is any; those with fewer of it
+    /// come first.
     instances: BTreeMap<OpId, Vec<(Vec<String>, u64)>>,
 }
 
@@ -215,7 +220,7 @@ impl Table {
         };
         for ty in &types {
             let plain = ty.split('{').next().unwrap_or(ty);
-            if universe.types.lookup(plain).is_none() && plain.parse::<i64>().is_err() {
+            if plain != ANY && universe.types.lookup(plain).is_none() && plain.parse::<i64>().is_err() {
                 return Err(CostError::NoType { key: key.to_string(), name: ty.clone() });
             }
         }
@@ -227,7 +232,9 @@ impl Table {
             return Err(CostError::Types { key: key.to_string(), name: name.to_string(), given: types.len(), wanted });
         }
         for op in fit {
-            self.instances.entry(op).or_default().push((types.clone(), cost));
+            let list = self.instances.entry(op).or_default();
+            list.push((types.clone(), cost));
+            list.sort_by_key(|(types, _)| types.iter().filter(|ty| *ty == ANY).count());
         }
         Ok(())
     }
@@ -253,12 +260,17 @@ fn split(list: &str) -> Vec<String> {
     parts
 }
 
+/// Are these the types that a key names?
+fn fits(wanted: &[String], shown: &[String]) -> bool {
+    wanted.len() == shown.len() && wanted.iter().zip(shown).all(|(wanted, ty)| wanted == ANY || wanted == ty)
+}
+
 impl Prices for Table {
     fn price(&self, execution: &Execution) -> Option<u64> {
         if let Some(list) = self.instances.get(&execution.op) {
             let types = &execution.universe.types;
             let shown: Vec<String> = execution.types.iter().map(|ty| types.display(*ty).replace(' ', "")).collect();
-            if let Some((_, cost)) = list.iter().find(|(wanted, _)| *wanted == shown) {
+            if let Some((_, cost)) = list.iter().find(|(wanted, _)| fits(wanted, &shown)) {
                 return Some(*cost);
             }
         }

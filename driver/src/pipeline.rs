@@ -75,6 +75,9 @@ pub struct Options {
     pub unavailable: BTreeSet<OpId>,
     /// What the target keeps values in; `None` where the back end sees to that.
     pub registers: Option<select::Registers>,
+    /// Passes follow that can do much by themselves: what gains nothing stays as it was, and so do the blocks of the
+    /// original in which edges into a loop's header meet, by which those passes know loops.
+    pub passes_follow: bool,
 }
 
 impl Default for Options {
@@ -93,6 +96,7 @@ impl Default for Options {
             budget: crate::saturate::Budget::default(),
             unavailable: BTreeSet::new(),
             registers: Some(select::Registers::X86_64),
+            passes_follow: false,
         }
     }
 }
@@ -330,7 +334,8 @@ impl Optimiser {
                 unit.note(view);
                 let State::Build(function) = &unit.state else { continue };
                 let given = Saturated { function, cfg, universe, skeleton, view };
-                unit.state = self.advance(given, round == MAX_ROUNDS, options, &mut batch.phases);
+                let last = round == MAX_ROUNDS;
+                unit.state = self.advance(given, unit.blocks, last, options, &mut batch.phases);
             }
         }
         batch.outcomes =
@@ -338,8 +343,15 @@ impl Optimiser {
         batch
     }
 
-    /// From a saturated e-graph to the next build or to the end.
-    fn advance(&self, given: Saturated, last: bool, options: &Options, phases: &mut Phases) -> State {
+    /// From a saturated e-graph to the next build or to the end. `blocks`: how many the original has.
+    fn advance(
+        &self,
+        given: Saturated,
+        blocks: usize,
+        last: bool,
+        options: &Options,
+        phases: &mut Phases,
+    ) -> State {
         if !given.view.contradictions.is_empty() {
             let rules = self.rules_at(given.view);
             return State::Done(Fate::Failed(format!(
@@ -355,14 +367,20 @@ impl Optimiser {
                 return State::Build(changed);
             }
         }
-        match self.choose(given, options, phases) {
+        match self.choose(given, blocks, options, phases) {
             Ok(chosen) => State::Chosen(chosen),
             Err(reason) => State::Done(Fate::Failed(reason)),
         }
     }
 
     /// Selects, and writes the chosen program down.
-    fn choose(&self, given: Saturated, options: &Options, phases: &mut Phases) -> Result<Chosen, String> {
+    fn choose(
+        &self,
+        given: Saturated,
+        blocks: usize,
+        options: &Options,
+        phases: &mut Phases,
+    ) -> Result<Chosen, String> {
         let Saturated { function: original, universe, skeleton, .. } = given;
         let typed = phases.time(Phase::Select, || egraph::demand::split(given.view, &skeleton.input, universe));
         let given = Saturated { view: typed.as_ref().unwrap_or(given.view), ..given };
@@ -374,6 +392,7 @@ impl Optimiser {
             solver: options.solver.clone(),
             unavailable: self.unwritable.union(&options.unavailable).copied().collect(),
             registers: options.registers,
+            restore: options.passes_follow,
         };
         let (selection, effort) = phases
             .time(Phase::Select, || select::select_measured(given, &how))
@@ -393,7 +412,8 @@ impl Optimiser {
             .time(Phase::Elaborate, || elaborate::elaborate_traced(given, &selection))
             .map_err(|e| format!("elaboration failed: {e}"))?;
         phases.time(Phase::Cleanup, || {
-            ir::cleanup::cleanup(&mut function, universe);
+            let keep = |block: ir::BlockId| options.passes_follow && block.index() < blocks;
+            ir::cleanup::cleanup_keeping(&mut function, universe, &keep);
             ir::verify::verify(&function, universe)
                 .first()
                 .map_or(Ok(()), |error| Err(format!("the verifier rejects the result: {error}")))

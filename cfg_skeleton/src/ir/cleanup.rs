@@ -25,6 +25,12 @@ const MAX_ROUNDS: u32 = 16;
 
 /// Cleans up a verified function.
 pub fn cleanup(function: &mut Function, universe: &Universe) {
+    cleanup_keeping(function, universe, &|_| false);
+}
+
+/// The same, but of the blocks that `keep` wants, those stay in which several edges into a loop's header meet: for a
+/// back end whose own passes take a loop with one latch for one loop, and one with several for several.
+pub fn cleanup_keeping(function: &mut Function, universe: &Universe, keep: &dyn Fn(BlockId) -> bool) {
     for _ in 0..MAX_ROUNDS {
         let mut changed = blocks::fold_terminators(function, universe);
         let mut cfg = Cfg::new(function);
@@ -39,7 +45,7 @@ pub fn cleanup(function: &mut Function, universe: &Universe) {
         changed |= params::remove_redundant(function, &cfg);
         changed |= dead::remove(function, &cfg, universe);
         if function.layout.len() > 1 {
-            changed |= blocks::forward(function);
+            changed |= blocks::forward(function, &cfg, keep);
             changed |= blocks::merge(function);
         }
         if !changed {

@@ -15,6 +15,7 @@ mod place;
 mod pressure;
 mod prices;
 mod product;
+mod restore;
 mod segments;
 mod states;
 mod terms;
@@ -129,6 +130,8 @@ pub struct Options {
     /// What values are kept in; where they are too few, what is cheaper to compute again is not kept. `None`: there
     /// are as many as it takes.
     pub registers: Option<Registers>,
+    /// What costs no more is to be as it was, in a greedy selection.
+    pub restore: bool,
 }
 
 /// Why there is no selection. The caller keeps the original function; all but contradictions are bugs.
@@ -187,7 +190,11 @@ pub fn select_measured(given: Saturated, options: &Options) -> Result<(Selection
     if options.method == Method::Tree {
         return Ok((finish(greedy::trees(&choices)?)?, None));
     }
-    let greedy = greedy::select(&choices)?;
+    let chosen = greedy::select(&choices)?;
+    let greedy = match options.restore {
+        true => restore::restore(&choices, chosen),
+        false => chosen,
+    };
     let limit = match options.method {
         Method::Greedy | Method::Tree => return Ok((finish(greedy)?, None)),
         Method::Ilp => options.budget.model,

@@ -7,6 +7,7 @@ mod memory;
 mod oracle;
 mod pressure;
 mod prices;
+mod restored;
 mod runs;
 mod scale;
 mod truth;

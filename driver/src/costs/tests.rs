@@ -59,6 +59,17 @@ fn an_instance_comes_before_an_operation_and_a_user_before_a_profile() {
 }
 
 #[test]
+fn a_key_may_leave_types_open() {
+    let universe = program().universe;
+    let costs = costs(r#"{ "operations": { "select": 1, "select{_, i8}": 2, "select{i8, i8}": 3, "select{_, _}": 4 } }"#);
+    let model = model(&costs, None, &universe).unwrap();
+    let at = |types| price(&model, &universe, "select", types);
+    assert_eq!(at(&["i8", "i8"]), Some(3 * UNIT));
+    assert_eq!(at(&["i32", "i8"]), Some(2 * UNIT));
+    assert_eq!(at(&["i8", "f64"]), Some(4 * UNIT));
+}
+
+#[test]
 fn mistakes_are_said() {
     let universe = program().universe;
     let said = |text: &str| model(&costs(text), None, &universe).unwrap_err().to_string();

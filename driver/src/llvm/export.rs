@@ -80,6 +80,8 @@ pub struct Exported {
     pub declarations: Vec<String>,
     /// What its values are called is made from this and their numbers.
     pub prefix: String,
+    /// Where a value is frozen that may be poison, once for each.
+    pub frozen: Vec<BlockId>,
 }
 
 /// Exports `function`, which came from `imported`.
@@ -124,7 +126,8 @@ pub fn export(
     }
     exporter.find_natives(&cfg)?;
     let body = exporter.print(&cfg)?;
-    Ok(Exported { body, declarations: exporter.declarations.into_iter().collect(), prefix: exporter.prefix })
+    let frozen = exporter.frozen(&cfg);
+    Ok(Exported { body, declarations: exporter.declarations.into_iter().collect(), prefix: exporter.prefix, frozen })
 }
 
 /// Which instructions of the original may be poison although no operand is.

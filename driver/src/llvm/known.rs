@@ -22,19 +22,21 @@ pub(super) struct Became {
     pub(super) fate: Fate,
     /// What takes its place.
     pub(super) function: Option<Function>,
+    /// What that costs less.
+    pub(super) gain: u64,
 }
 
 impl Became {
     pub(super) fn of(outcome: &Outcome) -> Self {
         let function = (outcome.fate == Fate::Optimised).then(|| outcome.function.clone());
-        Became { fate: outcome.fate.clone(), function }
+        Became { fate: outcome.fate.clone(), function, gain: outcome.cost_before.saturating_sub(outcome.cost_after) }
     }
 }
 
 /// Where there are no rules.
 impl Default for Became {
     fn default() -> Self {
-        Became { fate: Fate::Unchanged, function: None }
+        Became { fate: Fate::Unchanged, function: None, gain: 0 }
     }
 }
 

@@ -9,7 +9,7 @@ use crate::cache::Key;
 use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::ir::counted::note_trips;
-use rewright_cfg_skeleton::ir::{Function, Value};
+use rewright_cfg_skeleton::ir::{Cfg, Function, Value};
 use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;
 use rewright_typeprop::Universe;
@@ -117,7 +117,7 @@ impl LlvmOptimiser {
         // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
         // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
         let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
-        let options = &Options { unavailable: own, registers: None, ..options.clone() };
+        let options = &Options { unavailable: own, registers: None, passes_follow: true, ..options.clone() };
         let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
         let Results { became, phases, rules, compare, known } = self.results(&understood, &universe, options, known);
         let start = Instant::now();
@@ -129,8 +129,12 @@ impl LlvmOptimiser {
                 Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason.clone())), None, ValueNames::default()),
                 Some(Ok(imported)) => {
                     let (this, outcome) = became.next().unwrap_or_default();
-                    let export = |function| self.exported(file, index, imported, &function, &universe);
-                    let (new, fate) = match this.function.map(export).transpose() {
+                    let export = |function| -> Result<_, String> {
+                        let new = self.exported(file, index, imported, &function, &universe)?;
+                        Ok((this.gain > price_of_freezing(&new, &function, options)).then_some(new))
+                    };
+                    let (new, fate) = match this.function.map(export).transpose().map(Option::flatten) {
+                        Ok(None) if this.fate == Fate::Optimised => (None, Fate::Unchanged),
                         Ok(new) => (new, this.fate),
                         Err(reason) => (None, Fate::Failed(format!("export failed: {reason}"))),
                     };
@@ -259,6 +263,14 @@ impl LlvmOptimiser {
         let declarations: Vec<String> = declarations.into_iter().collect();
         (write(file, &bodies, &declarations), functions)
     }
+}
+
+/// What freezing costs: nothing when it is executed, but LLVM knows as little of a frozen value as of one that comes out
+/// of an operation that it does not know.
+fn price_of_freezing(new: &Exported, function: &Function, options: &Options) -> u64 {
+    let cfg = Cfg::new(function).weighed(options.cost.weighing);
+    let executions = new.frozen.iter().map(|b| cfg.frequency(*b)).fold(0, u64::saturating_add);
+    executions.saturating_mul(options.cost.opaque)
 }
 
 /// What changed values are called in what goes out, and were called.

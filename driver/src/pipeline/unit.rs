@@ -29,6 +29,8 @@ pub(super) struct Chosen {
 /// One function on its way.
 pub(super) struct Unit {
     pub(super) state: State,
+    /// Of the original; later ones are there for the normal form.
+    pub(super) blocks: usize,
     nodes: usize,
     classes: usize,
     rounds: usize,
@@ -42,7 +44,8 @@ impl Unit {
             None => State::Build(function.clone()),
             Some(error) => State::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
         };
-        Unit { state, nodes: 0, classes: 0, rounds: 0, exhausted: false, rules: vec![] }
+        let blocks = function.blocks.len();
+        Unit { state, blocks, nodes: 0, classes: 0, rounds: 0, exhausted: false, rules: vec![] }
     }
 
     /// The function that is to be taken apart, if one is.

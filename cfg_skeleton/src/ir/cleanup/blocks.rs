@@ -1,7 +1,7 @@
 //! Terminators that need not choose, and blocks that need not be.
 
 use super::Renaming;
-use crate::ir::{BlockId, Edge, EdgeArg, EdgeId, Function, InstKind, Terminator};
+use crate::ir::{BlockId, Cfg, Edge, EdgeArg, EdgeId, Function, InstKind, Terminator};
 use rewright_typeprop::Universe;
 
 /// Turns branches and switches that always go the same way into jumps.
@@ -45,8 +45,14 @@ pub(super) fn fold_terminators(function: &mut Function, universe: &Universe) -> 
 ///
 /// Legal where the block's parameters are used by its own jump alone, and no opaque terminator leads to it. What
 /// else its jump carries is defined above the block, hence above all blocks that lead to it.
-pub(super) fn forward(function: &mut Function) -> bool {
+///
+/// Of blocks that `keep` wants, those stay in which several edges into a loop's header meet.
+pub(super) fn forward(function: &mut Function, cfg: &Cfg, keep: &dyn Fn(BlockId) -> bool) -> bool {
     let n = function.blocks.len();
+    let mut header = vec![false; n];
+    for (_, l) in cfg.loops() {
+        header[l.header.index()] = true;
+    }
     let mut preds: Vec<Vec<EdgeId>> = vec![Vec::new(); n];
     let mut uses = count_uses(function);
     for b in &function.layout {
@@ -55,10 +61,16 @@ pub(super) fn forward(function: &mut Function) -> bool {
         }
     }
     let mut gone = vec![false; n];
-    for b in function.layout.clone().into_iter().skip(1) {
+    // What stays sees where it leads to once the others are gone.
+    let mut order = function.layout[1..].to_vec();
+    order.sort_by_key(|b| keep(*b));
+    for b in order {
         let block = function.block(b);
         let Terminator::Jump(edge) = &block.term else { continue };
         if !block.insts.is_empty() || edge.target == b {
+            continue;
+        }
+        if header[edge.target.index()] && preds[b.index()].len() > 1 && keep(b) {
             continue;
         }
         let own = |p| edge.args.iter().filter(|a| **a == EdgeArg::Value(p)).count() as u32;

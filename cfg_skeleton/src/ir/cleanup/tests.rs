@@ -10,10 +10,14 @@ use proptest::prelude::*;
 
 /// A function `(i64, i32, i32) -> i32` with this body, cleaned up; the body of the result.
 fn clean(body: &str) -> String {
+    clean_keeping(body, &|_| false)
+}
+
+fn clean_keeping(body: &str, keep: &dyn Fn(BlockId) -> bool) -> String {
     let mut u = universe();
     let f = parse(&format!("func f -> (i32) {{\n{body}\n}}"), &mut u).unwrap().functions.remove(0);
     let mut g = f.clone();
-    cleanup(&mut g, &u);
+    cleanup_keeping(&mut g, &u, keep);
     assert_eq!(verify(&f, &u), []);
     random::assert_same(&f, &g, &u, 1);
     let text = print(&g, &u);
@@ -52,6 +56,30 @@ fn blocks() {
     // The forwarding block's parameter is used below.
     stays("br v1, b1(v1), b1(v2) b1(v3: i32): jump b2 b2: br v3, b3, b2 b3: return v3");
     stays("opaque.end 4 (v1), [b1(#0), b2] b1(v3: i32): jump b3 b2: jump b3 b3: return v1");
+}
+
+#[test]
+fn blocks_in_which_edges_into_a_header_meet_stay_for_who_wants_them() {
+    let body = |latch: &str, other: &str| {
+        format!(
+            "{HEAD} jump b1(v1) b1(v3: i32): br v3, b2, b3 b2: v4: i32 = iadd{{i32}} v3, v1 br v4, {latch}(v4), b4 \
+             b3: return v2 b4: v5: i32 = iadd{{i32}} v4, v2 jump {latch}(v5){other}"
+        )
+    };
+    let original = body("b5", " b5(v6: i32): jump b1(v6)");
+    let several = body("b1", "");
+    assert_eq!(clean(&original), several);
+    assert_eq!(clean_keeping(&original, &|_| true), original);
+    // What came later leads away from what was there, whichever comes first.
+    assert_eq!(clean_keeping(&original, &|b| b.index() < 5), several);
+    let twice = |end: &str, gathered: &str, other: &str| {
+        format!(
+            "{HEAD} jump b1(v1) b1(v3: i32): br v3, b2, b3 b2: v4: i32 = iadd{{i32}} v3, v1 br v4, b5(v4), b4 \
+             b3: return v2 b4: v5: i32 = iadd{{i32}} v4, v2 br v5, b5(v5), {end} b5(v6: i32): jump {gathered}(v6){other}"
+        )
+    };
+    let normal = twice("b7", "b6", " b6(v7: i32): jump b1(v7) b7: jump b6(v2)");
+    assert_eq!(clean_keeping(&normal, &|b| b.index() < 6), twice("b1(v2)", "b1", ""));
 }
 
 #[test]

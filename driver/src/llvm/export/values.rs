@@ -6,7 +6,7 @@ use crate::llvm::body::InMemory;
 use crate::llvm::constants;
 use crate::llvm::names::{Written, keeps_truth};
 use crate::llvm::types::Type;
-use rewright_cfg_skeleton::ir::{Cfg, Definition, EdgeArg, Function, Inst, InstKind, OpaqueEffects, Value};
+use rewright_cfg_skeleton::ir::{BlockId, Cfg, Definition, EdgeArg, Function, Inst, InstKind, OpaqueEffects, Value};
 use rewright_typeprop::Ty;
 
 const TRUTH: Type = Type::Int(1);
@@ -173,6 +173,18 @@ impl<'a> Exporter<'a> {
             self.line(&text, "");
         }
         Ok(())
+    }
+
+    /// Where [`Exporter::freeze`] writes a copy, once for each.
+    pub(super) fn frozen(&self, cfg: &Cfg) -> Vec<BlockId> {
+        let reachable = self.function.layout.iter().copied().filter(|b| cfg.is_reachable(*b));
+        let results = |b: BlockId| {
+            let written = self.function.block(b).insts.iter().filter(|id| self.written[id.index()]);
+            written.flat_map(|id| &self.function.inst(*id).results).filter(|v| self.is_frozen(**v))
+        };
+        let parameters = self.function.block(self.function.entry()).params.iter().filter(|p| self.is_frozen(**p));
+        let entry = parameters.map(|_| self.function.entry());
+        entry.chain(reachable.flat_map(|b| results(b).map(move |_| b))).collect()
     }
 
     /// A value under the type that it has. `clean`: it may be poison if the original was.
