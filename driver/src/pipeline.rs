@@ -344,14 +344,7 @@ impl Optimiser {
     }
 
     /// From a saturated e-graph to the next build or to the end. `blocks`: how many the original has.
-    fn advance(
-        &self,
-        given: Saturated,
-        blocks: usize,
-        last: bool,
-        options: &Options,
-        phases: &mut Phases,
-    ) -> State {
+    fn advance(&self, given: Saturated, blocks: usize, last: bool, options: &Options, phases: &mut Phases) -> State {
         if !given.view.contradictions.is_empty() {
             let rules = self.rules_at(given.view);
             return State::Done(Fate::Failed(format!(

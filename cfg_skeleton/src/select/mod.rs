@@ -190,11 +190,14 @@ pub fn select_measured(given: Saturated, options: &Options) -> Result<(Selection
     if options.method == Method::Tree {
         return Ok((finish(greedy::trees(&choices)?)?, None));
     }
-    let chosen = greedy::select(&choices)?;
-    let greedy = match options.restore {
-        true => restore::restore(&choices, chosen),
-        false => chosen,
-    };
+    let mut greedy = greedy::select(&choices)?;
+    if options.restore {
+        let restored = restore::restore(&choices, greedy.clone());
+        // A violation here is a bug in what is put back; the greedy selection does not know it.
+        if validate::check(given, &options.cost, &restored).is_empty() {
+            greedy = restored;
+        }
+    }
     let limit = match options.method {
         Method::Greedy | Method::Tree => return Ok((finish(greedy)?, None)),
         Method::Ilp => options.budget.model,

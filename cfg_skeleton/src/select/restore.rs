@@ -6,8 +6,8 @@
 //! node of its class, with those operands of that which are not there, unless that costs more; at its place, or
 //! further down where only there the state is live that the original reads.
 //!
-//! **Invariant**: the cost does not rise. Only single nodes and what they need are tried: what two changes gain
-//! together stays.
+//! **Invariant**: the cost does not rise, and statements are executed as they were chosen to be. Only single nodes and
+//! what they need are tried: what two changes gain together stays.
 
 use super::choices::{AltId, Alternative, Choices};
 use super::place::{self, Definitions};
@@ -43,7 +43,8 @@ pub(crate) fn restore(choices: &Choices, selection: Selection) -> Selection {
         if left == 0 || chosen.is_none_or(|alt| original[alt.index()]) {
             continue;
         }
-        for alt in choices.of_class[key.1.index()].iter().filter(|alt| original[alt.index()]) {
+        let is_node = |alt: &&AltId| original[alt.index()] && choices.alt(**alt).at.is_none();
+        for alt in choices.of_class[key.1.index()].iter().filter(is_node) {
             if let Some((at, plan)) = state.plan(key, chosen, *alt, &original) {
                 restored.defs.remove(&key);
                 for (class, alt) in plan {

@@ -61,7 +61,8 @@ fn an_instance_comes_before_an_operation_and_a_user_before_a_profile() {
 #[test]
 fn a_key_may_leave_types_open() {
     let universe = program().universe;
-    let costs = costs(r#"{ "operations": { "select": 1, "select{_, i8}": 2, "select{i8, i8}": 3, "select{_, _}": 4 } }"#);
+    let costs =
+        costs(r#"{ "operations": { "select": 1, "select{_, i8}": 2, "select{i8, i8}": 3, "select{_, _}": 4 } }"#);
     let model = model(&costs, None, &universe).unwrap();
     let at = |types| price(&model, &universe, "select", types);
     assert_eq!(at(&["i8", "i8"]), Some(3 * UNIT));

@@ -94,7 +94,7 @@ impl LlvmOptimiser {
     }
 
     /// Optimises the functions of a file for which `wanted` holds. A function changes only if it becomes cheaper than
-    /// without any rule: what moving and sharing alone can do, LLVM does by itself.
+    /// without any rule, what is frozen for it included: what moving and sharing alone can do, LLVM does by itself.
     pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
         self.optimise_unknown(file, options, wanted, &Known::default())
     }
@@ -128,13 +128,16 @@ impl LlvmOptimiser {
                 None => (None, None, None, ValueNames::default()),
                 Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason.clone())), None, ValueNames::default()),
                 Some(Ok(imported)) => {
-                    let (this, outcome) = became.next().unwrap_or_default();
+                    let (this, mut outcome) = became.next().unwrap_or_default();
                     let export = |function| -> Result<_, String> {
                         let new = self.exported(file, index, imported, &function, &universe)?;
                         Ok((this.gain > price_of_freezing(&new, &function, options)).then_some(new))
                     };
                     let (new, fate) = match this.function.map(export).transpose().map(Option::flatten) {
-                        Ok(None) if this.fate == Fate::Optimised => (None, Fate::Unchanged),
+                        Ok(None) if this.fate == Fate::Optimised => {
+                            outcome.iter_mut().for_each(Outcome::take_back);
+                            (None, Fate::Unchanged)
+                        }
                         Ok(new) => (new, this.fate),
                         Err(reason) => (None, Fate::Failed(format!("export failed: {reason}"))),
                     };
@@ -228,8 +231,7 @@ impl LlvmOptimiser {
             let outcome = &mut outcomes[i];
             outcome.cost_before = outcome.cost_before.min(baseline.cost_after);
             if outcome.cost_after >= outcome.cost_before {
-                outcome.fate = Fate::Unchanged;
-                outcome.cost_after = outcome.cost_before;
+                outcome.take_back();
             }
         }
     }

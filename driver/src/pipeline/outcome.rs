@@ -48,6 +48,16 @@ pub struct Outcome {
     pub changed: Vec<Changed>,
 }
 
+impl Outcome {
+    /// The original goes out after all; `function` is what would have.
+    pub(crate) fn take_back(&mut self) {
+        self.fate = Fate::Unchanged;
+        self.cost_after = self.cost_before;
+        self.relaxed.clear();
+        self.changed.clear();
+    }
+}
+
 /// A statement that is gone because a rule licenses it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Relaxed {

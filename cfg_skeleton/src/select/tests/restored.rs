@@ -30,7 +30,8 @@ fn chosen(restore: bool, exclusive: u64, sum: u64) -> Vec<String> {
     let [product, factor, y]: [InputId; 3] = [product, factor, y].map(|v: Value| case.input(v));
     let other = case.op("iadd", "i32", &[product, y]);
     case.unite(factor, other);
-    let cost = CostModel { prices: vec![Arc::new(Table(vec![("bxor", exclusive), ("iadd", sum)]))], ..Default::default() };
+    let cost =
+        CostModel { prices: vec![Arc::new(Table(vec![("bxor", exclusive), ("iadd", sum)]))], ..Default::default() };
     let selection = case.select_with(&Options { cost, restore, ..case.options(Method::Greedy) });
     let out = case.elaborate(&selection);
     let name = |id: &crate::ir::InstId| match out.inst(*id).kind {
