@@ -110,6 +110,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let wanted = |name: &str| own(name) && args.rule.as_ref().is_none_or(|part| name.contains(part));
     let mut rules: Vec<RuleId> =
         (0..program.rules.len() as u32).map(RuleId).filter(|r| wanted(&program.rule(*r).name)).collect();
+    if let (true, Some(part)) = (rules.is_empty(), &args.rule) {
+        bail!("no rule of these packs has `{part}` in its name; `rewright doc` lists them");
+    }
     if let Some(slice) = args.slice {
         rules = rules.into_iter().enumerate().filter(|(i, _)| slice.has(*i)).map(|(_, rule)| rule).collect();
     }
@@ -262,7 +265,7 @@ fn summary(reports: &[RuleReport], time: Duration) -> String {
         .map(|v| format!("{} {}", reports.iter().filter(|r| r.verdict == *v).count(), v.words()))
         .collect();
     format!(
-        "{} rules, {instances} type instances: {}; {cached} by the cache, {:.1} s\n",
+        "{} rules: {}; {instances} type instances; {cached} rules from the cache, {:.1} s\n",
         reports.len(),
         counts.join(", "),
         time.as_secs_f64()

@@ -26,7 +26,7 @@ fn inputs() -> TempDir {
     let truncated = format!("{head}    v1 = iadd v0,");
     let cycle = r#"{"nodes": {"a": {"op": "f", "eclass": "a", "children": ["a"]}}, "root_eclasses": ["a"]}"#;
     let deep_json = "[".repeat(100_000);
-    let files: [(&str, &[u8]); 18] = [
+    let files: [(&str, &[u8]); 19] = [
         ("empty.clif", b""),
         ("cycle.json", cycle.as_bytes()),
         ("deep.json", deep_json.as_bytes()),
@@ -39,6 +39,7 @@ fn inputs() -> TempDir {
         ("bytes.rw", b"\xff\xfe\0"),
         ("ten.rw", ten.as_bytes()),
         ("missing.rw", b"pack m\nimport no.such\n"),
+        ("one.rw", b"pack one\nimport std.core\nrule same(x: i32): x => x\n"),
         ("good.ir", b"func %f(%x: i32) -> i32 {\n  %z: i32 = const 0\n  %y = iadd %x, %z\n  return %y\n}\n"),
         ("bad.ir", b"func %f(%x: i32) -> i32 {\n  %y = frob %x\n  return %y\n}\n"),
         ("cut.ll", b"define i32 @f(i32 %x) {\n  %y = add i32 %x,"),
@@ -53,7 +54,7 @@ fn inputs() -> TempDir {
 }
 
 /// Command line, exit code, and what stderr must say.
-const COMPLAINTS: [(&str, i32, &str); 54] = [
+const COMPLAINTS: [(&str, i32, &str); 55] = [
     ("nosuch", 2, "unrecognized subcommand"),
     ("opt", 2, "required arguments"),
     ("opt none.clif", 2, "cannot read none.clif"),
@@ -107,6 +108,7 @@ const COMPLAINTS: [(&str, i32, &str); 54] = [
     ("opt ten.rw", 1, "files of LLVM IR end in `.ll`"),
     ("bench truncated.clif --repeat 1", 1, "truncated.clif: 3:"),
     ("explain identities.add_zer", 2, "no rule is called identities.add_zer; did you mean identities.add_zero?"),
+    ("verify one.rw --rule other", 2, "no rule of these packs has `other` in its name"),
     ("why-not nothing good.clif", 2, "`rewright doc` lists their rules"),
 ];
 

@@ -166,10 +166,10 @@ fn verdicts_are_kept_and_found_again() {
         stdout
     };
     assert!(run().contains("1 equal"));
-    assert!(run().contains("1 by the cache"));
+    assert!(run().contains("1 rules from the cache"));
     // A changed rule is asked about anew.
     fs::write(&path, pack.replace("(x, 1)", "(iadd(x, 0), 1)")).unwrap();
-    assert!(run().contains("0 by the cache"));
+    assert!(run().contains("0 rules from the cache"));
 }
 
 #[test]
