@@ -39,7 +39,7 @@ fn inputs() -> TempDir {
         ("bytes.rw", b"\xff\xfe\0"),
         ("ten.rw", ten.as_bytes()),
         ("missing.rw", b"pack m\nimport no.such\n"),
-        ("one.rw", b"pack one\nimport std.core\nrule same(x: i32): x => x\n"),
+        ("one.rw", b"pack one\nimport std.core\nrule same(x: i32): x + 0 => x\n"),
         ("good.ir", b"func %f(%x: i32) -> i32 {\n  %z: i32 = const 0\n  %y = iadd %x, %z\n  return %y\n}\n"),
         ("bad.ir", b"func %f(%x: i32) -> i32 {\n  %y = frob %x\n  return %y\n}\n"),
         ("cut.ll", b"define i32 @f(i32 %x) {\n  %y = add i32 %x,"),
