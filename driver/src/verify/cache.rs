@@ -7,7 +7,7 @@ use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 
 /// What the content of files means; goes up whenever verdicts may change for another reason than the rule's.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 pub(super) use crate::cache::Key;
 

@@ -4,7 +4,8 @@
 //! of a rule one function is written ([`experiment`]): it makes the rule's variables, looks at its [`conditions`],
 //! computes the left side and then the right one, and gives back what is seen of either. It runs as often as values are
 //! wanted: compiled, in a process of its own, as all code of libraries does ([`crate::isolate`]), or, where it calls
-//! Rust functions of this program, here in the interpreter. A call that traps is no evidence.
+//! Rust functions of this program, here in the interpreter. A call that traps is no evidence, unless it is the right side
+//! alone that does: such a rule makes programs trap.
 //!
 //! Shapes have one size per call, so that they fit; whole numbers of a rule are below it, so that they may be indices.
 //! Pointers lead into memory that is there for the call: a few small bytes, and zeros behind them.
@@ -23,7 +24,7 @@ use crate::isolate::{Call, Engine, Job, Worker};
 use crate::module::compile::{Clif, compile};
 use crate::runtest::{Outcome, Returned};
 use conditions::Condition;
-use experiment::{Experiment, Seen, Written};
+use experiment::{Experiment, Seen, Sides, Written};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::{Function, Module, interp};
@@ -80,25 +81,30 @@ pub(super) fn run(
     seed: u64,
     tolerance: Option<f64>,
 ) -> io::Result<Executed> {
-    let function = match Prepared::new(case) {
+    let function = match Prepared::new(case, Sides::Both) {
         Ok(function) => function,
         Err(why) => return Ok(Executed::CannotRun(why)),
     };
+    if matches!((&function.engine, program), (Runs::Apart(_), None)) {
+        return Ok(Executed::CannotRun("libraries are not run here".into()));
+    }
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let calls: Vec<Values> = (0..samples).map(|_| function.values(&mut rng)).collect();
-    let ends = match (&function.engine, program) {
-        (Runs::Here(code), _) => calls.iter().map(|call| function.interpreted(code, call)).collect(),
-        (Runs::Apart(clif), Some(program)) => function.isolated(clif, program, &calls)?,
-        (Runs::Apart(_), None) => return Ok(Executed::CannotRun("libraries are not run here".into())),
-    };
+    let calls: Vec<&Values> = calls.iter().collect();
+    let ends = function.ends(program, &calls)?;
     let (mut agreed, mut tried, mut differing, mut silent) = (0, 0, None, 0);
-    let mut why_not = None;
-    for (call, end) in calls.iter().zip(ends) {
+    let (mut why_not, mut trapped) = (None, vec![]);
+    for (call, end) in calls.into_iter().zip(ends) {
         let results = match end {
             End::Results(results) => results,
             End::Failed(why) => return Ok(Executed::CannotRun(why)),
             End::Nothing(why) => {
                 why_not = Some(why);
+                continue;
+            }
+            End::Trapped(why) => {
+                why_not = Some(why);
+                trapped.push(call);
                 continue;
             }
         };
@@ -118,6 +124,10 @@ pub(super) fn run(
             }
         }
     }
+    for (call, sides) in only_right_traps(case, program, &trapped)? {
+        tried += 1;
+        differing = differing.or(Some((call, sides)));
+    }
     // Cancellation may cost an approximation any number of digits: see `approximate`.
     let excused = if tolerance.is_some() { 10 * agreed >= 9 * tried } else { agreed == tried };
     Ok(match differing {
@@ -126,6 +136,28 @@ pub(super) fn run(
         _ if tried == 0 => Executed::CannotRun(format!("no call of it came back: {}", why_not.unwrap_or_default())),
         _ => Executed::Agree(agreed, tried),
     })
+}
+
+/// Those of the calls that trap in which the left side alone comes back and the right one traps, with what there is to see.
+fn only_right_traps<'v>(
+    case: &Case<'_>,
+    program: Option<&Path>,
+    calls: &[&'v Values],
+) -> io::Result<Vec<(&'v Values, [String; 2])>> {
+    let (false, Ok(left), Ok(right)) =
+        (calls.is_empty(), Prepared::new(case, Sides::Left), Prepared::new(case, Sides::Right))
+    else {
+        return Ok(vec![]);
+    };
+    let ends = left.ends(program, calls)?.into_iter().zip(right.ends(program, calls)?);
+    let found = calls.iter().zip(ends).filter_map(|(call, ends)| {
+        let (End::Results(results), End::Trapped(why)) = ends else { return None };
+        let (scalar, what) = left.seen.first()?;
+        let shown = shown(*scalar, *results.get(results.len().checked_sub(left.seen.len())?)?);
+        let matches = left.conditions.iter().all(|condition| condition.holds(&results));
+        matches.then(|| (*call, [format!("{what}{shown}"), format!("a trap ({why})")]))
+    });
+    Ok(found.collect())
 }
 
 fn same(scalar: Scalar, left: i64, right: i64, tolerance: Option<f64>) -> bool {
@@ -153,7 +185,9 @@ struct Values {
 enum End {
     /// With results.
     Results(Vec<i64>),
-    /// Without: it traps here, or takes too long.
+    /// In a trap, and which one.
+    Trapped(String),
+    /// Without either: it takes too long, or wants what the interpreter does not know.
     Nothing(String),
     /// It cannot be run at all.
     Failed(String),
@@ -178,10 +212,10 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(case: &Case<'_>) -> Built<Self> {
+    fn new(case: &Case<'_>, sides: Sides) -> Built<Self> {
         let mut universe = case.program.universe.clone();
         let Written { function, is_called_here, given, conditions, seen } =
-            Experiment::new(case, &mut universe)?.written()?;
+            Experiment::new(case, &mut universe)?.written(sides)?;
         let engine = if is_called_here {
             if given.iter().any(|(_, given)| matches!(given, Given::Place)) {
                 return Err("no made-up pointer may be given to a program's own functions".into());
@@ -195,8 +229,17 @@ impl Prepared {
         Ok(Prepared { engine, given, conditions, seen, universe })
     }
 
+    /// How calls end, in order; none where there is nothing that could run them.
+    fn ends(&self, program: Option<&Path>, calls: &[&Values]) -> io::Result<Vec<End>> {
+        match (&self.engine, program) {
+            (Runs::Here(code), _) => Ok(calls.iter().map(|call| self.interpreted(code, call)).collect()),
+            (Runs::Apart(clif), Some(program)) => self.isolated(clif, program, calls),
+            (Runs::Apart(_), None) => Ok(vec![]),
+        }
+    }
+
     /// Calls in a process of their own, a few at a time. If none of the first ones comes back, there are no others.
-    fn isolated(&self, clif: &Clif, program: &Path, calls: &[Values]) -> io::Result<Vec<End>> {
+    fn isolated(&self, clif: &Clif, program: &Path, calls: &[&Values]) -> io::Result<Vec<End>> {
         let mut worker = Worker::new(program.to_path_buf());
         let mut ends = vec![];
         for calls in calls.chunks(AT_ONCE) {
@@ -206,7 +249,7 @@ impl Prepared {
                         End::Results(serde_json::from_str::<Returned>(&values)?.results)
                     }
                     Outcome::Failed(why) => End::Failed(why),
-                    Outcome::Trapped(signal) => End::Nothing(signal),
+                    Outcome::Trapped(signal) => End::Trapped(signal),
                     Outcome::TimedOut => End::Nothing("it takes too long".into()),
                 });
             }
@@ -223,7 +266,7 @@ impl Prepared {
         let mut outside = interp::NoHost(|_: &str| 0);
         match interp::run(function, &self.universe, &args, &mut interp::Memory::default(), &mut outside, FUEL) {
             interp::Outcome::Return(results) => End::Results(results),
-            interp::Outcome::Trap(_) => End::Nothing("it traps".into()),
+            interp::Outcome::Trap(_) => End::Trapped("it traps".into()),
             interp::Outcome::OutOfFuel => End::Nothing("it takes too long".into()),
             interp::Outcome::Unsupported(why) => End::Nothing(why),
         }
@@ -269,7 +312,7 @@ impl Prepared {
     }
 }
 
-fn job(clif: &Clif, calls: &[Values]) -> Job {
+fn job(clif: &Clif, calls: &[&Values]) -> Job {
     let calls = calls.iter().map(|Values { args, memory }| Call::OnMemory {
         function: 0,
         args: args.clone(),

@@ -50,6 +50,8 @@ ruleset r {
   @approximate("rounding", 1e-18)
   rule too_strict(a: Vec, s: f64, t: f64): scale(scale(a, s), t) => scale(a, fmul(s, t))
   rule trapping(a: Vec): traps(a) => 1
+  rule made_to_trap(a: Vec, i: i64): at(a, i) => at(a, traps(a))
+  rule from_nowhere(a: Vec): scale(a, 0.0) => 0
   rule guarded(a: Vec, const i: i64): at(a, i) => at(scale(a, 1.0), 0)
     when icmp_eq(i, 0) or icmp_slt(i, 0)
   rule misguarded(a: Vec, const i: i64): at(a, i) => at(a, 0)
@@ -99,6 +101,11 @@ fn values_of_libraries_are_made_and_looked_at() {
     assert_eq!(rule("too_strict")["verdict"], "counterexample");
     assert_eq!(rule("guarded")["verdict"], "tested", "{:#}", rule("guarded"));
     assert_eq!(rule("misguarded")["verdict"], "counterexample", "{:#}", rule("misguarded"));
+    for (name, why) in [("made_to_trap", "a trap (SIGILL)"), ("from_nowhere", "a trap (SIGSEGV)")] {
+        let rule = rule(name);
+        assert_eq!(rule["verdict"], "counterexample", "{rule:#}");
+        assert_eq!(rule["counterexample"]["right"], why, "{rule:#}");
+    }
     for (name, why) in [
         ("trapping", "no call of it came back: SIGILL"),
         ("never", "its conditions hold at none of the values"),

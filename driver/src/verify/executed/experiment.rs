@@ -18,11 +18,21 @@ pub(super) struct Experiment<'c, 'u> {
     memory: Value,
 }
 
+/// Which sides an experiment computes, and looks at.
+#[derive(Clone, Copy)]
+pub(super) enum Sides {
+    /// The left one, then the right one.
+    Both,
+    /// One alone.
+    Left,
+    /// One alone.
+    Right,
+}
+
 /// What is seen of a side: what each observation is, and how to call it.
 pub(super) type Seen = Vec<(Scalar, String)>;
 
-/// The experiment as a function. Its results are what the conditions look at, then what is seen of the left side and of
-/// the right one.
+/// The experiment as a function. Its results are what the conditions look at, then what is seen of its sides, in order.
 pub(super) struct Written {
     pub(super) function: Function,
     /// Does it call Rust functions of this program?
@@ -45,7 +55,7 @@ impl<'c, 'u> Experiment<'c, 'u> {
         self.case.program
     }
 
-    pub(super) fn written(mut self) -> Built<Written> {
+    pub(super) fn written(mut self, sides: Sides) -> Built<Written> {
         let Conclusion::Equal(right) = &self.case.rule.right else { return Err("it concludes a fact".into()) };
         let targs = self.type_arguments()?;
         let number = self.code.universe.types.all().find(|ty| {
@@ -96,14 +106,22 @@ impl<'c, 'u> Experiment<'c, 'u> {
             let context = Context { program: self.case.program, targs: &targs, vars: &vars };
             conditions.push(Condition::write(&mut self.code, context, guard, &mut results)?);
         }
-        let left = self.code.term(&self.case.rule.left[0], &targs, &vars)?;
-        let (of_left, seen) = self.observed(left)?;
-        let right = self.code.term(right, &targs, &vars)?;
-        let (others, seen_of_right) = self.observed(right)?;
-        if seen != seen_of_right {
-            return Err("its sides are not looked at in the same way".into());
+        let left = &self.case.rule.left[0];
+        let sides: &[&Term] = match sides {
+            Sides::Both => &[left, right],
+            Sides::Left => &[left],
+            Sides::Right => &[right],
+        };
+        let mut seen: Option<Seen> = None;
+        for side in sides {
+            let value = self.code.term(side, &targs, &vars)?;
+            let (values, own) = self.observed(value)?;
+            if *seen.get_or_insert_with(|| own.clone()) != own {
+                return Err("its sides are not looked at in the same way".into());
+            }
+            results.extend(values);
         }
-        results.extend(of_left.into_iter().chain(others));
+        let seen = seen.unwrap_or_default();
         let is_called_here = self.code.is_called_here();
         Ok(Written { function: self.code.returning(results), is_called_here, given, conditions, seen })
     }
