@@ -2,7 +2,8 @@
 //!
 //! A profile (`stdlib_rules/profiles/*.json`) is a configuration as a user writes one: `latency` and `size` for x86-64,
 //! and `llvm` for what LLVM's own passes are to make more of, which LLVM IR has if none is named. Without one, operations
-//! cost what their packs declare. A user's own costs come before the profile's.
+//! cost what their packs declare. What a pack says of another's function (`override`) comes before the profile, and a
+//! user's own costs before both.
 //!
 //! A key of `operations` names operations as packs do, with all overloads, from any pack or from one
 //! (`std.core.imul`), and may name the types of one instance (`udiv{i64}`, `uextend{i8, i32}`) or of several
@@ -122,9 +123,9 @@ pub fn model(costs: &Costs, profile: Option<&str>, universe: &Universe) -> Resul
         let path = format!("profiles/{name}.json");
         let text = packs::embedded(&path).ok_or_else(|| CostError::NoProfile(name.to_string()))?;
         let config: Config = serde_json::from_str(text).map_err(|e| ConfigError::Format(PathBuf::from(path), e))?;
-        apply(&config.costs, &mut model, universe)?;
+        apply(&config.costs, &mut model, universe, |op| !universe.ops.get(op).overridden)?;
     }
-    apply(costs, &mut model, universe)?;
+    apply(costs, &mut model, universe, |_| true)?;
     Ok(model)
 }
 
@@ -136,8 +137,13 @@ pub fn model_for_llvm(costs: &Costs, profile: Option<&str>, universe: &Universe)
     model(costs, profile.or(costs.profile.as_deref()).or(Some("llvm")), universe)
 }
 
-/// Puts costs before those that the model has.
-fn apply(costs: &Costs, model: &mut CostModel, universe: &Universe) -> Result<(), CostError> {
+/// Puts costs before those that the model has; those of operations only where `wanted`.
+fn apply(
+    costs: &Costs,
+    model: &mut CostModel,
+    universe: &Universe,
+    wanted: impl Fn(OpId) -> bool,
+) -> Result<(), CostError> {
     let own = [
         ("constant", costs.constant, &mut model.constant),
         ("parameter", costs.parameter, &mut model.parameter),
@@ -164,6 +170,8 @@ fn apply(costs: &Costs, model: &mut CostModel, universe: &Universe) -> Result<()
         for (key, cost) in &costs.operations {
             table.add(key, quarters(key, *cost)?, universe)?;
         }
+        table.general.retain(|op, _| wanted(*op));
+        table.instances.retain(|op, _| wanted(*op));
         model.prices.insert(0, Arc::new(table));
     }
     Ok(())

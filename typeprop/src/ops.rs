@@ -136,6 +136,8 @@ pub struct Op {
     pub checks: Vec<TrapCheck>,
     /// Cost.
     pub cost: Cost,
+    /// Another pack says the cost (`override`), which knows more of the machine and the data than who declares it.
+    pub overridden: bool,
     /// Laws.
     pub laws: Laws,
     /// Primitive meaning (`@model(name)`).
@@ -170,6 +172,7 @@ impl Op {
             effects: Effects::default(),
             checks: vec![],
             cost: Cost::Fixed(1),
+            overridden: false,
             laws: Laws::default(),
             model: None,
             spec: None,

@@ -59,6 +59,22 @@ fn an_instance_comes_before_an_operation_and_a_user_before_a_profile() {
 }
 
 #[test]
+fn what_a_pack_overrides_comes_before_a_profile_and_after_a_user() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("mine.rw");
+    std::fs::write(&path, "pack mine\nimport std.core\noverride udiv cost 7\n").unwrap();
+    let universe = packs::load(vec![packs::root(&path).unwrap()]).program.universe;
+    let at = |costs: &Costs, profile, name| {
+        price(&model(costs, Some(profile), &universe).unwrap(), &universe, name, &["i64"])
+    };
+    for profile in ["latency", "llvm"] {
+        assert_eq!(at(&Costs::default(), profile, "udiv"), None, "{profile}");
+        assert!(at(&Costs::default(), profile, "urem").is_some(), "{profile}");
+        assert_eq!(at(&costs(r#"{ "operations": { "udiv": 2 } }"#), profile, "udiv"), Some(2 * UNIT), "{profile}");
+    }
+}
+
+#[test]
 fn a_key_may_leave_types_open() {
     let universe = program().universe;
     let costs =

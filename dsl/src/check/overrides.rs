@@ -1,7 +1,7 @@
 //! `override f cost ..`: what another pack's function costs where this one is used.
 //!
 //! Whoever declares a function does not know every machine and every size of data. A pack that brings rules for one
-//! of them says what the functions cost there; a user's configuration comes after both.
+//! of them says what the functions cost there, whatever profile there is; a user's configuration comes after all.
 //!
 //! **Invariant**: the result does not depend on the order of imports: no function's cost is overridden twice.
 
@@ -64,6 +64,7 @@ impl Checker<'_> {
             if self.errors() > errors {
                 return;
             }
+            self.program.universe.ops.get_mut(op).overridden = true;
             overridden.insert(op, name.span);
         }
     }
