@@ -83,7 +83,8 @@ list_csmith() {
     mkdir -p "$work/csmith"
     for ((n = ${SEED:-1}; n < ${SEED:-1} + ${PROGRAMS:-200}; n++)); do
         # shellcheck disable=SC2086
-        [ -f "$work/csmith/$n.c" ] || csmith --seed $n ${sizes[n % 4]} --output "$work/csmith/$n.c"
+        # It leaves a `platform.info` where it runs.
+        [ -f "$work/csmith/$n.c" ] || (cd "$work/csmith" && csmith --seed $n ${sizes[n % 4]} --output "$n.c")
         echo "$n|-I/usr/include/csmith $((n / 4 % 2))|$work/csmith/$n.c" | sed 's/ 0|/|/; s/ 1|/ -DUSE_MATH_MACROS|/'
     done
 }
