@@ -182,6 +182,12 @@ impl Choices<'_> {
             || rows.is_some_and(|rows| rows.iter().any(|row| self.plan.live[*row as usize][at.index()] == state))
     }
 
+    /// The alternative that is chosen by a definition of a class.
+    pub(crate) fn alternative(&self, class: ClassId, def: Def) -> Option<AltId> {
+        let list = self.of_class.get(class.index())?;
+        list.iter().copied().find(|alt| self.alt(*alt).def == def)
+    }
+
     /// Can it be defined in exactly that segment?
     pub(crate) fn computable(&self, id: AltId, at: SegmentId) -> bool {
         let alt = self.alt(id);

@@ -232,9 +232,8 @@ pub(crate) fn sink(choices: &Choices, selection: Selection) -> Selection {
     for key in order.into_iter().rev() {
         let def = selection.defs[&key];
         let own = uses.remove(&key).unwrap_or_default();
-        let alt = choices.of_class[key.1.index()].iter().find(|a| choices.alt(**a).def == def);
-        let segments = match (def, alt) {
-            (Def::Node(_), Some(alt)) => segments(choices, *alt, key.0, own),
+        let segments = match (def, choices.alternative(key.1, def)) {
+            (Def::Node(_), Some(alt)) => segments(choices, alt, key.0, own),
             _ => vec![key.0],
         };
         for at in segments {

@@ -207,7 +207,7 @@ impl<'a, 'c> Lives<'a, 'c> {
         let choices = self.choices;
         let (_, def) = self.definitions.nearest(choices, key.1, key.0)?;
         let Def::Node(_) = def else { return None };
-        let alt = choices.of_class[key.1.index()].iter().map(|id| choices.alt(*id)).find(|alt| alt.def == def)?;
+        let alt = choices.alt(choices.alternative(key.1, def)?);
         let free = alt.licence == Licence::Free && alt.state.is_none() && !alt.children.is_empty();
         free.then_some((def, alt.cost))
     }

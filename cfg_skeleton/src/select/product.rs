@@ -226,7 +226,7 @@ impl<'c, 'a> Candidates<'c, 'a> {
         if !self.reads[class.index()] {
             return self.topmost(class, segment).first().copied().unwrap_or(segment);
         }
-        let alt = choices.of_class[class.index()].iter().find(|a| choices.alt(**a).def == def);
+        let alt = choices.alternative(class, def);
         let minimal = alt.map_or(&[][..], |a| &choices.minimal[a.index()][..]);
         let same = |m: &&SegmentId| tree.dominates(**m, segment) && tree.frequency(**m) == tree.frequency(segment);
         minimal.iter().find(same).copied().unwrap_or(segment)

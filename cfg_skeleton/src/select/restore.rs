@@ -31,15 +31,22 @@ type Key = (SegmentId, ClassId);
 /// Puts the original's nodes back where they cost no more.
 pub(crate) fn restore(choices: &Choices, selection: Selection) -> Selection {
     let original = originals(choices);
+    let is_new = |(key, def): &(&Key, &Def)| match def {
+        Def::Node(_) => choices.alternative(key.1, **def).is_some_and(|alt| !original[alt.index()]),
+        _ => false,
+    };
+    let mut keys: Vec<Key> = selection.defs.iter().filter(is_new).map(|(key, _)| *key).collect();
+    if keys.is_empty() {
+        return selection;
+    }
+    // Users before operands: what a user does not need any more is no reason to keep an operand.
+    keys.sort_by_key(|(at, class)| (Reverse(choices.tree.order(*at)), *class));
     let mut state = State::new(choices, &selection);
     let mut restored = selection.clone();
-    // Users before operands: what a user does not need any more is no reason to keep an operand.
-    let mut keys: Vec<Key> = selection.defs.keys().copied().collect();
-    keys.sort_by_key(|(at, class)| (Reverse(choices.tree.order(*at)), *class));
     let mut left = MOST;
     for key in keys {
         let Some(def @ Def::Node(_)) = restored.defs.get(&key).copied() else { continue };
-        let chosen = state.alternative(key.1, def);
+        let chosen = choices.alternative(key.1, def);
         if left == 0 || chosen.is_none_or(|alt| original[alt.index()]) {
             continue;
         }
@@ -100,11 +107,6 @@ impl<'s, 'c> State<'s, 'c> {
         State { choices, defs: selection.defs.clone(), definitions, uses }
     }
 
-    fn alternative(&self, class: ClassId, def: Def) -> Option<AltId> {
-        let list = self.choices.of_class.get(class.index())?;
-        list.iter().copied().find(|alt| self.choices.alt(*alt).def == def)
-    }
-
     /// What one execution of an alternative and its place cost.
     fn cost(&self, alt: AltId, at: SegmentId) -> u64 {
         self.choices.tree.frequency(at).saturating_mul(self.choices.alt(alt).cost)
@@ -129,7 +131,7 @@ impl<'s, 'c> State<'s, 'c> {
             let (place, def) = self.definitions.nearest(self.choices, *child, from)?;
             let alone = self.uses.get(&(place, *child)).is_some_and(|uses| uses.len() == 1);
             let wanted = plan.iter().any(|(_, alt)| self.choices.alt(*alt).children.contains(child));
-            let alt = self.alternative(*child, def)?;
+            let alt = self.choices.alternative(*child, def)?;
             (alone && !wanted && matches!(def, Def::Node(_))).then(|| self.cost(alt, place))
         });
         let removed = dead.fold(self.cost(chosen, from), u64::saturating_add);
@@ -200,7 +202,7 @@ impl<'s, 'c> State<'s, 'c> {
             }
             seen.push(class);
             if let Some(def) = self.defs.get(&(at, class))
-                && let Some(alt) = self.alternative(class, *def)
+                && let Some(alt) = self.choices.alternative(class, *def)
             {
                 work.extend(&self.choices.alt(alt).children);
             }
