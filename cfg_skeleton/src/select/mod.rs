@@ -191,12 +191,12 @@ pub fn select_measured(given: Saturated, options: &Options) -> Result<(Selection
         return Ok((finish(greedy::trees(&choices)?)?, None));
     }
     let mut greedy = greedy::select(&choices)?;
-    if options.restore {
-        let restored = restore::restore(&choices, greedy.clone());
-        // A violation here is a bug in what is put back; the greedy selection does not know it.
-        if validate::check(given, &options.cost, &restored).is_empty() {
-            greedy = restored;
-        }
+    // A violation here is a bug in what is put back; the greedy selection does not know it.
+    if options.restore
+        && let Some(restored) = restore::restore(&choices, &greedy)
+        && validate::check(given, &options.cost, &restored).is_empty()
+    {
+        greedy = restored;
     }
     let limit = match options.method {
         Method::Greedy | Method::Tree => return Ok((finish(greedy)?, None)),

@@ -28,28 +28,27 @@ const MOST: usize = 256;
 /// A definition's place.
 type Key = (SegmentId, ClassId);
 
-/// Puts the original's nodes back where they cost no more.
-pub(crate) fn restore(choices: &Choices, selection: Selection) -> Selection {
+/// Puts the original's nodes back where they cost no more; `None` where all are there.
+pub(crate) fn restore(choices: &Choices, selection: &Selection) -> Option<Selection> {
     let original = originals(choices);
-    let is_new = |(key, def): &(&Key, &Def)| match def {
-        Def::Node(_) => choices.alternative(key.1, **def).is_some_and(|alt| !original[alt.index()]),
-        _ => false,
-    };
+    let is_new =
+        |(key, def): &(&Key, &Def)| choices.alternative(key.1, **def).is_some_and(|alt| !original[alt.index()]);
     let mut keys: Vec<Key> = selection.defs.iter().filter(is_new).map(|(key, _)| *key).collect();
     if keys.is_empty() {
-        return selection;
+        return None;
     }
     // Users before operands: what a user does not need any more is no reason to keep an operand.
     keys.sort_by_key(|(at, class)| (Reverse(choices.tree.order(*at)), *class));
-    let mut state = State::new(choices, &selection);
     let mut restored = selection.clone();
+    let mut state = State::new(choices, &restored);
     let mut left = MOST;
     for key in keys {
-        let Some(def @ Def::Node(_)) = restored.defs.get(&key).copied() else { continue };
-        let chosen = choices.alternative(key.1, def);
-        if left == 0 || chosen.is_none_or(|alt| original[alt.index()]) {
-            continue;
+        if left == 0 {
+            break;
         }
+        // What came with another one may have taken its place.
+        let chosen = restored.defs.get(&key).and_then(|def| choices.alternative(key.1, *def));
+        let Some(chosen) = chosen.filter(|alt| !original[alt.index()]) else { continue };
         let is_node = |alt: &&AltId| original[alt.index()] && choices.alt(**alt).at.is_none();
         for alt in choices.of_class[key.1.index()].iter().filter(is_node) {
             if let Some((at, plan)) = state.plan(key, chosen, *alt, &original) {
@@ -64,7 +63,7 @@ pub(crate) fn restore(choices: &Choices, selection: Selection) -> Selection {
         }
     }
     let restored = place::tidy(choices, restored);
-    if restored.cost <= selection.cost { restored } else { selection }
+    (restored.cost <= selection.cost).then_some(restored)
 }
 
 /// By alternative: it is a node of the original, not one that is there for rules alone.
@@ -92,19 +91,19 @@ fn originals(choices: &Choices) -> Vec<bool> {
 /// A selection, and who uses what in it.
 struct State<'s, 'c> {
     choices: &'s Choices<'c>,
-    defs: BTreeMap<Key, Def>,
+    defs: &'s BTreeMap<Key, Def>,
     definitions: Definitions,
     uses: FxHashMap<Key, Vec<SegmentId>>,
 }
 
 impl<'s, 'c> State<'s, 'c> {
-    fn new(choices: &'s Choices<'c>, selection: &Selection) -> Self {
+    fn new(choices: &'s Choices<'c>, selection: &'s Selection) -> Self {
         let definitions = Definitions::new(selection);
         let mut uses: FxHashMap<Key, Vec<SegmentId>> = FxHashMap::default();
         place::walk(choices, selection, &definitions, |demand, (at, _)| {
             uses.entry((at, demand.class)).or_default().push(demand.segment);
         });
-        State { choices, defs: selection.defs.clone(), definitions, uses }
+        State { choices, defs: &selection.defs, definitions, uses }
     }
 
     /// What one execution of an alternative and its place cost.
@@ -117,13 +116,12 @@ impl<'s, 'c> State<'s, 'c> {
     fn plan(
         &self,
         key: Key,
-        chosen: Option<AltId>,
+        chosen: AltId,
         alt: AltId,
         original: &[bool],
     ) -> Option<(SegmentId, Vec<(ClassId, AltId)>)> {
         let (from, class) = key;
         let at = self.place(key, alt)?;
-        let chosen = chosen?;
         let mut plan = vec![];
         self.complete((class, alt), at, original, &mut vec![], &mut plan)?;
         let added: u64 = plan.iter().map(|(_, alt)| self.cost(*alt, at)).fold(0, u64::saturating_add);

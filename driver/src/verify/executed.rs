@@ -31,7 +31,7 @@ use rewright_cfg_skeleton::ir::{Function, Module, interp};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::{Repr, Scalar, Term, Universe};
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Sizes of what is made.
 const SIZES: std::ops::RangeInclusive<i64> = 1..=5;
@@ -81,17 +81,14 @@ pub(super) fn run(
     seed: u64,
     tolerance: Option<f64>,
 ) -> io::Result<Executed> {
-    let function = match Prepared::new(case, Sides::Both) {
+    let function = match Prepared::new(case, program, Sides::Both) {
         Ok(function) => function,
         Err(why) => return Ok(Executed::CannotRun(why)),
     };
-    if matches!((&function.engine, program), (Runs::Apart(_), None)) {
-        return Ok(Executed::CannotRun("libraries are not run here".into()));
-    }
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let calls: Vec<Values> = (0..samples).map(|_| function.values(&mut rng)).collect();
     let calls: Vec<&Values> = calls.iter().collect();
-    let ends = function.ends(program, &calls)?;
+    let ends = function.ends(&calls)?;
     let (mut agreed, mut tried, mut differing, mut silent) = (0, 0, None, 0);
     let (mut why_not, mut trapped) = (None, vec![]);
     for (call, end) in calls.into_iter().zip(ends) {
@@ -108,7 +105,7 @@ pub(super) fn run(
                 continue;
             }
         };
-        if !function.conditions.iter().all(|condition| condition.holds(&results)) {
+        if !function.matches(&results) {
             silent += 1;
             continue;
         }
@@ -144,18 +141,17 @@ fn only_right_traps<'v>(
     program: Option<&Path>,
     calls: &[&'v Values],
 ) -> io::Result<Vec<(&'v Values, [String; 2])>> {
-    let (false, Ok(left), Ok(right)) =
-        (calls.is_empty(), Prepared::new(case, Sides::Left), Prepared::new(case, Sides::Right))
-    else {
+    if calls.is_empty() {
         return Ok(vec![]);
-    };
-    let ends = left.ends(program, calls)?.into_iter().zip(right.ends(program, calls)?);
+    }
+    let side = |sides| Prepared::new(case, program, sides);
+    let (Ok(left), Ok(right)) = (side(Sides::Left), side(Sides::Right)) else { return Ok(vec![]) };
+    let ends = left.ends(calls)?.into_iter().zip(right.ends(calls)?);
     let found = calls.iter().zip(ends).filter_map(|(call, ends)| {
         let (End::Results(results), End::Trapped(why)) = ends else { return None };
         let (scalar, what) = left.seen.first()?;
         let shown = shown(*scalar, *results.get(results.len().checked_sub(left.seen.len())?)?);
-        let matches = left.conditions.iter().all(|condition| condition.holds(&results));
-        matches.then(|| (*call, [format!("{what}{shown}"), format!("a trap ({why})")]))
+        left.matches(&results).then(|| (*call, [format!("{what}{shown}"), format!("a trap ({why})")]))
     });
     Ok(found.collect())
 }
@@ -195,8 +191,8 @@ enum End {
 
 /// What runs a function.
 enum Runs {
-    /// A process of its own: the function as CLIF.
-    Apart(Box<Clif>),
+    /// A process of its own, of this program: the function as CLIF.
+    Apart(Box<Clif>, PathBuf),
     /// The interpreter.
     Here(Function),
 }
@@ -212,7 +208,7 @@ struct Prepared {
 }
 
 impl Prepared {
-    fn new(case: &Case<'_>, sides: Sides) -> Built<Self> {
+    fn new(case: &Case<'_>, program: Option<&Path>, sides: Sides) -> Built<Self> {
         let mut universe = case.program.universe.clone();
         let Written { function, is_called_here, given, conditions, seen } =
             Experiment::new(case, &mut universe)?.written(sides)?;
@@ -224,17 +220,22 @@ impl Prepared {
         } else {
             let module = Module { functions: vec![function], ..Module::default() };
             let names = Names::new(&mut universe);
-            Runs::Apart(Box::new(compile(&module, &universe, &names).map_err(|e| e.to_string())?))
+            let clif = compile(&module, &universe, &names).map_err(|e| e.to_string())?;
+            Runs::Apart(Box::new(clif), program.ok_or("libraries are not run here")?.to_path_buf())
         };
         Ok(Prepared { engine, given, conditions, seen, universe })
     }
 
-    /// How calls end, in order; none where there is nothing that could run them.
-    fn ends(&self, program: Option<&Path>, calls: &[&Values]) -> io::Result<Vec<End>> {
-        match (&self.engine, program) {
-            (Runs::Here(code), _) => Ok(calls.iter().map(|call| self.interpreted(code, call)).collect()),
-            (Runs::Apart(clif), Some(program)) => self.isolated(clif, program, calls),
-            (Runs::Apart(_), None) => Ok(vec![]),
+    /// Does the rule match where a call had these results?
+    fn matches(&self, results: &[i64]) -> bool {
+        self.conditions.iter().all(|condition| condition.holds(results))
+    }
+
+    /// How calls end, in order.
+    fn ends(&self, calls: &[&Values]) -> io::Result<Vec<End>> {
+        match &self.engine {
+            Runs::Here(code) => Ok(calls.iter().map(|call| self.interpreted(code, call)).collect()),
+            Runs::Apart(clif, program) => self.isolated(clif, program, calls),
         }
     }
 
