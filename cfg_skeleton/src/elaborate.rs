@@ -2,7 +2,7 @@
 //!
 //! Blocks keep their ids and their order. [`resolve`] finds the definition behind every use by scope, liveness goes
 //! backwards from what is executed, so that definitions which only dead block parameters need disappear together
-//! with the parameters, and emission walks the dominator tree, each segment's definitions in dependency order.
+//! with the parameters, and emission walks the dominator tree, each segment's definitions in the original's order, but after what they need.
 //!
 //! **Invariant**: nothing here checks that the selection means the same as the function (the validator does); but
 //! a selection that is no program is an [`ElaborateError`], never a panic and never a malformed function.
@@ -186,10 +186,8 @@ impl Emitter<'_> {
             }
         }
         for segment in self.skeleton.segments(block) {
-            for def in self.resolution.in_segment(segment) {
-                if self.live[def as usize] {
-                    self.definition(block, segment, def)?;
-                }
+            for def in self.ordered(block, segment) {
+                self.definition(block, segment, def)?;
             }
             if segment != self.skeleton.last_segment(block) {
                 let data = &self.skeleton.blocks[block.index()];
@@ -197,6 +195,16 @@ impl Emitter<'_> {
             }
         }
         self.terminator(block)
+    }
+
+    /// Definitions of a segment in the order in which the original computes what they define; then what it has not.
+    fn ordered(&self, block: BlockId, segment: SegmentId) -> Vec<u32> {
+        let mut defs: Vec<u32> = self.resolution.in_segment(segment).filter(|def| self.live[*def as usize]).collect();
+        defs.sort_by_cached_key(|def| {
+            let class = self.resolution.defs[*def as usize].1;
+            self.originals.position(class, block).unwrap_or(usize::MAX)
+        });
+        defs
     }
 
     /// Parameters of the entry are the function's.
@@ -281,7 +289,7 @@ impl Emitter<'_> {
         };
         let args: SmallVec<[Value; 3]> = uses.iter().map(|used| self.value(block, *used)).collect::<Result<_, _>>()?;
         let inst = self.out.append(block, kind, &args, &types);
-        let original = self.originals.instruction(self.view.node_class[id.index()], id);
+        let original = self.originals.instruction(self.view.node_class[id.index()], id, block);
         // Whatever is executed in place of a statement came from it.
         self.out.insts[inst.index()].origin = match self.resolution.site_of(class) {
             Some(site) => self.f.inst(self.skeleton.statement(site).inst).origin,

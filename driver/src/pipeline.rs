@@ -78,6 +78,9 @@ pub struct Options {
     /// Passes follow that can do much by themselves: what gains nothing stays as it was, and so do the blocks of the
     /// original in which edges into a loop's header meet, by which those passes know loops.
     pub passes_follow: bool,
+    /// Those passes know of every value what is known here, and move and share values themselves: what the function
+    /// computes is computed where it does so.
+    pub values_stay: bool,
 }
 
 impl Default for Options {
@@ -97,6 +100,7 @@ impl Default for Options {
             unavailable: BTreeSet::new(),
             registers: Some(select::Registers::X86_64),
             passes_follow: false,
+            values_stay: false,
         }
     }
 }
@@ -386,6 +390,7 @@ impl Optimiser {
             unavailable: self.unwritable.union(&options.unavailable).copied().collect(),
             registers: options.registers,
             restore: options.passes_follow,
+            stay: options.values_stay,
         };
         let (selection, effort) = phases
             .time(Phase::Select, || select::select_measured(given, &how))
@@ -415,8 +420,8 @@ impl Optimiser {
             true => Change { program: self.program(), given, made: &made, function: &function }.all(),
             false => vec![],
         };
-        let Selection { status, rematerialised, .. } = selection;
-        Ok(Chosen { function, status, rematerialised, relaxed, changed })
+        let Selection { status, rematerialised, stays, .. } = selection;
+        Ok(Chosen { function, status, rematerialised, stays, relaxed, changed })
     }
 
     fn rules_at(&self, view: &EGraphView) -> String {

@@ -410,3 +410,60 @@ fn what_llvm_does_by_itself_is_left_to_it() {
     let said = rewright(&["opt", "--rules", "std", "--stats", "-o"], &before, &after);
     assert_eq!(said.matches(": unchanged").count(), 6, "{said}");
 }
+
+/// The part of a file that is a function's body, by block: the opcodes of its instructions.
+fn opcodes(file: &Path, function: &str) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(file).unwrap();
+    let body = text.split(&format!("@{function}(")).nth(1).unwrap().split("\n}").next().unwrap();
+    let mut blocks = vec![vec![]];
+    for line in body.lines().skip(1).map(|line| line.split(';').next().unwrap().trim()).filter(|line| !line.is_empty())
+    {
+        let code = line.split_once(" = ").map_or(line, |(_, code)| code).trim_start_matches("tail ");
+        match code.strip_suffix(':') {
+            Some(_) if blocks.last().is_some_and(Vec::is_empty) => {}
+            Some(_) => blocks.push(vec![]),
+            None => blocks.last_mut().unwrap().push(code.split(' ').next().unwrap().to_string()),
+        }
+    }
+    blocks
+}
+
+/// Where a function changes, the rest of it is what it was, invariants in loops and what both arms compute as well;
+/// except for calls of which only a pack knows that they can be moved.
+#[test]
+fn values_stay_where_llvm_can_move_them() {
+    const PROGRAM: &str = "int weight(int);\n\
+        unsigned sum(unsigned *p, unsigned n, unsigned a, unsigned b) {\n\
+          unsigned s = 0;\n\
+          for (unsigned i = 0; i != n; i++) {\n\
+            unsigned x = p[i];\n\
+            x |= x >> 1; x |= x >> 2; x |= x >> 4; x |= x >> 8; x |= x >> 16;\n\
+            s = (s ^ x) + a * b; }\n\
+          return s; }\n\
+        unsigned arms(unsigned c, unsigned a, unsigned b, unsigned *p) {\n\
+          if (c) { *p = a * b; return b; }\n\
+          a |= a >> 1; a |= a >> 2; a |= a >> 4; a |= a >> 8; a |= a >> 16;\n\
+          p[1] = a; return c * b; }\n\
+        int weights(int *p, int n, int k) { int s = 0; for (int i = 0; i != n; i++) s += p[i] * weight(k); return s; }\n";
+    let dir = tempfile::tempdir().unwrap();
+    let (source, pack) = (dir.path().join("f.c"), dir.path().join("weights.rw"));
+    fs::write(&source, PROGRAM).unwrap();
+    fs::write(&pack, "import std.core\n@llvm(\"@weight\")\nfn weight(k: i32) -> i32  pure  cost 100\n").unwrap();
+    let before = lowered(&dir, &source, false, false);
+    let after = dir.path().join("after.ll");
+    let pack = pack.to_str().unwrap();
+    let said = rewright(&["opt", "--rules", "std", "--rules", pack, "--stats", "-o"], &before, &after);
+    assert_eq!(said.matches(": optimised").count(), 3, "{said}");
+    verify(&after);
+    let (sum, arms, weights) = (opcodes(&after, "sum"), opcodes(&after, "arms"), opcodes(&after, "weights"));
+    let all_bits_below = ["call", "and", "lshr", "icmp", "select"];
+    assert_eq!(sum[0], ["br"]);
+    assert_eq!(sum[3][..4], ["zext", "getelementptr", "load", "freeze"]);
+    assert_eq!(sum[3][4..9], all_bits_below);
+    assert_eq!(sum[3][9..], ["xor", "mul", "add", "add", "br"]);
+    assert_eq!(arms[1], ["mul", "store", "br"]);
+    assert_eq!(arms[2][..5], all_bits_below);
+    assert_eq!(arms[2][5..], ["getelementptr", "store", "mul", "br"]);
+    assert_eq!(weights[0], ["call", "br"]);
+    assert_eq!(weights[3], ["zext", "getelementptr", "load", "mul", "add", "add", "br"]);
+}

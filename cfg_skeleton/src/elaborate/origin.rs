@@ -1,11 +1,21 @@
 //! Which instructions of the original function a node stands for: for source locations and access flags.
 
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
-use crate::ir::{Access, Function, Inst, InstKind, RegionId};
+use crate::ir::{Access, BlockId, Function, Inst, InstKind, RegionId};
 use crate::skeleton::{Skeleton, StatementKind};
 use rewright_typeprop::Universe;
 use rustc_hash::FxHashMap;
 use std::cell::OnceCell;
+
+/// An instruction of the original function.
+struct Computed<'a> {
+    /// What it computes.
+    input: InputId,
+    inst: &'a Inst,
+    block: BlockId,
+    /// Its place in the block.
+    position: usize,
+}
 
 /// The original function, by what its instructions compute.
 pub(super) struct Originals<'a> {
@@ -13,7 +23,7 @@ pub(super) struct Originals<'a> {
     skeleton: &'a Skeleton,
     view: &'a EGraphView,
     /// Instructions by the class of their value, in layout order.
-    by_class: FxHashMap<ClassId, Vec<(InputId, &'a Inst)>>,
+    by_class: FxHashMap<ClassId, Vec<Computed<'a>>>,
     /// All accesses with their nodes (for a write: the state after it), in layout order.
     accesses: Vec<(InputId, Access)>,
     /// Which row of states a class of states belongs to; filled on demand.
@@ -23,22 +33,29 @@ pub(super) struct Originals<'a> {
 
 impl<'a> Originals<'a> {
     pub(super) fn new(f: &'a Function, universe: &'a Universe, skeleton: &'a Skeleton, view: &'a EGraphView) -> Self {
-        let mut by_class: FxHashMap<ClassId, Vec<(InputId, &'a Inst)>> = FxHashMap::default();
+        let mut by_class: FxHashMap<ClassId, Vec<Computed<'a>>> = FxHashMap::default();
         let mut accesses = vec![];
-        let insts = skeleton.layout.iter().flat_map(|b| &f.block(*b).insts).map(|i| f.inst(*i));
-        for inst in insts.filter(|i| !matches!(i.kind, InstKind::Const(_))) {
-            let Some(mut input) = inst.results.first().and_then(|v| skeleton.value_input[v.index()]) else { continue };
+        let placed = |b: &BlockId| {
+            let insts = f.block(*b).insts.iter().enumerate();
+            insts.map(move |(position, id)| (*b, position, f.inst(*id))).collect::<Vec<_>>()
+        };
+        for (block, position, inst) in skeleton.layout.iter().flat_map(placed) {
+            let input = inst.results.first().and_then(|v| skeleton.value_input[v.index()]);
+            let Some(mut input) = input.filter(|_| !matches!(inst.kind, InstKind::Const(_))) else { continue };
             if let Head::Proj(_) = skeleton.input.nodes[input.index()].head {
                 input = skeleton.input.nodes[input.index()].children[0];
             }
-            by_class.entry(view.class_of(input)).or_default().push((input, inst));
+            by_class.entry(view.class_of(input)).or_default().push(Computed { input, inst, block, position });
             if let InstKind::Op { access: Some(access), .. } = inst.kind {
                 accesses.push((input, access));
             }
         }
         for statement in &skeleton.statements {
             if let (StatementKind::Call { node, .. }, true) = (&statement.kind, statement.results.is_empty()) {
-                by_class.entry(view.class_of(*node)).or_default().push((*node, f.inst(statement.inst)));
+                // Right before its statement, after all else there.
+                let (inst, position) = (f.inst(statement.inst), usize::MAX);
+                let computed = Computed { input: *node, inst, block: statement.block, position };
+                by_class.entry(view.class_of(*node)).or_default().push(computed);
             }
             if let StatementKind::Write { out, .. } = statement.kind
                 && let InstKind::Op { access: Some(access), .. } = f.inst(statement.inst).kind
@@ -50,11 +67,17 @@ impl<'a> Originals<'a> {
         Originals { universe, skeleton, view, by_class, accesses, rows: OnceCell::new(), regions }
     }
 
-    /// An instruction that this node is.
-    pub(super) fn instruction(&self, class: ClassId, node: NodeId) -> Option<&'a Inst> {
+    /// An instruction that this node is, of the same block if one is there.
+    pub(super) fn instruction(&self, class: ClassId, node: NodeId, block: BlockId) -> Option<&'a Inst> {
         let node = self.view.node(node);
-        let originals = self.by_class.get(&class)?;
-        originals.iter().find(|(input, _)| self.original(*input) == *node).map(|(_, inst)| *inst)
+        let same = || self.by_class.get(&class).into_iter().flatten().filter(|c| self.original(c.input) == *node);
+        same().find(|computed| computed.block == block).or_else(|| same().next()).map(|computed| computed.inst)
+    }
+
+    /// Where in a block the original computes a class.
+    pub(super) fn position(&self, class: ClassId, block: BlockId) -> Option<usize> {
+        let computed = self.by_class.get(&class)?.iter().find(|computed| computed.block == block)?;
+        Some(computed.position)
     }
 
     /// What is known of an access that is made elsewhere than the program did: what all its originals have in
@@ -65,8 +88,8 @@ impl<'a> Originals<'a> {
         let address = self.address(node);
         let of_class = || {
             let list = self.by_class.get(&class).into_iter().flatten();
-            list.filter_map(|(input, inst)| match inst.kind {
-                InstKind::Op { access: Some(access), .. } => Some((*input, access)),
+            list.filter_map(|computed| match computed.inst.kind {
+                InstKind::Op { access: Some(access), .. } => Some((computed.input, access)),
                 _ => None,
             })
         };

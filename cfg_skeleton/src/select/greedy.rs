@@ -411,7 +411,8 @@ impl<'c, 'a> Greedy<'c, 'a> {
             }
         }
         let statements = statements(choices, &marks.fused, &defs);
-        let mut selection = Selection { defs, statements, cost: 0, rematerialised: 0, status: Status::Greedy };
+        let mut selection =
+            Selection { defs, statements, cost: 0, rematerialised: 0, stays: 0, status: Status::Greedy };
         selection.cost = cost::total(choices.model, choices.given, &selection);
         selection
     }

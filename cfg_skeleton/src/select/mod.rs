@@ -11,6 +11,7 @@ pub mod cost;
 mod greedy;
 mod ilp;
 mod keys;
+mod original;
 mod place;
 mod pressure;
 mod prices;
@@ -18,6 +19,7 @@ mod product;
 mod restore;
 mod segments;
 mod states;
+mod stay;
 mod terms;
 pub mod validate;
 
@@ -87,6 +89,8 @@ pub struct Selection {
     pub cost: u64,
     /// The part of the cost that is for computing again what would else have to be kept in memory, which costs more.
     pub rematerialised: u64,
+    /// The part of the cost that is for leaving values where the original computes them, for later passes to move.
+    pub stays: u64,
     /// How good.
     pub status: Status,
 }
@@ -132,6 +136,8 @@ pub struct Options {
     pub registers: Option<Registers>,
     /// What costs no more is to be as it was, in a greedy selection.
     pub restore: bool,
+    /// What the function computes is to be computed where it does so: what follows moves and shares values itself.
+    pub stay: bool,
 }
 
 /// Why there is no selection. The caller keeps the original function; all but contradictions are bugs.
@@ -179,11 +185,24 @@ pub fn select_measured(given: Saturated, options: &Options) -> Result<(Selection
     let tree = segments::SegmentTree::new(skeleton, cfg);
     let mut keys = keys::Keys::new(skeleton, view, universe);
     let choices = choices(given, options, &tree, &mut keys);
+    let originals = (options.restore || options.stay).then(|| original::Originals::new(&choices));
+    // A violation here is a bug in what is put back; what was selected does not know it.
+    let accepted = |selection: &Selection| {
+        let violations = validate::check(given, &options.cost, selection);
+        debug_assert!(violations.is_empty(), "{violations:?}");
+        violations.is_empty()
+    };
     let finish = |selection: Selection| {
         let selection = match &options.registers {
             Some(registers) => pressure::rematerialise(&choices, registers, selection),
             None => selection,
         };
+        if let Some(originals) = originals.as_ref().filter(|_| options.stay)
+            && let Some(stayed) = stay::stay(&choices, originals, &selection)
+            && accepted(&stayed)
+        {
+            return Ok(stayed);
+        }
         let violations = validate::check(given, &options.cost, &selection);
         if violations.is_empty() { Ok(selection) } else { Err(SelectError::Invalid(violations)) }
     };
@@ -191,10 +210,9 @@ pub fn select_measured(given: Saturated, options: &Options) -> Result<(Selection
         return Ok((finish(greedy::trees(&choices)?)?, None));
     }
     let mut greedy = greedy::select(&choices)?;
-    // A violation here is a bug in what is put back; the greedy selection does not know it.
-    if options.restore
-        && let Some(restored) = restore::restore(&choices, &greedy)
-        && validate::check(given, &options.cost, &restored).is_empty()
+    if let Some(originals) = originals.as_ref().filter(|_| options.restore)
+        && let Some(restored) = restore::restore(&choices, originals, &greedy)
+        && accepted(&restored)
     {
         greedy = restored;
     }

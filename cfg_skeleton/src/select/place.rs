@@ -114,7 +114,7 @@ fn statement_demands(choices: &Choices, site: SiteId, choice: StatementChoice, o
 }
 
 /// What statements and terminators need.
-fn demands(choices: &Choices, selection: &Selection) -> Vec<Demand> {
+pub(super) fn demands(choices: &Choices, selection: &Selection) -> Vec<Demand> {
     let mut demands = vec![];
     for block in choices.given.cfg.reverse_post_order() {
         for site in choices.given.skeleton.sites(*block) {

@@ -463,6 +463,6 @@ impl Product {
             work.extend(self.graph.classes[item.index()][pick].needs());
         }
         let statements = super::greedy::statements(choices, &fused, &defs);
-        Some(Selection { defs, statements, cost: 0, rematerialised: 0, status: super::Status::Greedy })
+        Some(Selection { defs, statements, cost: 0, rematerialised: 0, stays: 0, status: super::Status::Greedy })
     }
 }

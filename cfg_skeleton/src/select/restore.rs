@@ -9,12 +9,13 @@
 //! **Invariant**: the cost does not rise, and statements are executed as they were chosen to be. Only single nodes and
 //! what they need are tried: what two changes gain together stays.
 
-use super::choices::{AltId, Alternative, Choices};
+use super::choices::{AltId, Choices};
+use super::original::Originals;
 use super::place::{self, Definitions};
 use super::{Def, Selection};
-use crate::egraph::{ClassId, InputId, Node};
+use crate::egraph::ClassId;
 use crate::skeleton::SegmentId;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -29,10 +30,8 @@ const MOST: usize = 256;
 type Key = (SegmentId, ClassId);
 
 /// Puts the original's nodes back where they cost no more; `None` where all are there.
-pub(crate) fn restore(choices: &Choices, selection: &Selection) -> Option<Selection> {
-    let original = originals(choices);
-    let is_new =
-        |(key, def): &(&Key, &Def)| choices.alternative(key.1, **def).is_some_and(|alt| !original[alt.index()]);
+pub(crate) fn restore(choices: &Choices, original: &Originals, selection: &Selection) -> Option<Selection> {
+    let is_new = |(key, def): &(&Key, &Def)| choices.alternative(key.1, **def).is_some_and(|alt| !original.has(alt));
     let mut keys: Vec<Key> = selection.defs.iter().filter(is_new).map(|(key, _)| *key).collect();
     if keys.is_empty() {
         return None;
@@ -48,10 +47,10 @@ pub(crate) fn restore(choices: &Choices, selection: &Selection) -> Option<Select
         }
         // What came with another one may have taken its place.
         let chosen = restored.defs.get(&key).and_then(|def| choices.alternative(key.1, *def));
-        let Some(chosen) = chosen.filter(|alt| !original[alt.index()]) else { continue };
-        let is_node = |alt: &&AltId| original[alt.index()] && choices.alt(**alt).at.is_none();
+        let Some(chosen) = chosen.filter(|alt| !original.has(*alt)) else { continue };
+        let is_node = |alt: &&AltId| original.has(**alt) && choices.alt(**alt).at.is_none();
         for alt in choices.of_class[key.1.index()].iter().filter(is_node) {
-            if let Some((at, plan)) = state.plan(key, chosen, *alt, &original) {
+            if let Some((at, plan)) = state.plan(key, chosen, *alt, original) {
                 restored.defs.remove(&key);
                 for (class, alt) in plan {
                     restored.defs.insert((at, class), choices.alt(alt).def);
@@ -64,28 +63,6 @@ pub(crate) fn restore(choices: &Choices, selection: &Selection) -> Option<Select
     }
     let restored = place::tidy(choices, restored);
     (restored.cost <= selection.cost).then_some(restored)
-}
-
-/// By alternative: it is a node of the original, not one that is there for rules alone.
-fn originals(choices: &Choices) -> Vec<bool> {
-    let (skeleton, view) = (choices.given.skeleton, choices.given.view);
-    let mut work: Vec<InputId> = skeleton.value_input.iter().flatten().copied().collect();
-    work.extend(skeleton.layout.iter().flat_map(|b| &skeleton.blocks[b.index()].operands));
-    let mut seen = vec![false; skeleton.input.nodes.len()];
-    let mut nodes: FxHashSet<(ClassId, Node<ClassId>)> = FxHashSet::default();
-    while let Some(input) = work.pop() {
-        if !std::mem::replace(&mut seen[input.index()], true) {
-            let node = &skeleton.input.nodes[input.index()];
-            let children = node.children.iter().map(|c| view.class_of(*c)).collect();
-            nodes.insert((view.class_of(input), Node { head: node.head, types: node.types.clone(), children }));
-            work.extend(&node.children);
-        }
-    }
-    let is_original = |alt: &Alternative| match alt.def {
-        Def::Node(id) => nodes.contains(&(alt.class, view.node(id).clone())),
-        Def::Result { .. } | Def::Param { .. } => true,
-    };
-    choices.alternatives.iter().map(is_original).collect()
 }
 
 /// A selection, and who uses what in it.
@@ -118,7 +95,7 @@ impl<'s, 'c> State<'s, 'c> {
         key: Key,
         chosen: AltId,
         alt: AltId,
-        original: &[bool],
+        original: &Originals,
     ) -> Option<(SegmentId, Vec<(ClassId, AltId)>)> {
         let (from, class) = key;
         let at = self.place(key, alt)?;
@@ -159,7 +136,7 @@ impl<'s, 'c> State<'s, 'c> {
         &self,
         (class, alt): (ClassId, AltId),
         at: SegmentId,
-        original: &[bool],
+        original: &Originals,
         path: &mut Vec<ClassId>,
         plan: &mut Vec<(ClassId, AltId)>,
     ) -> Option<()> {
@@ -176,7 +153,7 @@ impl<'s, 'c> State<'s, 'c> {
                 Some((place, _)) if place == at && self.needs(*child, at, path[0]) => return None,
                 Some(_) => {}
                 None => {
-                    let usable = |alt: &&AltId| original[alt.index()] && self.choices.alt(**alt).at.is_none();
+                    let usable = |alt: &&AltId| original.has(**alt) && self.choices.alt(**alt).at.is_none();
                     let mut own = self.choices.of_class[child.index()].iter().filter(usable);
                     let other = own.find(|alt| self.choices.computable(**alt, at))?;
                     self.complete((*child, *other), at, original, path, plan)?;

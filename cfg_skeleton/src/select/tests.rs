@@ -10,6 +10,7 @@ mod prices;
 mod restored;
 mod runs;
 mod scale;
+mod stays;
 mod truth;
 mod typed;
 mod values;

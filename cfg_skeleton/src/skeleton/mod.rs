@@ -131,6 +131,12 @@ impl Skeleton {
         SegmentId(b.first_segment + (site.0 - b.first_site))
     }
 
+    /// The statement at the end of a segment that is not its block's last one.
+    pub fn site_after(&self, segment: SegmentId) -> SiteId {
+        let b = &self.blocks[self.segment_block[segment.index()].index()];
+        SiteId(b.first_site + (segment.0 - b.first_segment))
+    }
+
     /// The segment that begins after a statement.
     pub fn segment_after(&self, site: SiteId) -> SegmentId {
         SegmentId(self.segment_before(site).0 + 1)

@@ -189,8 +189,9 @@ impl LlvmOptimiser {
         Results { became, phases, rules, compare, known: known_before }
     }
 
-    /// Where choices are to be made quickly, they still are not where packs know more of calls: those cost more at run
-    /// time than anything else here, and sharing one often wants two choices at once.
+    /// Where packs know more of calls than LLVM, it cannot move and share them: values do not stay where they were. And
+    /// where choices are to be made quickly, they still are not there: calls cost more at run time than anything else
+    /// here, and sharing one often wants two choices at once.
     fn outcomes(
         &self,
         functions: &[Function],
@@ -198,14 +199,16 @@ impl LlvmOptimiser {
         universe: &Universe,
         options: &Options,
     ) -> Batch {
-        if options.method != Method::Greedy || !more_is_known.contains(&true) {
-            return self.optimiser.optimise(functions, universe, options);
-        }
         let (mut whole, mut order) = (Batch::default(), vec![]);
-        for (known, method) in [(false, Method::Greedy), (true, Method::Auto)] {
+        for known in [false, true] {
             let own: Vec<usize> = (0..functions.len()).filter(|i| more_is_known[*i] == known).collect();
             let batch: Vec<Function> = own.iter().map(|i| functions[*i].clone()).collect();
-            whole.add(self.optimiser.optimise(&batch, universe, &Options { method, ..options.clone() }));
+            let method = match options.method {
+                Method::Greedy if known => Method::Auto,
+                method => method,
+            };
+            let options = Options { method, values_stay: !known, ..options.clone() };
+            whole.add(self.optimiser.optimise(&batch, universe, &options));
             order.extend(own);
         }
         let mut outcomes: Vec<(usize, Outcome)> = order.into_iter().zip(whole.outcomes).collect();
@@ -225,7 +228,7 @@ impl LlvmOptimiser {
         let suspect = |i: &usize| outcomes[*i].fate == Fate::Optimised && !more_is_known[*i];
         let cheaper: Vec<usize> = (0..outcomes.len()).filter(suspect).collect();
         let originals: Vec<Function> = cheaper.iter().map(|i| functions[*i].clone()).collect();
-        let without = Options { saturate: false, log: false, ..options.clone() };
+        let without = Options { saturate: false, values_stay: false, log: false, ..options.clone() };
         let baseline = self.optimiser.optimise(&originals, universe, &without);
         for (i, baseline) in cheaper.into_iter().zip(baseline.outcomes) {
             let outcome = &mut outcomes[i];

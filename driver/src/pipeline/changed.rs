@@ -9,7 +9,7 @@
 //! something was inlined, and statements that are left out ([`super::Relaxed`]).
 
 use rewright_cfg_skeleton::Saturated;
-use rewright_cfg_skeleton::egraph::{ClassId, Head, NodeId};
+use rewright_cfg_skeleton::egraph::{ClassId, Head, InputId, NodeId};
 use rewright_cfg_skeleton::elaborate::Made;
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
 use rewright_dsl::program::{Conclusion, Program};
@@ -58,12 +58,14 @@ impl Change<'_> {
         self.given.view.applications.iter().for_each(|a| matched.entry(a.class).or_default().push(a.rule));
         let insts = || self.function.layout.iter().flat_map(|b| &self.function.block(*b).insts);
         let values: Vec<(Value, Made)> = insts().filter_map(|id| self.told(self.function.inst(*id))).collect();
-        let kept: BTreeSet<Value> = values.iter().filter_map(|(_, made)| made.original).collect();
+        // Instructions that compute the same have one input.
+        let input = |value: Value| self.given.skeleton.value_input[value.index()];
+        let kept: BTreeSet<InputId> = values.iter().filter_map(|(_, made)| input(made.original?)).collect();
         let mut gone: BTreeMap<ClassId, Vec<u32>> = BTreeMap::new();
         for inst in self.given.function.layout.iter().flat_map(|b| &self.given.function.block(*b).insts) {
             let inst = self.given.function.inst(*inst);
             let (InstKind::Op { .. }, [result, ..]) = (&inst.kind, &inst.results[..]) else { continue };
-            if let Some(input) = self.given.skeleton.value_input[result.index()].filter(|_| !kept.contains(result)) {
+            if let Some(input) = input(*result).filter(|input| !kept.contains(input)) {
                 gone.entry(self.given.view.whole(self.given.view.class_of(input))).or_default().extend(inst.origin);
             }
         }

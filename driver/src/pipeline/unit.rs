@@ -22,6 +22,8 @@ pub(super) struct Chosen {
     pub(super) status: Status,
     /// What the selection spends on values that would else be kept in memory.
     pub(super) rematerialised: u64,
+    /// What it spends on values that later passes move.
+    pub(super) stays: u64,
     pub(super) relaxed: Vec<Relaxed>,
     pub(super) changed: Vec<Changed>,
 }
@@ -86,10 +88,12 @@ impl Unit {
         match self.state {
             State::Chosen(chosen) => {
                 outcome.status = chosen.status;
-                let cost_after = cost(&chosen.function);
+                let as_it_stands = cost(&chosen.function);
+                let cost_after = as_it_stands.saturating_sub(chosen.stays);
                 // The table prices no memory that is saved by computing a value again.
                 let comparable = cost_after.saturating_sub(chosen.rematerialised);
-                if comparable < cost_before || (chosen.rematerialised > 0 && comparable == cost_before) {
+                let gains = comparable < cost_before && (chosen.stays == 0 || as_it_stands < cost_before);
+                if gains || (chosen.rematerialised > 0 && comparable == cost_before) {
                     outcome.fate = Fate::Optimised;
                 }
                 if outcome.fate == Fate::Optimised || options.keep_if_not_cheaper {

@@ -130,7 +130,7 @@ fn run(f: &Function, u: &Universe, args: &[i64]) -> (Outcome, Memory, Vec<(Vec<i
 fn compare(seed: u64, programs: usize) {
     let u = universe();
     let mut random = Random(seed);
-    let mut dropped = 0;
+    let (mut dropped, mut stays) = (0, 0);
     for n in 0..programs {
         let b = program(&u, &mut random);
         let mut case = Case::new(&b, &u);
@@ -147,8 +147,12 @@ fn compare(seed: u64, programs: usize) {
             continue;
         }
         let few = Registers { integers: 2, floats: 2, ..Registers::X86_64 };
-        for (method, registers) in [(Method::Greedy, None), (Method::Ilp, Some(few))] {
-            let selection = case.select_with(&Options { registers, ..case.options(method) });
+        for (method, registers, stay) in
+            [(Method::Greedy, None, false), (Method::Greedy, None, true), (Method::Ilp, Some(few), false)]
+        {
+            let restore = stay;
+            let selection = case.select_with(&Options { registers, restore, stay, ..case.options(method) });
+            stays += usize::from(selection.stays > 0);
             dropped += selection.statements.iter().filter(|s| **s == StatementChoice::Drop).count();
             let out = case.elaborate(&selection);
             for args in [
@@ -168,6 +172,7 @@ fn compare(seed: u64, programs: usize) {
         }
     }
     assert!(dropped > programs / 2, "{dropped} statements went");
+    assert!(stays > programs / 8, "in {stays} programs something stays");
 }
 
 #[test]
