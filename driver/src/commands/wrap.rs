@@ -4,6 +4,7 @@ use super::cc::{SERVER, STARTED, compiler, opt};
 use super::{Format, out};
 use crate::cache::default_folder;
 use crate::wrapper::compile::exit_code;
+use crate::wrapper::ended;
 use crate::wrapper::facts::Facts;
 use crate::wrapper::fork_server::ForkServers;
 use crate::wrapper::rules::Rules;
@@ -93,7 +94,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         build.env(SERVER, &socket);
     }
     let started = ForkServers::start(scratch.path(), &[&compiler(), &opt()]);
-    let status = build.status().with_context(|| format!("cannot run {}", program.display()))?;
+    let status = ended::run(&mut build).with_context(|| format!("cannot run {}", program.display()))?;
     drop(started);
     if args.stats {
         summary(&Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default()), args.format)?;

@@ -15,6 +15,7 @@
 pub mod apply;
 pub mod arguments;
 pub mod compile;
+pub mod ended;
 pub mod facts;
 pub mod fork_server;
 pub mod rules;

@@ -3,6 +3,7 @@
 use super::{PACK, cc, files, rewright, run, sources};
 use std::fs;
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_build_with_spaces_and_parallel_commands() {
@@ -48,6 +49,28 @@ fn a_build_with_spaces_and_parallel_commands() {
     let mut command = rewright(&own);
     command.args(["wrap", "--rules", "mine.rw", "--", "sh", "-c", "kill -9 $$"]);
     assert_eq!(run(command, &place, &[], "").code, Some(137));
+}
+
+/// `timeout` and services end one process, and nothing is to go on without it.
+#[test]
+fn a_build_ends_with_its_wrapper() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let (started, ended) = (dir.path().join("started"), dir.path().join("ended"));
+    let mut command = rewright(&own);
+    // As `make` does: it takes away what it has half made, and says how it was ended.
+    let build = "trap 'kill $!; touch ended; exit 143' TERM; sleep 100 & touch started; wait";
+    command.args(["wrap", "--rules", "mine.rw", "--", "sh", "-c", build]);
+    let mut child = command.current_dir(dir.path()).env("TMPDIR", own.path()).spawn().unwrap();
+    let start = Instant::now();
+    while !started.exists() {
+        assert!(start.elapsed() < Duration::from_secs(100), "the build is not reached");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(143));
+    assert!(ended.exists());
+    let left = fs::read_dir(own.path()).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert_eq!(left.filter(|name| name.starts_with("rewright-")).count(), 0);
 }
 
 #[test]

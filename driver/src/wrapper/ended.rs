@@ -1,0 +1,35 @@
+//! A build that ends with its wrapper.
+//!
+//! A terminal interrupts all that runs in it, but `timeout` or a service ends one process, and the build would go on
+//! without a server, and without anybody who waits for it. So that is passed on, and we wait for what the build makes of
+//! it: `make` removes what it has half made. Interrupts and hang-ups are left as they are found, since shells and `nohup`
+//! have commands ignore them.
+
+use rustix::process::{Pid, Signal, kill_process};
+use signal_hook::consts::SIGTERM;
+use signal_hook::iterator::Signals;
+use std::io;
+use std::process::{Command, ExitStatus};
+use std::thread;
+
+/// Runs a command to its end.
+///
+/// # Errors
+/// Where it cannot be started.
+pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
+    let mut signals = Signals::new([SIGTERM])?;
+    let asked = signals.handle();
+    let mut child = command.spawn()?;
+    let pid = Pid::from_child(&child);
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            for _ in signals.forever() {
+                // Where it has ended by itself there is nothing to do.
+                let _ = kill_process(pid, Signal::TERM);
+            }
+        });
+        let status = child.wait();
+        asked.close();
+        status
+    })
+}
