@@ -49,6 +49,7 @@ impl<'a> Checker<'a> {
                             n.effects.insert(name.node.clone(), vec![region.clone()]);
                         });
                     }
+                    ItemKind::Error => scope.incomplete = true,
                     ItemKind::Fact { name, tparams, params, .. } => {
                         self.declare_fact(name, tparams, params, &mut scope);
                     }

@@ -99,7 +99,7 @@ pub(crate) struct Scope {
     pub(crate) qualified: IndexMap<String, Rc<[Names; 2]>>,
     /// Names that an import lists.
     pub(crate) listed: IndexMap<String, Span>,
-    /// An import failed: an unknown name may be its.
+    /// An import failed, or an item could not be read: an unknown name may be its.
     pub(crate) incomplete: bool,
 }
 

@@ -185,3 +185,15 @@ fn rules_alone_are_those_of_the_whole_whatever_examples_say() {
     assert_eq!((mistakes.len(), none.len()), (1, 0), "{mistakes:?}, {none:?}");
     assert_eq!(format!("{:?}", alone.rules), format!("{:?}", whole.rules));
 }
+
+#[test]
+fn what_could_not_be_read_is_not_unknown_as_well() {
+    let text = |rule: &str| {
+        format!("pack t\n{CORE}rule r(x: Int): {rule}\nexample \"e\" (x: i32) fires r: both(x, x) becomes x\n")
+    };
+    for (rule, unread, unknown) in [("both(x, x) => x", 0, 0), ("both(x, x => x", 1, 0), ("half(x) => x", 0, 1)] {
+        let (file, syntax) = parse(0, &text(rule));
+        let (_, mistakes) = check(&[ParsedFile { pack: "t".into(), file, ..ParsedFile::default() }]);
+        assert_eq!((syntax.len(), mistakes.len()), (unread, unknown), "{syntax:?}, {mistakes:?}");
+    }
+}
