@@ -1,16 +1,17 @@
-//! Which alternatives are the original's, and where the original has them.
+//! Which alternatives are the original's, and where the original has what they define.
 
 use super::Def;
-use super::choices::{AltId, Choices};
+use super::choices::{AltId, Alternative, Choices};
 use crate::egraph::{ClassId, InputId, Node};
 use crate::skeleton::SegmentId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
-/// By alternative: `None` where it is none of the original, or is there for rules alone; else the segments in which the
-/// original computes it, in order of layout (of a parameter or a result there are none).
+/// What the original computes.
 pub(crate) struct Originals {
+    /// By alternative: it is the original's, not one that is there for rules alone.
     has: Vec<bool>,
+    /// By class: the segments in which the original computes it, in order of layout.
     places: FxHashMap<ClassId, SmallVec<[SegmentId; 1]>>,
 }
 
@@ -39,7 +40,7 @@ impl Originals {
                 work.extend(node.children.iter().filter(|child| !values.contains(child)));
             }
         }
-        let of = |alt: &super::choices::Alternative| match alt.def {
+        let of = |alt: &Alternative| match alt.def {
             Def::Node(id) => nodes.contains(&(alt.class, view.node(id).clone())),
             Def::Result { .. } | Def::Param { .. } => true,
         };

@@ -65,13 +65,13 @@ impl<'s, 'c> Layout<'s, 'c> {
             let (operands, users, roots) = Default::default();
             nodes.push(Placed { class: *class, alt, at: *at, operands, users, roots });
         }
-        let taken = |demand: &Demand| {
+        let definition = |demand: &Demand| {
             let (at, _) = definitions.nearest(choices, demand.class, demand.segment)?;
             number.get(&(at, demand.class)).copied()
         };
         let arguments = selection.defs.values().flat_map(|def| choices.arguments(*def));
         for root in place::demands(choices, selection).into_iter().chain(arguments) {
-            if let Some(node) = taken(&root) {
+            if let Some(node) = definition(&root) {
                 nodes[node].roots.push(root.segment);
             }
         }
@@ -81,7 +81,7 @@ impl<'s, 'c> Layout<'s, 'c> {
                 continue;
             }
             for class in &alt.children {
-                if let Some(operand) = taken(&Demand { segment: nodes[user].at, class: *class }) {
+                if let Some(operand) = definition(&Demand { segment: nodes[user].at, class: *class }) {
                     nodes[user].operands.push(operand);
                     nodes[operand].users.push(user);
                 }
