@@ -25,9 +25,7 @@ pub(crate) fn stay(choices: &Choices, originals: &Originals, selection: &Selecti
     if !layout.settle() {
         return None;
     }
-    let fixed = selection.defs.iter().filter(|(_, def)| !matches!(def, Def::Node(_)));
-    let mut defs: BTreeMap<_, _> = fixed.map(|(key, def)| (*key, *def)).collect();
-    defs.extend(layout.nodes.iter().map(|node| ((node.at, node.class), choices.alt(node.alt).def)));
+    let defs = layout.nodes.iter().map(|node| ((node.at, node.class), choices.alt(node.alt).def)).collect();
     let mut stayed = place::tidy(choices, Selection { defs, ..selection.clone() });
     stayed.stays = stayed.cost.saturating_sub(selection.cost);
     Some(stayed)
@@ -77,10 +75,9 @@ impl<'s, 'c> Layout<'s, 'c> {
         }
         for user in 0..nodes.len() {
             let alt = choices.alt(nodes[user].alt);
-            if alt.at.is_some() {
-                continue;
-            }
-            for class in &alt.children {
+            // What statements and parameters need are roots.
+            let children = if let Def::Node(_) = alt.def { &alt.children[..] } else { &[] };
+            for class in children {
                 if let Some(operand) = definition(&Demand { segment: nodes[user].at, class: *class }) {
                     nodes[user].operands.push(operand);
                     nodes[operand].users.push(user);
