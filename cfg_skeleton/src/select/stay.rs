@@ -17,7 +17,7 @@ use crate::egraph::{ClassId, Head};
 use crate::skeleton::SegmentId;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 /// Puts values back to their places; `None` where all are there.
 pub(crate) fn stay(choices: &Choices, originals: &Originals, selection: &Selection) -> Option<Selection> {
