@@ -2,7 +2,8 @@
 //!
 //! Blocks keep their ids and their order. [`resolve`] finds the definition behind every use by scope, liveness goes
 //! backwards from what is executed, so that definitions which only dead block parameters need disappear together
-//! with the parameters, and emission walks the dominator tree, each segment's definitions in the original's order, but after what they need.
+//! with the parameters, and emission walks the dominator tree, each segment's definitions in the original's order,
+//! but after what they need.
 //!
 //! **Invariant**: nothing here checks that the selection means the same as the function (the validator does); but
 //! a selection that is no program is an [`ElaborateError`], never a panic and never a malformed function.

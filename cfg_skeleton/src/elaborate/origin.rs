@@ -70,8 +70,9 @@ impl<'a> Originals<'a> {
     /// An instruction that this node is, of the same block if one is there.
     pub(super) fn instruction(&self, class: ClassId, node: NodeId, block: BlockId) -> Option<&'a Inst> {
         let node = self.view.node(node);
-        let same = || self.by_class.get(&class).into_iter().flatten().filter(|c| self.original(c.input) == *node);
-        same().find(|computed| computed.block == block).or_else(|| same().next()).map(|computed| computed.inst)
+        let all = self.by_class.get(&class)?;
+        let here = all.iter().filter(|computed| computed.block == block);
+        here.chain(all).find(|computed| self.original(computed.input) == *node).map(|computed| computed.inst)
     }
 
     /// Where in a block the original computes a class.

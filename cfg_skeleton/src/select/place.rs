@@ -114,7 +114,7 @@ fn statement_demands(choices: &Choices, site: SiteId, choice: StatementChoice, o
 }
 
 /// What statements and terminators need.
-pub(super) fn demands(choices: &Choices, selection: &Selection) -> Vec<Demand> {
+fn demands(choices: &Choices, selection: &Selection) -> Vec<Demand> {
     let mut demands = vec![];
     for block in choices.given.cfg.reverse_post_order() {
         for site in choices.given.skeleton.sites(*block) {
@@ -125,6 +125,13 @@ pub(super) fn demands(choices: &Choices, selection: &Selection) -> Vec<Demand> {
         demands.extend(operands.map(|o| Demand { segment, class: choices.given.view.class_of(*o) }));
     }
     demands
+}
+
+/// What statements, terminators and parameters need: all uses that have a place of their own, which no move changes.
+pub(super) fn roots(choices: &Choices, selection: &Selection) -> Vec<Demand> {
+    let mut roots = demands(choices, selection);
+    roots.extend(selection.defs.values().flat_map(|def| choices.arguments(*def)));
+    roots
 }
 
 /// All uses, from statements and terminators through definitions; `use_of` is called once per use.
@@ -193,16 +200,9 @@ pub(super) fn prune(choices: &Choices, selection: &mut Selection) {
 pub(crate) fn sink(choices: &Choices, selection: Selection) -> Selection {
     let definitions = Definitions::new(&selection);
     let mut uses: BTreeMap<(SegmentId, ClassId), Vec<SegmentId>> = BTreeMap::new();
-    for demand in demands(choices, &selection) {
+    for demand in roots(choices, &selection) {
         if let Some((at, _)) = definitions.nearest(choices, demand.class, demand.segment) {
             uses.entry((at, demand.class)).or_default().push(demand.segment);
-        }
-    }
-    for def in selection.defs.values() {
-        for demand in choices.arguments(*def) {
-            if let Some((at, _)) = definitions.nearest(choices, demand.class, demand.segment) {
-                uses.entry((at, demand.class)).or_default().push(demand.segment);
-            }
         }
     }
     let operands = |at: SegmentId, def: Def| -> Vec<(SegmentId, ClassId)> {

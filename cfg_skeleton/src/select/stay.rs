@@ -67,8 +67,7 @@ impl<'s, 'c> Layout<'s, 'c> {
             let (at, _) = definitions.nearest(choices, demand.class, demand.segment)?;
             number.get(&(at, demand.class)).copied()
         };
-        let arguments = selection.defs.values().flat_map(|def| choices.arguments(*def));
-        for root in place::demands(choices, selection).into_iter().chain(arguments) {
+        for root in place::roots(choices, selection) {
             if let Some(node) = definition(&root) {
                 nodes[node].roots.push(root.segment);
             }

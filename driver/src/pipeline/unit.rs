@@ -89,11 +89,11 @@ impl Unit {
             State::Chosen(chosen) => {
                 outcome.status = chosen.status;
                 let as_it_stands = cost(&chosen.function);
+                // What it will cost where later passes have moved what stays.
                 let cost_after = as_it_stands.saturating_sub(chosen.stays);
                 // The table prices no memory that is saved by computing a value again.
-                let comparable = cost_after.saturating_sub(chosen.rematerialised);
-                let gains = comparable < cost_before && (chosen.stays == 0 || as_it_stands < cost_before);
-                if gains || (chosen.rematerialised > 0 && comparable == cost_before) {
+                let comparable = as_it_stands.saturating_sub(chosen.rematerialised);
+                if comparable < cost_before || (chosen.rematerialised > 0 && comparable == cost_before) {
                     outcome.fate = Fate::Optimised;
                 }
                 if outcome.fate == Fate::Optimised || options.keep_if_not_cheaper {

@@ -1,9 +1,8 @@
 //! `rewright wrap` around builds, and what of them is kept.
 
-use super::{PACK, cc, files, rewright, run, sources};
+use super::{PACK, appears, cc, files, rewright, run, sources};
 use std::fs;
 use std::process::Command;
-use std::time::{Duration, Instant};
 
 #[test]
 fn a_build_with_spaces_and_parallel_commands() {
@@ -61,11 +60,7 @@ fn a_build_ends_with_its_wrapper() {
     let build = "trap 'kill $!; touch ended; exit 143' TERM; sleep 100 & touch started; wait";
     command.args(["wrap", "--rules", "mine.rw", "--", "sh", "-c", build]);
     let mut child = command.current_dir(dir.path()).env("TMPDIR", own.path()).spawn().unwrap();
-    let start = Instant::now();
-    while !started.exists() {
-        assert!(start.elapsed() < Duration::from_secs(100), "the build is not reached");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    appears(&started);
     assert!(Command::new("kill").arg(child.id().to_string()).status().unwrap().success());
     assert_eq!(child.wait().unwrap().code(), Some(143));
     assert!(ended.exists());

@@ -341,6 +341,15 @@ fn no_compiler_is_a_message() {
     assert!(ran.stderr.contains("cannot run /nowhere/clang"), "{ran:?}");
 }
 
+/// Waits for a file by which a command says how far it has come.
+fn appears(file: &Path) {
+    let start = Instant::now();
+    while !file.exists() {
+        assert!(start.elapsed() < Duration::from_secs(100), "{} is not reached", file.display());
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
 #[test]
 fn a_compiler_that_is_killed_leaves_no_object() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());
@@ -364,11 +373,7 @@ fn a_compiler_that_is_killed_leaves_no_object() {
         .args(["-O2", "-c", "sum.c"])
         .spawn()
         .unwrap();
-    let start = Instant::now();
-    while !started.exists() {
-        assert!(start.elapsed() < Duration::from_secs(100), "the back end is not reached");
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    appears(&started);
     child.kill().unwrap();
     assert!(!child.wait().unwrap().success());
     assert_eq!(files(dir.path()), before);

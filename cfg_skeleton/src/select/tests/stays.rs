@@ -35,6 +35,16 @@ fn square_in_a_loop(u: &Universe) -> (Builder<'_>, Value, Value) {
     (b, x, square)
 }
 
+/// The same, where the square equals something of `x`.
+fn square_is(u: &Universe, other: impl FnOnce(&mut Case, InputId) -> InputId) -> Case<'_> {
+    let (b, x, square) = square_in_a_loop(u);
+    let mut case = Case::new(&b, u);
+    let (x, square) = (case.input(x), case.input(square));
+    let other = other(&mut case, x);
+    case.unite(square, other);
+    case
+}
+
 #[test]
 fn what_was_hoisted_goes_back_into_its_loop() {
     let u = universe();
@@ -51,11 +61,7 @@ fn what_was_hoisted_goes_back_into_its_loop() {
 #[test]
 fn what_has_another_form_has_the_same_place() {
     let u = universe();
-    let (b, x, square) = square_in_a_loop(&u);
-    let mut case = Case::new(&b, &u);
-    let (x, square) = (case.input(x), case.input(square));
-    let other = case.op("bxor", "i32", &[x, x]);
-    case.unite(square, other);
+    let case = square_is(&u, |case, x| case.op("bxor", "i32", &[x, x]));
     assert_eq!(places(&case, false).0, named(&[&["bxor"], &["isub"], &[]]));
     assert_eq!(places(&case, true).0, named(&[&[], &["bxor", "isub"], &[]]));
 }
@@ -63,12 +69,10 @@ fn what_has_another_form_has_the_same_place() {
 #[test]
 fn what_the_original_does_not_compute_stays_where_it_was_placed() {
     let u = universe();
-    let (b, x, square) = square_in_a_loop(&u);
-    let mut case = Case::new(&b, &u);
-    let (x, square) = (case.input(x), case.input(square));
-    let part = case.op("iadd", "i32", &[x, x]);
-    let other = case.op("bxor", "i32", &[part, x]);
-    case.unite(square, other);
+    let case = square_is(&u, |case, x| {
+        let part = case.op("iadd", "i32", &[x, x]);
+        case.op("bxor", "i32", &[part, x])
+    });
     assert_eq!(places(&case, true).0, named(&[&["iadd"], &["bxor", "isub"], &[]]));
 }
 
@@ -78,11 +82,7 @@ fn what_only_a_pack_knows_to_be_movable_is_moved() {
     let mut u = universe();
     let call = op_id(&u, "bxor");
     u.ops.get_mut(call).model = None;
-    let (b, x, square) = square_in_a_loop(&u);
-    let mut case = Case::new(&b, &u);
-    let (x, square) = (case.input(x), case.input(square));
-    let other = case.op("bxor", "i32", &[x, x]);
-    case.unite(square, other);
+    let case = square_is(&u, |case, x| case.op("bxor", "i32", &[x, x]));
     assert_eq!(places(&case, true).0, named(&[&["bxor"], &["isub"], &[]]));
 }
 
