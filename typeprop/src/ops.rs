@@ -2,15 +2,12 @@
 
 use crate::data::DataPool;
 use crate::host::HostFns;
+use crate::ids::OpId;
 use crate::model::Model;
 use crate::term::Term;
 use crate::types::{Ty, TypeData, TypeExpr, TypeParam, TypeStore};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
-
-/// An operation: an index into [`OpTable`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct OpId(pub u32);
 
 /// A formal parameter of an operation.
 #[derive(Clone, Debug)]
