@@ -6,6 +6,7 @@ use include_dir::{Dir, include_dir};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::program::{Program, Schedule};
+use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
 use std::io::ErrorKind;
 use std::path::Path;
@@ -80,6 +81,7 @@ fn shipped_names() -> Vec<String> {
 /// When there is no such file or it cannot be read.
 pub fn root(name: &Path) -> Result<Root, String> {
     let shown = name.display().to_string();
+    let shown = present_name(&shown).filter(|_| !name.exists()).unwrap_or(shown);
     let shipped = format!("{}.rw", shown.replace('.', "/"));
     if !name.exists()
         && let Some(text) = embedded(&shipped)

@@ -14,6 +14,7 @@ pub mod instances;
 pub mod load;
 #[allow(missing_docs, reason = "the line over a variant shows its fields as they are written")]
 pub mod program;
+pub mod renamed;
 pub mod syntax;
 #[cfg(test)]
 mod testing;

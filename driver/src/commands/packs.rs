@@ -6,6 +6,8 @@ use anyhow::{Context, Result, anyhow, bail};
 use rewright_dsl::check::nearest;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::program::{Program, RuleId};
+use rewright_dsl::renamed;
+use std::borrow::Cow;
 use std::path::PathBuf;
 
 /// Which rules to use.
@@ -37,6 +39,9 @@ pub(super) fn linked(mut program: Program) -> Result<Program> {
 
 /// Loads and checks packs and all that they import.
 pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
+    roots.iter().filter(|root| !root.exists()).for_each(|root| {
+        present(&root.to_string_lossy());
+    });
     let roots = roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))?;
     Ok(packs::load(roots))
 }
@@ -44,13 +49,26 @@ pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
 /// The same where they have no mistakes; else these are on stderr.
 pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
     let packs = load(roots)?;
-    let errors: Vec<_> = packs.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
-    print(&packs.sources, &errors);
-    Ok(errors.is_empty().then_some(packs))
+    let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
+    let shown = packs.diagnostics.iter().filter(|d| is_error(d) || d.code == renamed::CODE);
+    print(&packs.sources, &shown.cloned().collect::<Vec<_>>());
+    Ok(packs.diagnostics.iter().find(is_error).is_none().then_some(packs))
+}
+
+/// The present name of what a user names, with a warning where it was given by a former one.
+fn present(name: &str) -> Cow<'_, str> {
+    match renamed::present_name(name) {
+        None => Cow::Borrowed(name),
+        Some(present) => {
+            out::note(&format!("warning: {}", renamed::warning(name, &present)));
+            Cow::Owned(present)
+        }
+    }
 }
 
 /// The rules that one name in a pack stands for, given whole or by its end.
 pub(super) fn rules_named(program: &Program, name: &str) -> Result<Vec<RuleId>> {
+    let name = &*present(name);
     let ids = (0..program.rules.len() as u32).map(RuleId);
     let base = |id: RuleId| program.rule(program.rule(id).family).name.as_str();
     let fits = |id: &RuleId| {

@@ -65,6 +65,12 @@ pub(super) const LINTS: &[Code] = &[
          facts, `same`, `distinct` and `is` can, comparisons only of constants. Such an overload is called only where \
          it is named by types from the start, or by a rule.",
     ),
+    code(
+        "RW0511",
+        "former name",
+        "A standard pack was renamed. Its former name still works, and will not for ever: write the present one, or let \
+         `rewright check --fix` write it.",
+    ),
 ];
 
 /// `RW06xx`: examples that do not hold.

@@ -14,6 +14,7 @@ use crate::diagnostic::{Applicability, Diagnostic, Fix, Label, Severity};
 
 /// Make the lexer's tokens ready for the grammar.
 pub(crate) fn prepare(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    super::renamed::update(file, &mut lexed.tokens, diagnostics);
     reserve_words(&mut lexed.tokens);
     sort_out_docs(file, lexed, diagnostics);
     mark_items(&mut lexed.tokens);
