@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod codes;
+pub mod constant;
 pub mod diagnostic;
 pub mod egglog;
 pub mod expectation;
