@@ -3,10 +3,10 @@
 
 use crate::clif::quietly::quietly;
 use cranelift_codegen::Context;
-use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
+use cranelift_control::ControlPlane;
 use std::time::{Duration, Instant};
 
 /// Cranelift for this host.
