@@ -129,6 +129,12 @@ pub(crate) struct Asserted {
     pub(crate) declared: Vec<String>,
 }
 
+impl Default for Script {
+    fn default() -> Self {
+        Script::new()
+    }
+}
+
 impl Script {
     /// Without definitions and assertions.
     pub(crate) fn new() -> Self {
