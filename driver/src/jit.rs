@@ -16,9 +16,9 @@ mod externals;
 mod libcalls;
 mod throw;
 
-pub use externals::{Blob, Externals, HOST_CALL, HOST_TABLE, HostEntry, Imports, Link};
+pub use externals::{Blob, Externals, HostEntry, Imports, Link};
 
-use crate::clif::read::quietly;
+use crate::clif::quietly::quietly;
 use cranelift_codegen::data_value::DataValue;
 use cranelift_codegen::ir::{
     AbiParam, Endianness, ExternalName, Function, GlobalValueData, InstBuilder, MemFlagsData, Signature,

@@ -5,7 +5,8 @@
 //! else is skipped with a reason.
 
 use crate::clif::interpret::{Functions, from_canonical, to_canonical};
-use crate::clif::read::{File, is_directive, quietly};
+use crate::clif::quietly::quietly;
+use crate::clif::read::{File, is_directive};
 use crate::jit::{Externals, Imports, Jit, JitError, compile, host_isa};
 use cranelift_codegen::data_value::{DataValue, DisplayDataValues};
 use cranelift_codegen::ir::{Function, Signature, Type};

@@ -6,6 +6,7 @@
 pub mod check;
 pub mod codes;
 mod computable;
+pub mod constant;
 pub mod diagnostic;
 pub mod egglog;
 pub mod expectation;

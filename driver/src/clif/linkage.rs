@@ -17,6 +17,11 @@ use rewright_typeprop::{OpId, Scalar, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 
+/// The name in CLIF of what calls Rust functions.
+pub const HOST_CALL: &str = "rewright_call_host";
+/// The name in CLIF of the table of Rust functions.
+pub const HOST_TABLE: &str = "rewright_hosts";
+
 /// How an operation is called.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Callee {

@@ -1,17 +1,13 @@
 //! What compiled code uses that is not in its file: functions of shared libraries, array constants, Rust functions.
 
 use super::JitError;
+use crate::clif::linkage::{HOST_CALL, HOST_TABLE};
 use libloading::Library;
 use rewright_typeprop::eval::call_host;
 use rewright_typeprop::{Data, Outcome, Scalar, Universe};
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-
-/// The name in CLIF of what calls Rust functions.
-pub const HOST_CALL: &str = "rewright_call_host";
-/// The name in CLIF of the table of Rust functions.
-pub const HOST_TABLE: &str = "rewright_hosts";
 
 /// A function of a shared library.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
