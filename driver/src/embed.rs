@@ -182,7 +182,7 @@ impl Embedding {
 pub fn work() -> std::io::Result<bool> {
     let asked = std::env::args_os().nth(1).is_some_and(|command| command == isolate::COMMAND);
     if asked {
-        isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())?;
+        isolate::serve()?;
     }
     Ok(asked)
 }

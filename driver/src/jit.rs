@@ -118,6 +118,14 @@ pub fn host_isa(flags: Flags, isa_flags: Option<&[Setting]>) -> Result<OwnedTarg
     built.and_then(|result| result).map_err(JitError::Cranelift)
 }
 
+/// Writes out what called code has given to C's streams and they still hold.
+pub fn flush_streams() {
+    // SAFETY: a null stream is all streams.
+    unsafe {
+        libc::fflush(std::ptr::null_mut());
+    }
+}
+
 /// Compiles functions that may call each other, and what is external, by name.
 pub fn compile(functions: &[&Function], isa: OwnedTargetIsa, externals: Externals) -> Result<Jit, JitError> {
     match quietly(|| compile_all(functions, isa, externals)) {

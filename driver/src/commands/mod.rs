@@ -29,6 +29,7 @@ mod watch;
 mod why_not;
 mod wrap;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
 
@@ -125,9 +126,9 @@ pub fn main() -> ExitCode {
         Command::Bench(args) => bench::run(args),
         Command::Coverage(args) => coverage::run(args),
         Command::Extract(args) => extract::run(args),
-        Command::Isolated => crate::isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())
+        Command::Isolated => crate::isolate::serve()
             .map(|()| Finding::Clean)
-            .map_err(Into::into),
+            .context("this command is for other processes of Rewright, which say what to call"),
         Command::WhyNot(args) => why_not::run(args),
         Command::Explain(args) => explain::run(args),
     };
