@@ -6,13 +6,16 @@
 //! one that is waited for is ended with all that it started; the call that it was at has trapped or failed then, and a
 //! new child goes on after it.
 //!
-//! What called code prints reaches the user; see [`Printed`]. Its standard input is empty.
+//! What called code prints reaches the user; see [`Printed`]. Its standard input is empty. Libraries are loaded only where
+//! they are allowed ([`crate::permission`]), and before anything is, the child gives up what calls do not need
+//! ([`confine`]): SECURITY.md says what is kept from harm by that, and what is not.
 //!
 //! **Invariant**: `run` gives exactly one outcome per directive, in order, whatever the compiled code does, and each
 //! within its time limit. An outcome that says `Returned` is of that very call.
 
 mod channel;
 mod compare;
+mod confine;
 mod output;
 mod process;
 mod serve;
@@ -21,6 +24,7 @@ pub use compare::{Comparison, Version};
 pub use serve::serve;
 
 use crate::jit::Imports;
+use crate::permission::needs;
 use crate::runtest::Outcome;
 use process::{Conversation, Process, said};
 use serde::{Deserialize, Serialize};
@@ -28,6 +32,8 @@ use std::path::PathBuf;
 
 /// The hidden command that runs [`serve`].
 pub const COMMAND: &str = "run-isolated";
+/// Names the folder that a child may write to, as programs know it.
+const SCRATCH: &str = "TMPDIR";
 
 /// What runs the directives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -146,8 +152,8 @@ struct Answer {
 /// How far a child has come.
 #[derive(Serialize, Deserialize)]
 enum Step {
-    /// It waits for jobs.
-    Ready,
+    /// It waits for jobs. What it could not be kept from.
+    Ready(Vec<String>),
     /// Libraries are loaded, or why not.
     Loaded(Result<(), String>),
     /// The file is compiled, or why not.
@@ -179,6 +185,9 @@ impl Worker {
     /// # Errors
     /// When no process can be started.
     pub fn run(&mut self, job: &Job) -> std::io::Result<Vec<Outcome>> {
+        if let Some(library) = job.imports.refused() {
+            return Ok(vec![Outcome::Failed(needs(library)); job.calls.len()]);
+        }
         let mut outcomes = Vec::with_capacity(job.calls.len());
         while outcomes.len() < job.calls.len() {
             let rest = Job { calls: job.calls[outcomes.len()..].to_vec(), ..job.clone() };
@@ -186,6 +195,9 @@ impl Worker {
                 Some(process) => (process, false),
                 None => (Process::start(&self.program, self.printed)?, true),
             };
+            if !job.imports.links.is_empty() {
+                process.say_what_is_open();
+            }
             match process.converse(&rest, &mut outcomes) {
                 Conversation::Done => self.running = Some(process),
                 Conversation::Refused(why) => {

@@ -58,6 +58,9 @@ pub enum JitError {
         /// The loader's own words.
         reason: String,
     },
+    /// A function of a shared library that nobody has allowed to be called.
+    #[error("{}", crate::permission::needs(.0))]
+    NotAllowed(String),
     /// Cranelift says no.
     #[error("{0}")]
     Cranelift(String),

@@ -70,6 +70,11 @@ fn pass_on(mut printed: PipeReader, stopped: &PipeReader) {
     }
 }
 
+/// Says something of our own.
+pub(super) fn say(text: &str) {
+    let _ = writeln!(io::stderr().lock(), "{text}");
+}
+
 /// Shows what the limit allows, and says so when it is reached.
 fn show(bytes: &[u8]) {
     let Ok(before) = LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| {

@@ -1,15 +1,16 @@
 //! The parent's side of a worker: a process, what is said to it, and its end.
 
 use super::channel::Channel;
-use super::output::Output;
-use super::{Answer, COMMAND, Job, Printed, Request, Step};
+use super::output::{Output, say};
+use super::{Answer, COMMAND, Job, Printed, Request, SCRATCH, Step};
 use crate::runtest::Outcome;
+use crate::wrapper::scratch::Scratch;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, Error, ErrorKind};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{LazyLock, mpsc};
+use std::sync::{LazyLock, Once, mpsc};
 use std::time::Duration;
 
 /// How long a process may take to begin.
@@ -27,6 +28,10 @@ pub(super) struct Process {
     channel: Channel,
     /// The number of the last job.
     job: u64,
+    /// What it could not be kept from.
+    open: Vec<String>,
+    /// Its own folder, which goes with it.
+    _scratch: Scratch,
     /// Passes on what is printed; dropped after the process has ended.
     _output: Option<Output>,
 }
@@ -49,6 +54,7 @@ pub(super) enum Conversation {
 impl Process {
     /// Starts our own binary as a worker.
     pub(super) fn start(program: &Path, printed: Printed) -> io::Result<Process> {
+        let scratch = Scratch::new()?;
         let (channel, theirs) = Channel::pair()?;
         let (output, [stdout, stderr]) = match printed {
             Printed::ToStreams => (None, [Stdio::inherit(), Stdio::inherit()]),
@@ -59,16 +65,32 @@ impl Process {
         };
         // A group of its own: its descendants can be ended with it.
         let mut command = Command::new(program);
-        command.arg(COMMAND).env("RUST_BACKTRACE", "0").process_group(0);
+        command.arg(COMMAND).env("RUST_BACKTRACE", "0").env(SCRATCH, scratch.path()).process_group(0);
         command.stdin(theirs).stdout(stdout).stderr(stderr);
         let child = spawn(command)?;
-        let mut process = Process { child, channel, job: 0, _output: output };
-        match process.answer(START, |step| matches!(step, Step::Ready).then_some(())) {
-            Ok(()) => Ok(process),
+        let mut process = Process { child, channel, job: 0, open: vec![], _scratch: scratch, _output: output };
+        let ready = process.answer(START, |step| match step {
+            Step::Ready(open) => Some(open),
+            _ => None,
+        });
+        match ready {
+            Ok(open) => {
+                process.open = open;
+                Ok(process)
+            }
             Err(error) => {
                 let how = process.end(&error);
                 Err(Error::other(format!("{} does not work as a worker: {}", program.display(), said(&how))))
             }
+        }
+    }
+
+    /// Says, once for all processes, what code of libraries could do here.
+    pub(super) fn say_what_is_open(&self) {
+        static SAID: Once = Once::new();
+        if !self.open.is_empty() {
+            let open = self.open.join("; ");
+            SAID.call_once(|| say(&format!("note: functions of libraries are called without {open}; see SECURITY.md")));
         }
     }
 
@@ -183,6 +205,9 @@ fn ending(status: ExitStatus) -> Outcome {
         // Our own: it was alive, but had closed the connection.
         Some(9) => return Outcome::Failed("it was killed, or had closed its connection to us".into()),
         Some(11) => "SIGSEGV",
+        // It used up its processor time.
+        Some(24) => return Outcome::TimedOut,
+        Some(25) => "SIGXFSZ",
         Some(other) => return Outcome::Trapped(format!("signal {other}")),
         None => {
             let code = status.code().map_or("no code".to_string(), |code| format!("code {code}"));

@@ -1,11 +1,16 @@
 //! The child's side of a worker: jobs come in, and an answer goes out at each step.
 
 use super::channel::Channel;
-use super::{Answer, Call, Engine, Job, Request, Step, compare};
+use super::confine::{allow_processor_time, confine};
+use super::{Answer, Call, Engine, Job, Request, SCRATCH, Step, compare};
 use crate::clif::read::{File, read};
 use crate::jit::{Externals, Jit, flush_streams};
 use crate::runtest::{Outcome, compile_file, host_targets, run_compiled, run_interpreted, run_on_memory, run_on_words};
 use std::io::{self, ErrorKind};
+use std::time::Duration;
+
+/// Processor time to load libraries and to compile a file.
+const PREPARATION: Duration = Duration::from_secs(600);
 
 /// Does jobs until the parent has no more.
 ///
@@ -14,7 +19,9 @@ use std::io::{self, ErrorKind};
 pub fn serve() -> io::Result<()> {
     end_with_the_parent()?;
     let mut channel = Channel::adopt()?;
-    answer(&mut channel, 0, Step::Ready)?;
+    let scratch = std::env::var_os(SCRATCH).ok_or_else(|| io::Error::other("no folder to write to is named"))?;
+    let open = confine(scratch.as_ref());
+    answer(&mut channel, 0, Step::Ready(open))?;
     loop {
         match channel.receive(None) {
             Ok(Request { number, job }) => do_job(&mut channel, number, &job)?,
@@ -36,6 +43,7 @@ fn answer(channel: &mut Channel, job: u64, step: Step) -> io::Result<()> {
 }
 
 fn do_job(channel: &mut Channel, number: u64, job: &Job) -> io::Result<()> {
+    allow_processor_time(PREPARATION);
     let (loaded, externals) = told(match job.engine {
         Engine::Interpreter => Ok(Externals::default()),
         Engine::Jit => Externals::load(&job.imports).map_err(|e| e.to_string()),
@@ -46,6 +54,7 @@ fn do_job(channel: &mut Channel, number: u64, job: &Job) -> io::Result<()> {
     answer(channel, number, Step::Compiled(compiled))?;
     let Some((file, jit)) = code else { return Ok(()) };
     for (n, call) in job.calls.iter().enumerate() {
+        allow_processor_time(Duration::from_secs(job.seconds.max(1).saturating_mul(call.count())));
         let outcome = run(&file, jit.as_ref(), call);
         flush_streams();
         answer(channel, number, Step::Called(n, outcome))?;
