@@ -15,8 +15,9 @@ use crate::module::compile;
 use crate::permission::needs;
 use crate::runtest::{Outcome, Returned};
 use rewright_cfg_skeleton::ir::{Function, InstKind, Module, Terminator, Value};
+use rewright_dsl::program::{Program, Rule};
 use rewright_typeprop::eval::scalar_of;
-use rewright_typeprop::{Constant, OpId, Scalar, Ty, Universe};
+use rewright_typeprop::{Constant, OpId, Scalar, Term, Ty, Universe};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::{self, Display, Formatter};
@@ -98,6 +99,21 @@ pub fn register(universe: &mut Universe, program: PathBuf, listener: &Listener) 
             service.value(op, words).map(|value| Constant::Scalar(result, value))
         });
     }
+}
+
+/// Libraries of others whose functions rules compute with while matching, and that nothing else says the meaning of.
+pub fn computed_with(program: &Program) -> BTreeSet<String> {
+    let mut todo: Vec<&Term> = program.rules.iter().flat_map(Rule::terms).collect();
+    let mut found = BTreeSet::new();
+    while let Some(term) = todo.pop() {
+        todo.extend(term.parts());
+        let Term::Eval(inner) = term else { continue };
+        let Term::Call { op, .. } = &**inner else { continue };
+        let op = program.universe.ops.get(*op);
+        let link = op.link.as_ref().filter(|link| op.spec.is_none() && !link.allowed);
+        found.extend(link.map(|link| link.library.clone()));
+    }
+    found
 }
 
 struct Service {

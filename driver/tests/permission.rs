@@ -113,6 +113,22 @@ fn with_permission_it_is_called() {
     }
 }
 
+/// Builds call no library at all, and say so where rules would have.
+#[test]
+fn builds_call_nothing() {
+    let dir = folder();
+    fs::write(dir.path().join("main.c"), "int more(int);\nint f(void) { return more(1); }\n").unwrap();
+    let compile = "--rules asks.rw --no-cache";
+    let wrap = format!("wrap {compile} -- sh build.sh");
+    fs::write(dir.path().join("build.sh"), "$CC -O2 -c main.c -o a.o && $CC -O2 -c main.c -o b.o\n").unwrap();
+    for command in [format!("cc {compile} -O2 -c main.c -o main.o"), wrap] {
+        let ran = as_user(dir.path(), &command);
+        assert_eq!(ran.code, Some(0), "{command}: {ran:?}");
+        assert_eq!(ran.stderr.matches("lib.so do not match").count(), 1, "{command}: {ran:?}");
+        assert!(!ran.stderr.contains("LOADED"), "{command}: {ran:?}");
+    }
+}
+
 /// A file by any path, a link to it, and nothing by another name or by one that is not there.
 #[test]
 fn a_path_is_allowed_by_the_file_that_it_leads_to() {
