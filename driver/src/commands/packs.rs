@@ -1,14 +1,20 @@
 //! Loading the packs that a command was given, with their diagnostics on stderr.
 
 use super::out;
+use crate::linked::{Listener, Unanswered};
 use crate::packs;
+use crate::permission::grants::{Granted, Grants};
+use crate::permission::{self, Allowed};
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_dsl::check::nearest;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
+use rewright_dsl::load::Root;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_dsl::renamed;
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 /// Which rules to use.
 #[derive(clap::Args, Clone)]
@@ -16,25 +22,67 @@ pub(super) struct Rules {
     /// A pack (`mine.rw`), or one that ships (`std`, `std.arith`); repeatable
     #[arg(long = "rules", value_name = "PACK", default_value = packs::DEFAULT)]
     rules: Vec<PathBuf>,
+    #[command(flatten)]
+    calls: Calls,
 }
 
 impl Rules {
-    /// One pack.
-    pub(super) fn of(pack: PathBuf) -> Self {
-        Rules { rules: vec![pack] }
+    /// One pack instead of these.
+    pub(super) fn with(&self, pack: PathBuf) -> Self {
+        Rules { rules: vec![pack], calls: self.calls.clone() }
     }
 
     /// The program that the packs make; `None` where they have mistakes, which are on stderr then.
     pub(super) fn load(&self) -> Result<Option<Program>> {
-        sound(&self.rules)?.map(|packs| linked(packs.program)).transpose()
+        let Some(packs) = sound(&self.rules)? else { return Ok(None) };
+        let said = Mutex::new(BTreeSet::new());
+        let say_once = move |unanswered: Unanswered| {
+            if said.lock().is_ok_and(|mut said| said.insert(unanswered.clone())) {
+                out::note(&format!("note: {unanswered}"));
+            }
+        };
+        let listener: Listener = Arc::new(say_once);
+        Ok(Some(self.calls.linked(packs.program, &self.rules, &listener)?))
     }
 }
 
-/// The same program with functions of shared libraries as what its rules may compute.
-pub(super) fn linked(mut program: Program) -> Result<Program> {
-    let own = std::env::current_exe().context("cannot find this program's own file")?;
-    crate::linked::register(&mut program.universe, own);
-    Ok(program)
+/// Whose code may be called.
+#[derive(clap::Args, Clone)]
+pub(super) struct Calls {
+    /// Let packs call functions that they name in this library: a file by its path (`./lib.so`), or what the system
+    /// finds under a name (`libfoo.so.1`); repeatable. `rewright allow` does so for good. See SECURITY.md
+    #[arg(long = "allow-link", value_name = "LIB")]
+    allow_link: Vec<String>,
+}
+
+impl Calls {
+    /// The same program with functions of those shared libraries that are allowed as what its rules may compute. Who
+    /// listens is told of calls that were not answered.
+    pub(super) fn linked(&self, mut program: Program, roots: &[PathBuf], listener: &Listener) -> Result<Program> {
+        let own = std::env::current_exe().context("cannot find this program's own file")?;
+        let mut allowed = Allowed::default();
+        for library in &self.allow_link {
+            allowed.add(library)?;
+        }
+        allowed.grant(&mut program);
+        if !permission::refused(&program).is_empty() {
+            let Granted { allowed, outdated } = Grants::load()?.of(&read(roots)?);
+            for pack in outdated {
+                let pack = pack.display();
+                out::note(&format!(
+                    "note: the permission of {pack} to call libraries is not used: it was given before {pack}, or a pack \
+                     that it imports, has changed; `rewright allow {pack}` gives it again"
+                ));
+            }
+            allowed.grant(&mut program);
+        }
+        crate::linked::register(&mut program.universe, own, listener);
+        Ok(program)
+    }
+}
+
+fn read(roots: &[PathBuf]) -> Result<Vec<Root>> {
+    roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))
 }
 
 /// Loads and checks packs and all that they import.
@@ -42,8 +90,7 @@ pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
     roots.iter().filter(|root| !root.exists()).for_each(|root| {
         present(&root.to_string_lossy());
     });
-    let roots = roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))?;
-    Ok(packs::load(roots))
+    Ok(packs::load(read(roots)?))
 }
 
 /// The same where they have no mistakes; else these are on stderr.

@@ -62,6 +62,8 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let config = args.config.as_deref().map(absolute).transpose()?;
     let rules = Rules { packs: packs.clone(), profile: args.profile.clone(), config: config.clone() };
     let ready = rules.ready()?;
+    // Once for the build: its commands are served.
+    ready.note().iter().for_each(|note| out::note(note));
     let scratch = Scratch::new().context("no temporary directory")?;
     let socket = scratch.path().join("server");
     // Without a server each command prepares the rules for itself.

@@ -160,10 +160,12 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     facts.time("passes", || succeed(tools, &mut prepare, &said))?;
     let kept = tools.keep.as_ref().map(|folder| keep(folder, unit, &fs::read(&ready)?)).transpose()?;
     let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
+    let mut words = front.stderr;
     let Applied { facts: mut known, text } = match served {
         Some(applied) => applied,
         None => {
             let rules = facts.time("packs", || tools.rules.ready())?;
+            words.extend(rules.note().map(|note| format!("rewright: {note}\n")).unwrap_or_default().bytes());
             let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?))?;
             abandon_engine();
             applied
@@ -190,7 +192,7 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
         facts.time("cache", || cache.keep(key, &join(&known, &object)));
     }
     known.seconds.extend(facts.seconds);
-    Ok(Compiled::Object(Box::new(known), front.stderr))
+    Ok(Compiled::Object(Box::new(known), words))
 }
 
 /// Everything that the object depends on.
