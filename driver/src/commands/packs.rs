@@ -99,7 +99,7 @@ pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
     let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
     let shown = packs.diagnostics.iter().filter(|d| is_error(d) || d.code == renamed::CODE);
     print(&packs.sources, &shown.cloned().collect::<Vec<_>>());
-    Ok(packs.diagnostics.iter().find(is_error).is_none().then_some(packs))
+    Ok((!packs.diagnostics.iter().any(|d| is_error(&d))).then_some(packs))
 }
 
 /// The present name of what a user names, with a warning where it was given by a former one.
