@@ -190,7 +190,8 @@ impl Embedding {
     }
 }
 
-/// What a program that is its own [`Embedding::worker`] does first in its `main`: true where the process was started
+/// What a program that is its own [`Embedding::worker`] does first in its `main`, before it opens a file or starts a
+/// thread, as the process gives up its rights and closes what it did not open itself: true where the process was started
 /// to make calls for another one; they have been made then, and the process is to end.
 ///
 /// # Errors
