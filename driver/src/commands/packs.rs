@@ -5,6 +5,7 @@ use crate::packs;
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_dsl::check::nearest;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
+use rewright_dsl::load::Root;
 use rewright_dsl::program::{Program, RuleId};
 use std::path::PathBuf;
 
@@ -37,8 +38,16 @@ pub(super) fn linked(mut program: Program) -> Result<Program> {
 
 /// Loads and checks packs and all that they import.
 pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
-    let roots = roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))?;
-    Ok(packs::load(roots))
+    load_with(roots, |_| None)
+}
+
+/// The same, with other texts for some of the packs than their files have.
+pub(super) fn load_with(roots: &[PathBuf], text: impl Fn(&PathBuf) -> Option<String>) -> Result<packs::Packs> {
+    let root = |path: &PathBuf| {
+        let root = packs::root(path).map_err(|e| anyhow!(e))?;
+        Ok(Root { text: text(path).unwrap_or(root.text), ..root })
+    };
+    Ok(packs::load(roots.iter().map(root).collect::<Result<_>>()?))
 }
 
 /// The same where they have no mistakes; else these are on stderr.
