@@ -1,16 +1,20 @@
 //! Results of earlier runs, by content: each is a file that is named by a hash of everything it depends on.
 //!
 //! Files appear complete or not at all, and whoever comes at the same time writes the same, so any number of processes
-//! share a folder. A file that cannot be read is no file; a folder that cannot be written to keeps nothing.
+//! share a folder. A folder that cannot be written to keeps nothing; what went wrong is noted, for the command to say.
 //!
-//! **Invariant**: what is found is what was kept under an equal key. The cache never decides what goes out, only how
-//! soon: callers put all that a result depends on into the key.
+//! **Invariant**: what is found is what was kept under an equal key: each file begins with a checksum of its key and its
+//! content, and one that does not fit is removed, and no result. The cache never decides what goes out, only how soon:
+//! callers put all that a result depends on into the key.
 
-use std::fs;
+use crate::files::place;
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 /// A hash of everything that a result depends on.
@@ -86,33 +90,24 @@ pub(crate) fn user_folder(named: &str, usual: &str) -> Option<PathBuf> {
     Some(base.join("rewright"))
 }
 
-/// Writes a file that appears complete or not at all.
-///
-/// # Errors
-/// When the folder cannot be written to.
-pub fn write_whole(file: &Path, content: &[u8]) -> io::Result<()> {
-    write_whole_with(file, content, fs::Permissions::from_mode(0o600))
-}
-
-/// The same, with these permissions from when it is there.
-///
-/// # Errors
-/// When the folder cannot be written to.
-pub fn write_whole_with(file: &Path, content: &[u8], permissions: fs::Permissions) -> io::Result<()> {
-    let folder = file.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut temporary = tempfile::Builder::new().prefix(".rewright").tempfile_in(folder)?;
-    temporary.write_all(content)?;
-    temporary.as_file().set_permissions(permissions)?;
-    // Closed before it gets its name: a program that is open for writing cannot be started.
-    temporary.into_temp_path().persist(file).map_err(|e| e.error)
-}
-
 /// A folder of results that does not grow beyond a limit.
 #[derive(Clone, Debug)]
 pub struct Cache {
     folder: PathBuf,
     /// Bytes of all results together.
     limit: u64,
+    /// What went wrong, in any thread.
+    troubles: Arc<Mutex<BTreeSet<String>>>,
+}
+
+/// What the checksum at the beginning of a file is made of.
+const VERSION: u32 = 1;
+
+/// Bytes of the checksum at the beginning of a file.
+const CHECKSUM: usize = 16;
+
+fn checksum(key: Key, content: &[u8]) -> [u8; CHECKSUM] {
+    Key::of(VERSION, [&key.bytes(), content]).bytes()
 }
 
 /// Results lie in so many folders, by the first digits of their keys. Each has its share of the limit, so that keeping
@@ -122,7 +117,7 @@ const FOLDERS: u64 = 256;
 impl Cache {
     /// A cache in a folder, which need not exist.
     pub fn new(folder: PathBuf, limit: u64) -> Self {
-        Cache { folder, limit }
+        Cache { folder, limit, troubles: Arc::default() }
     }
 
     fn file(&self, key: Key) -> PathBuf {
@@ -130,14 +125,31 @@ impl Cache {
         self.folder.join(&name[..2]).join(&name[2..])
     }
 
+    /// What went wrong since this was asked last, each thing once. Results are right all the same.
+    pub fn troubles(&self) -> Vec<String> {
+        std::mem::take(&mut *self.noted()).into_iter().collect()
+    }
+
+    fn noted(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        // Nothing panics while it is held.
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// What was kept under this key.
     pub fn find(&self, key: Key) -> Option<Vec<u8>> {
         let path = self.file(key);
-        let content = fs::read(&path).ok()?;
+        let mut content = fs::read(&path).ok()?;
+        let sound = content.split_at_checked(CHECKSUM).is_some_and(|(sum, content)| *sum == checksum(key, content));
+        if !sound {
+            self.noted().insert(format!("{} was damaged; it is made again", path.display()));
+            let _ = fs::remove_file(&path);
+            return None;
+        }
         // The least recently used go first.
         if let Ok(file) = fs::File::options().write(true).open(&path) {
             let _ = file.set_modified(SystemTime::now());
         }
+        content.drain(..CHECKSUM);
         Some(content)
     }
 
@@ -145,8 +157,14 @@ impl Cache {
     pub fn keep(&self, key: Key, content: &[u8]) {
         let file = self.file(key);
         let Some(folder) = file.parent() else { return };
-        if fs::create_dir_all(folder).is_ok() && write_whole(&file, content).is_ok() {
-            self.shrink(folder);
+        let content = [&checksum(key, content), content].concat();
+        let kept = fs::create_dir_all(folder).and_then(|()| place(&file, &content, Permissions::from_mode(0o600)));
+        match kept {
+            Ok(()) => self.shrink(folder),
+            Err(error) => {
+                let folder = self.folder.display();
+                self.noted().insert(format!("results cannot be kept in {folder}: {}", without_path(&error)));
+            }
         }
     }
 
@@ -170,6 +188,11 @@ impl Cache {
             total -= size;
         }
     }
+}
+
+/// An error as the system says it: not of which temporary file, whose name differs each time.
+fn without_path(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
 }
 
 #[cfg(test)]
@@ -198,14 +221,49 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         let cache = Cache::new(file, 1 << 20);
+        for name in ["a", "b"] {
+            cache.keep(key(name), b"one");
+            assert_eq!(cache.find(key(name)), None);
+        }
+        let troubles = cache.troubles();
+        let [said] = &troubles[..] else { panic!("{troubles:?}") };
+        assert!(
+            said.starts_with(&format!("results cannot be kept in {}", folder.path().join("file").display())),
+            "{said}"
+        );
+        assert_eq!(cache.troubles(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_result_that_was_damaged_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_path_buf(), 1 << 20);
+        let file = cache.file(key("a"));
         cache.keep(key("a"), b"one");
-        assert_eq!(cache.find(key("a")), None);
+        let sound = fs::read(&file).unwrap();
+        // Each bit, each length, and the sound file of another key.
+        let flipped = (0..sound.len() * 8).map(|bit| {
+            let mut bytes = sound.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            bytes
+        });
+        for damaged in flipped.chain((0..sound.len()).map(|length| sound[..length].to_vec())) {
+            fs::write(&file, damaged).unwrap();
+            assert_eq!(cache.find(key("a")), None);
+            assert_eq!((cache.troubles().len(), file.exists()), (1, false));
+        }
+        let other = cache.file(key("b"));
+        fs::create_dir_all(other.parent().unwrap()).unwrap();
+        fs::write(&other, &sound).unwrap();
+        assert_eq!(cache.find(key("b")), None);
+        fs::write(&file, &sound).unwrap();
+        assert_eq!(cache.find(key("a")).as_deref(), Some(&b"one"[..]));
     }
 
     #[test]
     fn the_least_recently_used_go_first() {
         let folder = tempfile::tempdir().unwrap();
-        let cache = Cache::new(folder.path().to_path_buf(), 10 * FOLDERS);
+        let cache = Cache::new(folder.path().to_path_buf(), (10 + 3 * CHECKSUM as u64) * FOLDERS);
         // Four keys that share a folder.
         let first = key("0").to_string()[..2].to_string();
         let keys: Vec<Key> =

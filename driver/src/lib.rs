@@ -17,6 +17,7 @@ pub mod denotation;
 pub mod difftest;
 pub mod embed;
 pub mod examples;
+pub mod files;
 pub mod fuzz;
 pub mod generate;
 pub mod isolate;

@@ -36,6 +36,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Instant;
+pub(crate) use unit::untouched;
 use unit::{Chosen, State, Unit};
 
 /// How many instructions and values make a batch. The steps of the standard schedule cost as much as some thousand

@@ -46,12 +46,13 @@ pub(crate) mod smt;
 mod trial;
 mod typing;
 
-pub use cache::default_folder;
+pub use cache::verdicts;
 pub use campaign::{Fate, Judged, mutate};
 pub use mutants::Kind;
 pub use report::{Compiled, Counterexample, Instance, RuleReport, Verdict};
 pub use trial::{Trial, try_rule};
 
+use crate::cache::Cache;
 use cache::Key;
 use native::Machine;
 use prove::Case;
@@ -82,7 +83,7 @@ pub struct Options {
     /// Where random values begin.
     pub seed: u64,
     /// Where verdicts are kept; `None`: nowhere.
-    pub cache: Option<PathBuf>,
+    pub cache: Option<Cache>,
     /// Our own binary, in a process of which compiled rules and libraries' code run; `None`: they do not run.
     pub program: Option<PathBuf>,
 }
@@ -111,7 +112,7 @@ impl Options {
 /// Verifies rules. `done` is called after each, in no particular order.
 ///
 /// # Errors
-/// When the solver cannot be started, or the cache cannot be written.
+/// When the solver cannot be started.
 pub fn verify(
     program: &Program,
     rules: &[RuleId],
@@ -176,14 +177,15 @@ fn one(
 ) -> io::Result<RuleReport> {
     let rule = program.rule(id);
     let cases = prove::cases(program, instances, rule);
+    let left_out = prove::left_out(instances, rule);
     // What a library's function gives is not part of a key.
     let linked = mentioned(program, rule).into_iter().any(|op| program.universe.ops.get(op).link.is_some());
     let key =
-        options.cache.as_ref().filter(|_| !linked).map(|folder| (folder, key(program, rule, &cases, options, version)));
-    if let Some((folder, key)) = key
-        && let Some(found) = cache::find(folder, key)
+        options.cache.as_ref().filter(|_| !linked).map(|kept| (kept, key(program, rule, &cases, options, version)));
+    if let Some((kept, key)) = key
+        && let Some(found) = cache::find(kept, key)
     {
-        return Ok(RuleReport::new(id, found, true));
+        return Ok(RuleReport::new(id, found, left_out, true));
     }
     solver.forget();
     let mut found: Vec<Instance> = vec![];
@@ -208,10 +210,10 @@ fn one(
             instance.compiled = compiled;
         }
     }
-    if let Some((folder, key)) = key {
-        cache::keep(folder, key, found.as_slice())?;
+    if let Some((kept, key)) = key {
+        cache::keep(kept, key, found.as_slice());
     }
-    Ok(RuleReport::new(id, found, false))
+    Ok(RuleReport::new(id, found, left_out, false))
 }
 
 fn start(options: &Options) -> io::Result<Solver> {

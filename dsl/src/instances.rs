@@ -7,7 +7,7 @@
 
 use crate::computable::{computable_ops, needs};
 use crate::program::{Guard, Program, Rule};
-use rewright_typeprop::eval::{evaluate_at, evaluate_term, literal, repr_of};
+use rewright_typeprop::eval::{evaluate_term, has_meaning, literal, repr_of};
 use rewright_typeprop::types::TypeData;
 use rewright_typeprop::{Outcome, Repr, Term, Ty, TypeExpr, TypeStore, Universe};
 use std::borrow::Cow;
@@ -24,6 +24,17 @@ pub enum Sense {
     LiteralTooLarge,
     /// A call has no value, whatever its operands.
     Meaningless,
+}
+
+/// Why a rule has no instance at some types.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Obstacle {
+    /// A literal does not fit its type.
+    Literal,
+    /// A call on the left has no value, whatever its operands.
+    Meaningless,
+    /// A condition that depends on types alone does not hold.
+    Condition,
 }
 
 /// Finds the instances of rules.
@@ -69,8 +80,21 @@ impl<'p> TypeInstances<'p> {
 
     /// Does the left side have a meaning there, and does no condition on types fail?
     pub fn admits(&self, rule: &Rule, targs: &[Ty]) -> bool {
-        rule.left.iter().all(|t| self.sense(t, targs) == Sense::Good)
-            && !rule.guards.iter().any(|g| self.truth(g, targs) == Some(false))
+        self.obstacle(rule, targs).is_none()
+    }
+
+    /// What keeps a rule from having an instance there.
+    pub fn obstacle(&self, rule: &Rule, targs: &[Ty]) -> Option<Obstacle> {
+        let senses = || rule.left.iter().map(|term| self.sense(term, targs));
+        if senses().any(|sense| sense == Sense::LiteralTooLarge) {
+            Some(Obstacle::Literal)
+        } else if senses().any(|sense| sense == Sense::Meaningless) {
+            Some(Obstacle::Meaningless)
+        } else if rule.guards.iter().any(|guard| self.truth(guard, targs) == Some(false)) {
+            Some(Obstacle::Condition)
+        } else {
+            None
+        }
     }
 
     /// Declared machine types below the bound of a type parameter.
@@ -112,12 +136,7 @@ impl<'p> TypeInstances<'p> {
                     return Sense::Good;
                 }
                 let reprs: Vec<Option<Repr>> = inner.iter().map(|t| self.repr(t, targs)).collect();
-                // Some operations have no meaning at some values; none at any means none at these types.
-                let undefined = |n: i128| {
-                    let args = vec![n; decl.params.len()];
-                    evaluate_at(self.universe, *op, &reprs, &args) == Outcome::Undefined
-                };
-                if [0, 1, 3, 7, 64].into_iter().all(undefined) { Sense::Meaningless } else { Sense::Good }
+                if has_meaning(self.universe, *op, &reprs) { Sense::Good } else { Sense::Meaningless }
             }
         }
     }

@@ -18,6 +18,9 @@ use smallvec::SmallVec;
 /// and this many frames fit into any stack.
 const MAX_DEPTH: u32 = 128;
 
+/// How many specs are looked at to find out whether an operation has a meaning; what is not looked at may have one.
+const MAX_SPECS: usize = 1_000;
+
 /// How many operations one evaluation may take. Real specs take tens; a chain in which each spec uses the one
 /// before it twice would take 2^n.
 const MAX_STEPS: u32 = 10_000;
@@ -44,6 +47,60 @@ pub fn evaluate_words(universe: &Universe, op: OpId, targs: &[Option<Repr>], arg
 /// [`Repr`]: crate::model::Repr
 pub fn evaluate_at(universe: &Universe, op: OpId, targs: &[Option<Repr>], args: &[i128]) -> Outcome<i128> {
     Evaluator { universe, steps: 0 }.op(op, targs, args, 0).unwrap_or_else(|stop| stop)
+}
+
+/// Has an operation a meaning at these representations of its type arguments? One without has no value, whatever its
+/// operands: a model does not know the representations, or a spec uses such an operation, has a literal that does not
+/// fit, or needs itself. What neither model nor spec says is not known here; it may have a meaning.
+pub fn has_meaning(universe: &Universe, op: OpId, targs: &[Option<Repr>]) -> bool {
+    Meaning { universe, seen: vec![] }.op(op, targs)
+}
+
+struct Meaning<'a> {
+    universe: &'a Universe,
+    /// Operations that are looked at, and what was found of those that have been: a spec may use one often.
+    seen: Vec<(OpId, Types, Option<bool>)>,
+}
+
+impl Meaning<'_> {
+    fn op(&mut self, id: OpId, targs: &[Option<Repr>]) -> bool {
+        if let Some((.., known)) = self.seen.iter().find(|(op, types, _)| *op == id && types[..] == *targs) {
+            return known.unwrap_or(false);
+        }
+        let at = self.seen.len();
+        self.seen.push((id, targs.into(), None));
+        let op = self.universe.ops.get(id);
+        let meaning = match (op.model, &op.spec) {
+            (Some(model), _) if model.memory().is_some() => true,
+            (Some(model), _) => signature(&self.universe.types, op, targs)
+                .is_some_and(|(types, result)| model.has_meaning_at(&types, result)),
+            (None, Some(spec)) => at >= MAX_SPECS || self.term(spec, targs),
+            (None, None) => true,
+        };
+        self.seen[at].2 = Some(meaning);
+        meaning
+    }
+
+    fn term(&mut self, term: &Term, targs: &[Option<Repr>]) -> bool {
+        match term {
+            Term::Var(_) => true,
+            Term::Lit(lit, ty) => {
+                let scalar = repr_of(&self.universe.types, ty, targs).and_then(Repr::lane);
+                scalar.is_some_and(|scalar| literal(lit, scalar).is_some())
+            }
+            Term::Call { op, targs: inner, args, state: _ } => {
+                let inner: Types = inner.iter().map(|ty| repr_of(&self.universe.types, ty, targs)).collect();
+                args.iter().all(|arg| self.term(arg, targs)) && self.op(*op, &inner)
+            }
+            Term::Eval(inner) => self.term(inner, targs),
+        }
+    }
+}
+
+/// The representations of an operation's parameters and result.
+fn signature(types: &TypeStore, op: &Op, targs: &[Option<Repr>]) -> Option<(SmallVec<[Repr; 4]>, Repr)> {
+    let params = op.params.iter().map(|p| repr_of(types, &p.ty, targs)).collect::<Option<_>>()?;
+    Some((params, repr_of(types, op.results.first()?, targs)?))
 }
 
 /// What has no word's form has no value for who wants words.
@@ -170,7 +227,9 @@ impl Evaluator<'_> {
             return Err(Outcome::Undefined);
         }
         if let Some(model) = op.model {
-            let Some((types, result)) = self.signature(op, targs) else { return Err(Outcome::Undefined) };
+            let Some((types, result)) = signature(&self.universe.types, op, targs) else {
+                return Err(Outcome::Undefined);
+            };
             return Ok(model.eval_at(&types, result, args));
         }
         if let Some(spec) = &op.spec {
@@ -198,12 +257,6 @@ impl Evaluator<'_> {
             }
             _ => Err(Outcome::Undefined),
         }
-    }
-
-    fn signature(&self, op: &Op, targs: &[Option<Repr>]) -> Option<(SmallVec<[Repr; 4]>, Repr)> {
-        let types = &self.universe.types;
-        let params = op.params.iter().map(|p| repr_of(types, &p.ty, targs)).collect::<Option<_>>()?;
-        Some((params, repr_of(types, op.results.first()?, targs)?))
     }
 
     fn term(&mut self, term: &Term, targs: &[Option<Repr>], vars: &[i128], depth: u32) -> Result<i128, Outcome<i128>> {
@@ -295,6 +348,34 @@ mod tests {
             last = universe.ops.declare(op(&format!("twice{i}"), 2, None, Some(spec)));
         }
         assert_eq!(evaluate(&universe, last, &[i8], &[1, 1]), Outcome::Undefined);
+    }
+
+    #[test]
+    fn a_meaning_does_not_depend_on_values() {
+        let (mut universe, i8, add) = universe();
+        let repr = [universe.types.repr(i8)];
+        let only = |text: i128| Term::Lit(Literal::Int(text), TypeExpr::Param(0));
+        let fits = universe.ops.declare(op("fits", 1, None, Some(call(add, vec![Term::Var(0), only(200)]))));
+        let misfit = universe.ops.declare(op("misfit", 1, None, Some(call(add, vec![Term::Var(0), only(300)]))));
+        let uses = universe.ops.declare(op("uses", 1, None, Some(call(misfit, vec![Term::Var(0)]))));
+        let widens = universe.ops.declare(op("widens", 1, Some(Model::Zext), None));
+        // What it gives is known where it runs only.
+        let host = universe.ops.declare(op("host", 1, None, None));
+        let calls_host = universe.ops.declare(op("calls_host", 1, None, Some(call(host, vec![Term::Var(0)]))));
+        let this = OpId(universe.ops.len() as u32);
+        universe.ops.declare(op("itself", 1, None, Some(call(this, vec![Term::Var(0)]))));
+        let meaning =
+            [add, fits, host, calls_host, misfit, uses, widens, this].map(|op| has_meaning(&universe, op, &repr));
+        assert_eq!(meaning, [true, true, true, true, false, false, false, false]);
+        assert!(!has_meaning(&universe, add, &[None]));
+        // Each spec uses the one before it twice.
+        let mut last = add;
+        for i in 0..60 {
+            let half = |last| call(last, vec![Term::Var(0), Term::Var(1)]);
+            let spec = call(add, vec![half(last), half(last)]);
+            last = universe.ops.declare(op(&format!("twice{i}"), 2, None, Some(spec)));
+        }
+        assert!(has_meaning(&universe, last, &repr));
     }
 
     #[test]

@@ -20,8 +20,12 @@
 use super::graph::{Class, Graph, Node};
 use indexmap::IndexMap;
 use rustc_hash::FxHashMap;
-use serde::Deserialize;
+use serde::de::{Error, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::fmt::{self, Formatter};
+use std::marker::PhantomData;
 use thiserror::Error;
 
 /// Why a text is no e-graph to extract from.
@@ -34,6 +38,8 @@ pub enum ReadError {
     NoChild { node: String, child: String },
     #[error("node `{node}` costs {cost}; costs must be finite and not negative")]
     Cost { node: String, cost: f64 },
+    #[error("the costs of all nodes together are too large for a number of 64 bits: divide them all by one number")]
+    Infinite,
     #[error("no roots: the file has no `root_eclasses`; name some with --roots")]
     NoRoots,
     #[error("root `{0}` is neither a class nor a node of the file")]
@@ -58,6 +64,7 @@ pub enum ReadError {
 /// the file nor hashing decides between equal choices.
 #[derive(Deserialize)]
 struct EGraph {
+    #[serde(deserialize_with = "distinct")]
     nodes: BTreeMap<String, FileNode>,
     #[serde(default)]
     root_eclasses: Vec<String>,
@@ -81,7 +88,7 @@ struct BlockTree {
     blocks: Vec<Block>,
     #[serde(default)]
     roots: Vec<Root>,
-    #[serde(default)]
+    #[serde(default, deserialize_with = "distinct")]
     pinned: BTreeMap<String, String>,
 }
 
@@ -100,6 +107,34 @@ struct Block {
 struct Root {
     eclass: String,
     block: String,
+}
+
+/// A map in which no name stands twice. JSON allows that, and of two costs of one node neither is the right one.
+fn distinct<'de, D: Deserializer<'de>, V: Deserialize<'de>>(reader: D) -> Result<BTreeMap<String, V>, D::Error> {
+    struct Distinct<V>(PhantomData<V>);
+
+    impl<'de, V: Deserialize<'de>> Visitor<'de> for Distinct<V> {
+        type Value = BTreeMap<String, V>;
+
+        fn expecting(&self, f: &mut Formatter<'_>) -> fmt::Result {
+            f.write_str("a map")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut entries: A) -> Result<Self::Value, A::Error> {
+            let mut map = BTreeMap::new();
+            while let Some(name) = entries.next_key::<String>()? {
+                match map.entry(name) {
+                    Entry::Vacant(entry) => entry.insert(entries.next_value()?),
+                    Entry::Occupied(entry) => {
+                        return Err(A::Error::custom(format!("`{}` is there twice", entry.key())));
+                    }
+                };
+            }
+            Ok(map)
+        }
+    }
+
+    reader.deserialize_map(Distinct(PhantomData))
 }
 
 fn one() -> f64 {
@@ -157,8 +192,8 @@ pub fn read(text: &str, roots: Option<&[String]>) -> Result<Serialized, ReadErro
     let file: EGraph = serde_json::from_str(text)?;
     let plain = plain(&file)?;
     let wanted = wanted(&file, &plain, file.block_tree.as_ref(), roots)?;
-    match &file.block_tree {
-        Some(tree) => product(&file, plain, tree, &wanted),
+    let read = match &file.block_tree {
+        Some(tree) => product(&file, plain, tree, &wanted)?,
         None => {
             let graph = Graph { classes: plain.classes, roots: wanted.into_iter().map(|(class, _)| class).collect() };
             let names = plain.index.into_iter().zip(plain.nodes).map(|((class, _), nodes)| Name {
@@ -166,9 +201,11 @@ pub fn read(text: &str, roots: Option<&[String]>) -> Result<Serialized, ReadErro
                 block: None,
                 nodes: nodes.into_iter().map(Some).collect(),
             });
-            Ok(Serialized { graph, nodes: file.nodes.len(), names: names.collect() })
+            Serialized { graph, nodes: file.nodes.len(), names: names.collect() }
         }
-    }
+    };
+    let total: f64 = read.graph.classes.iter().flatten().map(|node| node.cost).sum();
+    if total.is_finite() { Ok(read) } else { Err(ReadError::Infinite) }
 }
 
 /// The e-graph without roots and blocks.

@@ -1,13 +1,15 @@
 //! `rewright cc`: a C compiler that applies rules. `CC="rewright cc --rules mine.rw"`.
 
 use super::out;
-use crate::cache::{Cache, default_folder};
-use crate::wrapper::compile::{Tools, run as compile};
+use crate::cache::{Cache, Key, default_folder};
+use crate::wrapper::compile::{Note, Tools, run as compile};
 use crate::wrapper::fork_server::Started;
 use crate::wrapper::rules::Rules;
 use anyhow::{Context, Result};
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
 
 /// Megabytes of objects that are kept where `REWRIGHT_CACHE_MB` does not say.
 const CACHE_MB: u64 = 1024;
@@ -17,6 +19,9 @@ pub(super) const SERVER: &str = "REWRIGHT_SERVER";
 
 /// Names the folder with the sockets of a build's programs.
 pub(super) const STARTED: &str = "REWRIGHT_STARTED";
+
+/// What the names of files mean by which commands of a build know what has been said.
+const SAID: u32 = 1;
 
 /// A path in the environment.
 fn named(variable: &str) -> Option<PathBuf> {
@@ -39,7 +44,9 @@ Our own options come first:
       --rules <PACK>    A pack (`mine.rw`), or one that ships; repeatable [default: std]
       --profile <NAME>  Costs, as `rewright opt` takes them
       --config <FILE>   Costs, as `rewright opt` takes them
-      --strict          Fail where a failure of ours would otherwise hand the file to the compiler as it is
+      --strict          Fail where code would be compiled without rules: C++, assembly, no -O, an option such as -flto, a
+                        failure of ours
+      --keep-going      Compile without rules where the packs are missing or have mistakes; without this it is an error
       --no-cache        Do not look for objects of earlier commands, and keep none
       --keep <DIR>      Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus`
                         (`.ll`), and what they make of it where they change it (`.changed`)
@@ -81,6 +88,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         keep: None,
         colour: out::colour(),
         strict: false,
+        keep_going: false,
     };
     let mut rest = args.args.into_iter().peekable();
     loop {
@@ -107,6 +115,10 @@ pub(super) fn run(args: Args) -> Result<i32> {
                 rest.next();
                 tools.strict = true;
             }
+            Some("--keep-going") => {
+                rest.next();
+                tools.keep_going = true;
+            }
             Some("--no-cache") => {
                 rest.next();
                 tools.cache = None;
@@ -120,8 +132,25 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let args: Vec<OsString> = rest.collect();
     let done = compile(&tools, &args)?;
     out::bytes(&done.said);
-    if let Some(note) = done.note {
-        out::note(&format!("rewright: {note}"));
-    }
+    say(&done.notes, named(STARTED).as_deref());
     Ok(done.code)
+}
+
+/// Says what a command has to say. Commands of a build leave out what another one has said.
+fn say(notes: &[Note], build: Option<&Path>) {
+    for note in notes {
+        match (note, build) {
+            (Note::Always(text), _) | (Note::Once(_, text), None) => out::note(&format!("rewright: {text}")),
+            (Note::Once(what, text), Some(folder)) if is_first(folder, what) => {
+                out::note(&format!("rewright: {text} (said once in this build)"));
+            }
+            (Note::Once(..), Some(_)) => {}
+        }
+    }
+}
+
+/// Is this the first command of a build that says something? What is said has a file in the build's folder.
+fn is_first(folder: &Path, what: &str) -> bool {
+    let said = folder.join(format!("said-{}", Key::of(SAID, [what.as_bytes()])));
+    File::create_new(said).map_or_else(|error| error.kind() != ErrorKind::AlreadyExists, |_| true)
 }

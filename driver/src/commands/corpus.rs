@@ -1,8 +1,9 @@
 //! `rewright corpus`: how much of a collection of LLVM IR is understood.
 
 use super::{Finding, Format, out, packs, progress, sources};
+use crate::files;
 use crate::llvm::optimise::LlvmOptimiser;
-use anyhow::{Context, Result};
+use anyhow::Result;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -50,7 +51,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         if let Some(dir) = &args.rewrite {
             let (text, functions) = llvm.rewrite(&file);
             let to = dir.join(path.file_name().unwrap_or_default());
-            std::fs::write(&to, text).with_context(|| format!("cannot write {}", to.display()))?;
+            files::write(&to, text)?;
             for (name, reason) in functions {
                 if let Some(reason) = reason {
                     note(&name, reason);

@@ -5,6 +5,7 @@
 //! checks; the same packs give the same pages.
 
 use super::{Finding, examples, out, packs, sources};
+use crate::files;
 use anyhow::{Context, Result, bail};
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
@@ -35,29 +36,38 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let paragraph: Vec<&str> = about.lines().take_while(|line| !line.is_empty()).collect();
         let paragraph = paragraph.join(" ");
         let sentence = paragraph.split_inclusive(". ").next().unwrap_or_default().trim();
-        index += &format!("| [{pack}]({pack}.md) | {} | {sentence} |\n", families.len());
-        pages.push((pack.as_str(), text));
+        let page = page(pack);
+        index += &format!("| [{pack}]({page}) | {} | {sentence} |\n", families.len());
+        pages.push((page, text));
     }
     index += &format!("\n{EVIDENCE}");
-    pages.push(("README", index));
+    pages.push((INDEX.to_string(), index));
     write(&args.output, &pages)?;
     out::result(&format!("{} pages in {}\n", pages.len() - 1, args.output.display()));
     Ok(Finding::Clean)
 }
 
+/// The page that leads to all others.
+const INDEX: &str = "README.md";
+
+/// The file of a pack's page. A file system may take names for the same that differ in case, so a pack of the index's name
+/// has a page of another; no pack has a name with a hyphen.
+fn page(pack: &str) -> String {
+    let page = format!("{pack}.md");
+    if page.eq_ignore_ascii_case(INDEX) { format!("{pack}-pack.md") } else { page }
+}
+
 /// Writes pages into a folder, and over no file that is none: a project has a `README.md` of its own.
-fn write(folder: &Path, pages: &[(&str, String)]) -> Result<()> {
+fn write(folder: &Path, pages: &[(String, String)]) -> Result<()> {
     std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-    let path = |name: &str| folder.join(format!("{name}.md"));
     for (name, _) in pages {
-        let path = path(name);
+        let path = folder.join(name);
         if std::fs::read(&path).is_ok_and(|there| !String::from_utf8_lossy(&there).contains(MADE)) {
             bail!("{} is there already, and not made by `rewright doc`: name another folder", path.display());
         }
     }
     for (name, text) in pages {
-        let path = path(name);
-        std::fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+        files::write(&folder.join(name), text)?;
     }
     Ok(())
 }

@@ -1,7 +1,8 @@
 //! `rewright fmt`: formats rule packs in place, or says which are not formatted.
 
 use super::{Finding, out, sources};
-use anyhow::{Context, Result};
+use crate::files;
+use anyhow::Result;
 use std::path::PathBuf;
 
 /// Arguments of `fmt`.
@@ -25,9 +26,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 finding = Finding::Found;
                 out::result(&format!("{}\n", path.display()));
             }
-            Ok(formatted) => {
-                std::fs::write(&path, formatted).with_context(|| format!("cannot write {}", path.display()))?
-            }
+            Ok(formatted) => files::write(&path, formatted)?,
             Err(diagnostics) => {
                 finding = Finding::Found;
                 sources::report_one(&path, &text, &diagnostics);

@@ -83,6 +83,9 @@ enum Command {
     /// Calls for another `rewright` that wants them in a process of their own
     #[command(name = crate::isolate::COMMAND, hide = true)]
     Isolated,
+    /// A build that ends when the `rewright wrap` that started it is gone
+    #[command(name = crate::wrapper::guard::COMMAND, hide = true)]
+    Guard(wrap::GuardArgs),
     /// What keeps a rule from matching in a function
     WhyNot(why_not::Args),
     /// What a diagnostic means
@@ -110,7 +113,15 @@ enum Finding {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(asked) if !asked.use_stderr() => {
+            // Help is a result like any other.
+            out::result(&asked.to_string());
+            return ExitCode::SUCCESS;
+        }
+        Err(mistake) => mistake.exit(),
+    };
     let result = match cli.command {
         Command::Check(args) => check::run(args),
         Command::Test(args) => test::run(args),
@@ -121,6 +132,7 @@ pub fn main() -> ExitCode {
         Command::Allow(args) => allow::run(args),
         Command::Cc(args) => return compiler(cc::run(args)),
         Command::Wrap(args) => return compiler(wrap::run(args)),
+        Command::Guard(args) => return compiler(wrap::guard(args)),
         Command::Corpus(args) => corpus::run(args),
         Command::Validate(args) => validate::run(args),
         Command::Run(args) => run::run(args),
@@ -146,13 +158,14 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The exit code of a compiler or build, which is its own.
+/// The exit code of a compiler or build, which is its own; that of our errors is 1 where the user's packs or sources are
+/// not as they must be.
 fn compiler(result: anyhow::Result<i32>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
         Err(error) => {
             out::error(&format!("{error:#}"));
-            ExitCode::from(2)
+            ExitCode::from(if error.is::<crate::wrapper::rules::Refused>() { 1 } else { 2 })
         }
     }
 }
@@ -164,9 +177,9 @@ fn progress(what: &'static str, total: u64) -> indicatif::ProgressBar {
     indicatif::ProgressBar::new(total).with_style(style).with_message(what)
 }
 
-/// The only place that writes to the process's streams. A closed pipe ends the output, not in a panic.
+/// The only place that writes to the process's streams. Output that is cut short is an error, not a panic.
 mod out {
-    use std::io::{ErrorKind, IsTerminal, Write};
+    use std::io::{IsTerminal, Write};
 
     /// May what goes to stderr have colours?
     pub(super) fn colour() -> bool {
@@ -179,8 +192,6 @@ mod out {
         let mut stdout = std::io::stdout().lock();
         match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
             Ok(()) => {}
-            // Whoever reads has seen enough.
-            Err(e) if e.kind() == ErrorKind::BrokenPipe => std::process::exit(0),
             Err(e) => {
                 error(&format!("cannot write to standard output: {e}"));
                 std::process::exit(2);

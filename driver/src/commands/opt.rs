@@ -8,9 +8,10 @@ use super::{Finding, Format, emit, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::{FileFunction, write};
 use crate::counts::BlockCounts;
+use crate::llvm::module::UNKNOWN_LAYOUT;
 use crate::llvm::optimise::LlvmOptimiser;
 use crate::pipeline::{FunctionOutcome, Options, ValueNames};
-use crate::{config, costs};
+use crate::{config, costs, files};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use report::{Made, last_matches, report};
@@ -189,7 +190,7 @@ fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
 /// Writes what goes out to where it goes.
 fn finish(args: &Args, printed: String) -> Result<Finding> {
     match &args.output {
-        Some(path) => std::fs::write(path, printed).with_context(|| format!("cannot write {}", path.display()))?,
+        Some(path) => files::write(path, printed)?,
         None => out::result(&printed),
     }
     Ok(Finding::Clean)
@@ -261,6 +262,9 @@ fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
         bail!("--block-counts is for CLIF and for Rewright's own text; {} is LLVM IR", args.file.display());
     }
     let Some(file) = sources::llvm(&args.file)? else { return Ok(None) };
+    if !file.known_layout && !file.functions.is_empty() {
+        out::note(&format!("warning: {}: no function is optimised: {UNKNOWN_LAYOUT}", args.file.display()));
+    }
     let llvm = LlvmOptimiser::new(program);
     let chosen = match &args.function {
         None => None,

@@ -87,10 +87,19 @@ fn read(roots: &[PathBuf]) -> Result<Vec<Root>> {
 
 /// Loads and checks packs and all that they import.
 pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
+    load_with(roots, |_| None)
+}
+
+/// The same, with other texts for some of the packs than their files have.
+pub(super) fn load_with(roots: &[PathBuf], text: impl Fn(&PathBuf) -> Option<String>) -> Result<packs::Packs> {
     roots.iter().filter(|root| !root.exists()).for_each(|root| {
         present(&root.to_string_lossy());
     });
-    Ok(packs::load(read(roots)?))
+    let mut read = read(roots)?;
+    for (root, path) in read.iter_mut().zip(roots) {
+        root.text = text(path).unwrap_or(std::mem::take(&mut root.text));
+    }
+    Ok(packs::load(read))
 }
 
 /// The same where they have no mistakes; else these are on stderr.

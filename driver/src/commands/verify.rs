@@ -6,12 +6,15 @@ mod mutate;
 
 use super::{Finding, out, packs, sources};
 use crate::linked::Listener;
+use crate::sums::add_up;
 use crate::verify::{self, Instance, Options, RuleReport, Verdict};
 use anyhow::{Context, Result, bail};
 use expected::Expected;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
+use rewright_dsl::instances::Obstacle;
 use rewright_dsl::program::{Program, RuleId};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -145,6 +148,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let begun = Instant::now();
     let reports = verify::verify(&program, &rules, &options, &|| progress.inc(1)).context("verification stopped")?;
     progress.finish_and_clear();
+    say_troubles(&options);
     let diagnostics = |r| diagnostic(&program, r).into_iter().chain(compiled::disagreement(&program, r));
     let found: Vec<Diagnostic> = reports.iter().flat_map(diagnostics).collect();
     let summary = summary(&reports, begun.elapsed());
@@ -175,7 +179,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 ///
 /// # Errors
 /// When the directory has a `verify.expected` that cannot be read.
-pub(super) fn evidence(paths: &[PathBuf]) -> Result<std::collections::BTreeMap<String, String>> {
+pub(super) fn evidence(paths: &[PathBuf]) -> Result<BTreeMap<String, String>> {
     let (file, header) = EXPECTED;
     let kept = Expected::of(paths, file, header).map(|expected| expected.kept()).transpose()?.unwrap_or_default();
     Ok(kept.into_iter().map(|(rule, lines)| (rule, lines.join("; "))).collect())
@@ -198,9 +202,15 @@ fn options(args: &Args) -> Result<Options> {
         jobs: args.jobs.unwrap_or(cores),
         samples: args.samples,
         seed: args.seed,
-        cache: if args.no_cache { None } else { args.cache.clone().or_else(verify::default_folder) },
+        cache: if args.no_cache { None } else { verify::verdicts(args.cache.clone()) },
         program: Some(std::env::current_exe().context("cannot find this program's own file")?),
     })
+}
+
+/// What went wrong with verdicts of earlier runs. Those of this run are right all the same.
+fn say_troubles(options: &Options) {
+    let troubles = options.cache.iter().flat_map(|cache| cache.troubles());
+    troubles.for_each(|trouble| out::note(&format!("warning: {trouble}")));
 }
 
 /// `RW0701` and its like, for what is not proved.
@@ -275,11 +285,34 @@ fn summary(reports: &[RuleReport], time: Duration) -> String {
         .map(|v| format!("{} {}", reports.iter().filter(|r| r.verdict == *v).count(), v.words()))
         .collect();
     format!(
-        "{} rules: {}; {instances} type instances; {cached} rules from the cache, {:.1} s\n",
+        "{} rules: {}; {instances} type instances{}; {cached} rules from the cache, {:.1} s\n",
         reports.len(),
         counts.join(", "),
+        left_out(reports),
         time.as_secs_f64()
     )
+}
+
+/// In what number of combinations of types rules have no instance, and why.
+fn left_out(reports: &[RuleReport]) -> String {
+    let mut counts: BTreeMap<Obstacle, usize> = BTreeMap::new();
+    reports.iter().for_each(|report| add_up(&mut counts, report.left_out.clone()));
+    let total: usize = counts.values().sum();
+    let reasons: Vec<String> = counts.iter().map(|(obstacle, n)| format!("{n} {}", words(*obstacle))).collect();
+    if total == 0 {
+        String::new()
+    } else {
+        format!(", {total} more combinations of types left out: {}", reasons.join(", "))
+    }
+}
+
+/// Why there is no instance.
+fn words(obstacle: Obstacle) -> &'static str {
+    match obstacle {
+        Obstacle::Literal => "at which a literal does not fit",
+        Obstacle::Meaningless => "at which the left side has no meaning",
+        Obstacle::Condition => "at which a condition does not hold",
+    }
 }
 
 fn document(program: &Program, reports: &[RuleReport]) -> Value {
@@ -300,8 +333,9 @@ fn document(program: &Program, reports: &[RuleReport]) -> Value {
                     })
                 })
                 .collect();
+            let left_out: BTreeMap<&str, usize> = r.left_out.iter().map(|(o, n)| (words(*o), *n)).collect();
             json!({
-                "name": name, "pack": pack, "verdict": r.verdict, "instances": instances,
+                "name": name, "pack": pack, "verdict": r.verdict, "instances": instances, "left_out": left_out,
                 "counterexample": r.worst().and_then(|i| i.counterexample.as_ref()),
             })
         })

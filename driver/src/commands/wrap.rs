@@ -7,11 +7,13 @@ use crate::wrapper::compile::exit_code;
 use crate::wrapper::ended;
 use crate::wrapper::facts::Facts;
 use crate::wrapper::fork_server::ForkServers;
-use crate::wrapper::rules::Rules;
+use crate::wrapper::guard;
+use crate::wrapper::rules::{Refused, Rules};
 use crate::wrapper::scratch::Scratch;
 use crate::wrapper::script::script;
 use crate::wrapper::server::serve;
 use anyhow::{Context, Result};
+use signal_hook::consts::SIGTERM;
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -32,9 +34,12 @@ pub(super) struct Args {
     /// A configuration file; by default the nearest `rewright.json` from where each command runs upwards
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Fail where a failure of ours would otherwise hand a file to the compiler as it is
+    /// Fail where code would be compiled without rules: C++, assembly, no `-O`, an option such as `-flto`, a failure of ours
     #[arg(long)]
     strict: bool,
+    /// Build without rules where the packs are missing or have mistakes; without this it is an error
+    #[arg(long, conflicts_with = "strict")]
+    keep_going: bool,
     /// Do not look for objects of earlier builds, and keep none (see `rewright help cc`)
     #[arg(long)]
     no_cache: bool,
@@ -58,17 +63,20 @@ pub(super) struct Args {
 /// Gives the build's own exit code.
 pub(super) fn run(args: Args) -> Result<i32> {
     let packs: Vec<PathBuf> = args.rules.iter().map(|pack| absolute(pack)).collect::<Result<_>>()?;
-    // A pack with mistakes would have every file compiled without rules.
     let config = args.config.as_deref().map(absolute).transpose()?;
     let rules = Rules { packs: packs.clone(), profile: args.profile.clone(), config: config.clone() };
-    let ready = rules.ready()?;
+    // A pack with mistakes would have every file compiled without rules.
+    let ready = match rules.ready() {
+        Err(error) if args.keep_going && error.is::<Refused>() => None,
+        ready => Some(ready?),
+    };
     // Once for the build: its commands are served.
-    ready.note().iter().for_each(|note| out::note(note));
+    ready.iter().filter_map(|ready| ready.note()).for_each(|note| out::note(&note));
     let scratch = Scratch::new().context("no temporary directory")?;
     let socket = scratch.path().join("server");
+    let identity = if ready.is_some() { rules.identity()? } else { String::new() };
     // Without a server each command prepares the rules for itself.
-    let identity = rules.identity()?;
-    let served = serve(&socket, &identity, ready).is_ok();
+    let served = ready.is_some_and(|ready| serve(&socket, &identity, ready).is_ok());
     let mut command = vec![text(&std::env::current_exe()?)?, "cc".into()];
     for pack in &packs {
         command.extend(["--rules".into(), text(pack)?]);
@@ -78,6 +86,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         command.extend(["--config".into(), text(config)?]);
     }
     command.extend(args.strict.then(|| "--strict".into()));
+    command.extend(args.keep_going.then(|| "--keep-going".into()));
     command.extend(args.no_cache.then(|| "--no-cache".into()));
     if let Some(folder) = &args.keep {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -89,14 +98,15 @@ pub(super) fn run(args: Args) -> Result<i32> {
         .and_then(|folder| script(&folder, &command, &identity).ok())
         .map_or_else(|| script(scratch.path(), &command, &identity), Ok)?;
     let log = scratch.path().join("log");
-    let (program, rest) = args.command.split_first().context("no command")?;
-    let mut build = Command::new(program);
-    build.args(rest).env("CC", &script).env("REWRIGHT_LOG", &log).env(STARTED, scratch.path());
+    let mut build = Command::new(std::env::current_exe()?);
+    build.arg(guard::COMMAND).arg(std::process::id().to_string()).arg("--").args(&args.command);
+    build.env("CC", &script).env("REWRIGHT_LOG", &log).env(STARTED, scratch.path());
     if served {
         build.env(SERVER, &socket);
     }
     let started = ForkServers::start(scratch.path(), &[&compiler(), &opt()]);
-    let status = ended::run(&mut build).with_context(|| format!("cannot run {}", program.display()))?;
+    let status =
+        ended::run(&mut build, &[SIGTERM], |_, build| ended::terminate(build)).context("cannot run the build")?;
     drop(started);
     if args.stats {
         summary(&Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default()), args.format)?;
@@ -112,6 +122,23 @@ fn absolute(pack: &Path) -> Result<PathBuf> {
 /// Of a path, for a script.
 fn text(path: &Path) -> Result<String> {
     path.to_str().map(str::to_string).with_context(|| format!("{} is not UTF-8", path.display()))
+}
+
+/// Arguments of the process between `wrap` and its build.
+#[derive(clap::Args)]
+pub(super) struct GuardArgs {
+    /// The process of `wrap`
+    parent: u32,
+    /// The build
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    command: Vec<OsString>,
+}
+
+/// Gives the build's own exit code.
+pub(super) fn guard(args: GuardArgs) -> Result<i32> {
+    let (program, rest) = args.command.split_first().context("no command")?;
+    let status = guard::run(args.parent, Command::new(program).args(rest));
+    Ok(exit_code(status.with_context(|| format!("cannot run {}", program.display()))?))
 }
 
 fn summary(facts: &Facts, format: Format) -> Result<()> {

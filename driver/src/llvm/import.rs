@@ -23,7 +23,7 @@ mod structures;
 use super::body::{Body, InMemory, Instruction, Operand, Shape, read};
 use super::constants;
 use super::effects;
-use super::module::{Definition, File};
+use super::module::{Definition, File, UNKNOWN_LAYOUT};
 use super::names::{Names, Truth};
 use super::types::Type;
 use operations::truth_of;
@@ -119,7 +119,7 @@ const UNTOUCHED: [&str; 5] = ["optnone", "naked", "strictfp", "presplitcoroutine
 /// Imports a function; the reason where it cannot be.
 pub fn import(file: &File, definition: &Definition, names: &Names, types: &mut Types<'_>) -> Result<Imported, String> {
     if !file.known_layout {
-        return Err("the target's layout is not known: it must be 64-bit, little-endian, and stated".into());
+        return Err(UNKNOWN_LAYOUT.into());
     }
     if file.block_addresses.contains(&definition.name) {
         return Err("the address of one of its blocks is taken".into());

@@ -6,7 +6,7 @@ use super::known::{self, Became, Known};
 use super::module::{File, write};
 use super::names::Names;
 use crate::cache::Key;
-use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames};
+use crate::pipeline::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames, untouched};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::ir::counted::note_trips;
 use rewright_cfg_skeleton::ir::{Cfg, Function, Value};
@@ -175,7 +175,7 @@ impl LlvmOptimiser {
         let more_is_known: Vec<bool> = new.iter().map(|i| more_is_known[*i]).collect();
         let Batch { mut outcomes, phases, rules } = match self.optimiser.schedule(options) {
             Some(_) => self.outcomes(&originals, &more_is_known, universe, options),
-            None => Batch::default(),
+            None => Batch { outcomes: untouched(&originals, universe, options), ..Batch::default() },
         };
         let start = Instant::now();
         self.compare(&mut outcomes, &originals, &more_is_known, universe, options);

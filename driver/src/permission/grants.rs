@@ -12,13 +12,14 @@
 //! called if every pack that was asked for and reaches it has a permission for it.
 
 use super::{Allowed, identity, refused};
-use crate::cache::{user_folder, write_whole};
+use crate::cache::user_folder;
+use crate::files::{self, WriteError};
 use crate::packs;
 use rewright_dsl::load::{Origin, Root};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::io::ErrorKind;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The file's name.
@@ -32,13 +33,16 @@ pub enum GrantError {
     NoFolder,
     /// The file cannot be read or written.
     #[error("cannot use {0}, the file of your permissions: {1}")]
-    File(PathBuf, std::io::Error),
+    File(PathBuf, io::Error),
+    /// It cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// It says something else.
     #[error("{0} is no file of permissions: {1}; `rewright allow` writes it")]
     Format(PathBuf, serde_json::Error),
     /// A pack that is no file, or a library that is not there.
     #[error("cannot allow {0}: {1}")]
-    Missing(String, std::io::Error),
+    Missing(String, io::Error),
 }
 
 /// All permissions.
@@ -90,14 +94,11 @@ impl Grants {
     /// Their folder cannot be made, or the file not be written.
     pub fn save(&self) -> Result<PathBuf, GrantError> {
         let file = file()?;
-        let written = || {
-            file.parent().map(std::fs::create_dir_all).transpose()?;
-            write_whole(&file, format!("{:#}\n", serde_json::to_value(self)?).as_bytes())
-        };
-        match written() {
-            Ok(()) => Ok(file),
-            Err(e) => Err(GrantError::File(file, e)),
-        }
+        let failed = |e: io::Error| GrantError::File(file.clone(), e);
+        file.parent().map(std::fs::create_dir_all).transpose().map_err(failed)?;
+        let text = serde_json::to_value(self).map_err(|e| failed(e.into()))?;
+        files::write(&file, format!("{text:#}\n"))?;
+        Ok(file)
     }
 
     /// What these packs may call.

@@ -50,6 +50,15 @@ impl Unit {
         Unit { state, blocks, nodes: 0, classes: 0, rounds: 0, exhausted: false, rules: vec![] }
     }
 
+    /// One for which there is nothing to do.
+    fn untouched(function: &Function, universe: &Universe) -> Self {
+        let mut unit = Unit::new(function, universe);
+        if let State::Build(_) = unit.state {
+            unit.state = State::Done(Fate::Unchanged);
+        }
+        unit
+    }
+
     /// The function that is to be taken apart, if one is.
     pub(super) fn current(&mut self) -> Option<&mut Function> {
         match &mut self.state {
@@ -106,4 +115,9 @@ impl Unit {
         }
         outcome
     }
+}
+
+/// What becomes of functions where there are no rules: nothing.
+pub(crate) fn untouched(functions: &[Function], universe: &Universe, options: &Options) -> Vec<Outcome> {
+    functions.iter().map(|f| Unit::untouched(f, universe).finish(f, universe, options)).collect()
 }

@@ -119,17 +119,17 @@ fn fates(
     solver: &mut Solver,
 ) -> io::Result<Vec<(Fate, String)>> {
     let own: Vec<Vec<Option<Repr>>> = cases(program, instances, rule).into_iter().map(|case| case.targs).collect();
-    let key = options.cache.as_ref().map(|folder| {
+    let key = options.cache.as_ref().map(|kept| {
         let mut parts = method(options, version);
         parts.push(format!("mutants at {own:?}"));
         for mutant in drawn {
             parts.extend([mutant.change.clone(), format!("{:?}", mutant.rule.tparams)]);
             parts.extend(content(program, &mutant.rule));
         }
-        (folder, cache::key(parts.iter().map(String::as_str)))
+        (kept, cache::key(parts.iter().map(String::as_str)))
     });
-    if let Some((folder, key)) = &key
-        && let Some(found) = cache::find(folder, *key)
+    if let Some((kept, key)) = &key
+        && let Some(found) = cache::find(kept, *key)
     {
         return Ok(found);
     }
@@ -142,8 +142,8 @@ fn fates(
         }
         fates.push(judge(cases, options, solver)?);
     }
-    if let Some((folder, key)) = key {
-        cache::keep(folder, key, &fates)?;
+    if let Some((kept, key)) = key {
+        cache::keep(kept, key, &fates);
     }
     Ok(fates)
 }

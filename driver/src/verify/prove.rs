@@ -11,10 +11,11 @@ use super::smt::Asserted;
 use super::smt::solver::{Answer, Solver};
 use super::{Options, print};
 use crate::permission::needs;
-use rewright_dsl::instances::{Sense, TypeInstances};
-use rewright_dsl::program::{Conclusion, Program, Rule, Var, VarKind};
+use rewright_dsl::instances::{Obstacle, Sense, TypeInstances};
+use rewright_dsl::program::{Program, Rule, Var, VarKind};
 use rewright_typeprop::eval::repr_of;
-use rewright_typeprop::{Model, Op, Repr, Scalar, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Model, Op, Repr, Scalar, Term, Ty, TypeExpr, Universe};
+use std::collections::BTreeMap;
 use std::io;
 use std::time::Instant;
 
@@ -49,12 +50,25 @@ pub(super) fn cases<'p>(program: &'p Program, all: &TypeInstances<'_>, rule: &'p
 /// The type instances of a rule that are to be verified; `None`: its type parameters stand for no machine types.
 fn instances(instances: &TypeInstances<'_>, rule: &Rule) -> Option<Vec<Vec<Ty>>> {
     let mut all = instances.combinations(rule)?;
-    let right_fits = |targs: &[Ty]| match &rule.right {
-        Conclusion::Equal(right) => instances.sense(right, targs) != Sense::LiteralTooLarge,
-        Conclusion::Fact(_, args) => args.iter().all(|a| instances.sense(a, targs) != Sense::LiteralTooLarge),
-    };
-    all.retain(|targs| instances.admits(rule, targs) && right_fits(targs));
+    all.retain(|targs| obstacle(instances, rule, targs).is_none());
     Some(all)
+}
+
+/// Combinations of types at which a rule has no instance, by what is in its way.
+pub(super) fn left_out(instances: &TypeInstances<'_>, rule: &Rule) -> BTreeMap<Obstacle, usize> {
+    let all = instances.combinations(rule).unwrap_or_default();
+    let mut counts = BTreeMap::new();
+    for obstacle in all.iter().filter_map(|targs| obstacle(instances, rule, targs)) {
+        *counts.entry(obstacle).or_default() += 1;
+    }
+    counts
+}
+
+/// What keeps a rule from having an instance at these types: a literal on the right counts, too.
+fn obstacle(instances: &TypeInstances<'_>, rule: &Rule, targs: &[Ty]) -> Option<Obstacle> {
+    let misfit = |term: &Term| instances.sense(term, targs) == Sense::LiteralTooLarge;
+    let literal = || rule.right.terms().iter().any(misfit).then_some(Obstacle::Literal);
+    instances.obstacle(rule, targs).or_else(literal)
 }
 
 /// A rule at one instance.

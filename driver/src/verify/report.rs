@@ -1,7 +1,9 @@
 //! What verification says, of a rule and of each of its type instances.
 
+use rewright_dsl::instances::Obstacle;
 use rewright_dsl::program::RuleId;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// A verdict, from the best to the worst: a rule has the worst of its instances.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
@@ -112,16 +114,23 @@ pub struct RuleReport {
     pub verdict: Verdict,
     /// In order of the types' declaration.
     pub instances: Vec<Instance>,
+    /// Combinations of types at which it has no instance, by what is in its way.
+    pub left_out: BTreeMap<Obstacle, usize>,
     /// Nothing was asked: an earlier run had.
     pub cached: bool,
 }
 
 impl RuleReport {
-    pub(super) fn new(rule: RuleId, instances: Vec<Instance>, cached: bool) -> Self {
+    pub(super) fn new(
+        rule: RuleId,
+        instances: Vec<Instance>,
+        left_out: BTreeMap<Obstacle, usize>,
+        cached: bool,
+    ) -> Self {
         // A type at which a condition never holds is no fault, as long as there are others.
         let fires = |i: &&Instance| i.verdict != Verdict::CannotFire;
         let verdict = instances.iter().filter(fires).map(|i| i.verdict).max().unwrap_or(Verdict::CannotFire);
-        RuleReport { rule, verdict, instances, cached }
+        RuleReport { rule, verdict, instances, left_out, cached }
     }
 
     /// The instance that the verdict is about.

@@ -1,16 +1,48 @@
-//! What a compiler's command line asks for. Only "compile one C file to an object, optimised" is taken apart;
-//! everything else is the compiler's own business.
+//! What a compiler's command line asks for. C files that are compiled, optimised, to objects or to be linked at once are
+//! taken out; everything else is the compiler's own business.
 
-use std::ffi::{OsStr, OsString};
+use super::inputs::{Kind, is_probe, kind};
+use super::options::{LONG, NOT_OURS, QUESTIONS, WITH_ARGUMENT, asked_by_environment, is_option};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// What to do with a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Plan {
-    /// Hand it over as it is, for this reason.
+    /// The compiler does all of it, and rules lose nothing: it asks a question, preprocesses, links objects, or is a test
+    /// of a configuration script. The reason is for statistics.
     HandOver(String),
-    /// Compile one file in our way.
-    Compile(Unit),
+    /// The compiler does all of it, and rules do not see code that they are meant for.
+    PassThrough(Missed),
+    /// Compile C files in our way; the compiler does what is left.
+    Compile(Build),
+}
+
+/// Code that rules do not see, and why.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Missed {
+    /// The file, or the files.
+    pub files: String,
+    /// Why.
+    pub reason: String,
+}
+
+/// C files to compile in our way.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Build {
+    /// The files, in order.
+    pub units: Vec<Unit>,
+    /// Everything else but inputs, `-c`, `-o` and what makes dependency files.
+    pub options: Vec<OsString>,
+    /// What makes dependency files, complete but for the file's name.
+    pub dependencies: Vec<OsString>,
+    /// Are the objects linked at once?
+    pub links: bool,
+    /// Inputs that the compiler compiles without rules, too.
+    pub missed: Vec<Missed>,
+    /// All inputs.
+    inputs: Vec<PathBuf>,
 }
 
 /// One file to compile.
@@ -18,216 +50,234 @@ pub enum Plan {
 pub struct Unit {
     /// The C file, or what a cache or another machine was given of it: preprocessed (`.i`).
     pub source: PathBuf,
-    /// The object file.
+    /// Its place in the command line.
+    at: usize,
+    /// The object file; where it is linked at once, the name that dependency files have of it.
     pub object: PathBuf,
-    /// Everything else but `-c`, `-o` and what makes dependency files.
-    pub options: Vec<OsString>,
-    /// What makes dependency files, complete: LLVM IR is what comes out first, and its name must not get into them.
-    pub dependencies: Vec<OsString>,
+    /// What names it in dependency files: LLVM IR is what comes out first, and its name must not get into them.
+    pub target: Option<OsString>,
     /// The dependency file, if one is made.
     pub dependency_file: Option<PathBuf>,
 }
 
-impl Unit {
+impl Build {
     /// Does it write what cannot be put in place of what is there: `/dev/null`, a link, standard output?
-    pub(super) fn writes_to_no_file(&self) -> bool {
-        std::iter::once(&self.object).chain(&self.dependency_file).any(|path| is_special(path))
+    fn special_output(&self) -> Option<&Path> {
+        let objects = self.units.iter().filter(|_| !self.links).map(|unit| &unit.object);
+        let dependencies = self.units.iter().filter_map(|unit| unit.dependency_file.as_ref());
+        objects.chain(dependencies).map(PathBuf::as_path).find(|path| is_special(path))
+    }
+
+    /// The first input that is not there. The compiler does nothing then, and says so.
+    pub(super) fn missing(&self) -> Option<Missed> {
+        let path = self.inputs.iter().find(|path| !path.exists())?;
+        Some(Missed { files: path.display().to_string(), reason: "there is no such file".into() })
+    }
+
+    /// The command line that is left once these units (by index) have objects; `None` where nothing is left to do.
+    pub(super) fn left(&self, args: &[OsString], made: &BTreeMap<usize, PathBuf>) -> Option<Vec<OsString>> {
+        if !self.links && made.len() == self.inputs.len() {
+            return None;
+        }
+        let object_at: BTreeMap<usize, &PathBuf> =
+            made.iter().map(|(unit, object)| (self.units[*unit].at, object)).collect();
+        let word = |(at, arg): (usize, &OsString)| match object_at.get(&at) {
+            None => Some(arg.clone()),
+            Some(object) => self.links.then(|| object.as_os_str().to_os_string()),
+        };
+        // What is for the files that are made already has been used.
+        let used = (!self.links && !made.is_empty()).then(|| OsString::from("-Qunused-arguments"));
+        Some(args.iter().enumerate().filter_map(word).chain(used).collect())
     }
 }
 
-/// Options with an argument of their own, as the next word.
-const WITH_ARGUMENT: [&str; 21] = [
-    "-I",
-    "-D",
-    "-U",
-    "-L",
-    "-l",
-    "-include",
-    "-imacros",
-    "-isystem",
-    "-iquote",
-    "-idirafter",
-    "-isysroot",
-    "-iprefix",
-    "-iwithprefix",
-    "-Xpreprocessor",
-    "-Xassembler",
-    "-Xlinker",
-    "-target",
-    "-arch",
-    "-mllvm",
-    "--param",
-    "-T",
-];
+/// What a command line says, word by word.
+#[derive(Default)]
+struct Line {
+    /// With their places.
+    inputs: Vec<(usize, PathBuf)>,
+    outputs: Vec<PathBuf>,
+    options: Vec<OsString>,
+    dependencies: Vec<OsString>,
+    dependency_file: Option<PathBuf>,
+    /// Compile, and do not link.
+    compiles: bool,
+    /// What stands behind the last `-O`.
+    level: Option<String>,
+    architectures: usize,
+    /// The option that asks for no code.
+    question: Option<String>,
+    /// Why it is not for us to take apart.
+    refused: Option<String>,
+}
 
-/// Options (or starts of options) that ask for something else than an optimised object.
-const NOT_OURS: [&str; 41] = [
-    "-E",
-    "-S",
-    "-v",
-    "-M",
-    "-MM",
-    "-x",
-    "-flto",
-    "-fprofile",
-    "-fcoverage",
-    "-fsanitize",
-    "-pg",
-    "-ftest-coverage",
-    "-emit-llvm",
-    "-emit-ast",
-    "-save-temps",
-    "-fsyntax-only",
-    "-m32",
-    "-###",
-    "-fembed",
-    "-fcs-profile",
-    // What goes past the compiler's driver may ask for anything.
-    "-Xclang",
-    // What asks for an answer, and no object.
-    "-print-",
-    "-dump",
-    // What writes further files beside the object, or lets the back end speak.
-    "-save-stats",
-    "-print-stats",
-    "-gsplit-dwarf",
-    "-fstack-usage",
-    "-fsave-optimization-record",
-    "-foptimization-record",
-    "-ftime-trace",
-    "-ftime-report",
-    "-fproc-stat-report",
-    "-MJ",
-    "-Rpass",
-    "-Wframe-larger-than",
-    "-fplugin",
-    "-fpass-plugin",
-    "-fno-integrated-as",
-    // What writes the command line into the object.
-    "-frecord-command-line",
-    "-frecord-gcc-switches",
-    "-grecord",
-];
+impl Line {
+    fn read(args: &[OsString]) -> Self {
+        let mut line = Line::default();
+        let mut rest = args.iter().enumerate();
+        while let Some((at, arg)) = rest.next() {
+            line.word(at, arg, &mut rest.by_ref().map(|(_, arg)| arg));
+        }
+        if line.architectures > 1 {
+            line.refuse("several architectures");
+        }
+        line
+    }
 
-/// Starts of options with two hyphens that say nothing about what comes out. Most of the others are long names of options
-/// with one (`--output=x`, `--assemble`).
-const LONG: [&str; 6] = ["--target=", "--sysroot=", "--std=", "--param", "--gcc-toolchain=", "--gcc-install-dir="];
+    fn refuse(&mut self, reason: &str) {
+        self.refused.get_or_insert_with(|| reason.to_string());
+    }
 
-/// Variables that make a compiler write more than its command line says, or read another one.
-const VARIABLES: [&str; 7] = [
-    "DEPENDENCIES_OUTPUT",
-    "SUNPRO_DEPENDENCIES",
-    "CCC_OVERRIDE_OPTIONS",
-    "CC_PRINT_OPTIONS",
-    "CC_PRINT_HEADERS",
-    "CC_LOG_DIAGNOSTICS",
-    "CC_PRINT_PROC_STAT",
-];
+    /// One word; `rest` gives the argument of an option.
+    fn word<'a>(&mut self, at: usize, arg: &OsString, rest: &mut dyn Iterator<Item = &'a OsString>) {
+        let Some(text) = arg.to_str() else { return self.refuse("an argument that is not UTF-8") };
+        match text {
+            "-c" => self.compiles = true,
+            "-o" => match rest.next() {
+                Some(object) => self.outputs.push(PathBuf::from(object)),
+                None => self.refuse("-o without a file"),
+            },
+            "-" => {
+                self.inputs.push((at, PathBuf::from("-")));
+                self.refuse("standard input");
+            }
+            "--" => self.refuse("files that may look like options"),
+            "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" => self.dependencies.push(arg.clone()),
+            "-MF" | "-MT" | "-MQ" => match rest.next() {
+                None => self.refuse("an option without its argument"),
+                Some(value) if text == "-MF" => self.dependency_file = Some(PathBuf::from(value)),
+                Some(value) => self.dependencies.extend([arg.clone(), value.clone()]),
+            },
+            _ if text.starts_with("-MF") => self.dependency_file = Some(PathBuf::from(&text[3..])),
+            _ if text.starts_with("-MT") || text.starts_with("-MQ") => self.dependencies.push(arg.clone()),
+            _ if QUESTIONS.iter().any(|question| is_option(text, question)) => {
+                self.question.get_or_insert_with(|| text.to_string());
+            }
+            _ if text.starts_with("-Wp,-M") => self.refuse("dependencies through the preprocessor"),
+            _ if text.starts_with('@') => self.refuse(RESPONSE_FILE),
+            _ if text.starts_with("--") && !LONG.iter().any(|long| text.starts_with(long)) => self.refuse(text),
+            _ if NOT_OURS.iter().any(|not| is_option(text, not)) => {
+                self.refuse(text);
+                if text == "-x" || text == "-Xclang" {
+                    rest.next();
+                }
+            }
+            _ if WITH_ARGUMENT.contains(&text) => {
+                self.architectures += usize::from(text == "-arch");
+                self.options.push(arg.clone());
+                self.options.extend(rest.next().cloned());
+            }
+            _ if text.starts_with("-o") => self.outputs.push(PathBuf::from(&text[2..])),
+            _ if text.starts_with("-O") => {
+                self.level = Some(text[2..].to_string());
+                self.options.push(arg.clone());
+            }
+            _ if text.starts_with('-') => self.options.push(arg.clone()),
+            _ => self.inputs.push((at, PathBuf::from(arg))),
+        }
+    }
+
+    /// Why rules see none of its C files, if that is so.
+    fn unseen(&self) -> Option<String> {
+        let level = || match self.level.as_deref() {
+            Some("" | "1" | "2" | "3" | "s" | "z") => None,
+            Some("fast") => Some("-Ofast: floats have other rules there".to_string()),
+            Some(level) if level != "0" => Some(format!("-O{level}: rules apply at -O1, -O2, -O3, -Os and -Oz")),
+            _ => Some("not optimised: rules apply from -O1 on".to_string()),
+        };
+        self.refused.clone().or_else(level)
+    }
+}
 
 /// Reads a command line.
 pub fn plan(args: &[OsString]) -> Plan {
-    let hand_over = |reason: &str| Plan::HandOver(reason.to_string());
-    let (mut options, mut dependencies, mut dependency_file) = (vec![], vec![], None);
-    let (mut sources, mut objects, mut compile) = (vec![], vec![], false);
-    let mut level = "0".to_string();
-    let mut rest = args.iter();
-    while let Some(arg) = rest.next() {
-        let Some(text) = arg.to_str() else { return hand_over("an argument that is not UTF-8") };
-        match text {
-            "-c" => compile = true,
-            "-o" => match rest.next() {
-                Some(object) => objects.push(PathBuf::from(object)),
-                None => return hand_over("-o without a file"),
-            },
-            "-" => return hand_over("standard input"),
-            "--" => return hand_over("files that may look like options"),
-            "-MD" | "-MMD" | "-MP" | "-MG" | "-MV" => dependencies.push(arg.clone()),
-            "-MF" | "-MT" | "-MQ" => {
-                dependencies.push(arg.clone());
-                let Some(value) = rest.next() else { return hand_over("an option without its argument") };
-                dependencies.push(value.clone());
-                if text == "-MF" {
-                    dependency_file = Some(PathBuf::from(value));
-                }
-            }
-            _ if text.starts_with("-MF") => {
-                dependencies.push(arg.clone());
-                dependency_file = Some(PathBuf::from(&text[3..]));
-            }
-            _ if text.starts_with("-MT") || text.starts_with("-MQ") => dependencies.push(arg.clone()),
-            _ if text.starts_with("-Wp,-M") => return hand_over("dependencies through the preprocessor"),
-            _ if text.starts_with('@') => return hand_over("a response file"),
-            _ if text.starts_with("--") && !LONG.iter().any(|long| text.starts_with(long)) => return hand_over(text),
-            _ if NOT_OURS.iter().any(|not| is_option(text, not)) => return hand_over(text),
-            _ if WITH_ARGUMENT.contains(&text) => {
-                options.push(arg.clone());
-                options.extend(rest.next().cloned());
-            }
-            _ if text.starts_with("-o") => objects.push(PathBuf::from(&text[2..])),
-            _ if text.starts_with("-O") => {
-                level = text[2..].to_string();
-                options.push(arg.clone());
-            }
-            _ if text.starts_with('-') => options.push(arg.clone()),
-            _ => sources.push(PathBuf::from(arg)),
-        }
+    let line = Line::read(args);
+    if let Some(question) = line.question {
+        return Plan::HandOver(question);
     }
-    let [source] = &sources[..] else { return hand_over("not exactly one input") };
-    if !source.extension().is_some_and(|e| e == "c" || e == "i") {
-        return hand_over("no C file");
-    }
-    if !compile {
-        return hand_over("no -c");
-    }
-    if source.file_stem() == Some(OsStr::new("conftest")) {
-        return hand_over("a test of configure");
-    }
-    if !matches!(level.as_str(), "" | "1" | "2" | "3" | "s" | "z" | "fast") || level == "fast" {
-        return hand_over("not optimised, or with other rules for floats");
-    }
-    let object = match &objects[..] {
-        [] => Path::new(source.file_name().unwrap_or_default()).with_extension("o"),
-        [object] => object.clone(),
-        _ => return hand_over("several outputs"),
+    let kinds: Vec<Kind> = line.inputs.iter().map(|(_, path)| kind(path)).collect();
+    let compiled = || line.inputs.iter().zip(&kinds).filter(|(_, kind)| **kind != Kind::Linked);
+    let missed = |reason: &str| {
+        let files: Vec<String> = compiled().map(|((_, path), _)| path.display().to_string()).collect();
+        let files = if files.is_empty() { "the command line".to_string() } else { files.join(", ") };
+        Missed { files, reason: reason.to_string() }
     };
-    complete(&mut dependencies, &mut dependency_file, &object);
-    Plan::Compile(Unit { source: source.clone(), object, options, dependencies, dependency_file })
+    if compiled().next().is_none() {
+        return match line.refused {
+            // What cannot be read, or has another language than its name says, may be C.
+            Some(reason) if reason == RESPONSE_FILE || reason == "-x" => Plan::PassThrough(missed(&reason)),
+            _ => Plan::HandOver("nothing to compile".into()),
+        };
+    }
+    if is_probe(line.outputs.first().map(PathBuf::as_path), &line.inputs) {
+        return Plan::HandOver("a test of a configuration script".into());
+    }
+    if let Some(asked) = asked_by_environment() {
+        return Plan::PassThrough(missed(&format!("{asked} in the environment")));
+    }
+    if !kinds.contains(&Kind::C) {
+        return match compiled().next() {
+            Some((_, Kind::Other(language))) => Plan::PassThrough(missed(language)),
+            _ => Plan::HandOver("nothing to compile".into()),
+        };
+    }
+    if let Some(reason) = line.unseen() {
+        return Plan::PassThrough(missed(&reason));
+    }
+    if line.outputs.len() > 1 || line.compiles && !line.outputs.is_empty() && line.inputs.len() > 1 {
+        return Plan::HandOver("several outputs".into());
+    }
+    let build = build(line, &kinds);
+    match build.special_output() {
+        Some(path) => Plan::PassThrough(Missed {
+            files: path.display().to_string(),
+            reason: "an output that is no regular file".into(),
+        }),
+        None => Plan::Compile(build),
+    }
 }
 
-/// Is `text` the option, alone or with its value behind it?
-fn is_option(text: &str, option: &str) -> bool {
-    match option {
-        // One letter, with its argument or something else behind it.
-        "-E" | "-S" | "-M" | "-MM" | "-pg" | "-v" => text == option,
-        _ => text.starts_with(option),
+/// Taken apart: the C files in our way.
+fn build(line: Line, kinds: &[Kind]) -> Build {
+    let has = |start: &str| line.dependencies.iter().any(|d| d.to_str().is_some_and(|d| d.starts_with(start)));
+    let (makes_dependencies, names_target) = (has("-MD") || has("-MMD"), has("-MT") || has("-MQ"));
+    let mut dependencies = line.dependencies.clone();
+    if let Some(file) = line.dependency_file.as_ref().filter(|_| !makes_dependencies) {
+        // The compiler says that it is of no use.
+        dependencies.extend(["-MF".into(), file.clone().into()]);
+    }
+    let unit = |(at, source): &(usize, PathBuf)| {
+        let default = Path::new(source.file_name().unwrap_or_default()).with_extension("o");
+        let object = line.outputs.first().cloned().unwrap_or(default);
+        let file = || line.dependency_file.clone().unwrap_or_else(|| object.with_extension("d"));
+        let dependency_file = makes_dependencies.then(file);
+        let target = (makes_dependencies && !names_target).then(|| object.clone().into_os_string());
+        Unit { source: source.clone(), at: *at, object, target, dependency_file }
+    };
+    let others = line.inputs.iter().zip(kinds).filter_map(|((_, path), kind)| match kind {
+        Kind::Other(language) => Some(Missed { files: path.display().to_string(), reason: (*language).to_string() }),
+        Kind::C | Kind::Linked => None,
+    });
+    Build {
+        units: line
+            .inputs
+            .iter()
+            .zip(kinds)
+            .filter(|(_, kind)| **kind == Kind::C)
+            .map(|(input, _)| unit(input))
+            .collect(),
+        missed: others.collect(),
+        links: !line.compiles,
+        inputs: line.inputs.into_iter().map(|(_, path)| path).collect(),
+        dependencies,
+        options: line.options,
     }
 }
+
+const RESPONSE_FILE: &str = "a response file that cannot be read";
 
 fn is_special(path: &Path) -> bool {
     path == Path::new("-") || path.as_os_str().is_empty() || path.symlink_metadata().is_ok_and(|facts| !facts.is_file())
-}
-
-/// The variable by which the environment asks for more than the command line does.
-pub(super) fn asked_by_environment() -> Option<&'static str> {
-    VARIABLES.into_iter().find(|variable| std::env::var_os(variable).is_some())
-}
-
-/// The file and the target that dependency files have by default come from the name of the object.
-fn complete(dependencies: &mut Vec<OsString>, dependency_file: &mut Option<PathBuf>, object: &Path) {
-    let has = |start: &str| dependencies.iter().any(|d| d.to_str().is_some_and(|d| d.starts_with(start)));
-    if !has("-MD") && !has("-MMD") {
-        return;
-    }
-    let target = has("-MT") || has("-MQ");
-    if dependency_file.is_none() {
-        let file = object.with_extension("d");
-        dependencies.extend(["-MF".into(), file.clone().into()]);
-        *dependency_file = Some(file);
-    }
-    if !target {
-        dependencies.push("-MQ".into());
-        dependencies.push(object.into());
-    }
 }
 
 #[cfg(test)]
@@ -238,55 +288,111 @@ mod tests {
         plan(&line.split_whitespace().map(OsString::from).collect::<Vec<_>>())
     }
 
-    #[test]
-    fn one_optimised_c_file_is_ours() {
-        let Plan::Compile(unit) = planned("-O2 -Wall -I inc -DX=1 -MMD -c a/b.c -o out/b.o") else {
-            panic!("handed over")
-        };
-        assert_eq!((unit.source, unit.object.clone()), (PathBuf::from("a/b.c"), PathBuf::from("out/b.o")));
-        assert_eq!(unit.options, ["-O2", "-Wall", "-I", "inc", "-DX=1"]);
-        assert_eq!(unit.dependencies, ["-MMD", "-MF", "out/b.d", "-MQ", "out/b.o"]);
-        assert!(matches!(planned("-O2 -c x.i"), Plan::Compile(_)));
-        let Plan::Compile(unit) = planned("-c -O3 x.c") else { panic!("handed over") };
-        assert_eq!(unit.object, PathBuf::from("x.o"));
-        assert!(unit.dependencies.is_empty());
+    fn build(line: &str) -> Build {
+        match planned(line) {
+            Plan::Compile(build) => build,
+            other => panic!("{line}: {other:?}"),
+        }
     }
 
     #[test]
-    fn everything_else_is_handed_over() {
-        for line in [
-            "a.c -o a",
-            "-c a.c",
-            "-O0 -c a.c",
-            "-O2 -O0 -c a.c",
-            "-O2 -E a.c",
-            "-O2 -S a.c",
-            "-O2 -c a.c b.c",
-            "-O2 -c a.s",
-            "-O2 -c a.cc",
-            "-O2 -c -",
-            "-O2 -c @args",
-            "-O2 -c conftest.c",
-            "-O2 -fsanitize=address -c a.c",
-            "-O2 -M a.c",
-            "-O2 -fprofile-generate -c a.c",
-            "-O2 -flto -c a.c",
-            "--version",
-            "-Ofast -c a.c",
-            "-O2 -x c++ -c a.c",
-            "-O2 -c a.c -o",
-            "-O2 -ftest-coverage -c a.c",
-            "-O2 -c -- a.c",
-            "-O2 -v -c a.c",
-            "-O2 --analyze -c a.c",
-            "-O2 -emit-ast -c a.c",
-            "-O2 --save-temps -c a.c",
-            "-O2 --output=b.o -c a.c",
-            "-O2 -print-search-dirs -c a.c",
-            "-O2 -Xclang -emit-llvm -c a.c",
-            "-O2 -c a.c -MMD -MF",
+    fn one_optimised_c_file_is_ours() {
+        let ours = build("-O2 -Wall -I inc -DX=1 -MMD -c a/b.c -o out/b.o");
+        let [unit] = &ours.units[..] else { panic!("{ours:?}") };
+        assert_eq!((&unit.source, &unit.object), (&PathBuf::from("a/b.c"), &PathBuf::from("out/b.o")));
+        assert_eq!(ours.options, ["-O2", "-Wall", "-I", "inc", "-DX=1"]);
+        assert_eq!((&ours.dependencies, unit.target.as_deref()), (&vec!["-MMD".into()], Some("out/b.o".as_ref())));
+        assert_eq!((unit.dependency_file.as_deref(), ours.links), (Some(Path::new("out/b.d")), false));
+        assert_eq!(build("-O2 -c x.i").units[0].object, PathBuf::from("x.o"));
+        let ours = build("-c -O3 sub/x.c");
+        assert_eq!((ours.units[0].object.as_path(), ours.units[0].dependency_file.as_ref()), (Path::new("x.o"), None));
+        let ours = build("-O2 -c -MD -MFdeps -MT target x.c");
+        assert_eq!(
+            (ours.units[0].target.as_ref(), ours.dependencies),
+            (None, vec!["-MD".into(), "-MT".into(), "target".into()])
+        );
+        assert_eq!(ours.units[0].dependency_file.as_deref(), Some(Path::new("deps")));
+    }
+
+    #[test]
+    fn what_is_left_keeps_its_order() {
+        let left = |line: &str, made: &[usize]| {
+            let args: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            let made = made.iter().map(|unit| (*unit, PathBuf::from(format!("/t/{unit}.o")))).collect();
+            let left = build(line).left(&args, &made)?;
+            Some(left.iter().map(|word| word.to_str().unwrap()).collect::<Vec<_>>().join(" "))
+        };
+        let link = "-O2 a.c b.o c.c -z now -lm -o a";
+        assert_eq!(left(link, &[0, 1]).unwrap(), "-O2 /t/0.o b.o /t/1.o -z now -lm -o a");
+        assert_eq!(left(link, &[1]).unwrap(), "-O2 a.c b.o /t/1.o -z now -lm -o a");
+        assert_eq!(left("-O2 -c a.c b.s c.c", &[0, 1]).unwrap(), "-O2 -c b.s -Qunused-arguments");
+        assert_eq!(left("-O2 -c a.c c.c", &[0, 1]), None);
+        assert_eq!(left("-O2 -c a.c c.c", &[0]).unwrap(), "-O2 -c c.c -Qunused-arguments");
+        assert_eq!(build("-O2 a.c b.s c.cc").missed.len(), 2);
+        assert_eq!(build("-O2 -MD a.c b.c -o prog-1.2").units[1].dependency_file, Some("prog-1.d".into()));
+    }
+
+    #[test]
+    fn what_rules_do_not_see_is_said() {
+        for (line, reason) in [
+            ("a.c -o a", "not optimised"),
+            ("-c a.c", "not optimised"),
+            ("-O2 -O0 -c a.c", "not optimised"),
+            ("-Og -c a.c", "-Og"),
+            ("-Ofast -c a.c", "-Ofast"),
+            ("-O2 -S a.c", "-S"),
+            ("-O2 -c a.s", "assembly"),
+            ("-O2 a.cc b.o", "C++"),
+            ("-O2 -c -", "standard input"),
+            ("-O2 -c @args", "a response file"),
+            ("@args", "a response file"),
+            ("-O2 -fsanitize=address -c a.c", "-fsanitize=address"),
+            ("-O2 -fprofile-generate -c a.c", "-fprofile-generate"),
+            ("-O2 -flto a.c -o a", "-flto"),
+            ("-O2 -x c++ -c a.c", "-x"),
+            ("-O2 -x c b", "-x"),
+            ("-O2 -arch x86_64 -arch arm64 -c a.c", "several architectures"),
+            ("-O2 -ftest-coverage -c a.c", "-ftest-coverage"),
+            ("-O2 -c -- a.c", "look like options"),
+            ("-O2 -v -c a.c", "-v"),
+            ("-O2 -emit-ast -c a.c", "-emit-ast"),
+            ("-O2 -emit-llvm -c a.c", "-emit-llvm"),
+            ("-O2 --save-temps -c a.c", "--save-temps"),
+            ("-O2 --output=b.o -c a.c", "--output=b.o"),
+            ("-O2 -Xclang -emit-llvm -c a.c", "-Xclang"),
+            ("-O2 -c a.c -o", "-o without a file"),
+            ("-O2 -c a.c -MMD -MF", "an option without its argument"),
+            ("-O2 -c a.c -o -", "no regular file"),
         ] {
-            assert!(matches!(planned(line), Plan::HandOver(_)), "{line}");
+            match planned(line) {
+                Plan::PassThrough(missed) => assert!(missed.reason.contains(reason), "{line}: {missed:?}"),
+                other => panic!("{line}: {other:?}"),
+            }
+        }
+    }
+
+    #[test]
+    fn where_rules_have_no_business_nothing_is_said() {
+        for line in [
+            "",
+            "-v",
+            "--version",
+            "-O2 -E a.c",
+            "-O2 -E -",
+            "-O2 -M a.c",
+            "-O2 -MM a.c",
+            "a.o b.o -o a -lm",
+            "-O2 -shared a.o lib.so.1 -o libx.so",
+            "-O2 -c conftest.c",
+            "conftest.c -o conftest",
+            "-o t CMakeFiles/CMakeScratch/TryCompile-x/src.c",
+            "-x c -O2 -c t.c -o /dev/null",
+            "-O2 --analyze -c a.c",
+            "-O2 -print-search-dirs -c a.c",
+            "-O2 -fsyntax-only a.c",
+            "-O2 -c a.c b.c -o x.o",
+        ] {
+            assert!(matches!(planned(line), Plan::HandOver(_)), "{line}: {:?}", planned(line));
         }
     }
 }

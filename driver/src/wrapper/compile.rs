@@ -2,19 +2,25 @@
 //!
 //! The front end always runs, so warnings and dependency files are its own. What it gives, with the options and the
 //! packs, decides everything that follows; so the object is looked up by these before anything else is done. Where no
-//! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone.
+//! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone. Where
+//! objects are linked at once, they take the places of their sources in the command line, and the compiler does the rest.
 
 use super::apply::{Applied, apply};
-use super::arguments::{Plan, Unit, asked_by_environment, plan};
+use super::arguments::{Build, Missed, Plan, Unit, plan};
+use super::entry::{Entry, Ir};
 use super::facts::Facts;
 use super::fork_server::Started;
-use super::rules::{Rules, identity};
+use super::response::expanded;
+use super::rules::{Refused, Rules, identity};
 use super::scratch::Scratch;
 use super::server::ask;
-use crate::cache::{Cache, Key, write_whole, write_whole_with};
+use crate::cache::{Cache, Key};
+use crate::files::place;
+use crate::llvm::module::UNKNOWN_LAYOUT;
 use crate::pipeline::abandon_engine;
 use anyhow::{Context, Result, bail};
-use std::ffi::OsString;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::ExitStatusExt;
@@ -26,7 +32,7 @@ pub const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(low
 early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
 
 /// What the content of the cache means.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// Whom to ask, and how.
 #[derive(Clone, Debug)]
@@ -50,65 +56,142 @@ pub struct Tools {
     pub keep: Option<PathBuf>,
     /// What the compiler says may be coloured.
     pub colour: bool,
-    /// Fail where the compiler would be handed the command line after a failure of ours.
+    /// Fail where code would be compiled without rules.
     pub strict: bool,
+    /// Compile without rules where the packs are missing or have mistakes.
+    pub keep_going: bool,
 }
 
 /// How a command ended.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Done {
     /// The exit code.
     pub code: i32,
     /// What the front end said on stderr.
     pub said: Vec<u8>,
-    /// Why rules were not applied, where it is a failure of ours.
-    pub note: Option<String>,
+    /// What else there is to say.
+    pub notes: Vec<Note>,
+}
+
+/// What a command has to say of itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Note {
+    /// Said by each command that it concerns.
+    Always(String),
+    /// Said once in a build: what tells it from others, and how it is said.
+    Once(String, String),
+}
+
+impl Note {
+    fn missed(missed: &Missed) -> Self {
+        let Missed { files, reason } = missed;
+        Note::Once(reason.clone(), format!("{files}: compiled without rules ({reason})"))
+    }
 }
 
 /// Runs a command line.
 ///
 /// # Errors
-/// Where there is no compiler; if strict, also where something of ours fails.
+/// Where there is no compiler, and where packs are missing or have mistakes, unless the build is to keep going; if strict,
+/// also where code would be compiled without rules.
 pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
-    let mut facts = Facts::default();
-    let unit = match plan(args) {
+    let words = expanded(args);
+    let missed = match plan(&words) {
+        Plan::Compile(build) => match build.missing() {
+            None => return run_build(tools, &words, &build),
+            Some(missed) => Ok(missed),
+        },
+        Plan::PassThrough(missed) => Ok(missed),
         Plan::HandOver(reason) => Err(reason),
-        Plan::Compile(unit) if unit.writes_to_no_file() => Err("an output that is no file".into()),
-        Plan::Compile(unit) => {
-            asked_by_environment().map_or(Ok(unit), |name| Err(format!("{name} in the environment")))
-        }
     };
-    let mut note = None;
-    match unit {
-        Err(reason) => {
-            facts.handed_over = 1;
-            facts.reason(&reason);
-        }
-        Ok(unit) => match compile(tools, &unit) {
+    missed.iter().try_for_each(|missed| allowed(tools, missed))?;
+    let mut facts = Facts { handed_over: 1, ..Facts::default() };
+    facts.reason(missed.as_ref().map_or_else(|reason| reason, |missed| &missed.reason));
+    facts.log(tools.log.as_deref());
+    let mut done = Done { notes: missed.iter().map(Note::missed).collect(), ..Done::default() };
+    hand_over(tools, args, &mut done)?;
+    Ok(done)
+}
+
+/// Runs a command line with C files that are for us.
+fn run_build(tools: &Tools, args: &[OsString], build: &Build) -> Result<Done> {
+    build.missed.iter().try_for_each(|missed| allowed(tools, missed))?;
+    let objects = if build.links { Some(scratch(tools)?) } else { None };
+    let mut done = Done { notes: build.missed.iter().map(Note::missed).collect(), ..Done::default() };
+    let mut made = BTreeMap::new();
+    for (index, unit) in build.units.iter().enumerate() {
+        let object = match &objects {
+            None => unit.object.clone(),
+            Some(folder) => linked_object(folder, index, unit)?,
+        };
+        let mut facts = Facts::default();
+        match compile(tools, build, unit, &object) {
             Ok(Compiled::Object(own, said)) => {
-                own.log(tools.log.as_deref());
-                return Ok(Done { code: 0, said, note: None });
+                facts = *own;
+                done.said.extend(said);
+                made.insert(index, object);
             }
-            Ok(Compiled::Rejected) => facts.rejected = 1,
-            Ok(Compiled::Spoken) => {
+            Ok(Compiled::Rejected) => {
+                facts.rejected = 1;
+                facts.log(tools.log.as_deref());
+                let mut done = Done::default();
+                hand_over(tools, args, &mut done)?;
+                return Ok(done);
+            }
+            Ok(Compiled::Missed(reason)) => {
+                let missed = Missed { files: unit.source.display().to_string(), reason: reason.into() };
+                allowed(tools, &missed)?;
                 facts.handed_over = 1;
-                facts.reason("a warning of the back end");
+                facts.reason(&missed.reason);
+                done.notes.push(Note::missed(&missed));
             }
-            Err(error) if tools.strict => return Err(error),
+            Err(error) if tools.strict || error.is::<Refused>() && !tools.keep_going => return Err(error),
             Err(error) => {
                 facts.fell_back = 1;
                 facts.reason(&format!("{error:#}"));
-                note = Some(format!("{}: compiled without rules: {error:#}", unit.source.display()));
+                let text = format!("{}: compiled without rules: {error:#}", unit.source.display());
+                done.notes.push(match error.is::<Refused>() {
+                    true => Note::Once(format!("{error:#}"), text),
+                    false => Note::Always(text),
+                });
             }
-        },
+        }
+        facts.log(tools.log.as_deref());
     }
-    facts.log(tools.log.as_deref());
-    let status = Command::new(&tools.compiler)
-        .args(args)
-        .status()
-        .with_context(|| format!("cannot run {}", tools.compiler.display()))?;
-    // Where the compiler fails as well, it has said why.
-    Ok(Done { code: exit_code(status), said: vec![], note: note.filter(|_| status.success()) })
+    if let Some(left) = build.left(args, &made) {
+        hand_over(tools, &left, &mut done)?;
+    }
+    let troubles = tools.cache.iter().flat_map(Cache::troubles);
+    done.notes.extend(troubles.map(|trouble| Note::Once(trouble.clone(), trouble)));
+    Ok(done)
+}
+
+/// Where an object is that is linked at once. The linker names it in its messages.
+fn linked_object(folder: &Scratch, index: usize, unit: &Unit) -> Result<PathBuf> {
+    let place = folder.path().join(index.to_string());
+    fs::create_dir(&place).context("no temporary directory")?;
+    Ok(place.join(unit.source.file_name().unwrap_or_default()).with_extension("o"))
+}
+
+/// Code may be compiled without rules unless that is to be an error.
+fn allowed(tools: &Tools, missed: &Missed) -> Result<()> {
+    let Missed { files, reason } = missed;
+    match tools.strict {
+        true => Err(Refused(format!("{files}: rules do not apply ({reason}), and --strict was given")).into()),
+        false => Ok(()),
+    }
+}
+
+/// The compiler's own run. Where it fails, it has said why, and what we have to say is of no use.
+fn hand_over(tools: &Tools, args: &[OsString], done: &mut Done) -> Result<()> {
+    let name = tools.compiler.display();
+    let status = Command::new(&tools.compiler).args(args).status().with_context(|| format!("cannot run {name}"))?;
+    done.code = exit_code(status);
+    if !status.success() {
+        let killed = status.signal().map(|signal| Note::Always(format!("{name} was ended by signal {signal}")));
+        done.notes = killed.into_iter().collect();
+    }
+    Ok(())
 }
 
 /// How a command ended, as a shell gives it.
@@ -121,36 +204,52 @@ enum Compiled {
     Object(Box<Facts>, Vec<u8>),
     /// The front end does not accept the file. The compiler says it better.
     Rejected,
-    /// The back end warns, of what it can no longer show. The compiler says it better.
-    Spoken,
+    /// Rules do not see it after all, for this reason.
+    Missed(&'static str),
 }
 
-fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
-    let mut facts = Facts::default();
-    let scratch = match &tools.started {
+fn scratch(tools: &Tools) -> Result<Scratch> {
+    let folder = match &tools.started {
         Some(started) => Scratch::inside(started.folder()).or_else(|_| Scratch::new()),
         None => Scratch::new(),
     };
-    let scratch = scratch.context("no temporary directory")?;
+    folder.context("no temporary directory")
+}
+
+/// Compiles one file to an object in its place.
+fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<Compiled> {
+    let mut facts = Facts::default();
+    let scratch = scratch(tools)?;
     let path = |name| scratch.path().join(name);
     let (raw, ready, done, made) = (path("raw.bc"), path("in.ll"), path("out.ll"), path("out.o"));
     let said = path("said");
+    let dependencies = unit.dependency_file.as_ref().map(|file| (path("deps"), file));
     let mut front = Command::new(&tools.compiler);
     // Its words go through our hands; what the command line says of colours comes later and counts.
-    front.args(tools.colour.then_some("-fcolor-diagnostics")).args(&unit.options).args(&unit.dependencies);
+    front.args(tools.colour.then_some("-fcolor-diagnostics")).args(&build.options).args(&build.dependencies);
+    // What is for the linker is used when it comes to that.
+    front.args(build.links.then_some("-Qunused-arguments"));
+    front.args(unit.target.iter().flat_map(|target| [OsStr::new("-MQ"), target]));
+    front.args(dependencies.iter().flat_map(|(file, _)| [OsStr::new("-MF"), file.as_os_str()]));
     front.args(["-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "-o"]).arg(&raw).arg(&unit.source);
     let front = facts.time("front end", || output(tools, &mut front, &said))?;
     if !front.status.success() {
         return Ok(Compiled::Rejected);
     }
+    if let Some((made, file)) = &dependencies {
+        let text = fs::read(made).context("the front end gave no dependencies")?;
+        put(&text, file, fs::metadata(made)?.permissions())?;
+    }
     let lowered = fs::read(&raw).context("the front end gave nothing")?;
     let mode = fs::metadata(&raw)?.permissions();
-    let cache = tools.cache.as_ref().filter(|_| tools.keep.is_none());
     let rules = tools.rules.identity()?;
-    let key = facts.time("cache", || cache.map(|_| key(tools, &rules, unit, &lowered)));
-    let found = cache.zip(key).and_then(|(cache, key)| facts.time("cache", || cache.find(key)));
-    if let Some((mut known, object)) = found.as_deref().and_then(split) {
-        place(object, &unit.object, mode)?;
+    let key = facts.time("cache", || tools.cache.as_ref().map(|_| key(tools, &rules, build, &lowered)));
+    let found = tools.cache.as_ref().zip(key).and_then(|(cache, key)| facts.time("cache", || cache.find(key)));
+    let found = found.as_deref().and_then(Entry::read);
+    if let Some(Entry { facts: mut known, ir, object: code }) = found.filter(|e| tools.keep.is_none() || e.ir.is_some())
+    {
+        tools.keep.iter().zip(&ir).try_for_each(|(folder, ir)| ir.keep(folder, &unit.source))?;
+        put(&code, object, mode)?;
         known.cached = 1;
         known.seconds = facts.seconds;
         return Ok(Compiled::Object(Box::new(known), front.stderr));
@@ -158,7 +257,6 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
     facts.time("passes", || succeed(tools, &mut prepare, &said))?;
-    let kept = tools.keep.as_ref().map(|folder| keep(folder, unit, &fs::read(&ready)?)).transpose()?;
     let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
     let mut words = front.stderr;
     let Applied { facts: mut known, text } = match served {
@@ -171,65 +269,55 @@ fn compile(tools: &Tools, unit: &Unit) -> Result<Compiled> {
             applied
         }
     };
+    if known.reasons.contains_key(UNKNOWN_LAYOUT) {
+        return Ok(Compiled::Missed(UNKNOWN_LAYOUT));
+    }
+    let ir = tools.keep.as_ref().map(|_| fs::read(&ready)).transpose()?;
+    let ir = ir.map(|before| Ir { before, after: text.clone() });
+    tools.keep.iter().zip(&ir).try_for_each(|(folder, ir)| ir.keep(folder, &unit.source))?;
     let input = match &text {
         Some(text) => {
             fs::write(&done, text)?;
-            kept.map_or(Ok(()), |kept| fs::write(kept.with_extension("changed"), text))
-                .context("cannot keep LLVM IR")?;
             &done
         }
         None => &raw,
     };
     let mut back = Command::new(&tools.compiler);
-    back.args(&unit.options).args(["-Qunused-arguments", "-x", "ir", "-c"]).arg(input);
+    back.args(&build.options).args(["-Qunused-arguments", "-x", "ir", "-c"]).arg(input);
     back.arg("-o").arg(&made);
     if !facts.time("back end", || succeed(tools, &mut back, &said))?.stderr.is_empty() {
-        return Ok(Compiled::Spoken);
+        // It can no longer show what it speaks of. The compiler says it better.
+        return Ok(Compiled::Missed("a warning of the back end"));
     }
-    let object = fs::read(&made).context("the back end gave nothing")?;
-    place(&object, &unit.object, mode)?;
-    if let Some((cache, key)) = cache.zip(key) {
-        facts.time("cache", || cache.keep(key, &join(&known, &object)));
+    let code = fs::read(&made).context("the back end gave nothing")?;
+    put(&code, object, mode)?;
+    let entry = Entry { facts: known.clone(), ir, object: code };
+    if let Some((cache, key)) = tools.cache.as_ref().zip(key) {
+        facts.time("cache", || cache.keep(key, &entry.write()));
     }
     known.seconds.extend(facts.seconds);
     Ok(Compiled::Object(Box::new(known), words))
 }
 
 /// Everything that the object depends on.
-fn key(tools: &Tools, rules: &str, unit: &Unit, lowered: &[u8]) -> Key {
+fn key(tools: &Tools, rules: &str, build: &Build, lowered: &[u8]) -> Key {
     let programs = [identity(tools.compiler.as_os_str()), identity(tools.opt.as_os_str())];
     let mut parts: Vec<&[u8]> = vec![rules.as_bytes(), lowered];
     parts.extend(programs.iter().map(String::as_bytes));
-    parts.extend(unit.options.iter().map(|o| o.as_bytes()));
+    parts.extend(build.options.iter().map(|o| o.as_bytes()));
     Key::of(VERSION, parts)
 }
 
-/// Puts the object in its place, whole.
-fn place(content: &[u8], object: &Path, mode: fs::Permissions) -> Result<()> {
-    write_whole_with(object, content, mode).with_context(|| format!("cannot write {}", object.display()))
-}
-
-/// The LLVM IR that rules see, under a name that says which file it comes from and differs where the text does.
-fn keep(folder: &Path, unit: &Unit, text: &[u8]) -> Result<PathBuf> {
-    let stem = unit.source.file_stem().unwrap_or_default().to_string_lossy();
-    let path = folder.join(format!("{stem}-{:.8}.ll", Key::of(VERSION, [text]).to_string()));
-    fs::create_dir_all(folder)
-        .and_then(|()| write_whole(&path, text))
-        .with_context(|| format!("cannot keep LLVM IR in {}", folder.display()))?;
-    Ok(path)
-}
-
-/// What the cache holds: facts on a line, then the object.
-fn join(facts: &Facts, object: &[u8]) -> Vec<u8> {
-    let mut content = serde_json::to_vec(facts).unwrap_or_default();
-    content.push(b'\n');
-    content.extend_from_slice(object);
-    content
-}
-
-fn split(content: &[u8]) -> Option<(Facts, &[u8])> {
-    let end = content.iter().position(|b| *b == b'\n')?;
-    Some((serde_json::from_slice(&content[..end]).ok()?, &content[end + 1..]))
+/// Puts what was made in its place, whole. Where there is no room, there is none for the compiler either, which might
+/// leave half a file.
+fn put(content: &[u8], file: &Path, mode: fs::Permissions) -> Result<()> {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    match place(file, content, mode) {
+        Err(error) if matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge | ReadOnlyFilesystem) => {
+            Err(Refused(format!("cannot write {}: {error}", file.display())).into())
+        }
+        other => other.with_context(|| format!("cannot write {}", file.display())),
+    }
 }
 
 /// Runs a program without input; in `said` there may be what it says.

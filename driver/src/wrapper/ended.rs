@@ -6,30 +6,30 @@
 //! have commands ignore them.
 
 use rustix::process::{Pid, Signal, kill_process};
-use signal_hook::consts::SIGTERM;
 use signal_hook::iterator::Signals;
 use std::io;
 use std::process::{Command, ExitStatus};
 use std::thread;
 
-/// Runs a command to its end.
+/// Runs a command to its end. Of each of these signals, `asked` is told, with the command's process.
 ///
 /// # Errors
 /// Where it cannot be started.
-pub fn run(command: &mut Command) -> io::Result<ExitStatus> {
-    let mut signals = Signals::new([SIGTERM])?;
-    let asked = signals.handle();
+pub fn run(command: &mut Command, signals: &[i32], asked: impl Fn(i32, Pid) + Send) -> io::Result<ExitStatus> {
+    let mut signals = Signals::new(signals)?;
+    let handle = signals.handle();
     let mut child = command.spawn()?;
     let pid = Pid::from_child(&child);
     thread::scope(|scope| {
-        scope.spawn(move || {
-            for _ in signals.forever() {
-                // Where it has ended by itself there is nothing to do.
-                let _ = kill_process(pid, Signal::TERM);
-            }
-        });
+        scope.spawn(move || signals.forever().for_each(|signal| asked(signal, pid)));
         let status = child.wait();
-        asked.close();
+        handle.close();
         status
     })
+}
+
+/// Asks a process to end.
+pub fn terminate(process: Pid) {
+    // Where it has ended by itself there is nothing to do.
+    let _ = kill_process(process, Signal::TERM);
 }

@@ -7,7 +7,7 @@ use crate::llvm::optimise::LlvmOptimiser;
 use crate::packs;
 use crate::pipeline::Options;
 use crate::{config, costs};
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result};
 use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::load::Root;
@@ -53,6 +53,11 @@ impl Ready {
     }
 }
 
+/// What the user has to change before a file can be compiled with rules.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
 /// What an identity is made of.
 const VERSION: u32 = 2;
 
@@ -78,7 +83,7 @@ pub(super) fn identity(program: &OsStr) -> String {
 
 impl Rules {
     fn roots(&self) -> Result<Vec<Root>> {
-        self.packs.iter().map(|pack| packs::root(pack).map_err(|e| anyhow!(e))).collect()
+        self.packs.iter().map(|pack| Ok(packs::root(pack).map_err(Refused)?)).collect()
     }
 
     /// What decides the result of rules on a text: this program, the texts of the packs and all that they import, and
@@ -101,7 +106,8 @@ impl Rules {
     pub fn ready(&self) -> Result<Ready> {
         let loaded = packs::load_rules(self.roots()?);
         if let Some(error) = loaded.diagnostics.iter().find(|d| d.severity == Severity::Error) {
-            bail!("the packs have mistakes (`rewright check` shows them): {}", error.message);
+            let text = format!("the packs have mistakes (`rewright check` shows them): {}", error.message);
+            return Err(Refused(text).into());
         }
         let config = config::load(self.config.as_deref())?;
         let cost = costs::model_for_llvm(&config.costs, self.profile.as_deref(), &loaded.program.universe)?;

@@ -7,6 +7,7 @@
 //! **Invariant**: a folder whose owner lives stays. Between making one and locking it there is a moment, so young ones
 //! stay, too.
 
+use crate::files::scratch_folder;
 use std::fs::{self, File};
 use std::io;
 use std::path::Path;
@@ -41,7 +42,7 @@ impl Scratch {
     /// # Errors
     /// Where none can be made.
     pub fn inside(place: &Path) -> io::Result<Self> {
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir_in(place)?;
+        let folder = scratch_folder(PREFIX, place)?;
         let lock = File::open(folder.path())?;
         lock.lock()?;
         Ok(Scratch { folder, _lock: lock })

@@ -7,7 +7,8 @@
 //!
 //! **Invariant**: it is whole whenever it is there, and one that says the same already is left alone.
 
-use crate::cache::{Key, write_whole_with};
+use crate::cache::Key;
+use crate::files::place;
 use std::fs::{self, Permissions};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -29,6 +30,6 @@ pub fn script(folder: &Path, command: &[String], identity: &str) -> io::Result<P
         return Ok(path);
     }
     fs::create_dir_all(&own)?;
-    write_whole_with(&path, text.as_bytes(), Permissions::from_mode(0o755))?;
+    place(&path, text.as_bytes(), Permissions::from_mode(0o755))?;
     Ok(path)
 }

@@ -68,6 +68,58 @@ fn a_build_ends_with_its_wrapper() {
     assert_eq!(left.filter(|name| name.starts_with("rewright-")).count(), 0);
 }
 
+/// Who is killed passes nothing on, and the build ends all the same: what it runs, and what that has left behind.
+#[test]
+fn a_build_ends_with_a_wrapper_that_is_killed() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let mut command = rewright(&own);
+    // One that is asked to end, one that does not listen, and one whose parent has gone.
+    let build = "(trap '' TERM; echo $$ >deaf; while :; do sleep 1; done) & \
+                 (sh -c 'echo $$ >orphan; exec sleep 300' &); \
+                 trap 'touch asked; exit 1' TERM; echo $$ >build; sleep 300 & while :; do wait; done";
+    command.args(["wrap", "--rules", "mine.rw", "--", "sh", "-c", build]);
+    let mut child = command.current_dir(dir.path()).env("TMPDIR", own.path()).spawn().unwrap();
+    let processes = ["build", "deaf", "orphan"].map(|name| dir.path().join(name));
+    processes.iter().for_each(|file| appears(file));
+    let wait = || std::thread::sleep(std::time::Duration::from_millis(50));
+    let pids: Vec<String> = processes
+        .iter()
+        .map(|file| {
+            loop {
+                match fs::read_to_string(file).unwrap() {
+                    pid if pid.ends_with('\n') => break pid.trim().to_string(),
+                    _ => wait(),
+                }
+            }
+        })
+        .collect();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let lives = |pid: &String| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+    };
+    let begun = std::time::Instant::now();
+    while pids.iter().any(lives) {
+        assert!(begun.elapsed().as_secs() < 60, "{pids:?}");
+        wait();
+    }
+    assert!(dir.path().join("asked").exists());
+}
+
+/// A server that a build starts for the next one stays, as it would without us.
+#[test]
+fn what_a_build_leaves_on_purpose_stays() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let mut command = rewright(&own);
+    let build =
+        "setsid sh -c 'echo $$ >server; exec sleep 300' >/dev/null 2>&1 & while ! [ -s server ]; do sleep 0.1; done";
+    command.args(["wrap", "--rules", "mine.rw", "--", "sh", "-c", build]);
+    assert_eq!(run(command, dir.path(), &[], "").code, Some(0));
+    let pid = fs::read_to_string(dir.path().join("server")).unwrap();
+    assert!(Command::new("kill").arg(pid.trim()).status().unwrap().success());
+}
+
 #[test]
 fn what_rules_see_is_kept_on_demand() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());

@@ -38,19 +38,56 @@ fn objects_are_found_again_where_nothing_has_changed() {
     assert_ne!(other, object);
 }
 
+/// Every way in which a file can be damaged is a test of the cache itself (`src/cache.rs`).
 #[test]
 fn a_cache_that_is_spoilt_is_no_cache() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());
     let (object, _) = compile_sum(&own, dir.path(), &[]);
-    for name in files(&own.path().join("cache")).into_keys() {
-        fs::write(own.path().join("cache").join(name), "spoilt").unwrap();
+    let cached = own.path().join("cache");
+    let again = |says: &str| {
+        let ran = run(cc(&own), dir.path(), &["-O2", "-c", "sum.c"], "");
+        assert!(ran.code == Some(0) && ran.stderr.contains(says), "{ran:?}");
+        assert_eq!(ran.stderr.lines().count(), 1, "{ran:?}");
+        assert_eq!(fs::read(dir.path().join("sum.o")).unwrap(), object);
+        assert_eq!(log(&own).pop().unwrap()["cached"], 0);
+    };
+    // One bit of the code, where nothing else would notice.
+    let [name] = &files(&cached).into_keys().collect::<Vec<_>>()[..] else { panic!("one object") };
+    let mut content = fs::read(cached.join(name)).unwrap();
+    let code = content.len() - object.len() + 0x40;
+    content[code] ^= 1;
+    fs::write(cached.join(name), content).unwrap();
+    again("was damaged");
+    // It is said once: there is a sound one now.
+    assert_eq!(compile_sum(&own, dir.path(), &[]).1["cached"], 1);
+    fs::write(cached.join(name), "spoilt").unwrap();
+    again("was damaged");
+    fs::remove_dir_all(&cached).unwrap();
+    fs::write(&cached, "no folder").unwrap();
+    again("results cannot be kept in");
+}
+
+/// A second build says of rules what the first one said, and keeps the LLVM IR that the first one kept.
+#[test]
+fn what_is_kept_beside_an_object_comes_back_with_it() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let keep = |folder: &str| {
+        let mut command = cc(&own);
+        command.args(["--keep", folder]);
+        let ran = run(command, dir.path(), &["-O2", "-c", "sum.c"], "");
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
+        (files(&dir.path().join(folder)), log(&own).pop().unwrap())
+    };
+    // An object that was kept without LLVM IR is made again, once.
+    assert_eq!(compile_sum(&own, dir.path(), &[]).1["cached"], 0);
+    let (first, facts) = keep("first");
+    assert_eq!((first.len(), &facts["cached"]), (2, &0.into()));
+    let (second, again) = keep("second");
+    assert_eq!((&second, &again["cached"]), (&first, &1.into()));
+    for count in ["files", "functions", "optimised", "unchanged", "rules", "reasons"] {
+        assert_eq!(again[count], facts[count], "{count}");
     }
-    let (again, facts) = compile_sum(&own, dir.path(), &[]);
-    assert_eq!((again, &facts["cached"]), (object.clone(), &0.into()));
-    fs::remove_dir_all(own.path().join("cache")).unwrap();
-    fs::write(own.path().join("cache"), "no folder").unwrap();
-    let (again, facts) = compile_sum(&own, dir.path(), &[]);
-    assert_eq!((again, &facts["cached"]), (object, &0.into()));
+    assert_eq!(facts["rules"]["mine.sums.carries"], 1);
 }
 
 #[test]

@@ -406,6 +406,12 @@ impl Model {
         }
     }
 
+    /// Has it a value at these representations? That depends on them alone: it has one for all operands, or for none.
+    pub fn has_meaning_at(self, types: &[Repr], result: Repr) -> bool {
+        let zeros: SmallVec<[i128; 4]> = types.iter().map(|_| 0).collect();
+        self.eval_at(types, result, &zeros) != Outcome::Undefined
+    }
+
     /// The value on constants. `types` and `args` (canonical) are the operands', `result` is the result's type.
     pub fn eval(self, types: &[Scalar], result: Scalar, args: &[i64]) -> Outcome {
         if types.len() != args.len() || args.len() != self.arity() {

@@ -286,6 +286,43 @@ mod tests {
         assert_eq!(eval(Model::Concat, &[I8, I8], Repr::Int128, &[1, 1]), Outcome::Undefined);
     }
 
+    /// [`Model::has_meaning_at`] looks at zeros alone.
+    #[test]
+    fn whether_there_is_a_value_depends_on_representations_only() {
+        let scalars = [Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64, Scalar::F32, Scalar::F64];
+        let mut reprs: Vec<Repr> = scalars.iter().map(|scalar| Repr::Scalar(*scalar)).collect();
+        reprs.extend([Repr::Int128, Repr::Pointer, I32X4, Repr::Lanes(Scalar::F64, 2), Repr::Lanes(Scalar::I8, 16)]);
+        let nan = i128::from(f64::NAN.to_bits() as i64);
+        let values = [1, 2, 3, 5, 7, 64, 127, -1, -128, i128::from(i64::MIN), i128::from(f32::NAN.to_bits()), nan];
+        let canonical = |repr: Repr, value: i128| match repr.lane() {
+            Some(scalar) if repr != Repr::Int128 => i128::from(scalar.canonical(value as u64)),
+            _ => value,
+        };
+        let mut meanings = 0;
+        for model in Model::ALL.iter().filter(|m| m.memory().is_none()) {
+            let signatures = (0..reprs.len().pow(model.arity() as u32)).map(|n| {
+                let digit = |place: usize| reprs[n / reprs.len().pow(place as u32) % reprs.len()];
+                (0..model.arity()).map(digit).collect::<Vec<_>>()
+            });
+            for types in signatures {
+                for result in &reprs {
+                    let meaning = model.has_meaning_at(&types, *result);
+                    meanings += usize::from(meaning);
+                    for shift in 0..values.len() {
+                        let args: Vec<i128> = types
+                            .iter()
+                            .enumerate()
+                            .map(|(i, t)| canonical(*t, values[(shift + 5 * i) % values.len()]))
+                            .collect();
+                        let outcome = model.eval_at(&types, *result, &args);
+                        assert_eq!(outcome != Outcome::Undefined, meaning, "{model:?} {types:?} {result:?} {args:?}");
+                    }
+                }
+            }
+        }
+        assert!(meanings > 500, "{meanings}");
+    }
+
     #[test]
     fn lanes() {
         let eval = |model: Model, types: &[Repr], result, args: &[i128]| model.eval_at(types, result, args);

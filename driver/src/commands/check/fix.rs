@@ -1,9 +1,10 @@
 //! `check --fix`: the fixes that diagnostics carry and that are safe, made in the packs' files.
 
 use super::super::{out, packs, sources};
-use anyhow::{Context, Result};
+use crate::files;
+use anyhow::Result;
 use rewright_dsl::diagnostic::{fixed, safe};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A fix may uncover a mistake that has one, too.
 const MAX_ROUNDS: usize = 8;
@@ -19,7 +20,7 @@ pub(super) fn fix(paths: &[PathBuf]) -> Result<()> {
         }
         for (file, text, made) in changed {
             let name = &loaded.sources.files[file].0;
-            std::fs::write(name, text).with_context(|| format!("cannot write {name}"))?;
+            files::write(Path::new(name), text)?;
             out::note(&format!("note: {name}: {made} fixed"));
         }
     }

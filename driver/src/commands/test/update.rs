@@ -5,10 +5,11 @@
 
 use super::super::sources::is_one_of;
 use super::super::{examples, out, packs};
-use anyhow::{Context, Result};
+use crate::files;
+use anyhow::Result;
 use rewright_dsl::diagnostic::{Fix, Severity, Sources, fixed};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// A finding of an example is told by its message.
 struct Update {
@@ -39,15 +40,16 @@ pub(super) fn update(paths: &[PathBuf], filter: Option<&str>, calls: &packs::Cal
                 out::note(&format!("note: {}, and what holds could not be written as an example", update.example));
             }
         }
-        write(paths, &sources, &kept)?;
     }
-    for (file, _, made) in fixed(kept.iter().map(|update| &update.fix), &sources) {
-        out::note(&format!("note: {}: {made} updated", sources.files[file].0));
+    for (file, text, made) in fixed(kept.iter().map(|update| &update.fix), &sources) {
+        let name = &sources.files[file].0;
+        files::write(Path::new(name), text)?;
+        out::note(&format!("note: {name}: {made} updated"));
     }
     Ok(())
 }
 
-/// Writes updates into the files as they were, and looks whether all of these examples pass then.
+/// Do all of these examples pass once they are updated? No file is written to find out.
 fn holds(
     paths: &[PathBuf],
     filter: Option<&str>,
@@ -58,8 +60,12 @@ fn holds(
     if updates.is_empty() {
         return Ok(true);
     }
-    write(paths, sources, updates)?;
-    let loaded = packs::load(paths)?;
+    let changed = fixed(updates.iter().map(|update| &update.fix), sources);
+    let updated = |path: &PathBuf| {
+        let own = |file: &usize| is_one_of(std::slice::from_ref(path), &sources.files[*file].0);
+        changed.iter().find(|(file, ..)| own(file)).map(|(_, text, _)| text.clone())
+    };
+    let loaded = packs::load_with(paths, updated)?;
     if loaded.diagnostics.iter().any(|found| found.severity == Severity::Error) {
         return Ok(false);
     }
@@ -67,17 +73,4 @@ fn holds(
     let ran = examples::run(loaded.program, &wanted, paths, calls)?;
     let failed: BTreeSet<&str> = ran.failed.iter().map(|found| found.message.as_str()).collect();
     Ok(!updates.iter().any(|update| failed.contains(update.example.as_str())))
-}
-
-/// These files as they were, but for updates.
-fn write(paths: &[PathBuf], sources: &Sources, updates: &[&Update]) -> Result<()> {
-    let changed = fixed(updates.iter().map(|update| &update.fix), sources);
-    for (index, (name, text)) in sources.files.iter().enumerate().filter(|(_, (name, _))| is_one_of(paths, name)) {
-        let wanted = changed.iter().find(|(file, ..)| *file == index).map_or(text, |(_, text, _)| text);
-        let now = std::fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
-        if now != *wanted {
-            std::fs::write(name, wanted).with_context(|| format!("cannot write {name}"))?;
-        }
-    }
-    Ok(())
 }

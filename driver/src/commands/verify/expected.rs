@@ -4,6 +4,7 @@
 //! A difference is a finding, in both directions: a rule that is no longer proved, one that is proved now, a rule or a
 //! type instance that has come or gone. `--update` writes the file; read the difference before it is kept.
 
+use crate::files;
 use anyhow::{Context, Result};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -49,7 +50,8 @@ impl Expected {
         if !self.path.exists() {
             return Ok(Lines::new());
         }
-        Ok(read(&std::fs::read_to_string(&self.path).with_context(|| self.cannot("read"))?))
+        let text = std::fs::read_to_string(&self.path);
+        Ok(read(&text.with_context(|| format!("cannot read {}", self.path.display()))?))
     }
 
     fn differences(&self, found: &Lines, all: bool) -> Result<Vec<String>> {
@@ -78,11 +80,7 @@ impl Expected {
                 let _ = writeln!(text, "{rule}: {line}");
             }
         }
-        std::fs::write(&self.path, text).with_context(|| self.cannot("write"))
-    }
-
-    fn cannot(&self, what: &str) -> String {
-        format!("cannot {what} {}", self.path.display())
+        Ok(files::write(&self.path, text)?)
     }
 }
 

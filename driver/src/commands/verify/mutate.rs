@@ -53,6 +53,7 @@ pub(super) fn run(
     let judged =
         verify::mutate(program, rules, args.mutants, options, &|| progress.inc(1)).context("verification stopped")?;
     progress.finish_and_clear();
+    super::say_troubles(options);
     let escaped = judged.iter().any(|j| j.fate == Fate::Escaped);
     if format == Format::Json {
         let listed: Vec<_> = judged.iter().map(|j| document(program, j)).collect();

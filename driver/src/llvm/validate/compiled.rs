@@ -16,6 +16,7 @@ mod text;
 
 use super::inputs::{BASE, Inputs, PAGE, PAGES};
 use super::{Config, Files, Seen};
+use crate::files::scratch_folder;
 use crate::llvm::optimise::LlvmOptimiser;
 use leaves::{Class, Leaf};
 use rand::Rng;
@@ -36,7 +37,7 @@ pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) 
     if program.functions.iter().all(Result::is_err) {
         return Ok(program.functions.into_iter().map(|f| f.map_or_else(Seen::nothing, |_| Seen::default())).collect());
     }
-    let folder = tempfile::tempdir()?;
+    let folder = scratch_folder("validate-", &std::env::temp_dir())?;
     let executable = match compiled(&config.clang, &program.text, folder.path())? {
         Ok(executable) => executable,
         Err(message) => {

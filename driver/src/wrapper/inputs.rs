@@ -1,0 +1,56 @@
+//! What a compiler makes of its inputs, by their names.
+
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+/// What a compiler makes of an input, by its name.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// C, or preprocessed C.
+    C,
+    /// Compiled, and not seen by rules: why.
+    Other(&'static str),
+    /// For the linker.
+    Linked,
+}
+
+pub(super) fn kind(path: &Path) -> Kind {
+    if path == Path::new("-") {
+        return Kind::Other("standard input");
+    }
+    match path.extension().and_then(OsStr::to_str) {
+        Some("c" | "i") => Kind::C,
+        Some("cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CC" | "CPP" | "CXX" | "ii" | "cppm" | "ixx") => {
+            Kind::Other("C++, which rules do not see")
+        }
+        Some("m" | "mi" | "mm" | "M" | "mii") => Kind::Other("Objective-C, which rules do not see"),
+        Some("s" | "S" | "asm" | "sx") => Kind::Other("assembly, which rules do not see"),
+        Some("ll" | "bc") => Kind::Other("LLVM IR, which only `rewright opt` reads"),
+        Some("cu" | "cui" | "hip" | "cl" | "clcpp") => {
+            Kind::Other("a language for accelerators, which rules do not see")
+        }
+        Some("f" | "F" | "f90" | "F90" | "for" | "FOR") => Kind::Other("Fortran, which rules do not see"),
+        Some("h" | "hh" | "hpp" | "H") => Kind::Other("a header, compiled ahead"),
+        _ => Kind::Linked,
+    }
+}
+
+/// Is it what configuration scripts try out? They look at what a compiler says, and throw away what it makes.
+pub(super) fn is_probe(output: Option<&Path>, inputs: &[(usize, PathBuf)]) -> bool {
+    const NAMES: [&str; 7] = [
+        "conftest",
+        "_configtest",
+        "CMakeCCompilerId",
+        "CMakeCCompilerABI",
+        "CMakeCXXCompilerId",
+        "CMakeCXXCompilerABI",
+        "sanitycheckc",
+    ];
+    const FOLDERS: [&str; 4] = ["CMakeTmp", "CMakeScratch", "meson-private", "config.tests"];
+    let named = |path: &Path| {
+        let stem = path.file_stem().and_then(OsStr::to_str);
+        stem.is_some_and(|stem| NAMES.contains(&stem))
+            || path.iter().any(|part| FOLDERS.iter().any(|folder| part == *folder))
+    };
+    output == Some(Path::new("/dev/null")) || inputs.iter().any(|(_, path)| named(path))
+}
