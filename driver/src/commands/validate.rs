@@ -1,8 +1,9 @@
-//! `rewright validate`: functions that rules change, before and after.
+//! `rewright validate`: functions before and after rules, or those of two files: proved, refuted, tested or unknown.
 
 use super::{Finding, Format, out, packs, progress, sources};
 use crate::llvm::optimise::LlvmOptimiser;
-use crate::llvm::validate::{Config, Method, NotCompared, Report, Tally, ValidateError, validate};
+use crate::llvm::validate::verdict::{Counts, Kind, Report, Tally, Verdict};
+use crate::llvm::validate::{Config, Method, ValidateError, validate};
 use crate::pipeline::Options;
 use crate::wrapper::apply::apply;
 use crate::wrapper::rules::Ready;
@@ -85,7 +86,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         }
     }
     bar.finish_and_clear();
-    if !report.refuted.is_empty() {
+    if report.refuted().next().is_some() {
         finding = Finding::Found;
     }
     out::result(&match args.format {
@@ -96,14 +97,17 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 }
 
 fn text(files: usize, report: &Report) -> String {
-    let Report { changed, compared, methods, not_compared, refuted } = report;
+    let Report { counts, unchanged, methods, functions, .. } = report;
     let mut text = String::new();
-    for r in refuted {
-        let _ =
-            writeln!(text, "{}: on ({}): {} ({})", r.function, r.arguments.join(", "), r.difference, name(r.method));
+    for verdict in functions {
+        function(&mut text, verdict);
     }
-    let _ =
-        writeln!(text, "{files} files, {changed} functions changed, {compared} compared, {} refuted", refuted.len());
+    let Counts { pairs, proved, refuted, tested, unknown } = counts;
+    let _ = writeln!(
+        text,
+        "{files} files, {unchanged} functions unchanged, {pairs} others: {proved} proved, {refuted} refuted, {tested} tested, \
+         {unknown} unknown"
+    );
     for (method, Tally { compared, runs, open, .. }) in methods {
         let (each, done) = match method {
             Method::Interpreted | Method::Compiled => ("inputs", "compared"),
@@ -114,11 +118,21 @@ fn text(files: usize, report: &Report) -> String {
             let _ = writeln!(text, "{n:>6}  {each} not {done}: {reason}");
         }
     }
-    for NotCompared { function, reasons } in not_compared {
-        let reasons: Vec<String> = reasons.iter().map(|(method, why)| format!("{}: {why}", name(*method))).collect();
-        let _ = writeln!(text, "{function}: not compared; mostly {}", reasons.join("; "));
-    }
     text
+}
+
+/// What is said of one function.
+fn function(text: &mut String, verdict: &Verdict) {
+    let mut details = match &verdict.counterexample {
+        Some(found) => vec![format!("on {}: before, {}; after, {}", found.shown, found.before, found.after)],
+        None => verdict.reasons.clone(),
+    };
+    if verdict.verdict == Kind::Tested {
+        details.insert(0, format!("{} runs agree", verdict.runs));
+    }
+    details.extend(verdict.assumptions.iter().map(|assumption| format!("assuming that {assumption}")));
+    let details = if details.is_empty() { String::new() } else { format!(": {}", details.join("; ")) };
+    let _ = writeln!(text, "{}: {}{details}", verdict.function, verdict.word());
 }
 
 /// As it is named on the command line.

@@ -164,6 +164,18 @@ pub struct Block {
     pub instructions: Vec<Instruction>,
 }
 
+impl Block {
+    /// Labels of the blocks that may come next.
+    pub fn targets(&self) -> Vec<&String> {
+        match self.instructions.last().map(|i| &i.shape) {
+            Some(Shape::Jump(label)) => vec![label],
+            Some(Shape::Branch(_, labels)) => labels.iter().collect(),
+            Some(Shape::Switch(_, default, cases)) => cases.iter().map(|(_, label)| label).chain([default]).collect(),
+            _ => vec![],
+        }
+    }
+}
+
 /// A body.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Body {
@@ -215,7 +227,7 @@ pub fn read(file: &File, definition: &Definition) -> Result<Body, String> {
 }
 
 /// Cuts tokens into lines: LLVM prints an instruction on one, and breaks it only within brackets.
-fn lines<'t>(text: &str, tokens: &'t [Token]) -> Vec<&'t [Token]> {
+pub(super) fn lines<'t>(text: &str, tokens: &'t [Token]) -> Vec<&'t [Token]> {
     let mut found = vec![];
     let (mut start, mut depth) = (0, 0i32);
     for (i, token) in tokens.iter().enumerate() {
