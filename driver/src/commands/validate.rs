@@ -50,12 +50,14 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
-    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
-    // As builds choose.
-    let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
-    let options = Options { method: select::Method::Greedy, cost, ..Options::default() };
-    let rules = Ready::new(LlvmOptimiser::new(program), options);
-    let methods = if args.method.is_empty() { Method::value_variants().to_vec() } else { args.method };
+    let methods = if args.method.is_empty() { Method::value_variants().to_vec() } else { args.method.clone() };
+    let rules = match args.with.is_none() || methods.iter().any(|method| method.needs_packs()) {
+        true => match ready(&args)? {
+            Some(rules) => Some(rules),
+            None => return Ok(Finding::Found),
+        },
+        false => None,
+    };
     let solver = args.solver.split_whitespace().map(String::from).collect();
     let config = Config { methods, runs: args.runs, seed: args.seed, clang: args.clang, solver };
     let files = sources::llvm_files(&args.paths)?;
@@ -70,12 +72,16 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             finding = Finding::Found;
             continue;
         };
-        let after = match &args.with {
-            Some(path) => Some(sources::read(path)?),
-            None => apply(&rules, before.text.clone().into_bytes())?.text,
+        let after = match (&args.with, &rules) {
+            (Some(path), _) => Some(sources::read(path)?),
+            (None, Some(rules)) => apply(rules, before.text.clone().into_bytes())?.text,
+            (None, None) => None,
         };
-        let Some(after) = after else { continue };
-        match validate(&rules.optimiser, &before, &after, &config) {
+        let Some(after) = after else {
+            report.unchanged += before.functions.len() as u64;
+            continue;
+        };
+        match validate(rules.as_ref().map(|rules| &rules.optimiser), &before, &after, &config) {
             Ok(found) => report.add(found),
             // Nor would it be there for the next file.
             Err(error @ ValidateError::Tool(_)) => return Err(error.into()),
@@ -94,6 +100,14 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Format::Text => text(files.len(), &report),
     });
     Ok(finding)
+}
+
+/// Rules and costs as builds choose; `None` where packs have mistakes, which have been said.
+fn ready(args: &Args) -> Result<Option<Ready>> {
+    let Some(program) = args.rules.load()? else { return Ok(None) };
+    let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
+    let options = Options { method: select::Method::Greedy, cost, ..Options::default() };
+    Ok(Some(Ready::new(LlvmOptimiser::new(program), options)))
 }
 
 fn text(files: usize, report: &Report) -> String {

@@ -119,16 +119,31 @@ pub enum ValidateError {
     /// The second one is no file of LLVM IR.
     #[error("what it is compared with: {0}")]
     Read(#[from] ReadError),
+    /// A method needs packs, and there are none.
+    #[error("this method needs packs")]
+    Packs,
     /// What a method needs cannot be run.
     #[error("{0}; `--method` says how to compare without it")]
     Tool(#[from] io::Error),
 }
 
+impl Method {
+    /// Does it need packs, which say what operations mean?
+    pub fn needs_packs(self) -> bool {
+        matches!(self, Method::Interpreted | Method::Compiled)
+    }
+}
+
 /// Compares the functions of two files by their names.
 ///
 /// # Errors
-/// When the second text is no file of LLVM IR, or what a method needs cannot be run.
-pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Config) -> Result<Report, ValidateError> {
+/// When the second text is no file of LLVM IR, or what a method needs is not there or cannot be run.
+pub fn validate(
+    llvm: Option<&LlvmOptimiser>,
+    before: &File,
+    after: &str,
+    config: &Config,
+) -> Result<Report, ValidateError> {
     let after = read(after.to_string())?;
     let modules = [Module::new(before), Module::new(&after)];
     let mut found = Found::new(&modules);
@@ -137,8 +152,8 @@ pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Confi
     let mut report = Report { unchanged: found.unchanged, ..Report::default() };
     for method in &config.methods {
         let seen = match method {
-            Method::Interpreted => interpreted::compare(llvm, &files, config),
-            Method::Compiled => compiled::compare(llvm, &files, config)?,
+            Method::Interpreted => interpreted::compare(llvm.ok_or(ValidateError::Packs)?, &files, config),
+            Method::Compiled => compiled::compare(llvm.ok_or(ValidateError::Packs)?, &files, config)?,
             Method::Refined => solved(refined::compare(&files, config)?, &mut evidence),
         };
         let tally = report.methods.entry(*method).or_default();
