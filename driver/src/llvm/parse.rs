@@ -49,21 +49,42 @@ pub fn is_debug_intrinsic(instruction: &Instruction) -> bool {
     matches!(&instruction.shape, Shape::Call { callee: Some(name), .. } if name.starts_with("@llvm.dbg."))
 }
 
-/// Cuts off `, !dbg !5, !tbaa !7`.
+/// Cuts off `, !dbg !5, !tbaa !7, !range !{i8 0, i8 5}`.
 fn attachments<'t>(text: &str, line: &'t [Token]) -> (&'t [Token], Vec<(String, String)>) {
     let word = |i: usize| &text[line[i].start..line[i].end];
     let mut end = line.len();
     let mut found = vec![];
-    while end >= 3
-        && line[end - 1].kind == Kind::Metadata
-        && line[end - 2].kind == Kind::Metadata
-        && word(end - 3) == ","
+    while let Some(node) = node(text, &line[..end])
+        && node >= 2
+        && line[node - 1].kind == Kind::Metadata
+        && word(node - 2) == ","
     {
-        found.push((word(end - 2).to_string(), word(end - 1).to_string()));
-        end -= 3;
+        found.push((word(node - 1).to_string(), text[line[node].start..line[end - 1].end].to_string()));
+        end = node - 2;
     }
     found.reverse();
     (&line[..end], found)
+}
+
+/// Where the metadata node begins that a line ends with.
+fn node(text: &str, line: &[Token]) -> Option<usize> {
+    let last = line.len().checked_sub(1)?;
+    if line[last].kind == Kind::Metadata {
+        return Some(last);
+    }
+    let mut depth = 0;
+    for at in (0..=last).rev() {
+        match &text[line[at].start..line[at].end] {
+            "}" => depth += 1,
+            "{" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            let before = at.checked_sub(1)?;
+            return (at < last && &text[line[before].start..line[before].end] == "!").then_some(before);
+        }
+    }
+    None
 }
 
 fn template(text: &str, line: &[Token], start: usize, holes: &[usize], without: Option<(usize, usize)>) -> Template {
@@ -349,8 +370,11 @@ impl Reader<'_> {
     fn access(&mut self, address: &Operand) -> MemoryAccess {
         let mut access = MemoryAccess { align: 0, plain: self.flags.is_empty() && address.ty == Type::Ptr };
         while !self.cursor.is_done() {
-            if self.cursor.text() == "align" {
-                access.align = self.cursor.next_text().parse().unwrap_or(0);
+            match self.cursor.text() {
+                "align" => access.align = self.cursor.next_text().parse().unwrap_or(0),
+                // Metadata in a form that is not known.
+                _ if self.cursor.kind() == Some(Kind::Metadata) => access.plain = false,
+                _ => {}
             }
             self.cursor.skip();
         }

@@ -21,6 +21,7 @@ mod interpreted;
 mod layout;
 mod metadata;
 mod modules;
+mod promises;
 mod refined;
 mod same;
 pub mod verdict;

@@ -4,11 +4,11 @@
 //! first one's is not known to hold, and what a global is must be the same in both where either body mentions it.
 
 use super::annotations::table::Place;
-use super::annotations::{check, has, parts};
+use super::annotations::{check, parts};
 use super::layout;
 use super::modules::Version;
-use crate::llvm::body::{Body, Instruction, Shape};
-use crate::llvm::effects;
+use super::promises::Promises;
+use crate::llvm::body::Body;
 use crate::llvm::lex::{Kind, tokens};
 use crate::llvm::module::{Definition, File, resolve};
 use crate::llvm::types::{Named, Type};
@@ -28,17 +28,19 @@ pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<Strin
     (was != is).then(|| format!("its signature was {was}, and is {is}"))
 }
 
-/// Why nothing is proved of two versions by their bodies.
+/// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that keeps,
+/// and what is promised of values is left to whoever asks.
 pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), String> {
+    let of_values = |a: &str| body.is_some() && ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(a).0);
     if !layout::same(before.file(), after.file()) {
         return Err("the data layouts differ".into());
     }
     let (was, is) = (before.definition, after.definition);
-    let promises = Promises { version: after, body };
-    check(Place::Function, &was.attributes, &is.attributes, |a| promises.hold(a))?;
-    check(Place::Result, &was.before, &is.before, |_| false).map_err(|e| format!("{e} in what it gives"))?;
+    let promises = body.map(|body| Promises::new(after, body));
+    check(Place::Function, &was.attributes, &is.attributes, |a| promises.as_ref().is_some_and(|p| p.hold(a)))?;
+    check(Place::Result, &was.before, &is.before, of_values).map_err(|e| format!("{e} in what it gives"))?;
     for (n, (was, is)) in was.parameters.iter().zip(&is.parameters).enumerate() {
-        check(Place::Parameter, &was.attributes, &is.attributes, |_| false)
+        check(Place::Parameter, &was.attributes, &is.attributes, of_values)
             .map_err(|e| format!("{e} at parameter {n}"))?;
     }
     mentioned(before, after)
@@ -104,55 +106,4 @@ pub(super) fn structure(ty: &Type, named: &Named) -> String {
         }
     }
     expanded(ty, named, 0).to_string()
-}
-
-/// What can be seen of a body without running it: which promises it keeps.
-struct Promises<'a> {
-    version: Version<'a>,
-    body: Option<&'a Body>,
-}
-
-impl Promises<'_> {
-    fn hold(&self, annotation: &str) -> bool {
-        let Some(body) = self.body else { return false };
-        let mut all = body.blocks.iter().flat_map(|b| &b.instructions);
-        let (name, argument) = parts(annotation);
-        match name {
-            "nofree" | "nosync" | "nounwind" | "norecurse" | "nocallback" => all.all(|i| is_local(i) || self.keeps(i, name)),
-            "willreturn" | "mustprogress" => ends(body) && all.all(|i| is_local(i) || self.keeps(i, "willreturn")),
-            "memory" if argument == "none" => !all.any(touches_memory),
-            "memory" if argument == "read" => !all.any(|i| touches_memory(i) && !is_load(i)),
-            _ => false,
-        }
-    }
-
-    /// Does a call keep a promise that its function makes? A load or store does, unless others see it happen.
-    fn keeps(&self, i: &Instruction, name: &str) -> bool {
-        match &i.shape {
-            Shape::Call { callee: Some(callee), attributes, bundles: false, .. } => {
-                effects::attributes(self.version.file(), Some(callee), attributes).iter().any(|list| has(list, name))
-            }
-            Shape::Load(_, access) | Shape::Store(_, _, access) => access.plain,
-            _ => false,
-        }
-    }
-}
-
-/// Does it concern nobody but the function?
-fn is_local(i: &Instruction) -> bool {
-    !matches!(i.shape, Shape::Load(..) | Shape::Store(..) | Shape::Call { .. } | Shape::Other)
-}
-
-fn touches_memory(i: &Instruction) -> bool {
-    !is_local(i)
-}
-
-fn is_load(i: &Instruction) -> bool {
-    matches!(&i.shape, Shape::Load(_, access) if access.plain)
-}
-
-/// No block leads back to an earlier one in the text: LLVM prints what it can that way, and so nothing runs for ever.
-fn ends(body: &Body) -> bool {
-    let position = |label: &String| body.blocks.iter().position(|b| b.label == *label);
-    body.blocks.iter().enumerate().all(|(at, block)| block.targets().into_iter().all(|to| position(to).is_some_and(|to| to > at)))
 }

@@ -16,9 +16,12 @@ impl<'a> Nodes<'a> {
         Nodes(file.text.lines().filter_map(definition).map(|(name, node)| (name, node.trim_end())).collect())
     }
 
-    /// A node's text without what it refers to.
-    pub(super) fn text(&self, name: &str) -> Option<&'a str> {
-        self.0.get(name).copied()
+    /// A node's text without what it refers to; of one that is written where it is used, itself.
+    pub(super) fn text<'n>(&self, name: &'n str) -> Option<&'n str>
+    where
+        'a: 'n,
+    {
+        if name.starts_with("!{") { Some(name) } else { self.0.get(name).copied() }
     }
 
     /// A node's text with the texts of the nodes that it refers to. One that is `distinct` keeps its number: it is equal
@@ -60,5 +63,6 @@ mod tests {
         let inner = "!{!\"int\", !3=distinct !{!3, !\"x\"}, i64 0}";
         assert_eq!(nodes.whole("!1"), format!("!{{{inner}, {inner}, i64 0}}"));
         assert_eq!(nodes.whole("!9"), "!9");
+        assert_eq!(nodes.whole("!{!0}"), "!{!{i8 0, i8 5}}");
     }
 }

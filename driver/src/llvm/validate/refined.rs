@@ -94,10 +94,9 @@ impl Pair<'_> {
         for undefined in [false, true] {
             let more = self.ask(undefined, solver, decided)?;
             if !more {
-                return Ok(());
+                break;
             }
         }
-        decided.proved = true;
         Ok(())
     }
 
@@ -105,7 +104,7 @@ impl Pair<'_> {
     fn ask(&self, undefined: bool, solver: &mut Solver, decided: &mut Decided) -> io::Result<bool> {
         let suffix = if undefined { ", where something may be `undef`" } else { "" };
         let mut answer = Answer::Unknown(String::new());
-        for choosing in [Choosing::Alike, Choosing::Freely] {
+        for choosing in [Choosing::Alike, Choosing::Together, Choosing::Freely] {
             let question = match Question::new(self, undefined, choosing) {
                 Ok(question) => question,
                 Err(reason) => {
@@ -123,7 +122,7 @@ impl Pair<'_> {
                     return Ok(more);
                 }
                 // The first version may choose in another way.
-                Answer::Sat(_) if choosing == Choosing::Alike && question.chooses => {}
+                Answer::Sat(_) if choosing != Choosing::Freely && question.chooses => {}
                 Answer::Sat(values) => {
                     self.against(&question, &wanted, values, suffix, decided);
                     return Ok(false);

@@ -16,6 +16,8 @@ pub(super) struct Given {
     /// When the parameters are as the first version says they are; a caller that gives others has undefined behaviour, or
     /// gives poison, which is a case of its own.
     pub(super) promised: Expr,
+    /// What the first version says of each.
+    pub(super) said: Vec<Vec<String>>,
     /// Bytes that the first version says it may read: parameter and size.
     pub(super) readable: Vec<(usize, u64)>,
     pub(super) memory: Expr,
@@ -35,6 +37,8 @@ pub(super) struct Leaf {
     pub(super) value: Value,
     /// `None` where no bit is.
     pub(super) mask: Option<Expr>,
+    /// What both versions may know it by: a parameter, an address, a call.
+    pub(super) key: Expr,
 }
 
 impl Given {
@@ -56,10 +60,12 @@ impl Given {
                 true => Expr::FALSE,
                 false => s.variable(&format!("parameter {n} is poison"), Sort::Bool),
             };
-            let may = undefined && !defined && !only_accessed.contains(&n);
+            // That the second version says so may be wrong.
+            let said_after = has(&versions[1].definition.parameters[n].attributes, "noundef");
+            let may = undefined && !defined && (said_after || !only_accessed.contains(&n));
             let mask = may.then(|| s.variable(&format!("undef bits of parameter {n}"), Sort::Bits(wide)));
             let origin = (parameter.ty == Type::Ptr).then(|| s.bits(64, 1 + n as u128));
-            parameters.push(Leaf { value: Value { bits, poison, origin }, mask });
+            parameters.push(Leaf { value: Value { bits, poison, origin }, mask, key: bits });
             let broken = facts::broken(s, &parameter.attributes, bits);
             let kept = s.not(broken);
             promised.push(s.or(&[poison, kept]));
@@ -68,7 +74,8 @@ impl Given {
         let promised = s.and(&promised);
         let [memory, doubt, mask, origins] =
             ["memory", "poison in memory", "undef in memory", "pointers in memory"].map(|name| s.variable(name, Sort::Memory));
-        Ok(Given { parameters, promised, readable, memory, doubt, mask, origins, undefined })
+        let said = definition.parameters.iter().map(|p| p.attributes.clone()).collect();
+        Ok(Given { parameters, promised, said, readable, memory, doubt, mask, origins, undefined })
     }
 }
 
@@ -98,7 +105,8 @@ fn only_accessed(versions: [Version<'_>; 2], bodies: &[Body; 2]) -> BTreeSet<usi
                 }
             }
         }
-        found.retain(|n| !used.contains(&version.definition.parameters[*n].name.as_str()));
+        let parameters = &version.definition.parameters;
+        found.retain(|n| !used.contains(&parameters[*n].name.as_str()));
     }
     found
 }

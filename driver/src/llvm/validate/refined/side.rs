@@ -14,6 +14,7 @@ mod calls;
 mod loose;
 mod order;
 
+use super::super::annotations::{has, implied};
 use super::super::modules::Version;
 use super::facts;
 use super::given::{Given, Leaf};
@@ -99,6 +100,8 @@ pub(super) enum Choosing {
     Anything,
     /// The first version, as the second one does where that uses the same thing as often.
     Alike,
+    /// The first version, as the second one does where that uses it first: what it is within one sample.
+    Together,
     /// The first version: whatever serves.
     Freely,
 }
@@ -143,6 +146,10 @@ pub(super) struct Side<'a> {
     slots: Vec<Expr>,
     /// How often each thing that may be `undef` has been used.
     uses: FxHashMap<String, usize>,
+    /// What is being computed: a sample of what leaves.
+    within: String,
+    /// How often something loose has left in each way.
+    ways: FxHashMap<&'static str, usize>,
     choices: Vec<Expr>,
     assumed: BTreeSet<&'static str>,
     undefined_matters: bool,
@@ -190,6 +197,8 @@ pub(super) fn behaviour(
         events: vec![],
         slots: vec![],
         uses: FxHashMap::default(),
+        within: String::new(),
+        ways: FxHashMap::default(),
         choices: vec![],
         assumed: BTreeSet::new(),
         undefined_matters: false,
@@ -214,8 +223,9 @@ impl<'a> Side<'a> {
 
     fn parameters(&mut self) {
         let definition = self.version.definition;
-        for (parameter, leaf) in definition.parameters.iter().zip(&self.given.parameters) {
-            let local = if leaf.mask.is_some() { Local::Leaf(*leaf) } else { Local::Fixed(leaf.value) };
+        for (n, (parameter, leaf)) in definition.parameters.iter().zip(&self.given.parameters).enumerate() {
+            let leaf = self.promised_of(&parameter.attributes, &self.given.said[n], *leaf);
+            let local = if leaf.mask.is_some() { Local::Leaf(leaf) } else { Local::Fixed(leaf.value) };
             self.undefined_matters |= leaf.value.poison != Expr::FALSE;
             self.locals.insert(&parameter.name, local);
         }
@@ -223,11 +233,36 @@ impl<'a> Side<'a> {
             for (n, bytes) in &self.given.readable {
                 let Value { bits: address, poison, origin } = self.given.parameters[*n].value;
                 self.undefined.push(poison);
+                if !self.null_is_valid() {
+                    let some = self.s.nonzero(address);
+                    let null = self.s.not(some);
+                    self.undefined.push(null);
+                }
                 let origin = origin.unwrap_or(address);
                 let (reached, epoch, promises) = (Expr::TRUE, self.epoch, vec![]);
                 self.accesses.push(Access { reached, address, origin, bytes: *bytes, writes: false, epoch, promises });
             }
         }
+    }
+
+    /// A parameter as the second version has it: poison, or undefined, where it breaks what only that version says.
+    fn promised_of(&mut self, said: &[String], before: &[String], mut leaf: Leaf) -> Leaf {
+        if self.choosing.is_first() {
+            return leaf;
+        }
+        let more: Vec<String> = said.iter().filter(|a| !implied(a, before)).cloned().collect();
+        let broken = facts::broken(self.s, &more, leaf.value.bits);
+        let undef = leaf.mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
+        let may_break = if broken == Expr::FALSE { Expr::FALSE } else { undef };
+        leaf.value.poison = self.s.or(&[leaf.value.poison, broken, may_break]);
+        if has(&more, "noundef") {
+            self.undefined.extend([leaf.value.poison, undef]);
+        }
+        leaf
+    }
+
+    fn null_is_valid(&self) -> bool {
+        has(&self.version.definition.attributes, "null_pointer_is_valid")
     }
 
     fn block(&mut self, at: usize) -> Terms<()> {
@@ -322,8 +357,11 @@ impl<'a> Side<'a> {
 
     fn returns(&mut self, value: Option<&Operand>, at: usize) -> Terms<()> {
         self.returns.push(self.reached[at]);
+        if has(&self.version.definition.attributes, "noreturn") {
+            self.undefined(at, Expr::TRUE);
+        }
         let Some(value) = value else { return Ok(()) };
-        let mut samples = self.samples(value)?;
+        let mut samples = self.samples(value, "returned")?;
         let said = &self.version.definition.before;
         for sample in &mut samples {
             let broken = facts::broken(self.s, said, sample.bits);
@@ -334,12 +372,29 @@ impl<'a> Side<'a> {
             let bad = self.s.or(&[samples[0].poison, samples[1].poison, differ]);
             self.undefined(at, bad);
         }
+        self.returned_parameter(&samples, at);
         let here = self.reached[at];
         self.returned = Some(match self.returned {
             None => samples,
             Some(others) => [self.choose(here, samples[0], others[0]), self.choose(here, samples[1], others[1])],
         });
         Ok(())
+    }
+
+    /// The second version may say that it gives what it was given.
+    fn returned_parameter(&mut self, samples: &Samples, at: usize) {
+        let definition = self.version.definition;
+        for (parameter, leaf) in definition.parameters.iter().zip(&self.given.parameters) {
+            if self.choosing.is_first() || !has(&parameter.attributes, "returned") {
+                continue;
+            }
+            for sample in samples {
+                let (same, defined) = (self.s.equal(sample.bits, leaf.value.bits), self.s.not(sample.poison));
+                let other = self.s.not(same);
+                let broken = self.s.and(&[defined, other]);
+                self.undefined(at, broken);
+            }
+        }
     }
 
     fn define(&mut self, i: &'a Instruction, local: Local) {

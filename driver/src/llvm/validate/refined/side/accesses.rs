@@ -115,7 +115,7 @@ impl<'a> Side<'a> {
         let pointer = self.settled(pointer, at)?;
         let origin = pointer.origin.ok_or("an address without an object")?;
         let mut bad = vec![pointer.poison, facts::misaligned(self.s, pointer.bits, align)];
-        if !self.version.definition.attributes.iter().any(|a| a == "null_pointer_is_valid") {
+        if !self.null_is_valid() {
             let some = self.s.nonzero(pointer.bits);
             bad.push(self.s.not(some));
         }
@@ -167,7 +167,7 @@ impl<'a> Side<'a> {
         self.undefined_matters |= !noundef;
         let value = Value { bits, poison, origin };
         let local = match mask.filter(|_| !noundef) {
-            Some(mask) => Local::Leaf(Leaf { value, mask: Some(mask) }),
+            Some(mask) => Local::Leaf(Leaf { value, mask: Some(mask), key: place.address.term(self.s) }),
             None => Local::Fixed(value),
         };
         self.define(i, local);
@@ -182,7 +182,7 @@ impl<'a> Side<'a> {
         if value.ty == Type::Ptr {
             self.assumed.insert("pointers in memory");
         }
-        let samples = self.samples(value)?;
+        let samples = self.samples(value, "stored")?;
         for (n, sample) in samples.into_iter().enumerate() {
             let Memory { bits, doubt, origins } = self.memory[n];
             let is_poison = self.s.choose(sample.poison, all, none);
@@ -193,21 +193,22 @@ impl<'a> Side<'a> {
                 origins: self.write(origins, &place, here, origin),
             };
         }
-        let mask = self.mask_of(value, place.size)?;
+        let mask = self.mask_of(value, place.size);
         if self.given.undefined {
             self.mask = self.write(self.mask, &place, here, mask);
         }
         Ok(())
     }
 
-    /// Which bits of a stored value are `undef`: of the second version at least these, of the first version just these.
-    fn mask_of(&mut self, value: &Operand, size: u32) -> Terms<Expr> {
+    /// Which bits of a stored value are `undef`: of the second version at least these, of the first version at most these.
+    fn mask_of(&mut self, value: &Operand, size: u32) -> Expr {
         match self.locals.get(value.text.as_str()) {
-            Some(Local::Leaf(leaf)) => Ok(leaf.mask.unwrap_or_else(|| self.s.bits(size, 0))),
-            _ if value.text == "undef" => Ok(self.s.bits(size, u128::MAX)),
-            Some(Local::Loose) if self.choosing.is_first() => Err("it stores what depends on `undef`".into()),
-            Some(Local::Loose) => Ok(self.s.bits(size, u128::MAX)),
-            _ => Ok(self.s.bits(size, 0)),
+            Some(Local::Leaf(leaf)) => leaf.mask.unwrap_or_else(|| self.s.bits(size, 0)),
+            // A value that the first version may have chosen is one of those that it may hold.
+            Some(Local::Loose) if self.choosing.is_first() => self.s.bits(size, 0),
+            Some(Local::Loose) => self.s.bits(size, u128::MAX),
+            _ if value.text == "undef" => self.s.bits(size, u128::MAX),
+            _ => self.s.bits(size, 0),
         }
     }
 

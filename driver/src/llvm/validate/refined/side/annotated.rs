@@ -29,6 +29,8 @@ fn attached(version: Version<'_>, i: &Instruction) -> Vec<String> {
 pub(in super::super) struct Keys {
     /// Functions of which some call in the second version says more than one in the first.
     apart: BTreeMap<String, bool>,
+    /// The second version says where the memory of stack slots begins and ends.
+    lifetimes: bool,
 }
 
 impl Keys {
@@ -44,12 +46,20 @@ impl Keys {
             }
         }
         let [first, second] = said;
+        // What leaves a function by unwinding that does not unwind is undefined there.
+        let nounwind = has(&versions[0].definition.attributes, "nounwind").then(|| spelled(Place::Function, "nounwind"));
+        let lifetimes = second.keys().any(|callee| callee.starts_with("@llvm.lifetime."));
         let more = |(callee, calls): (String, Vec<Vec<String>>)| {
             let others = first.get(&callee).map_or(&[][..], Vec::as_slice);
-            let covered = calls.iter().flatten().all(|a| others.iter().all(|other| other.contains(a)));
+            let known = |a: &String| nounwind.as_ref() == Some(a) || others.iter().all(|other| other.contains(a));
+            let covered = calls.iter().flatten().all(known);
             (callee, !covered)
         };
-        Keys { apart: second.into_iter().map(more).collect() }
+        Keys { apart: second.into_iter().map(more).collect(), lifetimes }
+    }
+
+    pub(super) fn has_lifetimes(&self) -> bool {
+        self.lifetimes
     }
 
     /// What tells this call from others with the same arguments.
@@ -70,6 +80,10 @@ impl Keys {
 /// Without stack slots `tail` says nothing.
 fn has_slots(body: &Body) -> bool {
     body.blocks.iter().flat_map(|b| &b.instructions).any(|i| matches!(i.shape, Shape::Alloca(_)))
+}
+
+fn spelled(place: Place, annotation: &str) -> String {
+    format!("{place:?}-{}", annotation.replace(' ', ""))
 }
 
 /// All that is said of a call: of itself, and of the function that it names.
@@ -118,8 +132,8 @@ impl Said {
     fn spelled(&self, slots: bool, kept: impl Fn(Place, &str) -> bool) -> Vec<String> {
         let mut out: Vec<String> = vec![];
         for (n, (place, annotations)) in self.places().enumerate() {
-            let place_of = |a: &&String| kept(place, a);
-            out.extend(annotations.iter().filter(place_of).map(|a| format!("{place:?}-{n}-{}", a.replace(' ', ""))));
+            let here = annotations.iter().filter(|a| kept(place, a)).map(|a| spelled(place, a));
+            out.extend(here.map(|a| if place == Place::Parameter { format!("{n}-{a}") } else { a }));
         }
         out.extend((self.tail && slots && kept(Place::Function, "tail")).then(|| "tail".to_string()));
         out

@@ -29,6 +29,10 @@ pub(super) fn is_arithmetic(callee: Option<&str>) -> bool {
 impl<'a> Side<'a> {
     pub(super) fn call(&mut self, i: &'a Instruction, callee: Option<&str>, args: &[Operand], at: usize) -> Terms<()> {
         let callee = callee.ok_or("it calls what a pointer says")?;
+        if callee.starts_with("@llvm.lifetime.") && self.choosing.is_first() && !self.keys.has_lifetimes() {
+            // An access that it makes undefined is no harm to ignore here.
+            return Ok(());
+        }
         self.assumed.insert("what calls do");
         let effects = effects::of(self.file(), i);
         let said = Said::new(self.version, i);
@@ -42,7 +46,7 @@ impl<'a> Side<'a> {
             told.push(self.trace);
         }
         for arg in args {
-            for Value { bits, poison, origin } in self.samples(arg)? {
+            for Value { bits, poison, origin } in self.samples(arg, "passed")? {
                 told.extend([bits, poison]);
                 told.extend(origin);
             }
@@ -68,7 +72,10 @@ impl<'a> Side<'a> {
             return Err("it has too many calls".into());
         }
         let reached = self.reached[at];
-        self.events.push(Event { reached, trace: time, memory: self.memory });
+        // What is in memory then nobody sees any more.
+        if callee != "@llvm.trap" {
+            self.events.push(Event { reached, trace: time, memory: self.memory });
+        }
         self.trace = self.s.choose(reached, time, self.trace);
         let attributes = effects::attributes(self.file(), Some(callee), own_attributes(i));
         let says = |word: &str| attributes.iter().flatten().any(|a| a == word);
@@ -79,7 +86,7 @@ impl<'a> Side<'a> {
         if says("noreturn") {
             self.undefined(at, returns);
             self.reached[at] = Expr::FALSE;
-        } else if says("willreturn") && says("nounwind") {
+        } else if says("willreturn") && (says("nounwind") || has(&self.version.definition.attributes, "nounwind")) {
             let left = self.s.not(returns);
             self.undefined(at, left);
         } else {
@@ -151,7 +158,7 @@ impl<'a> Side<'a> {
             self.undefined(at, some);
         }
         let local = match mask {
-            Some(_) => Local::Leaf(Leaf { value, mask }),
+            Some(_) => Local::Leaf(Leaf { value, mask, key: time }),
             None => Local::Fixed(value),
         };
         self.define(i, local);

@@ -10,11 +10,22 @@ impl Side<'_> {
         operand.text == "undef" || matches!(self.locals.get(operand.text.as_str()), Some(Local::Loose | Local::Leaf(_)))
     }
 
-    /// What leaves: the same twice, or two uses of what may be another value each time.
-    pub(super) fn samples(&mut self, operand: &Operand) -> Terms<Samples> {
-        let first = self.operand(operand)?;
-        let second = if self.is_loose(operand) { self.operand(operand)? } else { first };
-        Ok([first, second])
+    /// What leaves in some way: the same twice, or two uses of what may be another value each time.
+    pub(super) fn samples(&mut self, operand: &Operand, way: &'static str) -> Terms<Samples> {
+        if !self.is_loose(operand) {
+            return self.operand(operand).map(|value| [value; 2]);
+        }
+        let n = self.ways.entry(way).or_default();
+        *n += 1;
+        let n = *n;
+        let outer = self.within.clone();
+        let mut samples = vec![];
+        for sample in 1..=2 {
+            self.within = format!("{way} {n} sample {sample}");
+            samples.push(self.operand(operand)?);
+        }
+        self.within = outer;
+        Ok([samples[0], samples[1]])
     }
 
     /// When two uses of one thing see other values.
@@ -41,7 +52,7 @@ impl Side<'_> {
                 self.s.nonzero(mask)
             }
             _ => {
-                let samples = self.samples(operand)?;
+                let samples = self.samples(operand, "decided")?;
                 self.differ(&samples)
             }
         };
@@ -54,11 +65,11 @@ impl Side<'_> {
 
     /// A use of what comes from outside.
     pub(super) fn use_of(&mut self, leaf: Leaf) -> Value {
-        let Leaf { value, mask: Some(mask) } = leaf else { return leaf.value };
+        let Leaf { value, mask: Some(mask), key } = leaf else { return leaf.value };
         if self.solid || mask == Expr::FALSE {
             return value;
         }
-        let (width, key) = (value.bits.width(), self.s.name(value.bits).to_string());
+        let (width, key) = (value.bits.width(), self.s.name(key).to_string());
         let chosen = self.choice(&key, width);
         // The bits of the mask are those of the choice.
         let sort = Sort::Bits(width);
@@ -69,9 +80,11 @@ impl Side<'_> {
 
     /// Bits that may be chosen at a use of something.
     pub(super) fn choice(&mut self, what: &str, width: u32) -> Expr {
-        let n = self.uses.entry(what.to_string()).or_default();
-        *n += 1;
-        let name = format!("use {n} of {} with {width} bits", what.replace('|', ""));
+        let key = format!("{} with {width} bits in {}", what.replace('|', ""), self.within);
+        let uses = self.uses.entry(key.clone()).or_default();
+        *uses += 1;
+        let n = if self.choosing == Choosing::Together { 1 } else { *uses };
+        let name = format!("use {n} of {key}");
         if self.choosing == Choosing::Freely {
             let choice = self.s.variable(&format!("{name} before"), Sort::Bits(width));
             self.choices.push(choice);
