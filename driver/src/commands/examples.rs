@@ -39,7 +39,9 @@ pub(super) fn wanted(program: &Program, roots: &[String], filter: Option<&str>) 
 
 /// Runs examples of a program without mistakes.
 pub(super) fn run(program: Program, wanted: &[usize]) -> Result<Ran> {
-    let clif = ClifOptimiser::new(packs::linked(program)?).context("the rules do not form a program")?;
+    let clif = ClifOptimiser::new(packs::linked(program)?)
+        .and_then(|clif| clif.optimiser.accept_all().map(|()| clif))
+        .context("the rules do not form a program")?;
     let program = clif.optimiser.program();
     let (mut failed, mut took_part) = (vec![], BTreeMap::new());
     for outcome in examples::run(&clif.optimiser, wanted) {

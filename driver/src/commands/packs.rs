@@ -5,6 +5,7 @@ use crate::packs;
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_dsl::check::nearest;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
+use rewright_dsl::load::Root;
 use rewright_dsl::program::{Program, RuleId};
 use std::path::PathBuf;
 
@@ -22,8 +23,14 @@ impl Rules {
         Rules { rules: vec![pack] }
     }
 
-    /// The program that the packs make; `None` where they have mistakes, which are on stderr then.
+    /// The program that the packs make, for applying its rules: packs that ship come without their examples. `None`
+    /// where the packs have mistakes, which are on stderr then.
     pub(super) fn load(&self) -> Result<Option<Program>> {
+        sound_as(&self.rules, packs::load_applied)?.map(|packs| linked(packs.program)).transpose()
+    }
+
+    /// The same with all examples.
+    pub(super) fn load_with_examples(&self) -> Result<Option<Program>> {
         sound(&self.rules)?.map(|packs| linked(packs.program)).transpose()
     }
 }
@@ -37,13 +44,21 @@ pub(super) fn linked(mut program: Program) -> Result<Program> {
 
 /// Loads and checks packs and all that they import.
 pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
+    load_as(roots, packs::load)
+}
+
+fn load_as(roots: &[PathBuf], load: fn(Vec<Root>) -> packs::Packs) -> Result<packs::Packs> {
     let roots = roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))?;
-    Ok(packs::load(roots))
+    Ok(load(roots))
 }
 
 /// The same where they have no mistakes; else these are on stderr.
 pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
-    let packs = load(roots)?;
+    sound_as(roots, packs::load)
+}
+
+fn sound_as(roots: &[PathBuf], load: fn(Vec<Root>) -> packs::Packs) -> Result<Option<packs::Packs>> {
+    let packs = load_as(roots, load)?;
     let errors: Vec<_> = packs.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
     print(&packs.sources, &errors);
     Ok(errors.is_empty().then_some(packs))

@@ -6,6 +6,7 @@ mod fixture;
 mod measure;
 mod memory;
 mod nested;
+mod prepared;
 mod scalar;
 mod standard;
 mod text;
