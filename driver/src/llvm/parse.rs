@@ -41,7 +41,17 @@ pub fn instruction(text: &str, line: &[Token], named: &Named) -> Result<Instruct
     let template = template(text, line, start, &reader.holes, None);
     let bare = (matches!(form, Form::Offset) && !reader.flags.is_empty())
         .then(|| self::template(text, line, start, &reader.holes, Some(reader.flag_tokens)));
-    Ok(Instruction { result, ty, opcode, flags: reader.flags, indices: reader.indices, shape, template, bare, metadata })
+    Ok(Instruction {
+        result,
+        ty,
+        opcode,
+        flags: reader.flags,
+        indices: reader.indices,
+        shape,
+        template,
+        bare,
+        metadata,
+    })
 }
 
 /// Calls that say where variables are: `llvm.dbg.value` of LLVM before 19.

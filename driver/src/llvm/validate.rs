@@ -148,7 +148,8 @@ pub fn validate(
     let after = read(after.to_string())?;
     let modules = [Module::new(before), Module::new(&after)];
     let mut found = Found::new(&modules);
-    let files = Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
+    let files =
+        Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
     let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
     let mut report = Report { unchanged: found.unchanged, ..Report::default() };
     for method in &config.methods {
@@ -228,13 +229,17 @@ impl Found {
     fn new(modules: &[Module<'_>; 2]) -> Found {
         let [before, after] = modules;
         let mut found = Found { open: vec![], verdicts: BTreeMap::new(), new: vec![], unchanged: 0 };
-        let mut others: FxHashMap<&str, usize> = after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
+        let mut others: FxHashMap<&str, usize> =
+            after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
         for (i, was) in before.file.functions.iter().enumerate() {
             let Some(j) = others.remove(was.name.as_str()) else {
                 found.verdicts.insert(i, unknown(&was.name, "only the first file defines it"));
                 continue;
             };
-            let versions = [Version { module: before, definition: was }, Version { module: after, definition: &after.file.functions[j] }];
+            let versions = [
+                Version { module: before, definition: was },
+                Version { module: after, definition: &after.file.functions[j] },
+            ];
             if let Some(reason) = headers::signature(versions[0], versions[1]) {
                 found.verdicts.insert(i, unknown(&was.name, &reason));
             } else if headers::compare(versions[0], versions[1], None).is_ok() && same::same(versions[0], versions[1]) {

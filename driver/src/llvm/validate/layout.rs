@@ -94,7 +94,8 @@ mod tests {
     #[test]
     fn layouts_that_are_known() {
         let named = Named::default();
-        let natural = layout("e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128").unwrap();
+        let natural =
+            layout("e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128").unwrap();
         assert!(natural.knows(&Type::Int(64), &named));
         assert_eq!(natural.alignment(&Type::Int(64), &named), Some(8));
         let default = Layout::of(&read(String::new()).unwrap()).unwrap();

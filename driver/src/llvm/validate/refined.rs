@@ -137,7 +137,14 @@ impl Pair<'_> {
     }
 
     /// An answer against the second version: a candidate, and the reason why it is no more.
-    fn against(&self, question: &Question, wanted: &[&str], values: &[Option<u128>], suffix: &str, decided: &mut Decided) {
+    fn against(
+        &self,
+        question: &Question,
+        wanted: &[&str],
+        values: &[Option<u128>],
+        suffix: &str,
+        decided: &mut Decided,
+    ) {
         let value = |name: Expr| {
             let at = wanted.iter().position(|w| *w == question.script.name(name))?;
             values.get(at).copied().flatten()

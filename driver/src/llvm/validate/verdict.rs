@@ -104,7 +104,9 @@ impl Verdict {
             }
             (Some(_), None) => (Kind::Refuted, Some(Tier::Runs)),
             (None, Some(tier)) => (Kind::Proved, Some(tier)),
-            (None, None) if runs > 0 && reasons.iter().all(|r| !r.starts_with(DOUBT)) => (Kind::Tested, Some(Tier::Runs)),
+            (None, None) if runs > 0 && reasons.iter().all(|r| !r.starts_with(DOUBT)) => {
+                (Kind::Tested, Some(Tier::Runs))
+            }
             (None, None) => (Kind::Unknown, None),
         };
         let claims = verdict == Kind::Proved;
@@ -243,7 +245,8 @@ mod tests {
         ] {
             assert_eq!(Verdict::new("@f", evidence.clone()).verdict, kind, "{evidence:?}");
         }
-        let conditional = Evidence { proved: Some(Tier::Solver), precondition: Some("%n > 0".into()), ..Evidence::default() };
+        let conditional =
+            Evidence { proved: Some(Tier::Solver), precondition: Some("%n > 0".into()), ..Evidence::default() };
         assert_eq!(Verdict::new("@f", conditional).word(), "proved if %n > 0");
     }
 

@@ -213,7 +213,20 @@ pub(super) fn behaviour(
     let returns = side.s.or(&side.returns);
     let chooses = !side.uses.is_empty();
     let Side { returned, memory, accesses, trace, events, slots, choices, assumed, undefined_matters, .. } = side;
-    Ok(Behaviour { undefined, returned, memory, accesses, returns, trace, events, slots, choices, assumed, undefined_matters, chooses })
+    Ok(Behaviour {
+        undefined,
+        returned,
+        memory,
+        accesses,
+        returns,
+        trace,
+        events,
+        slots,
+        choices,
+        assumed,
+        undefined_matters,
+        chooses,
+    })
 }
 
 impl<'a> Side<'a> {
