@@ -1,6 +1,6 @@
 //! Running compiled code in a process of its own, a child of ours that runs our own binary.
 //!
-//! [`Worker::run`] sends a [`Job`] (a file's text, one of its targets, directives) to a child that runs [`serve`]. The
+//! [`Worker::run`] sends a [`Job`] (a file's text, one of its targets, directives) to a child that runs [`serve()`]. The
 //! child answers when libraries are loaded, when the file is compiled, and after each call; answers are numbered, and
 //! travel on a socket that called code does not know. A child that dies, takes too long, or whose next answer is not the
 //! one that is waited for is ended with all that it started; the call that it was at has trapped or failed then, and a
@@ -8,7 +8,7 @@
 //!
 //! What called code prints reaches the user; see [`Printed`]. Its standard input is empty. Libraries are loaded only where
 //! they are allowed ([`crate::permission`]), and before anything is, the child gives up what calls do not need
-//! ([`confine`]): SECURITY.md says what is kept from harm by that, and what is not.
+//! ([`mod@confine`]): SECURITY.md says what is kept from harm by that, and what is not.
 //!
 //! **Invariant**: `run` gives exactly one outcome per directive, in order, whatever the compiled code does, and each
 //! within its time limit. An outcome that says `Returned` is of that very call.
@@ -30,7 +30,7 @@ use process::{Conversation, Process, said};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The hidden command that runs [`serve`].
+/// The hidden command that runs [`serve()`].
 pub const COMMAND: &str = "run-isolated";
 /// Names the folder that a child may write to, as programs know it.
 const SCRATCH: &str = "TMPDIR";
@@ -51,7 +51,7 @@ pub struct Job {
     pub text: String,
     /// On what.
     pub engine: Engine,
-    /// Which of its targets; see [`host_targets`].
+    /// Which of its targets; see [`host_targets`](crate::runtest::host_targets).
     pub target: usize,
     /// What to run.
     pub calls: Vec<Call>,

@@ -119,6 +119,7 @@ fn libraries_that_are_allowed_do_no_harm_and_work() {
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     let wrong: Vec<&str> =
         report["diagnostics"].as_array().unwrap().iter().map(|d| d["message"].as_str().unwrap()).collect();
+    assert_eq!(ran.code, Some(i32::from(!wrong.is_empty())), "{ran:?}");
     let open = ran.stderr.contains("are called without");
     for (name, may_be_open, ..) in FUNCTIONS {
         let is_wrong = wrong.iter().any(|message| message.contains(&format!("\"{name}\"")));

@@ -22,7 +22,7 @@ const LOADING: Duration = Duration::from_secs(10);
 /// How long a file may take to be compiled.
 const COMPILATION: Duration = Duration::from_secs(300);
 
-/// A process that runs [`serve`](super::serve). It is ended, with all that it started, when it is dropped.
+/// A process that runs [`serve`](super::serve()). It is ended, with all that it started, when it is dropped.
 pub(super) struct Process {
     child: Child,
     channel: Channel,
@@ -173,7 +173,7 @@ impl Drop for Process {
     }
 }
 
-/// Starts a process. The system ends it with the *thread* that started it (see [`super::serve`]), so this is one that
+/// Starts a process. The system ends it with the *thread* that started it (see [`super::serve()`]), so this is one that
 /// lives as long as we do. The command goes with our copies of the child's ends.
 fn spawn(command: Command) -> io::Result<Child> {
     type Order = (Command, mpsc::Sender<io::Result<Child>>);

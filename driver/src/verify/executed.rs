@@ -54,6 +54,8 @@ pub(super) enum Executed {
     Agree(usize, usize),
     /// Values with their names, and what is seen of the sides.
     Differ(Vec<(String, String)>, [String; 2]),
+    /// It would call a library that is not allowed.
+    NotAllowed(String),
     /// It cannot be run, and why.
     CannotRun(String),
 }
@@ -85,6 +87,9 @@ pub(super) fn run(
         Ok(function) => function,
         Err(why) => return Ok(Executed::CannotRun(why)),
     };
+    if let Some(library) = function.refused() {
+        return Ok(Executed::NotAllowed(library.to_string()));
+    }
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let calls: Vec<Values> = (0..samples).map(|_| function.values(&mut rng)).collect();
     let calls: Vec<&Values> = calls.iter().collect();
@@ -224,6 +229,14 @@ impl Prepared {
             Runs::Apart(Box::new(clif), program.ok_or("libraries are not run here")?.to_path_buf())
         };
         Ok(Prepared { engine, given, conditions, seen, universe })
+    }
+
+    /// A library that it would call and may not.
+    fn refused(&self) -> Option<&str> {
+        match &self.engine {
+            Runs::Apart(clif, _) => clif.imports.refused(),
+            Runs::Here(_) => None,
+        }
     }
 
     /// Does the rule match where a call had these results?

@@ -240,6 +240,7 @@ impl Case<'_> {
                 let found = Found::new(Verdict::Counterexample, "values of its pack");
                 Ok(Found { counterexample: Some(counterexample), ..found })
             }
+            Executed::NotAllowed(library) => Ok(Found::new(Verdict::NotRun, "none").because(needs(&library))),
             Executed::CannotRun(why) => unknown(why),
         }
     }
