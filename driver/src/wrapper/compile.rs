@@ -67,9 +67,7 @@ pub struct Tools {
 pub struct Done {
     /// The exit code.
     pub code: i32,
-    /// What the front end said on stderr.
-    pub said: Vec<u8>,
-    /// What else there is to say.
+    /// What there is to say.
     pub notes: Vec<Note>,
 }
 
@@ -89,16 +87,16 @@ impl Note {
     }
 }
 
-/// Runs a command line.
+/// Runs a command line. `say` is told what the front end said on stderr.
 ///
 /// # Errors
 /// Where there is no compiler, and where packs are missing or have mistakes, unless the build is to keep going; if strict,
 /// also where code would be compiled without rules.
-pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
+pub fn run(tools: &Tools, args: &[OsString], say: &dyn Fn(&[u8])) -> Result<Done> {
     let words = expanded(args);
     let missed = match plan(&words) {
         Plan::Compile(build) => match build.missing() {
-            None => return run_build(tools, &words, &build),
+            None => return run_build(tools, &words, &build, say),
             Some(missed) => Ok(missed),
         },
         Plan::PassThrough(missed) => Ok(missed),
@@ -114,11 +112,11 @@ pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
 }
 
 /// Runs a command line with C files that are for us.
-fn run_build(tools: &Tools, args: &[OsString], build: &Build) -> Result<Done> {
+fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8])) -> Result<Done> {
     build.missed.iter().try_for_each(|missed| allowed(tools, missed))?;
     let objects = if build.links { Some(scratch(tools)?) } else { None };
     let mut done = Done { notes: build.missed.iter().map(Note::missed).collect(), ..Done::default() };
-    let mut made = BTreeMap::new();
+    let (mut made, mut all_said) = (BTreeMap::new(), vec![]);
     for (index, unit) in build.units.iter().enumerate() {
         let object = match &objects {
             None => unit.object.clone(),
@@ -128,7 +126,7 @@ fn run_build(tools: &Tools, args: &[OsString], build: &Build) -> Result<Done> {
         match compile(tools, build, unit, &object) {
             Ok(Compiled::Object(own, said)) => {
                 facts = *own;
-                done.said.extend(said);
+                all_said.extend(said);
                 made.insert(index, object);
             }
             Ok(Compiled::Rejected) => {
@@ -158,6 +156,7 @@ fn run_build(tools: &Tools, args: &[OsString], build: &Build) -> Result<Done> {
         }
         facts.log(tools.log.as_deref());
     }
+    say(&all_said);
     if let Some(left) = build.left(args, &made) {
         hand_over(tools, &left, &mut done)?;
     }
