@@ -80,10 +80,14 @@ impl std::fmt::Display for Key {
 
 /// The folder of a kind of results if none is named: below `$XDG_CACHE_HOME`, or `~/.cache`.
 pub fn default_folder(kind: &str) -> Option<PathBuf> {
+    Some(user_folder("XDG_CACHE_HOME", ".cache")?.join(kind))
+}
+
+/// Our folder in one of the user's, which a variable names, or else is this one of the home folder.
+pub(crate) fn user_folder(named: &str, usual: &str) -> Option<PathBuf> {
     let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
-    let base =
-        variable("XDG_CACHE_HOME").filter(|p| p.is_absolute()).or_else(|| Some(variable("HOME")?.join(".cache")))?;
-    Some(base.join("rewright").join(kind))
+    let base = variable(named).filter(|p| p.is_absolute()).or_else(|| Some(variable("HOME")?.join(usual)))?;
+    Some(base.join("rewright"))
 }
 
 /// A folder of results that does not grow beyond a limit.

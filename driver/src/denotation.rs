@@ -180,6 +180,4 @@ pub fn check(
 }
 
 #[cfg(test)]
-mod packs_tests;
-#[cfg(test)]
 mod tests;

@@ -24,6 +24,7 @@
 
 use crate::jit::{Jit, JitError};
 use crate::module::{Clif, CompileError, ModuleError, ModuleOptimiser, ModuleOutcome};
+use crate::permission::{Allowed, NoLibrary};
 use crate::verify::{self, RuleReport};
 use crate::{isolate, linked, packs};
 use cranelift_codegen::data_value::DataValue;
@@ -32,6 +33,7 @@ use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::program::{Program, RuleId};
 use rewright_typeprop::{Constant, DataPool, HostFns, Scalar, Ty, Universe};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// Why an embedding program gets no module.
 #[derive(Debug, thiserror::Error)]
@@ -55,6 +57,7 @@ pub enum EmbedError {
 pub struct Embedding {
     roots: Vec<Root>,
     hosts: HostFns,
+    allowed: Allowed,
     worker: Option<PathBuf>,
 }
 
@@ -90,8 +93,19 @@ impl Embedding {
         self
     }
 
-    /// Lets rules compute what functions of shared libraries give on constants (`eval(f(..))` of a function that is
-    /// `@link`ed). A library's code can do anything, so it runs in a process of its own, where a trap, or a second
+    /// Lets packs call functions of a shared library that they name (`@link`): a file by its path, or, by a name without
+    /// `/`, what the system's loader finds under it. Compiled code calls them in this process; see SECURITY.md. Without
+    /// permission, a library is not even opened, and code that calls it is not compiled.
+    ///
+    /// # Errors
+    /// There is no such file.
+    pub fn allow_link(&mut self, library: &str) -> Result<&mut Self, NoLibrary> {
+        self.allowed.add(library)?;
+        Ok(self)
+    }
+
+    /// Lets rules compute what functions of shared libraries that are allowed give on constants (`eval(f(..))` of a
+    /// function that is `@link`ed). A library's code runs in a process of its own for that, where a trap, or a second
     /// without a result, is no match: `program` is `rewright`, or any program that begins as [`work`] says, this one
     /// among them (`std::env::current_exe()`). Without a worker such rules do not match.
     pub fn worker(&mut self, program: impl Into<PathBuf>) -> &mut Self {
@@ -152,8 +166,10 @@ impl Embedding {
             return Err(EmbedError::Diagnostics(render(&errors, &loaded.sources, false)));
         }
         let mut program = loaded.program;
+        self.allowed.grant(&mut program);
         if let Some(worker) = &self.worker {
-            linked::register(&mut program.universe, worker.clone());
+            // Whoever embeds says what is allowed; a call that fails is no match.
+            linked::register(&mut program.universe, worker.clone(), &(Arc::new(|_| ()) as linked::Listener));
         }
         program.universe.hosts.extend(&self.hosts);
         Ok(program)
@@ -162,7 +178,7 @@ impl Embedding {
     /// Compiles what went out for this process.
     ///
     /// # Errors
-    /// Something that the module calls has no implementation, or a library is not there.
+    /// Something that the module calls has no implementation, or a library is not there or not allowed.
     pub fn code(&self, module: &ModuleOptimiser, outcome: &ModuleOutcome) -> Result<Code, CompileError> {
         let clif = module.compile(outcome)?;
         let mut functions = vec![];
@@ -182,7 +198,7 @@ impl Embedding {
 pub fn work() -> std::io::Result<bool> {
     let asked = std::env::args_os().nth(1).is_some_and(|command| command == isolate::COMMAND);
     if asked {
-        isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())?;
+        isolate::serve()?;
     }
     Ok(asked)
 }

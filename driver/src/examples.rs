@@ -4,11 +4,12 @@
 //! **Invariant**: `becomes` and `stays` never put the expected term into the e-graph, so a rule cannot start from
 //! the answer.
 
-pub(crate) mod build;
+mod build;
 mod canonical;
 mod parted;
 mod text;
 
+pub use build::subject;
 pub use canonical::canonical;
 
 use crate::pipeline::{Fate, Optimiser, Options};

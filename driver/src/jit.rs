@@ -16,9 +16,9 @@ mod externals;
 mod libcalls;
 mod throw;
 
-pub use externals::{Blob, Externals, HOST_CALL, HOST_TABLE, HostEntry, Imports, Link};
+pub use externals::{Blob, Externals, HostEntry, Imports, Link};
 
-use crate::clif::read::quietly;
+use crate::clif::quietly::quietly;
 use cranelift_codegen::data_value::DataValue;
 use cranelift_codegen::ir::{
     AbiParam, Endianness, ExternalName, Function, GlobalValueData, InstBuilder, MemFlagsData, Signature,
@@ -58,6 +58,9 @@ pub enum JitError {
         /// The loader's own words.
         reason: String,
     },
+    /// A function of a shared library that nobody has allowed to be called.
+    #[error("{}", crate::permission::needs(.0))]
+    NotAllowed(String),
     /// Cranelift says no.
     #[error("{0}")]
     Cranelift(String),
@@ -116,6 +119,14 @@ pub fn host_isa(flags: Flags, isa_flags: Option<&[Setting]>) -> Result<OwnedTarg
         builder.finish(flags).map_err(|e| e.to_string())
     });
     built.and_then(|result| result).map_err(JitError::Cranelift)
+}
+
+/// Writes out what called code has given to C's streams and they still hold.
+pub fn flush_streams() {
+    // SAFETY: a null stream is all streams.
+    unsafe {
+        libc::fflush(std::ptr::null_mut());
+    }
 }
 
 /// Compiles functions that may call each other, and what is external, by name.

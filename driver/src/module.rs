@@ -9,7 +9,6 @@ mod bodies;
 pub(crate) mod compile;
 mod lines;
 mod points;
-mod sharing;
 
 pub use compile::{Clif, CompileError};
 

@@ -6,9 +6,10 @@ use include_dir::{Dir, include_dir};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::program::{Program, Schedule};
+use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
 use std::io::ErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The packs that ship.
@@ -36,16 +37,31 @@ fn runs(name: &str, schedule: &Schedule, pack: &str, point: Option<&str>) -> boo
     }
 }
 
-/// A library that is named by a path is found from its pack's folder.
-fn resolve_libraries(files: &[check::ParsedFile], program: &mut Program) {
-    let ids: Vec<_> = program.universe.ops.iter().filter(|(_, op)| op.link.is_some()).map(|(id, _)| id).collect();
-    for id in ids {
-        let op = program.universe.ops.get_mut(id);
-        let Some(link) = op.link.as_mut().filter(|l| l.library.contains('/')) else { continue };
-        let Some(file) = files.iter().find(|f| f.pack == op.pack) else { continue };
-        let folder = Path::new(&file.path).parent().filter(|p| !p.as_os_str().is_empty());
-        link.library = folder.unwrap_or(Path::new(".")).join(&link.library).display().to_string();
+/// A library that is named by a path is found from its pack's folder. What a pack names that ships may be called; no
+/// other pack is that one by its name, only by its text.
+fn resolve_links(files: &[check::ParsedFile], sources: &Sources, program: &mut Program) {
+    for op in program.universe.ops.iter_mut() {
+        let Some(link) = &mut op.link else { continue };
+        let mut declaring = files.iter().filter(|f| f.pack == op.pack);
+        let (Some(file), None) = (declaring.next(), declaring.next()) else { continue };
+        if link.library.contains('/') {
+            let folder = Path::new(&file.path).parent().filter(|p| !p.as_os_str().is_empty());
+            let library = folder.unwrap_or(Path::new(".")).join(&link.library);
+            link.library = library.components().collect::<PathBuf>().display().to_string();
+        }
+        let mut texts = sources.files.iter().filter(|(name, _)| *name == file.path).map(|(_, text)| text.as_str());
+        link.allowed = texts.next().is_some_and(ships) && texts.next().is_none();
     }
+}
+
+/// Is this the text of a pack that ships?
+fn ships(text: &str) -> bool {
+    let (mut folders, mut found) = (vec![&STDLIB], false);
+    while let Some(folder) = folders.pop() {
+        folders.extend(folder.dirs());
+        found |= folder.files().any(|file| file.contents() == text.as_bytes());
+    }
+    found
 }
 
 /// The text of a file that ships, by its path: `std/arith.rw`, `profiles/size.json`.
@@ -80,6 +96,7 @@ fn shipped_names() -> Vec<String> {
 /// When there is no such file or it cannot be read.
 pub fn root(name: &Path) -> Result<Root, String> {
     let shown = name.display().to_string();
+    let shown = present_name(&shown).filter(|_| !name.exists()).unwrap_or(shown);
     let shipped = format!("{}.rw", shown.replace('.', "/"));
     if !name.exists()
         && let Some(text) = embedded(&shipped)
@@ -174,7 +191,7 @@ fn load_as(roots: Vec<Root>, check: impl FnOnce(&[check::ParsedFile]) -> (Progra
             program.schedules.insert(name.into(), Schedule { at: None, steps, span });
         }
     }
-    resolve_libraries(&loaded.files, &mut program);
+    resolve_links(&loaded.files, &loaded.sources, &mut program);
     program.sources = Arc::new(loaded.sources.clone());
     Packs { program, sources: loaded.sources, diagnostics, roots }
 }

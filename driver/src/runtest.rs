@@ -5,8 +5,9 @@
 //! else is skipped with a reason.
 
 use crate::clif::interpret::{Functions, from_canonical, to_canonical};
-use crate::clif::read::{File, is_directive, quietly};
-use crate::jit::{Externals, Imports, Jit, JitError, compile, host_isa};
+use crate::clif::quietly::quietly;
+use crate::clif::read::{File, is_directive};
+use crate::jit::{Externals, Jit, JitError, compile, host_isa};
 use cranelift_codegen::data_value::{DataValue, DisplayDataValues};
 use cranelift_codegen::ir::{Function, Signature, Type};
 use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
@@ -149,9 +150,9 @@ fn compatible(host: &dyn TargetIsa, requested: &dyn TargetIsa) -> Result<(), Str
 }
 
 /// A file's functions, compiled for the host.
-pub fn compile_file(file: &File, target: &HostTarget, imports: &Imports) -> Result<Jit, JitError> {
+pub fn compile_file(file: &File, target: &HostTarget, externals: Externals) -> Result<Jit, JitError> {
     let functions: Vec<&Function> = file.functions.iter().map(|f| &f.func).collect();
-    compile(&functions, target.isa.clone(), Externals::load(imports)?)
+    compile(&functions, target.isa.clone(), externals)
 }
 
 /// What a directive passes to the function that it calls.

@@ -3,11 +3,14 @@
 //!
 //! All are priced as the front end reads them, and compiled by the same back end without its mid-end. Every version is
 //! a whole file of CLIF, so that versions can be run against each other ([`crate::isolate::Call::Compare`]). What has
-//! versions is a [`Subject`]: a file of CLIF (`clif/sharing.rs`), or a module of our own text (`module/sharing.rs`).
+//! versions is a [`Subject`]: a file of CLIF ([`mod@clif`]), or a module of our own text.
 
-use crate::clif::midend::{Code, Cranelift};
+pub mod clif;
+mod module;
+
 use crate::clif::read::File;
 use crate::isolate;
+use crate::midend::{Code, Cranelift};
 use crate::pipeline::{Fate, Options};
 use rewright_cfg_skeleton::select::{Method, Status};
 

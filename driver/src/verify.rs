@@ -49,7 +49,6 @@ mod typing;
 pub use cache::verdicts;
 pub use campaign::{Fate, Judged, mutate};
 pub use mutants::Kind;
-pub(crate) use print::constant;
 pub use report::{Compiled, Counterexample, Instance, RuleReport, Verdict};
 pub use trial::{Trial, try_rule};
 

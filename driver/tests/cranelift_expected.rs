@@ -5,9 +5,9 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use rewright_driver::clif::midend::Cranelift;
 use rewright_driver::clif::optimise::ClifOptimiser;
 use rewright_driver::clif::read::read_bytes;
+use rewright_driver::midend::Cranelift;
 use rewright_driver::packs;
 use rewright_driver::pipeline::Options;
 use std::path::Path;

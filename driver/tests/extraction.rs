@@ -5,13 +5,13 @@
 
 use rewright_cfg_skeleton::extract::{Effort, Model, Solved, Solver};
 use rewright_cfg_skeleton::select::{Budget, Method, Status};
-use rewright_driver::clif::midend::Cranelift;
 use rewright_driver::clif::optimise::ClifOptimiser;
 use rewright_driver::clif::read::read_bytes;
-use rewright_driver::clif::sharing::ClifSubject;
+use rewright_driver::midend::Cranelift;
 use rewright_driver::module::ModuleOptimiser;
 use rewright_driver::packs;
 use rewright_driver::pipeline::{Fate, Options, Outcome};
+use rewright_driver::sharing::clif::ClifSubject;
 use rewright_driver::sharing::{Subject, Version, Versions};
 use std::fmt::Display;
 use std::io::Write;

@@ -81,8 +81,11 @@ fn folder() -> tempfile::TempDir {
 #[test]
 fn functions_of_libraries_are_computed_while_matching() {
     let dir = folder();
-    assert!(rewright(dir.path(), "check pack.rw").contains("2 examples: 2 passed"));
-    let text = rewright(dir.path(), "opt f.ir --rules pack.rw");
+    assert!(
+        rewright(dir.path(), "check pack.rw --allow-link libm.so.6 --allow-link ./lib.so")
+            .contains("2 examples: 2 passed")
+    );
+    let text = rewright(dir.path(), "opt f.ir --rules pack.rw --allow-link libm.so.6 --allow-link ./lib.so");
     for (constant, why) in [("0x4014000000000000", "5.0"), ("const 26", "the sum"), ("const 5", "4 + 1")] {
         assert!(text.contains(constant), "{why}: {text}");
     }
@@ -101,6 +104,9 @@ fn an_embedding_program_has_them_computed_by_a_worker() {
         embedding.pack("pack.rw", &pack);
         if let Some(worker) = worker {
             embedding.worker(worker);
+            for library in ["libm.so.6", library.to_str().unwrap()] {
+                embedding.allow_link(library).unwrap();
+            }
         }
         let module = embedding.module(MODULE).unwrap();
         let text = module.optimise(&Options::default(), |_| true).print();
@@ -123,7 +129,11 @@ dynamic rule longer(const x: f64, const y: f64): hypot(x, y) => eval(hypot(x, hy
 "#;
     std::fs::write(dir.path().join("pack.rw"), pack).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
-    let output = command.current_dir(dir.path()).args(["verify", "pack.rw", "--no-cache"]).output().unwrap();
+    let output = command
+        .current_dir(dir.path())
+        .args(["verify", "pack.rw", "--no-cache", "--allow-link", "libm.so.6"])
+        .output()
+        .unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.code() == Some(1) && said.contains("left is 0.0, right is 1.0 where x = 0.0, y = 0.0"),

@@ -5,7 +5,7 @@
 //! alone fails. A rule without any instance can never fire; one whose right side has no meaning at an instance
 //! would build nonsense there. Lints and the verifier go by the same instances.
 
-use crate::check::{computable_ops, needs};
+use crate::computable::{computable_ops, needs};
 use crate::program::{Guard, Program, Rule};
 use rewright_typeprop::eval::{evaluate_term, has_meaning, literal, repr_of};
 use rewright_typeprop::types::TypeData;

@@ -5,6 +5,8 @@
 
 pub mod check;
 pub mod codes;
+mod computable;
+pub mod constant;
 pub mod diagnostic;
 pub mod egglog;
 pub mod expectation;
@@ -13,6 +15,7 @@ pub mod instances;
 pub mod load;
 #[allow(missing_docs, reason = "the line over a variant shows its fields as they are written")]
 pub mod program;
+pub mod renamed;
 pub mod syntax;
 #[cfg(test)]
 mod testing;

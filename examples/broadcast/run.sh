@@ -9,7 +9,7 @@ check pack.rw
 echo "== Before"
 body input.ir lines
 echo "== After"
-"$rewright" opt input.ir --rules pack.rw --stats --remarks -o after.ir 2>stats
+"$rewright" opt input.ir --rules pack.rw "${allow[@]}" --stats --remarks -o after.ir 2>stats
 body after.ir lines
 sed -n '/^%lines: /,/^%sum: /p' stats | grep -E '^%lines|left out' | cut -d, -f1,2
 expect input.ir lines ' = materialize ' 6
@@ -17,7 +17,7 @@ expect after.ir lines ' = materialize ' 1
 expect after.ir lines ' = bcast' 6
 
 echo "== It runs: vectors and passes over memory"
-if "$rewright" run input.ir --rules pack.rw --compare=1 --fn counted 1000 >counted 2>/dev/null; then
+if "$rewright" run input.ir --rules pack.rw "${allow[@]}" --compare=1 --fn counted 1000 >counted 2>/dev/null; then
     fail "fewer vectors are made"
 fi
 cat counted
@@ -25,5 +25,5 @@ grep -qE '^before .*\[6, 6\]$' counted || fail "before, six vectors and six pass
 grep -qE '^after .*\[1, 1\]$' counted || fail "after, one vector and one pass"
 
 echo "== The time for 4,000,000 elements, in turn"
-"$rewright" run input.ir --rules pack.rw --compare --fn sum 4000000
+"$rewright" run input.ir --rules pack.rw "${allow[@]}" --compare --fn sum 4000000
 echo "story: as claimed"

@@ -13,7 +13,7 @@ verified pack.rw
 echo "== Before"
 body input.ir layer
 echo "== After"
-"$rewright" opt input.ir --rules pack.rw --extract ilp --stats --remarks -o after.ir 2>stats
+"$rewright" opt input.ir --rules pack.rw "${allow[@]}" --extract ilp --stats --remarks -o after.ir 2>stats
 body after.ir layer
 body after.ir inferred
 grep -E '^%(layer|inferred): ' stats | cut -d, -f1,2
@@ -28,7 +28,7 @@ expect after.ir inferred ' = dense ' 1
 expect after.ir inferred ' = \(mul\|add_bias\|activate\|bias_act\|layer\) ' 0
 
 echo "== It runs: matrices made by the layer without training, with training, and by the one that never trains"
-made() { "$rewright" run input.ir --rules pack.rw --compare=1 --fn "$@" 2>/dev/null || true; }
+made() { "$rewright" run input.ir --rules pack.rw "${allow[@]}" --compare=1 --fn "$@" 2>/dev/null || true; }
 for call in "made 0:3:2" "made 1:4:4" "made_inferred:3:1"; do
     IFS=: read -r call before after <<<"$call"
     # shellcheck disable=SC2086
@@ -38,7 +38,7 @@ for call in "made 0:3:2" "made 1:4:4" "made_inferred:3:1"; do
 done
 
 echo "== The time of 64 x 16 times 16 x 20000, in turn"
-"$rewright" run input.ir --rules pack.rw --compare --fn infer 64 16 20000
+"$rewright" run input.ir --rules pack.rw "${allow[@]}" --compare --fn infer 64 16 20000
 
 echo "== Time by phase, and the integer program"
 "$rewright" bench --stories --repeat 1 "$OLDPWD"

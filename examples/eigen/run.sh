@@ -13,7 +13,7 @@ echo "== Their rules hold on values that they say how to make, but for rounding"
 verified eigen.rw
 verified axes.rw
 
-"$rewright" opt input.ir --rules eigen.rw --stats -o after.ir 2>stats
+"$rewright" opt input.ir --rules eigen.rw "${allow[@]}" --stats -o after.ir 2>stats
 for function in of_product of_basis spread; do
     echo "== Before"
     body input.ir "$function"
@@ -44,21 +44,21 @@ echo "   determinant of 6 x 6"
 # The two methods round otherwise.
 for call in "product_values 200" "basis_values 200" "trace_and_determinant 6"; do
     # shellcheck disable=SC2086
-    "$rewright" run input.ir --rules eigen.rw --compare=1 --tolerance 1e-6 --fn $call 2>/dev/null >both ||
+    "$rewright" run input.ir --rules eigen.rw "${allow[@]}" --compare=1 --tolerance 1e-6 --fn $call 2>/dev/null >both ||
         { cat both; fail "%$call gives the same"; }
     grep -E '^(before|after)' both | sed 's/ms .*\[/ms [/'
 done
 
 echo "== The time for 200 x 200, in turn: dgeev and dsyev"
 for function in product_values basis_values; do
-    "$rewright" run input.ir --rules eigen.rw --compare=11 --tolerance 1e-6 --fn "$function" 200 2>/dev/null >times ||
+    "$rewright" run input.ir --rules eigen.rw "${allow[@]}" --compare=11 --tolerance 1e-6 --fn "$function" 200 2>/dev/null >times ||
         fail "%$function gives the same"
     echo "%$function"
     cat times
     awk '/^ratio/ { found = 1; exit !($2 > 1) } END { if (!found) exit 1 }' times || fail "%$function is faster"
 done
 echo "== Eigenvalues and three eigenvectors of 8 x 8: one decomposition pays for all, for none of them alone"
-"$rewright" bench --sharing axes.ir --rules axes.rw --iterations 300 --repeat 11 --tolerance 1e-6 | tee shared
+"$rewright" bench --sharing axes.ir --rules axes.rw "${allow[@]}" --iterations 300 --repeat 11 --tolerance 1e-6 | tee shared
 awk '$1 == "ours" { cost = $3; instructions = $5; next }
     /ratio/ { others++; match($0, /ratio [0-9.]+/)
         if (cost >= $3 || instructions >= $5 || substr($0, RSTART + 6, RLENGTH - 6) <= 1) bad = 1 }

@@ -9,7 +9,7 @@ check shapes.rw pack.rw
 echo "== Before"
 body input.ir moved
 echo "== After"
-"$rewright" opt input.ir --rules pack.rw --stats --remarks -o after.ir 2>stats
+"$rewright" opt input.ir --rules pack.rw "${allow[@]}" --stats --remarks -o after.ir 2>stats
 body after.ir moved
 sed -n '/^%moved: /,/^%made: /p' stats | grep -E '^%moved|left out' | cut -d, -f1,2
 expect after.ir moved '=' 0
@@ -21,7 +21,7 @@ grep -qF "\`rotate\` (2 of 2) in line $input is left out by transforms.moves.tur
     fail "the remark names the lines"
 
 echo "== Without the unsafe rules: the numbers are known, every statement stays"
-"$rewright" opt input.ir --rules shapes.rw -o careful.ir
+"$rewright" opt input.ir --rules shapes.rw "${allow[@]}" -o careful.ir
 body careful.ir moved
 expect careful.ir moved ' = \(translate\|rotate\) ' 4
 expect careful.ir moved 'cos\|sin\|fmul' 0
@@ -33,9 +33,9 @@ if "$rewright" check plain.rw 2>refused; then fail "a plain rule may drop no eff
 grep -m1 '^\[RW0309\]' refused
 
 echo "== It runs: shapes made, and the time for one of 100,000 corners"
-if "$rewright" run input.ir --rules pack.rw --compare=1 --fn made 100 >made 2>/dev/null; then
+if "$rewright" run input.ir --rules pack.rw "${allow[@]}" --compare=1 --fn made 100 >made 2>/dev/null; then
     fail "fewer shapes are made"
 fi
 grep -qE '^before .* 4$' made && grep -qE '^after .* 0$' made || fail "four shapes before, none after: $(cat made)"
-"$rewright" run input.ir --rules pack.rw --compare --fn same 100000
+"$rewright" run input.ir --rules pack.rw "${allow[@]}" --compare --fn same 100000
 echo "story: as claimed"

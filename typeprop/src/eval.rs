@@ -7,8 +7,9 @@
 //! [`Model`]: crate::model::Model
 
 use crate::host::Constant;
+use crate::ids::OpId;
 use crate::model::{Outcome, Repr, Scalar, widen};
-use crate::ops::{Op, OpId, Universe};
+use crate::ops::{Op, Universe};
 use crate::term::{Literal, Term};
 use crate::types::{Ty, TypeExpr, TypeStore};
 use smallvec::SmallVec;

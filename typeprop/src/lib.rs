@@ -17,6 +17,7 @@
 pub mod data;
 pub mod eval;
 pub mod host;
+pub mod ids;
 pub mod model;
 pub mod names;
 pub mod ops;
@@ -26,7 +27,8 @@ pub mod types;
 
 pub use data::{Data, DataPool};
 pub use host::{Constant, HostFn, HostFns};
+pub use ids::OpId;
 pub use model::{Model, Outcome, Repr, Scalar};
-pub use ops::{Effects, Op, OpId, OpTable, Universe};
+pub use ops::{Effects, Op, OpTable, Universe};
 pub use term::Term;
 pub use types::{Ty, TypeExpr, TypeParam, TypeStore};

@@ -2,15 +2,12 @@
 
 use crate::data::DataPool;
 use crate::host::HostFns;
+use crate::ids::OpId;
 use crate::model::Model;
 use crate::term::Term;
 use crate::types::{Ty, TypeData, TypeExpr, TypeParam, TypeStore};
 use indexmap::IndexMap;
 use std::collections::BTreeMap;
-
-/// An operation: an index into [`OpTable`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct OpId(pub u32);
 
 /// A formal parameter of an operation.
 #[derive(Clone, Debug)]
@@ -113,6 +110,8 @@ pub struct Link {
     pub library: String,
     /// The function's name in it.
     pub symbol: String,
+    /// May it be called? What a pack says does not decide that.
+    pub allowed: bool,
 }
 
 /// A declared operation.
@@ -242,6 +241,11 @@ impl OpTable {
     /// For filling in terms that mention the operation itself or later ones.
     pub fn get_mut(&mut self, id: OpId) -> &mut Op {
         &mut self.ops[id.0 as usize]
+    }
+
+    /// All operations, to be changed, in order of declaration.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Op> {
+        self.ops.values_mut()
     }
 
     /// All overloads of a name, in order of declaration.

@@ -8,7 +8,8 @@
 //!
 //! Not here: literals and calls whose types are still open, as rules have them (`dsl::check`).
 
-use crate::ops::{Op, OpId, Universe};
+use crate::ids::OpId;
+use crate::ops::{Op, Universe};
 use crate::types::{Ty, TypeData, TypeDecl, TypeExpr, TypeStore};
 use smallvec::SmallVec;
 

@@ -1,6 +1,6 @@
 //! Typed terms: the one form in which packs state rule sides, guards, meanings, costs and trap conditions.
 
-use crate::ops::OpId;
+use crate::ids::OpId;
 use crate::types::TypeExpr;
 use std::fmt;
 

@@ -1,6 +1,6 @@
 //! Extraction from one e-graph, with sharing: the cheapest choice of nodes that has the roots, and a proof that it is.
 //!
-//! Functions come here as the product of their e-graph with the dominator tree ([`crate::select`]), serialised
+//! Functions come here as the product of their e-graph with the dominator tree (`cfg_skeleton::select`), serialised
 //! e-graphs as they are ([`serialized`]) or as the product with a tree of blocks. The way is the same:
 //!
 //! ```text
@@ -20,6 +20,8 @@ mod incumbent;
 pub mod presolve;
 mod search;
 pub mod serialized;
+#[doc(hidden)]
+pub mod testing;
 mod tree;
 
 pub use check::{Fault, check};

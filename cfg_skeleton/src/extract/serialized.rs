@@ -15,7 +15,7 @@
 //! then a class in a block; those of `root_eclasses` count if the tree states no roots, in the first block.
 //!
 //! The tree's product with the e-graph is made from the roots upwards over all blocks. (What is made of functions,
-//! with fewer candidates, is in [`crate::select`].)
+//! with fewer candidates, is in `cfg_skeleton::select`.)
 
 use super::graph::{Class, Graph, Node};
 use indexmap::IndexMap;

@@ -13,9 +13,15 @@ use cranelift_codegen::ir::{self as clif, AbiParam, Type, types};
 use cranelift_codegen::isa::CallConv;
 use indexmap::IndexSet;
 use rewright_cfg_skeleton::ir::{Function, InstKind, Module};
+use rewright_typeprop::ops::Link;
 use rewright_typeprop::{OpId, Scalar, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// The name in CLIF of what calls Rust functions.
+pub const HOST_CALL: &str = "rewright_call_host";
+/// The name in CLIF of the table of Rust functions.
+pub const HOST_TABLE: &str = "rewright_hosts";
 
 /// How an operation is called.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -33,8 +39,8 @@ pub enum Callee {
 pub struct Linkage<'a> {
     pub(crate) universe: &'a Universe,
     callees: BTreeMap<OpId, Callee>,
-    /// Symbols that are called, with the library of each.
-    pub symbols: BTreeMap<String, String>,
+    /// Symbols that are called.
+    pub symbols: BTreeMap<String, Link>,
     /// Rust functions that are called: the operation and its type arguments.
     pub hosts: IndexSet<(OpId, SmallVec<[Ty; 2]>)>,
     /// Array constants, by key.
@@ -87,14 +93,14 @@ impl<'a> Linkage<'a> {
         let callee = if let Some(body) = module.bodies.get(&op) {
             Callee::Function(self.names[*body].clone())
         } else if let Some(link) = &decl.link {
-            if let Some(other) = self.symbols.get(&link.symbol)
-                && *other != link.library
-            {
-                let why = format!("symbol {} is wanted from {other} and from {}", link.symbol, link.library);
+            let known = self.symbols.entry(link.symbol.clone()).or_insert_with(|| link.clone());
+            if known.library != link.library {
+                let why = format!("symbol {} is wanted from {} and from {}", link.symbol, known.library, link.library);
                 self.missing.insert(op, why);
                 return;
             }
-            self.symbols.insert(link.symbol.clone(), link.library.clone());
+            // Whoever may call it under one declaration may not under another.
+            known.allowed &= link.allowed;
             Callee::Symbol(link.symbol.clone())
         } else if self.universe.hosts.get(&decl.name).is_some() {
             Callee::Host

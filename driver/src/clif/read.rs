@@ -8,9 +8,10 @@
 //! takes the host's for files that run, stay unsaid.
 //!
 //! **Invariant**: no text makes this module panic or exhaust memory. Entity numbers are bounded before the reader
-//! allocates by them, and the reader runs under `catch_unwind`, since it is not our code.
+//! allocates by them, and the reader runs under [`quietly`], since it is not our code.
 
 use super::print::{Unstated, print_as_written};
+use super::quietly::quietly;
 use super::scan::{functions, words};
 use cranelift_codegen::ir::entities::AnyEntity;
 use cranelift_codegen::ir::{Endianness, Function};
@@ -18,10 +19,7 @@ use cranelift_codegen::isa::{CallConv, OwnedTargetIsa};
 use cranelift_codegen::settings::{self, Flags, FlagsOrIsa};
 use cranelift_codegen::verify_function;
 use cranelift_reader::{Feature, IsaSpec, ParseOptions, parse_test};
-use std::cell::Cell;
 use std::fmt::Write as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
 
 /// The version of Cranelift whose CLIF is read.
 pub const CRANELIFT: &str = cranelift_codegen::VERSION;
@@ -202,31 +200,6 @@ pub fn write(file: &File, replaced: &[Option<&Function>]) -> String {
         }
     }
     out
-}
-
-thread_local! {
-    /// Panics of this thread are somebody's message now: the hook says nothing of them.
-    static QUIET: Cell<bool> = const { Cell::new(false) };
-}
-
-/// Runs Cranelift's code; a panic of it becomes a message, and nothing else is printed.
-pub(crate) fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let usual = std::panic::take_hook();
-        std::panic::set_hook(Box::new(move |info| {
-            if !QUIET.get() {
-                usual(info);
-            }
-        }));
-    });
-    let before = QUIET.replace(true);
-    let result = catch_unwind(AssertUnwindSafe(run));
-    QUIET.set(before);
-    result.map_err(|payload| match payload.downcast::<String>() {
-        Ok(message) => *message,
-        Err(payload) => payload.downcast_ref::<&str>().map_or("unknown panic", |m| m).to_string(),
-    })
 }
 
 fn at(text: &str, line: usize, message: String) -> ReadError {

@@ -10,10 +10,10 @@ mod stories;
 
 use super::{Finding, Format, opt, out, packs, sources};
 use crate::clif::import::Imported;
-use crate::clif::losses::{Loss, Side, explain};
-use crate::clif::midend::{Code, Cranelift};
 use crate::clif::optimise::{ClifOptimiser, FileOutcome};
 use crate::clif::read::read_bytes;
+use crate::losses::{Loss, Side, explain};
+use crate::midend::{Code, Cranelift};
 use crate::pipeline::{FunctionOutcome, Options, Phase, Selected};
 use anyhow::{Context, Result, anyhow};
 use rewright_cfg_skeleton::select::{Status, cost::reported};

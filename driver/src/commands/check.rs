@@ -29,6 +29,8 @@ pub(super) struct Args {
     /// Make the fixes that are safe, in the files
     #[arg(long)]
     fix: bool,
+    #[command(flatten)]
+    calls: packs::Calls,
     /// Check again whenever one of the files changes
     #[arg(long)]
     watch: bool,
@@ -43,13 +45,14 @@ fn once(args: &Args) -> Result<Finding> {
         fix::fix(&sources::packs(&args.paths)?)?;
     }
     let roots = sources::packs(&args.paths)?;
-    let crate::packs::Packs { program, sources: files, mut diagnostics, roots } = packs::load(&roots)?;
+    let paths = roots;
+    let crate::packs::Packs { program, sources: files, mut diagnostics, roots } = packs::load(&paths)?;
     let sound = diagnostics.iter().all(|d| d.severity != Severity::Error);
     let wanted = examples::wanted(&program, &roots, args.filter.as_deref());
     let rules = program.rules.iter().filter(|rule| examples::is_of(&roots, &rule.name)).count();
-    let (mut failed, mut silent, mut unknown) = (0, vec![], vec![]);
+    let (mut failed, mut not_run, mut silent, mut unknown) = (0, 0, vec![], vec![]);
     if sound {
-        let ran = examples::run(program, &wanted)?;
+        let ran = examples::run(program, &wanted, &paths, &args.calls)?;
         let universe = &ran.clif.optimiser.program().universe;
         let declared_here =
             |name: &str| universe.ops.iter().any(|(_, op)| op.unique == name && roots.contains(&op.pack));
@@ -57,8 +60,8 @@ fn once(args: &Args) -> Result<Finding> {
         if args.filter.is_none() {
             silent = ran.silent(&roots);
         }
-        failed = ran.failed.len();
-        diagnostics.extend(ran.failed);
+        (failed, not_run) = (ran.failed.len(), ran.not_run.len());
+        diagnostics.extend(ran.failed.into_iter().chain(ran.not_run));
     }
     let examples = wanted.len();
     let mut warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
@@ -77,8 +80,9 @@ fn once(args: &Args) -> Result<Finding> {
                 out::note(&format!("note: {rule} takes part in no example"));
             }
             out::result(&format!(
-                "{rules} rules, {examples} examples: {} passed, {failed} failed; {errors} errors, {warnings} warnings, {} rules in no example\n",
-                if sound { examples - failed } else { 0 },
+                "{rules} rules, {examples} examples: {} passed, {failed} failed{}; {errors} errors, {warnings} warnings, {} rules in no example\n",
+                if sound { examples - failed - not_run } else { 0 },
+                examples::not_run(not_run),
                 silent.len()
             ));
         }
@@ -86,7 +90,7 @@ fn once(args: &Args) -> Result<Finding> {
             let list = rewright_dsl::diagnostic::to_json(&diagnostics, &files);
             let report = json!({
                 "rules": rules,
-                "examples": { "total": examples, "run": if sound { examples } else { 0 }, "failed": failed },
+                "examples": { "total": examples, "run": if sound { examples - not_run } else { 0 }, "failed": failed },
                 "rules_in_no_example": silent,
                 "unknown_clif_names": unknown.iter().cloned().collect::<BTreeMap<_, _>>(),
                 "diagnostics": list,

@@ -1,8 +1,8 @@
 //! `rewright coverage`: instances of Cranelift's own rules, and whether the packs make them as cheap as it does.
 
 use super::{Finding, Format, out, packs};
-use crate::clif::coverage::{Case, Effort, Rule, Sampler, read};
 use crate::clif::optimise::ClifOptimiser;
+use crate::coverage::{Case, Effort, Rule, Sampler, read};
 use crate::pipeline::Options;
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_cfg_skeleton::ir::Function;

@@ -2,12 +2,16 @@
 
 use super::{out, packs};
 use crate::clif::optimise::ClifOptimiser;
-use crate::examples::{self, Failure};
+use crate::examples::{self, ExampleOutcome, Failure};
+use crate::linked::{Listener, Unanswered};
+use crate::pipeline::Optimiser;
 use anyhow::{Context, Result};
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
 use rewright_dsl::expectation;
 use rewright_dsl::program::{Example, Program, RuleId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What running examples gave.
 pub(super) struct Ran {
@@ -17,6 +21,8 @@ pub(super) struct Ran {
     pub(super) total: usize,
     /// A finding for each that failed.
     pub(super) failed: Vec<Diagnostic>,
+    /// A finding for each that would have called what is not allowed, or what cannot be called.
+    pub(super) not_run: Vec<Diagnostic>,
     /// By family of rules: the examples in which it took part.
     took_part: BTreeMap<RuleId, usize>,
 }
@@ -37,12 +43,24 @@ pub(super) fn wanted(program: &Program, roots: &[String], filter: Option<&str>) 
     wanted
 }
 
-/// Runs examples of a program without mistakes.
-pub(super) fn run(program: Program, wanted: &[usize]) -> Result<Ran> {
-    let clif = ClifOptimiser::new(packs::linked(program)?).context("the rules do not form a program")?;
+/// Runs examples of a program without mistakes, which these packs make.
+pub(super) fn run(program: Program, wanted: &[usize], roots: &[PathBuf], calls: &packs::Calls) -> Result<Ran> {
+    let unanswered = Arc::new(Mutex::new(BTreeSet::new()));
+    let listener: Listener = {
+        let unanswered = unanswered.clone();
+        Arc::new(move |call| {
+            lock(&unanswered).insert(call);
+        })
+    };
+    let program = calls.linked(program, roots, &listener)?;
+    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let program = clif.optimiser.program();
-    let (mut failed, mut took_part) = (vec![], BTreeMap::new());
-    for outcome in examples::run(&clif.optimiser, wanted) {
+    let (mut failed, mut not_run, mut took_part) = (vec![], vec![], BTreeMap::new());
+    for (outcome, unanswered) in apart(&clif.optimiser, wanted, &unanswered) {
+        if !unanswered.is_empty() {
+            not_run.push(unanswered_finding(&program.examples[outcome.example], &unanswered));
+            continue;
+        }
         let mut families: Vec<RuleId> = outcome.fired.iter().map(|rule| program.rule(*rule).family).collect();
         families.sort_unstable();
         families.dedup();
@@ -51,7 +69,43 @@ pub(super) fn run(program: Program, wanted: &[usize]) -> Result<Ran> {
             failed.push(finding(program, &program.examples[outcome.example], failure));
         }
     }
-    Ok(Ran { clif, total: wanted.len(), failed, took_part })
+    Ok(Ran { clif, total: wanted.len(), failed, not_run, took_part })
+}
+
+fn lock(unanswered: &Mutex<BTreeSet<Unanswered>>) -> MutexGuard<'_, BTreeSet<Unanswered>> {
+    unanswered.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Runs examples together, and by halves where calls were not answered: which of them wanted these is known of one.
+fn apart(
+    optimiser: &Optimiser,
+    wanted: &[usize],
+    unanswered: &Mutex<BTreeSet<Unanswered>>,
+) -> Vec<(ExampleOutcome, BTreeSet<Unanswered>)> {
+    lock(unanswered).clear();
+    let outcomes = examples::run(optimiser, wanted);
+    let calls = std::mem::take(&mut *lock(unanswered));
+    if calls.is_empty() || wanted.len() < 2 {
+        return outcomes.into_iter().map(|outcome| (outcome, calls.clone())).collect();
+    }
+    let (first, second) = wanted.split_at(wanted.len() / 2);
+    let mut all = apart(optimiser, first, unanswered);
+    all.extend(apart(optimiser, second, unanswered));
+    all
+}
+
+/// Of an example nothing is known where calls that it wants were not answered.
+fn unanswered_finding(example: &Example, calls: &BTreeSet<Unanswered>) -> Diagnostic {
+    let why: Vec<String> = calls.iter().map(ToString::to_string).collect();
+    Diagnostic {
+        code: "RW0602",
+        severity: Severity::Error,
+        message: format!("example {:?} of {} was not run", example.title, example.pack),
+        primary: Label { span: example.expected, text: "nothing is known of it".into() },
+        secondary: vec![],
+        help: Some(why.join("\n")),
+        fix: None,
+    }
 }
 
 /// A failure with its place, and the change that makes it none.
@@ -71,6 +125,11 @@ fn finding(program: &Program, example: &Example, failure: Failure) -> Diagnostic
         help: (!why.is_empty()).then(|| why.join("\n")),
         fix,
     }
+}
+
+/// How a summary ends that counts examples which were not run.
+pub(super) fn not_run(count: usize) -> String {
+    if count == 0 { String::new() } else { format!(", {count} not run") }
 }
 
 impl Ran {

@@ -2,6 +2,7 @@
 //!
 //! Exit codes: 0 clean, 1 findings (a diagnostic, a failed example, a mismatch), 2 usage or internal error.
 
+mod allow;
 mod bench;
 mod cc;
 mod check;
@@ -29,6 +30,7 @@ mod watch;
 mod why_not;
 mod wrap;
 
+use anyhow::Context;
 use clap::{Parser, Subcommand, ValueEnum};
 use std::process::ExitCode;
 
@@ -54,6 +56,8 @@ enum Command {
     Fmt(fmt::Args),
     /// Optimise a file of CLIF, LLVM IR or Rewright's own text
     Opt(opt::Args),
+    /// Let packs call functions of the libraries that they name
+    Allow(allow::Args),
     /// A C compiler that applies rules: `CC="rewright cc --rules mine.rw"`
     Cc(cc::Args),
     /// A build command with `rewright cc` as its C compiler
@@ -125,6 +129,7 @@ pub fn main() -> ExitCode {
         Command::Doc(args) => doc::run(args),
         Command::Fmt(args) => fmt::run(args),
         Command::Opt(args) => opt::run(args),
+        Command::Allow(args) => allow::run(args),
         Command::Cc(args) => return compiler(cc::run(args)),
         Command::Wrap(args) => return compiler(wrap::run(args)),
         Command::Guard(args) => return compiler(wrap::guard(args)),
@@ -137,9 +142,9 @@ pub fn main() -> ExitCode {
         Command::Bench(args) => bench::run(args),
         Command::Coverage(args) => coverage::run(args),
         Command::Extract(args) => extract::run(args),
-        Command::Isolated => crate::isolate::serve(std::io::stdin().lock(), std::io::stdout().lock())
+        Command::Isolated => crate::isolate::serve()
             .map(|()| Finding::Clean)
-            .map_err(Into::into),
+            .context("this command is for other processes of Rewright, which say what to call"),
         Command::WhyNot(args) => why_not::run(args),
         Command::Explain(args) => explain::run(args),
     };

@@ -1,13 +1,20 @@
 //! Loading the packs that a command was given, with their diagnostics on stderr.
 
 use super::out;
+use crate::linked::{Listener, Unanswered};
 use crate::packs;
+use crate::permission::grants::{Granted, Grants};
+use crate::permission::{self, Allowed};
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_dsl::check::nearest;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::load::Root;
 use rewright_dsl::program::{Program, RuleId};
+use rewright_dsl::renamed;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 
 /// Which rules to use.
 #[derive(clap::Args, Clone)]
@@ -15,25 +22,67 @@ pub(super) struct Rules {
     /// A pack (`mine.rw`), or one that ships (`std`, `std.arith`); repeatable
     #[arg(long = "rules", value_name = "PACK", default_value = packs::DEFAULT)]
     rules: Vec<PathBuf>,
+    #[command(flatten)]
+    calls: Calls,
 }
 
 impl Rules {
-    /// One pack.
-    pub(super) fn of(pack: PathBuf) -> Self {
-        Rules { rules: vec![pack] }
+    /// One pack instead of these.
+    pub(super) fn with(&self, pack: PathBuf) -> Self {
+        Rules { rules: vec![pack], calls: self.calls.clone() }
     }
 
     /// The program that the packs make; `None` where they have mistakes, which are on stderr then.
     pub(super) fn load(&self) -> Result<Option<Program>> {
-        sound(&self.rules)?.map(|packs| linked(packs.program)).transpose()
+        let Some(packs) = sound(&self.rules)? else { return Ok(None) };
+        let said = Mutex::new(BTreeSet::new());
+        let say_once = move |unanswered: Unanswered| {
+            if said.lock().is_ok_and(|mut said| said.insert(unanswered.clone())) {
+                out::note(&format!("note: {unanswered}"));
+            }
+        };
+        let listener: Listener = Arc::new(say_once);
+        Ok(Some(self.calls.linked(packs.program, &self.rules, &listener)?))
     }
 }
 
-/// The same program with functions of shared libraries as what its rules may compute.
-pub(super) fn linked(mut program: Program) -> Result<Program> {
-    let own = std::env::current_exe().context("cannot find this program's own file")?;
-    crate::linked::register(&mut program.universe, own);
-    Ok(program)
+/// Whose code may be called.
+#[derive(clap::Args, Clone)]
+pub(super) struct Calls {
+    /// Let packs call functions that they name in this library: a file by its path (`./lib.so`), or what the system
+    /// finds under a name (`libfoo.so.1`); repeatable. `rewright allow` does so for good. See SECURITY.md
+    #[arg(long = "allow-link", value_name = "LIB")]
+    allow_link: Vec<String>,
+}
+
+impl Calls {
+    /// The same program with functions of those shared libraries that are allowed as what its rules may compute. Who
+    /// listens is told of calls that were not answered.
+    pub(super) fn linked(&self, mut program: Program, roots: &[PathBuf], listener: &Listener) -> Result<Program> {
+        let own = std::env::current_exe().context("cannot find this program's own file")?;
+        let mut allowed = Allowed::default();
+        for library in &self.allow_link {
+            allowed.add(library)?;
+        }
+        allowed.grant(&mut program);
+        if !permission::refused(&program).is_empty() {
+            let Granted { allowed, outdated } = Grants::load()?.of(&read(roots)?);
+            for pack in outdated {
+                let pack = pack.display();
+                out::note(&format!(
+                    "note: the permission of {pack} to call libraries is not used: it was given before {pack}, or a pack \
+                     that it imports, has changed; `rewright allow {pack}` gives it again"
+                ));
+            }
+            allowed.grant(&mut program);
+        }
+        crate::linked::register(&mut program.universe, own, listener);
+        Ok(program)
+    }
+}
+
+fn read(roots: &[PathBuf]) -> Result<Vec<Root>> {
+    roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))
 }
 
 /// Loads and checks packs and all that they import.
@@ -43,23 +92,36 @@ pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
 
 /// The same, with other texts for some of the packs than their files have.
 pub(super) fn load_with(roots: &[PathBuf], text: impl Fn(&PathBuf) -> Option<String>) -> Result<packs::Packs> {
-    let root = |path: &PathBuf| {
-        let root = packs::root(path).map_err(|e| anyhow!(e))?;
-        Ok(Root { text: text(path).unwrap_or(root.text), ..root })
-    };
-    Ok(packs::load(roots.iter().map(root).collect::<Result<_>>()?))
+    roots.iter().filter(|root| !root.exists()).for_each(|root| {
+        present(&root.to_string_lossy());
+    });
+    let changed = |(path, root): (&PathBuf, Root)| Root { text: text(path).unwrap_or(root.text), ..root };
+    Ok(packs::load(roots.iter().zip(read(roots)?).map(changed).collect()))
 }
 
 /// The same where they have no mistakes; else these are on stderr.
 pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
     let packs = load(roots)?;
-    let errors: Vec<_> = packs.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
-    print(&packs.sources, &errors);
-    Ok(errors.is_empty().then_some(packs))
+    let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
+    let shown = packs.diagnostics.iter().filter(|d| is_error(d) || d.code == renamed::CODE);
+    print(&packs.sources, &shown.cloned().collect::<Vec<_>>());
+    Ok((!packs.diagnostics.iter().any(|d| is_error(&d))).then_some(packs))
+}
+
+/// The present name of what a user names, with a warning where it was given by a former one.
+fn present(name: &str) -> Cow<'_, str> {
+    match renamed::present_name(name) {
+        None => Cow::Borrowed(name),
+        Some(present) => {
+            out::note(&format!("warning: {}", renamed::warning(name, &present)));
+            Cow::Owned(present)
+        }
+    }
 }
 
 /// The rules that one name in a pack stands for, given whole or by its end.
 pub(super) fn rules_named(program: &Program, name: &str) -> Result<Vec<RuleId>> {
+    let name = &*present(name);
     let ids = (0..program.rules.len() as u32).map(RuleId);
     let base = |id: RuleId| program.rule(program.rule(id).family).name.as_str();
     let fits = |id: &RuleId| {

@@ -4,7 +4,7 @@
 use super::{Finding, opt, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::{File, write};
-use crate::isolate::{Call, Comparison, Engine, Job, Version, Worker};
+use crate::isolate::{Call, Comparison, Engine, Job, Printed, Version, Worker};
 use crate::jit::Imports;
 use crate::pipeline::Fate;
 use crate::runtest::{Outcome, host_targets};
@@ -132,7 +132,8 @@ fn isolated(
     show: impl FnOnce(String, bool) -> Result<Finding>,
 ) -> Result<Finding> {
     let name = file.functions[call.function()].name();
-    let mut worker = Worker::new(std::env::current_exe().context("cannot find this program's own file")?);
+    let own = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut worker = Worker::new(own).printing(Printed::ToStreams);
     let target = host_targets(file).iter().position(Result::is_ok).unwrap_or(0);
     let Version { text, imports } = version;
     let job = Job { text, engine: Engine::Jit, target, calls: vec![call], seconds: args.seconds, imports };

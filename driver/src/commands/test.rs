@@ -9,7 +9,7 @@ use super::findings::{self, Format};
 use super::{Finding, examples, out, packs, sources, watch};
 use crate::packs::Packs;
 use anyhow::Result;
-use rewright_dsl::diagnostic::to_json;
+use rewright_dsl::diagnostic::{Diagnostic, to_json};
 use serde_json::{Map, json};
 use std::path::PathBuf;
 
@@ -28,6 +28,8 @@ pub(super) struct Args {
     /// How to report
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten)]
+    calls: packs::Calls,
     /// Test again whenever one of the files changes
     #[arg(long, conflicts_with = "update")]
     watch: bool,
@@ -35,41 +37,47 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     if args.update {
-        update::update(&sources::packs(&args.paths)?, args.filter.as_deref())?;
+        update::update(&sources::packs(&args.paths)?, args.filter.as_deref(), &args.calls)?;
     }
     if args.watch { watch::watch(&args.paths, || once(&args)) } else { once(&args) }
 }
 
 fn once(args: &Args) -> Result<Finding> {
-    let Some(Packs { program, sources: files, roots, .. }) = packs::sound(&sources::packs(&args.paths)?)? else {
+    let paths = sources::packs(&args.paths)?;
+    let Some(Packs { program, sources: files, roots, .. }) = packs::sound(&paths)? else {
         return Ok(Finding::Found);
     };
     let wanted = examples::wanted(&program, &roots, args.filter.as_deref());
-    let ran = examples::run(program, &wanted)?;
+    let ran = examples::run(program, &wanted, &paths, &args.calls)?;
     // Of some examples nothing follows for rules.
     let coverage = if args.filter.is_none() { ran.coverage(&roots) } else { vec![] };
     let silent: Vec<&str> = coverage.iter().filter(|(_, examples)| *examples == 0).map(|(rule, _)| *rule).collect();
-    let (total, failed) = (ran.total, ran.failed.len());
+    let (total, failed, not_run) = (ran.total, ran.failed.len(), ran.not_run.len());
+    let found: Vec<Diagnostic> = ran.failed.iter().chain(&ran.not_run).cloned().collect();
     match args.format {
         Format::Full | Format::Concise => {
-            findings::print(args.format, &files, &ran.failed);
+            findings::print(args.format, &files, &found);
             silent.iter().for_each(|rule| out::note(&format!("note: {rule} takes part in no example")));
             let covered = match coverage.len() {
                 0 => String::new(),
                 rules => format!("; {} of {rules} rules take part", rules - silent.len()),
             };
-            out::result(&format!("{total} examples: {} passed, {failed} failed{covered}\n", total - failed));
+            out::result(&format!(
+                "{total} examples: {} passed, {failed} failed{}{covered}\n",
+                total - failed - not_run,
+                examples::not_run(not_run)
+            ));
         }
         Format::Json => {
             let report = json!({
-                "examples": { "total": total, "failed": failed },
+                "examples": { "total": total, "failed": failed, "not_run": not_run },
                 "rules": coverage.iter().map(|(rule, examples)| ((*rule).to_string(), json!(examples))).collect::<Map<_, _>>(),
                 "rules_in_no_example": silent,
-                "diagnostics": to_json(&ran.failed, &files),
+                "diagnostics": to_json(&found, &files),
             });
             out::result(&format!("{report:#}\n"));
         }
-        Format::Sarif | Format::Github | Format::Junit => findings::print(args.format, &files, &ran.failed),
+        Format::Sarif | Format::Github | Format::Junit => findings::print(args.format, &files, &found),
     }
-    Ok(if failed == 0 { Finding::Clean } else { Finding::Found })
+    Ok(if found.is_empty() { Finding::Clean } else { Finding::Found })
 }

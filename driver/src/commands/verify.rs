@@ -5,6 +5,7 @@ mod expected;
 mod mutate;
 
 use super::{Finding, out, packs, sources};
+use crate::linked::Listener;
 use crate::sums::add_up;
 use crate::verify::{self, Instance, Options, RuleReport, Verdict};
 use anyhow::{Context, Result, bail};
@@ -17,6 +18,7 @@ use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// What verification is expected to find in a directory of packs: the file's name and its first line.
@@ -72,6 +74,8 @@ pub(super) struct Args {
     #[arg(short = 'U', long)]
     update: bool,
     #[command(flatten)]
+    calls: packs::Calls,
+    #[command(flatten)]
     mutate: mutate::Mutation,
 }
 
@@ -107,7 +111,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let paths = sources::packs(&args.paths)?;
     let Some(loaded) = packs::sound(&paths)? else { return Ok(Finding::Found) };
     let crate::packs::Packs { program, sources: files, roots, .. } = loaded;
-    let program = packs::linked(program)?;
+    // Of a call that fails, the rule's verdict tells.
+    let listener: Listener = Arc::new(|_| ());
+    let program = args.calls.linked(program, &paths, &listener)?;
     // What is only imported has been verified by its own author.
     let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));
     let wanted = |name: &str| own(name) && args.rule.as_ref().is_none_or(|part| name.contains(part));
@@ -162,7 +168,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             || match r.verdict {
                 Verdict::Equal | Verdict::Narrower | Verdict::Tested => false,
                 Verdict::Unknown => args.strict,
-                Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
+                Verdict::NotRun | Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
             }
     };
     let found = reports.iter().map(|r| (program.rule(r.rule).name.clone(), vec![line(r)])).collect();
@@ -227,6 +233,10 @@ fn diagnostic(program: &Program, report: &RuleReport) -> Option<Diagnostic> {
         Verdict::CannotFire => {
             let reason = if reason.is_empty() { "no type instance has a meaning".into() } else { reason };
             ("RW0703", Severity::Error, format!("rule {} can never fire", rule.name), reason, None)
+        }
+        Verdict::NotRun => {
+            let text = "nothing is known of it".to_string();
+            ("RW0706", Severity::Error, format!("rule {} was not verified", rule.name), text, Some(reason))
         }
         Verdict::Unknown => {
             let count = report.instances.iter().filter(|i| i.verdict == Verdict::Unknown).count();

@@ -127,7 +127,7 @@ impl Instance {
             using: None,
             claim: Claim::Term { subject, verdict: Verdict::Stays },
         };
-        examples::build::subject(universe, &example).ok()
+        examples::subject(universe, &example).ok()
     }
 
     fn close(&self, universe: &Universe, term: &Term) -> Term {

@@ -79,8 +79,11 @@ pub(super) fn node(
     }
 }
 
-/// The program that an example is about.
-pub(crate) fn subject(universe: &mut Universe, example: &Example) -> Result<Function, String> {
+/// The program that an example is about, as a function.
+///
+/// # Errors
+/// Why no function is what the example says.
+pub fn subject(universe: &mut Universe, example: &Example) -> Result<Function, String> {
     match &example.claim {
         Claim::Term { subject, .. } => function(universe, example, subject),
         Claim::Program { before, .. } => program(universe, example, before),

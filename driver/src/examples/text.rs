@@ -7,8 +7,8 @@
 //! text. Whether a text reads back as the function is for who writes it into a pack to see: names that several packs
 //! declare may need more than is known here.
 
-use crate::verify::constant;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Edge, Function, Inst, InstKind, Terminator, Value};
+use rewright_dsl::constant::constant;
 use rewright_dsl::program::Example;
 use rewright_dsl::syntax::precedence;
 use rewright_typeprop::{OpId, Ty, TypeExpr, Universe};

@@ -5,7 +5,7 @@
 //! pairs, not the times.
 
 use crate::clif::read::read;
-use crate::jit::{Imports, Jit};
+use crate::jit::{Externals, Imports, Jit};
 use crate::runtest::{Outcome, arguments, compile_file, host_targets};
 use cranelift_codegen::data_value::{DataValue, DisplayDataValues};
 use serde::{Deserialize, Serialize};
@@ -72,7 +72,8 @@ fn measure(
 ) -> Result<(Comparison, bool), String> {
     let file = read(&after.text).map_err(|e| e.to_string())?;
     let target = host_targets(&file).into_iter().find_map(Result::ok).ok_or("the file has no target for this host")?;
-    let after = compile_file(&file, &target, &after.imports).map_err(|e| e.to_string())?;
+    let externals = Externals::load(&after.imports).map_err(|e| e.to_string())?;
+    let after = compile_file(&file, &target, externals).map_err(|e| e.to_string())?;
     let args = arguments(text, before.signature(name).ok_or_else(|| format!("there is no function {name}"))?)?;
     let call = |jit: &Jit| -> Result<(Vec<DataValue>, f64), String> {
         let start = Instant::now();

@@ -1,17 +1,13 @@
 //! What compiled code uses that is not in its file: functions of shared libraries, array constants, Rust functions.
 
 use super::JitError;
+use crate::clif::linkage::{HOST_CALL, HOST_TABLE};
 use libloading::Library;
 use rewright_typeprop::eval::call_host;
 use rewright_typeprop::{Data, Outcome, Scalar, Universe};
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-
-/// The name in CLIF of what calls Rust functions.
-pub const HOST_CALL: &str = "rewright_call_host";
-/// The name in CLIF of the table of Rust functions.
-pub const HOST_TABLE: &str = "rewright_hosts";
 
 /// A function of a shared library.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -20,6 +16,8 @@ pub struct Link {
     pub library: String,
     /// The function's name in it and in CLIF.
     pub symbol: String,
+    /// May it be called? See [`crate::permission`].
+    pub allowed: bool,
 }
 
 /// An array constant as it goes to another process.
@@ -40,6 +38,13 @@ pub struct Imports {
     pub links: Vec<Link>,
     /// Array constants.
     pub data: Vec<Blob>,
+}
+
+impl Imports {
+    /// A library that would have to be loaded and may not be.
+    pub fn refused(&self) -> Option<&str> {
+        self.links.iter().find(|link| !link.allowed).map(|link| link.library.as_str())
+    }
 }
 
 /// A Rust function that compiled code calls.
@@ -72,11 +77,11 @@ impl Externals {
     /// Loads libraries and lays out constants.
     ///
     /// # Errors
-    /// A library or a symbol that is not there.
+    /// A library or a symbol that is not there, or is not allowed.
     pub fn load(imports: &Imports) -> Result<Externals, JitError> {
         let mut all = Externals::default();
         for link in &imports.links {
-            all.link(&link.library, &link.symbol)?;
+            all.link(link)?;
         }
         for blob in &imports.data {
             let mut image = blob.header.clone();
@@ -95,14 +100,17 @@ impl Externals {
     /// Adds a function of a shared library.
     ///
     /// # Errors
-    /// A library or a symbol that is not there.
-    pub fn link(&mut self, library: &str, symbol: &str) -> Result<(), JitError> {
+    /// A library or a symbol that is not there, or is not allowed.
+    pub fn link(&mut self, Link { library, symbol, allowed }: &Link) -> Result<(), JitError> {
+        if !allowed {
+            return Err(JitError::NotAllowed(library.clone()));
+        }
         let failed = |error: libloading::Error| JitError::Link {
-            symbol: symbol.to_string(),
-            library: library.to_string(),
+            symbol: symbol.clone(),
+            library: library.clone(),
             reason: error.to_string(),
         };
-        // SAFETY: loading runs the library's own initialisers: who names a library in a pack wants them run. The
+        // SAFETY: loading runs the library's own initialisers: whoever allows a library wants them run. The
         // symbol is only taken as an address here; that it is a function of its declared signature is what the
         // pack states. The library is not unloaded while `self` is there.
         unsafe {

@@ -73,7 +73,7 @@ impl Clif {
     pub fn jit(self) -> Result<Jit, CompileError> {
         let mut externals = Externals::default();
         for link in &self.imports.links {
-            externals.link(&link.library, &link.symbol)?;
+            externals.link(link)?;
         }
         let data = &self.universe.data;
         for key in self.imports.data.iter().filter_map(|blob| key_of(&blob.name)) {
@@ -120,8 +120,8 @@ pub(crate) fn compile(module: &Module, universe: &Universe, names: &Names) -> Re
         text.push_str(&print(&exported));
         text.push('\n');
     }
-    let links = linkage.symbols.iter();
-    let links = links.map(|(symbol, library)| Link { library: library.clone(), symbol: symbol.clone() }).collect();
+    let links = linkage.symbols.into_values();
+    let links = links.map(|own| Link { library: own.library, symbol: own.symbol, allowed: own.allowed }).collect();
     let entries: Vec<HostEntry> = linkage.hosts.iter().map(|(op, targs)| entry(universe, *op, targs)).collect();
     let file = read(&text)?;
     let hosts = entries.iter().map(|e| e.name.clone()).collect();

@@ -3,6 +3,7 @@
 use super::*;
 use crate::jit::Jit;
 use crate::packs;
+use crate::permission::Allowed;
 use cranelift_codegen::data_value::DataValue;
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::load::{Origin, Root};
@@ -59,6 +60,9 @@ fn module(text: &str) -> ModuleOptimiser {
     let errors: Vec<_> = packs.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:?}");
     let mut program = packs.program;
+    let mut allowed = Allowed::default();
+    allowed.add("libm.so.6").unwrap();
+    allowed.grant(&mut program);
     program.universe.hosts = hosts();
     ModuleOptimiser::new(program, text).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -50,7 +50,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// The original goes out after all; `function` is what would have.
-    pub(crate) fn take_back(&mut self) {
+    pub fn take_back(&mut self) {
         self.fate = Fate::Unchanged;
         self.cost_after = self.cost_before;
         self.relaxed.clear();
@@ -110,7 +110,7 @@ pub struct Batch {
 
 impl Batch {
     /// The functions of another batch behind these.
-    pub(crate) fn add(&mut self, other: Batch) {
+    pub fn add(&mut self, other: Batch) {
         self.outcomes.extend(other.outcomes);
         self.phases.add(&other.phases);
         for (rule, report) in other.rules {

@@ -79,7 +79,8 @@ impl Phase {
 }
 
 impl Phases {
-    pub(crate) fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
+    /// Does some work and charges its time to a phase.
+    pub fn time<T>(&mut self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = work();
         *self.times.entry(phase).or_default() += start.elapsed();
@@ -93,7 +94,8 @@ impl Phases {
         *self.times.entry(to).or_default() += time;
     }
 
-    pub(crate) fn add(&mut self, other: &Phases) {
+    /// Adds the times and selections of another report.
+    pub fn add(&mut self, other: &Phases) {
         add_up(&mut self.times, other.times.iter().map(|(phase, time)| (*phase, *time)));
         self.selections.extend(&other.selections);
     }

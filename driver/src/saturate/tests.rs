@@ -7,5 +7,4 @@ mod measure;
 mod memory;
 mod nested;
 mod scalar;
-mod standard;
 mod text;

@@ -225,7 +225,7 @@ fn judge(mut cases: Vec<Case<'_>>, options: &Options, solver: &mut Solver) -> io
     let fate = match worst.0 {
         Verdict::Equal => Fate::Equal,
         Verdict::Narrower => Fate::Narrower,
-        Verdict::Tested | Verdict::Unknown => Fate::Undecided,
+        Verdict::Tested | Verdict::Unknown | Verdict::NotRun => Fate::Undecided,
         Verdict::CannotFire | Verdict::OneWay | Verdict::Counterexample => Fate::Refuted,
     };
     let reason = worst.2.map_or(String::new(), |reason| format!(": {reason}"));

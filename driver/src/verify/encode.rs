@@ -19,7 +19,7 @@ pub(super) use question::{Ask, Assigned, Question};
 
 use super::code::missing;
 use super::smt::{self, Expr, Script, Sort};
-use super::typing::{Origin, Types, has_meaning, origin, type_of};
+use super::typing::{Origin, Types, origin, type_of};
 use rewright_dsl::program::{Conclusion, Program, Rule, VarKind};
 use rewright_typeprop::eval::{literal, repr_of};
 use rewright_typeprop::term::Literal;
@@ -314,7 +314,7 @@ impl Encoder<'_> {
         let meaning = params
             .as_ref()
             .zip(result)
-            .filter(|(params, result)| has_meaning(model, params, *result))
+            .filter(|(params, result)| model.is_defined_at(params, *result))
             .and_then(|_| smt::meaning(&mut self.s, model, &bits, width, lanes))
             .ok_or_else(|| OutOfScope(format!("`{}` has no meaning for the solver at these types", decl.name)))?;
         let provenance = match params {

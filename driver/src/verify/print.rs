@@ -4,10 +4,11 @@ use super::concrete::Value;
 use super::prove::Case;
 use super::report::Counterexample;
 use super::typing::type_of;
+use rewright_dsl::constant::constant;
 use rewright_dsl::program::{Conclusion, Guard, VarKind};
 use rewright_typeprop::eval::repr_of;
 use rewright_typeprop::term::Literal;
-use rewright_typeprop::{Model, Repr, Scalar, Term, TypeExpr, Universe};
+use rewright_typeprop::{Repr, Term, TypeExpr, Universe};
 
 /// Values at which the sides of a rule differ, and an example that says so.
 pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: [Value; 2]) -> Counterexample {
@@ -83,39 +84,6 @@ fn operand(universe: &Universe, value: &Value, repr: Option<Repr>, name: &str) -
         Value::Pointer { address, provenance } => format!("{address} with provenance {provenance}"),
         Value::Nan | Value::State(_) => name.to_string(),
     }
-}
-
-/// A constant in canonical form, where an operand may stand.
-pub(crate) fn constant(universe: &Universe, bits: i128, repr: Option<Repr>) -> String {
-    let plain =
-        |x: f64| x.is_finite() && (x == 0.0 || (1e-4..1e15).contains(&x.abs())) && !(x == 0.0 && x.is_sign_negative());
-    match repr {
-        Some(Repr::Scalar(Scalar::F32) | Repr::Lanes(Scalar::F32, _)) => {
-            let x = f32::from_bits(bits as u32);
-            if plain(x.into()) { format!("{x:?}") } else { format!("bitcast{{i32, f32}}({:#x})", bits as u32) }
-        }
-        Some(Repr::Scalar(Scalar::F64) | Repr::Lanes(Scalar::F64, _)) => {
-            let x = f64::from_bits(bits as u64);
-            if plain(x) { format!("{x:?}") } else { format!("bitcast{{i64, f64}}({:#x})", bits as u64) }
-        }
-        // No literal has that type: it is made of its halves.
-        Some(Repr::Int128) => match joining(universe) {
-            Some(op) => format!("{op}({}, {})", bits as i64, (bits >> 64) as i64),
-            None => bits.to_string(),
-        },
-        _ => bits.to_string(),
-    }
-}
-
-/// The operation that makes a 128-bit integer of its halves.
-fn joining(universe: &Universe) -> Option<&str> {
-    let of = |ty: &TypeExpr| repr_of(&universe.types, ty, &[]);
-    let (_, op) = universe.ops.iter().find(|(_, op)| {
-        op.model == Some(Model::Concat)
-            && op.tparams.is_empty()
-            && op.results.iter().all(|r| of(r) == Some(Repr::Int128))
-    })?;
-    Some(&op.name)
 }
 
 struct Printer<'a, 'p> {

@@ -10,6 +10,7 @@ use super::sample::{Effort, Tried, try_values};
 use super::smt::Asserted;
 use super::smt::solver::{Answer, Solver};
 use super::{Options, print};
+use crate::permission::needs;
 use rewright_dsl::instances::{Obstacle, Sense, TypeInstances};
 use rewright_dsl::program::{Program, Rule, Var, VarKind};
 use rewright_typeprop::eval::repr_of;
@@ -142,7 +143,10 @@ impl Case<'_> {
     /// Tries values, then asks the solver, unless the operands are wider than what was too hard.
     pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Instance> {
         let begun = Instant::now();
-        let found = self.found(solver, options, too_hard)?;
+        let mut found = self.found(solver, options, too_hard)?;
+        if let (Verdict::Unknown, false, Some(library)) = (found.verdict, found.unconfirmed(), self.refused()) {
+            found = Found::new(Verdict::NotRun, "none").because(needs(library));
+        }
         Ok(Instance {
             types: self.shown(),
             verdict: found.verdict,
@@ -190,6 +194,14 @@ impl Case<'_> {
             }
             found => Ok(found),
         }
+    }
+
+    /// A library that alone knows what a function of the rule computes, and may not be called.
+    fn refused(&self) -> Option<&str> {
+        let ops = &self.program.universe.ops;
+        let mentioned = super::mentioned(self.program, self.rule);
+        let mut unknown = mentioned.into_iter().map(|op| ops.get(op)).filter(|op| op.spec.is_none());
+        unknown.find_map(|op| op.link.as_ref().filter(|link| !link.allowed).map(|link| link.library.as_str()))
     }
 
     /// Is it about values that its pack says how to make, or about memory that only a library looks at?

@@ -18,6 +18,8 @@ pub enum Verdict {
     Tested,
     /// Nothing is known: out of scope, or out of steps.
     Unknown,
+    /// Its values are computed by a library that nobody has allowed to be called.
+    NotRun,
     /// Equal where both sides are defined, but one is defined where the other is not.
     OneWay,
     /// The rule never matches.
@@ -28,11 +30,12 @@ pub enum Verdict {
 
 impl Verdict {
     /// All, best first.
-    pub const ALL: [Verdict; 7] = [
+    pub const ALL: [Verdict; 8] = [
         Verdict::Equal,
         Verdict::Narrower,
         Verdict::Tested,
         Verdict::Unknown,
+        Verdict::NotRun,
         Verdict::OneWay,
         Verdict::CannotFire,
         Verdict::Counterexample,
@@ -45,6 +48,7 @@ impl Verdict {
             Verdict::Narrower => "equal at smaller widths",
             Verdict::Tested => "tested",
             Verdict::Unknown => "unknown",
+            Verdict::NotRun => "not run",
             Verdict::OneWay => "one way only",
             Verdict::CannotFire => "cannot fire",
             Verdict::Counterexample => "counterexample",

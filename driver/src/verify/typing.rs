@@ -3,7 +3,7 @@
 
 use rewright_dsl::program::{Fact, Program, Rule, VarKind};
 use rewright_typeprop::eval::repr_of;
-use rewright_typeprop::{Model, Outcome, Repr, Term, Ty, TypeExpr};
+use rewright_typeprop::{Model, Repr, Term, Ty, TypeExpr};
 
 /// What stands for the type parameters of a rule or an operation; `None` for a type without representation.
 pub(super) type Types<'a> = &'a [Option<Repr>];
@@ -74,11 +74,6 @@ fn declared_type(program: &Program, term: &Term, rule: &Rule, targs: &[Ty]) -> O
             types.find_instance(program.universe.ops.get(*op).results.first()?, &own)
         }
     }
-}
-
-/// Has a model a value at these representations, at some operands at least? Some have none at 0.
-pub(super) fn has_meaning(model: Model, types: &[Repr], result: Repr) -> bool {
-    [0, 1, 3, 7, 64].iter().any(|n| model.eval_at(types, result, &vec![*n; types.len()]) != Outcome::Undefined)
 }
 
 /// Whose provenance a pointer has that an operation gives.

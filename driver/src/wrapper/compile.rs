@@ -124,7 +124,8 @@ fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8]
         };
         let mut facts = Facts::default();
         match compile(tools, build, unit, &object) {
-            Ok(Compiled::Object(own, said)) => {
+            Ok(Compiled::Object(own, said, note)) => {
+                done.notes.extend(note.map(|note| Note::Once(note.clone(), note)));
                 facts = *own;
                 all_said.extend(said);
                 made.insert(index, object);
@@ -199,8 +200,8 @@ pub fn exit_code(status: ExitStatus) -> i32 {
 }
 
 enum Compiled {
-    /// It is in its place; what the front end said.
-    Object(Box<Facts>, Vec<u8>),
+    /// It is in its place; what the front end said, and what is to be said of the rules.
+    Object(Box<Facts>, Vec<u8>, Option<String>),
     /// The front end does not accept the file. The compiler says it better.
     Rejected,
     /// Rules do not see it after all, for this reason.
@@ -251,16 +252,18 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
         put(&code, object, mode)?;
         known.cached = 1;
         known.seconds = facts.seconds;
-        return Ok(Compiled::Object(Box::new(known), front.stderr));
+        return Ok(Compiled::Object(Box::new(known), front.stderr, None));
     }
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
     facts.time("passes", || succeed(tools, &mut prepare, &said))?;
     let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
+    let mut note = None;
     let Applied { facts: mut known, text } = match served {
         Some(applied) => applied,
         None => {
             let rules = facts.time("packs", || tools.rules.ready())?;
+            note = rules.note();
             let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?))?;
             abandon_engine();
             applied
@@ -293,7 +296,7 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
         facts.time("cache", || cache.keep(key, &entry.write()));
     }
     known.seconds.extend(facts.seconds);
-    Ok(Compiled::Object(Box::new(known), front.stderr))
+    Ok(Compiled::Object(Box::new(known), front.stderr, note))
 }
 
 /// Everything that the object depends on.

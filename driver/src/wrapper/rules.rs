@@ -1,6 +1,7 @@
 //! The packs and costs of a compilation: loaded when they are needed, and known by their texts before that.
 
 use crate::cache::Key;
+use crate::linked::computed_with;
 use crate::llvm::known::Known;
 use crate::llvm::optimise::LlvmOptimiser;
 use crate::packs;
@@ -40,6 +41,15 @@ impl Ready {
     /// Rules that have met no function.
     pub fn new(optimiser: LlvmOptimiser, options: Options) -> Self {
         Ready { optimiser, options, known: Known::default() }
+    }
+
+    /// What the user is told of rules that do not match here.
+    pub fn note(&self) -> Option<String> {
+        let libraries: Vec<String> = computed_with(self.optimiser.optimiser.program()).into_iter().collect();
+        (!libraries.is_empty()).then(|| {
+            let libraries = libraries.join(", ");
+            format!("note: rules that compute with functions of {libraries} do not match: builds call no library")
+        })
     }
 }
 

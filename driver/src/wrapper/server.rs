@@ -105,7 +105,7 @@ pub fn ask(socket: &Path, identity: &str, file: &Path) -> Option<Applied> {
 mod tests {
     use super::*;
     use crate::llvm::optimise::LlvmOptimiser;
-    use crate::llvm::sample;
+    use crate::packs;
     use crate::pipeline::Options;
     use std::collections::BTreeMap;
 
@@ -116,7 +116,8 @@ mod tests {
         let text = "target datalayout = \"e-i64:64\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n\
                     define i32 @f(i32 %x) {\n  %y = udiv i32 %x, 8\n  %z = mul i32 %y, 0\n  %a = add i32 %z, %x\n  ret i32 %a\n}\n";
         std::fs::write(&file, text).unwrap();
-        let ready = || Ready::new(LlvmOptimiser::new(sample::program()), Options::default());
+        let rules = || packs::load(vec![packs::root(Path::new(packs::DEFAULT)).unwrap()]).program;
+        let ready = || Ready::new(LlvmOptimiser::new(rules()), Options::default());
         serve(&socket, "mine", ready()).unwrap();
         let own = apply(&ready(), text.into()).unwrap();
         assert_eq!(own.facts.optimised, 1);

@@ -1,5 +1,7 @@
 //! The program run in a folder, and what it said.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::path::Path;
 use std::process::Command;
 

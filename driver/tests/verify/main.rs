@@ -209,7 +209,7 @@ fn a_missing_solver_is_said() {
 fn memory_and_larger_values_are_proved() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("proved.rw");
-    let pack = "pack proved\nimport std.core\nimport std.larger\n\nruleset r {\n\
+    let pack = "pack proved\nimport std.core\nimport std.wide_types\n\nruleset r {\n\
         rule absorbed{T <: Wide}(x: T, y: T): band(x, bor(x, y)) => x\n\
         rule high(low: i64, high: i64): ireduce{i64}(ushr{i128, i8}(iconcat128(low, high), 64)) => high\n\
         rule truth{T <: IntLanes}(x: T): icmp_eq(x, x) => -1\n\
@@ -329,7 +329,7 @@ fn a_wrong_solver_is_found() {
 fn pack(name: &str, rules: &str) -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join(format!("{name}.rw"));
-    let text = format!("pack {name}\nimport std.core\nimport std.larger\n\nruleset r {{\n{rules}}}\n");
+    let text = format!("pack {name}\nimport std.core\nimport std.wide_types\n\nruleset r {{\n{rules}}}\n");
     fs::write(&path, text).unwrap();
     (folder, path)
 }
@@ -355,7 +355,7 @@ fn rules_that_are_no_equalities_are_tested() {
                  \x20 rule even(x: f64): sine(fneg(x)) => sine(x)\n\
                  }\n@link(\"libm.so.6\", \"sin\")\nfn sine(x: f64) -> f64  pure  cost 100\nruleset none {\n";
     let (_folder, path) = pack("tested", rules);
-    let (rules, code) = verify(&path, &[]);
+    let (rules, code) = verify(&path, &["--allow-link", "libm.so.6"]);
     let found: Vec<(&str, &str)> =
         rules.iter().map(|rule| (rule["name"].as_str().unwrap(), rule["verdict"].as_str().unwrap())).collect();
     let expected = [

@@ -5,8 +5,8 @@
 //! reported is certain; a clash that only shows at particular type arguments is found where a call has them.
 
 use super::Checker;
-use super::messages::signature;
 use super::report::Report;
+use super::wording::signature;
 use rewright_typeprop::overload::{CallTypes, Unresolved, is_below, resolve};
 use rewright_typeprop::types::{TypeData, TypeDecl, TypeDeclId};
 use rewright_typeprop::{Op, OpId, Ty, TypeExpr, TypeStore, Universe};

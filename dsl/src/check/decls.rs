@@ -13,6 +13,9 @@ use rewright_typeprop::types::{TypeDecl, TypeDeclId};
 use rewright_typeprop::{Op, OpId, Repr, TypeExpr, TypeParam, TypeStore};
 use std::rc::Rc;
 
+/// Effects that the language knows.
+pub(super) const BUILTIN_EFFECTS: [&str; 6] = ["reads", "writes", "allocates", "io", "traps", "diverges"];
+
 /// Names that only the language itself gives a meaning.
 const RESERVED_TYPES: [&str; 2] = ["Any", "State"];
 
@@ -36,7 +39,7 @@ impl<'a> Checker<'a> {
             for (ruleset, item) in &items {
                 match &item.kind {
                     ItemKind::Effect { name } => {
-                        if super::ops::BUILTIN_EFFECTS.contains(&name.node.as_str()) {
+                        if BUILTIN_EFFECTS.contains(&name.node.as_str()) {
                             self.report(Report::error(
                                 "RW0210",
                                 name.span,
@@ -461,7 +464,7 @@ pub(super) fn resolve_type(
         let unimported = || elsewhere.map(|_| format!("another pack declares `{}`: import it", path.node));
         let report =
             Report::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported");
-        let report = match super::messages::of_another_language(&path.node).filter(|_| elsewhere.is_none()) {
+        let report = match super::wording::of_another_language(&path.node).filter(|_| elsewhere.is_none()) {
             Some(ours) => report.help(format!("numbers have a width and no sign here: `{ours}` of `std.core`")),
             None => report.nearest(&path.node, known, unimported),
         };

@@ -5,8 +5,8 @@
 //! either: a load is a function of its state. Writes are kept by the types, since a state can only be replaced by a state.
 
 use super::Checker;
-use super::messages::short;
 use super::report::Report;
+use super::wording::short;
 use crate::program::Guard;
 use crate::syntax::ast::Span;
 use rewright_typeprop::{Effects, OpId, Term, TypeExpr};

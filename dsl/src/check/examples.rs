@@ -147,10 +147,10 @@ impl Checker<'_> {
         for rule in rules.iter().filter(|r| !r.law) {
             let local = rule.name.strip_prefix(&prefix).unwrap_or(&rule.name);
             known.push(local.to_string());
-            known.push(super::messages::short(local).to_string());
+            known.push(super::wording::short(local).to_string());
         }
         for rejected in &self.rejected_rules {
-            known.push(super::messages::short(rejected).to_string());
+            known.push(super::wording::short(rejected).to_string());
         }
         let report =
             Report::error("RW0205", path.span, format!("unknown rule `{}`", path.node), "not declared or imported")

@@ -2,10 +2,10 @@
 //! or become inferred type parameters, literals are checked against the instances; then nodes become terms.
 
 use super::elab::Elab;
-use super::messages::short;
 use super::nodes::{NodeId, NodeKind, Place, VariableKind};
 use super::report::{Report, listed};
 use super::solve::IType;
+use super::wording::short;
 use crate::syntax::ast::Span;
 use rewright_typeprop::eval::literal as fits;
 use rewright_typeprop::term::Literal;

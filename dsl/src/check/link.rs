@@ -27,7 +27,7 @@ impl Checker<'_> {
                 .report(Report::error("RW0211", at, message, "cannot be called").also(declared, "declared here"));
         }
         let (library, symbol) = (library.to_string(), symbol.to_string());
-        self.program.universe.ops.get_mut(op).link = Some(Link { library, symbol });
+        self.program.universe.ops.get_mut(op).link = Some(Link { library, symbol, allowed: false });
     }
 
     /// Why the platform's C convention has no such function, or none that we know to call.

@@ -1,11 +1,11 @@
-//! Why a call does not fit, in words.
+//! Reports of calls that do not fit, and types as messages show them.
 
 use super::elab::Elab;
-use super::nodes::{Call, NodeId, NodeKind};
-use super::overload::Misfit;
+use super::nodes::{Call, Misfit, NodeId, NodeKind};
 use super::report::{Report, count, listed};
-use super::solve::{Clash, LiteralKind, Solver, rigid};
-use rewright_typeprop::{OpId, Universe};
+use super::solve::{Clash, LiteralKind};
+use super::wording::{quoted, signature};
+use rewright_typeprop::OpId;
 
 impl Elab<'_> {
     /// Says why the only candidate does not fit.
@@ -97,52 +97,4 @@ impl Elab<'_> {
         let shown: Vec<String> = call.args.iter().map(|a| quoted(&self.show(&self.node(*a).ty))).collect();
         if shown.is_empty() { "no arguments".into() } else { listed(&shown) }
     }
-}
-
-/// A type in quotes, words as they are.
-pub(crate) fn quoted(shown: &str) -> String {
-    if shown.contains(' ') && !shown.contains('{') { shown.to_string() } else { format!("`{shown}`") }
-}
-
-/// The last part of a qualified name.
-pub(crate) fn short(name: &str) -> &str {
-    name.rsplit_once('.').map_or(name, |(_, last)| last)
-}
-
-/// `iadd{T <: Int}(x: T, y: T) -> T`
-pub(crate) fn signature(op: &rewright_typeprop::Op, universe: &Universe) -> String {
-    let none: [bool; 0] = [];
-    let solver = Solver::new(&universe.types, &none);
-    let ty = |t: &rewright_typeprop::TypeExpr| solver.display(&rigid(t), &op.tparams);
-    let tparams: Vec<String> = op
-        .tparams
-        .iter()
-        .map(|p| match &p.bound {
-            Some(bound) => format!("{} <: {}", p.name, ty(bound)),
-            None => p.name.clone(),
-        })
-        .collect();
-    let tparams = if tparams.is_empty() { String::new() } else { format!("{{{}}}", tparams.join(", ")) };
-    let params: Vec<String> = op.params.iter().map(|p| format!("{}: {}", p.name, ty(&p.ty))).collect();
-    let results: Vec<String> = op.results.iter().map(ty).collect();
-    let results = match &results[..] {
-        [] => String::new(),
-        [one] => format!(" -> {one}"),
-        more => format!(" -> ({})", more.join(", ")),
-    };
-    format!("{}{tparams}({}){results}", op.name, params.join(", "))
-}
-
-/// What a number's type in C or Rust is called here. Near names mislead: `int` is near `Int`, a bound.
-pub(super) fn of_another_language(name: &str) -> Option<&'static str> {
-    Some(match name {
-        "char" | "u8" | "bool" | "_Bool" => "i8",
-        "short" | "u16" => "i16",
-        "int" | "unsigned" | "u32" => "i32",
-        "long" | "u64" | "size_t" | "usize" | "isize" => "i64",
-        "u128" => "i128",
-        "float" => "f32",
-        "double" => "f64",
-        _ => return None,
-    })
 }

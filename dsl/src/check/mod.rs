@@ -22,7 +22,6 @@ mod approximate;
 mod blocks;
 #[cfg(test)]
 mod broken;
-mod computable;
 mod decls;
 mod effects;
 mod elab;
@@ -52,13 +51,14 @@ mod samples;
 mod schedules;
 mod scope;
 mod solve;
+mod specs;
 #[cfg(test)]
 mod tests;
 mod twice;
 mod unused;
 mod variables;
+mod wording;
 
-pub(crate) use computable::{computable_ops, needs};
 pub use report::nearest;
 
 use crate::diagnostic::{Diagnostic, Severity};

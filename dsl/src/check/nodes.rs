@@ -1,6 +1,6 @@
 //! Expressions as typed nodes: what elaboration builds, and what calls wait for.
 
-use super::solve::IType;
+use super::solve::{Clash, IType};
 use crate::syntax::ast::Span;
 use rewright_typeprop::OpId;
 use rewright_typeprop::term::Literal;
@@ -92,4 +92,16 @@ pub(crate) struct Variable {
 pub(crate) enum VariableKind {
     Value { ty: IType, constant: bool },
     State,
+}
+
+/// Why an operation does not fit a call.
+#[derive(Clone, Debug)]
+pub(crate) enum Misfit {
+    Arity,
+    TypeArity,
+    TypeArg(usize, Clash),
+    /// Which argument, and the type it should have.
+    Arg(usize, IType, Clash),
+    /// The type that the operation gives.
+    Result(IType, Clash),
 }

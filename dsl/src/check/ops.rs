@@ -1,6 +1,7 @@
 //! Stage 2: what the clauses and attributes of functions say.
 
 use super::Checker;
+use super::decls::BUILTIN_EFFECTS;
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, VariableKind};
 use super::report::{Report, nearest};
@@ -9,9 +10,6 @@ use super::solve::{IType, rigid};
 use crate::syntax::ast::{Attribute, Expr, ExprKind, FnClause, FnItem, Item, ItemKind, Span, Spanned};
 use rewright_typeprop::ops::{Cost, TrapCheck};
 use rewright_typeprop::{Effects, Model, OpId, Term};
-
-/// Effects that the language knows.
-pub(super) const BUILTIN_EFFECTS: [&str; 6] = ["reads", "writes", "allocates", "io", "traps", "diverges"];
 
 /// The region of an effect that names none.
 pub(super) const DEFAULT_REGION: &str = "memory";
@@ -128,7 +126,7 @@ impl<'a> Checker<'a> {
         self.fact_specs();
         self.samples();
         self.reject_cyclic_specs();
-        self.computable = super::computable_ops(&self.program.universe);
+        self.computable = crate::computable::computable_ops(&self.program.universe);
     }
 
     /// What facts mean: a condition over their parameters.

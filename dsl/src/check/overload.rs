@@ -4,26 +4,14 @@
 //! others'. While an argument is still open and several fit, the call waits.
 
 use super::elab::Elab;
-use super::messages::signature;
-use super::nodes::{Call, Node, NodeId, NodeKind};
+use super::nodes::{Call, Misfit, Node, NodeId, NodeKind};
 use super::report::Report;
-use super::solve::{Clash, IType, Solver, rigid, substitute};
+use super::solve::{IType, Solver, rigid, substitute};
+use super::wording::signature;
 use crate::syntax::ast::{Span, Spanned};
 use indexmap::IndexMap;
 use rewright_typeprop::{Op, OpId, Universe};
 use std::rc::Rc;
-
-/// Why an operation does not fit a call.
-#[derive(Clone, Debug)]
-pub(crate) enum Misfit {
-    Arity,
-    TypeArity,
-    TypeArg(usize, Clash),
-    /// Which argument, and the type it should have.
-    Arg(usize, IType, Clash),
-    /// The type that the operation gives.
-    Result(IType, Clash),
-}
 
 /// Constrains a call by one candidate; gives its type arguments.
 fn fit(

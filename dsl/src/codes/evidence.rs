@@ -65,16 +65,31 @@ pub(super) const LINTS: &[Code] = &[
          facts, `same`, `distinct` and `is` can, comparisons only of constants. Such an overload is called only where \
          it is named by types from the start, or by a rule.",
     ),
+    code(
+        "RW0511",
+        "former name",
+        "A standard pack was renamed. Its former name still works, and will not for ever: write the present one, or let \
+         `rewright check --fix` write it.",
+    ),
 ];
 
 /// `RW06xx`: examples that do not hold.
-pub(super) const EXAMPLES: &[Code] = &[code(
-    "RW0601",
-    "example fails",
-    "What the example claims is not what the rules do: the term became another one, two terms are in one class or in \
-     different ones, or a rule that `fires` names took no part. Correct the rule, or the example if it claims too much: \
-     `rewright test --update` writes what holds instead, for you to read.",
-)];
+pub(super) const EXAMPLES: &[Code] = &[
+    code(
+        "RW0601",
+        "example fails",
+        "What the example claims is not what the rules do: the term became another one, two terms are in one class or in \
+         different ones, or a rule that `fires` names took no part. Correct the rule, or the example if it claims too \
+         much: `rewright test --update` writes what holds instead, for you to read.",
+    ),
+    code(
+        "RW0602",
+        "example was not run",
+        "A rule that matches in the example computes with a function of a shared library (`eval`), and that call was not \
+         made: nobody has allowed the library to be called, or it could not be called. A pack does not allow its own \
+         calls. If you trust the library, allow it with `--allow-link`, or for good with `rewright allow`.",
+    ),
+];
 
 /// `RW07xx`: rules that are wrong, or not proved.
 pub(super) const EVIDENCE: &[Code] = &[
@@ -113,5 +128,12 @@ pub(super) const EVIDENCE: &[Code] = &[
          That is no fault of the rule: the meaning that is declared for an operation, or the instruction whose name it \
          bears, is wrong, or Cranelift compiles it wrongly. Where the operation is your own, compare its `@model` or \
          `spec` with its `@clif` or `@link`; otherwise report it, with the values that are shown.",
+    ),
+    code(
+        "RW0706",
+        "rule was not verified",
+        "What a function of the rule computes only a shared library knows, and nobody has allowed the library to be \
+         called. A pack does not allow its own calls. If you trust the library, allow it with `--allow-link`, or for good \
+         with `rewright allow`.",
     ),
 ];

@@ -23,7 +23,7 @@ const SYMBOLS: &[&str] = &[
 ];
 
 /// Longer runs of one symbol are errors whatever follows, so they need not fill the memory.
-const MAX_RUN: usize = 4 * super::structure::MAX_DEPTH;
+const MAX_RUN: usize = 4 * super::token::MAX_DEPTH;
 
 /// Tokens of a text. `file` goes into the spans of diagnostics.
 pub(crate) fn lex<'s>(file: u32, text: &'s str, diagnostics: &mut Vec<Diagnostic>) -> Lexed<'s> {

@@ -14,6 +14,7 @@ mod failure;
 mod grammar;
 pub(crate) mod lexer;
 mod message;
+mod renamed;
 mod structure;
 pub(crate) mod token;
 

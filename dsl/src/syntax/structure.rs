@@ -7,16 +7,14 @@
 use super::ast::Span;
 use super::lexer::Lexed;
 use super::token::{
-    BLOCK_STATEMENT_WORDS, Comment, ITEM_WORDS, Kind, MODIFIERS, OPERATOR_WORDS, RULE_STATEMENT_WORDS, STEP_WORDS,
-    Token, is_keyword,
+    BLOCK_STATEMENT_WORDS, Comment, ITEM_WORDS, Kind, MAX_DEPTH, MODIFIERS, OPERATOR_WORDS, RULE_STATEMENT_WORDS,
+    STEP_WORDS, Token, is_keyword,
 };
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Label, Severity};
 
-/// Brackets and operators that may be open at one place. Hand-written packs stay below 20.
-pub(crate) const MAX_DEPTH: usize = 256;
-
 /// Make the lexer's tokens ready for the grammar.
 pub(crate) fn prepare(file: u32, lexed: &mut Lexed<'_>, diagnostics: &mut Vec<Diagnostic>) {
+    super::renamed::update(file, &mut lexed.tokens, diagnostics);
     reserve_words(&mut lexed.tokens);
     sort_out_docs(file, lexed, diagnostics);
     mark_items(&mut lexed.tokens);

@@ -1,5 +1,8 @@
 //! Tokens: what the lexer gives and the grammar reads. A token borrows its text from the source.
 
+/// Brackets and operators that may be open at one place. Hand-written packs stay below 20.
+pub(crate) const MAX_DEPTH: usize = 256;
+
 /// What a token is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {

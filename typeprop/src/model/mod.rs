@@ -10,6 +10,7 @@
 //! that a declaration can say what it is, but no value: their meaning needs a memory, which the interpreter has.
 //! A malformed use (wrong arity, widths that do not fit) is [`Outcome::Undefined`], never a panic.
 
+mod edges;
 mod float;
 mod int;
 mod magic;

@@ -104,6 +104,11 @@ impl Model {
         (Model::Shl..=Model::Rotr).contains(&self)
     }
 
+    /// Has it a value at these representations, at some operands at least? Some operations have none at 0.
+    pub fn is_defined_at(self, types: &[Repr], result: Repr) -> bool {
+        [0, 1, 3, 7, 64].iter().any(|n| self.eval_at(types, result, &vec![*n; types.len()]) != Outcome::Undefined)
+    }
+
     /// [`Model::eval`] at any representation. Values are sign-extended; a vector's is that of a lane.
     pub fn eval_at(self, types: &[Repr], result: Repr, args: &[i128]) -> Outcome<i128> {
         if types.len() != args.len() || args.len() != self.arity() {

@@ -3,7 +3,7 @@
 use super::clock::{Deadline, now};
 use super::random::{Shape, brute_force, graph};
 use super::*;
-use crate::testing::random::Random;
+use crate::extract::testing::Random;
 
 /// Solves linear programs only.
 #[derive(Debug)]

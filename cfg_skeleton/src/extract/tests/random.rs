@@ -1,7 +1,7 @@
 //! Small graphs that look random: with cycles, free nodes, shared and deferred children.
 
 use super::*;
-use crate::testing::random::Random;
+use crate::extract::testing::Random;
 
 /// How large, and of what kind.
 #[derive(Clone, Copy)]

@@ -2,7 +2,7 @@
 
 use super::random::{Shape, brute_force, graph};
 use super::*;
-use crate::testing::random::Random;
+use crate::extract::testing::Random;
 
 const ONE_BY_ONE: [(&str, Rules); 9] = [
     ("P1", Rules::NONE),

@@ -2,7 +2,7 @@
 
 use super::random::{Shape, brute_force, graph};
 use super::*;
-use crate::testing::random::Random;
+use crate::extract::testing::Random;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -1,8 +1,7 @@
 //! Calls on the way out: operations that CLIF has no instruction for, and array constants.
 
 use super::{ExportError, Exporter};
-use crate::clif::linkage::{Callee, Linkage, data_name};
-use crate::jit::{HOST_CALL, HOST_TABLE};
+use crate::clif::linkage::{Callee, HOST_CALL, HOST_TABLE, Linkage, data_name};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{
     self as clif, AbiParam, ExtFuncData, ExternalName, GlobalValueData, InstBuilder, MemFlagsData, StackSlotData,

@@ -5,12 +5,12 @@
 //! both alike.
 
 use super::{Args, Finding, Format, out, sources};
-use crate::clif::midend::Cranelift;
 use crate::clif::optimise::ClifOptimiser;
-use crate::clif::sharing::{ClifSubject, directive};
 use crate::isolate::{Call, Comparison, Engine, Job, Worker};
+use crate::midend::Cranelift;
 use crate::pipeline::Options;
 use crate::runtest::Outcome;
+use crate::sharing::clif::{ClifSubject, directive};
 use crate::sharing::{Subject, Version, Versions};
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_cfg_skeleton::select::Status;

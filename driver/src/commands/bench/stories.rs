@@ -4,7 +4,7 @@
 //! with the pack that it has; per phase, the fastest time is kept. The figures are sums over its functions, and over
 //! both points where modules of our own text run rules.
 
-use super::{Args, Format, out, packs, sources};
+use super::{Args, Format, out, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::commands::Finding;
 use crate::pipeline::{Phase, Phases};
@@ -86,7 +86,7 @@ fn measure(args: &Args, story: &Path) -> Result<Option<Row>> {
         Row { name, functions: 0, times: BTreeMap::new(), effort: Effort::default(), selections: 0, optimal: 0 };
     for _ in 0..args.repeat.max(1) {
         let start = Instant::now();
-        let Some(program) = packs::Rules::of(pack.clone()).load()? else { return Ok(None) };
+        let Some(program) = args.rules.with(pack.clone()).load()? else { return Ok(None) };
         let options = args.how.options(&program)?;
         let (phases, functions) = if sources::is_module(&input) {
             let Some(module) = sources::module(&input, program)? else { return Ok(None) };

@@ -18,24 +18,24 @@ struct Update {
 }
 
 /// Updates the examples of these files, and says how many.
-pub(super) fn update(paths: &[PathBuf], filter: Option<&str>) -> Result<()> {
+pub(super) fn update(paths: &[PathBuf], filter: Option<&str>, calls: &packs::Calls) -> Result<()> {
     let Some(loaded) = packs::sound(paths)? else { return Ok(()) };
     let sources = loaded.sources;
     let own = |fix: &Fix| sources.files.get(fix.span.file as usize).is_some_and(|(name, _)| is_one_of(paths, name));
     let wanted = examples::wanted(&loaded.program, &loaded.roots, filter);
-    let ran = examples::run(loaded.program, &wanted)?;
+    let ran = examples::run(loaded.program, &wanted, paths, calls)?;
     let failed = ran.failed.into_iter();
     let updates: Vec<Update> = failed
         .filter_map(|found| Some(Update { example: found.message, fix: found.fix? }))
         .filter(|update| own(&update.fix))
         .collect();
     let mut kept: Vec<&Update> = updates.iter().collect();
-    if !holds(paths, filter, &sources, &kept)? {
+    if !holds(paths, filter, calls, &sources, &kept)? {
         // Some of them is read otherwise than it was written: one by one.
         kept.clear();
         for update in &updates {
             kept.push(update);
-            if !holds(paths, filter, &sources, &kept)? {
+            if !holds(paths, filter, calls, &sources, &kept)? {
                 kept.pop();
                 out::note(&format!("note: {}, and what holds could not be written as an example", update.example));
             }
@@ -50,7 +50,13 @@ pub(super) fn update(paths: &[PathBuf], filter: Option<&str>) -> Result<()> {
 }
 
 /// Do all of these examples pass once they are updated? No file is written to find out.
-fn holds(paths: &[PathBuf], filter: Option<&str>, sources: &Sources, updates: &[&Update]) -> Result<bool> {
+fn holds(
+    paths: &[PathBuf],
+    filter: Option<&str>,
+    calls: &packs::Calls,
+    sources: &Sources,
+    updates: &[&Update],
+) -> Result<bool> {
     if updates.is_empty() {
         return Ok(true);
     }
@@ -64,7 +70,7 @@ fn holds(paths: &[PathBuf], filter: Option<&str>, sources: &Sources, updates: &[
         return Ok(false);
     }
     let wanted = examples::wanted(&loaded.program, &loaded.roots, filter);
-    let ran = examples::run(loaded.program, &wanted)?;
+    let ran = examples::run(loaded.program, &wanted, paths, calls)?;
     let failed: BTreeSet<&str> = ran.failed.iter().map(|found| found.message.as_str()).collect();
     Ok(!updates.iter().any(|update| failed.contains(update.example.as_str())))
 }

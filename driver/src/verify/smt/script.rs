@@ -59,6 +59,7 @@ impl Expr {
     /// True.
     pub(crate) const TRUE: Expr = Expr { id: 1, sort: Sort::Bool };
 
+    /// Its sort.
     pub(crate) fn sort(self) -> Sort {
         self.sort
     }
@@ -128,7 +129,14 @@ pub(crate) struct Asserted {
     pub(crate) declared: Vec<String>,
 }
 
+impl Default for Script {
+    fn default() -> Self {
+        Script::new()
+    }
+}
+
 impl Script {
+    /// Without definitions and assertions.
     pub(crate) fn new() -> Self {
         let mut script = Script {
             declarations: String::new(),
@@ -245,6 +253,7 @@ impl Script {
         expr
     }
 
+    /// A sort as SMT-LIB writes it.
     pub(crate) fn sort_text(&self, sort: Sort) -> String {
         match sort {
             Sort::Bool => "Bool".into(),
@@ -365,6 +374,7 @@ impl Script {
         self.apply(&symbol, &[bits], Sort::Float(format))
     }
 
+    /// Negation.
     pub(crate) fn not(&mut self, a: Expr) -> Expr {
         match a {
             Expr::FALSE => Expr::TRUE,
@@ -373,10 +383,12 @@ impl Script {
         }
     }
 
+    /// Conjunction; true if there is nothing to connect.
     pub(crate) fn and(&mut self, all: &[Expr]) -> Expr {
         self.connect("and", Expr::TRUE, Expr::FALSE, all)
     }
 
+    /// Disjunction; false if there is nothing to connect.
     pub(crate) fn or(&mut self, all: &[Expr]) -> Expr {
         self.connect("or", Expr::FALSE, Expr::TRUE, all)
     }
@@ -396,6 +408,7 @@ impl Script {
         }
     }
 
+    /// Equality of two terms of one sort.
     pub(crate) fn equal(&mut self, a: Expr, b: Expr) -> Expr {
         if a == b { Expr::TRUE } else { self.apply("=", &[a, b], Sort::Bool) }
     }

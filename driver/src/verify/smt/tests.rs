@@ -4,8 +4,6 @@
 
 use super::solver::{Answer, Config, Solver};
 use super::{Expr, Script, meaning};
-use crate::verify::sample::edges;
-use crate::verify::typing::has_meaning;
 use rewright_typeprop::{Model, Outcome, Repr, Scalar};
 use std::time::Duration;
 
@@ -45,7 +43,7 @@ fn signatures(model: Model, all: &[Repr]) -> Vec<(Vec<Repr>, Repr)> {
     }
     let mut found = vec![];
     for types in operands {
-        let defined = |result: &&Repr| has_meaning(model, &types, **result);
+        let defined = |result: &&Repr| model.is_defined_at(&types, **result);
         found.extend(all.iter().filter(defined).map(|result| (types.clone(), *result)));
     }
     found
@@ -53,7 +51,7 @@ fn signatures(model: Model, all: &[Repr]) -> Vec<(Vec<Repr>, Repr)> {
 
 /// Operands to try: all pairs of edges, thinned out where there are many.
 fn tuples(types: &[Repr], at_most: usize) -> Vec<Vec<i128>> {
-    let choices: Vec<Vec<i128>> = types.iter().map(|t| edges(*t)).collect();
+    let choices: Vec<Vec<i128>> = types.iter().map(|t| t.edges()).collect();
     let all: usize = choices.iter().map(Vec::len).product();
     // A stride that shares no factor with the sizes visits all of each choice.
     let stride = (all / at_most).max(1) | 1;

@@ -1,9 +1,9 @@
 //! Calls of functions, uses of operators and facts: their arguments, and what they may mean.
 
-use super::super::messages::short;
 use super::super::nodes::{Around, Call, NodeId, NodeKind, Place};
 use super::super::report::{Report, count};
 use super::super::solve::substitute;
+use super::super::wording::short;
 use super::Elab;
 use crate::program::FactId;
 use crate::syntax::ast::{self, Arg, Span};

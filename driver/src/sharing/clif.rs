@@ -1,12 +1,12 @@
 //! Versions of a file of CLIF, and calls of its functions.
 
-use super::midend::Cranelift;
-use super::optimise::ClifOptimiser;
-use super::read::{File, read, write};
+use super::{Made, Subject, Version, status};
+use crate::clif::optimise::ClifOptimiser;
+use crate::clif::read::{File, read, write};
 use crate::isolate;
 use crate::jit::Imports;
+use crate::midend::Cranelift;
 use crate::pipeline::Options;
-use crate::sharing::{Made, Subject, Version, status};
 use cranelift_codegen::ir::{Function, types};
 use rewright_cfg_skeleton::select::Status;
 

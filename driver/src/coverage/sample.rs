@@ -3,8 +3,8 @@
 use super::instance::{Instance, Unable};
 use super::isle::Rule;
 use crate::clif::import::import;
-use crate::clif::midend::Cranelift;
 use crate::clif::optimise::ClifOptimiser;
+use crate::midend::Cranelift;
 use crate::pipeline::Options;
 use cranelift_codegen::ir;
 use cranelift_codegen::settings::{self, Flags};

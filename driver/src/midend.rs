@@ -1,12 +1,12 @@
 //! Cranelift's own mid-end and back end, as the yardstick: what its optimise pass makes of a function, how long that
 //! takes, and what machine code its back end gives for a function that needs no more optimising.
 
-use super::read::quietly;
+use crate::clif::quietly::quietly;
 use cranelift_codegen::Context;
-use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
+use cranelift_control::ControlPlane;
 use std::time::{Duration, Instant};
 
 /// Cranelift for this host.

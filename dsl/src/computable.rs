@@ -1,40 +1,9 @@
-//! Which operations can be computed while matching, and from what: a `@model`, a `spec`, a `host fn`, or a body in
-//! the input (`@body`), or a function of a shared library (`@link`) that gives a scalar.
+//! Which operations can be computed while matching, and from which arguments: those with a `@model` or a `spec`, a
+//! `host fn`, one with a body in the input (`@body`), and a function of a shared library (`@link`) that gives a scalar.
 
-use super::Checker;
-use super::report::Report;
 use rewright_typeprop::eval::scalar_of;
 use rewright_typeprop::ops::BODY;
-use rewright_typeprop::{Model, OpId, Term, Universe};
-
-impl Checker<'_> {
-    /// A meaning must not lead back to itself.
-    pub(super) fn reject_cyclic_specs(&mut self) {
-        let called = |part: &Term| if let Term::Call { op, .. } = part { Some(*op) } else { None };
-        let ops = self.program.universe.ops.iter();
-        let callees: Vec<Vec<OpId>> =
-            ops.map(|(_, op)| op.spec.iter().flat_map(Term::subterms).filter_map(called).collect()).collect();
-        for start in 0..callees.len() {
-            let mut seen = vec![false; callees.len()];
-            let mut todo = callees[start].clone();
-            while let Some(op) = todo.pop() {
-                if !std::mem::replace(&mut seen[op.0 as usize], true) {
-                    todo.extend(&callees[op.0 as usize]);
-                }
-            }
-            if seen[start] {
-                let op = self.program.universe.ops.get_mut(OpId(start as u32));
-                op.spec = None;
-                let name = op.name.clone();
-                let at = self.op_spans[start];
-                self.report(
-                    Report::error("RW0314", at, format!("the `spec` of `{name}` leads back to itself"), "means itself")
-                        .help("state its meaning in terms of simpler operations"),
-                );
-            }
-        }
-    }
-}
+use rewright_typeprop::{Model, Term, Universe};
 
 /// By operation: which arguments must be known to compute it.
 pub(crate) fn computable_ops(universe: &Universe) -> Vec<Option<Vec<bool>>> {

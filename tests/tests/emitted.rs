@@ -2,16 +2,18 @@
 //! ours: the classes of the input nodes are the same. The texts check that themselves; with `KEEP_EMITTED=folder` they
 //! are written there, for egglog's own binary to run.
 
-use crate::clif::optimise::{ClifOptimiser, trap_code};
-use crate::clif::read::read_bytes;
-use crate::generate::{Generator, Shape};
-use crate::packs;
-use crate::saturate::{Engine, NODE, STATE, SaturateOptions, print_runnable};
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use egglog::EGraph;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView, Head, InputId};
 use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::skeleton::build::build;
+use rewright_driver::clif::optimise::{ClifOptimiser, trap_code};
+use rewright_driver::clif::read::read_bytes;
+use rewright_driver::generate::{Generator, Shape};
+use rewright_driver::packs;
+use rewright_driver::saturate::{Engine, NODE, STATE, SaturateOptions, print_runnable};
 use rewright_typeprop::Universe;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -53,7 +55,7 @@ fn the_standard_packs_print_what_runs_to_the_same_classes() {
     let kept = std::env::var_os("KEEP_EMITTED");
     let mut sources: Vec<(&str, Vec<Function>)> = vec![];
     for name in ["arithmetic", "memory", "division", "simd"] {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../tests/clif/{name}.clif"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("clif/{name}.clif"));
         let file = read_bytes(&std::fs::read(path).unwrap()).unwrap();
         let functions = (0..file.functions.len()).map(|i| clif.import(&file, i).unwrap().function);
         sources.push((name, functions.collect()));

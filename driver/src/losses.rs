@@ -3,7 +3,7 @@
 //!
 //! **Invariant**: a [`Reason`] follows from one outcome and two functions; nothing here knows a function by name.
 
-use super::import::Imported;
+use crate::clif::import::Imported;
 use crate::pipeline::{Fate, Outcome};
 use cranelift_codegen::ir as clif;
 use rewright_cfg_skeleton::ir::InstKind;

@@ -1,11 +1,11 @@
 //! Versions of a module of our own text.
 
-use super::{Clif, CompileError, ModuleOptimiser};
-use crate::clif::midend::Cranelift;
+use super::{Made, Subject, Version, status};
 use crate::clif::read::{read, write};
 use crate::isolate;
+use crate::midend::Cranelift;
+use crate::module::{Clif, CompileError, ModuleOptimiser};
 use crate::pipeline::{Options, Outcome};
-use crate::sharing::{Made, Subject, Version, status};
 
 impl Subject for ModuleOptimiser {
     fn chosen(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String> {

@@ -1,11 +1,15 @@
 //! The standard packs through the harness, and mutants of them.
 
-use super::*;
-use crate::clif::names::trap_code;
-use crate::generate::{Generator, Shape};
-use crate::{examples, packs};
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::normalise::normalise;
+use rewright_driver::clif::names::trap_code;
+use rewright_driver::denotation::{Harness, Laboratory, Limits, Report, Separation, mutants, separations};
+use rewright_driver::generate::{Generator, Shape};
+use rewright_driver::{examples, packs};
 use rewright_dsl::program::{Program, RuleId};
+use rewright_typeprop::Universe;
 use std::path::Path;
 
 fn program() -> Program {
@@ -18,7 +22,7 @@ fn program() -> Program {
 /// The subjects of all examples, as functions.
 fn subjects(program: &Program, universe: &mut Universe) -> Vec<Function> {
     let all = program.examples.iter();
-    all.filter_map(|e| examples::build::subject(universe, e).ok()).collect()
+    all.filter_map(|e| examples::subject(universe, e).ok()).collect()
 }
 
 fn names(program: &Program, rules: &[u32]) -> Vec<String> {

@@ -1,0 +1,5 @@
+//! Ids of entries in tables: below both the tables and the terms that mention them.
+
+/// An operation: an index into [`OpTable`](crate::ops::OpTable).
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct OpId(pub u32);
