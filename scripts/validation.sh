@@ -10,6 +10,11 @@
 #
 # The table is of these and of all that have been validated before: their reports stay beside what was built.
 #
+# Figures on LLVM's passes and on Alive2's tests are taken from $WORK/passes.md and $WORK/alive.md, where these are:
+#
+#   scripts/passes.py tests/llvm/passes.c bzip2-1.0.8/*.c >target/projects/passes.md
+#   scripts/alive.py ALIVE2/tests/alive-tv >target/projects/alive.md
+#
 # The exit code is 1 where a function is refuted; which one, and on what, is said.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -27,43 +32,48 @@ for project in "$@"; do
     mv "$report.part" "$report"
 done
 
-python3 - "$work/results" >"$table" <<'END_OF_TABLE'
+# What `scripts/alive.py` and `scripts/passes.py` have printed, where it was kept.
+python3 - "$work/results" "$work" >"$table.part" <<'END_OF_TABLE'
 import glob, json, os, sys
-METHODS = ["interpreted", "compiled", "refined"]
+KINDS = ["pairs", "proved", "refuted", "tested", "unknown"]
 def row(*cells):
     print("| " + " | ".join(map(str, cells)) + " |")
-print("""# What rules change in C projects, validated
+print("""# What `rewright validate` says
+
+*Proved*: an SMT solver says that the second version refines the first one, or both are one text. *Refuted*: an input on
+which it does not, replayed on both texts. *Tested*: runs agreed, which claims nothing. *Unknown*: none of these.
+
+## What rules change in C projects
 
 Made by `scripts/validation.sh`: functions that `std`, `std.libm` and `std.libc` change in builds of Debian 12's sources,
-before and after, by `rewright validate`. *Interpreted* and *compiled*: functions of which runs were compared, and how many
-runs; *proved*: functions without loops of which an SMT solver says that they refine what they were. *Any*
-counts those that are compared in at least one way.
+before and after.
 """)
-row("project", "changed", "any", "interpreted", "runs", "compiled", "runs", "proved", "refuted")
-row(*["---"] * 9)
-total, reasons, refuted = [0] * 8, {method: {} for method in METHODS}, []
+row("project", "changed", *KINDS[1:])
+row(*["---"] * 6)
+total, reasons, refuted = [0] * 5, {}, []
 for path in sorted(glob.glob(os.path.join(sys.argv[1], "*", "validation.json"))):
     report, project = json.load(open(path)), os.path.basename(os.path.dirname(path))
-    by = [report["methods"][method] for method in METHODS]
-    cells = [report["changed"], report["compared"]]
-    for method, tally in zip(METHODS, by):
-        cells += [tally["compared"], tally["runs"]] if method != "refined" else [tally["compared"]]
-        for reason, n in tally["not_compared"].items():
+    cells = [report["counts"][kind] for kind in KINDS]
+    for function in report["functions"]:
+        if function["verdict"] == "refuted":
+            refuted.append(f"{project}: {function['function']} on {function['shown']}: before, {function['before']}; after, {function['after']}")
+        if function["verdict"] not in ("proved", "refuted"):
             # Which function is called does not matter here.
-            reason = reason.split(" @")[0]
-            reasons[method][reason] = reasons[method].get(reason, 0) + n
-    cells.append(len(report["refuted"]))
-    refuted += [(project, r) for r in report["refuted"]]
+            reason = (function["reasons"] or ["no method has been asked"])[0].split(" @")[0]
+            reasons[reason] = reasons.get(reason, 0) + 1
     row(project, *cells)
     total = [a + b for a, b in zip(total, cells)]
 row("all", *total)
-print("\n## Functions that are not compared\n")
-row("method", "functions", "mostly because")
-row(*["---"] * 3)
-for method in METHODS:
-    for reason, n in sorted(reasons[method].items(), key=lambda item: (-item[1], item[0])):
-        row(method, n, reason)
-for project, r in refuted:
-    print(f"{project}: {r['function']} on ({', '.join(r['arguments'])}): {r['difference']} ({r['method']})", file=sys.stderr)
+print("\n## Why no more is known of them\n")
+row("functions", "first reason")
+row(*["---"] * 2)
+for reason, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:40]:
+    row(n, reason)
+for title, name in [("LLVM's passes", "passes.md"), ("Alive2's tests", "alive.md")]:
+    path = os.path.join(sys.argv[2], name)
+    if os.path.exists(path):
+        print(f"\n## {title}\n\n{open(path).read().strip()}")
+print(*refuted, sep="\n", file=sys.stderr)
 sys.exit(bool(refuted))
 END_OF_TABLE
+mv "$table.part" "$table"

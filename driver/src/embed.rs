@@ -33,7 +33,7 @@ use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::program::{Program, RuleId};
 use rewright_typeprop::{Constant, DataPool, HostFns, Scalar, Ty, Universe};
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Why an embedding program gets no module.
 #[derive(Debug, thiserror::Error)]
@@ -59,6 +59,8 @@ pub struct Embedding {
     hosts: HostFns,
     allowed: Allowed,
     worker: Option<PathBuf>,
+    /// The packs, checked when first needed.
+    checked: OnceLock<Program>,
 }
 
 impl Embedding {
@@ -70,6 +72,7 @@ impl Embedding {
     /// Adds a pack by its text. `name` is what diagnostics call it.
     pub fn pack(&mut self, name: &str, text: &str) -> &mut Self {
         self.roots.push(Root { origin: Origin::Disk(name.into()), text: text.into(), library: false });
+        self.checked = OnceLock::new();
         self
     }
 
@@ -79,6 +82,7 @@ impl Embedding {
     /// When there is none.
     pub fn named(&mut self, name: &str) -> Result<&mut Self, EmbedError> {
         self.roots.push(packs::root(name.as_ref()).map_err(EmbedError::Pack)?);
+        self.checked = OnceLock::new();
         Ok(self)
     }
 
@@ -113,7 +117,7 @@ impl Embedding {
         self
     }
 
-    /// Reads a module over the packs.
+    /// Reads a module over the packs, which are read and checked for the first one only.
     ///
     /// # Errors
     /// Mistakes in packs or in the module.
@@ -160,12 +164,13 @@ impl Embedding {
 
     /// The packs, with what is registered.
     fn program(&self) -> Result<Program, EmbedError> {
-        let loaded = packs::load(self.roots.clone());
-        let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
-        if !errors.is_empty() {
-            return Err(EmbedError::Diagnostics(render(&errors, &loaded.sources, false)));
-        }
-        let mut program = loaded.program;
+        let mut program = match self.checked.get() {
+            Some(checked) => checked.clone(),
+            None => {
+                let checked = self.check()?;
+                self.checked.get_or_init(|| checked).clone()
+            }
+        };
         self.allowed.grant(&mut program);
         if let Some(worker) = &self.worker {
             // Whoever embeds says what is allowed; a call that fails is no match.
@@ -173,6 +178,16 @@ impl Embedding {
         }
         program.universe.hosts.extend(&self.hosts);
         Ok(program)
+    }
+
+    /// The packs alone.
+    fn check(&self) -> Result<Program, EmbedError> {
+        let loaded = packs::load_applied(self.roots.clone());
+        let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).cloned().collect();
+        match errors.is_empty() {
+            true => Ok(loaded.program),
+            false => Err(EmbedError::Diagnostics(render(&errors, &loaded.sources, false))),
+        }
     }
 
     /// Compiles what went out for this process.
@@ -190,7 +205,8 @@ impl Embedding {
     }
 }
 
-/// What a program that is its own [`Embedding::worker`] does first in its `main`: true where the process was started
+/// What a program that is its own [`Embedding::worker`] does first in its `main`, before it opens a file or starts a
+/// thread, as the process gives up its rights and closes what it did not open itself: true where the process was started
 /// to make calls for another one; they have been made then, and the process is to end.
 ///
 /// # Errors

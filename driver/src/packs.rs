@@ -163,6 +163,12 @@ pub fn load(roots: Vec<Root>) -> Packs {
     load_as(roots, check::check)
 }
 
+/// Loads packs whose rules are to be applied: all that [`load`] says, but for lints and what is in the examples of packs
+/// that ship.
+pub fn load_applied(roots: Vec<Root>) -> Packs {
+    load_as(roots, check::check_applied)
+}
+
 /// Loads packs whose rules alone are wanted: examples and tests are left out, and nobody looks for mistakes in them.
 pub fn load_rules(roots: Vec<Root>) -> Packs {
     load_as(roots, check::check_rules)

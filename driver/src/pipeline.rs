@@ -115,35 +115,46 @@ pub struct Optimiser {
     trap_code: fn(&str) -> u32,
     /// Operations that the back end cannot write: never selected.
     unwritable: BTreeSet<OpId>,
-    /// The engine sees rules when functions need them, not all at once.
-    on_demand: bool,
     /// Tells this optimiser's engines from those of others on the same thread.
     id: u64,
 }
 
+/// Engines that a thread keeps: a program that embeds us may optimise several modules in turn.
+const ENGINES: usize = 4;
+
 thread_local! {
-    /// One prepared engine per thread: engines are not shared across threads (clones of one base are
-    /// not independent there), and preparing one costs milliseconds.
-    static ENGINE: RefCell<Option<(u64, Engine)>> = const { RefCell::new(None) };
+    /// Engines of this thread that are not in use, by their optimisers' numbers, the one used last at the end. Engines are not shared
+    /// across threads (clones of one base are not independent there), and preparing one costs milliseconds.
+    static KEPT: RefCell<Vec<(u64, Engine)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Leaves this thread's engine as it is, for a process that is about to end: taking it apart is a tenth of the work on a
-/// file of ordinary size.
+/// Leaves this thread's engines as they are, for a process that is about to end: taking one apart is a tenth of the work
+/// on a file of ordinary size.
 pub fn abandon_engine() {
-    ENGINE.with_borrow_mut(|slot| std::mem::forget(slot.take()));
+    KEPT.with_borrow_mut(|kept| std::mem::forget(std::mem::take(kept)));
 }
 
 impl Optimiser {
-    /// Lowers the program's rules, and has the engine accept all of them.
+    /// Lowers the program's rules, and has the engine accept what they declare.
+    ///
+    /// # Errors
+    /// When it does not, which is a bug in `dsl::egglog`.
     pub fn new(program: Program, trap_code: fn(&str) -> u32) -> Result<Self, EngineError> {
-        let optimiser = Optimiser::on_demand(program, trap_code).all_at_once();
-        let engine = Engine::prepare(&optimiser.rules, &optimiser.program)?;
-        ENGINE.set(Some((optimiser.id, engine)));
+        let optimiser = Optimiser::on_demand(program, trap_code);
+        optimiser.with_engine(Engine::declare)?;
         Ok(optimiser)
     }
 
-    /// Lowers the program's rules. The engine sees those that functions need, when they come: for a few functions that
-    /// is much less work.
+    /// Has the engine accept every rule, also those that no function needs: for whoever checks a pack.
+    ///
+    /// # Errors
+    /// When it does not accept one, which is a bug in `dsl::egglog`.
+    pub fn accept_all(&self) -> Result<(), EngineError> {
+        self.with_engine(Engine::prepare_all)
+    }
+
+    /// Lowers the program's rules. The engine of a thread sees declarations with the first function, and rules when a
+    /// function needs them.
     pub fn on_demand(mut program: Program, trap_code: fn(&str) -> u32) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         intern_types(&mut program);
@@ -153,16 +164,8 @@ impl Optimiser {
             rules: Arc::new(rules),
             trap_code,
             unwritable: BTreeSet::new(),
-            on_demand: true,
             id: NEXT.fetch_add(1, Ordering::Relaxed),
         }
-    }
-
-    /// The same for many functions.
-    #[must_use]
-    pub fn all_at_once(mut self) -> Self {
-        self.on_demand = false;
-        self
     }
 
     /// The same for a back end that cannot write some operations.
@@ -183,16 +186,19 @@ impl Optimiser {
     }
 
     fn with_engine<T>(&self, work: impl FnOnce(&mut Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        ENGINE.with_borrow_mut(|slot| {
-            let engine = match slot {
-                Some((id, engine)) if *id == self.id => engine,
-                _ => {
-                    let prepare = if self.on_demand { Engine::on_demand } else { Engine::prepare };
-                    &mut slot.insert((self.id, prepare(&self.rules, &self.program)?)).1
-                }
-            };
-            work(engine)
-        })
+        let known = KEPT.with_borrow_mut(|kept| {
+            let known = kept.iter().position(|(id, _)| *id == self.id);
+            known.map(|at| kept.remove(at).1)
+        });
+        let mut engine = known.unwrap_or_else(|| Engine::new(&self.rules, &self.program));
+        let done = work(&mut engine);
+        KEPT.with_borrow_mut(|kept| {
+            if kept.len() >= ENGINES {
+                kept.remove(0);
+            }
+            kept.push((self.id, engine));
+        });
+        done
     }
 
     /// The static cost of a function: weight of the block times price, summed over what is executed.

@@ -174,12 +174,9 @@ pub struct Engine {
 
 impl Engine {
     /// An engine that prepares rules when a step first runs them.
-    ///
-    /// # Errors
-    /// None: it is [`Engine::prepare`] for whoever chooses between the two.
-    pub fn on_demand(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
+    pub fn new(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Engine {
         let possible = Possible::new(program);
-        Ok(Engine {
+        Engine {
             program: program.clone(),
             plain: Base::new(false),
             logging: Base::new(true),
@@ -187,17 +184,33 @@ impl Engine {
             asked: run::asked(program, &possible),
             possible,
             thread: PhantomData,
-        })
+        }
     }
 
-    /// Prepares the base e-graph: declarations, all rules and their plans.
+    /// An engine with all rules prepared.
     ///
     /// # Errors
     /// When egglog rejects the program, which is a bug in `dsl::egglog`.
     pub fn prepare(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Result<Engine, EngineError> {
-        let mut engine = Engine::on_demand(program, source)?;
-        engine.plain.prepare(program, &engine.shared, &engine.possible)?;
+        let mut engine = Engine::new(program, source);
+        engine.prepare_all()?;
         Ok(engine)
+    }
+
+    /// Makes the base e-graph with all declarations.
+    ///
+    /// # Errors
+    /// When egglog rejects them, which is a bug in `dsl::egglog`.
+    pub fn declare(&mut self) -> Result<(), EngineError> {
+        self.plain.declare(&self.program, &self.shared)
+    }
+
+    /// Prepares all rules and their plans, also those that no step needs.
+    ///
+    /// # Errors
+    /// When egglog rejects one, which is a bug in `dsl::egglog`.
+    pub fn prepare_all(&mut self) -> Result<(), EngineError> {
+        self.plain.prepare_all(&self.program, &self.shared, &self.possible)
     }
 
     /// The program that this engine runs.
@@ -304,7 +317,7 @@ impl Engine {
         }
         let read = Instant::now();
         let made = inputs.iter().sum::<usize>() as u64 + self.shared.meter(|meter| meter.made());
-        base.give_back(egraph, made, &self.program)?;
+        base.give_back(egraph, made, &self.possible, &matching.filled)?;
         let prepared = std::mem::take(&mut base.prepared.time);
         report.times.base += taken - start + prepared + read.elapsed();
         report.times.insert += inserted - taken;

@@ -53,7 +53,9 @@ pub(super) fn run(program: Program, wanted: &[usize], roots: &[PathBuf], calls: 
         })
     };
     let program = calls.linked(program, roots, &listener)?;
-    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    let clif = ClifOptimiser::new(program)
+        .and_then(|clif| clif.optimiser.accept_all().map(|()| clif))
+        .context("the rules do not form a program")?;
     let program = clif.optimiser.program();
     let (mut failed, mut not_run, mut took_part) = (vec![], vec![], BTreeMap::new());
     for (outcome, unanswered) in apart(&clif.optimiser, wanted, &unanswered) {

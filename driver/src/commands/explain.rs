@@ -24,7 +24,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if code.strip_prefix("RW").is_some_and(|rest| rest.parse::<u32>().is_ok()) {
         bail!("there is no diagnostic {}", args.what);
     }
-    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let Some(program) = args.rules.load_with_examples()? else { return Ok(Finding::Found) };
     let rules = packs::rules_named(&program, &args.what)?;
     out::result(&rule(&program, &rules));
     Ok(Finding::Clean)

@@ -32,9 +32,19 @@ impl Rules {
         Rules { rules: vec![pack], calls: self.calls.clone() }
     }
 
-    /// The program that the packs make; `None` where they have mistakes, which are on stderr then.
+    /// The program that the packs make, for applying its rules: packs that ship come without their examples. `None`
+    /// where the packs have mistakes, which are on stderr then.
     pub(super) fn load(&self) -> Result<Option<Program>> {
-        let Some(packs) = sound(&self.rules)? else { return Ok(None) };
+        sound_as(&self.rules, packs::load_applied)?.map(|packs| self.linked(packs.program)).transpose()
+    }
+
+    /// The same with all examples.
+    pub(super) fn load_with_examples(&self) -> Result<Option<Program>> {
+        sound(&self.rules)?.map(|packs| self.linked(packs.program)).transpose()
+    }
+
+    /// With functions of libraries; says once of each call that is not answered.
+    fn linked(&self, program: Program) -> Result<Program> {
         let said = Mutex::new(BTreeSet::new());
         let say_once = move |unanswered: Unanswered| {
             if said.lock().is_ok_and(|mut said| said.insert(unanswered.clone())) {
@@ -42,7 +52,7 @@ impl Rules {
             }
         };
         let listener: Listener = Arc::new(say_once);
-        Ok(Some(self.calls.linked(packs.program, &self.rules, &listener)?))
+        self.calls.linked(program, &self.rules, &listener)
     }
 }
 
@@ -82,26 +92,33 @@ impl Calls {
 }
 
 fn read(roots: &[PathBuf]) -> Result<Vec<Root>> {
+    roots.iter().filter(|root| !root.exists()).for_each(|root| {
+        present(&root.to_string_lossy());
+    });
     roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))
 }
 
 /// Loads and checks packs and all that they import.
 pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
-    load_with(roots, |_| None)
+    Ok(packs::load(read(roots)?))
 }
 
 /// The same, with other texts for some of the packs than their files have.
 pub(super) fn load_with(roots: &[PathBuf], text: impl Fn(&PathBuf) -> Option<String>) -> Result<packs::Packs> {
-    roots.iter().filter(|root| !root.exists()).for_each(|root| {
-        present(&root.to_string_lossy());
-    });
-    let changed = |(path, root): (&PathBuf, Root)| Root { text: text(path).unwrap_or(root.text), ..root };
-    Ok(packs::load(roots.iter().zip(read(roots)?).map(changed).collect()))
+    let mut read = read(roots)?;
+    for (root, path) in read.iter_mut().zip(roots) {
+        root.text = text(path).unwrap_or(std::mem::take(&mut root.text));
+    }
+    Ok(packs::load(read))
 }
 
 /// The same where they have no mistakes; else these are on stderr.
 pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
-    let packs = load(roots)?;
+    sound_as(roots, packs::load)
+}
+
+fn sound_as(roots: &[PathBuf], load: fn(Vec<Root>) -> packs::Packs) -> Result<Option<packs::Packs>> {
+    let packs = load(read(roots)?);
     let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
     let shown = packs.diagnostics.iter().filter(|d| is_error(d) || d.code == renamed::CODE);
     print(&packs.sources, &shown.cloned().collect::<Vec<_>>());

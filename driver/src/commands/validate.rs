@@ -1,8 +1,9 @@
-//! `rewright validate`: functions that rules change, before and after.
+//! `rewright validate`: functions before and after rules, or those of two files: proved, refuted, tested or unknown.
 
 use super::{Finding, Format, out, packs, progress, sources};
 use crate::llvm::optimise::LlvmOptimiser;
-use crate::llvm::validate::{Config, Method, NotCompared, Report, Tally, ValidateError, validate};
+use crate::llvm::validate::verdict::{Counts, Kind, Report, Tally, Verdict};
+use crate::llvm::validate::{Config, Method, ValidateError, validate};
 use crate::pipeline::Options;
 use crate::wrapper::apply::apply;
 use crate::wrapper::rules::Ready;
@@ -49,12 +50,14 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
-    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
-    // As builds choose.
-    let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
-    let options = Options { method: select::Method::Greedy, cost, ..Options::default() };
-    let rules = Ready::new(LlvmOptimiser::new(program), options);
-    let methods = if args.method.is_empty() { Method::value_variants().to_vec() } else { args.method };
+    let methods = if args.method.is_empty() { Method::value_variants().to_vec() } else { args.method.clone() };
+    let rules = match args.with.is_none() || methods.iter().any(|method| method.needs_packs()) {
+        true => match ready(&args)? {
+            Some(rules) => Some(rules),
+            None => return Ok(Finding::Found),
+        },
+        false => None,
+    };
     let solver = args.solver.split_whitespace().map(String::from).collect();
     let config = Config { methods, runs: args.runs, seed: args.seed, clang: args.clang, solver };
     let files = sources::llvm_files(&args.paths)?;
@@ -69,12 +72,16 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             finding = Finding::Found;
             continue;
         };
-        let after = match &args.with {
-            Some(path) => Some(sources::read(path)?),
-            None => apply(&rules, before.text.clone().into_bytes())?.text,
+        let after = match (&args.with, &rules) {
+            (Some(path), _) => Some(sources::read(path)?),
+            (None, Some(rules)) => apply(rules, before.text.clone().into_bytes())?.text,
+            (None, None) => None,
         };
-        let Some(after) = after else { continue };
-        match validate(&rules.optimiser, &before, &after, &config) {
+        let Some(after) = after else {
+            report.unchanged += before.functions.len() as u64;
+            continue;
+        };
+        match validate(rules.as_ref().map(|rules| &rules.optimiser), &before, &after, &config) {
             Ok(found) => report.add(found),
             // Nor would it be there for the next file.
             Err(error @ ValidateError::Tool(_)) => return Err(error.into()),
@@ -85,7 +92,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         }
     }
     bar.finish_and_clear();
-    if !report.refuted.is_empty() {
+    if report.refuted().next().is_some() {
         finding = Finding::Found;
     }
     out::result(&match args.format {
@@ -95,15 +102,26 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     Ok(finding)
 }
 
+/// Rules and costs as builds choose; `None` where packs have mistakes, which have been said.
+fn ready(args: &Args) -> Result<Option<Ready>> {
+    let Some(program) = args.rules.load()? else { return Ok(None) };
+    let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
+    let options = Options { method: select::Method::Greedy, cost, ..Options::default() };
+    Ok(Some(Ready::new(LlvmOptimiser::new(program), options)))
+}
+
 fn text(files: usize, report: &Report) -> String {
-    let Report { changed, compared, methods, not_compared, refuted } = report;
+    let Report { counts, unchanged, methods, functions, .. } = report;
     let mut text = String::new();
-    for r in refuted {
-        let _ =
-            writeln!(text, "{}: on ({}): {} ({})", r.function, r.arguments.join(", "), r.difference, name(r.method));
+    for verdict in functions {
+        function(&mut text, verdict);
     }
-    let _ =
-        writeln!(text, "{files} files, {changed} functions changed, {compared} compared, {} refuted", refuted.len());
+    let Counts { pairs, proved, refuted, tested, unknown } = counts;
+    let _ = writeln!(
+        text,
+        "{files} files, {unchanged} functions unchanged, {pairs} others: {proved} proved, {refuted} refuted, {tested} tested, \
+         {unknown} unknown"
+    );
     for (method, Tally { compared, runs, open, .. }) in methods {
         let (each, done) = match method {
             Method::Interpreted | Method::Compiled => ("inputs", "compared"),
@@ -114,11 +132,21 @@ fn text(files: usize, report: &Report) -> String {
             let _ = writeln!(text, "{n:>6}  {each} not {done}: {reason}");
         }
     }
-    for NotCompared { function, reasons } in not_compared {
-        let reasons: Vec<String> = reasons.iter().map(|(method, why)| format!("{}: {why}", name(*method))).collect();
-        let _ = writeln!(text, "{function}: not compared; mostly {}", reasons.join("; "));
-    }
     text
+}
+
+/// What is said of one function.
+fn function(text: &mut String, verdict: &Verdict) {
+    let mut details = match &verdict.counterexample {
+        Some(found) => vec![format!("on {}: before, {}; after, {}", found.shown, found.before, found.after)],
+        None => verdict.reasons.clone(),
+    };
+    if verdict.verdict == Kind::Tested {
+        details.insert(0, format!("{} runs agree", verdict.runs));
+    }
+    details.extend(verdict.assumptions.iter().map(|assumption| format!("assuming that {assumption}")));
+    let details = if details.is_empty() { String::new() } else { format!(": {}", details.join("; ")) };
+    let _ = writeln!(text, "{}: {}{details}", verdict.function, verdict.word());
 }
 
 /// As it is named on the command line.

@@ -8,7 +8,7 @@ use crate::wrapper::ended;
 use crate::wrapper::facts::Facts;
 use crate::wrapper::fork_server::ForkServers;
 use crate::wrapper::guard;
-use crate::wrapper::rules::{Ready, Refused, Rules};
+use crate::wrapper::rules::{Refused, Rules};
 use crate::wrapper::scratch::Scratch;
 use crate::wrapper::script::script;
 use crate::wrapper::server::serve;
@@ -71,7 +71,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         ready => Some(ready?),
     };
     // Once for the build: its commands are served.
-    ready.iter().filter_map(Ready::note).for_each(|note| out::note(&note));
+    ready.iter().filter_map(|ready| ready.note()).for_each(|note| out::note(&note));
     let scratch = Scratch::new().context("no temporary directory")?;
     let socket = scratch.path().join("server");
     let identity = if ready.is_some() { rules.identity()? } else { String::new() };

@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use std::fs::File;
 use std::hash::{BuildHasher, DefaultHasher, Hasher, RandomState};
 use std::io::{self, Error, ErrorKind, Read, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
@@ -50,6 +50,11 @@ impl Channel {
         let mut token = [0; 8];
         stream.read_exact(&mut token)?;
         Ok(Channel { stream, token: u64::from_le_bytes(token) })
+    }
+
+    /// Which descriptor it is.
+    pub(super) fn descriptor(&self) -> RawFd {
+        self.stream.as_raw_fd()
     }
 
     /// Sends a message, within the time limit if there is one.

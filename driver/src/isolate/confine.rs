@@ -1,5 +1,6 @@
 //! What a worker's process gives up before it loads anybody's code: SECURITY.md says what that promises.
 //!
+//! * Descriptors that its parent's parents have left open.
 //! * Limits: memory, processor time for each call, open files, size of files, no core files.
 //! * Capabilities, for a user who has them (root), but for that of reading files.
 //! * Files (Landlock): none is written, made or removed but in the process's own scratch folder.
@@ -12,6 +13,7 @@ mod system_calls;
 
 use cpu_time::ProcessTime;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::os::fd::RawFd;
 use std::path::Path;
 use std::time::Duration;
 
@@ -27,8 +29,9 @@ const FILES: u64 = 256;
 /// Bytes of a file that is written.
 const FILE: u64 = 1 << 30;
 
-/// Confines this process, which has one thread, to reading and to writing in a folder. Gives what could not be done.
-pub(super) fn confine(scratch: &Path) -> Vec<String> {
+/// Confines this process, which has one thread, to reading and to writing in a folder. Of the descriptors from 3 on, only
+/// the one of its channel stays. Gives what could not be done.
+pub(super) fn confine(scratch: &Path, channel: RawFd) -> Vec<String> {
     let mut missing = vec![];
     let mut tried = |what: &str, result: Result<(), String>| {
         if let Err(why) = result {
@@ -38,13 +41,14 @@ pub(super) fn confine(scratch: &Path) -> Vec<String> {
     tried("limits of memory and files", limits());
     #[cfg(target_os = "linux")]
     {
+        tried("closing what others left open", linux::close_all_but(channel));
         tried("giving up privileges", linux::give_up_privileges());
         tried("protection of files", linux::protect_files(scratch));
         tried("no network and no other processes", system_calls::deny());
     }
     #[cfg(not(target_os = "linux"))]
     {
-        let _ = scratch;
+        let _ = (scratch, channel);
         tried("protection of files, no network and no other processes", Err("Linux only".into()));
     }
     missing
@@ -84,6 +88,7 @@ mod linux {
         path_beneath_rules,
     };
     use rustix::thread::{CapabilitySet, capabilities, set_capabilities};
+    use std::os::fd::RawFd;
     use std::path::Path;
 
     /// Everything that is refused here; an older system refuses what it knows of it.
@@ -91,6 +96,20 @@ mod linux {
 
     /// The oldest system that keeps all files from being changed: before it, any file could be cut to nothing.
     const ENOUGH: ABI = ABI::V3;
+
+    pub(super) fn close_all_but(channel: RawFd) -> Result<(), String> {
+        let channel = u32::try_from(channel).map_err(|e| e.to_string())?;
+        for (first, last) in [(3, channel.saturating_sub(1)), (channel + 1, u32::MAX)] {
+            #[allow(unsafe_code, reason = "see SAFETY")]
+            // SAFETY: this process has just begun: besides the three streams and the channel it has opened nothing, so
+            // nothing of it owns one of these.
+            let closed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
+            if closed != 0 {
+                return Err(std::io::Error::last_os_error().to_string());
+            }
+        }
+        Ok(())
+    }
 
     pub(super) fn give_up_privileges() -> Result<(), String> {
         let mut sets = capabilities(None).map_err(|e| e.to_string())?;

@@ -20,7 +20,7 @@ pub fn serve() -> io::Result<()> {
     end_with_the_parent()?;
     let mut channel = Channel::adopt()?;
     let scratch = std::env::var_os(SCRATCH).ok_or_else(|| io::Error::other("no folder to write to is named"))?;
-    let open = confine(scratch.as_ref());
+    let open = confine(scratch.as_ref(), channel.descriptor());
     answer(&mut channel, 0, Step::Ready(open))?;
     loop {
         match channel.receive(None) {

@@ -5,7 +5,7 @@
 
 mod call;
 
-use super::body::{Instruction, MemoryAccess, Operand, Shape, Template};
+use super::body::{Instruction, MemoryAccess, Operand, Shape, Slot, Template};
 use super::cursor::Cursor;
 use super::grammar::{self, Form};
 use super::lex::{Kind, Token};
@@ -32,7 +32,7 @@ pub fn instruction(text: &str, line: &[Token], named: &Named) -> Result<Instruct
     let opcode = cursor.text();
     let form = grammar::form(opcode).ok_or_else(|| format!("instruction `{opcode}`"))?;
     cursor.skip();
-    let mut reader = Reader { cursor, named, holes: vec![], flags: vec![], flag_tokens: (0, 0) };
+    let mut reader = Reader { cursor, named, holes: vec![], flags: vec![], flag_tokens: (0, 0), indices: vec![] };
     let mut opcode = opcode.to_string();
     let (ty, shape) = reader.form(form, &mut opcode).map_err(|e| format!("`{opcode}`: {e}"))?;
     if !reader.cursor.is_done() {
@@ -41,7 +41,17 @@ pub fn instruction(text: &str, line: &[Token], named: &Named) -> Result<Instruct
     let template = template(text, line, start, &reader.holes, None);
     let bare = (matches!(form, Form::Offset) && !reader.flags.is_empty())
         .then(|| self::template(text, line, start, &reader.holes, Some(reader.flag_tokens)));
-    Ok(Instruction { result, ty, opcode, flags: reader.flags, shape, template, bare, metadata })
+    Ok(Instruction {
+        result,
+        ty,
+        opcode,
+        flags: reader.flags,
+        indices: reader.indices,
+        shape,
+        template,
+        bare,
+        metadata,
+    })
 }
 
 /// Calls that say where variables are: `llvm.dbg.value` of LLVM before 19.
@@ -49,21 +59,42 @@ pub fn is_debug_intrinsic(instruction: &Instruction) -> bool {
     matches!(&instruction.shape, Shape::Call { callee: Some(name), .. } if name.starts_with("@llvm.dbg."))
 }
 
-/// Cuts off `, !dbg !5, !tbaa !7`.
+/// Cuts off `, !dbg !5, !tbaa !7, !range !{i8 0, i8 5}`.
 fn attachments<'t>(text: &str, line: &'t [Token]) -> (&'t [Token], Vec<(String, String)>) {
     let word = |i: usize| &text[line[i].start..line[i].end];
     let mut end = line.len();
     let mut found = vec![];
-    while end >= 3
-        && line[end - 1].kind == Kind::Metadata
-        && line[end - 2].kind == Kind::Metadata
-        && word(end - 3) == ","
+    while let Some(node) = node(text, &line[..end])
+        && node >= 2
+        && line[node - 1].kind == Kind::Metadata
+        && word(node - 2) == ","
     {
-        found.push((word(end - 2).to_string(), word(end - 1).to_string()));
-        end -= 3;
+        found.push((word(node - 1).to_string(), text[line[node].start..line[end - 1].end].to_string()));
+        end = node - 2;
     }
     found.reverse();
     (&line[..end], found)
+}
+
+/// Where the metadata node begins that a line ends with.
+fn node(text: &str, line: &[Token]) -> Option<usize> {
+    let last = line.len().checked_sub(1)?;
+    if line[last].kind == Kind::Metadata {
+        return Some(last);
+    }
+    let mut depth = 0;
+    for at in (0..=last).rev() {
+        match &text[line[at].start..line[at].end] {
+            "}" => depth += 1,
+            "{" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            let before = at.checked_sub(1)?;
+            return (at < last && &text[line[before].start..line[before].end] == "!").then_some(before);
+        }
+    }
+    None
 }
 
 fn template(text: &str, line: &[Token], start: usize, holes: &[usize], without: Option<(usize, usize)>) -> Template {
@@ -98,6 +129,8 @@ struct Reader<'a> {
     flags: Vec<String>,
     /// Where the flags are.
     flag_tokens: (usize, usize),
+    /// Which part of an aggregate.
+    indices: Vec<u64>,
 }
 
 type Read<T> = Result<T, String>;
@@ -224,14 +257,15 @@ impl Reader<'_> {
             Form::ExtractValue => {
                 let operand = self.operand()?;
                 let mut ty = operand.ty.clone();
-                for index in self.indices()? {
+                self.indices = self.indices()?;
+                for index in self.indices.clone() {
                     ty = ty.element(index, self.named).ok_or("a part that is not there")?.0;
                 }
                 Ok((ty, Shape::Plain(vec![operand])))
             }
             Form::InsertValue => {
                 let operands = vec![self.operand()?, self.more()?];
-                self.indices()?;
+                self.indices = self.indices()?;
                 Ok((operands[0].ty.clone(), Shape::Plain(operands)))
             }
             Form::ExtractElement => {
@@ -346,8 +380,11 @@ impl Reader<'_> {
     fn access(&mut self, address: &Operand) -> MemoryAccess {
         let mut access = MemoryAccess { align: 0, plain: self.flags.is_empty() && address.ty == Type::Ptr };
         while !self.cursor.is_done() {
-            if self.cursor.text() == "align" {
-                access.align = self.cursor.next_text().parse().unwrap_or(0);
+            match self.cursor.text() {
+                "align" => access.align = self.cursor.next_text().parse().unwrap_or(0),
+                // Metadata in a form that is not known.
+                _ if self.cursor.kind() == Some(Kind::Metadata) => access.plain = false,
+                _ => {}
             }
             self.cursor.skip();
         }
@@ -356,20 +393,23 @@ impl Reader<'_> {
 
     fn alloca(&mut self) -> Read<(Type, Shape)> {
         self.flags();
-        self.ty()?;
+        let mut slot = Slot { ty: self.ty()?, count: None, align: 0 };
         let mut ty = Type::Ptr;
         while self.cursor.eat(",") {
             if types::starts(&self.cursor) {
-                self.operand()?;
+                slot.count = Some(self.operand()?);
             } else if self.cursor.eat("addrspace") {
                 ty = Type::Other(format!("ptr addrspace({})", self.cursor.next_text()));
                 self.cursor.skip_group();
             } else {
+                if self.cursor.text() == "align" {
+                    slot.align = self.cursor.next_text().parse().unwrap_or(0);
+                }
                 self.cursor.skip();
                 self.cursor.skip();
             }
         }
-        Ok((ty, Shape::Alloca))
+        Ok((ty, Shape::Alloca(slot)))
     }
 
     fn phi(&mut self) -> Read<(Type, Shape)> {

@@ -1,26 +1,41 @@
-//! Two files of LLVM IR: do the functions whose bodies differ still do the same?
+//! Two files of LLVM IR: does each function of the second one only what the function of that name in the first one may
+//! do?
 //!
-//! [`Method`] says in which ways they are compared; each sees what others cannot:
+//! A pair is *the same* if its texts are ([`same`], where [`headers`] allow it). Others are compared by [`Method`]s; each
+//! sees what others cannot:
 //!
+//! * [`refined`]: an SMT solver is asked, by LLVM's semantics with poison, about small functions;
 //! * [`interpreted`]: both are imported and run in our interpreter, what is opaque made up;
-//! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up;
-//! * [`refined`]: an SMT solver is asked, by LLVM's semantics with poison, about small functions.
+//! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up.
+//!
+//! What they find is evidence, of which [`verdict`] makes one verdict: the last two never refute.
 //!
 //! **Invariant**: inputs depend on nothing but the seed, a function's name and the numbers that it speaks of. What is
-//! not compared is said, with its reason.
+//! not compared is said, with its reason; every function that either file defines is counted.
 
+mod annotations;
 mod compiled;
+mod headers;
 mod inputs;
 mod interpreted;
+mod layout;
+mod metadata;
+mod modules;
+mod promises;
 mod refined;
+mod same;
+pub mod verdict;
 
 use super::module::{Definition, File, ReadError, read};
 use super::optimise::LlvmOptimiser;
 use crate::sums::add_up;
+use modules::{Module, Version};
+use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
+use verdict::{Counts, DOUBT, Evidence, Report, Tier, Verdict};
 
 /// A way to compare.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, clap::ValueEnum)]
@@ -49,105 +64,31 @@ pub struct Config {
     pub solver: Vec<String>,
 }
 
-/// What was found.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Report {
-    /// Functions whose bodies differ.
-    pub changed: u64,
-    /// Of these: compared in at least one way.
-    pub compared: u64,
-    /// By method.
-    pub methods: BTreeMap<Method, Tally>,
-    /// Functions that are compared in none.
-    pub not_compared: Vec<NotCompared>,
-    /// Functions that do something else.
-    pub refuted: Vec<Refuted>,
-}
-
-/// What one method has found.
-#[derive(Clone, PartialEq, Debug, Default, Serialize)]
-pub struct Tally {
-    /// Functions of which at least one run was compared.
-    pub compared: u64,
-    /// Runs that were compared; questions that were decided.
-    pub runs: u64,
-    /// Runs that were not, by reason.
-    pub open: BTreeMap<String, u64>,
-    /// Functions of which no run was compared, by the reason that most of their runs had.
-    pub not_compared: BTreeMap<String, u64>,
-}
-
-/// A function that no method has compared.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct NotCompared {
-    /// Its name.
-    pub function: String,
-    /// What most runs of each method had.
-    pub reasons: BTreeMap<Method, String>,
-}
-
-/// A function that does something else.
-#[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Refuted {
-    /// Its name.
-    pub function: String,
-    /// Who says so.
-    pub method: Method,
-    /// On these arguments.
-    pub arguments: Vec<String>,
-    /// What differs.
-    pub difference: String,
-}
-
-impl Report {
-    /// Adds that of another file.
-    pub fn add(&mut self, other: Report) {
-        self.changed += other.changed;
-        self.compared += other.compared;
-        for (method, tally) in other.methods {
-            let own = self.methods.entry(method).or_default();
-            own.compared += tally.compared;
-            own.runs += tally.runs;
-            add_up(&mut own.open, tally.open);
-            add_up(&mut own.not_compared, tally.not_compared);
-        }
-        self.not_compared.extend(other.not_compared);
-        self.refuted.extend(other.refuted);
-    }
-}
-
-/// Two files, and the functions that have one name and different bodies in them.
+/// Two files, and the functions that are to be compared.
 struct Files<'a> {
     before: &'a File,
     after: &'a File,
+    modules: [&'a Module<'a>; 2],
     /// Positions in either.
     pairs: Vec<(usize, usize)>,
 }
 
 impl<'a> Files<'a> {
-    fn new(before: &'a File, after: &'a File) -> Self {
-        let bodies: BTreeMap<&str, usize> = after.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
-        let pairs = before
-            .functions
-            .iter()
-            .enumerate()
-            .filter_map(|(i, f)| Some((i, *bodies.get(f.name.as_str())?)))
-            .filter(|(i, j)| {
-                before.text[before.functions[*i].body.clone()] != after.text[after.functions[*j].body.clone()]
-            })
-            .collect();
-        Files { before, after, pairs }
-    }
-
     /// A pair's definitions.
     fn definitions(&self, pair: usize) -> [&'a Definition; 2] {
         let (i, j) = self.pairs[pair];
         [&self.before.functions[i], &self.after.functions[j]]
     }
+
+    /// A pair with its modules.
+    fn versions(&self, pair: usize) -> [Version<'a>; 2] {
+        let [old, new] = self.definitions(pair);
+        [Version { module: self.modules[0], definition: old }, Version { module: self.modules[1], definition: new }]
+    }
 }
 
 /// What a method has seen of one function.
-#[derive(Default)]
+#[derive(Default, Debug)]
 struct Seen {
     /// Runs that were compared.
     runs: u64,
@@ -166,6 +107,11 @@ impl Seen {
     fn not_compared(&mut self, reason: impl Into<String>) {
         *self.open.entry(reason.into()).or_default() += 1;
     }
+
+    /// What most runs had that were not compared.
+    fn reason(&self) -> Option<&String> {
+        self.open.iter().max_by_key(|(_, n)| **n).map(|(reason, _)| reason)
+    }
 }
 
 /// Why two texts cannot be compared.
@@ -174,53 +120,145 @@ pub enum ValidateError {
     /// The second one is no file of LLVM IR.
     #[error("what it is compared with: {0}")]
     Read(#[from] ReadError),
+    /// A method needs packs, and there are none.
+    #[error("this method needs packs")]
+    Packs,
     /// What a method needs cannot be run.
     #[error("{0}; `--method` says how to compare without it")]
     Tool(#[from] io::Error),
 }
 
-/// Compares the functions of two files that have one name and different bodies.
+impl Method {
+    /// Does it need packs, which say what operations mean?
+    pub fn needs_packs(self) -> bool {
+        matches!(self, Method::Interpreted | Method::Compiled)
+    }
+}
+
+/// Compares the functions of two files by their names.
 ///
 /// # Errors
-/// When the second text is no file of LLVM IR, or what a method needs cannot be run.
-pub fn validate(llvm: &LlvmOptimiser, before: &File, after: &str, config: &Config) -> Result<Report, ValidateError> {
+/// When the second text is no file of LLVM IR, or what a method needs is not there or cannot be run.
+pub fn validate(
+    llvm: Option<&LlvmOptimiser>,
+    before: &File,
+    after: &str,
+    config: &Config,
+) -> Result<Report, ValidateError> {
     let after = read(after.to_string())?;
-    let files = Files::new(before, &after);
-    let mut report = Report { changed: files.pairs.len() as u64, ..Report::default() };
-    // By pair: why it is not compared in some way; `None` where it is in another.
-    let mut reasons: Vec<Option<BTreeMap<Method, String>>> = vec![Some(BTreeMap::new()); files.pairs.len()];
+    let modules = [Module::new(before), Module::new(&after)];
+    let mut found = Found::new(&modules);
+    let files =
+        Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
+    let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
+    let mut report = Report { unchanged: found.unchanged, ..Report::default() };
     for method in &config.methods {
         let seen = match method {
-            Method::Interpreted => interpreted::compare(llvm, &files, config),
-            Method::Compiled => compiled::compare(llvm, &files, config)?,
-            Method::Refined => refined::compare(&files, config)?,
+            Method::Interpreted => interpreted::compare(llvm.ok_or(ValidateError::Packs)?, &files, config),
+            Method::Compiled => compiled::compare(llvm.ok_or(ValidateError::Packs)?, &files, config)?,
+            Method::Refined => solved(refined::compare(&files, config)?, &mut evidence),
         };
         let tally = report.methods.entry(*method).or_default();
-        for (pair, seen) in seen.into_iter().enumerate() {
-            let name = &files.definitions(pair)[0].name;
+        for (seen, evidence) in seen.into_iter().zip(&mut evidence) {
+            if *method != Method::Refined {
+                tested(*method, &seen, evidence);
+            }
             tally.runs += seen.runs;
             if seen.runs > 0 {
                 tally.compared += 1;
-                reasons[pair] = None;
-            } else if let Some((reason, _)) = seen.open.iter().max_by_key(|(_, n)| **n) {
+            } else if let Some(reason) = seen.reason() {
                 *tally.not_compared.entry(reason.clone()).or_default() += 1;
-                if let Some(reasons) = &mut reasons[pair] {
-                    reasons.insert(*method, reason.clone());
-                }
             }
             add_up(&mut tally.open, seen.open);
-            report.refuted.extend(seen.differs.map(|(arguments, difference)| Refuted {
-                function: name.clone(),
-                method: *method,
-                arguments,
-                difference,
-            }));
         }
     }
-    let open = reasons.into_iter().enumerate().filter_map(|(pair, reasons)| {
-        Some(NotCompared { function: files.definitions(pair)[0].name.clone(), reasons: reasons? })
-    });
-    report.not_compared = open.collect();
-    report.compared = report.changed - report.not_compared.len() as u64;
+    for ((i, _), evidence) in files.pairs.iter().zip(evidence) {
+        found.verdicts.insert(*i, Verdict::new(&before.functions[*i].name, evidence));
+    }
+    report.functions.extend(found.verdicts.into_values());
+    report.functions.extend(found.new);
+    report.counts = Counts::of(&report.functions);
     Ok(report)
+}
+
+/// Notes what the solver has decided.
+fn solved(decided: Vec<refined::Decided>, evidence: &mut [Evidence]) -> Vec<Seen> {
+    let note = |(one, evidence): (refined::Decided, &mut Evidence)| {
+        if one.proved {
+            evidence.proved = Some(Tier::Solver);
+        }
+        if let Some(reason) = one.seen.reason() {
+            evidence.reasons.push(reason.clone());
+        }
+        one.seen
+    };
+    decided.into_iter().zip(evidence).map(note).collect()
+}
+
+/// Notes what runs have shown.
+fn tested(method: Method, seen: &Seen, evidence: &mut Evidence) {
+    let name = match method {
+        Method::Interpreted => "interpreted",
+        Method::Compiled => "compiled",
+        Method::Refined => "refined",
+    };
+    match (&seen.differs, seen.reason()) {
+        (Some((arguments, difference)), _) => {
+            let on = arguments.join(", ");
+            evidence.reasons.insert(0, format!("{DOUBT}: {name} on ({on}), {difference}; no replay confirms it"));
+        }
+        (None, Some(reason)) if seen.runs == 0 => evidence.reasons.push(format!("{name}: {reason}")),
+        _ => {}
+    }
+    evidence.runs += seen.runs;
+}
+
+/// Functions of two modules by what is known without comparing bodies.
+struct Found {
+    /// Positions of those that are to be compared.
+    open: Vec<(usize, usize)>,
+    /// By position in the first module.
+    verdicts: BTreeMap<usize, Verdict>,
+    /// Of functions that only the second module has.
+    new: Vec<Verdict>,
+    /// Those that are in both byte for byte, with all that they mention.
+    unchanged: u64,
+}
+
+impl Found {
+    fn new(modules: &[Module<'_>; 2]) -> Found {
+        let [before, after] = modules;
+        let mut found = Found { open: vec![], verdicts: BTreeMap::new(), new: vec![], unchanged: 0 };
+        let mut others: FxHashMap<&str, usize> =
+            after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
+        for (i, was) in before.file.functions.iter().enumerate() {
+            let Some(j) = others.remove(was.name.as_str()) else {
+                found.verdicts.insert(i, unknown(&was.name, "only the first file defines it"));
+                continue;
+            };
+            let versions = [
+                Version { module: before, definition: was },
+                Version { module: after, definition: &after.file.functions[j] },
+            ];
+            if let Some(reason) = headers::signature(versions[0], versions[1]) {
+                found.verdicts.insert(i, unknown(&was.name, &reason));
+            } else if headers::compare(versions[0], versions[1], None).is_ok() && same::same(versions[0], versions[1]) {
+                if versions[0].text() == versions[1].text() {
+                    found.unchanged += 1;
+                } else {
+                    let evidence = Evidence { proved: Some(Tier::Same), ..Evidence::default() };
+                    found.verdicts.insert(i, Verdict::new(&was.name, evidence));
+                }
+            } else {
+                found.open.push((i, j));
+            }
+        }
+        let only = after.file.functions.iter().filter(|f| others.contains_key(f.name.as_str()));
+        found.new = only.map(|f| unknown(&f.name, "only the second file defines it")).collect();
+        found
+    }
+}
+
+fn unknown(function: &str, reason: &str) -> Verdict {
+    Verdict::new(function, Evidence { reasons: vec![reason.to_string()], ..Evidence::default() })
 }

@@ -13,15 +13,13 @@
 
 use super::{Allowed, identity, refused};
 use crate::cache::user_folder;
-use crate::files::place;
+use crate::files::{self, WriteError};
 use crate::packs;
 use rewright_dsl::load::{Origin, Root};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fs::Permissions;
-use std::io::ErrorKind;
-use std::os::unix::fs::PermissionsExt;
+use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
 /// The file's name.
@@ -35,13 +33,16 @@ pub enum GrantError {
     NoFolder,
     /// The file cannot be read or written.
     #[error("cannot use {0}, the file of your permissions: {1}")]
-    File(PathBuf, std::io::Error),
+    File(PathBuf, io::Error),
+    /// It cannot be written.
+    #[error(transparent)]
+    Write(#[from] WriteError),
     /// It says something else.
     #[error("{0} is no file of permissions: {1}; `rewright allow` writes it")]
     Format(PathBuf, serde_json::Error),
     /// A pack that is no file, or a library that is not there.
     #[error("cannot allow {0}: {1}")]
-    Missing(String, std::io::Error),
+    Missing(String, io::Error),
 }
 
 /// All permissions.
@@ -93,15 +94,11 @@ impl Grants {
     /// Their folder cannot be made, or the file not be written.
     pub fn save(&self) -> Result<PathBuf, GrantError> {
         let file = file()?;
-        let written = || {
-            file.parent().map(std::fs::create_dir_all).transpose()?;
-            let text = format!("{:#}\n", serde_json::to_value(self)?);
-            place(&file, text.as_bytes(), Permissions::from_mode(0o600))
-        };
-        match written() {
-            Ok(()) => Ok(file),
-            Err(e) => Err(GrantError::File(file, e)),
-        }
+        let failed = |e: io::Error| GrantError::File(file.clone(), e);
+        file.parent().map(std::fs::create_dir_all).transpose().map_err(failed)?;
+        let text = serde_json::to_value(self).map_err(|e| failed(e.into()))?;
+        files::write(&file, format!("{text:#}\n"))?;
+        Ok(file)
     }
 
     /// What these packs may call.

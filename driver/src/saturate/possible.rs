@@ -6,12 +6,15 @@
 
 use super::batch::Batch;
 use super::nested::Nested;
+use egglog::EGraph;
 use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr, GENERATION};
 use rustc_hash::FxHashMap;
 
 /// Tables and relations that each rule reads and fills, by number: tables first, then relations.
 pub(super) struct Possible {
     rules: Vec<(Vec<usize>, Vec<usize>)>,
+    /// By symbol: the rules that read it.
+    readers: Vec<Vec<usize>>,
     /// Which rows a rule needs under which.
     pub(super) nested: Nested,
     /// Rules of one ruleset that need the same rows are one group: all of them can match, or none.
@@ -28,6 +31,8 @@ pub(super) struct Matching {
     pub(super) rules: Vec<bool>,
     /// Does one of them ask of which types a class is?
     pub(super) asks_types: bool,
+    /// Symbols that have rows, or get some if rules match.
+    pub(super) filled: Vec<usize>,
 }
 
 impl Possible {
@@ -76,8 +81,12 @@ impl Possible {
                 None => groups.push(vec![index]),
             }
         }
+        let mut readers = vec![Vec::new(); names.len()];
+        for (rule, (reads, _)) in rules.iter().enumerate() {
+            reads.iter().for_each(|symbol| readers[*symbol].push(rule));
+        }
         let isa = program.isa.as_ref().and_then(|isa| numbers.get(isa.name.as_str()).copied());
-        Possible { rules, nested, groups, names, isa }
+        Possible { rules, readers, nested, groups, names, isa }
     }
 
     /// Symbols that these rules read.
@@ -105,23 +114,8 @@ impl Possible {
     /// ask: six rows for each node, in a pack that has rules about further members of a family, of which there is nothing
     /// in most functions. Where none of those can match, nothing is said.
     pub(super) fn matching(&self, tables: impl Iterator<Item = usize>) -> Matching {
-        let mut filled = vec![false; self.names.len()];
-        tables.chain(self.isa).for_each(|table| filled[table] = true);
-        let mut rules = vec![false; self.rules.len()];
-        loop {
-            let mut changed = false;
-            for (rule, (reads, fills)) in self.rules.iter().enumerate() {
-                if !rules[rule] && reads.iter().all(|symbol| filled[*symbol]) {
-                    rules[rule] = true;
-                    changed = true;
-                    fills.iter().for_each(|symbol| filled[*symbol] = true);
-                }
-            }
-            if !changed {
-                break;
-            }
-        }
-        let Some(isa) = self.isa else { return Matching { rules, asks_types: false } };
+        let (mut rules, filled) = self.reached(tables.chain(self.isa));
+        let Some(isa) = self.isa else { return Matching { rules, asks_types: false, filled } };
         let says_types = |fills: &[usize]| fills == [isa];
         let asks = |((reads, fills), can_match): (&(Vec<usize>, Vec<usize>), &bool)| {
             *can_match && reads.contains(&isa) && !says_types(fills)
@@ -130,7 +124,40 @@ impl Possible {
         for (can_match, (_, fills)) in rules.iter_mut().zip(&self.rules) {
             *can_match &= asks_types || !says_types(fills);
         }
-        Matching { rules, asks_types }
+        Matching { rules, asks_types, filled }
+    }
+
+    /// By rule: can it match if these symbols have rows, or once others that can have matched? And the symbols that
+    /// have rows then, in order.
+    fn reached(&self, symbols: impl Iterator<Item = usize>) -> (Vec<bool>, Vec<usize>) {
+        let mut missing: Vec<usize> = self.rules.iter().map(|(reads, _)| reads.len()).collect();
+        let mut rules: Vec<bool> = missing.iter().map(|missing| *missing == 0).collect();
+        let mut filled = vec![false; self.names.len()];
+        let unconditional = self.rules.iter().filter(|(reads, _)| reads.is_empty());
+        let mut next: Vec<usize> = symbols.chain(unconditional.flat_map(|(_, fills)| fills.iter().copied())).collect();
+        while let Some(symbol) = next.pop() {
+            if std::mem::replace(&mut filled[symbol], true) {
+                continue;
+            }
+            for rule in &self.readers[symbol] {
+                missing[*rule] -= 1;
+                if missing[*rule] == 0 {
+                    rules[*rule] = true;
+                    next.extend(&self.rules[*rule].1);
+                }
+            }
+        }
+        (rules, (0..filled.len()).filter(|symbol| filled[*symbol]).collect())
+    }
+
+    /// Has nothing a row?
+    pub(super) fn is_empty(&self, egraph: &EGraph) -> bool {
+        self.names.iter().all(|name| egraph.get_size(name) == 0)
+    }
+
+    /// The name of a symbol.
+    pub(super) fn name(&self, symbol: usize) -> &str {
+        &self.names[symbol]
     }
 }
 

@@ -6,5 +6,6 @@ mod fixture;
 mod measure;
 mod memory;
 mod nested;
+mod prepared;
 mod scalar;
 mod text;

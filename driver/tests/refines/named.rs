@@ -55,15 +55,14 @@ fn case(function: &str, pack: &str, wrong: &[fn(&str) -> String]) {
     assert_eq!(found(&new), None, "{text}");
     let head = new.text[..new.text.find(text).unwrap()].rsplit_once("define ").unwrap().1;
     let whole = |text: &str| format!("define {head}{text}\n}}\n");
-    let (decided, refuted) = solved(&folder().join("named.ll"), &whole(text));
-    assert!(decided > 0 && !refuted, "{text}");
+    assert_eq!(solved(&folder().join("named.ll"), function, &whole(text)), (true, false), "{text}");
     for wrong in wrong {
         let wrong = wrong(text);
         assert_ne!(wrong.trim(), text.trim(), "there is nothing to get wrong");
         let file = module::read(whole(&wrong)).unwrap();
         assert!(found(&file).is_some(), "this is wrong, and not found:\n{wrong}");
         assert!(
-            solved(&folder().join("named.ll"), &file.text).1,
+            solved(&folder().join("named.ll"), function, &file.text).1,
             "this is wrong, and the solver says it is not:\n{wrong}"
         );
     }

@@ -1,17 +1,17 @@
 //! Stage 4: examples. Their terms are closed: every type is known. Where no state is written, all of an example
 //! stands in one and the same state.
 
-use super::Checker;
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, NodeKind, VariableKind};
 use super::report::Report;
+use super::{Checker, ParsedFile};
 use crate::program::{Claim, Example, RuleId, Verdict};
 use crate::syntax::ast::{self, ExampleBody, ExampleItem, Item, ItemKind, Param, Path, Side, Span};
 use rewright_typeprop::{Ty, TypeExpr};
 
 impl Checker<'_> {
-    pub(super) fn check_examples(&mut self) {
-        for file in 0..self.files.len() {
+    pub(super) fn check_examples(&mut self, wanted: impl Fn(&ParsedFile) -> bool) {
+        for file in (0..self.files.len()).filter(|file| wanted(&self.files[*file])) {
             let mut titles: Vec<(String, ast::Span)> = Vec::new();
             for (_, item) in self.items(file) {
                 let ItemKind::Example(example) = &item.kind else { continue };

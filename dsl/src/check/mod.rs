@@ -91,9 +91,16 @@ pub struct ParsedFile {
 /// Checks packs. `files` holds imported files before those that import them.
 pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
     checked(files, |checker| {
-        checker.check_examples();
+        checker.check_examples(|_| true);
         checker.lint();
     })
+}
+
+/// Checks packs for whoever only applies their rules, and still wants to know of every mistake in files that are not
+/// libraries: examples of libraries do not enter the program and are not checked, and there are no lints. All else is
+/// as [`check`] says.
+pub fn check_applied(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
+    checked(files, |checker| checker.check_examples(|file| !file.library))
 }
 
 /// Checks what rules and costs are made of, for whoever only applies them: of examples and tests nothing enters the

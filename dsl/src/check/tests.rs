@@ -1,6 +1,6 @@
 //! The shape of what comes out: types, states, overloads, laws.
 
-use super::{ParsedFile, check, check_rules};
+use super::{ParsedFile, check, check_applied, check_rules};
 use crate::program::{Conclusion, Guard, Program, Rule, ScheduleStep, VarKind};
 use crate::syntax::parse;
 use rewright_typeprop::{Term, TypeExpr};
@@ -184,6 +184,21 @@ fn rules_alone_are_those_of_the_whole_whatever_examples_say() {
     let (alone, none) = check_rules(&files);
     assert_eq!((mistakes.len(), none.len()), (1, 0), "{mistakes:?}, {none:?}");
     assert_eq!(format!("{:?}", alone.rules), format!("{:?}", whole.rules));
+}
+
+#[test]
+fn packs_that_are_applied_are_the_whole_but_for_examples_of_libraries() {
+    let text = format!(
+        "pack t\n{CORE}rule r(x: Int): both(x, x) => x\nexample \"e\" (x: i32) fires r: nothing(x) becomes x\n"
+    );
+    for library in [false, true] {
+        let (file, syntax) = parse(0, &text);
+        assert!(syntax.is_empty(), "{syntax:?}");
+        let files = [ParsedFile { pack: "t".into(), file, library, ..ParsedFile::default() }];
+        let ((whole, mistakes), (applied, found)) = (check(&files), check_applied(&files));
+        assert_eq!((mistakes.len(), found.len()), (1, usize::from(!library)), "{mistakes:?}, {found:?}");
+        assert_eq!(format!("{:?}", applied.rules), format!("{:?}", whole.rules));
+    }
 }
 
 #[test]

@@ -22,6 +22,9 @@ const SYMBOLS: &[&str] = &[
     "[", "]", ";", "!", "%", "?", "~",
 ];
 
+/// Bytes of text for a token, at least: packs that ship have five.
+const BYTES_PER_TOKEN: usize = 4;
+
 /// Longer runs of one symbol are errors whatever follows, so they need not fill the memory.
 const MAX_RUN: usize = 4 * super::token::MAX_DEPTH;
 
@@ -34,7 +37,7 @@ pub(crate) fn lex<'s>(file: u32, text: &'s str, diagnostics: &mut Vec<Diagnostic
         at: 0,
         first_on_line: true,
         run: 0,
-        out: Lexed::default(),
+        out: Lexed { tokens: Vec::with_capacity(text.len() / BYTES_PER_TOKEN), comments: Vec::new() },
         diagnostics,
     };
     if text.starts_with('\u{feff}') {

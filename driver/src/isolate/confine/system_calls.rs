@@ -6,7 +6,7 @@
 use libc::{self as c, c_long};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
-    apply_filter,
+    apply_filter_all_threads,
 };
 use std::collections::BTreeMap;
 
@@ -111,5 +111,5 @@ fn install(rules: BTreeMap<c_long, Vec<SeccompRule>>, error: i32) -> Result<(), 
     let refusal = SeccompAction::Errno(error as u32);
     let filter = SeccompFilter::new(rules, SeccompAction::Allow, refusal, machine).map_err(|e| e.to_string())?;
     let program = BpfProgram::try_from(filter).map_err(|e| e.to_string())?;
-    apply_filter(&program).map_err(|e| e.to_string())
+    apply_filter_all_threads(&program).map_err(|e| e.to_string())
 }

@@ -41,6 +41,11 @@ impl Address {
         Address { terms: self.terms.clone(), constant: self.constant.wrapping_add(n) }
     }
 
+    /// Is a term among those that are summed?
+    pub(crate) fn is_from(&self, term: Expr) -> bool {
+        self.terms.contains(&term)
+    }
+
     /// As one term.
     pub(crate) fn term(&self, s: &mut Script) -> Expr {
         let mut parts = self.terms.clone();

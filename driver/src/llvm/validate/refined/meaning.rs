@@ -12,6 +12,8 @@ use rewright_typeprop::Model;
 pub(super) struct Value {
     pub(super) bits: Expr,
     pub(super) poison: Expr,
+    /// Of a pointer: the object that it belongs to.
+    pub(super) origin: Option<Expr>,
 }
 
 /// What an instruction gives.
@@ -357,5 +359,5 @@ impl Operation<'_> {
 const FLAGS: [&str; 7] = ["nsw", "nuw", "exact", "disjoint", "nneg", "samesign", "noundef"];
 
 fn exact(bits: Expr, poison: Expr) -> Meaning {
-    Meaning { value: Value { bits, poison }, undefined: Expr::FALSE, open: false }
+    Meaning { value: Value { bits, poison, origin: None }, undefined: Expr::FALSE, open: false }
 }

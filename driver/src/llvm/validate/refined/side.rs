@@ -1,94 +1,87 @@
 //! One version of a function as terms: what it returns and leaves in memory, and when it is undefined, by its parameters.
 //!
 //! Blocks are taken in an order in which all that leads to one comes first; each has the condition under which it is
-//! reached. Memory is one chain of bytes through all of them: what a block writes it writes where it is reached. A second
-//! chain says of each byte whether it is poison.
+//! reached. Memory is one chain of bytes through all of them: what a block writes it writes where it is reached. Beside it
+//! run chains that say which bits are poison, which are `undef`, and to which objects pointers belong.
 //!
-//! What `undef` or `freeze` choose are variables of their own, one for each use: a value that depends on `undef` is
-//! computed anew wherever it is used.
+//! A value that depends on `undef` is *loose*: it is computed anew wherever it is used, with choices of its own. What
+//! leaves a version (is returned, stored, passed) is computed twice ([`Samples`]): two samples tell `undef` from a value
+//! that was chosen once.
 
+mod accesses;
+mod annotated;
 mod calls;
-mod memory;
+mod loose;
 mod order;
 
+use super::super::annotations::{has, implied};
+use super::super::modules::Version;
+use super::facts;
+use super::given::{Given, Leaf};
 use super::meaning::{Meaning, Operation, Value, width};
 use crate::llvm::body::{Body, Instruction, Operand, Role, Shape};
 use crate::llvm::constants;
-use crate::llvm::module::{Definition, File};
+use crate::llvm::module::File;
 use crate::llvm::types::Type;
-use crate::verify::smt::{self, Expr, Script, Sort};
+use crate::verify::smt::{Expr, Script, Sort};
+pub(super) use annotated::Keys;
 use calls::is_arithmetic;
 use order::order;
-use rewright_typeprop::model::MemoryAccess;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
 /// How often values may be computed: more than any that a solver could decide.
 const MOST: usize = 20_000;
 
-/// What both versions are given.
-pub(super) struct Given {
-    /// By parameter: its value, and whether it is `undef`.
-    pub(super) parameters: Vec<(Value, Expr)>,
-    memory: Expr,
-    doubt: Expr,
-}
+/// What leaves a version, computed twice.
+pub(super) type Samples = [Value; 2];
 
-impl Given {
-    /// Variables for the parameters of a function, which may be `undef` where that is asked for and not ruled out.
-    pub(super) fn new(s: &mut Script, definition: &Definition, undefined: bool) -> Result<Given, String> {
-        let mut parameters = vec![];
-        for (n, parameter) in definition.parameters.iter().enumerate() {
-            let bits = s.variable(&format!("parameter {n}"), Sort::Bits(width(&parameter.ty)?));
-            let defined = parameter.attributes.iter().any(|a| a == "noundef");
-            let mut unless = |what: &str, is: bool| match is {
-                true => s.variable(&format!("parameter {n} is {what}"), Sort::Bool),
-                false => Expr::FALSE,
-            };
-            let poison = unless("poison", !defined);
-            // Whoever accesses what an `undef` pointer says is undefined: little is left to compare.
-            let may = undefined && !defined && parameter.ty != Type::Ptr;
-            parameters.push((Value { bits, poison }, unless("undef", may)));
-        }
-        let memory = s.variable("memory", Sort::Memory);
-        Ok(Given { parameters, memory, doubt: s.variable("poison in memory", Sort::Memory) })
-    }
+/// The memory of a version, as what is written to it has been computed twice.
+#[derive(Clone, Copy)]
+pub(super) struct Memory {
+    /// Values.
+    pub(super) bits: Expr,
+    /// Bits that are poison.
+    pub(super) doubt: Expr,
+    /// Objects of pointers.
+    pub(super) origins: Expr,
 }
 
 /// An access to memory.
 pub(super) struct Access {
     pub(super) reached: Expr,
     pub(super) address: Expr,
+    /// The object that the pointer belongs to.
+    pub(super) origin: Expr,
     pub(super) bytes: u64,
     pub(super) writes: bool,
+    /// The calls that may have freed memory before it.
+    pub(super) epoch: Expr,
+    /// What its metadata promise.
+    pub(super) promises: Vec<String>,
 }
 
 /// What a version does.
 pub(super) struct Behaviour {
     pub(super) undefined: Expr,
-    pub(super) returned: Option<Value>,
-    pub(super) memory: Expr,
-    /// Bytes that are not 0 are poison.
-    pub(super) doubt: Expr,
+    pub(super) returned: Option<Samples>,
+    pub(super) memory: [Memory; 2],
     pub(super) accesses: Vec<Access>,
     /// When it returns.
     pub(super) returns: Expr,
     /// Calls that somebody may notice: a number that is another one for other calls.
     pub(super) trace: Expr,
     pub(super) events: Vec<Event>,
+    /// Stack slots: their memory is nobody's any more when it returns.
+    pub(super) slots: Vec<Expr>,
     /// Variables that stand for what it may choose.
     pub(super) choices: Vec<Expr>,
     /// What stands for something that is not modelled in all its parts: a counterexample may rest on that.
     pub(super) assumed: BTreeSet<&'static str>,
-    /// `undef` may have come to memory, where it is one value from then on here.
-    pub(super) stores_undef: bool,
-}
-
-impl Behaviour {
-    /// Something may see `undef` in memory.
-    pub(super) fn reads_undef(&self) -> bool {
-        self.stores_undef && self.accesses.iter().any(|access| !access.writes)
-    }
+    /// It has something that may be `undef`.
+    pub(super) undefined_matters: bool,
+    /// It has chosen something.
+    pub(super) chooses: bool,
 }
 
 /// A call that somebody may notice.
@@ -97,23 +90,43 @@ pub(super) struct Event {
     /// Behind it.
     pub(super) trace: Expr,
     /// What the callee sees.
-    pub(super) memory: Expr,
-    pub(super) doubt: Expr,
+    pub(super) memory: [Memory; 2],
+}
+
+/// Which of the two versions it is, and how it chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Choosing {
+    /// The second version: anything.
+    Anything,
+    /// The first version, as the second one does where that uses the same thing as often.
+    Alike,
+    /// The first version, as the second one does where that uses it first: what it is within one sample.
+    Together,
+    /// The first version: whatever serves.
+    Freely,
+}
+
+impl Choosing {
+    fn is_first(self) -> bool {
+        self != Choosing::Anything
+    }
 }
 
 enum Local {
     Fixed(Value),
+    /// Given from outside.
+    Leaf(Leaf),
     /// Computed anew at each use.
     Loose,
 }
 
 pub(super) struct Side<'a> {
     s: &'a mut Script,
-    name: &'static str,
-    file: &'a File,
-    definition: &'a Definition,
+    version: Version<'a>,
     given: &'a Given,
     body: &'a Body,
+    keys: &'a Keys,
+    choosing: Choosing,
     made: FxHashMap<&'a str, (&'a Instruction, usize)>,
     locals: FxHashMap<&'a str, Local>,
     /// What pointers are sums of.
@@ -122,17 +135,26 @@ pub(super) struct Side<'a> {
     /// From, to, when.
     edges: Vec<(usize, usize, Expr)>,
     undefined: Vec<Expr>,
-    returned: Option<Value>,
+    returned: Option<Samples>,
     returns: Vec<Expr>,
-    memory: Expr,
-    doubt: Expr,
+    memory: [Memory; 2],
+    mask: Expr,
     accesses: Vec<Access>,
     trace: Expr,
+    epoch: Expr,
     events: Vec<Event>,
-    slots: usize,
+    slots: Vec<Expr>,
+    /// How often each thing that may be `undef` has been used.
+    uses: FxHashMap<String, usize>,
+    /// What is being computed: a sample of what leaves.
+    within: String,
+    /// How often something loose has left in each way.
+    ways: FxHashMap<&'static str, usize>,
     choices: Vec<Expr>,
     assumed: BTreeSet<&'static str>,
-    stores_undef: bool,
+    undefined_matters: bool,
+    /// Of what is `undef` the plain bits are taken: where that would matter, it is undefined.
+    solid: bool,
     left: usize,
 }
 
@@ -141,23 +163,24 @@ type Terms<T> = Result<T, String>;
 /// The terms of a version; the reason where it has none.
 pub(super) fn behaviour(
     s: &mut Script,
-    name: &'static str,
-    file: &File,
-    definition: &Definition,
+    version: Version<'_>,
     body: &Body,
     given: &Given,
+    keys: &Keys,
+    choosing: Choosing,
 ) -> Terms<Behaviour> {
     let order = order(&body.blocks)?;
     let instructions = body.blocks.iter().enumerate().flat_map(|(n, b)| b.instructions.iter().map(move |i| (i, n)));
     let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
-    let trace = s.bits(64, 0);
+    let start = s.bits(64, 0);
+    let memory = Memory { bits: given.memory, doubt: given.doubt, origins: given.origins };
     let mut side = Side {
         s,
-        name,
-        file,
-        definition,
+        version,
         given,
         body,
+        keys,
+        choosing,
         made,
         locals: FxHashMap::default(),
         sums: FxHashMap::default(),
@@ -166,43 +189,95 @@ pub(super) fn behaviour(
         undefined: vec![],
         returned: None,
         returns: vec![],
-        memory: given.memory,
-        doubt: given.doubt,
+        memory: [memory; 2],
+        mask: given.mask,
         accesses: vec![],
-        trace,
+        trace: start,
+        epoch: start,
         events: vec![],
-        slots: 0,
+        slots: vec![],
+        uses: FxHashMap::default(),
+        within: String::new(),
+        ways: FxHashMap::default(),
         choices: vec![],
         assumed: BTreeSet::new(),
-        stores_undef: false,
+        undefined_matters: false,
+        solid: false,
         left: MOST,
     };
-    for (parameter, (value, undef)) in definition.parameters.iter().zip(&given.parameters) {
-        let local = if *undef == Expr::FALSE { Local::Fixed(*value) } else { Local::Loose };
-        side.locals.insert(&parameter.name, local);
-    }
+    side.parameters();
     for block in order {
         side.block(block)?;
     }
     let undefined = side.s.or(&side.undefined);
     let returns = side.s.or(&side.returns);
-    let Side { returned, memory, doubt, accesses, trace, events, choices, assumed, stores_undef, .. } = side;
+    let chooses = !side.uses.is_empty();
+    let Side { returned, memory, accesses, trace, events, slots, choices, assumed, undefined_matters, .. } = side;
     Ok(Behaviour {
         undefined,
         returned,
         memory,
-        doubt,
         accesses,
         returns,
         trace,
         events,
+        slots,
         choices,
         assumed,
-        stores_undef,
+        undefined_matters,
+        chooses,
     })
 }
 
 impl<'a> Side<'a> {
+    fn file(&self) -> &'a File {
+        self.version.file()
+    }
+
+    fn parameters(&mut self) {
+        let definition = self.version.definition;
+        for (n, (parameter, leaf)) in definition.parameters.iter().zip(&self.given.parameters).enumerate() {
+            let leaf = self.promised_of(&parameter.attributes, &self.given.said[n], *leaf);
+            let local = if leaf.mask.is_some() { Local::Leaf(leaf) } else { Local::Fixed(leaf.value) };
+            self.undefined_matters |= leaf.value.poison != Expr::FALSE;
+            self.locals.insert(&parameter.name, local);
+        }
+        if self.choosing.is_first() {
+            for (n, bytes) in &self.given.readable {
+                let Value { bits: address, poison, origin } = self.given.parameters[*n].value;
+                self.undefined.push(poison);
+                if !self.null_is_valid() {
+                    let some = self.s.nonzero(address);
+                    let null = self.s.not(some);
+                    self.undefined.push(null);
+                }
+                let origin = origin.unwrap_or(address);
+                let (reached, epoch, promises) = (Expr::TRUE, self.epoch, vec![]);
+                self.accesses.push(Access { reached, address, origin, bytes: *bytes, writes: false, epoch, promises });
+            }
+        }
+    }
+
+    /// A parameter as the second version has it: poison, or undefined, where it breaks what only that version says.
+    fn promised_of(&mut self, said: &[String], before: &[String], mut leaf: Leaf) -> Leaf {
+        if self.choosing.is_first() {
+            return leaf;
+        }
+        let more: Vec<String> = said.iter().filter(|a| !implied(a, before)).cloned().collect();
+        let broken = facts::broken(self.s, &more, leaf.value.bits);
+        let undef = leaf.mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
+        let may_break = if broken == Expr::FALSE { Expr::FALSE } else { undef };
+        leaf.value.poison = self.s.or(&[leaf.value.poison, broken, may_break]);
+        if has(&more, "noundef") {
+            self.undefined.extend([leaf.value.poison, undef]);
+        }
+        leaf
+    }
+
+    fn null_is_valid(&self) -> bool {
+        has(&self.version.definition.attributes, "null_pointer_is_valid")
+    }
+
     fn block(&mut self, at: usize) -> Terms<()> {
         let into: Vec<Expr> = self.edges.iter().filter(|(_, to, _)| *to == at).map(|(_, _, when)| *when).collect();
         let reached = if at == 0 { Expr::TRUE } else { self.s.or(&into) };
@@ -243,58 +318,24 @@ impl<'a> Side<'a> {
                 let when = self.s.and(&others);
                 self.edge(at, default, when);
             }
-            Shape::Return(value) => {
-                self.returns.push(self.reached[at]);
-                let Some(value) = value else { return Ok(()) };
-                let value = self.operand(value)?;
-                if self.definition.before.iter().any(|word| word == "noundef") {
-                    self.undefined(at, value.poison);
-                }
-                let here = self.reached[at];
-                self.returned = Some(match self.returned {
-                    None => value,
-                    Some(other) => self.choose(here, value, other),
-                });
-            }
+            Shape::Return(value) => self.returns(value.as_ref(), at)?,
             Shape::Unreachable => self.undefined(at, Expr::TRUE),
-            Shape::Store(value, to, access) => {
-                if !access.plain {
-                    return Err("a store that is more than one".into());
-                }
-                self.stores_undef |= self.is_loose(value);
-                let value = self.operand(value)?;
-                let (address, bits) = self.access(to, value.bits.width(), at, true)?;
-                let here = self.reached[at];
-                self.memory = self.write(self.memory, &address, bits, here, value.bits);
-                let (all, none) = (self.s.bits(bits, u128::MAX), self.s.bits(bits, 0));
-                let doubt = self.s.choose(value.poison, all, none);
-                self.doubt = self.write(self.doubt, &address, bits, here, doubt);
-            }
-            Shape::Load(from, access) => {
-                if !access.plain {
-                    return Err("a load that is more than one".into());
-                }
-                let (address, bits) = self.access(from, width(&i.ty)?, at, false)?;
-                let how = MemoryAccess { bits: Some(bits), signed: false, store: false };
-                let value = smt::load(self.s, self.memory, &address, how, bits);
-                let doubt = smt::load(self.s, self.doubt, &address, how, bits);
-                let poison = self.s.nonzero(doubt);
-                if i.metadata.iter().any(|(kind, _)| kind == "!noundef") {
-                    self.undefined(at, poison);
-                }
-                self.define(i, Local::Fixed(Value { bits: value, poison }));
-            }
+            Shape::Store(..) => self.store(i, at)?,
+            Shape::Load(..) => self.load(i, at)?,
             Shape::Plain(operands) if i.opcode == "freeze" => {
                 let [value] = operands.as_slice() else { return Err("`freeze`".into()) };
                 let value = self.operand(value)?;
-                let bits = match value.poison {
-                    Expr::FALSE => value.bits,
+                self.undefined_matters |= value.poison != Expr::FALSE;
+                let frozen = match value.poison {
+                    Expr::FALSE => value,
                     poison => {
-                        let chosen = self.choice(value.bits.width());
-                        self.s.choose(poison, chosen, value.bits)
+                        let bits = self.choice("frozen", value.bits.width());
+                        let origin = value.origin.map(|_| self.choice("frozen origin", 64));
+                        let chosen = Value { bits, poison: Expr::FALSE, origin };
+                        Value { poison: Expr::FALSE, ..self.choose(poison, chosen, value) }
                     }
                 };
-                self.define(i, Local::Fixed(Value { bits, poison: Expr::FALSE }));
+                self.define(i, Local::Fixed(frozen));
             }
             Shape::Call { callee: Some(callee), args, bundles: false, .. } if callee == "@llvm.assume" => {
                 let [condition] = args.as_slice() else { return Err("`llvm.assume`".into()) };
@@ -303,20 +344,18 @@ impl<'a> Side<'a> {
                 let fails = self.s.not(some);
                 self.undefined(at, fails);
             }
-            Shape::Call { callee, args, in_memory, .. } if !is_arithmetic(callee.as_deref()) => {
+            Shape::Call { callee, args, in_memory, bundles, .. } if !is_arithmetic(callee.as_deref()) => {
                 if in_memory.iter().any(|m| m.role == Role::Copy) {
                     return Err("it copies a structure for a call".into());
                 }
+                if *bundles {
+                    return Err("a call with operand bundles".into());
+                }
                 self.call(i, callee.as_deref(), args, at)?;
             }
-            Shape::Alloca => {
-                // They keep their order, and what they hold is nobody's concern.
-                self.assumed.insert("what is on the stack");
-                self.slots += 1;
-                let bits = self.s.unknown(&format!("slot {}", self.slots), &[], Sort::Bits(64));
-                self.define(i, Local::Fixed(Value { bits, poison: Expr::FALSE }));
-            }
+            Shape::Alloca(slot) => self.slot(i, slot)?,
             _ => {
+                self.arguments(i, at)?;
                 let meaning = self.meaning(i, at)?;
                 self.undefined(at, meaning.undefined);
                 if meaning.open {
@@ -327,6 +366,48 @@ impl<'a> Side<'a> {
             }
         }
         Ok(())
+    }
+
+    fn returns(&mut self, value: Option<&Operand>, at: usize) -> Terms<()> {
+        self.returns.push(self.reached[at]);
+        if has(&self.version.definition.attributes, "noreturn") {
+            self.undefined(at, Expr::TRUE);
+        }
+        let Some(value) = value else { return Ok(()) };
+        let mut samples = self.samples(value, "returned")?;
+        let said = &self.version.definition.before;
+        for sample in &mut samples {
+            let broken = facts::broken(self.s, said, sample.bits);
+            sample.poison = self.s.or(&[sample.poison, broken]);
+        }
+        if said.iter().any(|word| word == "noundef") {
+            let differ = self.differ(&samples);
+            let bad = self.s.or(&[samples[0].poison, samples[1].poison, differ]);
+            self.undefined(at, bad);
+        }
+        self.returned_parameter(&samples, at);
+        let here = self.reached[at];
+        self.returned = Some(match self.returned {
+            None => samples,
+            Some(others) => [self.choose(here, samples[0], others[0]), self.choose(here, samples[1], others[1])],
+        });
+        Ok(())
+    }
+
+    /// The second version may say that it gives what it was given.
+    fn returned_parameter(&mut self, samples: &Samples, at: usize) {
+        let definition = self.version.definition;
+        for (parameter, leaf) in definition.parameters.iter().zip(&self.given.parameters) {
+            if self.choosing.is_first() || !has(&parameter.attributes, "returned") {
+                continue;
+            }
+            for sample in samples {
+                let (same, defined) = (self.s.equal(sample.bits, leaf.value.bits), self.s.not(sample.poison));
+                let other = self.s.not(same);
+                let broken = self.s.and(&[defined, other]);
+                self.undefined(at, broken);
+            }
+        }
     }
 
     fn define(&mut self, i: &'a Instruction, local: Local) {
@@ -341,20 +422,6 @@ impl<'a> Side<'a> {
         self.edges.extend(target.map(|to| (from, to, when)));
     }
 
-    /// What a branch looks at: it is undefined where that is poison, and where it is `undef`.
-    fn decides(&mut self, operand: &Operand, at: usize) -> Terms<Expr> {
-        let value = self.operand(operand)?;
-        self.undefined(at, value.poison);
-        if self.is_loose(operand) {
-            // Two uses that may differ.
-            let other = self.operand(operand)?;
-            let same = self.s.equal(value.bits, other.bits);
-            let differ = self.s.not(same);
-            self.undefined(at, differ);
-        }
-        Ok(value.bits)
-    }
-
     fn operands(&self, i: &'a Instruction) -> Vec<&'a Operand> {
         match &i.shape {
             Shape::Plain(operands) => operands.iter().collect(),
@@ -363,10 +430,6 @@ impl<'a> Side<'a> {
             Shape::Offset { base, indices, .. } => [base].into_iter().chain(indices).collect(),
             _ => vec![],
         }
-    }
-
-    fn is_loose(&self, operand: &Operand) -> bool {
-        operand.text == "undef" || matches!(self.locals.get(operand.text.as_str()), Some(Local::Loose))
     }
 
     /// What an instruction without effects gives now.
@@ -389,20 +452,52 @@ impl<'a> Side<'a> {
             }
             Shape::Offset { base, source, indices } => self.offset(i, base, source, indices).map(plain),
             Shape::Plain(operands) => {
+                if i.metadata.iter().any(|(kind, _)| kind == "!fpmath") {
+                    return Err("`!fpmath`".into());
+                }
                 let args = operands.iter().map(|o| self.operand(o)).collect::<Terms<Vec<Value>>>()?;
                 let from = operands.first().map_or(&i.ty, |o| &o.ty);
-                Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty }.instruction(&i.opcode, from)
+                let operation = Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty };
+                let mut meaning = operation.instruction(&i.opcode, from)?;
+                if i.ty == Type::Ptr {
+                    meaning.value.origin = Some(self.origin(i, &args)?);
+                }
+                Ok(meaning)
             }
             Shape::Call { callee: Some(callee), args, bundles: false, .. } if callee.starts_with("@llvm.") => {
                 let args = args.iter().map(|o| self.operand(o)).collect::<Terms<Vec<Value>>>()?;
                 let name = callee.trim_start_matches("@llvm.");
-                Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty }.intrinsic(name)
+                if i.ty == Type::Ptr {
+                    return Err(format!("it calls {callee}"));
+                }
+                let mut meaning = Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty }.intrinsic(name)?;
+                let broken = facts::broken(self.s, &i.flags, meaning.value.bits);
+                meaning.value.poison = self.s.or(&[meaning.value.poison, broken]);
+                Ok(meaning)
             }
             Shape::Call { callee, .. } => {
                 Err(format!("it calls {}", callee.as_deref().unwrap_or("what a pointer says")))
             }
-            Shape::Alloca => Err("it has a stack slot".into()),
+            Shape::Alloca(_) => Err("it has a stack slot".into()),
             _ => Err(format!("`{}`", i.opcode)),
+        }
+    }
+
+    /// The object of a pointer that an instruction gives. Nothing leads from an address to an object.
+    fn origin(&mut self, i: &Instruction, args: &[Value]) -> Terms<Expr> {
+        match (i.opcode.as_str(), args) {
+            ("select", [c, Value { origin: Some(x), .. }, Value { origin: Some(y), .. }]) => {
+                let one = self.s.bits(1, 1);
+                let first = self.s.equal(c.bits, one);
+                Ok(self.s.choose(first, *x, *y))
+            }
+            ("bitcast", [Value { origin: Some(origin), .. }]) => Ok(*origin),
+            ("inttoptr", [x]) => {
+                let version = if self.choosing.is_first() { "before" } else { "after" };
+                self.assumed.insert("what an address belongs to");
+                Ok(self.s.unknown(&format!("object of an address {version}"), &[x.bits], Sort::Bits(64)))
+            }
+            _ => Err(format!("a pointer from `{}`", i.opcode)),
         }
     }
 
@@ -424,26 +519,23 @@ impl<'a> Side<'a> {
     fn choose(&mut self, condition: Expr, x: Value, y: Value) -> Value {
         let bits = self.s.choose(condition, x.bits, y.bits);
         let poison = self.s.choose(condition, x.poison, y.poison);
+        let origin = x.origin.zip(y.origin).map(|(x, y)| self.s.choose(condition, x, y));
         for value in [x.bits, y.bits] {
             // A pointer that is chosen is no sum any more.
             self.sums.entry(value).or_insert_with(|| vec![value]);
         }
-        Value { bits, poison }
+        Value { bits, poison, origin }
     }
 
     fn operand(&mut self, operand: &Operand) -> Terms<Value> {
         let name = operand.text.as_str();
         match self.locals.get(name) {
             Some(Local::Fixed(value)) => Ok(*value),
-            Some(Local::Loose) => match self.made.get(name) {
-                Some((i, at)) => Ok(self.meaning(i, *at)?.value),
-                None => {
-                    let parameter = self.definition.parameters.iter().position(|p| p.name == name);
-                    let (value, undef) = self.given.parameters[parameter.ok_or("a value without a definition")?];
-                    let any = self.choice(value.bits.width());
-                    Ok(Value { bits: self.s.choose(undef, any, value.bits), poison: value.poison })
-                }
-            },
+            Some(Local::Leaf(leaf)) => Ok(self.use_of(*leaf)),
+            Some(Local::Loose) => {
+                let (i, at) = *self.made.get(name).ok_or("a value without a definition")?;
+                Ok(self.meaning(i, at)?.value)
+            }
             None if operand.is_local() => Err(format!("{name} is used before it is there")),
             None => self.constant(operand),
         }
@@ -452,12 +544,17 @@ impl<'a> Side<'a> {
     fn constant(&mut self, operand: &Operand) -> Terms<Value> {
         let Operand { ty, text } = operand;
         let width = width(ty)?;
+        let nowhere = (*ty == Type::Ptr).then(|| self.s.bits(64, 0));
         if text == "undef" {
-            return Ok(Value { bits: self.choice(width), poison: Expr::FALSE });
+            let bits = if self.solid { self.s.bits(width, 0) } else { self.choice("undef", width) };
+            return Ok(Value { bits, poison: Expr::FALSE, origin: nowhere });
         }
         if let (true, Type::Ptr) = (text.starts_with('@'), ty) {
             self.assumed.insert("where globals lie");
-            return Ok(Value { bits: self.s.unknown(text, &[], Sort::Bits(64)), poison: Expr::FALSE });
+            let align = self.version.module.alignment(text).unwrap_or(1);
+            let bits = self.place(text, align);
+            let origin = Some(self.s.unknown(&format!("object {text}"), &[], Sort::Bits(64)));
+            return Ok(Value { bits, poison: Expr::FALSE, origin });
         }
         let number = match text.as_str() {
             "poison" | "zeroinitializer" => Some(0),
@@ -465,13 +562,17 @@ impl<'a> Side<'a> {
         };
         let number = number.ok_or_else(|| format!("the constant {text}"))?;
         let poison = if text == "poison" { Expr::TRUE } else { Expr::FALSE };
-        Ok(Value { bits: self.s.bits(width, number), poison })
+        Ok(Value { bits: self.s.bits(width, number), poison, origin: nowhere })
     }
 
-    fn choice(&mut self, width: u32) -> Expr {
-        let name = format!("choice {} of what is {}", self.choices.len(), self.name);
-        let choice = self.s.variable(&name, Sort::Bits(width));
-        self.choices.push(choice);
-        choice
+    /// An address that nobody knows, but that it is aligned.
+    fn place(&mut self, name: &str, align: u64) -> Expr {
+        if align <= 1 || !align.is_power_of_two() {
+            return self.s.unknown(name, &[], Sort::Bits(64));
+        }
+        let low = align.ilog2();
+        let high = self.s.unknown(&format!("{name} by {align}"), &[], Sort::Bits(64 - low));
+        let zeros = self.s.bits(low, 0);
+        self.s.concat(&[high, zeros])
     }
 }

@@ -1,21 +1,36 @@
 //! Pairs of functions of which one refines the other, or does not.
 
-use super::super::{Config, Files, Seen};
-use super::compare;
-use crate::llvm::module::read;
+use super::super::modules::Module;
+use super::super::{Config, Files};
+use super::{Decided, compare};
+use crate::llvm::module::{File, read};
 
-/// What is seen of two bodies that give an `i32`.
-fn seen(before: &str, after: &str) -> Seen {
-    let file = |body: &str| {
-        let parameters = "i1 %c, i32 %x, i32 %y, ptr %p, ptr noundef %q, i32 noundef %n, double %d, double %e, i8 %b";
-        let target = "target datalayout = \"e-i64:64\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n";
-        let more = "@k = external global i32\ndeclare i32 @g(i32)\ndeclare void @h(ptr)\n";
-        read(format!("{target}{more}define i32 @f({parameters}) {{\nentry:\n{body}\n}}\n")).unwrap()
-    };
-    let (before, after) = (file(before), file(after));
+const TARGET: &str = "target datalayout = \"e-i64:64\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n";
+
+/// What is decided of the first functions of two files.
+fn of_files(before: &File, after: &File) -> Decided {
+    let modules = [Module::new(before), Module::new(after)];
+    let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: vec![(0, 0)] };
     let solver = ["z3", "-in"].map(String::from).to_vec();
     let config = Config { methods: vec![], runs: 0, seed: 0, clang: "".into(), solver };
-    compare(&Files::new(&before, &after), &config).unwrap().remove(0)
+    compare(&files, &config).unwrap().remove(0)
+}
+
+/// What is decided of two bodies that give an `i32`.
+fn decided(before: &str, after: &str) -> Decided {
+    let file = |body: &str| {
+        let parameters = "i1 %c, i32 %x, i32 %y, ptr %p, ptr noundef %q, i32 noundef %n, double %d, double %e, i8 %b";
+        let more = "@k = external global i32\ndeclare i32 @g(i32)\ndeclare void @h(ptr)\n";
+        read(format!("{TARGET}{more}define i32 @f({parameters}) {{\nentry:\n{body}\n}}\n")).unwrap()
+    };
+    of_files(&file(before), &file(after))
+}
+
+/// What is decided of two definitions.
+fn of_definitions(before: &str, after: &str) -> Decided {
+    let more = "declare ptr @g(ptr)\ndeclare void @h(ptr)\ndeclare i32 @i(i32)\n";
+    let [before, after] = [before, after].map(|text| read(format!("{TARGET}{more}{text}")).unwrap());
+    of_files(&before, &after)
 }
 
 #[test]
@@ -79,14 +94,13 @@ fn what_refines_is_proved() {
             "%t = fcmp olt double %e, %d\n%r = zext i1 %t to i32\nret i32 %r",
         ),
     ] {
-        let seen = seen(before, after);
-        let decided = seen.runs > 0 && seen.differs.is_none();
-        assert!(decided, "{before}\n{after}\n{:?}, {:?}", seen.differs, seen.open);
+        let decided = decided(before, after);
+        assert!(decided.proved, "{before}\n{after}\n{decided:?}");
     }
 }
 
 #[test]
-fn what_does_not_refine_is_refuted() {
+fn what_does_not_refine_has_an_answer_against_it() {
     for (before, after) in [
         ("%r = add i32 %x, 1\nret i32 %r", "%r = add nsw i32 %x, 1\nret i32 %r"),
         ("%r = add i32 %x, 1\nret i32 %r", "%r = add nuw i32 %x, 1\nret i32 %r"),
@@ -123,8 +137,8 @@ fn what_does_not_refine_is_refuted() {
         ("ret i32 7", "ret i32 undef"),
         ("ret i32 7", "unreachable"),
     ] {
-        let seen = seen(before, after);
-        assert!(seen.differs.is_some(), "{before}\n{after}\n{:?}", seen.open);
+        let decided = decided(before, after);
+        assert!(!decided.proved && decided.model.is_some(), "{before}\n{after}\n{decided:?}");
     }
 }
 
@@ -171,9 +185,139 @@ fn what_is_not_modelled_is_neither() {
             "it depends on where objects end",
         ),
     ] {
-        let seen = seen(before, after);
-        assert!(seen.runs == 0 && seen.differs.is_none(), "{before}\n{after}\n{:?}", seen.differs);
-        let said: Vec<&str> = seen.open.keys().map(|said| said.as_str()).collect();
+        let decided = decided(before, after);
+        assert!(!decided.proved, "{before}\n{after}\n{decided:?}");
+        let said: Vec<&str> = decided.seen.open.keys().map(|said| said.as_str()).collect();
         assert_eq!(said, [reason], "{after}");
     }
+}
+
+/// What leaves may be `undef` where it was frozen before.
+#[test]
+fn a_freeze_that_is_needed_stays() {
+    // Not poison, or the branch would be undefined; `undef` passes it.
+    let test = "%t = icmp ule i32 0, %v\nbr i1 %t, label %a, label %a\na:\n";
+    let frozen = "%w = freeze i32 %v\n";
+    for value in
+        ["%v = add i32 %x, 0\n", "%v = load i32, ptr %p\n", "%v = call i32 @i(i32 7)\n", "%v = add i32 undef, 0\n"]
+    {
+        for use_of in ["ret i32 %w", "store i32 %w, ptr %p\nret i32 0", "%r = call i32 @i(i32 %w)\nret i32 %r"] {
+            let function = |body: String| format!("define i32 @f(i32 %x, ptr %p) {{\nentry:\n{body}\n}}\n");
+            let before = function(format!("{value}{test}{frozen}{use_of}"));
+            let after = function(format!("{value}{test}{}", use_of.replace("%w", "%v")));
+            assert!(!of_definitions(&before, &after).proved, "{after}");
+            let direct = function(format!("{value}{frozen}{test}{use_of}").replace("0, %v", "0, %w"));
+            assert!(of_definitions(&direct, &direct.replace("ule i32 0, %w", "uge i32 %w, 0")).proved, "{direct}");
+        }
+    }
+}
+
+/// Pointers to other objects are other pointers, wherever they lie.
+#[test]
+fn equal_addresses_are_no_equal_pointers() {
+    for (before, after) in [
+        (
+            "define ptr @f(ptr %p, ptr %q) {\n%i = ptrtoint ptr %p to i64\n%j = ptrtoint ptr %q to i64\n\
+             %d = sub i64 %j, %i\n%r = getelementptr i8, ptr %p, i64 %d\nret ptr %r\n}\n",
+            "define ptr @f(ptr %p, ptr %q) {\nret ptr %q\n}\n",
+        ),
+        (
+            "define ptr @f(ptr %p) {\n%i = ptrtoint ptr %p to i64\n%r = inttoptr i64 %i to ptr\nret ptr %r\n}\n",
+            "define ptr @f(ptr %p) {\nret ptr %p\n}\n",
+        ),
+        (
+            "define ptr @f(ptr %p, ptr %q) {\n%c = icmp eq ptr %p, %q\n%r = select i1 %c, ptr %p, ptr %q\nret ptr %r\n}\n",
+            "define ptr @f(ptr %p, ptr %q) {\nret ptr %q\n}\n",
+        ),
+        (
+            "define i8 @f(ptr %p, ptr %q) {\n%c = icmp eq ptr %p, %q\nbr i1 %c, label %y, label %n\n\
+             y:\n%r = load i8, ptr %p\nret i8 %r\nn:\nret i8 0\n}\n",
+            "define i8 @f(ptr %p, ptr %q) {\n%c = icmp eq ptr %p, %q\nbr i1 %c, label %y, label %n\n\
+             y:\n%r = load i8, ptr %q\nret i8 %r\nn:\nret i8 0\n}\n",
+        ),
+        // What was a pointer in memory is an integer.
+        (
+            "define void @f(ptr %p, ptr %q) {\nstore ptr %p, ptr %q\nret void\n}\n",
+            "define void @f(ptr %p, ptr %q) {\n%i = ptrtoint ptr %p to i64\nstore i64 %i, ptr %q\nret void\n}\n",
+        ),
+    ] {
+        assert!(!of_definitions(before, after).proved, "{before}{after}");
+    }
+}
+
+/// What is called may free memory.
+#[test]
+fn an_access_does_not_move_behind_a_call() {
+    let before = "define void @f(ptr %p, ptr %q) {\n%r = load i32, ptr %p\ncall void @h(ptr %q)\nret void\n}\n";
+    let after = "define void @f(ptr %p, ptr %q) {\ncall void @h(ptr %q)\n%r = load i32, ptr %p\nret void\n}\n";
+    assert!(!of_definitions(before, after).proved);
+}
+
+/// Annotations that the second version has more of, by place; where it has them in the first one they are no harm.
+#[test]
+fn stronger_annotations_are_not_proved() {
+    let load = |head: &str, how: &str| {
+        format!(
+            "define i32 @f(ptr %p{head}) {{\n%r = load i32, ptr %p{how}\nret i32 %r\n}}\n!0 = !{{i32 0, i32 5}}\n!1 = !{{}}\n"
+        )
+    };
+    let with = |parameter: &str, function: &str| {
+        format!(
+            "define ptr @f(ptr {parameter} %p, i32 %n) {function} {{\n%r = getelementptr i8, ptr %p, i64 4\nret ptr %r\n}}\n"
+        )
+    };
+    let call = |annotation: &str, argument: &str, end: &str| {
+        format!("define ptr @f(ptr %p) {{\n%r = call {annotation} ptr @g(ptr {argument} %p) {end}\nret ptr %r\n}}\n")
+    };
+    let plain = [load("", ", align 4"), with("", ""), call("", "", "")];
+    for (n, stronger) in [
+        (0, load("", ", align 8")),
+        (0, load("", ", align 4, !range !0")),
+        (0, load("", ", align 4, !range !{i32 0, i32 5}")),
+        (0, load("", ", align 4, !noundef !1")),
+        (0, load("", ", align 4, !tbaa !0")),
+        (0, load("", ", align 4, !nobody.knows !1")),
+        (1, with("nonnull", "")),
+        (1, with("noundef", "")),
+        (1, with("align 8", "")),
+        (1, with("dereferenceable(4)", "")),
+        (1, with("captures(none)", "")),
+        (1, with("nobody_knows", "")),
+        (1, with("", "noreturn")),
+        (1, with("", "null_pointer_is_valid")),
+        (2, call("nonnull", "", "")),
+        (2, call("", "nonnull", "")),
+        (2, call("", "noundef", "")),
+        (2, call("", "dereferenceable(4)", "")),
+        (2, call("", "", "noreturn")),
+        (2, call("", "", "memory(none)")),
+        (2, call("", "", "nofree")),
+    ] {
+        let plain = &plain[n];
+        assert!(!of_definitions(plain, &stronger).proved, "{plain}{stronger}");
+        // Both are in other words what they were, so that they are not the same text.
+        let again = plain.replacen("{\n", "{\n%unused = add i32 0, 1\n", 1);
+        let dropped = of_definitions(&stronger, &again);
+        let kept =
+            stronger.contains("nobody") || stronger.contains("null_pointer") || stronger.contains("memory(none)");
+        assert!(dropped.proved || kept, "{stronger}{again}{dropped:?}");
+        let both = of_definitions(&stronger, &stronger.replacen("{\n", "{\n%unused = add i32 0, 1\n", 1));
+        assert!(both.proved || stronger.contains("nobody"), "{stronger}{both:?}");
+    }
+}
+
+/// Big-endian targets, and pointers of other sizes, are none that this knows.
+#[test]
+fn other_layouts_are_unknown() {
+    let text = |layout: &str, body: &str| {
+        format!("target datalayout = \"{layout}\"\ndefine i32 @f(i32 %x) {{\n{body}\nret i32 %r\n}}\n")
+    };
+    let [one, other] = ["%r = add i32 %x, %x", "%r = mul i32 %x, 2"];
+    for (layout, proved) in [("e-i64:64", true), ("E-i64:64", false), ("e-p:32:32", false)] {
+        let [before, after] =
+            [text(layout, other), text(layout, other).replace("%x, 2", "2, %x")].map(|t| read(t).unwrap());
+        assert_eq!(of_files(&before, &after).proved, proved, "{layout}");
+    }
+    let [before, after] = [text("e-i64:64", one), text("e", one)].map(|t| read(t).unwrap());
+    assert!(!of_files(&before, &after).proved);
 }

@@ -1,16 +1,7 @@
 //! The order of blocks without loops.
 
 use super::Terms;
-use crate::llvm::body::{Block, Shape};
-
-fn targets(block: &Block) -> Vec<&String> {
-    match block.instructions.last().map(|i| &i.shape) {
-        Some(Shape::Jump(label)) => vec![label],
-        Some(Shape::Branch(_, labels)) => labels.iter().collect(),
-        Some(Shape::Switch(_, default, cases)) => cases.iter().map(|(_, label)| label).chain([default]).collect(),
-        _ => vec![],
-    }
-}
+use crate::llvm::body::Block;
 
 /// Blocks that can be reached, each after all that lead to it.
 pub(super) fn order(blocks: &[Block]) -> Terms<Vec<usize>> {
@@ -18,7 +9,7 @@ pub(super) fn order(blocks: &[Block]) -> Terms<Vec<usize>> {
     let (mut done, mut open) = (vec![], vec![false; blocks.len()]);
     // Each with the targets that are still to be visited.
     let mut way: Vec<(usize, Vec<usize>)> = vec![];
-    let enter = |block: usize| (block, targets(&blocks[block]).into_iter().filter_map(position).collect());
+    let enter = |block: usize| (block, blocks[block].targets().into_iter().filter_map(position).collect());
     way.push(enter(0));
     open[0] = true;
     while let Some((block, rest)) = way.last_mut() {

@@ -1,0 +1,162 @@
+//! Annotations: what attributes and metadata promise, and when the second version may have one.
+//!
+//! An annotation adds undefined behaviour or poison to a function that is without it the same. So there is a direction:
+//! the first version's may be ignored in a proof (never in a refutation); one of the second version must be in the first
+//! one at the matching place, or be proved, or nothing is known. [`table`] says what each one is; what it lacks counts as
+//! the strongest: nothing is known of either version.
+
+pub(super) mod table;
+
+use table::{Place, Says, says};
+
+/// An attribute's or metadata's name and what stands in its parentheses: `align 8` and `align(8)` are the same.
+pub(super) fn parts(annotation: &str) -> (&str, &str) {
+    let name_ends = |c: char| c == '(' || c == ' ' || c == '=';
+    // A text in quotes is a name of its own, up to its `=`.
+    let from = if annotation.starts_with('"') { annotation[1..].find('"').map_or(0, |at| at + 2) } else { 0 };
+    match annotation[from..].find(name_ends) {
+        Some(at) => {
+            let (name, rest) = annotation.split_at(from + at);
+            let rest = rest.strip_prefix('(').and_then(|r| r.strip_suffix(')')).unwrap_or(&rest[1..]);
+            (name, rest.trim())
+        }
+        None => (annotation, ""),
+    }
+}
+
+/// The number that an annotation of this name has: `align 8`.
+pub(super) fn number(annotations: &[String], name: &str) -> Option<u64> {
+    let of = |a: &String| (parts(a).0 == name).then(|| parts(a).1.parse().ok()).flatten();
+    annotations.iter().filter_map(of).max()
+}
+
+/// Is there an annotation of this name?
+pub(super) fn has(annotations: &[String], name: &str) -> bool {
+    annotations.iter().any(|a| parts(a).0 == name)
+}
+
+/// Is an annotation implied by some others?
+pub(super) fn implied(annotation: &str, by: &[String]) -> bool {
+    let (name, argument) = parts(annotation);
+    by.iter().any(|other| {
+        let (other_name, other_argument) = parts(other);
+        match (name, other_name) {
+            ("dereferenceable_or_null", "dereferenceable") => at_most(argument, other_argument),
+            ("nocapture", "captures") => other_argument == "none",
+            ("captures", "nocapture") => true,
+            ("readonly" | "writeonly", "readnone") => true,
+            ("memory", "readnone") => true,
+            _ if name != other_name => false,
+            ("align" | "dereferenceable" | "dereferenceable_or_null" | "dead_on_return", _) => {
+                at_most(argument, other_argument)
+            }
+            ("memory" | "captures", _) => argument == other_argument || other_argument == "none",
+            _ => normal(argument) == normal(other_argument),
+        }
+    })
+}
+
+/// Is a number at most another one? Of what is no number, no.
+fn at_most(argument: &str, most: &str) -> bool {
+    matches!((argument.parse::<u64>(), most.parse::<u64>()), (Ok(n), Ok(most)) if n <= most)
+}
+
+fn normal(argument: &str) -> String {
+    argument.split_whitespace().collect()
+}
+
+/// The first reason why annotations at one place of both versions leave a proof without ground. `proved` says which
+/// promises of the second version hold by themselves.
+pub(super) fn check(
+    place: Place,
+    first: &[String],
+    second: &[String],
+    proved: impl Fn(&str) -> bool,
+) -> Result<(), String> {
+    for annotation in first {
+        match says(place, annotation) {
+            Says::Unmodelled => return Err(unmodelled(annotation)),
+            Says::Meaning if !implied(annotation, second) => {
+                return Err(format!("only the first version is `{annotation}`"));
+            }
+            _ => {}
+        }
+    }
+    for annotation in second {
+        match says(place, annotation) {
+            Says::Unmodelled => return Err(unmodelled(annotation)),
+            Says::Meaning | Says::Promise if !implied(annotation, first) && !proved(annotation) => {
+                return Err(format!("only the second version is `{annotation}`"));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+fn unmodelled(annotation: &str) -> String {
+    format!("what `{annotation}` means is not modelled")
+}
+
+/// Those that promise or mean something, each in one spelling and in order: what two places must agree on.
+pub(super) fn essence(place: Place, annotations: &[String]) -> Vec<String> {
+    let matters = |a: &&String| says(place, a) != Says::Nothing;
+    let mut kept: Vec<String> = annotations.iter().filter(matters).map(|a| spelled(a)).collect();
+    kept.sort();
+    kept.dedup();
+    kept
+}
+
+fn spelled(annotation: &str) -> String {
+    match parts(annotation) {
+        (name, "") => name.to_string(),
+        (name, argument) => format!("{name}({argument})"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn list(text: &str) -> Vec<String> {
+        text.split(';').map(|a| a.trim().to_string()).filter(|a| !a.is_empty()).collect()
+    }
+
+    #[test]
+    fn annotations_have_a_direction() {
+        for (place, first, second, holds) in [
+            (Place::Parameter, "nonnull", "", true),
+            (Place::Parameter, "", "nonnull", false),
+            (Place::Parameter, "align 8", "align(4)", true),
+            (Place::Parameter, "align 4", "align 8", false),
+            (Place::Parameter, "dereferenceable(8)", "dereferenceable_or_null(4)", true),
+            (Place::Parameter, "dereferenceable_or_null(8)", "dereferenceable(8)", false),
+            (Place::Parameter, "range(i8 0, 5)", "range(i8 0,5)", true),
+            (Place::Parameter, "range(i8 0, 5)", "range(i8 0, 4)", false),
+            (Place::Parameter, "readnone", "readonly", true),
+            (Place::Parameter, "byval(i32)", "", false),
+            (Place::Parameter, "", "nobody_knows_this", false),
+            (Place::Parameter, "nobody_knows_this", "nobody_knows_this", false),
+            (Place::Function, "null_pointer_is_valid", "", false),
+            (Place::Function, "", "noreturn", false),
+            (Place::Function, "noreturn", "", true),
+            (Place::Function, "", "\"frame-pointer\"=\"all\"; noinline; align 16", true),
+            (Place::Function, "\"nobody-knows-this\"=\"1\"", "\"nobody-knows-this\"=\"1\"", true),
+            (Place::Function, "", "memory(none)", false),
+            (Place::Function, "memory(none)", "memory(read)", true),
+            (Place::Metadata, "", "!dbg !1; !prof !2", true),
+            (Place::Metadata, "", "!nobody.knows !1", false),
+        ] {
+            let found = check(place, &list(first), &list(second), |_| false);
+            assert_eq!(found.is_ok(), holds, "{first} / {second}: {found:?}");
+        }
+    }
+
+    #[test]
+    fn names_and_arguments_are_read() {
+        assert_eq!(parts("align 8"), ("align", "8"));
+        assert_eq!(parts("range(i8 0, (5))"), ("range", "i8 0, (5)"));
+        assert_eq!(parts("\"a(b\"=\"c\""), ("\"a(b\"", "\"c\""));
+        assert_eq!(parts("noundef"), ("noundef", ""));
+    }
+}

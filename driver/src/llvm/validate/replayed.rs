@@ -1,0 +1,78 @@
+//! Inputs on which both texts are run, by an interpreter that knows poison and undefined behaviour ([`super::replay`]).
+//!
+//! Only this refutes. A pair is not refuted where what a function is given, or what it calls gives, may be less than
+//! anything: a module's own functions are called by its other functions, and call them.
+
+use super::headers::names;
+use super::modules::Version;
+use super::replay::{Input, Replay, Replayer, candidates};
+use super::verdict::Counterexample;
+use super::{Config, Files, Seen};
+
+/// What running both texts has shown of a pair.
+#[derive(Default)]
+pub(super) struct Replayed {
+    pub(super) seen: Seen,
+    pub(super) refuted: Option<Counterexample>,
+}
+
+/// Runs all pairs on inputs that are worth trying.
+pub(super) fn compare(files: &Files<'_>, config: &Config) -> Vec<Replayed> {
+    (0..files.pairs.len()).map(|pair| tried(files.versions(pair), config)).collect()
+}
+
+fn tried([old, new]: [Version<'_>; 2], config: &Config) -> Replayed {
+    let mut found = Replayed::default();
+    let [before, after] = [old, new].map(|v| (v.file(), v.definition));
+    let replayer = match Replayer::new(before, after) {
+        Ok(replayer) => replayer,
+        Err(reason) => return Replayed { seen: Seen::nothing(reason), refuted: None },
+    };
+    for input in candidates(before, after, config.seed) {
+        match replayer.replay(&input) {
+            Replay::Agrees => found.seen.runs += 1,
+            Replay::Unsupported(reason) => found.seen.not_compared(reason),
+            Replay::Differs(difference) => {
+                match narrower([old, new]) {
+                    Some(reason) => found.seen.not_compared(format!("it differs on {input}, but {reason}")),
+                    None => found.refuted = Some(counterexample(&input, difference)),
+                }
+                break;
+            }
+        }
+    }
+    found
+}
+
+/// What replaying one input shows.
+pub(super) fn replayed(versions: [Version<'_>; 2], input: &Input) -> Result<Counterexample, String> {
+    let [before, after] = versions.map(|v| (v.file(), v.definition));
+    match Replayer::new(before, after)?.replay(input) {
+        Replay::Agrees => Err("the replay shows no difference".into()),
+        Replay::Unsupported(reason) => Err(reason),
+        Replay::Differs(difference) => match narrower(versions) {
+            Some(reason) => Err(format!("it differs on {input}, but {reason}")),
+            None => Ok(counterexample(input, difference)),
+        },
+    }
+}
+
+fn counterexample(input: &Input, difference: super::replay::Difference) -> Counterexample {
+    Counterexample {
+        input: serde_json::to_value(input).unwrap_or_default(),
+        shown: input.to_string(),
+        before: difference.before,
+        after: difference.after,
+    }
+}
+
+/// Why a difference on an input may be none in the programs that these modules are.
+fn narrower([old, new]: [Version<'_>; 2]) -> Option<String> {
+    let is_local = |v: Version<'_>| v.definition.before.iter().any(|word| word == "internal" || word == "private");
+    if is_local(old) || is_local(new) {
+        return Some("it is local to its module, whose functions may call it in other ways only".into());
+    }
+    let called = names(old.text()).into_iter().chain(names(new.text()));
+    let mut bodies = called.filter(|name| [old, new].iter().any(|v| v.file().functions.iter().any(|f| f.name == *name)));
+    bodies.next().map(|name| format!("it calls {name}, whose body the module has"))
+}

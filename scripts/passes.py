@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""What `rewright validate` says of LLVM's own passes: C files, each before and after one pass.
+
+    scripts/passes.py [--rewright PROGRAM] [--json FILE] [--jobs N] FILE.c... [-- ARGUMENT...]
+
+Each file goes through clang without passes and through mem2reg; that is the first version. The second is what one
+pipeline makes of it. Arguments behind `--` go to `rewright validate` (`--method refined`). LLVM is taken to be right, so a
+refuted pair is WRONG, unless somebody looks at it and finds a bug of LLVM. CLANG and OPT name the programs (clang-19,
+opt-19), CFLAGS further options.
+
+The exit code is 1 if any pair is refuted.
+"""
+import argparse
+import concurrent.futures
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PIPELINES = [
+    "early-cse", "instcombine", "simplifycfg", "gvn", "reassociate", "loop-mssa(licm)", "loop(loop-rotate)",
+    "loop(indvars)", "loop-unroll", "simple-loop-unswitch", "sccp", "dse", "jump-threading", "loop(loop-deletion)",
+    "default<O1>", "default<O2>",
+]
+PASSES = {"simple-loop-unswitch": "loop-mssa(simple-loop-unswitch<nontrivial>)"}
+
+
+def run(*command):
+    subprocess.run(command, check=True, stdin=subprocess.DEVNULL)
+
+
+def prepared(source, folder, number):
+    """The first version of a C file."""
+    raw, base = (os.path.join(folder, f"{number}.{kind}.ll") for kind in ("raw", "base"))
+    flags = os.environ.get("CFLAGS", "").split()
+    run(os.environ.get("CLANG", "clang-19"), "-O1", "-w", *flags, "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm",
+        source, "-o", raw)
+    run(os.environ.get("OPT", "opt-19"), "-S", "-passes=function(mem2reg)", raw, "-o", base)
+    return base
+
+
+def compared(rewright, arguments, base, pipeline, folder):
+    name = "".join(c if c.isalnum() else "-" for c in pipeline)
+    after = f"{base}.{name}.ll"
+    run(os.environ.get("OPT", "opt-19"), "-S", f"-passes={PASSES.get(pipeline, pipeline)}", base, "-o", after)
+    done = subprocess.run([rewright, "validate", base, "--with", after, "--format", "json", *arguments],
+                          capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        raise SystemExit(f"{base}, {pipeline}: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("files", nargs="+")
+    parser.add_argument("--rewright", default="target/release/rewright")
+    parser.add_argument("--json", help="where to write all verdicts")
+    parser.add_argument("--jobs", type=int, default=1)
+    own, arguments = sys.argv[1:], []
+    if "--" in own:
+        at = own.index("--")
+        own, arguments = own[:at], own[at + 1:]
+    options = parser.parse_args(own)
+    table, verdicts = {p: {} for p in PIPELINES}, []
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        bases = [prepared(source, folder, number) for number, source in enumerate(options.files)]
+        todo = [(source, base, p) for source, base in zip(options.files, bases) for p in PIPELINES]
+        reports = pool.map(lambda t: compared(options.rewright, arguments, t[1], t[2], folder), todo)
+        for (source, _, pipeline), report in zip(todo, reports):
+            for kind, n in report["counts"].items():
+                table[pipeline][kind] = table[pipeline].get(kind, 0) + n
+            verdicts += [{"file": source, "pass": pipeline, **f} for f in report["functions"]]
+    kinds = ["pairs", "proved", "refuted", "tested", "unknown"]
+    print("| pass |", " | ".join(["changed"] + kinds[1:]), "|")
+    print("|", " | ".join(["---"] * 6), "|")
+    total = dict.fromkeys(kinds, 0)
+    for pipeline, counts in table.items():
+        print("|", " | ".join([pipeline] + [str(counts.get(kind, 0)) for kind in kinds]), "|")
+        for kind in kinds:
+            total[kind] += counts.get(kind, 0)
+    print("|", " | ".join(["all"] + [str(total[kind]) for kind in kinds]), "|")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(verdicts, file, indent=1)
+    for v in verdicts:
+        if v["verdict"] == "refuted":
+            print(f"WRONG {v['file']}, {v['pass']}: {v['function']} on {v['shown']}: before, {v['before']}; after, {v['after']}")
+    sys.exit(bool(total["refuted"]))
+
+
+if __name__ == "__main__":
+    main()
