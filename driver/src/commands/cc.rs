@@ -130,8 +130,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         tools.rules.packs.push(PathBuf::from(crate::packs::DEFAULT));
     }
     let args: Vec<OsString> = rest.collect();
-    let done = compile(&tools, &args)?;
-    out::bytes(&done.said);
+    let done = compile(&tools, &args, &out::bytes)?;
     say(&done.notes, named(STARTED).as_deref());
     Ok(done.code)
 }

@@ -117,7 +117,7 @@ pub fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(asked) if !asked.use_stderr() => {
             // Help is a result like any other.
-            out::result(&asked.to_string());
+            out::styled(&asked.render());
             return ExitCode::SUCCESS;
         }
         Err(mistake) => mistake.exit(),
@@ -197,6 +197,12 @@ mod out {
                 std::process::exit(2);
             }
         }
+    }
+
+    /// Help, in colour on a terminal.
+    pub(super) fn styled(text: &clap::builder::StyledStr) {
+        let terminal = std::io::stdout().is_terminal();
+        result(&if terminal { text.ansi().to_string() } else { text.to_string() });
     }
 
     /// What another program said on its stderr.

@@ -67,9 +67,7 @@ pub struct Tools {
 pub struct Done {
     /// The exit code.
     pub code: i32,
-    /// What the front end said on stderr.
-    pub said: Vec<u8>,
-    /// What else there is to say.
+    /// What there is to say.
     pub notes: Vec<Note>,
 }
 
@@ -89,16 +87,16 @@ impl Note {
     }
 }
 
-/// Runs a command line.
+/// Runs a command line. `say` is told what the front end said on stderr.
 ///
 /// # Errors
 /// Where there is no compiler, and where packs are missing or have mistakes, unless the build is to keep going; if strict,
 /// also where code would be compiled without rules.
-pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
+pub fn run(tools: &Tools, args: &[OsString], say: &dyn Fn(&[u8])) -> Result<Done> {
     let words = expanded(args);
     let missed = match plan(&words) {
         Plan::Compile(build) => match build.missing() {
-            None => return run_build(tools, &words, &build),
+            None => return run_build(tools, &words, &build, say),
             Some(missed) => Ok(missed),
         },
         Plan::PassThrough(missed) => Ok(missed),
@@ -114,11 +112,11 @@ pub fn run(tools: &Tools, args: &[OsString]) -> Result<Done> {
 }
 
 /// Runs a command line with C files that are for us.
-fn run_build(tools: &Tools, args: &[OsString], build: &Build) -> Result<Done> {
+fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8])) -> Result<Done> {
     build.missed.iter().try_for_each(|missed| allowed(tools, missed))?;
     let objects = if build.links { Some(scratch(tools)?) } else { None };
     let mut done = Done { notes: build.missed.iter().map(Note::missed).collect(), ..Done::default() };
-    let mut made = BTreeMap::new();
+    let (mut made, mut all_said) = (BTreeMap::new(), vec![]);
     for (index, unit) in build.units.iter().enumerate() {
         let object = match &objects {
             None => unit.object.clone(),
@@ -126,9 +124,10 @@ fn run_build(tools: &Tools, args: &[OsString], build: &Build) -> Result<Done> {
         };
         let mut facts = Facts::default();
         match compile(tools, build, unit, &object) {
-            Ok(Compiled::Object(own, said)) => {
+            Ok(Compiled::Object(own, said, note)) => {
+                done.notes.extend(note.map(|note| Note::Once(note.clone(), note)));
                 facts = *own;
-                done.said.extend(said);
+                all_said.extend(said);
                 made.insert(index, object);
             }
             Ok(Compiled::Rejected) => {
@@ -158,6 +157,7 @@ fn run_build(tools: &Tools, args: &[OsString], build: &Build) -> Result<Done> {
         }
         facts.log(tools.log.as_deref());
     }
+    say(&all_said);
     if let Some(left) = build.left(args, &made) {
         hand_over(tools, &left, &mut done)?;
     }
@@ -200,8 +200,8 @@ pub fn exit_code(status: ExitStatus) -> i32 {
 }
 
 enum Compiled {
-    /// It is in its place; what the front end said.
-    Object(Box<Facts>, Vec<u8>),
+    /// It is in its place; what the front end said, and what is to be said of the rules.
+    Object(Box<Facts>, Vec<u8>, Option<String>),
     /// The front end does not accept the file. The compiler says it better.
     Rejected,
     /// Rules do not see it after all, for this reason.
@@ -252,18 +252,18 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
         put(&code, object, mode)?;
         known.cached = 1;
         known.seconds = facts.seconds;
-        return Ok(Compiled::Object(Box::new(known), front.stderr));
+        return Ok(Compiled::Object(Box::new(known), front.stderr, None));
     }
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
     facts.time("passes", || succeed(tools, &mut prepare, &said))?;
     let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
-    let mut words = front.stderr;
+    let mut note = None;
     let Applied { facts: mut known, text } = match served {
         Some(applied) => applied,
         None => {
             let rules = facts.time("packs", || tools.rules.ready())?;
-            words.extend(rules.note().map(|note| format!("rewright: {note}\n")).unwrap_or_default().bytes());
+            note = rules.note();
             let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?))?;
             abandon_engine();
             applied
@@ -296,7 +296,7 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
         facts.time("cache", || cache.keep(key, &entry.write()));
     }
     known.seconds.extend(facts.seconds);
-    Ok(Compiled::Object(Box::new(known), words))
+    Ok(Compiled::Object(Box::new(known), front.stderr, note))
 }
 
 /// Everything that the object depends on.

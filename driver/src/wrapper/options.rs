@@ -1,7 +1,7 @@
 //! What is known of a C compiler's options: which have an argument, which ask for something else than an object.
 
 /// Options with an argument of their own, as the next word.
-pub(super) const WITH_ARGUMENT: [&str; 45] = [
+pub(super) const WITH_ARGUMENT: [&str; 48] = [
     "-A",
     "-B",
     "-D",
@@ -10,6 +10,9 @@ pub(super) const WITH_ARGUMENT: [&str; 45] = [
     "-I",
     "-L",
     "-T",
+    "-Tbss",
+    "-Tdata",
+    "-Ttext",
     "-U",
     "-Xanalyzer",
     "-Xassembler",
@@ -67,12 +70,13 @@ pub(super) const QUESTIONS: [&str; 13] = [
 ];
 
 /// Options (or starts of options) that ask for something else than an optimised object.
-pub(super) const NOT_OURS: [&str; 36] = [
+pub(super) const NOT_OURS: [&str; 37] = [
     "-S",
     "-v",
     "-x",
     "-flto",
     "-fprofile",
+    "-coverage",
     "-fcoverage",
     "-fsanitize",
     "-pg",

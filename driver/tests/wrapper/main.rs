@@ -150,7 +150,7 @@ const SAME: [&str; 35] = [
     "-O2 -c -print-search-dirs warns.c",
     "-O2 -c warns.c loop-free.c",
     "-O2 -w loop-free.c main.c -c -MMD",
-    "-O2 warns.c loop-free.c",
+    "-O2 -Wall warns.c loop-free.c",
     "-O2 -Wall -MD -I. -DX=1 -g0 main.c warns.c loop-free.c sum.o -o program-1.2",
     "-O2 loop-free.c -shared -fPIC -s -lm -z now -o lib.so",
     "-O2 loop-free.c -L. -lnone -o program",
