@@ -78,6 +78,17 @@ pub struct InMemory {
     pub align: u64,
 }
 
+/// What a stack slot is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// The type of what it holds.
+    pub ty: Type,
+    /// How many of these, where it is an array.
+    pub count: Option<Operand>,
+    /// In bytes; 0 where the text does not say.
+    pub align: u64,
+}
+
 /// What an instruction is, as far as somebody asks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Shape {
@@ -102,6 +113,8 @@ pub enum Shape {
         callee: Option<String>,
         /// In order.
         args: Vec<Operand>,
+        /// Attributes of each argument at this call.
+        promises: Vec<Vec<String>>,
         /// Those that are passed in memory.
         in_memory: Vec<InMemory>,
         /// Of the call, groups not resolved.
@@ -112,7 +125,7 @@ pub enum Shape {
     /// Values with the labels that they come from.
     Phi(Vec<(Operand, String)>),
     /// Makes a stack slot.
-    Alloca,
+    Alloca(Slot),
     /// Anything else that is no terminator.
     Other,
     /// `br label %a`
@@ -145,6 +158,8 @@ pub struct Instruction {
     pub opcode: String,
     /// Words between the opcode and the first type: `nsw`, `inbounds`.
     pub flags: Vec<String>,
+    /// Which part `extractvalue` takes and `insertvalue` replaces.
+    pub indices: Vec<u64>,
     /// What it is.
     pub shape: Shape,
     /// Its text without attached metadata.

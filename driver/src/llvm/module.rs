@@ -88,6 +88,8 @@ pub struct File {
     pub named: Named,
     /// Functions with a block whose address is taken.
     pub block_addresses: FxHashSet<String>,
+    /// The text of `target datalayout`, empty where there is none.
+    pub data_layout: String,
     /// Pointers have 64 bits, bytes are in little-endian order, scalars are aligned to their size.
     pub known_layout: bool,
 }
@@ -113,9 +115,10 @@ pub fn read(text: String) -> Result<File, ReadError> {
         groups: FxHashMap::default(),
         named: Named::default(),
         block_addresses: block_addresses(&text),
+        data_layout: String::new(),
         known_layout: false,
     };
-    let (mut layout, mut triple) = (String::new(), String::new());
+    let mut triple = String::new();
     let mut declared = vec![];
     let mut open: Option<(usize, usize)> = None;
     let mut at = 0;
@@ -155,7 +158,7 @@ pub fn read(text: String) -> Result<File, ReadError> {
         } else if bare.starts_with('%') {
             named_type(bare, &mut file.named);
         } else if let Some(value) = bare.strip_prefix("target datalayout = ") {
-            layout = value.trim_matches('"').to_string();
+            file.data_layout = value.trim_matches('"').to_string();
         } else if let Some(value) = bare.strip_prefix("target triple = ") {
             triple = value.trim_matches('"').to_string();
         }
@@ -165,6 +168,7 @@ pub fn read(text: String) -> Result<File, ReadError> {
         return Err(ReadError::Truncated { line: text[..head].matches('\n').count() + 1, name });
     }
     let wide = ["x86_64-", "aarch64-", "arm64-", "riscv64-"].iter().any(|arch| triple.starts_with(arch));
+    let layout = &file.data_layout;
     file.known_layout = wide && layout.starts_with("e-") && !layout.contains("-p:32");
     for function in &mut file.functions {
         resolve(&mut function.attributes, &file.groups);

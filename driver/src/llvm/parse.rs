@@ -5,7 +5,7 @@
 
 mod call;
 
-use super::body::{Instruction, MemoryAccess, Operand, Shape, Template};
+use super::body::{Instruction, MemoryAccess, Operand, Shape, Slot, Template};
 use super::cursor::Cursor;
 use super::grammar::{self, Form};
 use super::lex::{Kind, Token};
@@ -32,7 +32,7 @@ pub fn instruction(text: &str, line: &[Token], named: &Named) -> Result<Instruct
     let opcode = cursor.text();
     let form = grammar::form(opcode).ok_or_else(|| format!("instruction `{opcode}`"))?;
     cursor.skip();
-    let mut reader = Reader { cursor, named, holes: vec![], flags: vec![], flag_tokens: (0, 0) };
+    let mut reader = Reader { cursor, named, holes: vec![], flags: vec![], flag_tokens: (0, 0), indices: vec![] };
     let mut opcode = opcode.to_string();
     let (ty, shape) = reader.form(form, &mut opcode).map_err(|e| format!("`{opcode}`: {e}"))?;
     if !reader.cursor.is_done() {
@@ -41,7 +41,7 @@ pub fn instruction(text: &str, line: &[Token], named: &Named) -> Result<Instruct
     let template = template(text, line, start, &reader.holes, None);
     let bare = (matches!(form, Form::Offset) && !reader.flags.is_empty())
         .then(|| self::template(text, line, start, &reader.holes, Some(reader.flag_tokens)));
-    Ok(Instruction { result, ty, opcode, flags: reader.flags, shape, template, bare, metadata })
+    Ok(Instruction { result, ty, opcode, flags: reader.flags, indices: reader.indices, shape, template, bare, metadata })
 }
 
 /// Calls that say where variables are: `llvm.dbg.value` of LLVM before 19.
@@ -98,6 +98,8 @@ struct Reader<'a> {
     flags: Vec<String>,
     /// Where the flags are.
     flag_tokens: (usize, usize),
+    /// Which part of an aggregate.
+    indices: Vec<u64>,
 }
 
 type Read<T> = Result<T, String>;
@@ -224,14 +226,15 @@ impl Reader<'_> {
             Form::ExtractValue => {
                 let operand = self.operand()?;
                 let mut ty = operand.ty.clone();
-                for index in self.indices()? {
+                self.indices = self.indices()?;
+                for index in self.indices.clone() {
                     ty = ty.element(index, self.named).ok_or("a part that is not there")?.0;
                 }
                 Ok((ty, Shape::Plain(vec![operand])))
             }
             Form::InsertValue => {
                 let operands = vec![self.operand()?, self.more()?];
-                self.indices()?;
+                self.indices = self.indices()?;
                 Ok((operands[0].ty.clone(), Shape::Plain(operands)))
             }
             Form::ExtractElement => {
@@ -356,20 +359,23 @@ impl Reader<'_> {
 
     fn alloca(&mut self) -> Read<(Type, Shape)> {
         self.flags();
-        self.ty()?;
+        let mut slot = Slot { ty: self.ty()?, count: None, align: 0 };
         let mut ty = Type::Ptr;
         while self.cursor.eat(",") {
             if types::starts(&self.cursor) {
-                self.operand()?;
+                slot.count = Some(self.operand()?);
             } else if self.cursor.eat("addrspace") {
                 ty = Type::Other(format!("ptr addrspace({})", self.cursor.next_text()));
                 self.cursor.skip_group();
             } else {
+                if self.cursor.text() == "align" {
+                    slot.align = self.cursor.next_text().parse().unwrap_or(0);
+                }
                 self.cursor.skip();
                 self.cursor.skip();
             }
         }
-        Ok((ty, Shape::Alloca))
+        Ok((ty, Shape::Alloca(slot)))
     }
 
     fn phi(&mut self) -> Read<(Type, Shape)> {

@@ -64,7 +64,7 @@ impl Exporter<'_> {
     /// Where variables live whose address this instruction gives.
     fn variables_of(&mut self, id: rewright_cfg_skeleton::ir::InstId) -> Result<(), ExportError> {
         let inst = self.function.inst(id);
-        let Some(whole) = self.whole(inst).filter(|i| matches!(i.shape, Shape::Alloca)) else { return Ok(()) };
+        let Some(whole) = self.whole(inst).filter(|i| matches!(i.shape, Shape::Alloca(_))) else { return Ok(()) };
         let Some(result) = inst.results.first() else { return Ok(()) };
         let name = self.raw(*result)?;
         for (local, [before, after]) in &self.imported.body.variables {

@@ -161,7 +161,7 @@ impl<'a> Exporter<'a> {
     fn is_quiet(&self, id: rewright_cfg_skeleton::ir::InstId) -> bool {
         use crate::llvm::body::Shape;
         match self.whole(self.function.inst(id)) {
-            Some(instruction) => matches!(instruction.shape, Shape::Alloca) || instruction.opcode == "freeze",
+            Some(instruction) => matches!(instruction.shape, Shape::Alloca(_)) || instruction.opcode == "freeze",
             None => true,
         }
     }

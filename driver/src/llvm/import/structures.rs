@@ -51,7 +51,7 @@ impl Structures<'_> {
     /// Is it about the memory of a slot that holds a value: what makes it, and when it lives and ends?
     pub(super) fn is_about_memory(&self, instruction: &Instruction) -> bool {
         match &instruction.shape {
-            Shape::Alloca => instruction.result.as_ref().is_some_and(|name| self.held.contains_key(name.as_str())),
+            Shape::Alloca(_) => instruction.result.as_ref().is_some_and(|name| self.held.contains_key(name.as_str())),
             Shape::Call { .. } => lifetime(instruction).is_some_and(|local| self.held.contains_key(local)),
             _ => false,
         }
@@ -112,7 +112,7 @@ impl<'a> Importer<'a, '_> {
         let mut uses: FxHashMap<&'a str, Uses> = copies.map(|p| (p.name.as_str(), Uses::default())).collect();
         let parameters: FxHashSet<&'a str> = uses.keys().copied().collect();
         for place in places() {
-            if let (Shape::Alloca, Some(name)) = (&at(place).shape, &at(place).result) {
+            if let (Shape::Alloca(_), Some(name)) = (&at(place).shape, &at(place).result) {
                 uses.insert(name, Uses::default());
             }
         }

@@ -33,13 +33,15 @@ impl Reader<'_> {
             }
         };
         self.cursor.expect("(")?;
-        let (mut args, mut in_memory) = (vec![], vec![]);
+        let (mut args, mut promises, mut in_memory) = (vec![], vec![], vec![]);
         while self.cursor.text() != ")" {
             if !args.is_empty() {
                 self.cursor.expect(",")?;
             }
             let ty = self.ty()?;
-            in_memory.extend(self.argument_attributes(args.len())?);
+            let (said, passed) = self.argument_attributes(args.len())?;
+            promises.push(said);
+            in_memory.extend(passed);
             let text = if ty == Type::Word("metadata".into()) { self.metadata()? } else { self.value()? };
             args.push(Operand { ty, text });
         }
@@ -49,18 +51,19 @@ impl Reader<'_> {
         if bundles {
             self.bundles()?;
         }
-        Ok((ty, Shape::Call { callee, args, in_memory, attributes: attributes_here, bundles }))
+        Ok((ty, Shape::Call { callee, args, promises, in_memory, attributes: attributes_here, bundles }))
     }
 
-    /// Attributes of an argument: words up to its value. Says how it is passed where that is in memory.
-    fn argument_attributes(&mut self, argument: usize) -> Read<Option<InMemory>> {
-        let (mut passed, mut align) = (None, 0);
+    /// Attributes of an argument: words up to its value; and how it is passed where that is in memory.
+    fn argument_attributes(&mut self, argument: usize) -> Read<(Vec<String>, Option<InMemory>)> {
+        let (mut said, mut passed, mut align) = (vec![], None, 0);
         while self.cursor.kind() == Some(Kind::Word) || self.cursor.kind() == Some(Kind::Text) {
             let word = self.cursor.text();
             // A character array is a value, a text in quotes an attribute.
             if grammar::is_constant(word) || grammar::is_expression(word) || word == "asm" || word.starts_with("c\"") {
                 break;
             }
+            let start = self.cursor.at();
             self.cursor.skip();
             let role = match word {
                 "byval" => Some(Role::Copy),
@@ -79,8 +82,9 @@ impl Reader<'_> {
                 align = self.cursor.text().parse().unwrap_or(0);
                 self.cursor.skip();
             }
+            said.push(self.cursor.since(start).to_string());
         }
-        Ok(passed.map(|(role, ty)| InMemory { argument, role, ty, align }))
+        Ok((said, passed.map(|(role, ty)| InMemory { argument, role, ty, align })))
     }
 
     /// An operand that is metadata, or a value as metadata.

@@ -196,7 +196,7 @@ impl Outside<'_> {
         };
         let one = |value: i64| Ok(Results::from_elem(value, 1));
         match &instruction.shape {
-            Shape::Alloca => {
+            Shape::Alloca(_) => {
                 if self.slots == SLOTS {
                     return Err(Outcome::Unsupported("too many stack slots".into()));
                 }

@@ -309,7 +309,7 @@ impl<'a> Side<'a> {
                 }
                 self.call(i, callee.as_deref(), args, at)?;
             }
-            Shape::Alloca => {
+            Shape::Alloca(_) => {
                 // They keep their order, and what they hold is nobody's concern.
                 self.assumed.insert("what is on the stack");
                 self.slots += 1;
@@ -401,7 +401,7 @@ impl<'a> Side<'a> {
             Shape::Call { callee, .. } => {
                 Err(format!("it calls {}", callee.as_deref().unwrap_or("what a pointer says")))
             }
-            Shape::Alloca => Err("it has a stack slot".into()),
+            Shape::Alloca(_) => Err("it has a stack slot".into()),
             _ => Err(format!("`{}`", i.opcode)),
         }
     }
