@@ -41,7 +41,17 @@ pub fn instruction(text: &str, line: &[Token], named: &Named) -> Result<Instruct
     let template = template(text, line, start, &reader.holes, None);
     let bare = (matches!(form, Form::Offset) && !reader.flags.is_empty())
         .then(|| self::template(text, line, start, &reader.holes, Some(reader.flag_tokens)));
-    Ok(Instruction { result, ty, opcode, flags: reader.flags, indices: reader.indices, shape, template, bare, metadata })
+    Ok(Instruction {
+        result,
+        ty,
+        opcode,
+        flags: reader.flags,
+        indices: reader.indices,
+        shape,
+        template,
+        bare,
+        metadata,
+    })
 }
 
 /// Calls that say where variables are: `llvm.dbg.value` of LLVM before 19.
@@ -49,21 +59,43 @@ pub fn is_debug_intrinsic(instruction: &Instruction) -> bool {
     matches!(&instruction.shape, Shape::Call { callee: Some(name), .. } if name.starts_with("@llvm.dbg."))
 }
 
-/// Cuts off `, !dbg !5, !tbaa !7`.
+/// Cuts off `, !dbg !5, !tbaa !7, !noundef !{}`.
 fn attachments<'t>(text: &str, line: &'t [Token]) -> (&'t [Token], Vec<(String, String)>) {
     let word = |i: usize| &text[line[i].start..line[i].end];
     let mut end = line.len();
     let mut found = vec![];
-    while end >= 3
-        && line[end - 1].kind == Kind::Metadata
-        && line[end - 2].kind == Kind::Metadata
-        && word(end - 3) == ","
+    while let Some(node) = node_before(text, &line[..end])
+        && node >= 2
+        && line[node - 1].kind == Kind::Metadata
+        && word(node - 2) == ","
     {
-        found.push((word(end - 2).to_string(), word(end - 1).to_string()));
-        end -= 3;
+        found.push((word(node - 1).to_string(), text[line[node].start..line[end - 1].end].to_string()));
+        end = node - 2;
     }
     found.reverse();
     (&line[..end], found)
+}
+
+/// Where the metadata node starts that a line ends with: `!5`, `!{i8 0, i8 2}`.
+fn node_before(text: &str, line: &[Token]) -> Option<usize> {
+    let word = |i: usize| &text[line[i].start..line[i].end];
+    let last = line.len().checked_sub(1)?;
+    let mut start = last;
+    if word(last) == "}" {
+        let mut depth = 0;
+        loop {
+            match word(start) {
+                "}" => depth += 1,
+                "{" => depth -= 1,
+                _ => {}
+            }
+            start = start.checked_sub(1)?;
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    (line[start].kind == Kind::Metadata).then_some(start)
 }
 
 fn template(text: &str, line: &[Token], start: usize, holes: &[usize], without: Option<(usize, usize)>) -> Template {
@@ -349,8 +381,14 @@ impl Reader<'_> {
     fn access(&mut self, address: &Operand) -> MemoryAccess {
         let mut access = MemoryAccess { align: 0, plain: self.flags.is_empty() && address.ty == Type::Ptr };
         while !self.cursor.is_done() {
-            if self.cursor.text() == "align" {
-                access.align = self.cursor.next_text().parse().unwrap_or(0);
+            match self.cursor.text() {
+                "align" => {
+                    access.align = self.cursor.next_text().parse().unwrap_or(0);
+                    self.cursor.skip();
+                }
+                "," => {}
+                // An ordering, or something that is not known.
+                _ => access.plain = false,
             }
             self.cursor.skip();
         }

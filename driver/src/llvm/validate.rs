@@ -13,6 +13,7 @@ mod compiled;
 mod inputs;
 mod interpreted;
 mod refined;
+pub mod replay;
 
 use super::module::{Definition, File, ReadError, read};
 use super::optimise::LlvmOptimiser;
