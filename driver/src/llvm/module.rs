@@ -160,10 +160,10 @@ pub fn read(text: String) -> Result<File, ReadError> {
             file.groups.insert(name, attributes(&mut cursor));
         } else if bare.starts_with('%') {
             named_type(bare, &mut file.named);
-        } else if let Some(value) = bare.strip_prefix("target datalayout = ") {
-            file.data_layout = value.trim_matches('"').to_string();
-        } else if let Some(value) = bare.strip_prefix("target triple = ") {
-            triple = value.trim_matches('"').to_string();
+        } else if let Some(value) = target(bare, "datalayout") {
+            file.data_layout = value;
+        } else if let Some(value) = target(bare, "triple") {
+            triple = value;
         }
     }
     if let Some((head, body)) = open {
@@ -323,6 +323,13 @@ fn named_type(line: &str, named: &mut Named) {
     {
         named.insert(name, ty);
     }
+}
+
+/// The text in quotes of `target datalayout = "e"`.
+fn target(line: &str, what: &str) -> Option<String> {
+    let rest = line.strip_prefix("target")?.trim_start().strip_prefix(what)?;
+    let quoted = rest.trim_start().strip_prefix('=')?.trim_start().strip_prefix('"')?;
+    quoted.find('"').map(|end| quoted[..end].to_string())
 }
 
 fn block_addresses(text: &str) -> FxHashSet<String> {

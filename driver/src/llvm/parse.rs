@@ -59,12 +59,12 @@ pub fn is_debug_intrinsic(instruction: &Instruction) -> bool {
     matches!(&instruction.shape, Shape::Call { callee: Some(name), .. } if name.starts_with("@llvm.dbg."))
 }
 
-/// Cuts off `, !dbg !5, !tbaa !7, !range !{i8 0, i8 5}`.
+/// Cuts off `, !dbg !5, !tbaa !7, !noundef !{}`.
 fn attachments<'t>(text: &str, line: &'t [Token]) -> (&'t [Token], Vec<(String, String)>) {
     let word = |i: usize| &text[line[i].start..line[i].end];
     let mut end = line.len();
     let mut found = vec![];
-    while let Some(node) = node(text, &line[..end])
+    while let Some(node) = node_before(text, &line[..end])
         && node >= 2
         && line[node - 1].kind == Kind::Metadata
         && word(node - 2) == ","
@@ -76,25 +76,26 @@ fn attachments<'t>(text: &str, line: &'t [Token]) -> (&'t [Token], Vec<(String, 
     (&line[..end], found)
 }
 
-/// Where the metadata node begins that a line ends with.
-fn node(text: &str, line: &[Token]) -> Option<usize> {
+/// Where the metadata node starts that a line ends with: `!5`, `!{i8 0, i8 2}`.
+fn node_before(text: &str, line: &[Token]) -> Option<usize> {
+    let word = |i: usize| &text[line[i].start..line[i].end];
     let last = line.len().checked_sub(1)?;
-    if line[last].kind == Kind::Metadata {
-        return Some(last);
-    }
-    let mut depth = 0;
-    for at in (0..=last).rev() {
-        match &text[line[at].start..line[at].end] {
-            "}" => depth += 1,
-            "{" => depth -= 1,
-            _ => {}
+    let mut start = last;
+    if word(last) == "}" {
+        let mut depth = 0;
+        loop {
+            match word(start) {
+                "}" => depth += 1,
+                "{" => depth -= 1,
+                _ => {}
+            }
+            start = start.checked_sub(1)?;
+            if depth == 0 {
+                break;
+            }
         }
-        if depth == 0 {
-            let before = at.checked_sub(1)?;
-            return (at < last && &text[line[before].start..line[before].end] == "!").then_some(before);
-        }
     }
-    None
+    (line[start].kind == Kind::Metadata).then_some(start)
 }
 
 fn template(text: &str, line: &[Token], start: usize, holes: &[usize], without: Option<(usize, usize)>) -> Template {
@@ -381,10 +382,13 @@ impl Reader<'_> {
         let mut access = MemoryAccess { align: 0, plain: self.flags.is_empty() && address.ty == Type::Ptr };
         while !self.cursor.is_done() {
             match self.cursor.text() {
-                "align" => access.align = self.cursor.next_text().parse().unwrap_or(0),
-                // Metadata in a form that is not known.
-                _ if self.cursor.kind() == Some(Kind::Metadata) => access.plain = false,
-                _ => {}
+                "align" => {
+                    access.align = self.cursor.next_text().parse().unwrap_or(0);
+                    self.cursor.skip();
+                }
+                "," => {}
+                // An ordering, or something that is not known.
+                _ => access.plain = false,
             }
             self.cursor.skip();
         }

@@ -23,6 +23,7 @@ mod metadata;
 mod modules;
 mod promises;
 mod refined;
+pub mod replay;
 mod same;
 pub mod verdict;
 

@@ -62,7 +62,7 @@ impl Inputs {
 }
 
 /// Numbers that a text speaks of, and their neighbours.
-fn numbers(text: &str) -> impl Iterator<Item = u64> {
+pub(super) fn numbers(text: &str) -> impl Iterator<Item = u64> {
     let found: Vec<u64> = tokens(text)
         .iter()
         .filter(|token| token.kind == Kind::Number)
