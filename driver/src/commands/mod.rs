@@ -17,6 +17,7 @@ mod findings;
 mod fmt;
 mod fuzz;
 mod harness;
+mod limits;
 mod opt;
 mod packs;
 mod run;
