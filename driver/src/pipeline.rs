@@ -24,7 +24,7 @@ use crate::saturate::{Engine, EngineError, Report, RuleReport, SaturateOptions, 
 use changed::Change;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
-use rewright_cfg_skeleton::select::{CostModel, Method, Selection};
+use rewright_cfg_skeleton::select::{CostModel, Ended, Method, Selection, Status};
 use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
@@ -402,6 +402,11 @@ impl Optimiser {
         let (selection, effort) = phases
             .time(Phase::Select, || select::select_measured(given, &how))
             .map_err(|e| format!("selection failed: {e}"))?;
+        let ended = match (options.method, selection.status, effort) {
+            (Method::Greedy | Method::Tree, ..) | (_, Status::Optimal, _) => None,
+            (_, _, Some(effort)) => effort.ended,
+            (_, _, None) => Some(Ended::Size),
+        };
         phases.selections.push(Selected { time: start.elapsed(), status: selection.status, effort });
         let mut relaxed = vec![];
         for (site, rule) in select::relaxed(given, &selection) {
@@ -428,7 +433,7 @@ impl Optimiser {
             false => vec![],
         };
         let Selection { status, rematerialised, stays, .. } = selection;
-        Ok(Chosen { function, status, rematerialised, stays, relaxed, changed })
+        Ok(Chosen { function, status, ended, rematerialised, stays, relaxed, changed })
     }
 
     fn rules_at(&self, view: &EGraphView) -> String {

@@ -74,7 +74,7 @@ pub struct Options {
     pub solver: Vec<String>,
     /// Solver steps per question; 0: no limit.
     pub steps: u64,
-    /// Time per question. Verdicts should not depend on it: steps run out first.
+    /// Processor time of the solver per question. Verdicts should not depend on it: steps run out first.
     pub timeout: Duration,
     /// Solver processes.
     pub jobs: usize,
@@ -93,7 +93,7 @@ impl Default for Options {
         Options {
             solver: vec!["z3".into(), "-in".into()],
             steps: 5_000_000,
-            timeout: Duration::from_secs(600),
+            timeout: Duration::from_secs(60),
             jobs: 1,
             samples: 500,
             seed: 1,
@@ -200,7 +200,7 @@ fn one(
             continue;
         }
         let instance = case.verify(solver, options, too_hard)?;
-        if instance.reason.as_deref() == Some(smt::solver::EXHAUSTED) {
+        if smt::solver::too_hard(instance.reason.as_deref()) {
             too_hard = too_hard.min(case.widest());
         }
         found.push(instance);
@@ -210,7 +210,7 @@ fn one(
             instance.compiled = compiled;
         }
     }
-    if let Some((kept, key)) = key {
+    if let Some((kept, key)) = key.filter(|_| !solver.timed()) {
         cache::keep(kept, key, found.as_slice());
     }
     Ok(RuleReport::new(id, found, left_out, false))

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use rewright_cfg_skeleton::extract::{Effort, Model, Solved, Solver};
+use rewright_cfg_skeleton::extract::{Effort, Ended, Meter, Model, Solved, Solver};
 use rewright_cfg_skeleton::select::{Budget, Method, Status};
 use rewright_driver::clif::optimise::ClifOptimiser;
 use rewright_driver::clif::read::read_bytes;
@@ -24,7 +24,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 struct Broken(AtomicU32);
 
 impl Solver for Broken {
-    fn solve(&self, _: &Model, _: Option<&[f64]>, _: &Effort) -> Solved {
+    fn solve(&self, _: &Model, _: Option<&[f64]>, _: &Effort, _: &Meter) -> Solved {
         self.0.fetch_add(1, Ordering::Relaxed);
         Solved::Failed
     }
@@ -151,6 +151,69 @@ fn beats_all_others(subject: &dyn Subject, cranelift: &Cranelift, name: impl Dis
         let (ours, theirs) = (of(&ours), of(&theirs));
         assert!(ours.0 < theirs.0 && ours.1 < theirs.1, "{name}, {}: {ours:?} and {theirs:?}", rival.name());
     }
+}
+
+/// A function that joins so many parameters by one operation, in the order that it has them in.
+fn chain(operation: &str, ty: &str, terms: usize) -> String {
+    let params: Vec<String> = (0..terms).map(|n| format!("v{n}: {ty}")).collect();
+    let name = format!("{operation}{terms}");
+    let mut text =
+        format!("function %{name}({}) -> {ty} {{\nblock0({}):\n", vec![ty; terms].join(", "), params.join(", "));
+    let mut last = 0;
+    for n in 1..terms {
+        text += &format!("  v{} = {operation} v{last}, v{n}\n", 100 + n);
+        last = 100 + n;
+    }
+    text + &format!("  return v{last}\n}}\n")
+}
+
+/// Products, shifts and sums of three parameters, all of them joined in the end: sums share what they join.
+fn mixture() -> String {
+    let operations = ["imul", "band", "iadd", "bor", "ushr", "isub", "ishl", "bxor"];
+    let mut text = String::from("function %mixture(i64, i64, i64) -> i64 {\nblock0(v0: i64, v1: i64, v2: i64):\n");
+    for n in 3..27usize {
+        let operands = [n - 1 - n % 3, (n * 7) % n.min(9)];
+        text += &format!("  v{n} = {} v{}, v{}\n", operations[n % 8], operands[0], operands[1]);
+    }
+    for n in 27..40usize {
+        text += &format!("  v{n} = bxor v{}, v{}\n", n - 1, n - 13);
+    }
+    text + "  return v39\n}\n"
+}
+
+/// Under associative and commutative laws, an e-graph has a class for each subset of the terms of a sum. Work is counted,
+/// so this does not depend on the machine.
+#[test]
+fn functions_with_large_e_graphs_stay_within_counted_work() {
+    let chains = [("iadd", "i64", 5), ("iadd", "i32", 8), ("bor", "i32", 7), ("bxor", "i64", 6), ("iadd", "i32", 24)];
+    let chains: String = chains.into_iter().map(|(operation, ty, terms)| chain(operation, ty, terms)).collect();
+    let options = Options::default();
+    let clif = optimiser(packs::DEFAULT);
+    let optimise = |text: &str, options: &Options| {
+        let file = read_bytes(text.as_bytes()).unwrap();
+        let done = clif.optimise(&file, options, |_| true);
+        let outcomes: Vec<_> = done.functions.into_iter().map(|f| f.unwrap().outcome.unwrap()).collect();
+        let efforts: Vec<_> = done.phases.selections.iter().filter_map(|selected| selected.effort).collect();
+        (outcomes, efforts)
+    };
+    // No chain can be shorter, and that is seen without a solver.
+    let (outcomes, efforts) = optimise(&chains, &options);
+    assert_eq!((outcomes.len(), efforts.len()), (5, 5));
+    for (outcome, effort) in outcomes.iter().zip(&efforts) {
+        assert_eq!((outcome.status, outcome.ended), (Status::Optimal, None), "{effort:?}");
+        assert_eq!((outcome.cost_after, effort.runs), (outcome.cost_before, 0), "{effort:?}");
+        assert!(effort.work < options.effort.auto_work, "{effort:?}");
+    }
+    // A mixture is not proved to be the best, says so, and is no worse than a greedy choice.
+    let tight = Options { effort: Budget { auto_work: 1_500_000, ..Budget::default() }, ..Options::default() };
+    let greedy = Options { method: Method::Greedy, ..Options::default() };
+    let (greedy, _) = optimise(&mixture(), &greedy);
+    let (found, efforts) = optimise(&mixture(), &tight);
+    assert!(found[0].cost_after <= greedy[0].cost_after, "{found:?}");
+    assert!(matches!(found[0].status, Status::Gap(_)) && found[0].ended == Some(Ended::Work), "{:?}", found[0].status);
+    assert!(efforts[0].work < 3 * tight.effort.auto_work, "{efforts:?}");
+    let (again, repeated) = optimise(&mixture(), &tight);
+    assert_eq!((again[0].cost_after, repeated[0].work), (found[0].cost_after, efforts[0].work));
 }
 
 #[test]

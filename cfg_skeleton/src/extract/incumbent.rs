@@ -5,23 +5,28 @@
 //! among themselves, what is had refers only to what is had, and a move can close a cycle only through its class.
 
 use super::check::check;
-use super::clock::Deadline;
 use super::graph::{Class, Graph};
-use super::reachable;
 use super::tree::{Tree, trees};
+use super::{Budget, reachable};
 
 /// A move that helps has trees made again: as much as trying this share of all moves.
 const TREES: usize = 64;
 
+/// Units of work per class that a move looks at.
+const STEP: u64 = 3;
+
+/// Units of work per node that making trees takes.
+const TREE: u64 = 16;
+
 /// Rounds of trees with shared prices.
 const ROUNDS: usize = 4;
 
-/// The cheapest choice found; `None` if there is none. Deterministic but for the deadline.
+/// The cheapest choice found; `None` if there is none. Deterministic unless time is limited.
 pub(crate) fn find(
     graph: &Graph,
     start: Option<Vec<Option<u32>>>,
     moves: u32,
-    deadline: Option<Deadline>,
+    budget: &Budget,
 ) -> Option<Vec<Option<u32>>> {
     let mut best: Option<(f64, Vec<Option<u32>>)> = None;
     let mut offer = |picks: Vec<Option<u32>>| {
@@ -35,6 +40,7 @@ pub(crate) fn find(
     }
     let mut users = vec![1.0f64; graph.classes.len()];
     for _ in 0..ROUNDS {
+        budget.meter.spend(graph.node_count() as u64 * TREE);
         // A class that several use is paid by each in part.
         let trees =
             trees(&graph.classes, |class, n| graph.classes[class.index()][n].cost / users[class.index()], |_| false);
@@ -48,30 +54,26 @@ pub(crate) fn find(
         offer(picks);
     }
     let (_, picks) = best?;
-    Some(Descent::new(graph, picks).run(moves, deadline))
+    Some(Descent::new(graph, picks).run(moves, budget))
 }
 
 /// A choice near picks that have cycles.
-pub(crate) fn repair(graph: &Graph, picks: &[Option<u32>], deadline: Option<Deadline>) -> Option<Vec<Option<u32>>> {
+pub(crate) fn repair(graph: &Graph, picks: &[Option<u32>], budget: &Budget) -> Option<Vec<Option<u32>>> {
     let price = |class: Class, n: usize| match picks[class.index()] {
         Some(pick) if pick as usize == n => 0.0,
         _ => graph.classes[class.index()][n].cost + 1.0,
     };
     let picks = reachable(graph, &picked(&trees(&graph.classes, price, |_| false)));
     check(graph, &picks).ok()?;
-    Some(Descent::new(graph, picks).run(1, deadline))
+    Some(Descent::new(graph, picks).run(1, budget))
 }
 
 /// A choice by prices that are less where a relaxation has a node: `values` are between 0 and 1.
-pub(crate) fn guided(
-    graph: &Graph,
-    values: impl Fn(Class, usize) -> f64,
-    deadline: Option<Deadline>,
-) -> Option<Vec<Option<u32>>> {
+pub(crate) fn guided(graph: &Graph, values: impl Fn(Class, usize) -> f64, budget: &Budget) -> Option<Vec<Option<u32>>> {
     let price = |class: Class, n: usize| graph.classes[class.index()][n].cost * (1.0 - values(class, n));
     let picks = reachable(graph, &picked(&trees(&graph.classes, price, |_| false)));
     check(graph, &picks).ok()?;
-    Some(Descent::new(graph, picks).run(1, deadline))
+    Some(Descent::new(graph, picks).run(1, budget))
 }
 
 fn picked(trees: &[Option<Tree>]) -> Vec<Option<u32>> {
@@ -87,6 +89,8 @@ struct Descent<'g> {
     uses: Vec<u32>,
     mark: Vec<u32>,
     stamp: u32,
+    /// Classes that were looked at since this was last charged.
+    steps: u64,
 }
 
 impl<'g> Descent<'g> {
@@ -98,14 +102,15 @@ impl<'g> Descent<'g> {
             node.into_iter().flat_map(|node| node.needs()).for_each(|child| uses[child.index()] += 1);
         }
         let size = picks.len();
-        let mut descent = Descent { graph, picks, uses, mark: vec![0; size], stamp: 0 };
+        let mut descent = Descent { graph, picks, uses, mark: vec![0; size], stamp: 0, steps: 0 };
         descent.defaults();
         descent
     }
 
     /// Tries moves, class by class, until none helps or their number is used up.
-    fn run(mut self, moves: u32, deadline: Option<Deadline>) -> Vec<Option<u32>> {
+    fn run(mut self, moves: u32, budget: &Budget) -> Vec<Option<u32>> {
         let size = self.graph.node_count();
+        budget.meter.spend(size as u64 * TREE);
         let mut left = size.saturating_mul(moves as usize);
         let mut since = 0;
         let mut class = 0;
@@ -120,12 +125,14 @@ impl<'g> Descent<'g> {
                     continue;
                 }
                 left = left.saturating_sub(1);
-                if deadline.is_some_and(|end| left.is_multiple_of(64) && end.passed()) {
+                budget.meter.spend(1 + std::mem::take(&mut self.steps));
+                if left.is_multiple_of(64) && budget.ended().is_some() {
                     left = 0;
                 }
                 if self.change(Class(class as u32), n as u32) {
                     since = 0;
                     self.defaults();
+                    budget.meter.spend(size as u64 * TREE);
                     left = left.saturating_sub(size / TREES);
                 }
             }
@@ -163,6 +170,7 @@ impl<'g> Descent<'g> {
                 return true;
             }
             if std::mem::replace(&mut self.mark[at.index()], self.stamp) != self.stamp {
+                self.steps += STEP;
                 stack.extend(self.node(at).into_iter().flat_map(|node| &node.children));
             }
         }
@@ -196,6 +204,7 @@ impl<'g> Descent<'g> {
         let mut stack: Vec<Class> = node.needs().collect();
         while let Some(class) = stack.pop() {
             self.uses[class.index()] += 1;
+            self.steps += STEP;
             added.push(class);
             if self.uses[class.index()] == 1 {
                 let Some(node) = self.node(class) else { return false };
@@ -211,6 +220,7 @@ impl<'g> Descent<'g> {
         let mut stack: Vec<Class> = node.needs().collect();
         while let Some(class) = stack.pop() {
             self.uses[class.index()] -= 1;
+            self.steps += STEP;
             removed.push(class);
             if self.uses[class.index()] == 0
                 && let Some(node) = self.node(class)

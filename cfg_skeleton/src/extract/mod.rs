@@ -8,8 +8,8 @@
 //! ```
 //!
 //! **Invariants**: every answer is recomputed by [`check()`] on the graph that was given; a solver is believed in its
-//! bound only, and in that only as long as no choice is cheaper; work is counted, not timed, unless a time limit is
-//! set. There is always an answer if the roots can be made, whatever the solver does.
+//! bound only, and in that only as long as no choice is cheaper; work is counted ([`meter`]), not timed, unless a time
+//! limit is set. There is always an answer if the roots can be made, whatever the solver does.
 
 pub mod check;
 pub(crate) mod clock;
@@ -17,6 +17,7 @@ mod cycle;
 pub mod graph;
 pub(crate) mod ilp;
 mod incumbent;
+pub mod meter;
 pub mod presolve;
 mod search;
 pub mod serialized;
@@ -29,6 +30,7 @@ pub use graph::{Class, Classes, Graph, Node};
 pub use ilp::highs::Highs;
 pub use ilp::model::{Column, Model, Row};
 pub use ilp::{Effort, Relaxation, Solved, Solver};
+pub use meter::Meter;
 
 use clock::Deadline;
 use presolve::{Component, Rules, presolve};
@@ -60,6 +62,31 @@ pub enum Status {
     Greedy,
 }
 
+/// Why no proof was found that a choice is the cheapest one, the weightiest reason last.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Ended {
+    /// The solver failed, or ended at its own limits.
+    Solver,
+    /// A part is larger than [`Limits::model`].
+    Size,
+    /// [`Limits::work`] is used up.
+    Work,
+    /// [`Limits::time`] is used up.
+    Time,
+}
+
+impl Ended {
+    /// As reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Ended::Solver => "solver",
+            Ended::Size => "size limit",
+            Ended::Work => "work limit",
+            Ended::Time => "time limit",
+        }
+    }
+}
+
 /// How much work an extraction may be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
@@ -75,11 +102,16 @@ pub struct Limits {
     pub cut_rounds: u32,
     /// Moves that the local search tries in each part, in multiples of the part's nodes.
     pub moves: u32,
+    /// Units of counted work ([`meter`]), for everything; `u64::MAX` is no limit.
+    pub work: u64,
     /// Processor time of this thread, for everything. Results depend on the machine then.
     pub time: Option<Duration>,
     /// Reductions that take part.
     pub rules: Rules,
 }
+
+/// Units of work by default: about ten seconds.
+const WORK: u64 = 3_000_000_000;
 
 impl Default for Limits {
     fn default() -> Self {
@@ -90,6 +122,7 @@ impl Default for Limits {
             runs: 20,
             cut_rounds: 40,
             moves: 4,
+            work: WORK,
             time: None,
             rules: Rules::default(),
         }
@@ -107,12 +140,16 @@ pub struct Extraction {
     pub bound: f64,
     /// How good.
     pub status: Status,
+    /// Why it is not known to be better; `None` where it is optimal, or no bound was asked for.
+    pub ended: Option<Ended>,
     /// Nodes that were left to decide between after presolve.
     pub left: usize,
     /// Parts that do not meet.
     pub parts: usize,
     /// Solver runs.
     pub runs: u32,
+    /// Units of counted work that it took.
+    pub work: u64,
     /// Processor time of this thread that it took.
     pub time: Duration,
 }
@@ -145,9 +182,10 @@ pub fn extract_with(
     }
     let began = clock::now();
     let deadline = limits.time.map(Deadline::after);
-    let reduced = presolve(graph, limits.rules).ok_or(Unconstructible)?;
+    let meter = Meter::new(limits.work);
+    let reduced = presolve(graph, limits.rules, &meter).ok_or(Unconstructible)?;
     let mut picks = reduced.picked.clone();
-    let (mut bound, mut runs) = (reduced.offset, 0);
+    let (mut bound, mut runs, mut ended) = (reduced.offset, 0, None);
     let mut parts: Vec<&Component> = reduced.components.iter().collect();
     // Small ones first: what they do not use of the time goes to the large ones.
     parts.sort_by_key(|part| part.node_count());
@@ -159,9 +197,12 @@ pub fn extract_with(
         };
         let share = part.node_count() as f64 / after.max(1) as f64;
         after -= part.node_count();
-        let own = deadline.map(|end| end.share(share.max(0.2)));
-        let answer = solve(part, hint, method, limits, own, solver)?;
+        let share = share.max(0.2);
+        let budget = Budget { meter: meter.share(share), deadline: deadline.map(|end| end.share(share)) };
+        let answer = solve(part, hint, method, limits, &budget, solver)?;
+        meter.settle(&budget.meter);
         runs += answer.runs;
+        ended = ended.max(answer.ended);
         bound += answer.bound;
         for (class, (pick, list)) in part.classes.iter().zip(answer.picks.iter().zip(&part.nodes)) {
             if let Some(pick) = pick {
@@ -186,8 +227,20 @@ pub fn extract_with(
         _ => Status::Gap(((cost - bound) / cost).min(1.0)),
     };
     let bound = if status == Status::Optimal { cost } else { bound };
+    let ended = ended.filter(|_| matches!(status, Status::Gap(_)));
     let (left, parts) = (reduced.node_count(), reduced.components.len());
-    Ok(Extraction { picks, cost, bound, status, left, parts, runs, time: clock::now() - began })
+    Ok(Extraction {
+        picks,
+        cost,
+        bound,
+        status,
+        ended,
+        left,
+        parts,
+        runs,
+        work: meter.spent(),
+        time: clock::now() - began,
+    })
 }
 
 /// Without presolve, which knows of sharing.
@@ -203,15 +256,50 @@ fn cheapest_trees(graph: &Graph) -> Result<Extraction, Unconstructible> {
         cost,
         bound: 0.0,
         status: Status::Greedy,
+        ended: None,
         left,
         parts: 1,
         runs: 0,
+        work: 0,
         time: clock::now() - began,
     })
 }
 
-/// Of the time, what local search may take.
+/// Of a budget, what local search may take.
 const LOCAL: f64 = 0.2;
+
+/// How much one part may take.
+pub(crate) struct Budget {
+    /// Counted.
+    pub(crate) meter: Meter,
+    /// Timed.
+    pub(crate) deadline: Option<Deadline>,
+}
+
+impl Budget {
+    /// A share of what is left, for a step; what it does is to be [`Budget::settle`]d.
+    pub(crate) fn share(&self, share: f64) -> Budget {
+        Budget { meter: self.meter.share(share), deadline: self.deadline.map(|end| end.share(share)) }
+    }
+
+    /// Takes off what a step did.
+    pub(crate) fn settle(&self, step: &Budget) {
+        self.meter.settle(&step.meter);
+    }
+
+    /// Processor time that is left, if time is limited.
+    pub(crate) fn seconds(&self) -> Option<f64> {
+        self.deadline.map(|end| end.left().as_secs_f64())
+    }
+
+    /// What is used up.
+    pub(crate) fn ended(&self) -> Option<Ended> {
+        match self.deadline {
+            Some(end) if end.passed() => Some(Ended::Time),
+            _ => self.meter.used_up().then_some(Ended::Work),
+        }
+    }
+}
 
 /// Differences in cost that are taken for rounding.
 fn tolerance(cost: f64) -> f64 {
@@ -239,6 +327,8 @@ pub(crate) struct Answer {
     pub(crate) bound: f64,
     /// Of the solver.
     pub(crate) runs: u32,
+    /// Why the bound is no better.
+    pub(crate) ended: Option<Ended>,
 }
 
 fn solve(
@@ -246,12 +336,12 @@ fn solve(
     hint: impl Fn(Class) -> Option<u32>,
     method: Method,
     limits: &Limits,
-    deadline: Option<Deadline>,
+    budget: &Budget,
     solver: &dyn Solver,
 ) -> Result<Answer, Unconstructible> {
     let graph = part.graph();
     if method != Method::Greedy
-        && let Some(answer) = search::search(&graph, limits.search)
+        && let Some(answer) = search::search(&graph, limits.search, &budget.meter)
     {
         return Ok(answer);
     }
@@ -261,12 +351,16 @@ fn solve(
     });
     let hinted = reachable(&graph, &hinted.collect::<Vec<_>>());
     let hinted = check(&graph, &hinted).is_ok().then_some(hinted);
-    let until = deadline.map(|end| end.share(LOCAL));
-    let incumbent = incumbent::find(&graph, hinted, limits.moves, until).ok_or(Unconstructible)?;
+    let local = budget.share(LOCAL);
+    let incumbent = incumbent::find(&graph, hinted, limits.moves, &local).ok_or(Unconstructible)?;
+    budget.settle(&local);
     if method == Method::Greedy || part.node_count() > limits.model {
-        return Ok(Answer { picks: incumbent, bound: 0.0, runs: 0 });
+        return Ok(Answer { picks: incumbent, bound: 0.0, runs: 0, ended: Some(Ended::Size) });
     }
-    Ok(ilp::solve(&graph, incumbent, limits, deadline, solver))
+    if let ended @ Some(_) = budget.ended() {
+        return Ok(Answer { picks: incumbent, bound: 0.0, runs: 0, ended });
+    }
+    Ok(ilp::solve(&graph, incumbent, limits, budget, solver))
 }
 
 #[cfg(test)]

@@ -2,10 +2,16 @@
 
 use super::check::check;
 use super::graph::{Class, Graph};
-use super::{Answer, tolerance};
+use super::{Answer, Meter, tolerance};
 
-/// The cheapest choice, or `None` if there are more than `most` combinations of nodes.
-pub(crate) fn search(graph: &Graph, most: u64) -> Option<Answer> {
+/// Units of work that a step takes ..
+const STEP: u64 = 16;
+
+/// .. and one more for so many picks that it copies.
+const COPIED: u64 = 8;
+
+/// The cheapest choice, or `None` if there are more than `most` combinations of nodes, or the work is used up.
+pub(crate) fn search(graph: &Graph, most: u64, meter: &Meter) -> Option<Answer> {
     graph.classes.iter().try_fold(1u64, |n, nodes| {
         let n = n.checked_mul(nodes.len() as u64 + 1)?;
         (n <= most).then_some(n)
@@ -17,6 +23,10 @@ pub(crate) fn search(graph: &Graph, most: u64) -> Option<Answer> {
     while let Some((picks, mut wanted, sum)) = stack.pop() {
         if best.as_ref().is_some_and(|(cost, _)| sum >= *cost - tolerance(*cost)) {
             continue;
+        }
+        meter.spend(STEP + graph.classes.len() as u64 / COPIED);
+        if meter.used_up() {
+            return None;
         }
         let Some(class) = wanted.pop() else {
             if let Ok(cost) = check(graph, &picks) {
@@ -39,5 +49,5 @@ pub(crate) fn search(graph: &Graph, most: u64) -> Option<Answer> {
             stack.push((picks, wanted, sum + nodes[n].cost));
         }
     }
-    best.map(|(bound, picks)| Answer { picks, bound, runs: 0 })
+    best.map(|(bound, picks)| Answer { picks, bound, runs: 0, ended: None })
 }

@@ -3,7 +3,7 @@
 use super::choices::Choices;
 use super::product::product;
 use super::{Method, Options, Selection, Status, place};
-use crate::extract::{Extraction, Highs, Limits, Solver, extract_with};
+use crate::extract::{Ended, Extraction, Highs, Limits, Solver, extract_with};
 use std::time::{Duration, Instant};
 
 /// What the integer program of a selection was: how large, and how much work.
@@ -19,11 +19,18 @@ pub struct Effort {
     pub parts: usize,
     /// Solver runs.
     pub runs: u32,
+    /// Units of counted work of the extraction ([`crate::extract::meter`]).
+    pub work: u64,
+    /// Why it is not known to be better; `None` where it is optimal.
+    pub ended: Option<Ended>,
     /// Making the product.
     pub build: Duration,
     /// Presolve, and all that finds the choice and its bound.
     pub solve: Duration,
 }
+
+/// Units of work per node of the product that making it, presolve and reading a selection back take at least.
+const PER_NODE: u64 = 400;
 
 /// Improves a selection. `None` where the product is over its budget.
 pub(crate) fn improve(
@@ -31,23 +38,26 @@ pub(crate) fn improve(
     start: &Selection,
     options: &Options,
     limit: usize,
+    work: u64,
 ) -> Option<(Selection, Effort)> {
     let start_of_build = Instant::now();
     let budget = &options.budget;
     let solver: &dyn Solver = options.solver.as_deref().unwrap_or(&Highs);
     // Presolve leaves a small part; a product that is many times too large is not worth making.
-    let (product, moved) = product(choices, start, limit.saturating_mul(16))?;
+    let affordable = usize::try_from(work / PER_NODE).unwrap_or(usize::MAX);
+    let (product, moved) = product(choices, start, limit.saturating_mul(16).min(affordable))?;
     let located = product.locate(choices, &moved);
     let limits = Limits {
         model: limit,
         search: budget.search,
         nodes: budget.nodes,
         runs: budget.runs,
+        work,
         time: budget.time,
         ..Limits::default()
     };
     let start_of_solve = Instant::now();
-    let Extraction { picks, cost, bound, left, parts, runs, .. } =
+    let Extraction { picks, cost, bound, ended, left, parts, runs, work: spent, .. } =
         extract_with(&product.graph, Method::Auto, &limits, Some(&located), solver).ok()?;
     let effort = Effort {
         classes: product.graph.classes.len(),
@@ -55,6 +65,8 @@ pub(crate) fn improve(
         left,
         parts,
         runs,
+        work: spent,
+        ended,
         build: start_of_solve - start_of_build,
         solve: start_of_solve.elapsed(),
     };

@@ -23,7 +23,7 @@ mod stay;
 mod terms;
 pub mod validate;
 
-pub use crate::extract::{Highs, Method, Solver, Status};
+pub use crate::extract::{Ended, Highs, Method, Solver, Status};
 pub(crate) use calls::executed;
 pub use ilp::Effort;
 pub use pressure::Registers;
@@ -108,13 +108,46 @@ pub struct Budget {
     pub search: u64,
     /// Solver runs (each one after cutting off the cycles in the last answer).
     pub runs: u32,
+    /// Units of counted work ([`crate::extract::meter`]) that the extraction may take.
+    pub work: u64,
+    /// The same, for [`Method::Auto`].
+    pub auto_work: u64,
     /// Processor time of the extraction; results depend on the machine then.
     pub time: Option<Duration>,
 }
 
 impl Default for Budget {
     fn default() -> Self {
-        Budget { nodes: 2_000, model: 60_000, auto_model: 3_000, search: 4_096, runs: 20, time: None }
+        Budget {
+            nodes: 2_000,
+            model: 60_000,
+            auto_model: 3_000,
+            search: 4_096,
+            runs: 20,
+            work: 100 * AUTO_WORK,
+            auto_work: AUTO_WORK,
+            time: None,
+        }
+    }
+}
+
+/// What a selection with [`Method::Auto`] may take beyond the greedy one, by default: about 20 ms.
+const AUTO_WORK: u64 = 5_000_000;
+
+impl Budget {
+    /// So many times the work, in whatever way it is counted.
+    #[must_use]
+    pub fn times(self, effort: u32) -> Budget {
+        let size = |n: usize| n.saturating_mul(effort as usize);
+        Budget {
+            nodes: self.nodes.saturating_mul(effort),
+            model: size(self.model),
+            auto_model: size(self.auto_model),
+            runs: self.runs.saturating_mul(effort),
+            work: self.work.saturating_mul(effort.into()),
+            auto_work: self.auto_work.saturating_mul(effort.into()),
+            ..self
+        }
     }
 }
 
@@ -216,12 +249,12 @@ pub fn select_measured(given: Saturated, options: &Options) -> Result<(Selection
     {
         greedy = restored;
     }
-    let limit = match options.method {
+    let (limit, work) = match options.method {
         Method::Greedy | Method::Tree => return Ok((finish(greedy)?, None)),
-        Method::Ilp => options.budget.model,
-        Method::Auto => options.budget.auto_model,
+        Method::Ilp => (options.budget.model, options.budget.work),
+        Method::Auto => (options.budget.auto_model, options.budget.auto_work),
     };
-    match ilp::improve(&choices, &greedy, options, limit) {
+    match ilp::improve(&choices, &greedy, options, limit, work) {
         // A violation here is a bug in the product; the greedy selection does not know it.
         Some((better, effort)) => Ok((finish(better).or_else(|_| finish(greedy))?, Some(effort))),
         None => Ok((finish(greedy)?, None)),

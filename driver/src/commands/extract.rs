@@ -1,9 +1,10 @@
 //! `rewright extract`: the cheapest choice of nodes from serialised e-graphs, sharing counted, with a bound.
 
+use super::limits::seconds;
 use super::{Finding, Format, out, sources};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
-use rewright_cfg_skeleton::extract::{Extraction, Limits, Method, Status, extract, serialized};
+use rewright_cfg_skeleton::extract::{Ended, Extraction, Limits, Method, Status, extract, serialized};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -31,7 +32,8 @@ pub(super) struct Args {
     /// How to choose
     #[arg(long, value_enum, default_value_t)]
     method: How,
-    /// Seconds of processor time for one file; without it, work is counted and results do not depend on the machine
+    /// Seconds of processor time for one file; without it, work is counted, about ten seconds of it, and results do not
+    /// depend on the machine
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
     /// Print what is picked, too: for each class that is computed, its node
@@ -62,14 +64,6 @@ const AUTO: usize = 20_000;
 /// Moves of the local search per node with a time limit.
 const MOVES: u32 = 64;
 
-fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
-    match Duration::try_from_secs_f64(seconds) {
-        Ok(time) if !time.is_zero() => Ok(time),
-        _ => Err("a time limit is more than no seconds".into()),
-    }
-}
-
 /// What is reported of a file.
 #[derive(Serialize)]
 struct Row<'s> {
@@ -80,6 +74,8 @@ struct Row<'s> {
     status: &'static str,
     /// Of the cost; no choice is cheaper by more.
     gap: Option<f64>,
+    /// What ended the search, where the status is `gap`.
+    ended: Option<&'static str>,
     /// Processor time, without reading the file.
     seconds: f64,
     presolve: Presolve,
@@ -153,9 +149,9 @@ fn row(args: &Args, path: &Path, text: &str) -> Result<(Status, serde_json::Valu
     limits.model = if method == Method::Auto { AUTO } else { usize::MAX };
     if args.time_limit.is_some() {
         (limits.nodes, limits.runs, limits.cut_rounds) = (u32::MAX, u32::MAX, u32::MAX);
-        limits.moves = MOVES;
+        (limits.moves, limits.work) = (MOVES, u64::MAX);
     }
-    let Extraction { picks, cost, bound, status, left, time, .. } = extract(&file.graph, method, &limits, None)?;
+    let Extraction { picks, cost, bound, status, ended, left, time, .. } = extract(&file.graph, method, &limits, None)?;
     let seconds = time.as_secs_f64();
     let presolve = Presolve { nodes_before: file.graph.node_count(), nodes_after: left };
     let (word, gap) = match status {
@@ -165,10 +161,14 @@ fn row(args: &Args, path: &Path, text: &str) -> Result<(Status, serde_json::Valu
     };
     let choices = args.choices.then(|| file.picks(&picks));
     let bound = gap.map(|_| bound);
+    let named = ended.map(Ended::name);
     let mut line = format!("{}: cost {cost}", path.display());
     line += &match status {
         Status::Optimal => ", optimal".to_string(),
-        Status::Gap(gap) => format!(", gap {:.2} % (bound {})", 100.0 * gap, bound.unwrap_or(0.0)),
+        Status::Gap(gap) => {
+            let because = ended.map_or(String::new(), |ended| format!(", {}", ended.name()));
+            format!(", gap {:.2} % (bound {}{because})", 100.0 * gap, bound.unwrap_or(0.0))
+        }
         Status::Greedy => ", greedy".to_string(),
     };
     line += &format!("; {seconds:.3} s, nodes {} -> {left}\n", presolve.nodes_before);
@@ -176,6 +176,16 @@ fn row(args: &Args, path: &Path, text: &str) -> Result<(Status, serde_json::Valu
         let at = pick.block.map_or(String::new(), |block| format!(" in {block}"));
         line += &format!("  {}{at} = {}\n", pick.eclass, pick.node);
     }
-    let row = Row { file: path.display().to_string(), cost, bound, status: word, gap, seconds, presolve, choices };
+    let row = Row {
+        file: path.display().to_string(),
+        cost,
+        bound,
+        status: word,
+        gap,
+        ended: named,
+        seconds,
+        presolve,
+        choices,
+    };
     Ok((status, serde_json::to_value(row).context("cannot write a row")?, line))
 }

@@ -18,6 +18,7 @@ mod findings;
 mod fmt;
 mod fuzz;
 mod harness;
+mod limits;
 mod opt;
 mod packs;
 mod run;

@@ -3,6 +3,7 @@
 mod changes;
 mod report;
 
+use super::limits::Limits;
 use super::units::units;
 use super::{Finding, Format, emit, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
@@ -76,6 +77,8 @@ pub(super) struct How {
     /// Threads; the result does not depend on it
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
+    #[command(flatten)]
+    limits: Limits,
 }
 
 impl How {
@@ -92,7 +95,8 @@ impl How {
             Extract::Ilp => Method::Ilp,
             Extract::Auto => Method::Auto,
         };
-        Ok(Options { method, cost, threads: self.threads.into(), ..Options::default() })
+        let effort = self.limits.budget();
+        Ok(Options { method, cost, effort, threads: self.threads.into(), ..Options::default() })
     }
 
     /// The same for a file: LLVM IR has costs of its own.

@@ -1,7 +1,7 @@
 //! `rewright run`: optimises a CLIF file or a module of our own text, compiles it for this host, and calls a function
 //! of it; with `--compare`, of the original in turn, to see what it gains.
 
-use super::{Finding, opt, out, packs, sources};
+use super::{Finding, limits, opt, out, packs, sources};
 use crate::clif::optimise::ClifOptimiser;
 use crate::clif::read::{File, write};
 use crate::isolate::{Call, Comparison, Engine, Job, Printed, Version, Worker};
@@ -52,6 +52,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 out::note(&format!("warning: {}: {reason}; the original is run", f.name));
             }
         }
+        limits::report(optimised.functions.iter().flatten());
         let clif = module.compile(&optimised)?;
         if let Some(name) = clif.hosts.first() {
             bail!("`{name}` is a Rust function of an embedding program: this program has none");
@@ -68,6 +69,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let index = sources::function(&args.file, file.functions.iter().map(|f| f.name()), &args.function)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let outcome = clif.optimise(&file, &options, |_| true);
+    limits::report(outcome.functions.iter().flatten().filter_map(|f| f.outcome.as_ref()));
     let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
     let version = |replaced: &[_]| Version { text: write(&file, replaced), imports: Imports::default() };
     if args.compare.is_some() {

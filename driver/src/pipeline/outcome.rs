@@ -3,7 +3,7 @@
 use super::{Changed, Phases};
 use crate::saturate::RuleReport;
 use rewright_cfg_skeleton::ir::Function;
-use rewright_cfg_skeleton::select::Status;
+use rewright_cfg_skeleton::select::{Ended, Status};
 use std::collections::BTreeMap;
 
 /// What became of a function.
@@ -32,6 +32,8 @@ pub struct Outcome {
     pub cost_after: u64,
     /// How good the selection is known to be.
     pub status: Status,
+    /// What ended the search for a better one, or for the proof that there is none.
+    pub ended: Option<Ended>,
     /// E-nodes after saturation, in the last round.
     pub nodes: usize,
     /// E-classes after saturation, in the last round.

@@ -5,7 +5,7 @@
 use super::{Changed, Fate, Options, Outcome, Relaxed};
 use rewright_cfg_skeleton::egraph::EGraphView;
 use rewright_cfg_skeleton::ir::{self, Function};
-use rewright_cfg_skeleton::select::{self, Status};
+use rewright_cfg_skeleton::select::{self, Ended, Status};
 use rewright_typeprop::Universe;
 
 /// How far it is.
@@ -20,6 +20,7 @@ pub(super) enum State {
 pub(super) struct Chosen {
     pub(super) function: Function,
     pub(super) status: Status,
+    pub(super) ended: Option<Ended>,
     /// What the selection spends on values that would else be kept in memory.
     pub(super) rematerialised: u64,
     /// What it spends on values that later passes move.
@@ -86,6 +87,7 @@ impl Unit {
             cost_before,
             cost_after: cost_before,
             status: Status::Greedy,
+            ended: None,
             nodes: self.nodes,
             classes: self.classes,
             rounds: self.rounds,
@@ -96,7 +98,7 @@ impl Unit {
         };
         match self.state {
             State::Chosen(chosen) => {
-                outcome.status = chosen.status;
+                (outcome.status, outcome.ended) = (chosen.status, chosen.ended);
                 let as_it_stands = cost(&chosen.function);
                 // What it will cost where later passes have moved what stays.
                 let cost_after = as_it_stands.saturating_sub(chosen.stays);

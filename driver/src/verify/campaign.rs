@@ -15,7 +15,7 @@ use super::mutants::{Kind, Mutant, mutants};
 use super::prove::{Case, cases};
 use super::report::{Instance, Verdict};
 use super::sample::{Effort, Tried};
-use super::smt::solver::{EXHAUSTED, Solver};
+use super::smt::solver::{Solver, too_hard};
 use super::typing::is_well_typed;
 use super::{Options, cache, content, in_parallel, method, start, version};
 use rand::SeedableRng;
@@ -204,18 +204,18 @@ fn judge(mut cases: Vec<Case<'_>>, options: &Options, solver: &mut Solver) -> io
     };
     // Where it never matches it may match elsewhere.
     let mut worst = (first.verdict, at(narrowest, &first.method), first.reason);
-    let mut too_hard = if worst.2.as_deref() == Some(EXHAUSTED) { narrowest.widest() } else { u32::MAX };
+    let mut hard = if too_hard(worst.2.as_deref()) { narrowest.widest() } else { u32::MAX };
     for (n, case) in wider.iter().enumerate() {
         // One lane is the same question however many there are.
         if cases[..=n].iter().any(|earlier| earlier.lanes_as_in(case)) {
             continue;
         }
-        let Instance { verdict, method, reason, .. } = case.verify(solver, options, too_hard)?;
+        let Instance { verdict, method, reason, .. } = case.verify(solver, options, hard)?;
         if matches!(verdict, Verdict::Counterexample | Verdict::OneWay) {
             return Ok((Fate::Refuted, at(case, &method)));
         }
-        if reason.as_deref() == Some(EXHAUSTED) {
-            too_hard = too_hard.min(case.widest());
+        if too_hard(reason.as_deref()) {
+            hard = hard.min(case.widest());
         }
         let fires = verdict != Verdict::CannotFire;
         if fires && (worst.0 == Verdict::CannotFire || verdict > worst.0) {

@@ -14,6 +14,7 @@ mod float;
 mod integer;
 mod meaning;
 mod memory;
+mod patience;
 mod script;
 pub(crate) mod solver;
 #[cfg(test)]

@@ -195,6 +195,15 @@ fn formats_for_programs() {
 }
 
 #[test]
+fn a_solver_that_never_answers_is_said() {
+    let path = wrong("facts.rw");
+    let args = ["verify", path.to_str().unwrap(), "--no-cache", "--timeout", "1", "--solver", "sleep 1000"];
+    let (_, stderr, code) = rewright(&args);
+    assert_eq!(code, Some(2), "{stderr}");
+    assert!(stderr.contains("`sleep 1000` did not say its name within 2 s"), "{stderr}");
+}
+
+#[test]
 fn a_missing_solver_is_said() {
     let path = wrong("facts.rw");
     let args = ["verify", path.to_str().unwrap(), "--no-cache", "--solver", "no-such-solver -in"];

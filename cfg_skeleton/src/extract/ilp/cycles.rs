@@ -9,11 +9,15 @@ use super::Program;
 use super::founded::Cut;
 use crate::extract::cycle;
 use crate::extract::graph::{Class, Graph};
+use crate::extract::meter::Meter;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 /// A cut must be violated by this much.
 const LEAST: f64 = 0.02;
+
+/// Units of work that a class takes, beside its edges.
+const STEP: u64 = 10;
 
 /// Weights as whole numbers, to have an order.
 const SCALE: f64 = 1e6;
@@ -45,8 +49,8 @@ impl Edges {
         Edges { from: (0..graph.classes.len()).map(edges).collect() }
     }
 
-    /// Violated cycles; for each class at most one.
-    pub(super) fn violated(&self, graph: &Graph, program: &Program, values: &[f64]) -> Vec<Cut> {
+    /// Violated cycles; for each class at most one, as long as there is work left.
+    pub(super) fn violated(&self, graph: &Graph, program: &Program, values: &[f64], meter: &Meter) -> Vec<Cut> {
         let had: Vec<f64> = (0..graph.classes.len())
             .map(|class| {
                 let nodes = 0..graph.classes[class].len();
@@ -67,6 +71,9 @@ impl Edges {
         let mut best = vec![u64::MAX; graph.classes.len()];
         let mut before = vec![Class(0); graph.classes.len()];
         for start in (0..graph.classes.len()).filter(|class| had[*class] > LEAST && !self.from[*class].is_empty()) {
+            if meter.used_up() {
+                break;
+            }
             let limit = ((had[start] - LEAST) * SCALE) as u64;
             let mut touched = vec![];
             let mut heap = BinaryHeap::from([Reverse((0u64, Class(start as u32)))]);
@@ -75,6 +82,7 @@ impl Edges {
                 if weight > best[class.index()] {
                     continue;
                 }
+                meter.spend(STEP + edges[class.index()].len() as u64);
                 for (to, more) in &edges[class.index()] {
                     let sum = weight + more;
                     if sum >= limit {

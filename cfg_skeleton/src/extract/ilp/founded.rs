@@ -29,6 +29,7 @@
 use super::Program;
 use crate::extract::cycle;
 use crate::extract::graph::{Class, Graph};
+use crate::extract::meter::Meter;
 use petgraph::graph::{DiGraph, NodeIndex};
 use petgraph::visit::EdgeRef;
 use std::collections::{BTreeMap, BTreeSet};
@@ -47,6 +48,12 @@ const CREEP: u64 = 100;
 
 /// Nodes looked at in one search, over all targets.
 const WORK: usize = 30_000_000;
+
+/// Units of work per node that ways to a target take ..
+const STEP: u64 = 4;
+
+/// .. and per arc of a network, its minimum cut.
+const FLOW: u64 = 100;
 
 /// With so many cuts, the search ends: where there are hundreds of roots, it finds over a thousand and takes several
 /// times as long as the linear program. It goes on from there for the next solution.
@@ -112,8 +119,8 @@ impl<'g> Founded<'g> {
         Founded { graph, order, place, users, next: 0 }
     }
 
-    /// Violated cuts. `wide`: from other classes than the roots, too.
-    pub(super) fn violated(&mut self, program: &Program, values: &[f64], wide: bool) -> Vec<Cut> {
+    /// Violated cuts, as long as there is work left. `wide`: from other classes than the roots, too.
+    pub(super) fn violated(&mut self, program: &Program, values: &[f64], wide: bool, meter: &Meter) -> Vec<Cut> {
         let size = self.graph.classes.len();
         let mut solution = Values { program, values, had: vec![0.0; size] };
         for class in 0..size {
@@ -123,7 +130,7 @@ impl<'g> Founded<'g> {
         self.graph.roots.iter().for_each(|class| root[class.index()] = true);
         let mut found: BTreeMap<Vec<Class>, Cut> = BTreeMap::new();
         for _ in 0..size.min(WORK / self.graph.node_count().max(1) + 1) {
-            if found.len() >= ENOUGH {
+            if found.len() >= ENOUGH || meter.used_up() {
                 break;
             }
             self.next = (self.next + 1) % size;
@@ -131,6 +138,7 @@ impl<'g> Founded<'g> {
             if !(NONE..1.0 - LEAST).contains(&solution.had[target]) {
                 continue;
             }
+            meter.spend(STEP * self.graph.node_count() as u64);
             let (ways, reach) = self.ways(&solution, target);
             let excess = |class: usize| solution.had[class] * reach[class] - solution.had[target];
             let mut from: Vec<usize> = self.order[self.place[target] + 1..]
@@ -143,7 +151,7 @@ impl<'g> Founded<'g> {
                 from.truncate(WIDE);
             }
             for source in from {
-                if let Some(cut) = self.cut(&solution, &ways, &reach, source, target) {
+                if let Some(cut) = self.cut(&solution, &ways, &reach, (source, target), meter) {
                     found.entry(cut.set.clone()).or_insert(cut);
                 }
             }
@@ -179,7 +187,14 @@ impl<'g> Founded<'g> {
     }
 
     /// The minimum cut between two classes, if it is violated.
-    fn cut(&self, solution: &Values, ways: &Ways, reach: &[f64], source: usize, target: usize) -> Option<Cut> {
+    fn cut(
+        &self,
+        solution: &Values,
+        ways: &Ways,
+        reach: &[f64],
+        (source, target): (usize, usize),
+        meter: &Meter,
+    ) -> Option<Cut> {
         let capacity = |value: f64| (value * SCALE) as u64;
         let mut network: DiGraph<usize, u64> = DiGraph::new();
         let sink = network.add_node(usize::MAX);
@@ -206,6 +221,7 @@ impl<'g> Founded<'g> {
                 network.add_edge(at, to, carries);
             }
         }
+        meter.spend(FLOW * network.edge_count() as u64);
         let (_, flows) = petgraph::algo::dinics(&network, vertex[&source], sink);
         // What the source still reaches.
         let mut inside = vec![false; network.node_count()];

@@ -5,16 +5,16 @@
 //! rare cases, or, given a start, calls the start optimal; without the *aggregator* (4096) it does not. Its default
 //! relative gap is 1e-4. `objective_bound` as a cut-off gives wrong optima and is not used. It reads clocks only for
 //! its time limit, which is on the wall ([`interrupt`] has it count work); with one thread and none set, it is
-//! deterministic.
+//! deterministic. What a [`Meter`] limits is counted in steps of the simplex method.
 
 mod interrupt;
 mod relaxation;
 
 use super::model::Model;
-use super::{Effort, Relaxation, Solved, Solver};
+use super::{Effort, Meter, Relaxation, Solved, Solver};
 use good_lp::{Expression, ProblemVariables, SolverModel, Variable, variable};
 use highs::{HighsModelStatus, HighsSolutionStatus, SolvedModel};
-use interrupt::Interrupt;
+use interrupt::{Allowance, Interrupt};
 use std::time::Duration;
 
 /// The solver that is used where no other one is given.
@@ -86,9 +86,37 @@ fn read(solved: &SolvedModel, integer: bool) -> Solved {
     Solved::Answer { values: solved.get_solution().columns().to_vec(), bound }
 }
 
+/// Units of work that a step of the simplex method takes, beside those for the size of its program: prices, two
+/// solutions with the factored basis, and the basis's update.
+const STEP: u64 = 600;
+
+/// Units for each row and column.
+const PER_LINE: u64 = 2;
+
+/// Units per entry of an integer program that stating it and its presolve take, and each round of cuts.
+const PER_ENTRY: u64 = 300;
+
+/// Units of work that one step of the simplex method takes.
+fn step(model: &Model) -> u64 {
+    STEP + PER_LINE * (model.rows.len() + model.columns.len()) as u64
+}
+
+/// Steps of the simplex method that a run made.
+fn steps(solved: &SolvedModel) -> u64 {
+    solved.int_info_value(c"simplex_iteration_count").map_or(0, |count| u64::try_from(count).unwrap_or(0))
+}
+
 impl Solver for Highs {
-    fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort) -> Solved {
+    fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort, meter: &Meter) -> Solved {
         let integer = model.columns.iter().any(|column| column.integer);
+        let (limited, step) = (meter.left() < u64::MAX / 2, step(model));
+        let entries: usize = model.rows.iter().map(|row| row.terms.len()).sum();
+        let round = PER_ENTRY * entries as u64;
+        meter.spend(round);
+        if meter.used_up() {
+            return Solved::Bound(f64::NEG_INFINITY);
+        }
+        let allowance = limited.then(|| Allowance { units: meter.left(), per_iteration: step, per_question: round });
         let Some(mut model) = stated(model) else { return Solved::Failed };
         let mut set = vec![
             set_up(&mut model),
@@ -103,13 +131,22 @@ impl Solver for Highs {
         if let Some(start) = start {
             set.push(model.try_set_solution(Some(start), None, None, None).is_ok());
         }
-        let interrupt = effort.seconds.map(|s| Interrupt::after(&mut model, Duration::from_secs_f64(s)));
+        if limited {
+            // What no limit reaches.
+            set.push(model.try_set_option("mip_heuristic_effort", 0.0).is_ok());
+            set.push(model.try_set_option("mip_heuristic_run_feasibility_jump", false).is_ok());
+        }
+        let seconds = effort.seconds.map(Duration::from_secs_f64);
+        let interrupt = (limited || seconds.is_some()).then(|| Interrupt::after(&mut model, seconds, allowance));
         if set.contains(&false) || matches!(interrupt, Some(None)) {
             return Solved::Failed;
         }
         let solved = model.try_solve();
-        drop(interrupt);
-        solved.map_or(Solved::Failed, |solved| read(&solved, integer))
+        let questions = interrupt.flatten().map_or(0, |interrupt| interrupt.questions());
+        meter.spend(questions.saturating_mul(round));
+        let Ok(solved) = solved else { return Solved::Failed };
+        meter.spend(steps(&solved).saturating_mul(step));
+        read(&solved, integer)
     }
 
     fn relax(&self, model: &Model) -> Option<Box<dyn Relaxation>> {

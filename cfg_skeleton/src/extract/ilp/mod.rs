@@ -14,9 +14,8 @@ mod tighten;
 
 use model::{Model, Program, Row};
 
-use super::clock::Deadline;
 use super::graph::{Class, Graph};
-use super::{Answer, Limits, check, cycle, incumbent, reachable, tolerance};
+use super::{Answer, Budget, Ended, Limits, Meter, check, cycle, incumbent, reachable, tolerance};
 use std::collections::BTreeSet;
 use std::fmt::Debug;
 
@@ -53,8 +52,8 @@ pub enum Solved {
 /// Solves integer programs. What it says is checked: one that is wrong, or that always fails, leaves the best choice
 /// that was found without it.
 pub trait Solver: Debug + Send + Sync {
-    /// Minimises; `start` are the values of a solution.
-    fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort) -> Solved;
+    /// Minimises; `start` are the values of a solution. What it does is taken off the meter, and ends where that does.
+    fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort, meter: &Meter) -> Solved;
 
     /// The model without its integers, to add rows to. A solver that has no such thing goes without cuts.
     fn relax(&self, _model: &Model) -> Option<Box<dyn Relaxation>> {
@@ -70,8 +69,9 @@ pub trait Relaxation {
     /// Without some of the rows that were added: their places among those that are left, ascending.
     fn remove(&mut self, rows: &[usize]);
 
-    /// Minimises, within so many seconds of processor time.
-    fn solve(&mut self, seconds: Option<f64>) -> Solved;
+    /// Minimises, within so many seconds of processor time. What it does is taken off the meter, and ends where that
+    /// does.
+    fn solve(&mut self, seconds: Option<f64>, meter: &Meter) -> Solved;
 }
 
 /// The best choice that is known.
@@ -105,7 +105,7 @@ impl Best {
 struct BranchAndCut<'a> {
     graph: &'a Graph,
     limits: &'a Limits,
-    deadline: Option<Deadline>,
+    budget: &'a Budget,
     solver: &'a dyn Solver,
     /// All costs are multiples of it.
     step: Option<f64>,
@@ -121,7 +121,7 @@ pub(crate) fn solve(
     graph: &Graph,
     incumbent: Vec<Option<u32>>,
     limits: &Limits,
-    deadline: Option<Deadline>,
+    budget: &Budget,
     solver: &dyn Solver,
 ) -> Answer {
     let cost = check(graph, &incumbent).unwrap_or(f64::INFINITY);
@@ -129,10 +129,11 @@ pub(crate) fn solve(
     let mut program = Program::new(graph);
     first_cuts(graph).iter().for_each(|set| program.cut(graph, set));
     let step = step(graph);
-    let mut search = BranchAndCut { graph, limits, deadline, solver, step, program, best, bound: 0.0, runs: 0 };
+    let mut search = BranchAndCut { graph, limits, budget, solver, step, program, best, bound: 0.0, runs: 0 };
     search.tighten();
     search.branch();
-    Answer { picks: search.best.picks, bound: search.bound, runs: search.runs }
+    let ended = (!search.best.meets(search.bound)).then(|| budget.ended().unwrap_or(Ended::Solver));
+    Answer { picks: search.best.picks, bound: search.bound, runs: search.runs, ended }
 }
 
 impl BranchAndCut<'_> {
@@ -144,21 +145,21 @@ impl BranchAndCut<'_> {
     /// Solves the integer program until an answer has no cycle.
     fn branch(&mut self) {
         for _ in 0..self.limits.runs {
-            let seconds = self.deadline.map(|end| end.left().as_secs_f64());
-            if seconds.is_some_and(|s| s <= 0.0) || self.best.meets(self.bound) {
+            if self.budget.ended().is_some() || self.best.meets(self.bound) {
                 break;
             }
             self.runs += 1;
+            let (seconds, meter) = (self.budget.seconds(), &self.budget.meter);
             let start = self.program.values(&self.best.picks);
             let effort = Effort { nodes: self.limits.nodes, seconds, presolve: true };
-            let mut solved = self.solver.solve(&self.program.model, Some(&start), &effort);
+            let mut solved = self.solver.solve(&self.program.model, Some(&start), &effort, meter);
             let sound = match &solved {
                 Solved::Answer { bound, .. } | Solved::Bound(bound) => self.best.allows(*bound),
                 Solved::Failed => false,
             };
             if !sound {
                 let effort = Effort { presolve: false, ..effort };
-                solved = self.solver.solve(&self.program.model, Some(&start), &effort);
+                solved = self.solver.solve(&self.program.model, Some(&start), &effort, meter);
             }
             let (values, found) = match solved {
                 Solved::Answer { values, bound } if self.best.allows(bound) => (values, bound),
@@ -172,7 +173,7 @@ impl BranchAndCut<'_> {
                 self.best.offer(self.graph, picks);
                 break;
             }
-            if let Some(near) = incumbent::repair(self.graph, &picks, self.deadline) {
+            if let Some(near) = incumbent::repair(self.graph, &picks, self.budget) {
                 self.best.offer(self.graph, near);
             }
             cycles.iter().for_each(|set| self.program.cut(self.graph, set));

@@ -9,7 +9,7 @@ use super::{BranchAndCut, Solved, cycles, rounded};
 use crate::extract::graph::Class;
 use crate::extract::incumbent;
 
-/// Of the time, what linear programs may take.
+/// Of a budget, what linear programs may take.
 const SHARE: f64 = 0.9;
 
 /// Cuts that are added in one round.
@@ -29,19 +29,18 @@ impl BranchAndCut<'_> {
     pub(super) fn tighten(&mut self) {
         let graph = self.graph;
         let Some(mut relaxation) = self.solver.relax(&self.program.model) else { return };
-        let end = self.deadline.map(|end| end.share(SHARE));
+        let budget = self.budget.share(SHARE);
         let edges = cycles::Edges::new(graph);
         let mut founded = Founded::new(graph);
         let mut pool = Pool::default();
         let mut last = vec![];
         let mut gaps: Vec<f64> = vec![];
         for _ in 0..self.limits.cut_rounds {
-            let seconds = end.map(|end| end.left().as_secs_f64());
-            if seconds.is_some_and(|s| s <= 0.0) {
+            if budget.ended().is_some() {
                 break;
             }
             self.runs += 1;
-            let Solved::Answer { values, bound } = relaxation.solve(seconds) else { break };
+            let Solved::Answer { values, bound } = relaxation.solve(budget.seconds(), &budget.meter) else { break };
             // Linear programs are solved to tolerances of 1e-7.
             let bound = bound - 1e-6 * bound.abs().max(1.0);
             if !bound.is_finite() || !self.best.allows(bound) {
@@ -50,7 +49,7 @@ impl BranchAndCut<'_> {
             self.raise(bound);
             self.best.offer(graph, rounded(graph, &self.program, &values));
             let value = |class: Class, n: usize| self.program.value(&values, class, n).clamp(0.0, 1.0);
-            if let Some(near) = incumbent::guided(graph, value, end) {
+            if let Some(near) = incumbent::guided(graph, value, &budget) {
                 self.best.offer(graph, near);
             }
             last = values;
@@ -60,11 +59,11 @@ impl BranchAndCut<'_> {
                 break;
             }
             pool.rest(&mut *relaxation, &last);
-            let mut cuts: Vec<Cut> = edges.violated(graph, &self.program, &last);
-            cuts.extend(founded.violated(&self.program, &last, false));
+            let mut cuts: Vec<Cut> = edges.violated(graph, &self.program, &last, &budget.meter);
+            cuts.extend(founded.violated(&self.program, &last, false, &budget.meter));
             cuts.retain(|cut| pool.lacks(cut));
             if cuts.len() < FEW {
-                cuts.extend(founded.violated(&self.program, &last, true));
+                cuts.extend(founded.violated(&self.program, &last, true, &budget.meter));
                 cuts.retain(|cut| pool.lacks(cut));
             }
             cuts.sort_by(|a, b| b.violation.total_cmp(&a.violation).then_with(|| a.set.len().cmp(&b.set.len())));
@@ -74,5 +73,6 @@ impl BranchAndCut<'_> {
             }
         }
         self.program.model.rows.extend(pool.tight(&last));
+        self.budget.settle(&budget);
     }
 }

@@ -16,6 +16,7 @@
 use super::required::Required;
 use super::{Left, Work};
 use crate::extract::graph::Class;
+use crate::extract::meter::Meter;
 use crate::extract::tree::{Tree, trees};
 
 /// Nodes of one class that a node is compared with at most.
@@ -23,6 +24,9 @@ const RIVALS: usize = 64;
 
 /// The same, by requirements.
 const DEEP_RIVALS: usize = 400;
+
+/// Units of work that comparing with one takes.
+const STEP: u64 = 16;
 
 /// Classes that a missing child may add.
 const STEPS: usize = 64;
@@ -76,8 +80,8 @@ struct Marks {
     walk: u32,
 }
 
-/// Drops nodes that another one beats by requirements, and by upper bounds.
-pub(super) fn by_required(work: &mut Work, required: &Required, upper_bound: bool) -> bool {
+/// Drops nodes that another one beats by requirements, and by upper bounds, as long as there is work left.
+pub(super) fn by_required(work: &mut Work, required: &Required, upper_bound: bool, meter: &Meter) -> bool {
     let mut bounds = upper_bound.then(|| UpperBounds::of(work));
     let size = work.nodes.len();
     let mut marks = Marks { stamp: 0, before: vec![0; size], had: vec![0; size], counted: vec![0; size], walk: 0 };
@@ -86,13 +90,17 @@ pub(super) fn by_required(work: &mut Work, required: &Required, upper_bound: boo
         if work.nodes[class.index()].len() < 2 {
             continue;
         }
+        if meter.used_up() {
+            break;
+        }
         let mut order: Vec<usize> = (0..work.nodes[class.index()].len()).collect();
         let list = &work.nodes[class.index()];
         order.sort_by(|a, b| rank(&list[*a]).partial_cmp(&rank(&list[*b])).unwrap_or(std::cmp::Ordering::Equal));
         let mut gone = vec![false; list.len()];
         for m in order.iter().rev().copied() {
-            marks.take(class, &list[m], required);
+            meter.spend(marks.take(class, &list[m], required));
             let rivals = order.iter().copied().filter(|n| *n != m && !gone[*n]).take(DEEP_RIVALS);
+            let rivals = rivals.inspect(|_| meter.spend(STEP));
             let found = rivals.take_while(|n| list[*n].node.cost <= list[m].node.cost).find(|n| {
                 let missing = marks.missing(&list[*n]);
                 let slack = list[m].node.cost - list[*n].node.cost;
@@ -121,15 +129,20 @@ pub(super) fn by_required(work: &mut Work, required: &Required, upper_bound: boo
 }
 
 impl Marks {
-    fn take(&mut self, class: Class, left: &Left, required: &Required) {
+    /// Marks what a node brings along; gives the number of marks.
+    fn take(&mut self, class: Class, left: &Left, required: &Required) -> u64 {
         self.stamp += 1;
+        let mut count = 0;
         for child in &left.node.children {
+            count += required.ordered(*child).len();
             required.ordered(*child).iter().for_each(|c| self.before[c.index()] = self.stamp);
         }
         for child in left.node.needs() {
+            count += required.all(child).len();
             required.all(child).iter().for_each(|c| self.had[c.index()] = self.stamp);
         }
         self.had[class.index()] = self.stamp;
+        count as u64
     }
 
     /// What `n` needs that the node that is marked does not bring along.

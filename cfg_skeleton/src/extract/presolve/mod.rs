@@ -14,6 +14,7 @@
 //! | P7 | classes with one free node are replaced by its children | [`contract`] |
 //! | P8 | what must be had in any case is paid once | [`force`] |
 //! | P10 | parts that do not meet | [`component`] |
+//! | P11 | classes that cannot be joined for less, where the others leave much | [`join`] |
 //!
 //! Nodes that are left of the 159 public e-graphs in `../shared/corpus` (624,367 nodes), with one of them missing
 //! (`extract::tests::ablation`; P4 does the work of P3's deep form, so P3 stands for its subset form here):
@@ -40,11 +41,13 @@ mod contract;
 mod dominate;
 mod force;
 mod free;
+mod join;
 mod pull_up;
 mod required;
 
 pub(crate) use component::Component;
 
+use super::Meter;
 use super::graph::{Class, Graph, Node};
 use rustc_hash::FxHashMap;
 
@@ -54,9 +57,15 @@ const ROUNDS: usize = 8;
 /// How often those that compare by required classes are.
 const DEEP_ROUNDS: usize = 4;
 
+/// Nodes that are left to decide between from which on there is more to try.
+const MUCH: usize = 32;
+
+/// Units of work per node that one round of the near-linear reductions takes.
+const NEAR: u64 = 60;
+
 /// Which reductions take part, beside P1 and P10; all but in measurements and tests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[allow(missing_docs, reason = "each is the reduction of that name, P2 to P8")]
+#[allow(missing_docs, reason = "each is the reduction of that name, P2 to P8 and P11")]
 pub struct Rules {
     pub cycles: bool,
     pub dominate: bool,
@@ -65,6 +74,7 @@ pub struct Rules {
     pub pull_up: bool,
     pub contract: bool,
     pub force: bool,
+    pub join: bool,
 }
 
 impl Rules {
@@ -77,6 +87,7 @@ impl Rules {
         pull_up: true,
         contract: true,
         force: true,
+        join: true,
     };
 
     /// None of them.
@@ -88,6 +99,7 @@ impl Rules {
         pull_up: false,
         contract: false,
         force: false,
+        join: false,
     };
 }
 
@@ -156,51 +168,78 @@ impl Reduced {
     }
 }
 
-/// Decides what can be decided; `None` if a root cannot be had.
-pub(crate) fn presolve(graph: &Graph, rules: Rules) -> Option<Reduced> {
-    let mut work = Work::new(graph);
-    constructible::drop_unconstructible(&mut work);
-    if graph.roots.iter().any(|root| work.nodes[root.index()].is_empty()) {
-        return None;
+/// Decides what can be decided; `None` if a root cannot be had. Where the meter ends, less is decided.
+pub(crate) fn presolve(graph: &Graph, rules: Rules, meter: &Meter) -> Option<Reduced> {
+    let work = Work::constructible(graph)?;
+    let reduced = reduce(work, rules, meter);
+    if !rules.join || reduced.node_count() < MUCH || meter.used_up() {
+        return Some(reduced);
     }
-    near_linear(&mut work, rules);
+    // Where the meter ended on the way, it may have left more.
+    let joined = presolve_joined(graph, rules, meter)?.filter(|joined| joined.node_count() < reduced.node_count());
+    Some(joined.unwrap_or(reduced))
+}
+
+/// The same, with P11 before all others; no more than that it decides nothing, if so.
+pub(crate) fn presolve_joined(graph: &Graph, rules: Rules, meter: &Meter) -> Option<Option<Reduced>> {
+    let mut work = Work::constructible(graph)?;
+    constructible::drop_unreachable(&mut work);
+    if !join::decide(&mut work, meter) {
+        return Some(None);
+    }
+    constructible::drop_unreachable(&mut work);
+    Some(Some(reduce(work, rules, meter)))
+}
+
+/// What the reductions leave, until nothing changes or the meter ends.
+fn reduce(mut work: Work, rules: Rules, meter: &Meter) -> Reduced {
+    near_linear(&mut work, rules, meter);
     for _ in 0..DEEP_ROUNDS {
         let some = rules.cycles || rules.dominate || rules.upper_bound || rules.force;
-        if !some || work.undecided() == 0 || !deep(&mut work, rules) {
+        if !some || work.undecided() == 0 || meter.used_up() || !deep(&mut work, rules, meter) {
             break;
         }
-        near_linear(&mut work, rules);
+        near_linear(&mut work, rules, meter);
     }
     let components = component::split(&mut work);
-    Some(Reduced { picked: work.picked, components, offset: work.offset, replaced: work.replaced })
+    Reduced { picked: work.picked, components, offset: work.offset, replaced: work.replaced }
 }
 
 /// Free, forced, contracted, pulled up, dominated by subsets: until nothing changes.
-fn near_linear(work: &mut Work, rules: Rules) {
+fn near_linear(work: &mut Work, rules: Rules, meter: &Meter) {
     for _ in 0..ROUNDS {
+        meter.spend(NEAR * work.all().count() as u64);
         let mut changed = rules.free && free::decide(work);
         changed |= rules.dominate && dominate::by_subset(work);
         changed |= rules.force && force::pay(work);
         changed |= rules.pull_up && pull_up::pull_up(work);
         changed |= rules.contract && contract::contract(work);
         constructible::drop_unreachable(work);
-        if !changed {
+        if !changed || meter.used_up() {
             break;
         }
     }
 }
 
 /// What compares by required classes.
-fn deep(work: &mut Work, rules: Rules) -> bool {
+fn deep(work: &mut Work, rules: Rules, meter: &Meter) -> bool {
     let wanted = rules.cycles || rules.dominate || rules.force;
-    let required = if wanted { required::Required::of(work) } else { required::Required::nothing(work) };
+    let required = if wanted { required::Required::of(work, meter) } else { required::Required::nothing(work) };
     let mut changed = rules.cycles && required::drop_cycles(work, &required);
-    changed |= (rules.dominate || rules.upper_bound) && dominate::by_required(work, &required, rules.upper_bound);
+    changed |=
+        (rules.dominate || rules.upper_bound) && dominate::by_required(work, &required, rules.upper_bound, meter);
     changed |= rules.force && force::require(work, &required);
     changed
 }
 
 impl Work {
+    /// The graph without what cannot be made; `None` where a root cannot.
+    fn constructible(graph: &Graph) -> Option<Work> {
+        let mut work = Work::new(graph);
+        constructible::drop_unconstructible(&mut work);
+        graph.roots.iter().all(|root| !work.nodes[root.index()].is_empty()).then_some(work)
+    }
+
     fn new(graph: &Graph) -> Work {
         let number = |(n, node): (usize, &Node)| Left { number: n as u32, node: node.clone() };
         let nodes: Vec<Vec<Left>> =

@@ -53,7 +53,7 @@ pub(super) fn pull_up(work: &mut Work) -> bool {
 
 impl Work {
     /// Open classes, each after those that it leads to, as far as cycles allow.
-    fn children_first(&self) -> Vec<Class> {
+    pub(super) fn children_first(&self) -> Vec<Class> {
         let mut order = Vec::with_capacity(self.open.len());
         let mut seen = vec![false; self.nodes.len()];
         let mut stack: Vec<(Class, bool)> = vec![];

@@ -10,10 +10,11 @@
 //! deferred child itself and what *it* requires by order is added ([`Required::all`]).
 //!
 //! Sets are cut at [`LONGEST`] members, which only makes them weaker; where the fixed point is not reached within
-//! [`WORK`], nothing is required.
+//! [`WORK`], or a share of what the meter has left, nothing is required.
 
 use super::Work;
 use crate::extract::graph::Class;
+use crate::extract::meter::Meter;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -22,6 +23,12 @@ const LONGEST: usize = 512;
 
 /// Members looked at, over all sets.
 const WORK: usize = 40_000_000;
+
+/// Units of work per member.
+const STEP: u64 = 2;
+
+/// Of what a meter has left, a part that may be spent on it.
+const SHARE: u64 = 8;
 
 /// For each open class, what it requires.
 pub(super) struct Required {
@@ -38,10 +45,11 @@ impl Required {
     }
 
     /// The fixed point.
-    pub(super) fn of(work: &Work) -> Self {
-        let ordered = fixed_point(work, None).unwrap_or_else(|| own(work));
+    pub(super) fn of(work: &Work, meter: &Meter) -> Self {
+        let found = |deferred| fixed_point(work, deferred, meter);
+        let ordered = found(None).unwrap_or_else(|| own(work));
         let deferred = work.all().any(|(_, left)| !left.node.deferred.is_empty());
-        let all = if deferred { fixed_point(work, Some(&ordered)).unwrap_or_else(|| ordered.clone()) } else { vec![] };
+        let all = if deferred { found(Some(&ordered)).unwrap_or_else(|| ordered.clone()) } else { vec![] };
         Required { ordered, all }
     }
 
@@ -64,7 +72,8 @@ fn own(work: &Work) -> Vec<Vec<Class>> {
 }
 
 /// The greatest fixed point; `deferred` has what deferred children add. `None` where it takes too long.
-fn fixed_point(work: &Work, deferred: Option<&[Vec<Class>]>) -> Option<Vec<Vec<Class>>> {
+fn fixed_point(work: &Work, deferred: Option<&[Vec<Class>]>, meter: &Meter) -> Option<Vec<Vec<Class>>> {
+    let most = WORK.min(usize::try_from(meter.left() / SHARE).unwrap_or(usize::MAX));
     let mut users: Vec<Vec<Class>> = vec![vec![]; work.nodes.len()];
     for (class, left) in work.all() {
         left.node.children.iter().for_each(|child| users[child.index()].push(class));
@@ -107,7 +116,8 @@ fn fixed_point(work: &Work, deferred: Option<&[Vec<Class>]>) -> Option<Vec<Vec<C
                 break;
             }
         }
-        if spent > WORK {
+        if spent > most {
+            meter.spend(STEP * spent as u64);
             return None;
         }
         if first {
@@ -142,6 +152,7 @@ fn fixed_point(work: &Work, deferred: Option<&[Vec<Class>]>) -> Option<Vec<Vec<C
             }
         }
     }
+    meter.spend(STEP * spent as u64);
     Some(sets.into_iter().map(Option::unwrap_or_default).collect())
 }
 

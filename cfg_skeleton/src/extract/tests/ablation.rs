@@ -42,6 +42,7 @@ fn ablation() {
         ("without P6", Rules { pull_up: false, ..all }),
         ("without P7", Rules { contract: false, ..all }),
         ("without P8", Rules { force: false, ..all }),
+        ("without P11", Rules { join: false, ..all }),
         ("P1 and P10 only", Rules::NONE),
     ];
     let before: usize = graphs.iter().map(Graph::node_count).sum();
@@ -49,8 +50,10 @@ fn ablation() {
     writeln!(out, "{} e-graphs, {before} nodes", graphs.len()).expect("stderr is there");
     for (name, rules) in cases {
         let start = Instant::now();
-        let left: Vec<usize> =
-            graphs.iter().map(|g| presolve(g, rules).expect("a graph that can be had").node_count()).collect();
+        let left: Vec<usize> = graphs
+            .iter()
+            .map(|g| presolve(g, rules, &Meter::unlimited()).expect("a graph that can be had").node_count())
+            .collect();
         let (sum, empty) = (left.iter().sum::<usize>(), left.iter().filter(|n| **n == 0).count());
         let mut shares: Vec<f64> =
             left.iter().zip(&graphs).map(|(n, g)| 100.0 * *n as f64 / g.node_count() as f64).collect();

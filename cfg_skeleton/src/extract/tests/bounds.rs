@@ -10,7 +10,7 @@ use crate::extract::testing::Random;
 struct Linear;
 
 impl Solver for Linear {
-    fn solve(&self, _: &Model, _: Option<&[f64]>, _: &Effort) -> Solved {
+    fn solve(&self, _: &Model, _: Option<&[f64]>, _: &Effort, _: &Meter) -> Solved {
         Solved::Failed
     }
 
@@ -58,7 +58,7 @@ fn rows_are_added_and_removed_by_their_place_among_those_that_are_left() {
     let columns = vec![Column { cost: 1.0, integer: false, high: 9.0 }; 3];
     let own = vec![Row { low: 1.0, high: f64::INFINITY, terms: vec![(0, 1.0)] }];
     let mut relaxation = Highs.relax(&Model { columns, rows: own }).expect("it has linear programs");
-    let least = |relaxation: &mut dyn Relaxation| match relaxation.solve(None) {
+    let least = |relaxation: &mut dyn Relaxation| match relaxation.solve(None, &Meter::unlimited()) {
         Solved::Answer { bound, .. } => bound,
         other => panic!("{other:?}"),
     };
@@ -82,7 +82,7 @@ fn a_bound_of_a_linear_program_above_a_choice_is_not_believed() {
     #[derive(Debug)]
     struct Wrong;
     impl Solver for Wrong {
-        fn solve(&self, _: &Model, _: Option<&[f64]>, _: &Effort) -> Solved {
+        fn solve(&self, _: &Model, _: Option<&[f64]>, _: &Effort, _: &Meter) -> Solved {
             Solved::Failed
         }
         fn relax(&self, model: &Model) -> Option<Box<dyn Relaxation>> {
@@ -93,7 +93,7 @@ fn a_bound_of_a_linear_program_above_a_choice_is_not_believed() {
     impl Relaxation for High {
         fn add(&mut self, _: &Row) {}
         fn remove(&mut self, _: &[usize]) {}
-        fn solve(&mut self, _: Option<f64>) -> Solved {
+        fn solve(&mut self, _: Option<f64>, _: &Meter) -> Solved {
             Solved::Answer { values: self.0.clone(), bound: 100.0 }
         }
     }
@@ -147,7 +147,8 @@ fn the_solver_stops_when_its_work_is_used_up_and_not_before() {
             });
         }
         let start = now();
-        let solved = Highs.solve(&model, None, &Effort { nodes: u32::MAX, seconds: Some(seconds), presolve: true });
+        let effort = Effort { nodes: u32::MAX, seconds: Some(seconds), presolve: true };
+        let solved = Highs.solve(&model, None, &effort, &Meter::unlimited());
         let work = (now() - start).as_secs_f64();
         stop.store(true, std::sync::atomic::Ordering::Relaxed);
         assert!(matches!(solved, Solved::Answer { .. } | Solved::Bound(_)), "{solved:?}");

@@ -5,6 +5,7 @@ use super::*;
 mod ablation;
 mod bounds;
 mod files;
+mod join;
 mod random;
 mod reductions;
 mod solver;

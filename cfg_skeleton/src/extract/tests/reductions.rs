@@ -20,7 +20,7 @@ const SMALL: Shape = Shape { classes: 7, nodes: 3, deferred: false };
 
 /// What is left after presolve, solved by brute force, costs what the whole does.
 fn presolved(graph: &Graph, rules: Rules) -> Option<f64> {
-    let reduced = presolve(graph, rules)?;
+    let reduced = presolve(graph, rules, &Meter::unlimited())?;
     let parts = reduced.components.iter().map(|part| brute_force(&part.graph()).expect("a part can be had"));
     Some(reduced.offset + parts.sum::<f64>())
 }
@@ -34,7 +34,7 @@ fn each_reduction(count: usize, seed: u64) {
         made += usize::from(best.is_some());
         for ((name, rules), shrunk) in ONE_BY_ONE.iter().zip(&mut shrunk) {
             assert_eq!(presolved(&graph, *rules), best, "{name} on graph {n}: {graph:?}");
-            if let Some(reduced) = presolve(&graph, *rules) {
+            if let Some(reduced) = presolve(&graph, *rules, &Meter::unlimited()) {
                 *shrunk += usize::from(reduced.node_count() < graph.node_count());
             }
         }

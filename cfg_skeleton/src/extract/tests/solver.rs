@@ -59,10 +59,14 @@ fn without_the_aggregator_no_optimum_is_missed() {
         let graph = graph(&mut random, shape);
         let Some(best) = brute_force(&graph) else { continue };
         let model = by_height(&graph);
-        let Solved::Answer { values, bound } = Highs.solve(&model, None, &EFFORT) else { panic!("graph {n}") };
+        let Solved::Answer { values, bound } = Highs.solve(&model, None, &EFFORT, &Meter::unlimited()) else {
+            panic!("graph {n}")
+        };
         assert!((cost(&model, &values) - best).abs() < 1e-6 && bound <= best + 1e-6, "graph {n}");
         // The answer as a start changes nothing.
-        let Solved::Answer { values, .. } = Highs.solve(&model, Some(&values), &EFFORT) else { panic!("graph {n}") };
+        let Solved::Answer { values, .. } = Highs.solve(&model, Some(&values), &EFFORT, &Meter::unlimited()) else {
+            panic!("graph {n}")
+        };
         assert!((cost(&model, &values) - best).abs() < 1e-6, "graph {n}");
         solved += 1;
     }
@@ -130,7 +134,9 @@ fn a_model_that_the_aggregator_calls_infeasible_has_its_optimum() {
     let text = std::fs::read_to_string(Path::new(&corpus).join("solver/false-infeasible.mps")).expect("the corpus");
     let model = read_mps(&text);
     for presolve in [true, false] {
-        let Solved::Answer { values, bound } = Highs.solve(&model, None, &Effort { presolve, ..EFFORT }) else {
+        let Solved::Answer { values, bound } =
+            Highs.solve(&model, None, &Effort { presolve, ..EFFORT }, &Meter::unlimited())
+        else {
             panic!("called infeasible with presolve {presolve}")
         };
         assert_eq!((cost(&model, &values).round(), bound.round()), (80.0, 80.0));
@@ -159,9 +165,9 @@ impl Wrong {
 }
 
 impl Solver for Wrong {
-    fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort) -> Solved {
+    fn solve(&self, model: &Model, start: Option<&[f64]>, effort: &Effort, meter: &Meter) -> Solved {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        (self.change)(model, start, effort, Highs.solve(model, start, effort))
+        (self.change)(model, start, effort, Highs.solve(model, start, effort, meter))
     }
 }
 
@@ -172,6 +178,7 @@ const UNREDUCED: Limits = Limits {
     runs: 20,
     cut_rounds: 3,
     moves: 0,
+    work: u64::MAX,
     time: None,
     rules: Rules::NONE,
 };

@@ -159,7 +159,7 @@ fn measure() {
             let choices = choices(case.saturated(), &options, &tree, &mut keys);
             let construct = start.elapsed();
             let start = Instant::now();
-            let better = ilp::improve(&choices, &selection, &options, options.budget.model);
+            let better = ilp::improve(&choices, &selection, &options, options.budget.model, u64::MAX);
             let ilp = start.elapsed();
             let (cost, size) = better.map_or((None, None), |(s, size)| (Some((s.cost, s.status)), Some(size)));
             writeln!(

@@ -1,11 +1,11 @@
 //! What `opt` says of the functions of a file: fates, figures, rules, times.
 
-use super::super::{Format, out};
+use super::super::{Format, limits, out};
 use super::{Args, changes};
 use crate::bisect;
 use crate::pipeline::{Fate, FunctionOutcome, Optimiser, Phase, Phases, Relaxed};
 use crate::saturate::RuleReport;
-use rewright_cfg_skeleton::select::{Status, cost::reported};
+use rewright_cfg_skeleton::select::{Ended, Status, cost::reported};
 use serde_json::json;
 use std::collections::BTreeMap;
 
@@ -47,7 +47,11 @@ pub(super) fn report(args: &Args, file: &Made) {
             out::note(&format!("warning: {}: {reason}; the original goes out", function.name));
         }
     }
-    if !args.stats && !args.remarks {
+    let told = args.stats || args.remarks;
+    if !told || args.format == Format::Text {
+        limits::report(functions().filter_map(|f| f.outcome.as_ref()));
+    }
+    if !told {
         return;
     }
     let rule = |r: &u32| file.optimiser.program().rules[*r as usize].name.clone();
@@ -65,6 +69,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                     entry["cost_before"] = json!(reported(o.cost_before));
                     entry["cost_after"] = json!(reported(o.cost_after));
                     entry["status"] = json!(status(o.status));
+                    entry["ended"] = json!(o.ended.map(Ended::name));
                     entry["nodes"] = json!(o.nodes);
                     entry["classes"] = json!(o.classes);
                     entry["rounds"] = json!(o.rounds);
@@ -102,10 +107,11 @@ pub(super) fn report(args: &Args, file: &Made) {
         let figures = f.outcome.as_ref().map_or(String::new(), |o| {
             let budget = if o.exhausted { ", budget exhausted" } else { "" };
             format!(
-                ", cost {} -> {} ({}), {} nodes in {} classes, {} rounds{budget}",
+                ", cost {} -> {} ({}{}), {} nodes in {} classes, {} rounds{budget}",
                 reported(o.cost_before),
                 reported(o.cost_after),
                 status(o.status),
+                o.ended.map_or(String::new(), |ended| format!(", {}", ended.name())),
                 o.nodes,
                 o.classes,
                 o.rounds

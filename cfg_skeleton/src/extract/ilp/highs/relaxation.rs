@@ -6,9 +6,9 @@
 #![allow(unsafe_code, reason = "calls the solver's C interface; see the safety note at the use")]
 
 use super::interrupt::{Interrupt, OK};
-use super::{read, set_up, stated};
+use super::{PER_LINE, STEP, read, set_up, stated, steps};
 use crate::extract::ilp::model::{Model, Row};
-use crate::extract::ilp::{Relaxation, Solved};
+use crate::extract::ilp::{Meter, Relaxation, Solved};
 use highs::{Col, RowProblem};
 use std::ffi::{c_int, c_void};
 use std::time::Duration;
@@ -63,14 +63,19 @@ impl Relaxation for Warm {
         }
     }
 
-    fn solve(&mut self, seconds: Option<f64>) -> Solved {
+    fn solve(&mut self, seconds: Option<f64>, meter: &Meter) -> Solved {
         let Some(mut model) = self.model.take() else { return Solved::Failed };
-        let interrupt = seconds.map(|s| Interrupt::after(&mut model, Duration::from_secs_f64(s)));
-        if matches!(interrupt, Some(None)) {
+        let step = STEP + PER_LINE * (model.num_rows() + self.columns.len()) as u64;
+        let most = i32::try_from(meter.left() / step).unwrap_or(i32::MAX);
+        let limited = model.try_set_option("simplex_iteration_limit", most).is_ok();
+        let seconds = seconds.map(Duration::from_secs_f64);
+        let interrupt = seconds.map(|seconds| Interrupt::after(&mut model, Some(seconds), None));
+        if !limited || matches!(interrupt, Some(None)) {
             return Solved::Failed;
         }
         let Ok(solved) = model.try_solve() else { return Solved::Failed };
         drop(interrupt);
+        meter.spend(steps(&solved).saturating_mul(step));
         let answer = read(&solved, false);
         self.model = Some(solved.into());
         answer
