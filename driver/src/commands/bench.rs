@@ -86,6 +86,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         return sharing::run(&args, program, &options);
     }
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    // Preparing rules is none of what is measured.
+    clif.optimiser.accept_all().context("the rules do not form a program")?;
     match args.curve {
         Some(most) => curve::run(&args, &clif.optimiser, &options, most),
         None => corpus(&args, &clif, &options),
