@@ -110,8 +110,8 @@ pub struct Limits {
     pub rules: Rules,
 }
 
-/// Units of work by default: about ten seconds.
-const WORK: u64 = 3_000_000_000;
+/// Units of work by default: about five seconds.
+const WORK: u64 = 1_000_000_000;
 
 impl Default for Limits {
     fn default() -> Self {
