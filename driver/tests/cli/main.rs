@@ -6,6 +6,7 @@ mod evidence;
 mod packs;
 #[path = "../ran/mod.rs"]
 mod ran;
+mod validate;
 
 use ran::rewright;
 use std::fs;

@@ -76,7 +76,9 @@ pub(super) fn check(
     for annotation in first {
         match says(place, annotation) {
             Says::Unmodelled => return Err(unmodelled(annotation)),
-            Says::Meaning if !implied(annotation, second) => return Err(format!("only the first version is `{annotation}`")),
+            Says::Meaning if !implied(annotation, second) => {
+                return Err(format!("only the first version is `{annotation}`"));
+            }
             _ => {}
         }
     }

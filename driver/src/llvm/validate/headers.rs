@@ -31,7 +31,8 @@ pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<Strin
 /// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that keeps,
 /// and what is promised of values is left to whoever asks.
 pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), String> {
-    let of_values = |a: &str| body.is_some() && ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(a).0);
+    let of_values =
+        |a: &str| body.is_some() && ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(a).0);
     if !layout::same(before.file(), after.file()) {
         return Err("the data layouts differ".into());
     }

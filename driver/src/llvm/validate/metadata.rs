@@ -56,7 +56,8 @@ mod tests {
 
     #[test]
     fn nodes_are_written_out() {
-        let text = "!0 = !{i8 0, i8 5}\n!1 = !{!2, !2, i64 0}\n!2 = !{!\"int\", !3, i64 0}\n!3 = distinct !{!3, !\"x\"}\n";
+        let text =
+            "!0 = !{i8 0, i8 5}\n!1 = !{!2, !2, i64 0}\n!2 = !{!\"int\", !3, i64 0}\n!3 = distinct !{!3, !\"x\"}\n";
         let file = read(text.to_string()).unwrap();
         let nodes = Nodes::new(&file);
         assert_eq!(nodes.whole("!0"), "!{i8 0, i8 5}");

@@ -37,7 +37,8 @@ impl<'a> Module<'a> {
     pub(super) fn global(&self, name: &str) -> Option<String> {
         let text = self.globals.get(name)?;
         let text = text.split(", !").next().unwrap_or(text);
-        let words = text.split_whitespace().filter(|w| !["unnamed_addr", "local_unnamed_addr", "dso_local"].contains(w));
+        let words =
+            text.split_whitespace().filter(|w| !["unnamed_addr", "local_unnamed_addr", "dso_local"].contains(w));
         Some(words.collect::<Vec<_>>().join(" "))
     }
 

@@ -34,9 +34,13 @@ impl<'a> Promises<'a> {
         let mut all = self.body.blocks.iter().flat_map(|b| &b.instructions);
         let (name, argument) = parts(annotation);
         match name {
-            "nofree" | "nosync" | "nounwind" | "norecurse" | "nocallback" => all.all(|i| is_local(i) || self.keeps(i, name)),
+            "nofree" | "nosync" | "nounwind" | "norecurse" | "nocallback" => {
+                all.all(|i| is_local(i) || self.keeps(i, name))
+            }
             "willreturn" | "mustprogress" => self.ends() && all.all(|i| is_local(i) || self.keeps(i, "willreturn")),
-            "memory" => Allowed::new(argument).is_some_and(|allowed| all.all(|i| is_local(i) || self.stays_in(i, allowed))),
+            "memory" => {
+                Allowed::new(argument).is_some_and(|allowed| all.all(|i| is_local(i) || self.stays_in(i, allowed)))
+            }
             _ => false,
         }
     }

@@ -32,11 +32,13 @@ fn written(version: Version<'_>) -> Option<String> {
     }
     let lines = lines(text, &tokens);
     let word = |t: &Token| &text[t.start..t.end];
-    let kept: Vec<Line<'_>> = lines.into_iter().filter(|line| line.first().is_some_and(|t| !word(t).starts_with("#dbg_"))).collect();
+    let kept: Vec<Line<'_>> =
+        lines.into_iter().filter(|line| line.first().is_some_and(|t| !word(t).starts_with("#dbg_"))).collect();
     let parameters = &version.definition.parameters;
     let entry = format!("%{}", parameters.iter().filter(|p| is_number(&p.name)).count());
     let blocks = Blocks::new(text, &kept, entry);
-    let mut writer = Writer { version, text, locals: FxHashMap::default(), defined: FxHashSet::default(), implicit: false };
+    let mut writer =
+        Writer { version, text, locals: FxHashMap::default(), defined: FxHashSet::default(), implicit: false };
     writer.define(&blocks)?;
     let mut out = String::new();
     for block in blocks.in_order() {

@@ -72,8 +72,8 @@ impl Given {
             readable.extend(number(&parameter.attributes, "dereferenceable").map(|bytes| (n, bytes)));
         }
         let promised = s.and(&promised);
-        let [memory, doubt, mask, origins] =
-            ["memory", "poison in memory", "undef in memory", "pointers in memory"].map(|name| s.variable(name, Sort::Memory));
+        let [memory, doubt, mask, origins] = ["memory", "poison in memory", "undef in memory", "pointers in memory"]
+            .map(|name| s.variable(name, Sort::Memory));
         let said = definition.parameters.iter().map(|p| p.attributes.clone()).collect();
         Ok(Given { parameters, promised, said, readable, memory, doubt, mask, origins, undefined })
     }

@@ -12,7 +12,16 @@ fn of_files(before: &File, after: &File) -> Decided {
     let modules = [Module::new(before), Module::new(after)];
     let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: vec![(0, 0)] };
     let solver = ["z3", "-in"].map(String::from).to_vec();
-    let config = Config { methods: vec![], runs: 0, seed: 0, clang: "".into(), solver };
+    let config = Config {
+        methods: vec![],
+        runs: 0,
+        seed: 0,
+        clang: "".into(),
+        solver,
+        whole_modules: false,
+        function: None,
+        input: None,
+    };
     compare(&files, &config).unwrap().remove(0)
 }
 
@@ -198,7 +207,9 @@ fn a_freeze_that_is_needed_stays() {
     // Not poison, or the branch would be undefined; `undef` passes it.
     let test = "%t = icmp ule i32 0, %v\nbr i1 %t, label %a, label %a\na:\n";
     let frozen = "%w = freeze i32 %v\n";
-    for value in ["%v = add i32 %x, 0\n", "%v = load i32, ptr %p\n", "%v = call i32 @i(i32 7)\n", "%v = add i32 undef, 0\n"] {
+    for value in
+        ["%v = add i32 %x, 0\n", "%v = load i32, ptr %p\n", "%v = call i32 @i(i32 7)\n", "%v = add i32 undef, 0\n"]
+    {
         for use_of in ["ret i32 %w", "store i32 %w, ptr %p\nret i32 0", "%r = call i32 @i(i32 %w)\nret i32 %r"] {
             let function = |body: String| format!("define i32 @f(i32 %x, ptr %p) {{\nentry:\n{body}\n}}\n");
             let before = function(format!("{value}{test}{frozen}{use_of}"));
@@ -254,9 +265,15 @@ fn an_access_does_not_move_behind_a_call() {
 /// Annotations that the second version has more of, by place; where it has them in the first one they are no harm.
 #[test]
 fn stronger_annotations_are_not_proved() {
-    let load = |head: &str, how: &str| format!("define i32 @f(ptr %p{head}) {{\n%r = load i32, ptr %p{how}\nret i32 %r\n}}\n!0 = !{{i32 0, i32 5}}\n!1 = !{{}}\n");
+    let load = |head: &str, how: &str| {
+        format!(
+            "define i32 @f(ptr %p{head}) {{\n%r = load i32, ptr %p{how}\nret i32 %r\n}}\n!0 = !{{i32 0, i32 5}}\n!1 = !{{}}\n"
+        )
+    };
     let with = |parameter: &str, function: &str| {
-        format!("define ptr @f(ptr {parameter} %p, i32 %n) {function} {{\n%r = getelementptr i8, ptr %p, i64 4\nret ptr %r\n}}\n")
+        format!(
+            "define ptr @f(ptr {parameter} %p, i32 %n) {function} {{\n%r = getelementptr i8, ptr %p, i64 4\nret ptr %r\n}}\n"
+        )
     };
     let call = |annotation: &str, argument: &str, end: &str| {
         format!("define ptr @f(ptr %p) {{\n%r = call {annotation} ptr @g(ptr {argument} %p) {end}\nret ptr %r\n}}\n")
@@ -290,7 +307,8 @@ fn stronger_annotations_are_not_proved() {
         // Both are in other words what they were, so that they are not the same text.
         let again = plain.replacen("{\n", "{\n%unused = add i32 0, 1\n", 1);
         let dropped = of_definitions(&stronger, &again);
-        let kept = stronger.contains("nobody") || stronger.contains("null_pointer") || stronger.contains("memory(none)");
+        let kept =
+            stronger.contains("nobody") || stronger.contains("null_pointer") || stronger.contains("memory(none)");
         assert!(dropped.proved || kept, "{stronger}{again}{dropped:?}");
         let both = of_definitions(&stronger, &stronger.replacen("{\n", "{\n%unused = add i32 0, 1\n", 1));
         assert!(both.proved || stronger.contains("nobody"), "{stronger}{both:?}");
@@ -300,10 +318,13 @@ fn stronger_annotations_are_not_proved() {
 /// Big-endian targets, and pointers of other sizes, are none that this knows.
 #[test]
 fn other_layouts_are_unknown() {
-    let text = |layout: &str, body: &str| format!("target datalayout = \"{layout}\"\ndefine i32 @f(i32 %x) {{\n{body}\nret i32 %r\n}}\n");
+    let text = |layout: &str, body: &str| {
+        format!("target datalayout = \"{layout}\"\ndefine i32 @f(i32 %x) {{\n{body}\nret i32 %r\n}}\n")
+    };
     let [one, other] = ["%r = add i32 %x, %x", "%r = mul i32 %x, 2"];
     for (layout, proved) in [("e-i64:64", true), ("E-i64:64", false), ("e-p:32:32", false)] {
-        let [before, after] = [text(layout, other), text(layout, other).replace("%x, 2", "2, %x")].map(|t| read(t).unwrap());
+        let [before, after] =
+            [text(layout, other), text(layout, other).replace("%x, 2", "2, %x")].map(|t| read(t).unwrap());
         assert_eq!(of_files(&before, &after).proved, proved, "{layout}");
     }
     let [before, after] = [text("e-i64:64", one), text("e", one)].map(|t| read(t).unwrap());

@@ -41,9 +41,7 @@ impl<'a> Side<'a> {
             let constant = index.text.parse::<i64>().ok();
             let (next, size) = match (&ty, first) {
                 (_, true) => (ty.clone(), ty.layout(named).ok_or_else(unknown)?.0),
-                (Type::Array(_, element), _) => {
-                    ((**element).clone(), element.layout(named).ok_or_else(unknown)?.0)
-                }
+                (Type::Array(_, element), _) => ((**element).clone(), element.layout(named).ok_or_else(unknown)?.0),
                 (_, false) => {
                     let field = constant.and_then(|n| u64::try_from(n).ok()).ok_or_else(unknown)?;
                     let (element, offset) = ty.element(field, named).ok_or_else(unknown)?;
@@ -99,7 +97,14 @@ impl<'a> Side<'a> {
     }
 
     /// Where an access goes: it is undefined where that is poison, `undef`, null or not aligned as the access says.
-    fn access(&mut self, i: &Instruction, (pointer, said): (&Operand, &Said), ty: &Type, at: usize, writes: bool) -> Terms<Place> {
+    fn access(
+        &mut self,
+        i: &Instruction,
+        (pointer, said): (&Operand, &Said),
+        ty: &Type,
+        at: usize,
+        writes: bool,
+    ) -> Terms<Place> {
         if !said.plain {
             return Err(format!("a {} that is more than one", i.opcode));
         }
@@ -142,7 +147,8 @@ impl<'a> Side<'a> {
             let broken = match kind.as_str() {
                 "!nonnull" => facts::broken(self.s, &["nonnull".to_string()], bits),
                 "!range" | "!align" => {
-                    let node = self.version.module.nodes.text(node).ok_or_else(|| format!("{kind} without its node"))?;
+                    let node =
+                        self.version.module.nodes.text(node).ok_or_else(|| format!("{kind} without its node"))?;
                     let numbers = facts::numbers(node);
                     match kind.as_str() {
                         "!align" => facts::misaligned(self.s, bits, numbers.first().map_or(1, |n| *n as u64)),

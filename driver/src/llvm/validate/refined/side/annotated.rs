@@ -47,7 +47,8 @@ impl Keys {
         }
         let [first, second] = said;
         // What leaves a function by unwinding that does not unwind is undefined there.
-        let nounwind = has(&versions[0].definition.attributes, "nounwind").then(|| spelled(Place::Function, "nounwind"));
+        let nounwind =
+            has(&versions[0].definition.attributes, "nounwind").then(|| spelled(Place::Function, "nounwind"));
         let lifetimes = second.keys().any(|callee| callee.starts_with("@llvm.lifetime."));
         let more = |(callee, calls): (String, Vec<Vec<String>>)| {
             let others = first.get(&callee).map_or(&[][..], Vec::as_slice);
@@ -124,7 +125,8 @@ impl Said {
 
     fn places(&self) -> impl Iterator<Item = (Place, &Vec<String>)> {
         let arguments = self.arguments.iter().map(|a| (Place::Parameter, a));
-        let others = [(Place::Function, &self.function), (Place::Result, &self.result), (Place::Metadata, &self.metadata)];
+        let others =
+            [(Place::Function, &self.function), (Place::Result, &self.result), (Place::Metadata, &self.metadata)];
         arguments.chain(others)
     }
 
@@ -149,7 +151,9 @@ impl Side<'_> {
                 let value = self.settled(arg, at)?;
                 self.undefined(at, value.poison);
             }
-            if let Some(other) = essence(Place::Parameter, said).iter().find(|a| !["noundef", "immarg"].contains(&a.as_str())) {
+            if let Some(other) =
+                essence(Place::Parameter, said).iter().find(|a| !["noundef", "immarg"].contains(&a.as_str()))
+            {
                 return Err(format!("an intrinsic with `{other}`"));
             }
         }

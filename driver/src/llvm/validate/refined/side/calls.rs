@@ -150,9 +150,10 @@ impl<'a> Side<'a> {
         let origin = (i.ty == Type::Ptr).then(|| self.s.unknown("object of a result", &[time], Sort::Bits(64)));
         let value = Value { bits: value, poison, origin };
         self.undefined_matters = true;
-        let mask = self.given.undefined.then(|| {
-            self.s.unknown(&format!("undef bits of a result of {bits}"), &[time], Sort::Bits(bits))
-        });
+        let mask = self
+            .given
+            .undefined
+            .then(|| self.s.unknown(&format!("undef bits of a result of {bits}"), &[time], Sort::Bits(bits)));
         if let (Some(mask), true) = (mask, noundef && self.choosing.is_first()) {
             let some = self.s.nonzero(mask);
             self.undefined(at, some);
