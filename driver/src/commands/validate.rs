@@ -2,17 +2,18 @@
 
 use super::{Finding, Format, out, packs, progress, sources};
 use crate::llvm::optimise::LlvmOptimiser;
+use crate::llvm::validate::replay::Input;
 use crate::llvm::validate::verdict::{Counts, Kind, Report, Tally, Verdict};
 use crate::llvm::validate::{Config, Method, ValidateError, validate};
 use crate::pipeline::Options;
 use crate::wrapper::apply::apply;
 use crate::wrapper::rules::Ready;
 use crate::{config, costs};
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use rewright_cfg_skeleton::select;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Arguments of `validate`.
 #[derive(clap::Args)]
@@ -24,6 +25,12 @@ pub(super) struct Args {
     /// Compare the one file with this one instead
     #[arg(long, value_name = "FILE")]
     with: Option<PathBuf>,
+    /// Compare only this function
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+    /// Run both versions of the function on this input and compare them in no other way; a refuted function says one
+    #[arg(long, value_name = "FILE", requires = "function")]
+    input: Option<PathBuf>,
     #[command(flatten)]
     rules: packs::Rules,
     /// Costs of the build: `latency` or `size` on x86-64, `llvm` if none are named
@@ -50,7 +57,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
-    let methods = if args.method.is_empty() { Method::value_variants().to_vec() } else { args.method.clone() };
+    let methods = match (&args.input, args.method.is_empty()) {
+        (Some(_), _) => vec![Method::Replayed],
+        (None, true) => Method::value_variants().to_vec(),
+        (None, false) => args.method.clone(),
+    };
     let rules = match args.with.is_none() || methods.iter().any(|method| method.needs_packs()) {
         true => match ready(&args)? {
             Some(rules) => Some(rules),
@@ -59,7 +70,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         false => None,
     };
     let solver = args.solver.split_whitespace().map(String::from).collect();
-    let config = Config { methods, runs: args.runs, seed: args.seed, clang: args.clang, solver };
+    let function = args.function.map(|name| if name.starts_with('@') { name } else { format!("@{name}") });
+    let input = args.input.as_deref().map(input).transpose()?;
+    let whole_modules = args.with.is_some();
+    let config =
+        Config { methods, runs: args.runs, seed: args.seed, clang: args.clang, solver, whole_modules, function, input };
     let files = sources::llvm_files(&args.paths)?;
     if args.with.is_some() && files.len() != 1 {
         return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
@@ -84,7 +99,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         match validate(rules.as_ref().map(|rules| &rules.optimiser), &before, &after, &config) {
             Ok(found) => report.add(found),
             // Nor would it be there for the next file.
-            Err(error @ ValidateError::Tool(_)) => return Err(error.into()),
+            Err(error @ (ValidateError::Tool(_) | ValidateError::Function(_))) => return Err(error.into()),
             Err(reason) => {
                 out::error(&format!("{}: {reason}", path.display()));
                 finding = Finding::Found;
@@ -100,6 +115,12 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Format::Text => text(files.len(), &report),
     });
     Ok(finding)
+}
+
+/// An input in a file.
+fn input(path: &Path) -> Result<Input> {
+    let text = sources::read(path)?;
+    serde_json::from_str(&text).with_context(|| format!("{} is no input", path.display()))
 }
 
 /// Rules and costs as builds choose; `None` where packs have mistakes, which have been said.
@@ -124,7 +145,7 @@ fn text(files: usize, report: &Report) -> String {
     );
     for (method, Tally { compared, runs, open, .. }) in methods {
         let (each, done) = match method {
-            Method::Interpreted | Method::Compiled => ("inputs", "compared"),
+            Method::Replayed | Method::Interpreted | Method::Compiled => ("inputs", "compared"),
             Method::Refined => ("questions", "decided"),
         };
         let _ = writeln!(text, "{}: {compared} functions compared, by {runs} {each}", name(*method));
@@ -147,6 +168,13 @@ fn function(text: &mut String, verdict: &Verdict) {
     details.extend(verdict.assumptions.iter().map(|assumption| format!("assuming that {assumption}")));
     let details = if details.is_empty() { String::new() } else { format!(": {}", details.join("; ")) };
     let _ = writeln!(text, "{}: {}{details}", verdict.function, verdict.word());
+    if let Some(found) = &verdict.counterexample {
+        let _ = writeln!(
+            text,
+            "    again with `--function {} --input FILE`, where FILE has {}",
+            verdict.function, found.input
+        );
+    }
 }
 
 /// As it is named on the command line.

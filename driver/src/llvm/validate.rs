@@ -4,11 +4,13 @@
 //! A pair is *the same* if its texts are ([`same`], where [`headers`] allow it). Others are compared by [`Method`]s; each
 //! sees what others cannot:
 //!
+//! * [`replayed`]: both texts are run by an interpreter of LLVM IR that knows poison and undefined behaviour;
 //! * [`refined`]: an SMT solver is asked, by LLVM's semantics with poison, about small functions;
 //! * [`interpreted`]: both are imported and run in our interpreter, what is opaque made up;
 //! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up.
 //!
-//! What they find is evidence, of which [`verdict`] makes one verdict: the last two never refute.
+//! What they find is evidence, of which [`verdict`] makes one verdict. An answer of the solver is an input to be replayed,
+//! and the last two never refute.
 //!
 //! **Invariant**: inputs depend on nothing but the seed, a function's name and the numbers that it speaks of. What is
 //! not compared is said, with its reason; every function that either file defines is counted.
@@ -24,13 +26,16 @@ mod modules;
 mod promises;
 mod refined;
 pub mod replay;
+mod replayed;
 mod same;
 pub mod verdict;
 
 use super::module::{Definition, File, ReadError, read};
 use super::optimise::LlvmOptimiser;
 use crate::sums::add_up;
+use clap::ValueEnum;
 use modules::{Module, Version};
+use replay::Input;
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -42,6 +47,8 @@ use verdict::{Counts, DOUBT, Evidence, Report, Tier, Verdict};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum Method {
+    /// Both texts on inputs that are worth trying, with poison and what is undefined
+    Replayed,
     /// On random inputs in our interpreter of what is taken in
     Interpreted,
     /// On random inputs as clang compiles them, without optimisation
@@ -63,6 +70,13 @@ pub struct Config {
     pub clang: PathBuf,
     /// The solver: program and arguments; it reads SMT-LIB from its standard input.
     pub solver: Vec<String>,
+    /// The second file may be made from all of the first one: what a function is given and what its callees do may have
+    /// been used.
+    pub whole_modules: bool,
+    /// Only this function.
+    pub function: Option<String>,
+    /// Both versions are run on this input, and compared in no other way.
+    pub input: Option<Input>,
 }
 
 /// Two files, and the functions that are to be compared.
@@ -97,6 +111,8 @@ struct Seen {
     open: BTreeMap<String, u64>,
     /// Arguments, and what differs on them.
     differs: Option<(Vec<String>, String)>,
+    /// Something differs, and it is open whether that counts.
+    doubts: bool,
 }
 
 impl Seen {
@@ -121,6 +137,9 @@ pub enum ValidateError {
     /// The second one is no file of LLVM IR.
     #[error("what it is compared with: {0}")]
     Read(#[from] ReadError),
+    /// The function that is asked for is not there.
+    #[error("neither file defines {0}")]
+    Function(String),
     /// A method needs packs, and there are none.
     #[error("this method needs packs")]
     Packs,
@@ -148,20 +167,25 @@ pub fn validate(
 ) -> Result<Report, ValidateError> {
     let after = read(after.to_string())?;
     let modules = [Module::new(before), Module::new(&after)];
-    let mut found = Found::new(&modules);
+    let only = config.function.as_deref();
+    if let Some(name) = only.filter(|name| before.functions.iter().chain(&after.functions).all(|f| f.name != *name)) {
+        return Err(ValidateError::Function(name.to_string()));
+    }
+    let mut found = Found::new(&modules, only);
     let files =
         Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
     let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
     let mut report = Report { unchanged: found.unchanged, ..Report::default() };
     for method in &config.methods {
         let seen = match method {
+            Method::Replayed => run_on(replayed::compare(&files, config), &mut evidence),
             Method::Interpreted => interpreted::compare(llvm.ok_or(ValidateError::Packs)?, &files, config),
             Method::Compiled => compiled::compare(llvm.ok_or(ValidateError::Packs)?, &files, config)?,
-            Method::Refined => solved(refined::compare(&files, config)?, &mut evidence),
+            Method::Refined => solved(&files, refined::compare(&files, config)?, config, &mut evidence),
         };
         let tally = report.methods.entry(*method).or_default();
         for (seen, evidence) in seen.into_iter().zip(&mut evidence) {
-            if *method != Method::Refined {
+            if method.needs_packs() {
                 tested(*method, &seen, evidence);
             }
             tally.runs += seen.runs;
@@ -182,30 +206,55 @@ pub fn validate(
     Ok(report)
 }
 
-/// Notes what the solver has decided.
-fn solved(decided: Vec<refined::Decided>, evidence: &mut [Evidence]) -> Vec<Seen> {
-    let note = |(one, evidence): (refined::Decided, &mut Evidence)| {
+/// Notes what running both texts has shown.
+fn run_on(found: Vec<replayed::Replayed>, evidence: &mut [Evidence]) -> Vec<Seen> {
+    let note = |(one, evidence): (replayed::Replayed, &mut Evidence)| {
+        evidence.refuted = one.refuted;
+        match one.seen.reason() {
+            Some(reason) if one.seen.doubts => {
+                evidence.doubted = true;
+                evidence.reasons.push(reason.clone());
+            }
+            Some(reason) if one.seen.runs == 0 => evidence.reasons.push(format!("replayed: {reason}")),
+            _ => {}
+        }
+        evidence.runs += one.seen.runs;
+        one.seen
+    };
+    found.into_iter().zip(evidence).map(note).collect()
+}
+
+/// Notes what the solver has decided, and replays its answers.
+fn solved(files: &Files<'_>, decided: Vec<refined::Decided>, config: &Config, evidence: &mut [Evidence]) -> Vec<Seen> {
+    let mut all = vec![];
+    for (pair, (one, evidence)) in decided.into_iter().zip(evidence).enumerate() {
         if one.proved {
             evidence.proved = Some(Tier::Solver);
         }
         if let Some(reason) = one.seen.reason() {
-            evidence.reasons.push(reason.clone());
+            evidence.reasons.insert(0, reason.clone());
         }
-        one.seen
-    };
-    decided.into_iter().zip(evidence).map(note).collect()
+        if let (Some(input), None) = (&one.model, &evidence.refuted) {
+            match replayed::replayed(files.versions(pair), input, config) {
+                Ok(found) => evidence.refuted = Some(found),
+                Err(reason) => {
+                    evidence.doubted = true;
+                    evidence.reasons.push(format!("the solver's answer is not confirmed: {reason}"));
+                }
+            }
+        }
+        all.push(one.seen);
+    }
+    all
 }
 
 /// Notes what runs have shown.
 fn tested(method: Method, seen: &Seen, evidence: &mut Evidence) {
-    let name = match method {
-        Method::Interpreted => "interpreted",
-        Method::Compiled => "compiled",
-        Method::Refined => "refined",
-    };
+    let name = method.to_possible_value().map_or(String::new(), |value| value.get_name().to_string());
     match (&seen.differs, seen.reason()) {
         (Some((arguments, difference)), _) => {
             let on = arguments.join(", ");
+            evidence.doubted = true;
             evidence.reasons.insert(0, format!("{DOUBT}: {name} on ({on}), {difference}; no replay confirms it"));
         }
         (None, Some(reason)) if seen.runs == 0 => evidence.reasons.push(format!("{name}: {reason}")),
@@ -227,12 +276,14 @@ struct Found {
 }
 
 impl Found {
-    fn new(modules: &[Module<'_>; 2]) -> Found {
+    /// Of all functions, or of one.
+    fn new(modules: &[Module<'_>; 2], only: Option<&str>) -> Found {
         let [before, after] = modules;
+        let asked = |name: &str| only.is_none_or(|only| only == name);
         let mut found = Found { open: vec![], verdicts: BTreeMap::new(), new: vec![], unchanged: 0 };
         let mut others: FxHashMap<&str, usize> =
             after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
-        for (i, was) in before.file.functions.iter().enumerate() {
+        for (i, was) in before.file.functions.iter().enumerate().filter(|(_, was)| asked(&was.name)) {
             let Some(j) = others.remove(was.name.as_str()) else {
                 found.verdicts.insert(i, unknown(&was.name, "only the first file defines it"));
                 continue;
@@ -254,7 +305,7 @@ impl Found {
                 found.open.push((i, j));
             }
         }
-        let only = after.file.functions.iter().filter(|f| others.contains_key(f.name.as_str()));
+        let only = after.file.functions.iter().filter(|f| others.contains_key(f.name.as_str()) && asked(&f.name));
         found.new = only.map(|f| unknown(&f.name, "only the second file defines it")).collect();
         found
     }

@@ -22,4 +22,4 @@ mod tests;
 
 pub(crate) use meaning::{Meaning, meaning};
 pub(crate) use memory::{Address, given, load, read, same, store, written};
-pub(crate) use script::{Asserted, Expr, Format, Script, Sort};
+pub(crate) use script::{Asserted, Expr, Format, Read, Script, Sort};

@@ -7,6 +7,7 @@ mod packs;
 #[path = "../ran/mod.rs"]
 mod ran;
 mod said;
+mod validate;
 
 use ran::rewright;
 use std::fs;

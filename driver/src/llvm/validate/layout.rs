@@ -14,10 +14,9 @@ pub(super) struct Layout {
 impl Layout {
     /// The layout of a file; the reason where it is not one of those that are known.
     pub(super) fn of(file: &File) -> Result<Layout, String> {
-        let text = text(file);
         // What LLVM takes where nothing is said.
         let (mut pointers, mut double, mut wide) = (64, 64, 32);
-        for part in text.split('-') {
+        for part in file.data_layout.split('-') {
             let unknown = || Err(format!("the data layout `{part}`"));
             let (name, rest) = part.split_once(':').unwrap_or((part, ""));
             let numbers: Vec<u32> = rest.split(':').filter_map(|n| n.parse().ok()).collect();
@@ -57,12 +56,7 @@ impl Layout {
 
 /// Do two files say the same of their layout?
 pub(super) fn same(before: &File, after: &File) -> bool {
-    text(before) == text(after)
-}
-
-fn text(file: &File) -> &str {
-    let said = file.text.lines().find_map(|line| line.trim_end().strip_prefix("target datalayout = "));
-    said.map_or("", |quoted| quoted.trim_matches('"'))
+    before.data_layout == after.data_layout
 }
 
 /// How deep types may nest.

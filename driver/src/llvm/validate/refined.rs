@@ -16,12 +16,14 @@
 mod facts;
 mod given;
 mod meaning;
+mod model;
 mod refines;
 mod side;
 #[cfg(test)]
 mod tests;
 
 use super::modules::Version;
+use super::replay::Input;
 use super::{Config, Files, Seen, headers};
 use crate::llvm::body::{self, Body};
 use crate::verify::smt::solver::{self, Answer, Solver};
@@ -43,8 +45,8 @@ pub(super) struct Decided {
     pub(super) seen: Seen,
     /// All questions were decided for the second version.
     pub(super) proved: bool,
-    /// Arguments of an answer against it, as text.
-    pub(super) model: Option<Vec<String>>,
+    /// An answer against it, as an input to be replayed.
+    pub(super) model: Option<Input>,
 }
 
 /// Asks about the pairs of two files.
@@ -149,15 +151,7 @@ impl Pair<'_> {
             let at = wanted.iter().position(|w| *w == question.script.name(name))?;
             values.get(at).copied().flatten()
         };
-        let shown = question.given.parameters.iter().map(|leaf| {
-            let undef = leaf.mask.and_then(value).is_some_and(|mask| mask != 0);
-            match (value(leaf.value.poison), undef) {
-                (Some(1), _) => "poison".to_string(),
-                (_, true) => "undef".to_string(),
-                _ => value(leaf.value.bits).map_or("any".into(), |bits| format!("{bits:#x}")),
-            }
-        });
-        decided.model = Some(shown.collect());
+        decided.model = Some(model::input(&question.script, &question.given, value));
         let reason = match question.assumed.as_slice() {
             [] => "the solver has an input on which it differs".to_string(),
             assumed => format!("it depends on {}", assumed.join(" and ")),

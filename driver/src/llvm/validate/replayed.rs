@@ -6,7 +6,7 @@
 use super::headers::names;
 use super::modules::Version;
 use super::replay::{Input, Replay, Replayer, candidates};
-use super::verdict::Counterexample;
+use super::verdict::{Counterexample, DOUBT};
 use super::{Config, Files, Seen};
 
 /// What running both texts has shown of a pair.
@@ -28,13 +28,17 @@ fn tried([old, new]: [Version<'_>; 2], config: &Config) -> Replayed {
         Ok(replayer) => replayer,
         Err(reason) => return Replayed { seen: Seen::nothing(reason), refuted: None },
     };
-    for input in candidates(before, after, config.seed) {
+    let inputs = config.input.clone().map_or_else(|| candidates(before, after, config.seed), |input| vec![input]);
+    for input in inputs {
         match replayer.replay(&input) {
             Replay::Agrees => found.seen.runs += 1,
             Replay::Unsupported(reason) => found.seen.not_compared(reason),
             Replay::Differs(difference) => {
-                match narrower([old, new]) {
-                    Some(reason) => found.seen.not_compared(format!("it differs on {input}, but {reason}")),
+                match narrower([old, new], config) {
+                    Some(reason) => {
+                        found.seen = Seen::nothing(format!("{DOUBT}: on {input}, but {reason}"));
+                        found.seen.doubts = true;
+                    }
                     None => found.refuted = Some(counterexample(&input, difference)),
                 }
                 break;
@@ -45,12 +49,12 @@ fn tried([old, new]: [Version<'_>; 2], config: &Config) -> Replayed {
 }
 
 /// What replaying one input shows.
-pub(super) fn replayed(versions: [Version<'_>; 2], input: &Input) -> Result<Counterexample, String> {
+pub(super) fn replayed(versions: [Version<'_>; 2], input: &Input, config: &Config) -> Result<Counterexample, String> {
     let [before, after] = versions.map(|v| (v.file(), v.definition));
     match Replayer::new(before, after)?.replay(input) {
         Replay::Agrees => Err("the replay shows no difference".into()),
         Replay::Unsupported(reason) => Err(reason),
-        Replay::Differs(difference) => match narrower(versions) {
+        Replay::Differs(difference) => match narrower(versions, config) {
             Some(reason) => Err(format!("it differs on {input}, but {reason}")),
             None => Ok(counterexample(input, difference)),
         },
@@ -67,12 +71,16 @@ fn counterexample(input: &Input, difference: super::replay::Difference) -> Count
 }
 
 /// Why a difference on an input may be none in the programs that these modules are.
-fn narrower([old, new]: [Version<'_>; 2]) -> Option<String> {
+fn narrower([old, new]: [Version<'_>; 2], config: &Config) -> Option<String> {
+    if !config.whole_modules {
+        return None;
+    }
     let is_local = |v: Version<'_>| v.definition.before.iter().any(|word| word == "internal" || word == "private");
     if is_local(old) || is_local(new) {
         return Some("it is local to its module, whose functions may call it in other ways only".into());
     }
     let called = names(old.text()).into_iter().chain(names(new.text()));
-    let mut bodies = called.filter(|name| [old, new].iter().any(|v| v.file().functions.iter().any(|f| f.name == *name)));
+    let mut bodies =
+        called.filter(|name| [old, new].iter().any(|v| v.file().functions.iter().any(|f| f.name == *name)));
     bodies.next().map(|name| format!("it calls {name}, whose body the module has"))
 }

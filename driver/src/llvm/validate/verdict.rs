@@ -63,7 +63,9 @@ pub(super) struct Evidence {
     pub(super) assumptions: Vec<String>,
     /// An input that has been replayed.
     pub(super) refuted: Option<Counterexample>,
-    /// Runs that agreed, by method.
+    /// Something speaks against the second version that no replay has confirmed.
+    pub(super) doubted: bool,
+    /// Runs that agreed.
     pub(super) runs: u64,
     /// Why nothing more is known: what the solver's side says, and each method that compares runs.
     pub(super) reasons: Vec<String>,
@@ -96,7 +98,7 @@ pub struct Verdict {
 impl Verdict {
     /// The verdict that evidence allows. A pair that is both proved and refuted shows a mistake of ours: it is unknown.
     pub(super) fn new(function: &str, evidence: Evidence) -> Verdict {
-        let Evidence { proved, precondition, assumptions, refuted, runs, mut reasons } = evidence;
+        let Evidence { proved, precondition, assumptions, refuted, doubted, runs, mut reasons } = evidence;
         let (verdict, tier) = match (&refuted, proved) {
             (Some(_), Some(_)) => {
                 reasons.insert(0, "it is both proved and refuted: please report this".to_string());
@@ -104,9 +106,7 @@ impl Verdict {
             }
             (Some(_), None) => (Kind::Refuted, Some(Tier::Runs)),
             (None, Some(tier)) => (Kind::Proved, Some(tier)),
-            (None, None) if runs > 0 && reasons.iter().all(|r| !r.starts_with(DOUBT)) => {
-                (Kind::Tested, Some(Tier::Runs))
-            }
+            (None, None) if runs > 0 && !doubted => (Kind::Tested, Some(Tier::Runs)),
             (None, None) => (Kind::Unknown, None),
         };
         let claims = verdict == Kind::Proved;
@@ -134,7 +134,7 @@ impl Verdict {
     }
 }
 
-/// What begins a reason that outweighs runs that agreed: something differed, and it is open whether that counts.
+/// What begins a reason that says that something differed in a run, and that it is open whether that counts.
 pub(super) const DOUBT: &str = "it may differ";
 
 /// How many pairs have which verdict: `pairs` is the sum of the four.
@@ -238,7 +238,7 @@ mod tests {
         for (evidence, kind) in [
             (Evidence::default(), Kind::Unknown),
             (Evidence { runs: 3, reasons: reasons(), ..Evidence::default() }, Kind::Tested),
-            (Evidence { runs: 3, reasons: vec![format!("{DOUBT}: x")], ..Evidence::default() }, Kind::Unknown),
+            (Evidence { runs: 3, doubted: true, ..Evidence::default() }, Kind::Unknown),
             (Evidence { proved: Some(Tier::Solver), runs: 3, ..Evidence::default() }, Kind::Proved),
             (Evidence { refuted: counterexample(), runs: 3, ..Evidence::default() }, Kind::Refuted),
             (Evidence { refuted: counterexample(), proved: Some(Tier::Same), ..Evidence::default() }, Kind::Unknown),

@@ -10,9 +10,11 @@
 
 mod accesses;
 mod annotated;
+mod behaviour;
 mod calls;
 mod loose;
 mod order;
+mod values;
 
 use super::super::annotations::{has, implied};
 use super::super::modules::Version;
@@ -20,11 +22,11 @@ use super::facts;
 use super::given::{Given, Leaf};
 use super::meaning::{Meaning, Operation, Value, width};
 use crate::llvm::body::{Body, Instruction, Operand, Role, Shape};
-use crate::llvm::constants;
 use crate::llvm::module::File;
 use crate::llvm::types::Type;
 use crate::verify::smt::{Expr, Script, Sort};
 pub(super) use annotated::Keys;
+pub(super) use behaviour::{Access, Behaviour, Event, Memory, Samples};
 use calls::is_arithmetic;
 use order::order;
 use rustc_hash::FxHashMap;
@@ -32,66 +34,6 @@ use std::collections::BTreeSet;
 
 /// How often values may be computed: more than any that a solver could decide.
 const MOST: usize = 20_000;
-
-/// What leaves a version, computed twice.
-pub(super) type Samples = [Value; 2];
-
-/// The memory of a version, as what is written to it has been computed twice.
-#[derive(Clone, Copy)]
-pub(super) struct Memory {
-    /// Values.
-    pub(super) bits: Expr,
-    /// Bits that are poison.
-    pub(super) doubt: Expr,
-    /// Objects of pointers.
-    pub(super) origins: Expr,
-}
-
-/// An access to memory.
-pub(super) struct Access {
-    pub(super) reached: Expr,
-    pub(super) address: Expr,
-    /// The object that the pointer belongs to.
-    pub(super) origin: Expr,
-    pub(super) bytes: u64,
-    pub(super) writes: bool,
-    /// The calls that may have freed memory before it.
-    pub(super) epoch: Expr,
-    /// What its metadata promise.
-    pub(super) promises: Vec<String>,
-}
-
-/// What a version does.
-pub(super) struct Behaviour {
-    pub(super) undefined: Expr,
-    pub(super) returned: Option<Samples>,
-    pub(super) memory: [Memory; 2],
-    pub(super) accesses: Vec<Access>,
-    /// When it returns.
-    pub(super) returns: Expr,
-    /// Calls that somebody may notice: a number that is another one for other calls.
-    pub(super) trace: Expr,
-    pub(super) events: Vec<Event>,
-    /// Stack slots: their memory is nobody's any more when it returns.
-    pub(super) slots: Vec<Expr>,
-    /// Variables that stand for what it may choose.
-    pub(super) choices: Vec<Expr>,
-    /// What stands for something that is not modelled in all its parts: a counterexample may rest on that.
-    pub(super) assumed: BTreeSet<&'static str>,
-    /// It has something that may be `undef`.
-    pub(super) undefined_matters: bool,
-    /// It has chosen something.
-    pub(super) chooses: bool,
-}
-
-/// A call that somebody may notice.
-pub(super) struct Event {
-    pub(super) reached: Expr,
-    /// Behind it.
-    pub(super) trace: Expr,
-    /// What the callee sees.
-    pub(super) memory: [Memory; 2],
-}
 
 /// Which of the two versions it is, and how it chooses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -483,24 +425,6 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// The object of a pointer that an instruction gives. Nothing leads from an address to an object.
-    fn origin(&mut self, i: &Instruction, args: &[Value]) -> Terms<Expr> {
-        match (i.opcode.as_str(), args) {
-            ("select", [c, Value { origin: Some(x), .. }, Value { origin: Some(y), .. }]) => {
-                let one = self.s.bits(1, 1);
-                let first = self.s.equal(c.bits, one);
-                Ok(self.s.choose(first, *x, *y))
-            }
-            ("bitcast", [Value { origin: Some(origin), .. }]) => Ok(*origin),
-            ("inttoptr", [x]) => {
-                let version = if self.choosing.is_first() { "before" } else { "after" };
-                self.assumed.insert("what an address belongs to");
-                Ok(self.s.unknown(&format!("object of an address {version}"), &[x.bits], Sort::Bits(64)))
-            }
-            _ => Err(format!("a pointer from `{}`", i.opcode)),
-        }
-    }
-
     /// Where control may come from, and when.
     fn arrivals(&mut self, at: usize) -> Vec<(usize, Expr)> {
         let mut arrivals: Vec<(usize, Expr)> = vec![];
@@ -514,65 +438,5 @@ impl<'a> Side<'a> {
             }
         }
         arrivals
-    }
-
-    fn choose(&mut self, condition: Expr, x: Value, y: Value) -> Value {
-        let bits = self.s.choose(condition, x.bits, y.bits);
-        let poison = self.s.choose(condition, x.poison, y.poison);
-        let origin = x.origin.zip(y.origin).map(|(x, y)| self.s.choose(condition, x, y));
-        for value in [x.bits, y.bits] {
-            // A pointer that is chosen is no sum any more.
-            self.sums.entry(value).or_insert_with(|| vec![value]);
-        }
-        Value { bits, poison, origin }
-    }
-
-    fn operand(&mut self, operand: &Operand) -> Terms<Value> {
-        let name = operand.text.as_str();
-        match self.locals.get(name) {
-            Some(Local::Fixed(value)) => Ok(*value),
-            Some(Local::Leaf(leaf)) => Ok(self.use_of(*leaf)),
-            Some(Local::Loose) => {
-                let (i, at) = *self.made.get(name).ok_or("a value without a definition")?;
-                Ok(self.meaning(i, at)?.value)
-            }
-            None if operand.is_local() => Err(format!("{name} is used before it is there")),
-            None => self.constant(operand),
-        }
-    }
-
-    fn constant(&mut self, operand: &Operand) -> Terms<Value> {
-        let Operand { ty, text } = operand;
-        let width = width(ty)?;
-        let nowhere = (*ty == Type::Ptr).then(|| self.s.bits(64, 0));
-        if text == "undef" {
-            let bits = if self.solid { self.s.bits(width, 0) } else { self.choice("undef", width) };
-            return Ok(Value { bits, poison: Expr::FALSE, origin: nowhere });
-        }
-        if let (true, Type::Ptr) = (text.starts_with('@'), ty) {
-            self.assumed.insert("where globals lie");
-            let align = self.version.module.alignment(text).unwrap_or(1);
-            let bits = self.place(text, align);
-            let origin = Some(self.s.unknown(&format!("object {text}"), &[], Sort::Bits(64)));
-            return Ok(Value { bits, poison: Expr::FALSE, origin });
-        }
-        let number = match text.as_str() {
-            "poison" | "zeroinitializer" => Some(0),
-            _ => text.parse::<i128>().map(|n| n as u128).ok().or_else(|| constants::read(ty, text).map(u128::from)),
-        };
-        let number = number.ok_or_else(|| format!("the constant {text}"))?;
-        let poison = if text == "poison" { Expr::TRUE } else { Expr::FALSE };
-        Ok(Value { bits: self.s.bits(width, number), poison, origin: nowhere })
-    }
-
-    /// An address that nobody knows, but that it is aligned.
-    fn place(&mut self, name: &str, align: u64) -> Expr {
-        if align <= 1 || !align.is_power_of_two() {
-            return self.s.unknown(name, &[], Sort::Bits(64));
-        }
-        let low = align.ilog2();
-        let high = self.s.unknown(&format!("{name} by {align}"), &[], Sort::Bits(64 - low));
-        let zeros = self.s.bits(low, 0);
-        self.s.concat(&[high, zeros])
     }
 }

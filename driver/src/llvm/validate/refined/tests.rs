@@ -12,7 +12,16 @@ fn of_files(before: &File, after: &File) -> Decided {
     let modules = [Module::new(before), Module::new(after)];
     let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: vec![(0, 0)] };
     let solver = ["z3", "-in"].map(String::from).to_vec();
-    let config = Config { methods: vec![], runs: 0, seed: 0, clang: "".into(), solver };
+    let config = Config {
+        methods: vec![],
+        runs: 0,
+        seed: 0,
+        clang: "".into(),
+        solver,
+        whole_modules: false,
+        function: None,
+        input: None,
+    };
     compare(&files, &config).unwrap().remove(0)
 }
 
