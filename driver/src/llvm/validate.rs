@@ -6,6 +6,8 @@
 //! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up;
 //! * [`refined`]: an SMT solver is asked, by LLVM's semantics with poison, about small functions.
 //!
+//! [`replay`] runs both texts on one input, with poison and `undef`: what it calls a difference is one.
+//!
 //! **Invariant**: inputs depend on nothing but the seed, a function's name and the numbers that it speaks of. What is
 //! not compared is said, with its reason.
 
