@@ -12,6 +12,8 @@
 //! What they find is evidence, of which [`verdict`] makes one verdict. An answer of the solver is an input to be replayed,
 //! and the last two never refute.
 //!
+//! [`replay`] runs both texts on one input, with poison and `undef`: what it calls a difference is one.
+//!
 //! **Invariant**: inputs depend on nothing but the seed, a function's name and the numbers that it speaks of. What is
 //! not compared is said, with its reason; every function that either file defines is counted.
 

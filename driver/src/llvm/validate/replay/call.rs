@@ -61,7 +61,7 @@ impl<'a> Machine<'a> {
         let result = if callee.starts_with("@llvm.") {
             self.intrinsic(instruction, &called)?
         } else if self.world.differs(callee) {
-            return unsupported(format!("{callee}, which only one of the modules defines"));
+            return unsupported(format!("{callee}, which the modules, or calls of it, say different things of"));
         } else if let Some((definition, _)) = self.program.functions.get(callee.as_str()) {
             self.of_module(definition, called)?
         } else {
@@ -140,14 +140,13 @@ impl<'a> Machine<'a> {
         }
         let effects = Effects::of(attributes.iter().copied());
         let harmless = kept_by_callee();
-        let mut returned = None;
         for (n, (ty, value)) in called.arguments.iter_mut().enumerate() {
             let parameter = declared.and_then(|declared| declared.parameters.get(n));
             let said: Vec<&str> = parameter.iter().flat_map(|p| &p.attributes).map(String::as_str).collect();
             *value = self.promised(ty, value.clone(), &said, &harmless)?;
             let here = called.promises.get(n).is_some_and(|said| said.iter().any(|a| a == "returned"));
-            if (here || said.contains(&"returned")) && *ty == instruction.ty {
-                returned = Some(value.clone());
+            if here || said.contains(&"returned") {
+                return unsupported(format!("{}, which returns an argument", called.callee));
             }
         }
         let said: Vec<&str> =
@@ -165,7 +164,7 @@ impl<'a> Machine<'a> {
                 false => unsupported(format!("{}, which does not always return", called.callee)),
             };
         }
-        let Some(value) = returned.or(result) else { return Ok(None) };
+        let Some(value) = result else { return Ok(None) };
         self.keeps_promises(&instruction.ty, &value, &said)?;
         Ok(Some(value))
     }

@@ -197,3 +197,102 @@ pub(super) fn overflowing(stem: &str, width: u32, a: u128, b: u128) -> Option<(u
     };
     Some((bits & ones(width), !exact))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flag(name: &str) -> Vec<String> {
+        vec![name.to_string()]
+    }
+
+    fn value(outcome: Option<Outcome>) -> Option<u128> {
+        match outcome {
+            Some(Outcome::Is(Atom::Int(bits))) => Some(bits),
+            Some(Outcome::Is(Atom::Poison)) => None,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// All operands of small widths, by unlimited integers.
+    #[test]
+    fn arithmetic_is_that_of_unlimited_integers() {
+        for width in 1..=5 {
+            let count = 1i128 << width;
+            for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+                let wrap = |n: i128| if n >= count / 2 { n - count } else { n };
+                let (x, y) = (wrap(a), wrap(b));
+                let run = |opcode: &str, flags: &[String]| {
+                    value(binary(opcode, flags, width, Atom::Int(a as u128), Atom::Int(b as u128)))
+                };
+                let cut = |n: i128| Some(n.rem_euclid(count) as u128);
+                for (opcode, unsigned, signed) in [("add", a + b, x + y), ("sub", a - b, x - y), ("mul", a * b, x * y)]
+                {
+                    assert_eq!(run(opcode, &[]), cut(unsigned), "{opcode} {a} {b}");
+                    let fits = (0..count).contains(&unsigned);
+                    assert_eq!(run(opcode, &flag("nuw")), cut(unsigned).filter(|_| fits), "{opcode} nuw {a} {b}");
+                    let fits = (-count / 2..count / 2).contains(&signed);
+                    assert_eq!(run(opcode, &flag("nsw")), cut(signed).filter(|_| fits), "{opcode} nsw {a} {b}");
+                }
+                let shifts = b < i128::from(width);
+                let power = 1i128 << if shifts { b } else { 0 };
+                let within = |is: bool| move |_: &u128| shifts && is;
+                assert_eq!(run("shl", &[]), cut(a * power).filter(within(true)));
+                assert_eq!(run("shl", &flag("nuw")), cut(a * power).filter(within(a * power < count)));
+                let fits = (-count / 2..count / 2).contains(&(x * power));
+                assert_eq!(run("shl", &flag("nsw")), cut(x * power).filter(within(fits)), "shl nsw {a} {b}");
+                assert_eq!(run("lshr", &[]), cut(a / power).filter(within(true)));
+                assert_eq!(run("ashr", &[]), cut(x.div_euclid(power)).filter(within(true)));
+                assert_eq!(run("lshr", &flag("exact")), cut(a / power).filter(within(a % power == 0)));
+                assert_eq!(run("ashr", &flag("exact")), cut(x.div_euclid(power)).filter(within(a % power == 0)));
+                assert_eq!(run("or", &flag("disjoint")), cut(a | b).filter(|_| a & b == 0));
+                if b != 0 {
+                    assert_eq!((run("udiv", &[]), run("urem", &[])), (cut(a / b), cut(a % b)));
+                    assert_eq!(run("udiv", &flag("exact")), cut(a / b).filter(|_| a % b == 0));
+                }
+                if b != 0 && !(x == -count / 2 && y == -1) {
+                    assert_eq!((run("sdiv", &[]), run("srem", &[])), (cut(x / y), cut(x % y)));
+                } else {
+                    let outcome = binary("sdiv", &[], width, Atom::Int(a as u128), Atom::Int(b as u128));
+                    assert!(matches!(outcome, Some(Outcome::Undefined(_))), "{a} {b}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn intrinsics_are_what_they_say() {
+        for width in [4u32, 8] {
+            let count = 1i128 << width;
+            for (a, b) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+                let wrap = |n: i128| if n >= count / 2 { n - count } else { n };
+                let (x, y) = (wrap(a), wrap(b));
+                let run = |stem: &str| value(intrinsic(stem, width, &[a as u128, b as u128])).unwrap_or(u128::MAX);
+                let cut = |n: i128| n.rem_euclid(count) as u128;
+                assert_eq!(run("smax"), cut(x.max(y)));
+                assert_eq!(run("umin"), cut(a.min(b)));
+                assert_eq!(run("uadd.sat"), cut((a + b).min(count - 1)));
+                assert_eq!(run("usub.sat"), cut((a - b).max(0)));
+                assert_eq!(run("sadd.sat"), cut((x + y).clamp(-count / 2, count / 2 - 1)));
+                assert_eq!(run("ssub.sat"), cut((x - y).clamp(-count / 2, count / 2 - 1)));
+                assert_eq!(run("ctpop"), (0..width).filter(|i| a >> i & 1 == 1).count() as u128);
+                let amount = b % i128::from(width);
+                let rotated = cut(a << amount) | (a >> (i128::from(width) - amount)) as u128;
+                let args = [a as u128, a as u128, b as u128];
+                assert_eq!(value(intrinsic("fshl", width, &args)), Some(rotated & ones(width)), "{a} {b}");
+                let over = !(-count / 2..count / 2).contains(&(x * y));
+                assert_eq!(overflowing("smul", width, a as u128, b as u128), Some((cut(x * y), over)));
+            }
+        }
+    }
+
+    #[test]
+    fn the_widest_integers_do_not_overflow_ours() {
+        let all = u128::MAX;
+        assert_eq!(value(binary("mul", &flag("nuw"), 128, Atom::Int(all), Atom::Int(2))), None);
+        assert_eq!(value(binary("mul", &flag("nsw"), 128, Atom::Int(all), Atom::Int(2))), Some(all - 1));
+        assert_eq!(value(binary("add", &flag("nsw"), 128, Atom::Int(all >> 1), Atom::Int(1))), None);
+        assert_eq!(value(binary("ashr", &[], 128, Atom::Int(all), Atom::Int(127))), Some(all));
+        assert_eq!(value(intrinsic("ctlz", 128, &[0, 0])), Some(128));
+    }
+}

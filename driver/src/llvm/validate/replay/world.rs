@@ -1,10 +1,13 @@
 //! What both versions of a function are run in: the input, and names of what lies outside.
 
+use super::annotations::Effects;
 use super::input::{Bytes, Cell, Datum, Input, Place, Scalar};
 use super::layout::Layout;
 use super::memory::Byte;
 use super::program::Program;
 use super::value::{Lane, Object, Pointer, Value, ones};
+use crate::llvm::body::Shape;
+use crate::llvm::effects;
 use crate::llvm::module::Definition;
 use crate::llvm::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +24,7 @@ pub(super) struct World<'a> {
 pub(super) struct Names {
     names: Vec<String>,
     numbers: BTreeMap<String, u32>,
-    /// Those that the modules define in different ways.
+    /// Those that the modules define in different ways, or promise different things of.
     different: BTreeSet<String>,
     /// Those that do not return, as both modules say.
     endless: BTreeSet<String>,
@@ -45,7 +48,8 @@ impl Names {
             let variables = old.is_some() && new.is_some() && old != new;
             variables || defined_before.contains(*name) != defined_after.contains(*name)
         };
-        let different = all.iter().filter(differs).cloned().collect();
+        let mut different: BTreeSet<String> = all.iter().filter(differs).cloned().collect();
+        different.extend(called_differently([before, after]));
         let never_returns = |program: &Program<'_>, name: &str| {
             program.file.attributes.get(name).is_some_and(|list| list.iter().any(|attribute| attribute == "noreturn"))
         };
@@ -54,6 +58,27 @@ impl Names {
         let numbers = all.iter().cloned().zip(0..).collect();
         Names { names: all.into_iter().collect(), numbers, different, endless }
     }
+}
+
+/// Functions of which some calls are allowed to do more than others: what one call promises holds for its callee.
+fn called_differently(programs: [&Program<'_>; 2]) -> BTreeSet<String> {
+    let mut seen: BTreeMap<String, (Effects, bool)> = BTreeMap::new();
+    let mut different = BTreeSet::new();
+    for program in programs {
+        let bodies = program.functions.values().filter_map(|(_, body)| body.as_ref().ok());
+        let instructions = bodies.flat_map(|body| &body.blocks).flat_map(|block| &block.instructions);
+        for instruction in instructions {
+            let Shape::Call { callee: Some(callee), attributes, .. } = &instruction.shape else { continue };
+            let own = attributes.get(instruction.flags.len()..).unwrap_or_default();
+            let lists = effects::attributes(program.file, Some(callee), own);
+            let said = || lists.iter().flatten().map(String::as_str);
+            let allowed = (Effects::of(said()), said().any(|attribute| attribute == "noreturn"));
+            if *seen.entry(callee.clone()).or_insert(allowed) != allowed && !callee.starts_with("@llvm.") {
+                different.insert(callee.clone());
+            }
+        }
+    }
+    different
 }
 
 impl<'a> World<'a> {
@@ -87,7 +112,7 @@ impl<'a> World<'a> {
         self.names.names.get(number as usize).map_or("@", String::as_str)
     }
 
-    /// Do the two modules define a name in different ways?
+    /// Do the two modules define a name, or calls of it, in different ways?
     pub(super) fn differs(&self, name: &str) -> bool {
         self.names.different.contains(name)
     }
