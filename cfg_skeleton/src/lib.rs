@@ -13,6 +13,7 @@ pub mod egraph;
 pub mod elaborate;
 pub mod extract;
 pub mod ir;
+pub mod nest;
 mod saturated;
 pub mod select;
 pub mod skeleton;

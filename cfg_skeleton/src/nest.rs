@@ -1,0 +1,233 @@
+//! Loop nests as values: what two programs with loops and arrays are compared as.
+//!
+//! A [`Nest`] is a tree of loops, loads and stores. Bounds and subscripts are quasi-affine ([`Affine`]); what is stored
+//! is a value of a [`Pool`], a graph over loads. Front ends build nests; [`compare`] says whether two do the same:
+//!
+//! ```text
+//! two nests --normal--> two nests --same--> proved, where side conditions hold
+//!              │                     └no──> run: two runs that differ refute
+//!              └──> accesses --writers, lockstep--> candidates --equal--> proved by induction on time
+//! ```
+//!
+//! * [`normal`] turns a nest into another that executes the same sequence of accesses, one that unrolled, tiled and
+//!   peeled versions share.
+//! * [`omega`] decides whether integer constraints have a solution. All proofs end there; what proposes them (which
+//!   store writes what a load reads, which instances of two programs belong together) is not trusted.
+//! * [`run`] executes a nest on concrete sizes.
+//!
+//! A value is never compared with an undefined one: what no store has written is equal to nothing.
+
+mod access;
+pub mod affine;
+pub mod compare;
+mod contained;
+pub mod difference;
+mod equal;
+mod eval;
+mod fit;
+mod flatten;
+mod lockstep;
+mod normal;
+mod omega;
+mod predicate;
+mod run;
+mod same;
+mod sizes;
+mod substitute;
+pub mod value;
+mod writers;
+
+pub use affine::{Affine, Var};
+pub use value::{Pool, Value, ValueId};
+
+/// An array of a nest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ArrayId(pub u32);
+
+/// A load of a nest; unique within a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct LoadId(pub u32);
+
+/// A function as a nest.
+#[derive(Clone, Debug)]
+pub struct Nest {
+    /// Its name.
+    pub name: String,
+    /// The types of its arguments.
+    pub arguments: Vec<String>,
+    /// Sizes: variables that have one value during a call.
+    pub sizes: Vec<Size>,
+    /// All arrays, by number.
+    pub arrays: Vec<Array>,
+    /// What is executed.
+    pub items: Vec<Item>,
+    /// What is returned.
+    pub results: Vec<ValueId>,
+}
+
+/// A size and where it comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Size {
+    /// The variable that stands for it.
+    pub var: Var,
+    /// Its name in the source.
+    pub name: String,
+    /// What it is.
+    pub origin: Origin,
+}
+
+/// Where a size comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Origin {
+    /// An argument; how many bits it has where it is no `index`.
+    Argument(u32, Option<u32>),
+    /// The extent of an argument's array in a dimension.
+    Extent(u32, u32),
+}
+
+/// An array.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Array {
+    /// Its name in the source.
+    pub name: String,
+    /// Where it comes from.
+    pub kind: ArrayKind,
+    /// The type of its elements.
+    pub element: String,
+    /// Extents; `None` where the source does not say.
+    pub shape: Vec<Option<Affine>>,
+}
+
+/// Where an array comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ArrayKind {
+    /// The argument with this position.
+    Argument(u32),
+    /// Allocated in the function.
+    Local,
+    /// A value that loops carry; nobody but them sees it.
+    Cell,
+}
+
+/// A line of the source, from 1.
+pub type Line = u32;
+
+/// What is executed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Item {
+    /// Reads a cell.
+    Load(Load),
+    /// Writes a cell.
+    Store(Store),
+    /// Executes its body for each value of its variable.
+    For(For),
+    /// Executes one of two bodies.
+    If(If),
+    /// Executes what only its name describes.
+    Event(Event),
+    /// Executes a pure operation that may be undefined for its operands.
+    Trap(ValueId, Line),
+    /// Makes an array whose contents are undefined.
+    Alloc(ArrayId, Line),
+}
+
+/// A load.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Load {
+    /// Its number.
+    pub id: LoadId,
+    /// The array it reads.
+    pub array: ArrayId,
+    /// The cell.
+    pub subscripts: Vec<Affine>,
+    /// Where it is in the source.
+    pub line: Line,
+}
+
+/// A store.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Store {
+    /// The array it writes.
+    pub array: ArrayId,
+    /// The cell.
+    pub subscripts: Vec<Affine>,
+    /// What it writes.
+    pub value: ValueId,
+    /// Where it is in the source.
+    pub line: Line,
+}
+
+/// A loop: `var` goes from the largest of `lower` up to, but not including, the smallest of `upper`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct For {
+    /// Its variable.
+    pub var: Var,
+    /// Lower bounds, at least one.
+    pub lower: Vec<Affine>,
+    /// Upper bounds, at least one.
+    pub upper: Vec<Affine>,
+    /// The distance from one value to the next, at least 1.
+    pub step: i128,
+    /// What is executed.
+    pub body: Vec<Item>,
+    /// Where it is in the source.
+    pub line: Line,
+}
+
+/// A branch on data.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct If {
+    /// What is tested.
+    pub condition: ValueId,
+    /// Executed if it is true.
+    pub then: Vec<Item>,
+    /// Executed if it is false.
+    pub otherwise: Vec<Item>,
+    /// Where it is in the source.
+    pub line: Line,
+}
+
+/// An operation of which nothing is known but its name: it may do anything, in the order in which it is executed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Event {
+    /// Its number; results refer to it.
+    pub id: LoadId,
+    /// Its name with attributes and types.
+    pub name: String,
+    /// What it is given.
+    pub operands: Vec<ValueId>,
+    /// Where it is in the source.
+    pub line: Line,
+}
+
+/// Counts variables and loads, so that those of two nests differ.
+#[derive(Clone, Debug, Default)]
+pub struct Names {
+    vars: u32,
+    loads: u32,
+}
+
+/// Variables below this are sizes; both nests of a comparison use the same for the same size.
+pub const FIRST_LOOP_VAR: u32 = 1 << 16;
+
+impl Names {
+    /// A variable that nothing else has.
+    pub fn var(&mut self) -> Var {
+        self.vars += 1;
+        Var(FIRST_LOOP_VAR + self.vars)
+    }
+
+    /// A number for a load or an event that nothing else has.
+    pub fn load(&mut self) -> LoadId {
+        self.loads += 1;
+        LoadId(self.loads)
+    }
+}
+
+impl Nest {
+    /// The array's description.
+    #[must_use]
+    pub fn array(&self, id: ArrayId) -> &Array {
+        &self.arrays[id.0 as usize]
+    }
+}

@@ -1,0 +1,236 @@
+//! Whether two nests do the same: a verdict, and what it rests on.
+
+use super::access::Program;
+use super::equal::Proof;
+use super::fit::{Relations, relations};
+use super::flatten::flatten;
+use super::lockstep::{Points, observe};
+use super::normal::{Normal, normal};
+use super::predicate::{Conjunction, Decider};
+use super::same::Same;
+use super::sizes::{self, Bounds};
+use super::{Names, Nest, Pool, Var, contained};
+use rustc_hash::FxHashMap;
+
+pub use super::difference::{Difference, What};
+
+/// What is assumed, and how much work is done.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Accesses of the first nest are in bounds.
+    pub in_bounds: bool,
+    /// Steps of the decision procedure.
+    pub budget: u64,
+    /// Loads, stores and iterations per run.
+    pub fuel: u64,
+    /// Mixtures of sizes to run with.
+    pub rounds: u64,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { in_bounds: true, budget: 30_000_000, fuel: 400_000, rounds: 40 }
+    }
+}
+
+/// How a proof goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Method {
+    /// Both execute the same sequence of accesses.
+    Sequence,
+    /// Both compute the same value for each cell.
+    Values,
+}
+
+/// What is known.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Verdict {
+    /// They do the same.
+    Proved(Method),
+    /// They do the same for these sizes.
+    ProvedIf {
+        /// How it was shown.
+        method: Method,
+        /// Lower bounds of sizes, as text.
+        condition: Vec<String>,
+        /// A run outside of the condition that differs, where one was found.
+        outside: Option<Box<Difference>>,
+    },
+    /// They do not: a run differs.
+    Refuted(Box<Difference>),
+    /// Nothing was shown.
+    Unknown {
+        /// Why.
+        reason: String,
+        /// The lines of the two statements in question; 0 where there is none.
+        lines: (u32, u32),
+    },
+    /// A proof and a run that differs: one of them is wrong, and so is this program.
+    Contradiction(Method, Box<Difference>),
+}
+
+/// Compares two nests over the same arguments.
+pub fn compare(pool: &mut Pool, names: &mut Names, before: &Nest, after: &Nest, options: &Options) -> Verdict {
+    let mut comparison = Comparison { pool, names, before, after, options, decider: Decider::new(options.budget) };
+    comparison.verdict()
+}
+
+struct Comparison<'a> {
+    pool: &'a mut Pool,
+    names: &'a mut Names,
+    before: &'a Nest,
+    after: &'a Nest,
+    options: &'a Options,
+    decider: Decider,
+}
+
+/// A proof, where sizes are at least these.
+struct Shown {
+    method: Method,
+    bounds: Bounds,
+}
+
+impl Comparison<'_> {
+    fn verdict(&mut self) -> Verdict {
+        if Same::between(self.pool, self.before, self.after).program() {
+            return Verdict::Proved(Method::Sequence);
+        }
+        let left = normal(self.before, self.pool, self.names, &mut self.decider);
+        let right = normal(self.after, self.pool, self.names, &mut self.decider);
+        let failing = self.failing(&left, &right);
+        if let Some(shown) = self.by_sequence(&left, &right, &failing) {
+            return self.confirmed(shown);
+        }
+        // Runs are cheaper than proofs, and most wrong programs are wrong on most sizes.
+        let samples = sizes::samples(self.before, 0, false);
+        if let Some(difference) = self.differing(&samples, &|_| true, 4) {
+            return Verdict::Refuted(Box::new(difference));
+        }
+        let (reason, lines) = match self.by_values(&left, &right, &failing) {
+            Ok(shown) => return self.confirmed(shown),
+            Err(failure) => failure,
+        };
+        let rounds = self.options.rounds;
+        let more = [sizes::samples(self.before, rounds, false), sizes::landmarks(self.before, self.after)];
+        for samples in more.into_iter().chain([sizes::samples(self.before, rounds, true)]) {
+            if let Some(difference) = self.differing(&samples, &|_| true, 32) {
+                return Verdict::Refuted(Box::new(difference));
+            }
+        }
+        Verdict::Unknown { reason, lines }
+    }
+
+    /// Where the normal forms are not what the nests do.
+    fn failing(&self, left: &Normal, right: &Normal) -> Vec<Conjunction> {
+        let facts = sizes::facts(&self.before.sizes);
+        let conditions = left.conditions.iter().chain(&right.conditions);
+        let cases = conditions.flat_map(super::normal::Condition::failing);
+        cases.map(|case| case.into_iter().chain(facts.iter().cloned()).collect()).collect()
+    }
+
+    fn by_sequence(&mut self, left: &Normal, right: &Normal, failing: &[Conjunction]) -> Option<Shown> {
+        let same = Same::between(self.pool, &left.nest, &right.nest).program();
+        if !same {
+            return None;
+        }
+        let bounds = sizes::excluding(&mut self.decider, &self.before.sizes, failing)?;
+        if let Some(whole) = &right.with_unread {
+            // What is dropped must not have been out of bounds.
+            let flat = flatten(whole, self.pool, self.names).ok()?;
+            let program = Program::new(&flat, false).ok()?;
+            let context = self.context(&bounds);
+            if contained::outside(&Program::empty(self.before), &program, &mut self.decider, &context, true).is_some() {
+                return None;
+            }
+        }
+        Some(Shown { method: Method::Sequence, bounds })
+    }
+
+    fn context(&self, bounds: &Bounds) -> Conjunction {
+        let mut context = sizes::facts(&self.before.sizes);
+        context.extend(sizes::constraints(bounds));
+        context
+    }
+
+    fn by_values(
+        &mut self,
+        left: &Normal,
+        right: &Normal,
+        failing: &[Conjunction],
+    ) -> Result<Shown, (String, (u32, u32))> {
+        let plain = |reason| (reason, (0, 0));
+        let a = flatten(left.with_unread.as_ref().unwrap_or(&left.nest), self.pool, self.names).map_err(plain)?;
+        let b = flatten(right.with_unread.as_ref().unwrap_or(&right.nest), self.pool, self.names).map_err(plain)?;
+        let first = Program::new(&a, self.options.in_bounds).map_err(plain)?;
+        let untrusted = Program::new(&a, false).map_err(plain)?;
+        let second = Program::new(&b, false).map_err(plain)?;
+        let relations = self.relations(&first, &second);
+        let mut failure = ("no bounds of sizes were found under which loops can be joined".to_string(), (0, 0));
+        let (pool, facts) = (&*self.pool, sizes::facts(&self.before.sizes));
+        let decider = &mut self.decider;
+        let mut holds = |bounds: &Bounds| {
+            let mut context = facts.clone();
+            context.extend(sizes::constraints(bounds));
+            let joined = failing.iter().all(|case| {
+                let all: Conjunction = case.iter().chain(&context).cloned().collect();
+                decider.impossible(&all)
+            });
+            if !joined {
+                return false;
+            }
+            if let Err(f) = Proof::new(pool, (&first, &second), decider, &relations, context.clone()).show() {
+                failure = (f.reason, f.lines);
+                return false;
+            }
+            if let Some(line) = contained::outside(&untrusted, &second, decider, &context, false) {
+                failure = ("the access may be out of bounds".to_string(), (0, line));
+                return false;
+            }
+            true
+        };
+        let found = sizes::weakest(&self.before.sizes, &mut holds);
+        found.map(|bounds| Shown { method: Method::Values, bounds }).ok_or(failure)
+    }
+
+    /// Which stores belong together, as runs suggest.
+    fn relations(&mut self, first: &Program, second: &Program) -> Relations {
+        let mut samples: Vec<FxHashMap<Var, i128>> = sizes::samples(self.before, 14, false);
+        // Large enough for tiles, small enough for deep nests.
+        samples.retain(|sizes| sizes.values().sum::<i128>() <= 60);
+        samples.truncate(16);
+        let mut points = Points::default();
+        for (number, sizes) in samples.iter().enumerate() {
+            observe(self.pool, first, second, (sizes, number), &mut points);
+        }
+        relations(first, second, &samples, &points)
+    }
+
+    /// A proof is run, too.
+    fn confirmed(&mut self, shown: Shown) -> Verdict {
+        let Shown { method, bounds } = shown;
+        let inside = |sizes: &FxHashMap<Var, i128>| {
+            bounds.iter().all(|(var, bound)| bound.is_none_or(|b| sizes.get(var).is_some_and(|s| *s >= b)))
+        };
+        let mut samples = sizes::samples(self.before, 2, false);
+        samples.truncate(3);
+        if let Some(difference) = self.differing(&samples, &inside, 2) {
+            return Verdict::Contradiction(method, Box::new(difference));
+        }
+        let condition = sizes::show(&bounds, &self.before.sizes);
+        if condition.is_empty() {
+            return Verdict::Proved(method);
+        }
+        let samples = sizes::samples(self.before, self.options.rounds, true);
+        let outside = self.differing(&samples, &|sizes| !inside(sizes), 1).map(Box::new);
+        Verdict::ProvedIf { method, condition, outside }
+    }
+
+    fn differing(
+        &mut self,
+        samples: &[FxHashMap<Var, i128>],
+        wanted: &dyn Fn(&FxHashMap<Var, i128>) -> bool,
+        seeds: u64,
+    ) -> Option<Difference> {
+        super::difference::find(self.pool, self.before, self.after, samples, wanted, (self.options.fuel, seeds))
+    }
+}

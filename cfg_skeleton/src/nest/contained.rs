@@ -1,0 +1,73 @@
+//! The second program touches no cell that may not exist.
+//!
+//! A cell exists if the type of its array says so, or, dimension by dimension, if the first program touches a cell with
+//! the same subscript there: its accesses are in bounds.
+
+use super::access::{Access, Kind, Place, Program, cell, own_point};
+use super::affine::Affine;
+use super::predicate::{Conjunction, Constraint, Decider, without};
+use super::writers::{Reading, guesses};
+use super::{ArrayId, ArrayKind, Line};
+
+/// The first access of `after` that may be out of bounds. `before` is a program whose domains claim no bounds.
+///
+/// With `own`, only arrays that the function makes itself are looked at.
+pub(crate) fn outside(
+    before: &Program,
+    after: &Program,
+    decider: &mut Decider,
+    context: &Conjunction,
+    own: bool,
+) -> Option<Line> {
+    let asked = after.accesses.iter().filter(|a| a.kind != Kind::Alloc);
+    let mut asked = asked.filter(|a| !own || !matches!(after.nest.array(a.array).kind, ArrayKind::Argument(_)));
+    asked.find(|access| !inside(before, after, decider, context, access)).map(|access| access.line)
+}
+
+fn inside(before: &Program, after: &Program, decider: &mut Decider, context: &Conjunction, access: &Access) -> bool {
+    let at = own_point(access);
+    let Some(subscripts) = cell(access, &at) else { return true };
+    let mut given = context.clone();
+    given.extend(after.domain(access, &at));
+    let array = after.nest.array(access.array);
+    let same = |a: &super::Array| matches!(a.kind, ArrayKind::Argument(_)) && a.kind == array.kind;
+    let other = before.nest.arrays.iter().position(same).map(|n| ArrayId(n as u32));
+    subscripts.iter().enumerate().all(|(dimension, subscript)| {
+        let low = decider.implies(&given, &Constraint::at_least(subscript, &Affine::default()));
+        let extent = array.shape[dimension].as_ref();
+        let high = extent.is_some_and(|extent| decider.implies(&given, &Constraint::less(subscript, extent)));
+        (low && high) || other.is_some_and(|other| touched(before, decider, &given, (other, dimension, subscript)))
+    })
+}
+
+/// Whether the first program certainly touches a cell with this subscript.
+fn touched(
+    before: &Program,
+    decider: &mut Decider,
+    given: &Conjunction,
+    (array, dimension, subscript): (ArrayId, usize, &Affine),
+) -> bool {
+    let mut left = vec![given.clone()];
+    for (number, access) in before.accesses.iter().enumerate() {
+        let Some(subscripts) = access.cell.as_ref().filter(|_| access.array == array && !access.guarded) else {
+            continue;
+        };
+        // The same access, as if the array had this dimension only.
+        let mut projected = Program::empty(&before.nest);
+        projected
+            .accesses
+            .push(Access { cell: Some(vec![subscripts[dimension].clone()]), ..before.accesses[number].clone() });
+        let target = [subscript.clone()];
+        let reading = Reading { array, cell: &target, place: Place::End };
+        for (_, candidate) in guesses(&projected, 0, &reading) {
+            left = left.iter().flat_map(|part| without(decider, part, &candidate.guard)).collect();
+            if left.is_empty() {
+                return true;
+            }
+            if left.len() > 64 {
+                return false;
+            }
+        }
+    }
+    left.is_empty()
+}

@@ -1,0 +1,139 @@
+//! Runs of two nests on one input that differ.
+
+use super::eval::Scalar;
+use super::run::{End, Input, Outcome, initial, run};
+use super::{Array, ArrayKind, Line, Nest, Pool, Var};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// A difference that was seen in two runs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Difference {
+    /// Sizes by name.
+    pub sizes: Vec<(String, i128)>,
+    /// Scalar arguments by position, as text.
+    pub scalars: Vec<(u32, String)>,
+    /// What the inputs were made from.
+    pub seed: u64,
+    /// What differs.
+    pub what: What,
+}
+
+/// What differs.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum What {
+    /// The contents of a cell at the end.
+    Cell {
+        /// The array's name.
+        array: String,
+        /// Its subscripts.
+        cell: Vec<i64>,
+        /// Contents after the first nest, and the line that has written them (0: nothing has).
+        before: (String, Line),
+        /// Contents after the second one.
+        after: (String, Line),
+    },
+    /// A returned value.
+    Result {
+        /// Which, from 0.
+        number: usize,
+        /// What the first nest returns.
+        before: String,
+        /// What the second one returns.
+        after: String,
+    },
+    /// The behaviour of the second nest is undefined, that of the first one is not.
+    Undefined {
+        /// Where.
+        line: Line,
+        /// Why.
+        why: String,
+    },
+}
+
+/// Runs both nests on samples and gives the first difference.
+pub(crate) fn find(
+    pool: &Pool,
+    before: &Nest,
+    after: &Nest,
+    samples: &[FxHashMap<Var, i128>],
+    wanted: &dyn Fn(&FxHashMap<Var, i128>) -> bool,
+    (fuel, seeds): (u64, u64),
+) -> Option<Difference> {
+    // The contents that are made from a seed differ in kind, too; a run that needs no sizes is cheap to repeat.
+    samples.iter().enumerate().filter(|(_, sizes)| wanted(sizes)).find_map(|(number, sizes)| {
+        let seeds = if before.sizes.is_empty() { 1..=seeds } else { 1..=1 };
+        seeds.into_iter().find_map(|seed| {
+            let input = Input { sizes: sizes.clone(), seed: seed + number as u64 * 31, fuel };
+            difference(pool, before, after, &input)
+        })
+    })
+}
+
+fn difference(pool: &Pool, before: &Nest, after: &Nest, input: &Input) -> Option<Difference> {
+    let left = run(before, pool, input, None, false);
+    let End::Returned(expected) = &left.end else { return None };
+    let extents = given_extents(before, after, &left);
+    let right = run(after, pool, input, Some(&extents), false);
+    let what = match &right.end {
+        End::Unknown(_) => return None,
+        End::Undefined(line, why) => What::Undefined { line: *line, why: why.clone() },
+        End::Returned(found) => {
+            results(before, pool, expected, found).or_else(|| memory(before, after, &left, &right, input.seed))?
+        }
+    };
+    let sizes = before.sizes.iter().map(|s| (s.name.clone(), input.sizes.get(&s.var).copied().unwrap_or(0))).collect();
+    let scalar = |(n, ty): (usize, &String)| {
+        let scalar = Scalar::named(ty).filter(|_| ty != "index")?;
+        let sized = before.sizes.iter().any(|s| matches!(s.origin, super::Origin::Argument(m, _) if m as usize == n));
+        (!sized).then(|| (n as u32, scalar.show(initial(input.seed, n as u32, &[], scalar))))
+    };
+    let scalars = before.arguments.iter().enumerate().filter_map(scalar).collect();
+    Some(Difference { sizes, scalars, seed: input.seed, what })
+}
+
+/// The extents that the first run needs, by the arrays of the second nest.
+fn given_extents(before: &Nest, after: &Nest, left: &Outcome) -> Vec<Vec<i64>> {
+    let of = |array: &Array| {
+        let position = before.arrays.iter().position(|a| a.kind == array.kind);
+        position.map_or_else(|| vec![0; array.shape.len()], |n| left.extents[n].clone())
+    };
+    after.arrays.iter().map(of).collect()
+}
+
+fn results(before: &Nest, pool: &Pool, expected: &[Option<u128>], found: &[Option<u128>]) -> Option<What> {
+    expected.iter().zip(found).enumerate().find_map(|(number, (a, b))| {
+        let scalar = pool.type_of(before, before.results[number]).as_deref().and_then(Scalar::named)?;
+        differs(scalar, *a, *b).then(|| What::Result { number, before: show(scalar, *a), after: show(scalar, *b) })
+    })
+}
+
+/// An undefined value may become any other.
+fn differs(scalar: Scalar, a: Option<u128>, b: Option<u128>) -> bool {
+    a.is_some_and(|a| b.is_none_or(|b| !scalar.same(a, b)))
+}
+
+fn show(scalar: Scalar, value: Option<u128>) -> String {
+    value.map_or_else(|| "undefined".to_string(), |bits| scalar.show(bits))
+}
+
+fn memory(before: &Nest, after: &Nest, left: &Outcome, right: &Outcome, seed: u64) -> Option<What> {
+    before.arrays.iter().enumerate().find_map(|(n, array)| {
+        let ArrayKind::Argument(position) = array.kind else { return None };
+        let m = after.arrays.iter().position(|a| a.kind == array.kind)?;
+        let scalar = Scalar::named(&array.element)?;
+        let (a, b) = (&left.memory[n], &right.memory[m]);
+        let cells: BTreeSet<_> = a.keys().chain(b.keys()).collect();
+        cells.into_iter().find_map(|cell| {
+            let untouched = || (Some(initial(seed, position, cell, scalar)), 0);
+            let x = a.get(cell).map_or_else(untouched, |c| (c.value, c.line));
+            let y = b.get(cell).map_or_else(untouched, |c| (c.value, c.line));
+            differs(scalar, x.0, y.0).then(|| What::Cell {
+                array: array.name.clone(),
+                cell: cell.to_vec(),
+                before: (show(scalar, x.0), x.1),
+                after: (show(scalar, y.0), y.1),
+            })
+        })
+    })
+}

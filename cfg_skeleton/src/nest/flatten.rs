@@ -1,0 +1,99 @@
+//! Nests without branches on data: what a branch would store is selected, `if c { A[i] = v }` becomes
+//! `A[i] = select(c, v, A[i])`.
+//!
+//! The values in memory at the end are the same. Accesses are executed that the branch guarded: who asks what a program
+//! touches has to know them.
+
+use super::value::{Operation, Pool, Value, ValueId};
+use super::{If, Item, Load, LoadId, Names, Nest, Store};
+use rustc_hash::FxHashSet;
+
+/// A nest without branches.
+pub(crate) struct Flat {
+    pub(crate) nest: Nest,
+    /// Loads that are not always executed where they are.
+    pub(crate) guarded_loads: FxHashSet<LoadId>,
+    /// Stores that are not always executed where they are, by the load of the same cell that precedes them.
+    pub(crate) guarded_stores: FxHashSet<LoadId>,
+}
+
+/// Why a nest has no values that only depend on stores.
+pub(crate) type Reason = String;
+
+pub(crate) fn flatten(nest: &Nest, pool: &mut Pool, names: &mut Names) -> Result<Flat, Reason> {
+    let flat = Flat { nest: nest.clone(), guarded_loads: FxHashSet::default(), guarded_stores: FxHashSet::default() };
+    let mut flattener = Flattener { pool, names, flat, guards: vec![] };
+    let items = flattener.items(&nest.items)?;
+    let mut flat = flattener.flat;
+    flat.nest.items = items;
+    Ok(flat)
+}
+
+struct Flattener<'a> {
+    pool: &'a mut Pool,
+    names: &'a mut Names,
+    flat: Flat,
+    /// Conditions of the branches around, outermost first, and which arm.
+    guards: Vec<(ValueId, bool)>,
+}
+
+impl Flattener<'_> {
+    fn items(&mut self, items: &[Item]) -> Result<Vec<Item>, Reason> {
+        let mut result = vec![];
+        for item in items {
+            self.item(item, &mut result)?;
+        }
+        Ok(result)
+    }
+
+    fn item(&mut self, item: &Item, result: &mut Vec<Item>) -> Result<(), Reason> {
+        match item {
+            Item::Load(x) => {
+                if !self.guards.is_empty() {
+                    self.flat.guarded_loads.insert(x.id);
+                }
+                result.push(item.clone());
+            }
+            Item::Store(x) => self.store(x, result),
+            Item::For(x) => {
+                let body = self.items(&x.body)?;
+                result.push(Item::For(super::For { body, lower: x.lower.clone(), upper: x.upper.clone(), ..*x }));
+            }
+            Item::If(x) => self.branch(x, result)?,
+            Item::Alloc(..) => result.push(item.clone()),
+            Item::Event(x) => return Err(format!("line {}: `{}` may do anything", x.line, x.name)),
+            Item::Trap(_, line) => return Err(format!("line {line}: a division may be undefined")),
+        }
+        Ok(())
+    }
+
+    fn branch(&mut self, x: &If, result: &mut Vec<Item>) -> Result<(), Reason> {
+        for (arm, taken) in [(&x.then, true), (&x.otherwise, false)] {
+            self.guards.push((x.condition, taken));
+            for item in arm {
+                self.item(item, result)?;
+            }
+            self.guards.pop();
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, x: &Store, result: &mut Vec<Item>) {
+        if self.guards.is_empty() {
+            result.push(Item::Store(x.clone()));
+            return;
+        }
+        let id = self.names.load();
+        self.flat.guarded_loads.insert(id);
+        self.flat.guarded_stores.insert(id);
+        result.push(Item::Load(Load { id, array: x.array, subscripts: x.subscripts.clone(), line: x.line }));
+        let old = self.pool.add(Value::Load(id));
+        let ty = self.flat.nest.array(x.array).element.clone();
+        let value = self.guards.iter().rev().fold(x.value, |value, &(condition, taken)| {
+            let operands = if taken { vec![condition, value, old] } else { vec![condition, old, value] };
+            let name = "arith.select".to_string();
+            self.pool.add(Value::Op(Operation { name, flags: vec![], from: ty.clone(), ty: ty.clone(), operands }))
+        });
+        result.push(Item::Store(Store { value, ..x.clone() }));
+    }
+}

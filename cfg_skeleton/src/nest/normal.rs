@@ -1,0 +1,178 @@
+//! The normal form: a nest that executes the same sequence of accesses and events, in a form that many versions share.
+//!
+//! * Loops count from 0 in steps of 1 ([`Normaliser::count_from_zero`]); bounds that others imply are gone.
+//! * Loops that never run are gone, and those that run once are their bodies.
+//! * `for step k { B(i) .. B(i + k - 1) }` becomes `for { B }` (`reroll`), `for 0..a { B } for a..b { B }` becomes
+//!   `for 0..b { B }` (`merge`), tiles of one loop become the loop (`untile`), and a loop over `N * M` that only looks at
+//!   quotients and remainders by `M` becomes two (`split`).
+//!
+//! All but `merge` are equalities of sequences. What `merge` needs is a [`Condition`] of the result.
+
+mod loops;
+mod merge;
+mod reroll;
+mod split;
+mod untile;
+
+use super::affine::Affine;
+use super::predicate::{Conjunction, Constraint, Decider};
+use super::{ArrayId, ArrayKind, For, If, Item, Names, Nest, Pool, Value};
+use rustc_hash::FxHashSet;
+
+/// Two loops are taken for one: it has `first` iterations, then the smallest of `rest`.
+///
+/// That is right where neither number is negative, or neither is positive.
+#[derive(Clone, Debug)]
+pub(crate) struct Condition {
+    /// What holds where the loops are.
+    pub(crate) given: Conjunction,
+    /// Iterations of the first loop.
+    pub(crate) first: Affine,
+    /// Iterations of the second loop; the smallest counts.
+    pub(crate) rest: Vec<Affine>,
+}
+
+impl Condition {
+    /// The cases in which it does not hold.
+    pub(crate) fn failing(&self) -> Vec<Conjunction> {
+        let zero = Affine::default();
+        let with = |more: Vec<Constraint>| self.given.iter().cloned().chain(more).collect();
+        let mut behind = vec![Constraint::less(&self.first, &zero)];
+        behind.extend(self.rest.iter().map(|r| Constraint::less(&zero, r)));
+        let mut cases = vec![with(behind)];
+        for r in &self.rest {
+            cases.push(with(vec![Constraint::less(&zero, &self.first), Constraint::less(r, &zero)]));
+        }
+        cases
+    }
+}
+
+/// A nest in normal form.
+pub(crate) struct Normal {
+    pub(crate) nest: Nest,
+    /// Where the nest does what the original does.
+    pub(crate) conditions: Vec<Condition>,
+    /// The nest before stores to arrays that nobody reads were dropped, if there were any.
+    pub(crate) with_unread: Option<Nest>,
+}
+
+/// Brings a nest into normal form.
+pub(crate) fn normal(nest: &Nest, pool: &mut Pool, names: &mut Names, decider: &mut Decider) -> Normal {
+    let mut normaliser = Normaliser { nest, pool, names, decider, conditions: vec![] };
+    let mut given = vec![];
+    let mut items = normaliser.items(&nest.items, &mut given);
+    let conditions = normaliser.conditions;
+    let whole = items.clone();
+    drop_unread(nest, pool, &mut items);
+    let with_unread = (whole != items).then(|| Nest { items: whole, ..nest.clone() });
+    Normal { nest: Nest { items, ..nest.clone() }, conditions, with_unread }
+}
+
+struct Normaliser<'a> {
+    nest: &'a Nest,
+    pool: &'a mut Pool,
+    names: &'a mut Names,
+    decider: &'a mut Decider,
+    conditions: Vec<Condition>,
+}
+
+impl Normaliser<'_> {
+    fn items(&mut self, items: &[Item], given: &mut Conjunction) -> Vec<Item> {
+        let mut result: Vec<Item> = vec![];
+        for item in items {
+            for item in self.item(item, given) {
+                result.push(item);
+                while let [.., Item::For(a), Item::For(b)] = result.as_slice() {
+                    let Some(merged) = self.merge(a, b, given) else { break };
+                    result.truncate(result.len() - 2);
+                    result.push(Item::For(merged));
+                }
+            }
+        }
+        result
+    }
+
+    fn item(&mut self, item: &Item, given: &mut Conjunction) -> Vec<Item> {
+        match item {
+            Item::For(x) => self.loop_(x, given),
+            Item::If(x) => {
+                let (then, otherwise) = (self.items(&x.then, given), self.items(&x.otherwise, given));
+                if then.is_empty() && otherwise.is_empty() {
+                    return vec![];
+                }
+                vec![Item::If(If { then, otherwise, ..x.clone() })]
+            }
+            other => vec![other.clone()],
+        }
+    }
+
+    /// Runs `f` where the loop's variable is in its range, too.
+    fn inside<T>(&mut self, x: &For, given: &mut Conjunction, f: impl FnOnce(&mut Self, &mut Conjunction) -> T) -> T {
+        let length = given.len();
+        given.extend(range(x));
+        let result = f(self, given);
+        given.truncate(length);
+        result
+    }
+
+    fn is(&mut self, given: &[Constraint], fact: &Constraint) -> bool {
+        self.decider.implies(given, fact)
+    }
+}
+
+/// What holds of a loop's variable in its body; steps aside.
+pub(crate) fn range(x: &For) -> Vec<Constraint> {
+    let var = Affine::var(x.var);
+    let lower = x.lower.iter().map(|l| Constraint::at_least(&var, l));
+    let upper = x.upper.iter().map(|u| Constraint::less(&var, u));
+    lower.chain(upper).collect()
+}
+
+/// Drops arrays of the function's own that nobody reads, with what is stored there.
+fn drop_unread(nest: &Nest, pool: &Pool, items: &mut Vec<Item>) {
+    let mut read = FxHashSet::default();
+    arrays_read(pool, items, &mut read);
+    remove(items, &|array| is_own(nest, array) && !read.contains(&array));
+}
+
+fn is_own(nest: &Nest, array: ArrayId) -> bool {
+    !matches!(nest.array(array).kind, ArrayKind::Argument(_))
+}
+
+fn arrays_read(pool: &Pool, items: &[Item], read: &mut FxHashSet<ArrayId>) {
+    for item in items {
+        match item {
+            Item::Load(x) => drop(read.insert(x.array)),
+            Item::For(x) => arrays_read(pool, &x.body, read),
+            Item::If(x) => {
+                arrays_read(pool, &x.then, read);
+                arrays_read(pool, &x.otherwise, read);
+            }
+            Item::Event(x) => {
+                let arrays = x.operands.iter().filter_map(|&o| match pool.get(o) {
+                    Value::Array(array) => Some(*array),
+                    _ => None,
+                });
+                read.extend(arrays);
+            }
+            Item::Store(_) | Item::Trap(..) | Item::Alloc(..) => {}
+        }
+    }
+}
+
+fn remove(items: &mut Vec<Item>, unread: &dyn Fn(ArrayId) -> bool) {
+    items.retain_mut(|item| match item {
+        Item::Store(x) => !unread(x.array),
+        Item::Alloc(array, _) => !unread(*array),
+        Item::For(x) => {
+            remove(&mut x.body, unread);
+            !x.body.is_empty()
+        }
+        Item::If(x) => {
+            remove(&mut x.then, unread);
+            remove(&mut x.otherwise, unread);
+            !(x.then.is_empty() && x.otherwise.is_empty())
+        }
+        Item::Load(_) | Item::Event(_) | Item::Trap(..) => true,
+    });
+}

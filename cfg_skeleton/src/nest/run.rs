@@ -1,0 +1,396 @@
+//! Executes a nest on concrete sizes and inputs.
+//!
+//! Contents of arrays and scalars are made from a seed, so that two nests see the same. An execution ends early where
+//! its behaviour is undefined (an access out of bounds, a division by zero), or where something cannot be executed.
+
+use super::affine::{Affine, Var};
+use super::eval::{Scalar, Stop, operate};
+use super::value::{Number, Pool, Value, ValueId};
+use super::{ArrayId, ArrayKind, For, Item, Line, LoadId, Nest, Origin};
+use rustc_hash::FxHashMap;
+
+/// What a run starts from.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    /// The sizes.
+    pub(crate) sizes: FxHashMap<Var, i128>,
+    /// Contents of arrays and scalars are made from this.
+    pub(crate) seed: u64,
+    /// Loads, stores and iterations until the run is given up.
+    pub(crate) fuel: u64,
+}
+
+/// A store that was executed: which one, in the order of the nest, and its loop variables.
+pub(crate) type Instance = u32;
+
+/// The subscripts of a cell.
+pub(crate) type Cell = Box<[i64]>;
+
+/// What a cell holds.
+#[derive(Clone, Debug)]
+pub(crate) struct Content {
+    /// Its bits; `None` if they are undefined.
+    pub(crate) value: Option<u128>,
+    /// The line of the store that wrote it; 0 if none has.
+    pub(crate) line: Line,
+    /// What wrote it, if it is recorded.
+    pub(crate) writer: Origins,
+}
+
+/// Where a value that is read comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Origins {
+    /// Nothing has written it since the function was called.
+    Initial,
+    /// Its contents are undefined.
+    Undefined,
+    /// A store.
+    Store(Instance),
+}
+
+/// A store in a record.
+#[derive(Clone, Debug)]
+pub(crate) struct Recorded {
+    /// Which store, in the order of the nest.
+    pub(crate) store: u32,
+    /// The values of its loops' variables.
+    pub(crate) at: Vec<i64>,
+    /// What it has written.
+    pub(crate) value: Option<u128>,
+    /// What the loads in its value have read.
+    pub(crate) loads: Vec<Read>,
+}
+
+/// A load in a record: which one, where the value comes from, and the value.
+pub(crate) type Read = (LoadId, Origins, Option<u128>);
+
+/// How a run ends.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum End {
+    /// It returns these values.
+    Returned(Vec<Option<u128>>),
+    /// Its behaviour is undefined, where and why.
+    Undefined(Line, String),
+    /// It was given up, and why.
+    Unknown(String),
+}
+
+/// What is left after a run.
+pub(crate) struct Outcome {
+    pub(crate) end: End,
+    /// The cells of each array that were touched.
+    pub(crate) memory: Vec<FxHashMap<Cell, Content>>,
+    /// What each argument's array must have at least in each dimension.
+    pub(crate) extents: Vec<Vec<i64>>,
+    /// The stores, if they are recorded.
+    pub(crate) record: Vec<Recorded>,
+    /// What the loads in returned values have read, if it is recorded.
+    pub(crate) results: Vec<Read>,
+}
+
+/// Runs a nest. `extents`: how large the arguments' arrays are where their types do not say; `None`: as large as needed.
+pub(crate) fn run(nest: &Nest, pool: &Pool, input: &Input, extents: Option<&[Vec<i64>]>, record: bool) -> Outcome {
+    let mut machine = Machine::new(nest, pool, input, extents, record);
+    let end = match machine.items(&nest.items) {
+        Ok(()) => machine.results(),
+        Err(Halt(line, Stop::Undefined(why))) => End::Undefined(line, why),
+        Err(Halt(_, Stop::Unknown(why))) => End::Unknown(why),
+    };
+    let (memory, extents, record) = (machine.memory, machine.extents, machine.record);
+    Outcome { end, memory, extents, record, results: machine.read }
+}
+
+struct Halt(Line, Stop);
+
+struct Machine<'a> {
+    nest: &'a Nest,
+    pool: &'a Pool,
+    input: &'a Input,
+    given: Option<&'a [Vec<i64>]>,
+    shapes: Vec<Vec<Option<i64>>>,
+    vars: FxHashMap<Var, i128>,
+    path: Vec<Var>,
+    loads: FxHashMap<LoadId, Option<u128>>,
+    origins: FxHashMap<LoadId, Origins>,
+    memory: Vec<FxHashMap<Cell, Content>>,
+    extents: Vec<Vec<i64>>,
+    fuel: u64,
+    /// Values of the statement that is being executed.
+    values: Vec<(u64, Option<u128>)>,
+    statement: u64,
+    recording: bool,
+    record: Vec<Recorded>,
+    read: Vec<Read>,
+    /// Stores by the place of their items, numbered in the order of the nest.
+    stores: FxHashMap<*const Item, (u32, Vec<LoadId>)>,
+}
+
+impl<'a> Machine<'a> {
+    fn new(nest: &'a Nest, pool: &'a Pool, input: &'a Input, given: Option<&'a [Vec<i64>]>, recording: bool) -> Self {
+        let mut stores = FxHashMap::default();
+        number_stores(pool, &nest.items, &mut stores);
+        let shape = |array: &super::Array| {
+            let of = |var| input.sizes.get(&var).copied();
+            let extent = |e: &Option<Affine>| e.as_ref().and_then(|e| e.eval(&of)).map(|e| e as i64);
+            array.shape.iter().map(extent).collect::<Vec<_>>()
+        };
+        Machine {
+            nest,
+            pool,
+            input,
+            given,
+            shapes: nest.arrays.iter().map(shape).collect(),
+            vars: input.sizes.clone(),
+            path: vec![],
+            loads: FxHashMap::default(),
+            origins: FxHashMap::default(),
+            memory: vec![FxHashMap::default(); nest.arrays.len()],
+            extents: nest.arrays.iter().map(|a| vec![0; a.shape.len()]).collect(),
+            fuel: input.fuel,
+            values: vec![(0, None); pool.len()],
+            statement: 0,
+            recording,
+            record: vec![],
+            read: vec![],
+            stores,
+        }
+    }
+
+    fn items(&mut self, items: &[Item]) -> Result<(), Halt> {
+        items.iter().try_for_each(|item| self.item(item))
+    }
+
+    fn item(&mut self, item: &Item) -> Result<(), Halt> {
+        let line = item.line();
+        self.fuel = self.fuel.checked_sub(1).ok_or_else(|| Halt(line, Stop::Unknown("too many steps".into())))?;
+        match item {
+            Item::Load(x) => {
+                let cell = self.cell(x.array, &x.subscripts, line)?;
+                let content = self.content(x.array, &cell, line)?;
+                self.loads.insert(x.id, content.value);
+                if self.recording {
+                    self.origins.insert(x.id, content.writer);
+                }
+            }
+            Item::Store(x) => {
+                let value = self.statement_value(x.value, line)?;
+                let cell = self.cell(x.array, &x.subscripts, line)?;
+                let writer = self.recorded(item, value);
+                self.memory[x.array.0 as usize].insert(cell, Content { value, line, writer });
+            }
+            Item::For(x) => self.loop_(x)?,
+            Item::If(x) => match self.statement_value(x.condition, line)? {
+                Some(1) => self.items(&x.then)?,
+                Some(_) => self.items(&x.otherwise)?,
+                None => return Err(Halt(line, Stop::Undefined("a branch on an undefined value".into()))),
+            },
+            Item::Event(x) => return Err(Halt(line, Stop::Unknown(format!("line {line}: `{}`", x.name)))),
+            Item::Trap(value, _) => drop(self.statement_value(*value, line)?),
+            Item::Alloc(array, _) => self.alloc(*array),
+        }
+        Ok(())
+    }
+
+    fn alloc(&mut self, array: ArrayId) {
+        self.memory[array.0 as usize].clear();
+        let extents: Vec<_> =
+            self.nest.array(array).shape.iter().map(|e| e.as_ref().and_then(|e| self.eval(e))).collect();
+        self.shapes[array.0 as usize] = extents.into_iter().map(|e| e.map(|e| e as i64)).collect();
+    }
+
+    fn loop_(&mut self, x: &For) -> Result<(), Halt> {
+        let large = || Halt(x.line, Stop::Unknown("numbers are too large".into()));
+        let all = |bounds: &[Affine]| bounds.iter().map(|b| self.eval(b)).collect::<Option<Vec<i128>>>();
+        let lower = all(&x.lower).ok_or_else(large)?.into_iter().max().ok_or_else(large)?;
+        let upper = all(&x.upper).ok_or_else(large)?.into_iter().min().ok_or_else(large)?;
+        self.path.push(x.var);
+        let mut value = lower;
+        while value < upper {
+            self.fuel = self.fuel.saturating_sub(1);
+            self.vars.insert(x.var, value);
+            self.items(&x.body)?;
+            value += x.step;
+        }
+        self.path.pop();
+        Ok(())
+    }
+
+    fn eval(&self, affine: &Affine) -> Option<i128> {
+        affine.eval(&|var| self.vars.get(&var).copied())
+    }
+
+    /// The cell of an access, which must exist.
+    fn cell(&mut self, array: ArrayId, subscripts: &[Affine], line: Line) -> Result<Cell, Halt> {
+        let at = array.0 as usize;
+        let mut cell = Vec::with_capacity(subscripts.len());
+        for (dimension, subscript) in subscripts.iter().enumerate() {
+            let large = || Halt(line, Stop::Unknown("numbers are too large".into()));
+            let index = self.eval(subscript).and_then(|i| i64::try_from(i).ok()).ok_or_else(large)?;
+            let argument = matches!(self.nest.arrays[at].kind, ArrayKind::Argument(_));
+            let given = self.given.filter(|_| argument).map(|given| given[at][dimension]);
+            let extent = self.shapes[at][dimension].or(given);
+            if index < 0 || extent.is_some_and(|extent| index >= extent) {
+                let name = &self.nest.arrays[at].name;
+                let of = extent.map_or(String::new(), |e| format!(", which has {e}"));
+                let why = format!("subscript {index} of dimension {dimension} of `{name}` is out of bounds{of}");
+                return Err(Halt(line, Stop::Undefined(why)));
+            }
+            self.extents[at][dimension] = self.extents[at][dimension].max(index + 1);
+            cell.push(index);
+        }
+        Ok(cell.into())
+    }
+
+    fn content(&mut self, array: ArrayId, cell: &Cell, line: Line) -> Result<Content, Halt> {
+        if let Some(content) = self.memory[array.0 as usize].get(cell) {
+            return Ok(content.clone());
+        }
+        let ArrayKind::Argument(position) = self.nest.array(array).kind else {
+            return Ok(Content { value: None, line: 0, writer: Origins::Undefined });
+        };
+        let element = &self.nest.array(array).element;
+        let unknown = || Halt(line, Stop::Unknown(format!("elements of type `{element}`")));
+        let scalar = Scalar::named(element).ok_or_else(unknown)?;
+        Ok(Content { value: Some(initial(self.input.seed, position, cell, scalar)), line: 0, writer: Origins::Initial })
+    }
+
+    fn recorded(&mut self, item: &Item, value: Option<u128>) -> Origins {
+        if !self.recording {
+            return Origins::Initial;
+        }
+        let Some((store, loads)) = self.stores.get(&std::ptr::from_ref(item)) else { return Origins::Undefined };
+        let at = self.path.iter().map(|var| self.vars.get(var).map_or(0, |v| *v as i64)).collect();
+        let loads = loads.iter().filter_map(|&load| self.read(load)).collect();
+        self.record.push(Recorded { store: *store, at, value, loads });
+        Origins::Store(self.record.len() as u32 - 1)
+    }
+
+    fn read(&self, load: LoadId) -> Option<Read> {
+        Some((load, self.origins.get(&load)?.clone(), self.loads.get(&load).copied().flatten()))
+    }
+
+    fn results(&mut self) -> End {
+        let mut values = vec![];
+        for &result in &self.nest.results {
+            match self.statement_value(result, 0) {
+                Ok(value) => values.push(value),
+                Err(Halt(line, Stop::Undefined(why))) => return End::Undefined(line, why),
+                Err(Halt(_, Stop::Unknown(why))) => return End::Unknown(why),
+            }
+            let mut loads = vec![];
+            loads_of(self.pool, result, &mut loads);
+            let read: Vec<Read> = loads.into_iter().filter_map(|load| self.read(load)).collect();
+            self.read.extend(read);
+        }
+        End::Returned(values)
+    }
+
+    fn statement_value(&mut self, value: ValueId, line: Line) -> Result<Option<u128>, Halt> {
+        self.statement += 1;
+        self.value(value).map_err(|stop| Halt(line, stop))
+    }
+
+    fn value(&mut self, id: ValueId) -> Result<Option<u128>, Stop> {
+        if self.values[id.0 as usize].0 == self.statement {
+            return Ok(self.values[id.0 as usize].1);
+        }
+        let pool = self.pool;
+        let value = match pool.get(id) {
+            Value::Index(affine) => {
+                let number = self.eval(affine).ok_or_else(|| Stop::Unknown("numbers are too large".into()))?;
+                Some(number as u64 as u128)
+            }
+            Value::Load(load) => self.loads.get(load).copied().flatten(),
+            Value::Argument(position) => Some(self.scalar(*position)?),
+            Value::Constant(constant) => match constant.number {
+                Number::Bits(bits) => Some(bits),
+                Number::Text(_) => return Err(Stop::Unknown(format!("a constant of type `{}`", constant.ty))),
+            },
+            Value::Op(op) => {
+                let operands = op.operands.iter().map(|&o| self.value(o)).collect::<Result<Vec<_>, _>>()?;
+                operate(op, &operands)?
+            }
+            Value::Result(..) | Value::Array(_) => return Err(Stop::Unknown("an opaque operation".into())),
+        };
+        self.values[id.0 as usize] = (self.statement, value);
+        Ok(value)
+    }
+
+    /// An argument that is a size, too, has the size's value.
+    fn scalar(&self, position: u32) -> Result<u128, Stop> {
+        let ty = self.nest.arguments.get(position as usize).map_or("", String::as_str);
+        let scalar = Scalar::named(ty).ok_or_else(|| Stop::Unknown(format!("an argument of type `{ty}`")))?;
+        let size = self.nest.sizes.iter().find(|s| matches!(s.origin, Origin::Argument(n, _) if n == position));
+        if let (Some(size), Scalar::Int(width)) = (size, scalar)
+            && let Some(value) = self.vars.get(&size.var)
+        {
+            return Ok((*value as u128) & (u128::MAX >> (128 - width)));
+        }
+        Ok(initial(self.input.seed, position, &[], scalar))
+    }
+}
+
+fn number_stores(pool: &Pool, items: &[Item], stores: &mut FxHashMap<*const Item, (u32, Vec<LoadId>)>) {
+    for item in items {
+        match item {
+            Item::Store(x) => {
+                let mut loads = vec![];
+                loads_of(pool, x.value, &mut loads);
+                let number = stores.len() as u32;
+                stores.insert(std::ptr::from_ref(item), (number, loads));
+            }
+            Item::For(x) => number_stores(pool, &x.body, stores),
+            Item::If(x) => {
+                number_stores(pool, &x.then, stores);
+                number_stores(pool, &x.otherwise, stores);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The loads that a value is made from.
+pub(crate) fn loads_of(pool: &Pool, value: ValueId, loads: &mut Vec<LoadId>) {
+    let (mut seen, mut rest) = (rustc_hash::FxHashSet::default(), vec![value]);
+    while let Some(value) = rest.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match pool.get(value) {
+            Value::Load(load) => loads.push(*load),
+            Value::Op(op) => rest.extend(&op.operands),
+            _ => {}
+        }
+    }
+}
+
+/// What an input holds before the call: small numbers, some of them with fractions that sums round.
+pub(crate) fn initial(seed: u64, position: u32, cell: &[i64], scalar: Scalar) -> u128 {
+    let mut hash = mix(seed ^ (u64::from(position) << 32));
+    for index in cell {
+        hash = mix(hash ^ (*index as u64));
+    }
+    match (scalar, seed % 4) {
+        // Zeros and what has no zeros: some programs are only defined, or only undefined, for these.
+        (Scalar::Int(_), 0) if cell.is_empty() => 0,
+        (Scalar::Int(width), 3) => u128::from(hash >> 32 | 1) & (u128::MAX >> (128 - width)),
+        (Scalar::Int(width), _) => {
+            let choices = [u128::from(hash >> 32), u128::from((hash >> 32) % 8), u128::MAX, 1 << (width - 1)];
+            let choice = choices[[0, 0, 0, 1, 1, 1, 2, 3][(hash % 8) as usize]];
+            choice & (u128::MAX >> (128 - width))
+        }
+        _ => {
+            let fraction = [0.0, 0.5, 0.25, 0.1][(hash % 4) as usize];
+            let whole = ((hash >> 8) % 17) as f64 - 8.0;
+            scalar.bits_of(if (hash >> 32) % 16 == 0 { -0.0 } else { whole + fraction })
+        }
+    }
+}
+
+/// A step of the generator `splitmix64`.
+pub(crate) fn mix(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}

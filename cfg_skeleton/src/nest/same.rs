@@ -1,0 +1,200 @@
+//! Whether two lists of items execute the same sequence of accesses and events.
+
+use super::affine::{Affine, Var};
+use super::value::{Pool, Value, ValueId, commutes};
+use super::{ArrayId, ArrayKind, Item, LoadId, Nest};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How the second list's names correspond to the first one's.
+pub(crate) struct Same<'a> {
+    pool: &'a Pool,
+    left: &'a Nest,
+    right: &'a Nest,
+    /// Whether operations may lose flags on the right.
+    refine: bool,
+    vars: FxHashMap<Var, Affine>,
+    loads: FxHashMap<LoadId, LoadId>,
+    /// Loads of the left list that it has made by now.
+    made: FxHashSet<LoadId>,
+    arrays: FxHashMap<ArrayId, ArrayId>,
+    known: FxHashMap<(ValueId, ValueId), bool>,
+    /// The first items that differ, by their lines.
+    pub(crate) difference: Option<(u32, u32)>,
+}
+
+impl<'a> Same<'a> {
+    /// Compares items of one nest with items of another.
+    pub(crate) fn between(pool: &'a Pool, left: &'a Nest, right: &'a Nest) -> Self {
+        Same {
+            pool,
+            left,
+            right,
+            refine: true,
+            vars: FxHashMap::default(),
+            loads: FxHashMap::default(),
+            made: FxHashSet::default(),
+            arrays: FxHashMap::default(),
+            known: FxHashMap::default(),
+            difference: None,
+        }
+    }
+
+    /// Compares items of one nest; `vars` replaces variables on the right.
+    pub(crate) fn within(pool: &'a Pool, nest: &'a Nest, vars: FxHashMap<Var, Affine>) -> Self {
+        Same { vars, refine: false, ..Same::between(pool, nest, nest) }
+    }
+
+    fn affine(&self, left: &Affine, right: &Affine) -> bool {
+        left.same(&right.replace(&|var| self.vars.get(&var).cloned()))
+    }
+
+    fn affines(&self, left: &[Affine], right: &[Affine]) -> bool {
+        left.len() == right.len() && left.iter().zip(right).all(|(l, r)| self.affine(l, r))
+    }
+
+    /// As sets: the order of bounds says nothing.
+    fn bounds(&self, left: &[Affine], right: &[Affine]) -> bool {
+        let covers = |a: &[Affine], b: &[Affine], swap: bool| {
+            a.iter().all(|x| b.iter().any(|y| if swap { self.affine(y, x) } else { self.affine(x, y) }))
+        };
+        covers(left, right, false) && covers(right, left, true)
+    }
+
+    /// Arrays correspond by position where they are arguments, and by first use where not.
+    fn array(&mut self, left: ArrayId, right: ArrayId) -> bool {
+        if std::ptr::eq(self.left, self.right) {
+            return left == right;
+        }
+        let (a, b) = (self.left.array(left), self.right.array(right));
+        match (a.kind, b.kind) {
+            (ArrayKind::Argument(m), ArrayKind::Argument(n)) => m == n,
+            (m, n) if m == n && a.element == b.element && a.shape.len() == b.shape.len() => {
+                let injective = self.arrays.iter().all(|(r, l)| (*r == right) == (*l == left));
+                injective && *self.arrays.entry(right).or_insert(left) == left
+            }
+            _ => false,
+        }
+    }
+
+    /// Extents of arrays that are made here.
+    fn extents(&self, left: ArrayId, right: ArrayId) -> bool {
+        let (a, b) = (&self.left.array(left).shape, &self.right.array(right).shape);
+        a.len() == b.len() && a.iter().zip(b).all(|pair| matches!(pair, (Some(l), Some(r)) if self.affine(l, r)))
+    }
+
+    /// Whether two values are equal where corresponding loads read the same.
+    pub(crate) fn value(&mut self, left: ValueId, right: ValueId) -> bool {
+        if let Some(&known) = self.known.get(&(left, right)) {
+            return known;
+        }
+        let pool = self.pool;
+        let result = match (pool.get(left), pool.get(right)) {
+            (Value::Index(a), Value::Index(b)) => self.affine(a, b),
+            (Value::Load(a), Value::Load(b)) => self.load(*a, *b),
+            (Value::Result(a, m), Value::Result(b, n)) => m == n && self.load(*a, *b),
+            (Value::Op(a), Value::Op(b)) => {
+                let flags = if self.refine { b.flags.iter().all(|f| a.flags.contains(f)) } else { a.flags == b.flags };
+                let kind = a.name == b.name && a.from == b.from && a.ty == b.ty && flags;
+                let (l, r) = (&a.operands, &b.operands);
+                kind && l.len() == r.len()
+                    && (l.iter().zip(r).all(|(l, r)| self.value(*l, *r))
+                        || (l.len() == 2 && commutes(&a.name) && self.value(l[0], r[1]) && self.value(l[1], r[0])))
+            }
+            (Value::Array(a), Value::Array(b)) => self.array(*a, *b),
+            (a, b) => a == b,
+        };
+        self.known.insert((left, right), result);
+        result
+    }
+
+    /// Loads that no list has made are from outside, where names agree.
+    fn load(&self, left: LoadId, right: LoadId) -> bool {
+        match self.loads.get(&right) {
+            Some(&of) => of == left,
+            None => left == right && !self.made.contains(&left),
+        }
+    }
+
+    fn results(&mut self, left: LoadId, right: LoadId) {
+        self.loads.insert(right, left);
+        self.made.insert(left);
+        self.known.clear();
+    }
+
+    /// Whether both nests do the same and return the same.
+    pub(crate) fn program(&mut self) -> bool {
+        let (left, right) = (self.left, self.right);
+        self.items(&left.items, &right.items)
+            && left.results.len() == right.results.len()
+            && left.results.iter().zip(&right.results).all(|(l, r)| self.value(*l, *r))
+    }
+
+    /// Whether both lists do the same.
+    pub(crate) fn items(&mut self, left: &[Item], right: &[Item]) -> bool {
+        for (l, r) in left.iter().zip(right) {
+            if !self.item(l, r) {
+                self.difference.get_or_insert((l.line(), r.line()));
+                return false;
+            }
+        }
+        let rest = (left.get(right.len()), right.get(left.len()));
+        if let (None, None) = rest {
+            return true;
+        }
+        let line = |item: Option<&Item>| item.map_or(0, Item::line);
+        self.difference.get_or_insert((line(rest.0), line(rest.1)));
+        false
+    }
+
+    fn item(&mut self, left: &Item, right: &Item) -> bool {
+        match (left, right) {
+            (Item::Load(l), Item::Load(r)) => {
+                let same = self.array(l.array, r.array) && self.affines(&l.subscripts, &r.subscripts);
+                self.results(l.id, r.id);
+                same
+            }
+            (Item::Store(l), Item::Store(r)) => {
+                self.array(l.array, r.array)
+                    && self.affines(&l.subscripts, &r.subscripts)
+                    && self.value(l.value, r.value)
+            }
+            (Item::For(l), Item::For(r)) => {
+                if l.step != r.step || !self.bounds(&l.lower, &r.lower) || !self.bounds(&l.upper, &r.upper) {
+                    return false;
+                }
+                self.vars.insert(r.var, Affine::var(l.var));
+                self.known.clear();
+                self.items(&l.body, &r.body)
+            }
+            (Item::If(l), Item::If(r)) => {
+                self.value(l.condition, r.condition)
+                    && self.items(&l.then, &r.then)
+                    && self.items(&l.otherwise, &r.otherwise)
+            }
+            (Item::Event(l), Item::Event(r)) => {
+                let operands = l.operands.len() == r.operands.len()
+                    && l.operands.iter().zip(&r.operands).all(|(l, r)| self.value(*l, *r));
+                self.results(l.id, r.id);
+                operands && l.name == r.name
+            }
+            (Item::Trap(l, _), Item::Trap(r, _)) => self.value(*l, *r),
+            (Item::Alloc(l, _), Item::Alloc(r, _)) => self.array(*l, *r) && self.extents(*l, *r),
+            _ => false,
+        }
+    }
+}
+
+impl Item {
+    /// Where the item is in the source.
+    #[must_use]
+    pub fn line(&self) -> u32 {
+        match self {
+            Item::Load(x) => x.line,
+            Item::Store(x) => x.line,
+            Item::For(x) => x.line,
+            Item::If(x) => x.line,
+            Item::Event(x) => x.line,
+            Item::Trap(_, line) | Item::Alloc(_, line) => *line,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! What statements compute: values as a graph in which equal values are one.
+
+use super::affine::Affine;
+use super::{ArrayId, Item, LoadId, Nest};
+use indexmap::IndexSet;
+
+/// A value of a [`Pool`].
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ValueId(pub u32);
+
+/// How a value comes about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Value {
+    /// A number made from loop variables and sizes.
+    Index(Affine),
+    /// What a load reads.
+    Load(LoadId),
+    /// A result of an opaque operation: which, and its how manieth.
+    Result(LoadId, u32),
+    /// The scalar argument with this position.
+    Argument(u32),
+    /// A constant: its bits, or its text where the type is unknown.
+    Constant(Constant),
+    /// A pure operation.
+    Op(Operation),
+    /// An array, where an opaque operation takes one.
+    Array(ArrayId),
+}
+
+/// A constant and its type.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Constant {
+    /// The type, as in the source.
+    pub ty: String,
+    /// What it is.
+    pub number: Number,
+}
+
+/// The contents of a constant.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum Number {
+    /// The bits of an integer or a float.
+    Bits(u128),
+    /// What only its text tells.
+    Text(String),
+}
+
+/// A pure operation on values.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Operation {
+    /// Its name with the dialect, say `arith.addi`, followed by the predicate where there is one.
+    pub name: String,
+    /// Promises about operands or results, sorted: `nsw`, `fastmath<nnan>`.
+    pub flags: Vec<String>,
+    /// The type of the operands.
+    pub from: String,
+    /// The type of the result.
+    pub ty: String,
+    /// Operands.
+    pub operands: Vec<ValueId>,
+}
+
+/// All values of a comparison.
+#[derive(Clone, Default, Debug)]
+pub struct Pool {
+    values: IndexSet<Value>,
+}
+
+impl Pool {
+    /// The number of a value.
+    pub fn add(&mut self, value: Value) -> ValueId {
+        ValueId(u32::try_from(self.values.insert_full(value).0).unwrap_or(u32::MAX))
+    }
+
+    /// How a value comes about.
+    #[must_use]
+    pub fn get(&self, id: ValueId) -> &Value {
+        &self.values[id.0 as usize]
+    }
+
+    /// The type of a value of the nest, where it is known.
+    #[must_use]
+    pub fn type_of(&self, nest: &Nest, id: ValueId) -> Option<String> {
+        match self.get(id) {
+            Value::Index(_) => Some("index".to_string()),
+            Value::Load(load) => element(&nest.items, *load).map(|array| nest.array(array).element.clone()),
+            Value::Argument(position) => nest.arguments.get(*position as usize).cloned(),
+            Value::Constant(constant) => Some(constant.ty.clone()),
+            Value::Op(op) => Some(op.ty.clone()),
+            Value::Result(..) | Value::Array(_) => None,
+        }
+    }
+
+    /// How many values there are.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+}
+
+/// The array that a load reads.
+fn element(items: &[Item], load: LoadId) -> Option<ArrayId> {
+    items.iter().find_map(|item| match item {
+        Item::Load(x) if x.id == load => Some(x.array),
+        Item::For(x) => element(&x.body, load),
+        Item::If(x) => element(&x.then, load).or_else(|| element(&x.otherwise, load)),
+        _ => None,
+    })
+}
+
+/// Whether an operation gives the same when its two operands change places.
+///
+/// Of floats this holds but for the payload of a NaN, which no report tells apart.
+#[must_use]
+pub fn commutes(name: &str) -> bool {
+    const NAMES: [&str; 16] = [
+        "addf", "mulf", "addi", "muli", "andi", "ori", "xori", "maximumf", "minimumf", "maxnumf", "minnumf", "maxsi",
+        "minsi", "maxui", "minui", "cmpi.eq",
+    ];
+    name.strip_prefix("arith.").is_some_and(|name| NAMES.contains(&name) || name == "cmpi.ne")
+}
+
+/// Whether executing the operation may be undefined behaviour.
+#[must_use]
+pub fn may_trap(name: &str) -> bool {
+    const NAMES: [&str; 7] = ["divsi", "divui", "remsi", "remui", "ceildivsi", "ceildivui", "floordivsi"];
+    name.strip_prefix("arith.").is_some_and(|name| NAMES.contains(&name))
+}

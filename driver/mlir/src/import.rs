@@ -1,0 +1,262 @@
+//! Trees of operations to nests.
+
+mod arithmetic;
+mod control;
+mod memory;
+mod types;
+
+use crate::map;
+use crate::syntax::{Function, Module, Op, Region, Unsupported};
+use rewright_cfg_skeleton::nest::value::{Operation, Value};
+use rewright_cfg_skeleton::nest::{
+    Affine, Array, ArrayId, ArrayKind, Event, Item, LoadId, Names, Nest, Origin, Pool, Size, ValueId, Var,
+};
+use rustc_hash::FxHashMap;
+use types::Memref;
+
+type Imported<T> = Result<T, Unsupported>;
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+enum Meaning {
+    /// A number made from loop variables and sizes.
+    Index(Affine),
+    /// The smallest of several.
+    Least(Vec<Affine>),
+    /// The largest of several.
+    Greatest(Vec<Affine>),
+    /// A value with its type.
+    Scalar(ValueId, String),
+    /// An array.
+    Array(ArrayId),
+    /// An array that was deallocated at this line.
+    Gone(u32),
+}
+
+/// A function as a nest, with the functions that it calls.
+#[derive(Clone, Debug)]
+pub(crate) struct Lowered {
+    pub(crate) nest: Nest,
+    pub(crate) calls: Vec<String>,
+}
+
+/// Makes a nest of a function.
+pub(crate) fn import(module: &Module, function: &Function, pool: &mut Pool, names: &mut Names) -> Imported<Lowered> {
+    let body = function.body.as_ref().map_err(Clone::clone)?;
+    let nest = Nest {
+        name: function.name.clone(),
+        arguments: body.arguments.iter().map(|(_, ty)| ty.clone()).collect(),
+        sizes: vec![],
+        arrays: vec![],
+        items: vec![],
+        results: vec![],
+    };
+    let mut importer =
+        Importer { module, pool, names, nest, scopes: vec![FxHashMap::default()], calls: vec![], depth: 0 };
+    importer.arguments(body, function.line)?;
+    let mut items = vec![];
+    importer.ops(body, &mut items)?;
+    importer.nest.items = items;
+    Ok(Lowered { nest: importer.nest, calls: importer.calls })
+}
+
+struct Importer<'a> {
+    module: &'a Module,
+    pool: &'a mut Pool,
+    names: &'a mut Names,
+    nest: Nest,
+    /// Names by region, the innermost last.
+    scopes: Vec<FxHashMap<String, Meaning>>,
+    calls: Vec<String>,
+    /// Regions around.
+    depth: usize,
+}
+
+impl Importer<'_> {
+    fn arguments(&mut self, body: &Region, line: u32) -> Imported<()> {
+        for (position, (name, ty)) in body.arguments.iter().enumerate() {
+            let number = position as u32;
+            let meaning = if ty.starts_with("memref") {
+                let Memref { shape, element } = Memref::read(ty).map_err(|what| Unsupported { line, what })?;
+                let shape = shape.into_iter().map(|e| e.map(Affine::constant)).collect();
+                let array = Array { name: name.clone(), kind: ArrayKind::Argument(number), element, shape };
+                Meaning::Array(self.add_array(array))
+            } else if ty == "index" {
+                let origin = Origin::Argument(number, None);
+                Meaning::Index(Affine::var(self.size(name, number, origin)))
+            } else {
+                Meaning::Scalar(self.pool.add(Value::Argument(number)), ty.clone())
+            };
+            self.define(name, meaning);
+        }
+        Ok(())
+    }
+
+    /// The variable of a size; the same number gives the same one.
+    fn size(&mut self, name: &str, number: u32, origin: Origin) -> Var {
+        let var = Var(number);
+        if !self.nest.sizes.iter().any(|s| s.var == var) {
+            self.nest.sizes.push(Size { var, name: name.to_string(), origin });
+        }
+        var
+    }
+
+    fn add_array(&mut self, array: Array) -> ArrayId {
+        self.nest.arrays.push(array);
+        ArrayId(self.nest.arrays.len() as u32 - 1)
+    }
+
+    fn define(&mut self, name: &str, meaning: Meaning) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.to_string(), meaning);
+        }
+    }
+
+    fn ops(&mut self, region: &Region, items: &mut Vec<Item>) -> Imported<()> {
+        region.ops.iter().try_for_each(|op| self.op(op, items))
+    }
+
+    /// Runs `f` with names of its own.
+    fn scoped<T>(&mut self, f: impl FnOnce(&mut Self) -> Imported<T>) -> Imported<T> {
+        self.scopes.push(FxHashMap::default());
+        self.depth += 1;
+        let result = f(self);
+        self.depth -= 1;
+        self.scopes.pop();
+        result
+    }
+
+    fn meaning(&self, op: &Op, name: &str) -> Imported<Meaning> {
+        let found = self.scopes.iter().rev().find_map(|scope| scope.get(name));
+        found.cloned().ok_or_else(|| op.unsupported(format!("`{name}` is not defined")))
+    }
+
+    fn operand(&self, op: &Op, n: usize) -> Imported<Meaning> {
+        let name = op.operands.get(n).ok_or_else(|| op.unsupported(format!("operand {n} is missing")))?;
+        self.meaning(op, name)
+    }
+
+    fn affine(&self, op: &Op, name: &str) -> Imported<Affine> {
+        match self.meaning(op, name)? {
+            Meaning::Index(affine) => Ok(affine),
+            _ => Err(op.unsupported(format!("`{name}` is computed from data, or is no index"))),
+        }
+    }
+
+    fn affines(&self, op: &Op, names: &[String]) -> Imported<Vec<Affine>> {
+        names.iter().map(|name| self.affine(op, name)).collect()
+    }
+
+    fn array(&self, op: &Op, n: usize) -> Imported<ArrayId> {
+        match self.operand(op, n)? {
+            Meaning::Array(array) => Ok(array),
+            Meaning::Gone(line) => Err(op.unsupported(format!("the array was deallocated at line {line}"))),
+            _ => Err(op.unsupported("expected an array")),
+        }
+    }
+
+    /// A value for what takes data.
+    fn value(&mut self, op: &Op, name: &str) -> Imported<ValueId> {
+        match self.meaning(op, name)? {
+            Meaning::Scalar(value, _) => Ok(value),
+            Meaning::Index(affine) => Ok(self.pool.add(Value::Index(affine))),
+            Meaning::Array(array) => Ok(self.pool.add(Value::Array(array))),
+            Meaning::Gone(line) => Err(op.unsupported(format!("the array was deallocated at line {line}"))),
+            Meaning::Least(all) => Ok(self.extremum(all, "arith.minsi")),
+            Meaning::Greatest(all) => Ok(self.extremum(all, "arith.maxsi")),
+        }
+    }
+
+    /// The smallest or largest index as data.
+    fn extremum(&mut self, all: Vec<Affine>, name: &str) -> ValueId {
+        let values: Vec<ValueId> = all.into_iter().map(|a| self.pool.add(Value::Index(a))).collect();
+        let first = values[0];
+        values[1..].iter().fold(first, |sofar, &next| {
+            let (from, ty) = ("index".to_string(), "index".to_string());
+            let operands = vec![sofar, next];
+            self.pool.add(Value::Op(Operation { name: name.to_string(), flags: vec![], from, ty, operands }))
+        })
+    }
+
+    fn text_of<'t>(&'t self, text: &'t str) -> &'t str {
+        let alias = self.module.aliases.iter().find(|(name, _)| name == text);
+        alias.map_or(text, |(_, text)| text.as_str())
+    }
+
+    /// The values of an operation's map, applied to operands.
+    fn mapped(&self, op: &Op, attribute: &str, operands: &[String]) -> Imported<Vec<Affine>> {
+        let text = op.attribute(attribute).ok_or_else(|| op.unsupported(format!("`{attribute}` is missing")))?;
+        let operands = self.affines(op, operands)?;
+        map::apply(self.text_of(text), &operands).map_err(|what| op.unsupported(what))
+    }
+
+    fn op(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        match op.name.as_str() {
+            "affine.for" => self.affine_for(op, items),
+            "scf.for" => self.scf_for(op, items),
+            "affine.if" => self.affine_if(op, items),
+            "scf.if" => self.scf_if(op, items),
+            "affine.load" | "memref.load" => self.load(op, items),
+            "affine.store" | "memref.store" => self.store(op, items),
+            "memref.alloc" | "memref.alloca" => self.alloc(op, items),
+            "memref.dealloc" => self.dealloc(op),
+            "memref.dim" => self.dim(op),
+            "affine.apply" => {
+                let value = self.mapped(op, "map", &op.operands)?;
+                self.define_index(op, value.into_iter().next())
+            }
+            "affine.min" | "affine.max" => {
+                let values = self.mapped(op, "map", &op.operands)?;
+                let least = op.name == "affine.min";
+                self.define_result(op, if least { Meaning::Least(values) } else { Meaning::Greatest(values) })
+            }
+            "func.return" => {
+                for name in &op.operands {
+                    let value = self.value(op, name)?;
+                    self.nest.results.push(value);
+                }
+                Ok(())
+            }
+            name if name.starts_with("arith.") || name.starts_with("math.") => self.arithmetic(op, items),
+            _ => self.opaque(op, items),
+        }
+    }
+
+    fn define_result(&mut self, op: &Op, meaning: Meaning) -> Imported<()> {
+        let [name] = op.results.as_slice() else { return Err(op.unsupported("one result is expected")) };
+        let name = name.clone();
+        self.define(&name, meaning);
+        Ok(())
+    }
+
+    fn define_index(&mut self, op: &Op, value: Option<Affine>) -> Imported<()> {
+        let value = value.ok_or_else(|| op.unsupported("the map has no result"))?;
+        if value.is_broken() || value.terms().any(|(_, c)| c.abs() >= map::LARGEST) {
+            return Err(op.unsupported("numbers are too large"));
+        }
+        self.define_result(op, Meaning::Index(value))
+    }
+
+    /// An operation of which only the name is known: it may do anything.
+    fn opaque(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        if !op.regions.is_empty() {
+            return Err(op.unsupported("an unknown operation with regions"));
+        }
+        let operands = op.operands.iter().map(|name| self.value(op, name)).collect::<Imported<Vec<_>>>()?;
+        let attributes: Vec<String> = op.attributes.iter().map(|(name, text)| format!("{name} = {text}")).collect();
+        let types = format!("({}) -> ({})", op.operand_types.join(", "), op.result_types.join(", "));
+        let name = format!("{} {{{}}} : {types}", op.name, attributes.join(", "));
+        let id: LoadId = self.names.load();
+        for (n, result) in op.results.iter().enumerate() {
+            let ty = op.result_types.get(n).cloned().unwrap_or_default();
+            if ty.starts_with("memref") || ty == "index" {
+                return Err(op.unsupported(format!("its result of type `{ty}` is not known")));
+            }
+            let value = self.pool.add(Value::Result(id, n as u32));
+            self.define(result, Meaning::Scalar(value, ty));
+        }
+        self.calls.extend(op.attribute("callee").map(|f| f.trim_start_matches('@').trim_matches('"').to_string()));
+        items.push(Item::Event(Event { id, name, operands, line: op.line }));
+        Ok(())
+    }
+}

@@ -1,0 +1,179 @@
+//! `arith` and `math`.
+
+use super::{Imported, Importer, Meaning};
+use crate::map::LARGEST;
+use crate::syntax::Op;
+use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value, may_trap};
+use rewright_cfg_skeleton::nest::{Affine, Item, Origin, ValueId};
+
+/// Predicates of `cmpi` by number.
+const INTEGER: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
+
+/// Predicates of `cmpf` by number.
+const FLOAT: [&str; 16] =
+    ["false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"];
+
+impl Importer<'_> {
+    pub(super) fn arithmetic(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        if op.name == "arith.constant" {
+            return self.constant(op);
+        }
+        if !op.regions.is_empty() || op.results.len() != 1 {
+            return Err(op.unsupported("one result and no region are expected"));
+        }
+        if let Some(meaning) = self.index_arithmetic(op)? {
+            return self.define_result(op, meaning);
+        }
+        let operands = op.operands.iter().map(|name| self.value(op, name)).collect::<Imported<Vec<_>>>()?;
+        let ty = op.result_types.first().cloned().unwrap_or_default();
+        let from = match op.name.as_str() {
+            "arith.select" => ty.clone(),
+            _ => op.operand_types.first().cloned().unwrap_or_default(),
+        };
+        // The pretty form of `select` may name the type of the condition first.
+        let (from, ty) = match (op.name.as_str(), op.operand_types.as_slice()) {
+            ("arith.select", [_, value, ..]) => (value.clone(), value.clone()),
+            _ => (from, ty),
+        };
+        let name = self.full_name(op)?;
+        let traps = may_trap(&op.name) && !self.divisor_is_safe(&operands);
+        let value = Value::Op(Operation { name, flags: flags(op)?, from, ty: ty.clone(), operands });
+        let value = self.pool.add(value);
+        if traps {
+            items.push(Item::Trap(value, op.line));
+        }
+        self.define_result(op, Meaning::Scalar(value, ty))
+    }
+
+    /// The name with its predicate.
+    fn full_name(&self, op: &Op) -> Imported<String> {
+        let names: &[&str] = match op.name.as_str() {
+            "arith.cmpi" => &INTEGER,
+            "arith.cmpf" => &FLOAT,
+            _ => return Ok(op.name.clone()),
+        };
+        let text = op.attribute("predicate").unwrap_or_default();
+        let number = op.integers("predicate").first().and_then(|n| names.get(usize::try_from(*n).ok()?));
+        let found = names.iter().find(|name| **name == text).or(number);
+        found.map(|name| format!("{}.{name}", op.name)).ok_or_else(|| op.unsupported(format!("predicate `{text}`")))
+    }
+
+    /// Whether the divisor is a constant by which all numbers can be divided.
+    fn divisor_is_safe(&self, operands: &[ValueId]) -> bool {
+        let Some(&divisor) = operands.get(1) else { return false };
+        match self.pool.get(divisor) {
+            Value::Constant(Constant { ty, number: Number::Bits(bits) }) => {
+                let width: u32 = ty.strip_prefix('i').and_then(|w| w.parse().ok()).unwrap_or(0);
+                (1..=64).contains(&width) && *bits != 0 && *bits != u128::MAX >> (128 - width)
+            }
+            Value::Index(affine) => affine.as_constant().is_some_and(|c| c != 0 && c != -1),
+            _ => false,
+        }
+    }
+
+    /// Arithmetic on indices that stays affine.
+    fn index_arithmetic(&mut self, op: &Op) -> Imported<Option<Meaning>> {
+        if op.name == "arith.index_cast" && op.result_types.first().is_some_and(|t| t == "index") {
+            return self.cast_to_index(op).map(Some);
+        }
+        if op.operand_types.first().is_none_or(|t| t != "index") {
+            return Ok(None);
+        }
+        let (Some(a), Some(b)) = (op.operands.first(), op.operands.get(1)) else { return Ok(None) };
+        let (Meaning::Index(a), Meaning::Index(b)) = (self.meaning(op, a)?, self.meaning(op, b)?) else {
+            return Ok(None);
+        };
+        let positive = b.as_constant().filter(|d| *d > 0);
+        let result = match (op.name.as_str(), positive) {
+            ("arith.addi", _) => a.plus(1, &b),
+            ("arith.subi", _) => a.plus(-1, &b),
+            ("arith.muli", _) => a.product(&b),
+            ("arith.floordivsi", Some(d)) => a.floor_div(d),
+            ("arith.ceildivsi", Some(d)) => a.ceil_div(d),
+            ("arith.minsi", _) => return Ok(Some(Meaning::Least(vec![a, b]))),
+            ("arith.maxsi", _) => return Ok(Some(Meaning::Greatest(vec![a, b]))),
+            _ => return Ok(None),
+        };
+        if result.is_broken() || result.terms().any(|(_, c)| c.abs() >= LARGEST) {
+            return Err(op.unsupported("numbers are too large"));
+        }
+        Ok(Some(Meaning::Index(result)))
+    }
+
+    /// An integer argument as an index is a size; other data is no size.
+    fn cast_to_index(&mut self, op: &Op) -> Imported<Meaning> {
+        let Meaning::Scalar(value, ty) = self.operand(op, 0)? else {
+            return Err(op.unsupported("the operand is no integer"));
+        };
+        let width = ty.strip_prefix('i').and_then(|w| w.parse::<u32>().ok());
+        match (self.pool.get(value).clone(), width) {
+            (Value::Argument(position), Some(width @ 2..=64)) => {
+                let name = op.operands[0].clone();
+                let var = self.size(&name, position, Origin::Argument(position, Some(width)));
+                Ok(Meaning::Index(Affine::var(var)))
+            }
+            (Value::Constant(Constant { number: Number::Bits(bits), .. }), Some(width @ 1..=64)) => {
+                let number = ((bits << (128 - width)) as i128) >> (128 - width);
+                Some(number)
+                    .filter(|n| n.abs() < LARGEST)
+                    .map(|n| Meaning::Index(Affine::constant(n)))
+                    .ok_or_else(|| op.unsupported("the number is too large"))
+            }
+            _ => Err(op.unsupported("an index is computed from data")),
+        }
+    }
+
+    fn constant(&mut self, op: &Op) -> Imported<()> {
+        let text = op.attribute("value").ok_or_else(|| op.unsupported("the value is missing"))?;
+        let (text, ty) = match (op.result_types.first(), text.rsplit_once(" : ")) {
+            (Some(ty), Some((start, end))) if end.trim() == ty => (start.trim(), ty.clone()),
+            (Some(ty), _) => (text.trim(), ty.clone()),
+            (None, _) => return Err(op.unsupported("the type is missing")),
+        };
+        if ty == "index" {
+            let number = text.replace(' ', "").parse::<i128>().ok().filter(|n| n.abs() < LARGEST);
+            let number = number.ok_or_else(|| op.unsupported(format!("`{text}` is no index, or too large")))?;
+            return self.define_result(op, Meaning::Index(Affine::constant(number)));
+        }
+        let number = number(&text.replace(' ', ""), &ty).map_or_else(|| Number::Text(text.to_string()), Number::Bits);
+        let value = self.pool.add(Value::Constant(Constant { ty: ty.clone(), number }));
+        self.define_result(op, Meaning::Scalar(value, ty))
+    }
+}
+
+/// The bits of a constant, where its type is known.
+fn number(text: &str, ty: &str) -> Option<u128> {
+    let hexadecimal = |digits: &str| digits.strip_prefix("0x").and_then(|hex| u128::from_str_radix(hex, 16).ok());
+    if let Some(width) = ty.strip_prefix('i').and_then(|w| w.parse::<u32>().ok()).filter(|w| (1..=64).contains(w)) {
+        let value = match text {
+            "true" => 1,
+            "false" => 0,
+            _ => hexadecimal(text).map(|bits| bits as i128).or_else(|| text.parse().ok())?,
+        };
+        return Some((value as u128) & (u128::MAX >> (128 - width)));
+    }
+    match ty {
+        "f64" => hexadecimal(text).or_else(|| text.parse::<f64>().ok().map(|v| u128::from(v.to_bits()))),
+        // The nearest number of the type itself: rounding once.
+        "f32" => hexadecimal(text).or_else(|| text.parse::<f32>().ok().map(|v| u128::from(v.to_bits()))),
+        _ => None,
+    }
+}
+
+/// Promises of the operation; an attribute that is not known makes it unknown.
+fn flags(op: &Op) -> Imported<Vec<String>> {
+    let mut flags = vec![];
+    for (name, text) in &op.attributes {
+        let inner = text.split_once('<').and_then(|(_, t)| t.rsplit_once('>')).map_or("", |(t, _)| t);
+        let names = inner.split(',').map(str::trim).filter(|n| !n.is_empty() && *n != "none");
+        match name.as_str() {
+            "predicate" => {}
+            "overflow" | "overflowFlags" => flags.extend(names.map(String::from)),
+            "fastmath" => flags.extend(names.map(|n| format!("fastmath {n}"))),
+            other => return Err(op.unsupported(format!("attribute `{other}`"))),
+        }
+    }
+    flags.sort();
+    flags.dedup();
+    Ok(flags)
+}

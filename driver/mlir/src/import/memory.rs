@@ -1,0 +1,118 @@
+//! Arrays: `affine` and `memref`.
+
+use super::types::Memref;
+use super::{Imported, Importer, Meaning};
+use crate::syntax::Op;
+use rewright_cfg_skeleton::nest::value::Value;
+use rewright_cfg_skeleton::nest::{Affine, Array, ArrayId, ArrayKind, Item, Load, Origin, Store, ValueId};
+
+/// Variables from here on are extents; those below are arguments.
+const FIRST_EXTENT: u32 = 1 << 12;
+
+/// Arrays have fewer dimensions than this.
+const MAX_RANK: u32 = 16;
+
+impl Importer<'_> {
+    /// The cell of an access: a map in `affine`, plain indices in generic `memref`.
+    fn subscripts(&self, op: &Op, array: ArrayId, first: usize) -> Imported<Vec<Affine>> {
+        let operands = &op.operands[first.min(op.operands.len())..];
+        let subscripts = match op.attribute("map") {
+            Some(_) => self.mapped(op, "map", operands)?,
+            None => self.affines(op, operands)?,
+        };
+        if subscripts.len() != self.nest.array(array).shape.len() {
+            return Err(op.unsupported("as many subscripts as dimensions are expected"));
+        }
+        Ok(subscripts)
+    }
+
+    pub(super) fn load(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        let array = self.array(op, 0)?;
+        let subscripts = self.subscripts(op, array, 1)?;
+        let element = self.nest.array(array).element.clone();
+        if element == "index" {
+            return Err(op.unsupported("an index is loaded: it is data"));
+        }
+        let value = self.load_cell(array, subscripts, op.line, items);
+        self.define_result(op, Meaning::Scalar(value, element))
+    }
+
+    pub(super) fn load_cell(
+        &mut self,
+        array: ArrayId,
+        subscripts: Vec<Affine>,
+        line: u32,
+        items: &mut Vec<Item>,
+    ) -> ValueId {
+        let id = self.names.load();
+        items.push(Item::Load(Load { id, array, subscripts, line }));
+        self.pool.add(Value::Load(id))
+    }
+
+    pub(super) fn store(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        let name = op.operands.first().ok_or_else(|| op.unsupported("no operands"))?;
+        let value = self.value(op, name)?;
+        let array = self.array(op, 1)?;
+        let subscripts = self.subscripts(op, array, 2)?;
+        items.push(Item::Store(Store { array, subscripts, value, line: op.line }));
+        Ok(())
+    }
+
+    pub(super) fn alloc(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        let ty = op.result_types.first().map_or("", String::as_str);
+        let Memref { shape, element } = Memref::read(ty).map_err(|what| op.unsupported(what))?;
+        let mut sizes = op.operands.iter();
+        let mut extents = vec![];
+        for extent in shape {
+            extents.push(Some(match extent {
+                Some(extent) => Affine::constant(extent),
+                None => {
+                    let name = sizes.next().ok_or_else(|| op.unsupported("an extent is missing"))?;
+                    self.affine(op, name)?
+                }
+            }));
+        }
+        if sizes.next().is_some() {
+            return Err(op.unsupported("more operands than extents"));
+        }
+        let name = op.results.first().cloned().unwrap_or_default();
+        let array = self.add_array(Array { name, kind: ArrayKind::Local, element, shape: extents });
+        items.push(Item::Alloc(array, op.line));
+        self.define_result(op, Meaning::Array(array))
+    }
+
+    /// Later uses are errors. What is allocated outside of this region may be used again in another iteration.
+    pub(super) fn dealloc(&mut self, op: &Op) -> Imported<()> {
+        let array = self.array(op, 0)?;
+        if self.nest.array(array).kind != ArrayKind::Local {
+            return Err(op.unsupported("an array of the caller is deallocated"));
+        }
+        let name = &op.operands[0];
+        match self.scopes.last_mut().and_then(|scope| scope.get_mut(name)) {
+            Some(meaning) => *meaning = Meaning::Gone(op.line),
+            None => return Err(op.unsupported("an array from outside of the region is deallocated")),
+        }
+        Ok(())
+    }
+
+    pub(super) fn dim(&mut self, op: &Op) -> Imported<()> {
+        let array = self.array(op, 0)?;
+        let axis = op.operands.get(1).map(|name| self.affine(op, name)).transpose()?.and_then(|a| a.as_constant());
+        let axis = axis.and_then(|a| usize::try_from(a).ok()).filter(|a| *a < self.nest.array(array).shape.len());
+        let axis = axis.ok_or_else(|| op.unsupported("the dimension is no constant in range"))?;
+        if let Some(extent) = self.nest.array(array).shape[axis].clone() {
+            return self.define_index(op, Some(extent));
+        }
+        let ArrayKind::Argument(position) = self.nest.array(array).kind else {
+            return Err(op.unsupported("the extent is not known"));
+        };
+        let name = format!("extent {axis} of {}", self.nest.array(array).name);
+        let number = FIRST_EXTENT + position * MAX_RANK + axis as u32;
+        if axis as u32 >= MAX_RANK || position >= FIRST_EXTENT {
+            return Err(op.unsupported("too many dimensions or arguments"));
+        }
+        let extent = Affine::var(self.size(&name, number, Origin::Extent(position, axis as u32)));
+        self.nest.arrays[array.0 as usize].shape[axis] = Some(extent.clone());
+        self.define_index(op, Some(extent))
+    }
+}

@@ -1,0 +1,107 @@
+//! Two versions of an MLIR file: do their functions do the same?
+//!
+//! [`validate`] reads both texts (`affine`, `scf`, `arith`, `math`, `memref`, `func`, in pretty and generic forms), makes
+//! a nest of each function and compares the nests ([`rewright_cfg_skeleton::nest`]). Nothing of LLVM or MLIR is linked.
+//! What is not understood is named with its line, and the other functions go on.
+//!
+//! ```
+//! let before = "func.func @f(%n: index, %a: memref<?xf64>, %x: f64) {
+//!   affine.for %i = 0 to %n { affine.store %x, %a[%i] : memref<?xf64> }
+//!   return
+//! }";
+//! let after = before.replace("= 0 to %n", "= 1 to %n");
+//! let report = rewright_mlir::validate(before, &after, &rewright_mlir::Options::default());
+//! assert_eq!(report.functions[0].outcome(), rewright_mlir::Outcome::Refuted);
+//! ```
+
+mod import;
+mod lex;
+mod map;
+mod parse;
+mod report;
+mod syntax;
+
+use import::{Lowered, import};
+use rewright_cfg_skeleton::nest::compare::{Verdict, compare};
+use rewright_cfg_skeleton::nest::{Names, Origin, Pool};
+use syntax::Module;
+
+pub use report::{FunctionReport, Outcome, Report};
+pub use rewright_cfg_skeleton::nest::compare::Options;
+pub use syntax::Unsupported;
+
+/// Compares the functions of two files, by name.
+#[must_use]
+pub fn validate(before: &str, after: &str, options: &Options) -> Report {
+    let (before, after) = (parse::parse(before), parse::parse(after));
+    let mut functions: Vec<FunctionReport> =
+        before.functions.iter().map(|f| one(&before, &after, &f.name, options)).collect();
+    for function in &after.functions {
+        if !before.functions.iter().any(|f| f.name == function.name) {
+            functions.push(FunctionReport::unknown(&function.name, "only the second file has it", (0, function.line)));
+        }
+    }
+    depend_on_callees(&mut functions);
+    Report { functions, in_bounds: options.in_bounds }
+}
+
+fn one(before: &Module, after: &Module, name: &str, options: &Options) -> FunctionReport {
+    let find = |module: &'_ Module| module.functions.iter().position(|f| f.name == name);
+    let (Some(m), Some(n)) = (find(before), find(after)) else {
+        return FunctionReport::unknown(name, "only the first file has it", (0, 0));
+    };
+    let (mut pool, mut names) = (Pool::default(), Names::default());
+    let left = import(before, &before.functions[m], &mut pool, &mut names);
+    let right = import(after, &after.functions[n], &mut pool, &mut names);
+    let (mut left, mut right) = match (left, right) {
+        (Ok(left), Ok(right)) => (left, right),
+        (Err(why), _) => return FunctionReport::unknown(name, &format!("the first file: {}", why.what), (why.line, 0)),
+        (_, Err(why)) => {
+            return FunctionReport::unknown(name, &format!("the second file: {}", why.what), (0, why.line));
+        }
+    };
+    if left.nest.arguments != right.nest.arguments || left.nest.results.len() != right.nest.results.len() {
+        return FunctionReport::unknown(name, "the types of arguments or results differ", (0, 0));
+    }
+    share_sizes(&mut left, &mut right);
+    let verdict = compare(&mut pool, &mut names, &left.nest, &right.nest, options);
+    let mut calls = left.calls;
+    calls.extend(right.calls);
+    calls.sort();
+    calls.dedup();
+    FunctionReport { name: name.to_string(), verdict, calls }
+}
+
+/// A size that one version looks at is one of the other, too.
+fn share_sizes(left: &mut Lowered, right: &mut Lowered) {
+    let mut sizes = left.nest.sizes.clone();
+    sizes.extend(right.nest.sizes.iter().filter(|s| !left.nest.sizes.iter().any(|l| l.var == s.var)).cloned());
+    for nest in [&mut left.nest, &mut right.nest] {
+        for size in &sizes {
+            if let Origin::Extent(position, dimension) = size.origin {
+                let kind = rewright_cfg_skeleton::nest::ArrayKind::Argument(position);
+                let array = nest.arrays.iter_mut().find(|a| a.kind == kind);
+                if let Some(extent) = array.and_then(|a| a.shape.get_mut(dimension as usize)) {
+                    *extent = Some(rewright_cfg_skeleton::nest::Affine::var(size.var));
+                }
+            }
+        }
+        nest.sizes.clone_from(&sizes);
+    }
+}
+
+/// A proof that takes calls of a function for equal needs a proof of that function.
+fn depend_on_callees(functions: &mut [FunctionReport]) {
+    loop {
+        let open: Vec<String> =
+            functions.iter().filter(|f| !matches!(f.verdict, Verdict::Proved(_))).map(|f| f.name.clone()).collect();
+        let proved = |f: &&mut FunctionReport| matches!(f.verdict, Verdict::Proved(_) | Verdict::ProvedIf { .. });
+        let dependent = functions.iter_mut().filter(proved).find_map(|f| {
+            let callee = f.calls.iter().find(|c| open.contains(c))?.clone();
+            Some((f, callee))
+        });
+        let Some((function, callee)) = dependent else { return };
+        let reason = format!("it calls `{callee}`, which is not proved to do the same");
+        function.verdict = Verdict::Unknown { reason, lines: (0, 0) };
+    }
+}

@@ -1,0 +1,175 @@
+//! Affine maps and sets.
+
+use crate::lex::{Kind, Token, tokens};
+use rewright_cfg_skeleton::nest::Affine;
+use rustc_hash::FxHashMap;
+
+/// Numbers in the source are smaller than this.
+pub(crate) const LARGEST: i128 = 1 << 40;
+
+/// Constraints of a set: `true` for equalities, and what is 0 or at least 0.
+pub(crate) type Constraints = Vec<(bool, Affine)>;
+
+/// The values of a map, applied to operands: first dimensions, then symbols.
+pub(crate) fn apply(text: &str, operands: &[Affine]) -> Result<Vec<Affine>, String> {
+    let tokens = tokens(text);
+    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default() };
+    reader.head("affine_map", operands)?;
+    if reader.next().kind != Kind::Arrow {
+        return Err(format!("`{text}` is no map"));
+    }
+    reader.expect("(")?;
+    let mut results = vec![];
+    while !reader.accept(")") {
+        results.push(reader.sum()?);
+        if !reader.accept(",") {
+            reader.expect(")")?;
+            break;
+        }
+    }
+    results.iter().all(|r| !r.is_broken()).then_some(results).ok_or_else(|| "numbers are too large".into())
+}
+
+/// The constraints of a set, applied to operands.
+pub(crate) fn constraints(text: &str, operands: &[Affine]) -> Result<Constraints, String> {
+    let tokens = tokens(text);
+    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default() };
+    reader.head("affine_set", operands)?;
+    reader.expect(":")?;
+    reader.expect("(")?;
+    let mut result = vec![];
+    while !reader.accept(")") {
+        let left = reader.sum()?;
+        let relation = reader.next().text;
+        let right = reader.sum()?;
+        result.push(match relation {
+            "==" => (true, left.plus(-1, &right)),
+            ">=" => (false, left.plus(-1, &right)),
+            "<=" => (false, right.plus(-1, &left)),
+            other => return Err(format!("expected a relation, found `{other}`")),
+        });
+        if !reader.accept(",") {
+            reader.expect(")")?;
+            break;
+        }
+    }
+    Ok(result)
+}
+
+struct Reader<'a> {
+    tokens: &'a [Token<'a>],
+    at: usize,
+    names: FxHashMap<String, Affine>,
+}
+
+/// Parentheses within parentheses; more are not read.
+const MAX_DEPTH: usize = 200;
+
+impl<'a> Reader<'a> {
+    fn peek(&self) -> Token<'a> {
+        self.tokens[self.at.min(self.tokens.len() - 1)]
+    }
+
+    fn next(&mut self) -> Token<'a> {
+        self.at += 1;
+        self.tokens[(self.at - 1).min(self.tokens.len() - 1)]
+    }
+
+    fn accept(&mut self, text: &str) -> bool {
+        let found = self.peek().text == text;
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, text: &str) -> Result<(), String> {
+        let found = self.peek().text.to_string();
+        if self.accept(text) { Ok(()) } else { Err(format!("expected `{text}`, found `{found}`")) }
+    }
+
+    /// `affine_map<(d0, d1)[s0]`.
+    fn head(&mut self, word: &str, operands: &[Affine]) -> Result<(), String> {
+        self.expect(word)?;
+        self.expect("<")?;
+        let mut values = operands.iter();
+        for (open, close) in [("(", ")"), ("[", "]")] {
+            if !self.accept(open) {
+                continue;
+            }
+            while !self.accept(close) {
+                let name = self.next().text.to_string();
+                let value = values.next().ok_or_else(|| "too few operands".to_string())?;
+                self.names.insert(name, value.clone());
+                self.accept(",");
+                if self.peek().kind == Kind::End {
+                    return Err(format!("expected `{close}`"));
+                }
+            }
+        }
+        if values.next().is_some() {
+            return Err("too many operands".into());
+        }
+        Ok(())
+    }
+
+    fn sum(&mut self) -> Result<Affine, String> {
+        self.sum_at(0)
+    }
+
+    fn sum_at(&mut self, depth: usize) -> Result<Affine, String> {
+        let mut result = self.product(depth)?;
+        loop {
+            if self.accept("+") {
+                result = result.plus(1, &self.product(depth)?);
+            } else if self.accept("-") {
+                result = result.plus(-1, &self.product(depth)?);
+            } else {
+                return Ok(result);
+            }
+        }
+    }
+
+    fn product(&mut self, depth: usize) -> Result<Affine, String> {
+        let mut result = self.factor(depth)?;
+        loop {
+            let operator = self.peek().text.to_string();
+            if !matches!(operator.as_str(), "*" | "floordiv" | "ceildiv" | "mod") {
+                return Ok(result);
+            }
+            self.at += 1;
+            let right = self.factor(depth)?;
+            if operator == "*" {
+                result = result.product(&right);
+                continue;
+            }
+            let divisor = right.as_constant().filter(|d| *d > 0);
+            let divisor = divisor.ok_or_else(|| format!("`{operator}` by what is no positive constant"))?;
+            result = match operator.as_str() {
+                "floordiv" => result.floor_div(divisor),
+                "ceildiv" => result.ceil_div(divisor),
+                _ => result.modulo(divisor),
+            };
+        }
+    }
+
+    fn factor(&mut self, depth: usize) -> Result<Affine, String> {
+        if depth > MAX_DEPTH {
+            return Err("parentheses are nested too deeply".into());
+        }
+        let (kind, text) = (self.peek().kind, self.peek().text.to_string());
+        self.at += 1;
+        match (kind, text.as_str()) {
+            (_, "-") => Ok(self.factor(depth + 1)?.times(-1)),
+            (_, "(") => {
+                let result = self.sum_at(depth + 1)?;
+                self.expect(")")?;
+                Ok(result)
+            }
+            (Kind::Integer, digits) => {
+                let number = digits.parse::<i128>().ok().filter(|n| *n < LARGEST);
+                number.map(Affine::constant).ok_or_else(|| format!("`{digits}` is too large"))
+            }
+            (Kind::Word, name) => self.names.get(name).cloned().ok_or_else(|| format!("`{name}` is not known here")),
+            (_, other) => Err(format!("expected an expression, found `{other}`")),
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! Operations as trees: what pretty and generic forms have in common.
+
+use thiserror::Error;
+
+/// Why a function cannot be read.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+#[error("line {line}: {what}")]
+pub struct Unsupported {
+    /// Where.
+    pub line: u32,
+    /// What is not understood.
+    pub what: String,
+}
+
+/// An operation.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Op {
+    pub(crate) name: String,
+    /// Names of the results.
+    pub(crate) results: Vec<String>,
+    /// Names of the operands.
+    pub(crate) operands: Vec<String>,
+    /// Attributes and properties: names and texts.
+    pub(crate) attributes: Vec<(String, String)>,
+    pub(crate) regions: Vec<Region>,
+    pub(crate) operand_types: Vec<String>,
+    pub(crate) result_types: Vec<String>,
+    pub(crate) line: u32,
+}
+
+/// A region of one block.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Region {
+    /// Arguments of the block: names and types.
+    pub(crate) arguments: Vec<(String, String)>,
+    pub(crate) ops: Vec<Op>,
+}
+
+/// A function.
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub(crate) name: String,
+    pub(crate) line: u32,
+    pub(crate) body: Result<Region, Unsupported>,
+}
+
+/// A file: its functions and the names of its maps and sets.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Module {
+    pub(crate) functions: Vec<Function>,
+    /// Texts by name, say `affine_map<(d0) -> (d0)>` by `#map`.
+    pub(crate) aliases: Vec<(String, String)>,
+}
+
+impl Op {
+    /// The text of an attribute.
+    pub(crate) fn attribute(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(n, _)| n == name).map(|(_, text)| text.as_str())
+    }
+
+    /// An error that is about this operation.
+    pub(crate) fn unsupported(&self, what: impl std::fmt::Display) -> Unsupported {
+        Unsupported { line: self.line, what: format!("`{}`: {what}", self.name) }
+    }
+
+    /// The integers in an attribute's text.
+    pub(crate) fn integers(&self, name: &str) -> Vec<i128> {
+        let text = self.attribute(name).unwrap_or_default();
+        // `array<i32: 1, 2>` names a type first.
+        let text = text.split_once(':').filter(|(start, _)| start.starts_with("array")).map_or(text, |(_, rest)| rest);
+        let text = text.split(" : ").next().unwrap_or_default();
+        text.split(|c: char| !(c.is_ascii_digit() || c == '-')).filter_map(|n| n.parse().ok()).collect()
+    }
+}

@@ -1,0 +1,133 @@
+//! What is read, what is not, and what is said of that.
+
+use rewright_mlir::{Options, Outcome, validate};
+
+const PRETTY: &str = r#"
+#map = affine_map<(d0)[s0] -> (d0 + 4, s0)>
+module attributes {some.attribute = "}"} {
+  func.func @f(%n: index, %a: memref<?xf32> {an.attribute}, %k: i64) -> f32 attributes {x} {
+    %z = arith.constant -1.5e+00 : f32 // a comment {
+    %s = affine.for %i = 0 to min #map(%n)[%n] step 2 iter_args(%c = %z) -> (f32) {
+      %v = affine.load %a[%i mod 3 + symbol(%n) - 1] : memref<?xf32>
+      %p = arith.cmpf olt, %v, %z : f32
+      %w = arith.select %p, %v, %c : f32
+      affine.yield %w : f32
+    }
+    return %s : f32
+  }
+}
+"#;
+
+const GENERIC: &str = r#"
+"builtin.module"() ({
+  "func.func"() <{function_type = (index, memref<?xf32>, i64) -> f32, sym_name = "f"}> ({
+  ^bb0(%arg0: index, %arg1: memref<?xf32>, %arg2: i64):
+    %0 = "arith.constant"() <{value = -1.500000e+00 : f32}> : () -> f32
+    %1 = "affine.for"(%arg0, %arg0, %0) <{lowerBoundMap = affine_map<() -> (0)>, operandSegmentSizes = array<i32: 0, 2, 1>, step = 2 : index, upperBoundMap = affine_map<(d0)[s0] -> (d0 + 4, s0)>}> ({
+    ^bb0(%arg3: index, %arg4: f32):
+      %2 = "affine.load"(%arg1, %arg3, %arg0) <{map = affine_map<(d0)[s0] -> (d0 mod 3 + s0 - 1)>}> : (memref<?xf32>, index, index) -> f32
+      %3 = "arith.cmpf"(%2, %0) <{fastmath = #arith.fastmath<none>, predicate = 4 : i64}> : (f32, f32) -> i1
+      %4 = "arith.select"(%3, %2, %arg4) : (i1, f32, f32) -> f32
+      "affine.yield"(%4) : (f32) -> ()
+    }) : (index, index, f32) -> f32
+    "func.return"(%1) : (f32) -> ()
+  }) : () -> ()
+}) : () -> ()
+"#;
+
+#[test]
+fn both_forms_are_one() {
+    for (before, after) in [(PRETTY, GENERIC), (GENERIC, PRETTY)] {
+        let report = validate(before, after, &Options::default());
+        assert_eq!(report.count(Outcome::Proved), 1, "{report}");
+    }
+    let other = GENERIC.replace("predicate = 4", "predicate = 5");
+    let report = validate(PRETTY, &other, &Options::default());
+    assert_eq!(report.count(Outcome::Proved), 0, "{report}");
+}
+
+#[test]
+fn what_is_not_understood_is_named_and_the_rest_goes_on() {
+    let cases = [
+        ("%0 = vector.load %a[%c] : memref<4xf32>, vector<4xf32>", "vector.load"),
+        ("linalg.fill ins(%x : f32) outs(%a : memref<4xf32>)", "linalg.fill"),
+        ("\"my.loop\"() ({ \"my.end\"() : () -> () }) : () -> ()", "my.loop"),
+        ("cf.br ^bb1", "cf.br"),
+        ("%0 = affine.load %a[%missing] : memref<4xf32>", "%missing"),
+        ("affine.store %x, %a[1, 2] : memref<4xf32>", "subscripts"),
+        ("memref.dealloc %a : memref<4xf32>", "deallocated"),
+    ];
+    for (line, name) in cases {
+        let file = format!(
+            "func.func @odd(%a: memref<4xf32>, %x: f32) {{\n{line}\nreturn\n}}\n\
+             func.func @plain(%a: memref<4xf32>, %x: f32) {{\naffine.store %x, %a[2] : memref<4xf32>\nreturn\n}}\n"
+        );
+        let report = validate(&file, &file, &Options::default());
+        let text = report.to_string();
+        assert_eq!(report.functions.len(), 2, "{text}");
+        assert_eq!(report.functions[0].outcome(), Outcome::Unknown, "{text}");
+        assert!(text.contains(name) && text.contains("line 2"), "{text}");
+        assert_eq!(report.functions[1].outcome(), Outcome::Proved, "{text}");
+    }
+}
+
+#[test]
+fn an_array_is_gone_after_its_end() {
+    let file = "func.func @f(%x: f32) {
+      %m = memref.alloc() : memref<4xf32>
+      memref.dealloc %m : memref<4xf32>
+      affine.store %x, %m[0] : memref<4xf32>
+      return
+    }";
+    let text = validate(file, file, &Options::default()).to_string();
+    assert!(text.contains("deallocated at line 3"), "{text}");
+}
+
+#[test]
+fn opaque_operations_compare_by_what_they_say() {
+    let file = |attribute: &str| {
+        format!("func.func @f(%x: f32) {{\n\"my.op\"(%x) {{k = {attribute}}} : (f32) -> ()\nreturn\n}}")
+    };
+    let report = validate(&file("1"), &file("1"), &Options::default());
+    assert_eq!(report.count(Outcome::Proved), 1, "{report}");
+    let report = validate(&file("1"), &file("2"), &Options::default());
+    assert_eq!(report.count(Outcome::Unknown), 1, "{report}");
+}
+
+/// Whatever is cut off or changed, there is a report.
+#[test]
+fn damaged_files_are_reported() {
+    let options = Options { budget: 2_000, fuel: 500, rounds: 2, ..Options::default() };
+    for text in [PRETTY, GENERIC] {
+        for at in (0..text.len()).filter(|at| text.is_char_boundary(*at)) {
+            let _ = validate(&text[..at], PRETTY, &options);
+            if at % 3 == 0 {
+                for c in ["}", "<", "(", ":", "%", "999999999999999999999", "\"", "é"] {
+                    let _ = validate(&format!("{}{c}{}", &text[..at], &text[at..]), text, &options);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn numbers_that_are_too_large_are_reported() {
+    let file = "func.func @f(%n: index, %a: memref<?xf32>, %x: f32) {
+      %c = arith.constant 1000000000000 : index
+      %0 = arith.muli %c, %c : index
+      %1 = arith.muli %0, %0 : index
+      affine.for %i = 0 to %1 { affine.store %x, %a[%i] : memref<?xf32> }
+      return
+    }";
+    let report = validate(file, file, &Options::default());
+    assert_eq!(report.count(Outcome::Unknown), 1, "{report}");
+}
+
+#[test]
+fn missing_functions_and_other_types_are_said() {
+    let one = "func.func @f(%x: f32) -> f32 {\nreturn %x : f32\n}";
+    let two = "func.func @f(%x: f64) -> f64 {\nreturn %x : f64\n}\nfunc.func @g() {\nreturn\n}";
+    let text = validate(one, two, &Options::default()).to_string();
+    assert!(text.contains("f: unknown: the types of arguments"), "{text}");
+    assert!(text.contains("g: unknown: only the second file has it"), "{text}");
+}
