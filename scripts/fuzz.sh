@@ -6,11 +6,11 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 minutes=${1:-30} seed=${2:-$(date +%s)}
-cargo test --release --quiet --package rewright-tests --test readers --no-run
+cargo test --release --quiet --package rewright-tests --test integration --no-run
 end=$((SECONDS + 60 * minutes)) rounds=0
 while [ "$SECONDS" -lt "$end" ]; do
     echo "fuzz: seed $seed" >&2
-    if ! PROPTEST_RNG_SEED=$seed REWRIGHT_FUZZ=10 cargo test --release --quiet --package rewright-tests --test readers; then
+    if ! PROPTEST_RNG_SEED=$seed REWRIGHT_FUZZ=10 cargo test --release --quiet --package rewright-tests --test integration readers::; then
         echo "fuzz: failed with seed $seed: PROPTEST_RNG_SEED=$seed REWRIGHT_FUZZ=10 shows it again" >&2
         exit 1
     fi

@@ -11,7 +11,6 @@
 
 pub mod egraph;
 pub mod elaborate;
-pub mod extract;
 pub mod ir;
 pub mod nest;
 mod saturated;

@@ -3,12 +3,13 @@
 //! For tests: what should hold and does not is a panic with the diagnostics.
 
 use rewright_cfg_skeleton::ir::text::Printer;
-use rewright_driver::clif::optimise::ClifOptimiser;
-use rewright_driver::module::{ModuleOptimiser, ModuleOutcome};
-use rewright_driver::pipeline::{Fate, Options, Outcome};
-use rewright_driver::{examples, packs};
+use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, render};
 use rewright_dsl::load::{Origin, Root};
+use rewright_native::module::{ModuleOptimiser, ModuleOutcome};
+use rewright_packs as packs;
+use rewright_pipeline::examples;
+use rewright_pipeline::optimiser::{Fate, Options, Outcome};
 
 fn load(pack: &str) -> packs::Packs {
     packs::load(vec![Root { origin: Origin::Disk("pack.rw".into()), text: pack.into(), library: false }])

@@ -2,13 +2,13 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use rewright_driver::clif::optimise::ClifOptimiser;
-use rewright_driver::clif::read::{read_bytes, write};
-use rewright_driver::config::Config;
-use rewright_driver::costs::{Costs, model};
-use rewright_driver::packs;
-use rewright_driver::pipeline::Options;
+use rewright_clif::optimise::ClifOptimiser;
+use rewright_clif::read::{read_bytes, write};
 use rewright_dsl::program::Program;
+use rewright_packs as packs;
+use rewright_pipeline::config::Config;
+use rewright_pipeline::costs::{Costs, model};
+use rewright_pipeline::optimiser::Options;
 use std::path::Path;
 
 fn program() -> Program {

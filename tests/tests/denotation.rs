@@ -4,12 +4,13 @@
 
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::normalise::normalise;
-use rewright_driver::clif::names::trap_code;
-use rewright_driver::denotation::{Harness, Laboratory, Limits, Report, Separation, mutants, separations};
-use rewright_driver::generate::{Generator, Shape};
-use rewright_driver::{examples, packs};
+use rewright_clif::names::trap_code;
 use rewright_dsl::program::{Program, RuleId};
+use rewright_lab::generate::{Generator, Shape};
+use rewright_packs as packs;
+use rewright_pipeline::examples;
 use rewright_typeprop::Universe;
+use rewright_verify::denotation::{Harness, Laboratory, Limits, Report, Separation, mutants, separations};
 use std::path::Path;
 
 fn program() -> Program {

@@ -3,12 +3,12 @@
 //!
 //! A form is the operations block by block, in order and without constants: `icmp brif | return | iadd return`.
 
-use rewright_driver::clif::optimise::ClifOptimiser;
-use rewright_driver::clif::read::{File, read, write};
-use rewright_driver::packs;
-use rewright_driver::pipeline::{Fate, Options};
-use rewright_driver::runtest::{directives, run_interpreted};
+use rewright_clif::optimise::ClifOptimiser;
+use rewright_clif::read::{File, read, write};
 use rewright_dsl::diagnostic::Severity;
+use rewright_native::runtest::{directives, run_interpreted};
+use rewright_packs as packs;
+use rewright_pipeline::optimiser::{Fate, Options};
 use std::path::Path;
 
 /// A file that went through the standard packs.

@@ -1,6 +1,6 @@
 //! What a `match` block makes, it does not match: it ends by itself, however many expressions it is about.
 
-use rewright_driver::pipeline::Options;
+use rewright_pipeline::optimiser::Options;
 use rewright_tests::domain::Optimised;
 
 const PACK: &str = include_str!("../packs/blocks.rw");

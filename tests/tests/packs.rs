@@ -1,8 +1,9 @@
 //! Packs that are tests themselves: every example of `tests/packs` holds, and every rule takes part in one.
 
-use rewright_driver::clif::optimise::ClifOptimiser;
-use rewright_driver::{examples, packs};
+use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::{Severity, render};
+use rewright_packs as packs;
+use rewright_pipeline::examples;
 use std::collections::BTreeSet;
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! Limits that "Equality Saturation for Optimizing High-Level Julia IR" (Merckx, Besard, De Sutter) states of itself,
 //! each with a test that shows it gone.
 
-use rewright_cfg_skeleton::extract::{Class, Graph, Limits, Method, Node, Status, extract};
+use rewright_extract::{Class, Graph, Limits, Method, Node, Status, extract};
 use rewright_tests::domain::Optimised;
 
 /// "A rule rewrites one expression."

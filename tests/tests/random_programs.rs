@@ -1,11 +1,11 @@
 //! Random functions do the same before and after optimisation, on our interpreter. `rewright fuzz` runs more of
 //! them (`scripts/test.sh` some), larger ones, and as compiled code.
 
-use rewright_driver::clif::optimise::ClifOptimiser;
-use rewright_driver::fuzz::{Config, Finding, Report, fuzz};
-use rewright_driver::generate::Shape;
-use rewright_driver::packs;
-use rewright_driver::pipeline::Options;
+use rewright_clif::optimise::ClifOptimiser;
+use rewright_lab::fuzz::{Config, Finding, Report, fuzz};
+use rewright_lab::generate::Shape;
+use rewright_packs as packs;
+use rewright_pipeline::optimiser::Options;
 use std::path::Path;
 
 fn run(seed: u64, count: u64, size: usize) -> Report {

@@ -7,12 +7,14 @@
 
 use proptest::collection::vec;
 use proptest::prelude::*;
-use rewright_cfg_skeleton::extract::serialized;
 use rewright_cfg_skeleton::ir::parse::parse as parse_module;
-use rewright_driver::llvm::optimise::LlvmOptimiser;
-use rewright_driver::{clif, llvm, packs};
+use rewright_clif as clif;
 use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::program::Program;
+use rewright_extract::serialized;
+use rewright_llvm as llvm;
+use rewright_llvm::optimise::LlvmOptimiser;
+use rewright_packs as packs;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::ffi::OsStr;
 use std::fs;
@@ -316,7 +318,7 @@ fn packs_are_checked() {
 fn clif_is_read() {
     proptest!(cases(1500), |(input in input())| bounded(&input.bytes(&CLIF), |bytes| {
         if let Ok(file) = clif::read::read_bytes(bytes) {
-            let _ = rewright_driver::runtest::directives(&file);
+            let _ = rewright_native::runtest::directives(&file);
             let _ = clif::read::write(&file, &vec![None; file.functions.len()]);
         }
     }));

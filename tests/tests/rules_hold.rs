@@ -3,11 +3,11 @@
 //!
 //! This needs no solver; `rewright verify` begins with the same values.
 
-use rewright_driver::packs::{DEFAULT, load, root};
-use rewright_driver::verify::{Trial, try_rule};
 use rewright_dsl::diagnostic::{Severity, render};
 use rewright_dsl::program::{Conclusion, Program, RuleId};
+use rewright_packs::{DEFAULT, load, root};
 use rewright_typeprop::Term;
+use rewright_verify::{Trial, try_rule};
 use std::path::Path;
 
 /// Where random values begin.

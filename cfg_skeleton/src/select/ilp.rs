@@ -3,7 +3,7 @@
 use super::choices::Choices;
 use super::product::product;
 use super::{Method, Options, Selection, Status, place};
-use crate::extract::{Ended, Extraction, Highs, Limits, Solver, extract_with};
+use rewright_extract::{Ended, Extraction, Highs, Limits, Solver, extract_with};
 use std::time::{Duration, Instant};
 
 /// What the integer program of a selection was: how large, and how much work.
@@ -19,7 +19,7 @@ pub struct Effort {
     pub parts: usize,
     /// Solver runs.
     pub runs: u32,
-    /// Units of counted work of the extraction ([`crate::extract::meter`]).
+    /// Units of counted work of the extraction ([`rewright_extract::meter`]).
     pub work: u64,
     /// Why it is not known to be better; `None` where it is optimal.
     pub ended: Option<Ended>,

@@ -23,11 +23,11 @@ mod stay;
 mod terms;
 pub mod validate;
 
-pub use crate::extract::{Ended, Highs, Method, Solver, Status};
 pub(crate) use calls::executed;
 pub use ilp::Effort;
 pub use pressure::Registers;
 pub use prices::{CostModel, Execution, Prices, UNIT};
+pub use rewright_extract::{Ended, Highs, Method, Solver, Status};
 pub use validate::{Violation, validate};
 
 use crate::Saturated;
@@ -108,7 +108,7 @@ pub struct Budget {
     pub search: u64,
     /// Solver runs (each one after cutting off the cycles in the last answer).
     pub runs: u32,
-    /// Units of counted work ([`crate::extract::meter`]) that the extraction may take.
+    /// Units of counted work ([`rewright_extract::meter`]) that the extraction may take.
     pub work: u64,
     /// The same, for [`Method::Auto`].
     pub auto_work: u64,

@@ -12,7 +12,7 @@
 //! Operands are product classes, too; arguments of parameters are needed but may wait (deferred), so they never
 //! close a cycle. Every other cycle lies within one segment, since operands above stand in strict dominators.
 //!
-//! The product is a [`Graph`] of [`crate::extract`], which does the rest.
+//! The product is a [`Graph`] of [`rewright_extract`], which does the rest.
 //!
 //! Sizes and processor times of made-up functions (`select::tests::curve`, which prints more rows), within 20 s each,
 //! beside the naive model: a variable for each alternative of each class before each statement, without candidates and
@@ -41,8 +41,8 @@ use super::choices::{AltId, Choices, Demand, GroupId};
 use super::place::Definitions;
 use super::{Def, Selection};
 use crate::egraph::ClassId;
-use crate::extract::{Class, Classes, Graph, Node};
 use crate::skeleton::SegmentId;
+use rewright_extract::{Class, Classes, Graph, Node};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,7 +10,7 @@ use crate::ir::{
 use rewright_typeprop::{Ty, Universe};
 use smallvec::SmallVec;
 
-pub use crate::extract::testing::Random;
+pub use rewright_extract::testing::Random;
 
 /// What a random function needs to know while it is filled.
 struct Filler<'u> {

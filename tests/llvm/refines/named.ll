@@ -1,4 +1,4 @@
-; The cases that every export of LLVM IR must get right, a function or two each. `driver/tests/refines/named.rs` has a
+; The cases that every export of LLVM IR must get right, a function or two each. `driver/cli/tests/refines/named.rs` has a
 ; test per case; it says how an export would get it wrong, and that this is found.
 target datalayout = "e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128"
 target triple = "x86_64-pc-linux-gnu"

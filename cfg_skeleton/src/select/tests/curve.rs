@@ -8,11 +8,11 @@
 
 use super::oracle::Random;
 use super::*;
-use crate::extract::clock::now;
-use crate::extract::presolve::Rules;
-use crate::extract::{Class, Graph, Limits, Node as Choice, extract};
 use crate::ir::{BlockId, OpaqueEffects, Value};
 use crate::select::choices::Choices;
+use rewright_extract::clock::now;
+use rewright_extract::presolve::Rules;
+use rewright_extract::{Class, Graph, Limits, Node as Choice, extract};
 use rustc_hash::FxHashMap;
 use std::io::Write;
 use std::time::Duration;

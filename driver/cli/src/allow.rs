@@ -1,0 +1,53 @@
+//! `rewright allow`: permissions for packs to call functions of libraries, given, shown, and taken away.
+
+use super::{Finding, out, packs, sources};
+use anyhow::{Result, anyhow};
+use rewright_native::permission::grants::{Grant, Grants};
+use std::path::PathBuf;
+
+/// Arguments of `allow`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Packs, or directories of packs; without any, permissions are shown
+    paths: Vec<PathBuf>,
+    /// Take their permissions away
+    #[arg(long, requires = "paths")]
+    revoke: bool,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let mut grants = Grants::load()?;
+    if args.paths.is_empty() {
+        let lines: Vec<String> = grants.grants.iter().map(line).collect();
+        out::result(&if lines.is_empty() { "no pack has a permission\n".to_string() } else { lines.concat() });
+        return Ok(Finding::Clean);
+    }
+    let paths = sources::packs(&args.paths)?;
+    // Of a pack with mistakes nobody knows what it would call.
+    if !args.revoke && packs::sound(&paths)?.is_none() {
+        return Ok(Finding::Found);
+    }
+    let mut text = String::new();
+    for path in &paths {
+        let (shown, root) = (path.display(), rewright_packs::root(path).map_err(|e| anyhow!(e))?);
+        text += &if args.revoke {
+            let had = grants.take(&root)?;
+            format!("{shown}: {}\n", if had { "may call nothing any more" } else { "had no permission" })
+        } else {
+            let libraries: Vec<String> = grants.give(&root)?.into_iter().collect();
+            match libraries.as_slice() {
+                [] => format!("{shown}: names no library that needs a permission\n"),
+                libraries => format!("{shown}: may call functions of {}\n", libraries.join(", ")),
+            }
+        };
+    }
+    let file = grants.save()?;
+    out::result(&text);
+    out::note(&format!("note: written to {}", file.display()));
+    Ok(Finding::Clean)
+}
+
+fn line(Grant { pack, libraries, .. }: &Grant) -> String {
+    let libraries: Vec<&str> = libraries.iter().map(String::as_str).collect();
+    format!("{}: may call functions of {}\n", pack.display(), libraries.join(", "))
+}

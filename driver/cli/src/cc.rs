@@ -1,0 +1,155 @@
+//! `rewright cc`: a C compiler that applies rules. `CC="rewright cc --rules mine.rw"`.
+
+use super::out;
+use anyhow::{Context, Result};
+use rewright_files::cache::{Cache, Key, default_folder};
+use rewright_wrap::compile::{Note, Tools, run as compile};
+use rewright_wrap::fork_server::Started;
+use rewright_wrap::rules::Rules;
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Megabytes of objects that are kept where `REWRIGHT_CACHE_MB` does not say.
+const CACHE_MB: u64 = 1024;
+
+/// Names the socket of the server of a build.
+pub(super) const SERVER: &str = "REWRIGHT_SERVER";
+
+/// Names the folder with the sockets of a build's programs.
+pub(super) const STARTED: &str = "REWRIGHT_STARTED";
+
+/// What the names of files mean by which commands of a build know what has been said.
+const SAID: u32 = 1;
+
+/// A path in the environment.
+fn named(variable: &str) -> Option<PathBuf> {
+    std::env::var_os(variable).filter(|v| !v.is_empty()).map(PathBuf::from)
+}
+
+/// The C compiler.
+pub(super) fn compiler() -> PathBuf {
+    named("REWRIGHT_CLANG").unwrap_or_else(|| "clang-19".into())
+}
+
+/// LLVM's `opt`.
+pub(super) fn opt() -> PathBuf {
+    named("REWRIGHT_OPT").unwrap_or_else(|| "opt-19".into())
+}
+
+/// What stands behind our own options is clang's, `--help` too.
+const HELP: &str = "\
+Our own options come first:
+      --rules <PACK>    A pack (`mine.rw`), or one that ships; repeatable [default: std]
+      --profile <NAME>  Costs, as `rewright opt` takes them
+      --config <FILE>   Costs, as `rewright opt` takes them
+      --strict          Fail where code would be compiled without rules: C++, assembly, no -O, an option such as -flto, a
+                        failure of ours
+      --keep-going      Compile without rules where the packs are missing or have mistakes; without this it is an error
+      --no-cache        Do not look for objects of earlier commands, and keep none
+      --keep <DIR>      Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus`
+                        (`.ll`), and what they make of it where they change it (`.changed`)
+
+Environment:
+  REWRIGHT_CLANG     The compiler [default: clang-19]
+  REWRIGHT_OPT       LLVM's `opt` of the same version [default: opt-19]
+  REWRIGHT_CACHE     Where objects are kept, by content: what the front end gives, options, packs, programs. Deleting the
+                     folder is safe at any time [default: ~/.cache/rewright/cc]
+  REWRIGHT_CACHE_MB  How much of them; those used longest ago are removed first [default: 1024]
+  REWRIGHT_LOG       A file for a line of JSON per command
+
+Rules that compute what a function of a library gives (`eval` of a function with `@link`) do not match here: a library's
+content is no part of what objects are kept by. A cache that wants its compiler in one word, as ccache does, gets one from
+`rewright wrap`, in `CC`. `rewright cc --help` is clang's.";
+
+/// Arguments of `cc`.
+#[derive(clap::Args)]
+#[command(disable_help_flag = true, disable_version_flag = true, after_help = HELP)]
+#[command(override_usage = "rewright cc [OUR OPTIONS] [CLANG'S ARGUMENTS]...")]
+pub(super) struct Args {
+    /// Our own options, then the compiler's arguments
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    args: Vec<OsString>,
+}
+
+/// Gives the compiler's own exit code.
+pub(super) fn run(args: Args) -> Result<i32> {
+    let limit = std::env::var("REWRIGHT_CACHE_MB").ok().and_then(|mb| mb.parse().ok()).unwrap_or(CACHE_MB);
+    let folder = named("REWRIGHT_CACHE").or_else(|| default_folder("cc"));
+    let mut tools = Tools {
+        compiler: compiler(),
+        opt: opt(),
+        rules: Rules { packs: vec![], profile: None, config: None },
+        server: named(SERVER),
+        started: named(STARTED).and_then(Started::new),
+        cache: folder.map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20))),
+        log: named("REWRIGHT_LOG"),
+        keep: None,
+        colour: out::colour(),
+        strict: false,
+        keep_going: false,
+    };
+    let mut rest = args.args.into_iter().peekable();
+    loop {
+        let own = rest.peek().and_then(|a| a.to_str()).map(str::to_string);
+        match own.as_deref() {
+            Some("--rules") => {
+                rest.next();
+                tools.rules.packs.push(rest.next().context("--rules wants a pack")?.into());
+            }
+            Some("--profile") => {
+                rest.next();
+                let name = rest.next().context("--profile wants a name")?;
+                tools.rules.profile = Some(name.to_string_lossy().into_owned());
+            }
+            Some("--config") => {
+                rest.next();
+                tools.rules.config = Some(rest.next().context("--config wants a file")?.into());
+            }
+            Some("--keep") => {
+                rest.next();
+                tools.keep = Some(rest.next().context("--keep wants a directory")?.into());
+            }
+            Some("--strict") => {
+                rest.next();
+                tools.strict = true;
+            }
+            Some("--keep-going") => {
+                rest.next();
+                tools.keep_going = true;
+            }
+            Some("--no-cache") => {
+                rest.next();
+                tools.cache = None;
+            }
+            _ => break,
+        }
+    }
+    if tools.rules.packs.is_empty() {
+        tools.rules.packs.push(PathBuf::from(rewright_packs::DEFAULT));
+    }
+    let args: Vec<OsString> = rest.collect();
+    let done = compile(&tools, &args, &out::bytes)?;
+    say(&done.notes, named(STARTED).as_deref());
+    Ok(done.code)
+}
+
+/// Says what a command has to say. Commands of a build leave out what another one has said.
+fn say(notes: &[Note], build: Option<&Path>) {
+    for note in notes {
+        match (note, build) {
+            (Note::Always(text), _) | (Note::Once(_, text), None) => out::note(&format!("rewright: {text}")),
+            (Note::Once(what, text), Some(folder)) if is_first(folder, what) => {
+                out::note(&format!("rewright: {text} (said once in this build)"));
+            }
+            (Note::Once(..), Some(_)) => {}
+        }
+    }
+}
+
+/// Is this the first command of a build that says something? What is said has a file in the build's folder.
+fn is_first(folder: &Path, what: &str) -> bool {
+    let said = folder.join(format!("said-{}", Key::of(SAID, [what.as_bytes()])));
+    File::create_new(said).map_or_else(|error| error.kind() != ErrorKind::AlreadyExists, |_| true)
+}

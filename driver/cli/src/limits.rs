@@ -1,0 +1,80 @@
+//! How much work selection may be, as commands take it, and what they say where that cut it short.
+
+use super::out;
+use anyhow::Result;
+use rewright_cfg_skeleton::select::{Budget, Ended, Status};
+use rewright_pipeline::optimiser::Outcome;
+use std::time::Duration;
+
+/// Limits of selection.
+#[derive(clap::Args, Clone, Copy)]
+pub(super) struct Limits {
+    /// Allow selection so many times the work per function. Work is counted, so the result does not depend on the machine
+    /// [default: 1]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    effort: Option<u32>,
+    /// Seconds of processor time that selection may take per function. Results depend on the machine then; without
+    /// `--effort`, nothing else limits it
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    time_limit: Option<Duration>,
+}
+
+impl Limits {
+    /// As selection takes them.
+    pub(super) fn budget(&self) -> Budget {
+        match (self.effort, self.time_limit) {
+            (None, Some(_)) => {
+                let only = Budget::default().times(u32::MAX);
+                Budget { work: u64::MAX, auto_work: u64::MAX, time: self.time_limit, ..only }
+            }
+            (effort, time) => Budget { time, ..Budget::default().times(effort.unwrap_or(1)) },
+        }
+    }
+}
+
+/// A number of seconds on a command line.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    match Duration::try_from_secs_f64(seconds) {
+        Ok(time) if !time.is_zero() => Ok(time),
+        _ => Err("a time limit is more than no seconds".into()),
+    }
+}
+
+/// Says on stderr how many functions might be better if selection had had no limits, and how much.
+pub(super) fn report<'o>(outcomes: impl Iterator<Item = &'o Outcome>) {
+    let (mut count, mut gap, mut without, mut reasons) = (0, 0.0f64, 0, vec![]);
+    for outcome in outcomes {
+        let Some(ended) = outcome.ended else { continue };
+        count += 1;
+        match outcome.status {
+            Status::Gap(found) => gap = gap.max(found),
+            Status::Greedy | Status::Optimal => without += 1,
+        }
+        reasons.push(ended);
+    }
+    if count == 0 {
+        return;
+    }
+    reasons.sort();
+    reasons.dedup();
+    let more = match reasons[..] {
+        [Ended::Time] => "a longer `--time-limit`",
+        _ => "`--effort N`",
+    };
+    let reasons: Vec<&str> = reasons.into_iter().map(Ended::name).collect();
+    let mut known = vec![];
+    if count > without {
+        known.push(format!("by {:.1} % at most", 100.0 * gap));
+    }
+    if without > 0 {
+        known.push(format!("for {without} no bound is known"));
+    }
+    let functions = if count == 1 { "1 function".to_string() } else { format!("{count} functions") };
+    out::note(&format!(
+        "{functions} might be cheaper ({}): selection ended at its limits ({}); {more} allows it more, `--stats` names \
+         the functions",
+        known.join(", "),
+        reasons.join(", "),
+    ));
+}

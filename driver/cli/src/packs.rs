@@ -1,0 +1,172 @@
+//! Loading the packs that a command was given, with their diagnostics on stderr.
+
+use super::out;
+use anyhow::{Context, Result, anyhow, bail};
+use rewright_dsl::check::nearest;
+use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
+use rewright_dsl::load::Root;
+use rewright_dsl::program::{Program, RuleId};
+use rewright_dsl::renamed;
+use rewright_native::linked::{Listener, Unanswered};
+use rewright_native::permission::grants::{Granted, Grants};
+use rewright_native::permission::{self, Allowed};
+use rewright_packs as packs;
+use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+/// Which rules to use.
+#[derive(clap::Args, Clone)]
+pub(super) struct Rules {
+    /// A pack (`mine.rw`), or one that ships (`std`, `std.arith`); repeatable
+    #[arg(long = "rules", value_name = "PACK", default_value = packs::DEFAULT)]
+    rules: Vec<PathBuf>,
+    #[command(flatten)]
+    calls: Calls,
+}
+
+impl Rules {
+    /// One pack instead of these.
+    pub(super) fn with(&self, pack: PathBuf) -> Self {
+        Rules { rules: vec![pack], calls: self.calls.clone() }
+    }
+
+    /// The program that the packs make, for applying its rules: packs that ship come without their examples. `None`
+    /// where the packs have mistakes, which are on stderr then.
+    pub(super) fn load(&self) -> Result<Option<Program>> {
+        sound_as(&self.rules, packs::load_applied)?.map(|packs| self.linked(packs.program)).transpose()
+    }
+
+    /// The same with all examples.
+    pub(super) fn load_with_examples(&self) -> Result<Option<Program>> {
+        sound(&self.rules)?.map(|packs| self.linked(packs.program)).transpose()
+    }
+
+    /// With functions of libraries; says once of each call that is not answered.
+    fn linked(&self, program: Program) -> Result<Program> {
+        let said = Mutex::new(BTreeSet::new());
+        let say_once = move |unanswered: Unanswered| {
+            if said.lock().is_ok_and(|mut said| said.insert(unanswered.clone())) {
+                out::note(&format!("note: {unanswered}"));
+            }
+        };
+        let listener: Listener = Arc::new(say_once);
+        self.calls.linked(program, &self.rules, &listener)
+    }
+}
+
+/// Whose code may be called.
+#[derive(clap::Args, Clone)]
+pub(super) struct Calls {
+    /// Let packs call functions that they name in this library: a file by its path (`./lib.so`), or what the system
+    /// finds under a name (`libfoo.so.1`); repeatable. `rewright allow` does so for good. See SECURITY.md
+    #[arg(long = "allow-link", value_name = "LIB")]
+    allow_link: Vec<String>,
+}
+
+impl Calls {
+    /// The same program with functions of those shared libraries that are allowed as what its rules may compute. Who
+    /// listens is told of calls that were not answered.
+    pub(super) fn linked(&self, mut program: Program, roots: &[PathBuf], listener: &Listener) -> Result<Program> {
+        let own = std::env::current_exe().context("cannot find this program's own file")?;
+        let mut allowed = Allowed::default();
+        for library in &self.allow_link {
+            allowed.add(library)?;
+        }
+        allowed.grant(&mut program);
+        if !permission::refused(&program).is_empty() {
+            let Granted { allowed, outdated } = Grants::load()?.of(&read(roots)?);
+            for pack in outdated {
+                let pack = pack.display();
+                out::note(&format!(
+                    "note: the permission of {pack} to call libraries is not used: it was given before {pack}, or a pack \
+                     that it imports, has changed; `rewright allow {pack}` gives it again"
+                ));
+            }
+            allowed.grant(&mut program);
+        }
+        rewright_native::linked::register(&mut program.universe, own, listener);
+        Ok(program)
+    }
+}
+
+fn read(roots: &[PathBuf]) -> Result<Vec<Root>> {
+    roots.iter().filter(|root| !root.exists()).for_each(|root| {
+        present(&root.to_string_lossy());
+    });
+    roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))
+}
+
+/// Loads and checks packs and all that they import.
+pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
+    Ok(packs::load(read(roots)?))
+}
+
+/// The same, with other texts for some of the packs than their files have.
+pub(super) fn load_with(roots: &[PathBuf], text: impl Fn(&PathBuf) -> Option<String>) -> Result<packs::Packs> {
+    let mut read = read(roots)?;
+    for (root, path) in read.iter_mut().zip(roots) {
+        root.text = text(path).unwrap_or(std::mem::take(&mut root.text));
+    }
+    Ok(packs::load(read))
+}
+
+/// The same where they have no mistakes; else these are on stderr.
+pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
+    sound_as(roots, packs::load)
+}
+
+fn sound_as(roots: &[PathBuf], load: fn(Vec<Root>) -> packs::Packs) -> Result<Option<packs::Packs>> {
+    let packs = load(read(roots)?);
+    let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
+    let shown = packs.diagnostics.iter().filter(|d| is_error(d) || d.code == renamed::CODE);
+    print(&packs.sources, &shown.cloned().collect::<Vec<_>>());
+    Ok((!packs.diagnostics.iter().any(|d| is_error(&d))).then_some(packs))
+}
+
+/// The present name of what a user names, with a warning where it was given by a former one.
+fn present(name: &str) -> Cow<'_, str> {
+    match renamed::present_name(name) {
+        None => Cow::Borrowed(name),
+        Some(present) => {
+            out::note(&format!("warning: {}", renamed::warning(name, &present)));
+            Cow::Owned(present)
+        }
+    }
+}
+
+/// The rules that one name in a pack stands for, given whole or by its end.
+pub(super) fn rules_named(program: &Program, name: &str) -> Result<Vec<RuleId>> {
+    let name = &*present(name);
+    let ids = (0..program.rules.len() as u32).map(RuleId);
+    let base = |id: RuleId| program.rule(program.rule(id).family).name.as_str();
+    let fits = |id: &RuleId| {
+        let own = program.rule(*id).name.as_str();
+        [own, base(*id)].iter().any(|full| *full == name || full.ends_with(&format!(".{name}")))
+    };
+    let found: Vec<RuleId> = ids.filter(fits).collect();
+    let mut families: Vec<&str> = found.iter().map(|id| base(*id)).collect();
+    families.dedup();
+    match families[..] {
+        [_] => Ok(found),
+        [] => {
+            // As much of a name's end as is given here.
+            let end =
+                |full: &'_ str| full.rmatch_indices('.').nth(name.matches('.').count()).map_or(0, |(at, _)| at + 1);
+            let ends = program.rules.iter().filter(|rule| !rule.law).map(|rule| &rule.name[end(&rule.name)..]);
+            let near = nearest(name, ends).map_or(String::new(), |near| format!("did you mean {near}? "));
+            bail!(
+                "no rule is called {name}; {near}`--rules` says in which packs to look, `rewright doc` lists their rules"
+            )
+        }
+        _ => bail!("several rules are called {name}: {}", families.join(", ")),
+    }
+}
+
+/// Prints diagnostics to stderr, in colour on a terminal.
+pub(super) fn print(files: &Sources, diagnostics: &[Diagnostic]) {
+    if !diagnostics.is_empty() {
+        out::note(&render(diagnostics, files, out::colour()));
+    }
+}

@@ -1,0 +1,152 @@
+//! `rewright run`: optimises a CLIF file or a module of our own text, compiles it for this host, and calls a function
+//! of it; with `--compare`, of the original in turn, to see what it gains.
+
+use super::{Finding, limits, opt, out, packs, sources};
+use anyhow::{Context, Result, bail};
+use rewright_clif::optimise::ClifOptimiser;
+use rewright_clif::read::{File, write};
+use rewright_native::isolate::{Call, Comparison, Engine, Job, Printed, Version, Worker};
+use rewright_native::jit::Imports;
+use rewright_native::runtest::{Outcome, host_targets};
+use rewright_pipeline::optimiser::Fate;
+use std::path::PathBuf;
+
+/// Arguments of `run`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A CLIF file, or a module of Rewright's own text (`.ir`)
+    file: PathBuf,
+    /// The function (with or without its `%`)
+    #[arg(long = "fn", value_name = "NAME")]
+    function: String,
+    /// Its arguments as CLIF writes them: `7`, `-1`, `0x1.8p0`, `[1 2 3 4]`
+    #[arg(allow_hyphen_values = true)]
+    args: Vec<String>,
+    #[command(flatten)]
+    rules: packs::Rules,
+    #[command(flatten)]
+    how: opt::How,
+    /// Seconds that the call may take
+    #[arg(long, default_value_t = 10)]
+    seconds: u64,
+    /// Call the original and the optimised function in turn, so many times each, and compare results and times
+    #[arg(long, value_name = "PAIRS", num_args = 0..=1, require_equals = true, default_missing_value = "15")]
+    compare: Option<u32>,
+    /// By how much of the larger one floating-point results of both may differ
+    #[arg(long, default_value_t = 0.0, requires = "compare")]
+    tolerance: f64,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let options = args.how.options(&program)?;
+    if sources::is_module(&args.file) {
+        let Some(module) = sources::module(&args.file, program)? else { return Ok(Finding::Found) };
+        let index = {
+            let names = module.module.functions.iter().map(|f| f.name.clone());
+            sources::function(&args.file, names, &args.function)?
+        };
+        let optimised = module.optimise(&options, |_| true);
+        for (f, outcome) in module.module.functions.iter().zip(&optimised.functions) {
+            if let Some(Fate::Failed(reason)) = outcome.as_ref().map(|o| &o.fate) {
+                out::note(&format!("warning: {}: {reason}; the original is run", f.name));
+            }
+        }
+        limits::report(optimised.functions.iter().flatten());
+        let clif = module.compile(&optimised)?;
+        if let Some(name) = clif.hosts.first() {
+            bail!("`{name}` is a Rust function of an embedding program: this program has none");
+        }
+        let optimised = Version { text: clif.text, imports: clif.imports };
+        if args.compare.is_some() {
+            let original = module.compile(&module.optimise(&options, |_| false))?;
+            let version = Version { text: original.text, imports: original.imports };
+            return compare(&args, &original.file, version, optimised, index);
+        }
+        return call(&args, &clif.file, optimised, index);
+    }
+    let Some(file) = sources::clif(&args.file)? else { return Ok(Finding::Found) };
+    let index = sources::function(&args.file, file.functions.iter().map(|f| f.name()), &args.function)?;
+    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    let outcome = clif.optimise(&file, &options, |_| true);
+    limits::report(outcome.functions.iter().flatten().filter_map(|f| f.outcome.as_ref()));
+    let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
+    let version = |replaced: &[_]| Version { text: write(&file, replaced), imports: Imports::default() };
+    if args.compare.is_some() {
+        let original = version(&vec![None; replaced.len()]);
+        return compare(&args, &file, original, version(&replaced), index);
+    }
+    call(&args, &file, version(&replaced), index)
+}
+
+/// Calls a function of a file.
+fn call(args: &Args, file: &File, version: Version, index: usize) -> Result<Finding> {
+    let text = directive(args, file, index)?;
+    let show = |values: String, _| {
+        out::result(&format!("{values}\n"));
+        Ok(Finding::Clean)
+    };
+    isolated(args, file, version, Call::Directive { function: index, text }, show)
+}
+
+/// Calls a function of a file and of its optimised version in turn.
+fn compare(args: &Args, file: &File, original: Version, optimised: Version, index: usize) -> Result<Finding> {
+    let text = directive(args, file, index)?;
+    let (pairs, tolerance) = (args.compare.unwrap_or(0).max(1), args.tolerance);
+    let call = Call::Compare { function: index, text, pairs, with: optimised, tolerance };
+    let show = |values: String, same: bool| {
+        let comparison: Comparison = serde_json::from_str(&values).context("the call's report cannot be read")?;
+        let [low, middle, high] = comparison.ratios();
+        let mut text = String::new();
+        for (version, name) in ["before", "after"].into_iter().enumerate() {
+            let time = comparison.median(version).as_secs_f64() * 1e3;
+            text += &format!("{name:<6} {time:>10.4} ms  {}\n", comparison.values[version]);
+        }
+        text += &format!("ratio  {middle:.3} (quartiles {low:.3} to {high:.3}, {} pairs)\n", comparison.seconds.len());
+        out::result(&text);
+        if same {
+            return Ok(Finding::Clean);
+        }
+        out::error("the results differ");
+        Ok(Finding::Found)
+    };
+    isolated(args, file, original, call, show)
+}
+
+fn directive(args: &Args, file: &File, index: usize) -> Result<String> {
+    let (name, signature) = (file.functions[index].name(), &file.functions[index].func.signature);
+    let params: Vec<_> = signature.params.iter().map(|p| p.value_type.to_string()).collect();
+    if params.len() != args.args.len() {
+        // What looks like an option is an argument here: it may be a negative number.
+        let late = args.args.iter().find(|arg| arg.starts_with("--"));
+        let late = late.map_or(String::new(), |arg| format!("; options such as {arg} stand before the arguments"));
+        bail!("{name} takes {} arguments ({}), {} given{late}", params.len(), params.join(", "), args.args.len());
+    }
+    Ok(format!("print: {name}({})", args.args.join(", ")))
+}
+
+/// Runs a call in a process of its own; `show` says what came back.
+fn isolated(
+    args: &Args,
+    file: &File,
+    version: Version,
+    call: Call,
+    show: impl FnOnce(String, bool) -> Result<Finding>,
+) -> Result<Finding> {
+    let name = file.functions[call.function()].name();
+    let own = std::env::current_exe().context("cannot find this program's own file")?;
+    let mut worker = Worker::new(own).printing(Printed::ToStreams);
+    let target = host_targets(file).iter().position(Result::is_ok).unwrap_or(0);
+    let Version { text, imports } = version;
+    let job = Job { text, engine: Engine::Jit, target, calls: vec![call], seconds: args.seconds, imports };
+    match worker.run(&job)?.pop() {
+        Some(Outcome::Returned { values, holds }) => show(values, holds),
+        Some(Outcome::Trapped(how)) => {
+            out::error(&format!("{name} trapped: {how}"));
+            Ok(Finding::Found)
+        }
+        Some(Outcome::TimedOut) => bail!("{name} did not return within {} s", args.seconds),
+        Some(Outcome::Failed(reason)) => bail!("{name}: {reason}"),
+        None => bail!("{name}: the call gave nothing"),
+    }
+}

@@ -1,0 +1,139 @@
+//! Finding and reading the files that a command was given.
+
+use super::{out, packs};
+use anyhow::{Context, Result, bail};
+use rewright_clif::read::{CRANELIFT, File, ReadError, read_bytes};
+use rewright_dsl::diagnostic::{Diagnostic, Sources};
+use rewright_dsl::program::Program;
+use rewright_llvm::module as llvm_module;
+use rewright_native::module::{ModuleError, ModuleOptimiser};
+use std::path::{Path, PathBuf};
+
+/// Every `.rw` file in the given files and directories, sorted within each directory.
+pub(super) fn packs(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "rw")
+}
+
+/// Is a file, by the name that messages give it, one of these? A pack that ships may have the name of a file that is not.
+pub(super) fn is_one_of(paths: &[PathBuf], name: &str) -> bool {
+    let Ok(file) = std::fs::canonicalize(name) else { return false };
+    paths.iter().any(|path| std::fs::canonicalize(path).is_ok_and(|path| path == file))
+}
+
+/// Every `.clif` file in the given files and directories, sorted within each directory.
+pub(super) fn clif_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "clif")
+}
+
+/// Every `.json` file in the given files and directories, sorted within each directory.
+pub(super) fn egraphs(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "json")
+}
+
+/// Every `.ll` file in the given files and directories, sorted within each directory.
+pub(super) fn llvm_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "ll")
+}
+
+/// Every `.isle` file in the given files and directories, sorted within each directory.
+pub(super) fn isle_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    with_extension(paths, "isle")
+}
+
+fn with_extension(paths: &[PathBuf], extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = vec![];
+    for path in paths {
+        if path.is_dir() {
+            let mut inside = vec![];
+            for entry in ignore::WalkBuilder::new(path).standard_filters(false).build() {
+                let entry = entry.with_context(|| format!("cannot list {}", path.display()))?;
+                if entry.path().extension().is_some_and(|e| e == extension) && entry.path().is_file() {
+                    inside.push(entry.into_path());
+                }
+            }
+            if inside.is_empty() {
+                bail!("{} holds no .{extension} file", path.display());
+            }
+            inside.sort();
+            found.extend(inside);
+        } else {
+            found.push(path.clone());
+        }
+    }
+    Ok(found)
+}
+
+/// The text of a file. Bytes that are not UTF-8 are an error that says so.
+pub(super) fn read(path: &Path) -> Result<String> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    String::from_utf8(bytes).map_err(|e| {
+        anyhow::anyhow!("{} is not text: byte {} is not UTF-8", path.display(), e.utf8_error().valid_up_to())
+    })
+}
+
+/// A CLIF file; `None` where it has mistakes, which are on stderr then.
+pub(super) fn clif(path: &Path) -> Result<Option<File>> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    match read_bytes(&bytes) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) => {
+            out::error(&format!("{}: {error}", path.display()));
+            if matches!(error, ReadError::Parse { .. }) {
+                let others = match path.extension() {
+                    Some(extension) if extension == "clif" => "",
+                    _ => "; files of LLVM IR end in `.ll`, modules of Rewright's own text in `.ir`",
+                };
+                out::note(&format!("note: this reads CLIF as Cranelift {CRANELIFT} does{others}"));
+            }
+            Ok(None)
+        }
+    }
+}
+
+/// A file of LLVM IR; `None` where it has mistakes, which are on stderr then.
+pub(super) fn llvm(path: &Path) -> Result<Option<llvm_module::File>> {
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+    match llvm_module::read_bytes(bytes) {
+        Ok(file) => Ok(Some(file)),
+        Err(error) => {
+            out::error(&format!("{}: {error}", path.display()));
+            Ok(None)
+        }
+    }
+}
+
+/// The index of the function with a name, given with or without its sigil.
+pub(super) fn function(path: &Path, functions: impl Iterator<Item = String>, name: &str) -> Result<usize> {
+    let bare = |name: &str| name.trim_start_matches(['%', '@']).to_string();
+    let names: Vec<String> = functions.collect();
+    let found = names.iter().position(|f| bare(f) == bare(name));
+    found.with_context(|| {
+        let there = if names.is_empty() { "none".to_string() } else { names.join(", ") };
+        format!("{} has no function {name}; it has {there}", path.display())
+    })
+}
+
+/// Is it a module of our own text?
+pub(super) fn is_module(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "ir")
+}
+
+/// A module and the rules for it; `None` where the text has mistakes, which are on stderr then.
+pub(super) fn module(path: &Path, program: Program) -> Result<Option<ModuleOptimiser>> {
+    match ModuleOptimiser::new(program, &read(path)?) {
+        Ok(module) => Ok(Some(module)),
+        Err(ModuleError::Mistakes(mistakes)) => {
+            for mistake in mistakes {
+                out::error(&format!("{}:{mistake}", path.display()));
+            }
+            Ok(None)
+        }
+        Err(ModuleError::Engine(error)) => Err(error).context("the rules do not form a program"),
+    }
+}
+
+/// Diagnostics of one file, to stderr.
+pub(super) fn report_one(path: &Path, text: &str, diagnostics: &[Diagnostic]) {
+    let files = Sources { files: vec![(path.display().to_string(), text.to_string())] };
+    packs::print(&files, diagnostics);
+}

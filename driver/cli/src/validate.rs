@@ -1,0 +1,183 @@
+//! `rewright validate`: functions before and after rules, or those of two files: proved, refuted, tested or unknown.
+
+use super::{Finding, Format, out, packs, progress, sources};
+use anyhow::{Context, Result, anyhow};
+use clap::ValueEnum;
+use rewright_cfg_skeleton::select;
+use rewright_equiv::replay::Input;
+use rewright_equiv::verdict::{Counts, Kind, Report, Tally, Verdict};
+use rewright_equiv::{Config, Method, ValidateError, validate};
+use rewright_llvm::optimise::LlvmOptimiser;
+use rewright_pipeline::optimiser::Options;
+use rewright_pipeline::{config, costs};
+use rewright_wrap::apply::apply;
+use rewright_wrap::rules::Ready;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Arguments of `validate`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Files of textual LLVM IR (`.ll`), or directories of them, say what `rewright wrap --keep` has kept. Each is compared
+    /// with what a build would make of it
+    #[arg(required = true)]
+    paths: Vec<PathBuf>,
+    /// Compare the one file with this one instead
+    #[arg(long, value_name = "FILE")]
+    with: Option<PathBuf>,
+    /// Compare only this function
+    #[arg(long, value_name = "NAME")]
+    function: Option<String>,
+    /// Run both versions of the function on this input and compare them in no other way; a refuted function says one
+    #[arg(long, value_name = "FILE", requires = "function")]
+    input: Option<PathBuf>,
+    #[command(flatten)]
+    rules: packs::Rules,
+    /// Costs of the build: `latency` or `size` on x86-64, `llvm` if none are named
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// How to compare; all ways if none is named
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "HOW")]
+    method: Vec<Method>,
+    /// What compiles both versions (`compiled`)
+    #[arg(long, value_name = "PROGRAM", default_value = "clang-19")]
+    clang: PathBuf,
+    /// The solver with its arguments (`refined`); it reads SMT-LIB from its standard input
+    #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
+    solver: String,
+    /// Inputs for each function
+    #[arg(long, default_value_t = 64)]
+    runs: u32,
+    /// Of the random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Form of the report
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let methods = match (&args.input, args.method.is_empty()) {
+        (Some(_), _) => vec![Method::Replayed],
+        (None, true) => Method::value_variants().to_vec(),
+        (None, false) => args.method.clone(),
+    };
+    let rules = match args.with.is_none() || methods.iter().any(|method| method.needs_packs()) {
+        true => match ready(&args)? {
+            Some(rules) => Some(rules),
+            None => return Ok(Finding::Found),
+        },
+        false => None,
+    };
+    let solver = args.solver.split_whitespace().map(String::from).collect();
+    let function = args.function.map(|name| if name.starts_with('@') { name } else { format!("@{name}") });
+    let input = args.input.as_deref().map(input).transpose()?;
+    let whole_modules = args.with.is_some();
+    let config =
+        Config { methods, runs: args.runs, seed: args.seed, clang: args.clang, solver, whole_modules, function, input };
+    let files = sources::llvm_files(&args.paths)?;
+    if args.with.is_some() && files.len() != 1 {
+        return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
+    }
+    let bar = progress("files", files.len() as u64);
+    let (mut report, mut finding) = (Report::default(), Finding::Clean);
+    for path in &files {
+        bar.inc(1);
+        let Some(before) = sources::llvm(path)? else {
+            finding = Finding::Found;
+            continue;
+        };
+        let after = match (&args.with, &rules) {
+            (Some(path), _) => Some(sources::read(path)?),
+            (None, Some(rules)) => apply(rules, before.text.clone().into_bytes())?.text,
+            (None, None) => None,
+        };
+        let Some(after) = after else {
+            report.unchanged += before.functions.len() as u64;
+            continue;
+        };
+        match validate(rules.as_ref().map(|rules| &rules.optimiser), &before, &after, &config) {
+            Ok(found) => report.add(found),
+            // Nor would it be there for the next file.
+            Err(error @ (ValidateError::Tool(_) | ValidateError::Function(_))) => return Err(error.into()),
+            Err(reason) => {
+                out::error(&format!("{}: {reason}", path.display()));
+                finding = Finding::Found;
+            }
+        }
+    }
+    bar.finish_and_clear();
+    if report.refuted().next().is_some() {
+        finding = Finding::Found;
+    }
+    out::result(&match args.format {
+        Format::Json => format!("{}\n", serde_json::to_string_pretty(&report)?),
+        Format::Text => text(files.len(), &report),
+    });
+    Ok(finding)
+}
+
+/// An input in a file.
+fn input(path: &Path) -> Result<Input> {
+    let text = sources::read(path)?;
+    serde_json::from_str(&text).with_context(|| format!("{} is no input", path.display()))
+}
+
+/// Rules and costs as builds choose; `None` where packs have mistakes, which have been said.
+fn ready(args: &Args) -> Result<Option<Ready>> {
+    let Some(program) = args.rules.load()? else { return Ok(None) };
+    let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
+    let options = Options { method: select::Method::Greedy, cost, ..Options::default() };
+    Ok(Some(Ready::new(LlvmOptimiser::new(program), options)))
+}
+
+fn text(files: usize, report: &Report) -> String {
+    let Report { counts, unchanged, methods, functions, .. } = report;
+    let mut text = String::new();
+    for verdict in functions {
+        function(&mut text, verdict);
+    }
+    let Counts { pairs, proved, refuted, tested, unknown } = counts;
+    let _ = writeln!(
+        text,
+        "{files} files, {unchanged} functions unchanged, {pairs} others: {proved} proved, {refuted} refuted, {tested} tested, \
+         {unknown} unknown"
+    );
+    for (method, Tally { compared, runs, open, .. }) in methods {
+        let (each, done) = match method {
+            Method::Replayed | Method::Interpreted | Method::Compiled => ("inputs", "compared"),
+            Method::Refined => ("questions", "decided"),
+        };
+        let _ = writeln!(text, "{}: {compared} functions compared, by {runs} {each}", name(*method));
+        for (reason, n) in open {
+            let _ = writeln!(text, "{n:>6}  {each} not {done}: {reason}");
+        }
+    }
+    text
+}
+
+/// What is said of one function.
+fn function(text: &mut String, verdict: &Verdict) {
+    let mut details = match &verdict.counterexample {
+        Some(found) => vec![format!("on {}: before, {}; after, {}", found.shown, found.before, found.after)],
+        None => verdict.reasons.clone(),
+    };
+    if verdict.verdict == Kind::Tested {
+        details.insert(0, format!("{} runs agree", verdict.runs));
+    }
+    details.extend(verdict.assumptions.iter().map(|assumption| format!("assuming that {assumption}")));
+    let details = if details.is_empty() { String::new() } else { format!(": {}", details.join("; ")) };
+    let _ = writeln!(text, "{}: {}{details}", verdict.function, verdict.word());
+    if let Some(found) = &verdict.counterexample {
+        let _ = writeln!(
+            text,
+            "    again with `--function {} --input FILE`, where FILE has {}",
+            verdict.function, found.input
+        );
+    }
+}
+
+/// As it is named on the command line.
+fn name(method: Method) -> String {
+    method.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
+}

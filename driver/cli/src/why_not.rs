@@ -1,0 +1,44 @@
+//! `rewright why-not`: what keeps a rule from matching in a function.
+
+use super::units::{Units, units};
+use super::{Finding, opt, out, packs};
+use anyhow::Result;
+use rewright_pipeline::near::Scene;
+use std::path::PathBuf;
+
+/// Arguments of `why-not`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A rule: its name, or as much of the end of its qualified name as makes it one (`identities.iadd_zero`)
+    rule: String,
+    /// A CLIF file, a file of textual LLVM IR (`.ll`), or a module of Rewright's own text (`.ir`)
+    file: PathBuf,
+    /// Only this function (with or without its `%` or `@`)
+    #[arg(long = "fn", value_name = "NAME")]
+    function: Option<String>,
+    #[command(flatten)]
+    rules: packs::Rules,
+    #[command(flatten)]
+    how: opt::How,
+}
+
+pub(super) fn run(args: Args) -> Result<Finding> {
+    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let rules = packs::rules_named(&program, &args.rule)?;
+    let mut options = args.how.options_for(&args.file, &program)?;
+    options.log = true;
+    let Some(units) = units(&args.file, program, args.function.as_deref())? else { return Ok(Finding::Found) };
+    let Units { optimiser, universe, functions } = units;
+    let mut text = String::new();
+    for function in functions {
+        let (scene, _) = Scene::new(&optimiser, &universe, &function, &options, &[])?;
+        for id in &rules {
+            let rule = optimiser.program().rule(*id);
+            let place = optimiser.program().sources.place(rule.span);
+            let nearest = scene.nearest(optimiser.program(), &universe, *id);
+            text += &format!("{} ({}:{}) in {}: {nearest}\n", rule.name, place.file, place.line, function.name);
+        }
+    }
+    out::result(&text);
+    Ok(Finding::Clean)
+}

@@ -1,0 +1,183 @@
+//! `rewright wrap`: a build command with `rewright cc` as its C compiler.
+
+use super::cc::{SERVER, STARTED, compiler, opt};
+use super::{Format, out};
+use anyhow::{Context, Result};
+use rewright_files::cache::default_folder;
+use rewright_files::scratch::Scratch;
+use rewright_wrap::compile::exit_code;
+use rewright_wrap::ended;
+use rewright_wrap::facts::Facts;
+use rewright_wrap::fork_server::ForkServers;
+use rewright_wrap::guard;
+use rewright_wrap::rules::{Refused, Rules};
+use rewright_wrap::script::script;
+use rewright_wrap::server::serve;
+use signal_hook::consts::SIGTERM;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How many rules `--stats` names.
+const RULES_SHOWN: usize = 20;
+
+/// Arguments of `wrap`.
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A pack (`mine.rw`), or one that ships; repeatable
+    #[arg(long = "rules", value_name = "PACK", default_value = rewright_packs::DEFAULT)]
+    rules: Vec<PathBuf>,
+    /// What executing something costs: `latency` or `size` on x86-64; without it, what packs declare
+    #[arg(long, value_name = "NAME")]
+    profile: Option<String>,
+    /// A configuration file; by default the nearest `rewright.json` from where each command runs upwards
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Fail where code would be compiled without rules: C++, assembly, no `-O`, an option such as `-flto`, a failure of ours
+    #[arg(long)]
+    strict: bool,
+    /// Build without rules where the packs are missing or have mistakes; without this it is an error
+    #[arg(long, conflicts_with = "strict")]
+    keep_going: bool,
+    /// Do not look for objects of earlier builds, and keep none (see `rewright help cc`)
+    #[arg(long)]
+    no_cache: bool,
+    /// Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus` (`.ll`), and what they
+    /// make of it where they change it (`.changed`)
+    #[arg(long, value_name = "DIR")]
+    keep: Option<PathBuf>,
+    /// Say on stderr what became of commands, files and functions, and where the time went
+    #[arg(long)]
+    stats: bool,
+    /// Form of `--stats`
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The build: `make -j2`, `./configure`; it finds its compiler in `CC`, a script that stays where it is
+    /// (`~/.cache/rewright/compilers`), so `./configure` and CMake may write it down for a `make` that comes later. A
+    /// Makefile that sets `CC` itself wants `make -e`
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    command: Vec<OsString>,
+}
+
+/// Gives the build's own exit code.
+pub(super) fn run(args: Args) -> Result<i32> {
+    let packs: Vec<PathBuf> = args.rules.iter().map(|pack| absolute(pack)).collect::<Result<_>>()?;
+    let config = args.config.as_deref().map(absolute).transpose()?;
+    let rules = Rules { packs: packs.clone(), profile: args.profile.clone(), config: config.clone() };
+    // A pack with mistakes would have every file compiled without rules.
+    let ready = match rules.ready() {
+        Err(error) if args.keep_going && error.is::<Refused>() => None,
+        ready => Some(ready?),
+    };
+    // Once for the build: its commands are served.
+    ready.iter().filter_map(|ready| ready.note()).for_each(|note| out::note(&note));
+    let scratch = Scratch::new().context("no temporary directory")?;
+    let socket = scratch.path().join("server");
+    let identity = if ready.is_some() { rules.identity()? } else { String::new() };
+    // Without a server each command prepares the rules for itself.
+    let served = ready.is_some_and(|ready| serve(&socket, &identity, ready).is_ok());
+    let mut command = vec![text(&std::env::current_exe()?)?, "cc".into()];
+    for pack in &packs {
+        command.extend(["--rules".into(), text(pack)?]);
+    }
+    command.extend(args.profile.iter().flat_map(|profile| ["--profile".into(), profile.clone()]));
+    if let Some(config) = &config {
+        command.extend(["--config".into(), text(config)?]);
+    }
+    command.extend(args.strict.then(|| "--strict".into()));
+    command.extend(args.keep_going.then(|| "--keep-going".into()));
+    command.extend(args.no_cache.then(|| "--no-cache".into()));
+    if let Some(folder) = &args.keep {
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+        command.extend(["--keep".into(), text(&std::fs::canonicalize(folder)?)?]);
+    }
+    // Builds cut `CC` at spaces.
+    let lasting = default_folder("compilers").filter(|folder| !folder.to_string_lossy().contains(char::is_whitespace));
+    let script = lasting
+        .and_then(|folder| script(&folder, &command, &identity).ok())
+        .map_or_else(|| script(scratch.path(), &command, &identity), Ok)?;
+    let log = scratch.path().join("log");
+    let mut build = Command::new(std::env::current_exe()?);
+    build.arg(guard::COMMAND).arg(std::process::id().to_string()).arg("--").args(&args.command);
+    build.env("CC", &script).env("REWRIGHT_LOG", &log).env(STARTED, scratch.path());
+    if served {
+        build.env(SERVER, &socket);
+    }
+    let started = ForkServers::start(scratch.path(), &[&compiler(), &opt()]);
+    let status =
+        ended::run(&mut build, &[SIGTERM], |_, build| ended::terminate(build)).context("cannot run the build")?;
+    drop(started);
+    if args.stats {
+        summary(&Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default()), args.format)?;
+    }
+    Ok(exit_code(status))
+}
+
+/// A build runs its compiler in many folders.
+fn absolute(pack: &Path) -> Result<PathBuf> {
+    Ok(if pack.exists() { std::fs::canonicalize(pack)? } else { pack.to_path_buf() })
+}
+
+/// Of a path, for a script.
+fn text(path: &Path) -> Result<String> {
+    path.to_str().map(str::to_string).with_context(|| format!("{} is not UTF-8", path.display()))
+}
+
+/// Arguments of the process between `wrap` and its build.
+#[derive(clap::Args)]
+pub(super) struct GuardArgs {
+    /// The process of `wrap`
+    parent: u32,
+    /// The build
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
+    command: Vec<OsString>,
+}
+
+/// Gives the build's own exit code.
+pub(super) fn guard(args: GuardArgs) -> Result<i32> {
+    let (program, rest) = args.command.split_first().context("no command")?;
+    let status = guard::run(args.parent, Command::new(program).args(rest));
+    Ok(exit_code(status.with_context(|| format!("cannot run {}", program.display()))?))
+}
+
+fn summary(facts: &Facts, format: Format) -> Result<()> {
+    if format == Format::Json {
+        out::note(&serde_json::to_string(facts)?);
+        return Ok(());
+    }
+    let Facts { files, cached, handed_over, fell_back, rejected, .. } = facts;
+    let Facts { functions, known, optimised, unchanged, passed_through, failed, .. } = facts;
+    let mut text = format!(
+        "{files} files compiled with rules ({cached} from the cache), {handed_over} commands handed over, \
+         {fell_back} fell back, {rejected} rejected by the compiler\n\
+         {functions} functions ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
+         {failed} failed\n"
+    );
+    if files + handed_over + fell_back + rejected == 0 {
+        text.push_str("no command came through `CC`: a Makefile that sets it itself wants `make -e`\n");
+    }
+    let seconds = facts.seconds.iter().filter(|(phase, _)| !phase.contains(": ")).map(|(_, s)| s);
+    // The sum of nothing is -0.
+    let total = seconds.sum::<f64>() + 0.0;
+    let _ = writeln!(text, "{total:.2} s, of which");
+    for (phase, seconds) in &facts.seconds {
+        let _ = writeln!(text, "{:>6.1} %  {phase}", 100.0 * seconds / total.max(1e-9));
+    }
+    for (reason, n) in &facts.reasons {
+        let _ = writeln!(text, "{n:>6}  {reason}");
+    }
+    for (function, n) in &facts.narrowed {
+        let _ = writeln!(text, "{n:>6}  calls of {function} as far as LLVM knows, and not by what the packs say");
+    }
+    let mut rules: Vec<_> = facts.rules.iter().collect();
+    rules.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), *name));
+    if !rules.is_empty() {
+        let _ = writeln!(text, "rules that matched: {}, most often", rules.len());
+    }
+    for (rule, n) in rules.into_iter().take(RULES_SHOWN) {
+        let _ = writeln!(text, "{n:>6}  {rule}");
+    }
+    out::note(&text);
+    Ok(())
+}

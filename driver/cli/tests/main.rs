@@ -1,0 +1,20 @@
+//! The binary, as a user runs it.
+//!
+//! One binary: each further one would link everything again.
+
+mod cli;
+mod confined;
+mod examples;
+mod faults;
+mod fixes;
+mod isolated;
+mod isolation;
+mod linked;
+mod llvm;
+mod pages;
+mod permission;
+mod ran;
+mod refines;
+mod remarks;
+mod verify;
+mod wrapper;

@@ -1,0 +1,131 @@
+//! A CLIF file through the pipeline: import what can be imported, optimise, export what became cheaper.
+
+use super::export::export;
+use super::import::{Imported, import};
+use super::names::Names;
+use super::read::File;
+use cranelift_codegen::ir::{self as clif, TrapCode};
+use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::ir::counted::note_trips;
+use rewright_dsl::program::Program;
+use rewright_engine::{EngineError, RuleReport};
+use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// A program of rules, ready for CLIF.
+#[derive(Clone)]
+pub struct ClifOptimiser {
+    /// The pipeline.
+    pub optimiser: Optimiser,
+    /// CLIF's spellings of the program's operations.
+    pub names: Names,
+}
+
+/// What became of a file.
+pub struct FileOutcome {
+    /// By function of the file: what takes its place, if it became cheaper.
+    pub replaced: Vec<Option<clif::Function>>,
+    /// By function of the file; `None` for those that were not asked for.
+    pub functions: Vec<Option<FunctionOutcome>>,
+    /// Time by phase of the pipeline.
+    pub phases: Phases,
+    /// Time for import and for export.
+    pub import: Duration,
+    /// See `import`.
+    pub export: Duration,
+    /// Matches and time per rule.
+    pub rules: BTreeMap<u32, RuleReport>,
+}
+
+/// The number that the IR has for a trap code that a pack names: Cranelift's byte; 0 where it knows none.
+pub fn trap_code(name: &str) -> u32 {
+    name.parse::<TrapCode>().map_or(0, |code| code.as_raw().get().into())
+}
+
+impl ClifOptimiser {
+    /// Takes CLIF's spellings from the program and lowers its rules.
+    pub fn new(mut program: Program) -> Result<Self, EngineError> {
+        let names = Names::new(&mut program.universe);
+        Ok(ClifOptimiser { optimiser: Optimiser::new(program, trap_code)?, names })
+    }
+
+    /// Imports one function of a file; the reason where it is out of scope.
+    pub fn import(&self, file: &File, index: usize) -> Result<Imported, String> {
+        let function = &file.functions[index].func;
+        file.accepts(function).map_err(|e| format!("Cranelift's verifier rejects it: {e}"))?;
+        self.import_function(function, file)
+    }
+
+    /// Imports a function that is in no file.
+    pub fn import_function(&self, function: &clif::Function, file: &File) -> Result<Imported, String> {
+        let mut imported = import(function, &self.names, file.endianness()).map_err(|e| e.to_string())?;
+        note_trips(&mut imported.function, &self.optimiser.program().universe);
+        Ok(imported)
+    }
+
+    /// Optimises the functions of a file for which `wanted` holds.
+    pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
+        let start = Instant::now();
+        let mut imported: Vec<Option<Result<Imported, String>>> =
+            (0..file.functions.len()).map(|i| wanted(i).then(|| self.import(file, i))).collect();
+        if let Some(counts) = &options.counts {
+            for Imported { function, payloads } in imported.iter_mut().flatten().flatten() {
+                counts.note(function, |block| payloads.blocks[block.index()].to_string());
+            }
+        }
+        let import = start.elapsed();
+        let functions: Vec<Function> =
+            imported.iter().flatten().filter_map(|i| i.as_ref().ok().map(|i| i.function.clone())).collect();
+        let Batch { outcomes, phases, rules } =
+            self.optimiser.optimise(&functions, &self.optimiser.program().universe, options);
+        let start = Instant::now();
+        let mut outcomes = outcomes.into_iter();
+        let (mut replaced, mut functions) = (vec![], vec![]);
+        for (index, slot) in imported.into_iter().enumerate() {
+            let name = file.functions[index].name();
+            let (new, outcome) = match slot {
+                None => (None, None),
+                Some(Err(reason)) => (None, Some((Fate::PassedThrough(reason), None, ValueNames::default()))),
+                Some(Ok(imported)) => {
+                    let outcome = outcomes.next().expect("one outcome per function that went in");
+                    let (new, fate, names) = self.exported(file, index, &imported, &outcome);
+                    (new, Some((fate, Some(outcome), names)))
+                }
+            };
+            replaced.push(new);
+            functions.push(outcome.map(|(fate, outcome, names)| FunctionOutcome { name, fate, outcome, names }));
+        }
+        FileOutcome { replaced, functions, phases, import, export: start.elapsed(), rules }
+    }
+
+    fn exported(
+        &self,
+        file: &File,
+        index: usize,
+        imported: &Imported,
+        outcome: &Outcome,
+    ) -> (Option<clif::Function>, Fate, ValueNames) {
+        let mut names = ValueNames::default();
+        if outcome.fate != Fate::Optimised {
+            return (None, outcome.fate.clone(), names);
+        }
+        let original = &file.functions[index].func;
+        let exported = file.accepts(original).map_err(|e| e.to_string()).and_then(|fisa| {
+            export(&outcome.function, original, &imported.payloads, &self.names, file.endianness(), fisa)
+                .map_err(|e| e.to_string())
+        });
+        match exported {
+            Ok((function, values)) => {
+                if !outcome.changed.is_empty() {
+                    names.results = values.into_iter().map(|value| value.map(|value| value.to_string())).collect();
+                    let numbers = outcome.changed.iter().flat_map(|changed| &changed.was);
+                    let results = |number: &u32| original.dfg.inst_results(clif::Inst::from_u32(*number));
+                    names.originals = numbers.filter_map(|n| Some((*n, results(n).first()?.to_string()))).collect();
+                }
+                (Some(function), Fate::Optimised, names)
+            }
+            Err(reason) => (None, Fate::Failed(format!("export failed: {reason}")), names),
+        }
+    }
+}

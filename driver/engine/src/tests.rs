@@ -1,0 +1,10 @@
+//! Hand-built programs: what goes in, what must come back.
+
+mod budgets;
+mod domain;
+mod fixture;
+mod measure;
+mod memory;
+mod nested;
+mod scalar;
+mod text;

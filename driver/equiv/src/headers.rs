@@ -1,0 +1,110 @@
+//! What stands around two bodies: signatures, attributes, the globals and functions that they mention.
+//!
+//! Parameters are compared by position, types by their structure. What the second version's module promises beyond the
+//! first one's is not known to hold, and what a global is must be the same in both where either body mentions it.
+
+use super::annotations::table::Place;
+use super::annotations::{check, parts};
+use super::layout;
+use super::modules::Version;
+use super::promises::Promises;
+use rewright_llvm::body::Body;
+use rewright_llvm::lex::{Kind, tokens};
+use rewright_llvm::module::{Definition, File, resolve};
+use rewright_llvm::types::{Named, Type};
+use std::collections::BTreeSet;
+
+/// What differs in how the versions are called; `None` if a call of one is a call of the other.
+pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<String> {
+    let [was, is] = [before, after].map(|v| {
+        let definition = v.definition;
+        let structure = |ty: &Type| structure(ty, &v.file().named);
+        let parameters: Vec<String> = definition.parameters.iter().map(|p| structure(&p.ty)).collect();
+        let more = if definition.variadic { ", ..." } else { "" };
+        let convention = definition.before.iter().find(|word| word.ends_with("cc") || word.starts_with("cc "));
+        let convention = convention.filter(|c| *c != "ccc").map_or(String::new(), |c| format!("{c} "));
+        format!("{convention}{} ({}{more})", structure(&definition.result), parameters.join(", "))
+    });
+    (was != is).then(|| format!("its signature was {was}, and is {is}"))
+}
+
+/// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that keeps,
+/// and what is promised of values is left to whoever asks.
+pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), String> {
+    let of_values =
+        |a: &str| body.is_some() && ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(a).0);
+    if !layout::same(before.file(), after.file()) {
+        return Err("the data layouts differ".into());
+    }
+    let (was, is) = (before.definition, after.definition);
+    let promises = body.map(|body| Promises::new(after, body));
+    check(Place::Function, &was.attributes, &is.attributes, |a| promises.as_ref().is_some_and(|p| p.hold(a)))?;
+    check(Place::Result, &was.before, &is.before, of_values).map_err(|e| format!("{e} in what it gives"))?;
+    for (n, (was, is)) in was.parameters.iter().zip(&is.parameters).enumerate() {
+        check(Place::Parameter, &was.attributes, &is.attributes, of_values)
+            .map_err(|e| format!("{e} at parameter {n}"))?;
+    }
+    mentioned(before, after)
+}
+
+/// Globals and functions that either body mentions.
+fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), String> {
+    let [was, is] = [before, after].map(|v| names(v.text()));
+    let own = |name: &str| name == before.definition.name || name == after.definition.name;
+    for name in was.union(&is).filter(|name| !own(name)) {
+        match [before, after].map(|v| v.module.function(name)) {
+            [Some(was), Some(is)] => declared(name, (before.file(), was), (after.file(), is))?,
+            [None, None] => {
+                let [was, is] = [before, after].map(|v| v.module.global(name));
+                if was != is && was.is_some() && is.is_some() {
+                    return Err(format!("the global {name} is another one"));
+                }
+            }
+            // A function that the other module does not have is called by one version only.
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// What two modules say of a function that is called.
+fn declared(name: &str, was: (&File, &Definition), is: (&File, &Definition)) -> Result<(), String> {
+    let of = |e: String| format!("{e} of {name}");
+    let [was_attributes, is_attributes] = [was, is].map(|(file, definition)| {
+        let mut list = definition.attributes.clone();
+        resolve(&mut list, &file.groups);
+        list
+    });
+    check(Place::Function, &was_attributes, &is_attributes, |_| false).map_err(of)?;
+    check(Place::Result, &was.1.before, &is.1.before, |_| false).map_err(of)?;
+    if was.1.parameters.len() != is.1.parameters.len() {
+        return Err(format!("{name} has other parameters"));
+    }
+    for (was, is) in was.1.parameters.iter().zip(&is.1.parameters) {
+        check(Place::Parameter, &was.attributes, &is.attributes, |_| false).map_err(of)?;
+    }
+    Ok(())
+}
+
+/// Names of globals in a text.
+pub(super) fn names(text: &str) -> BTreeSet<&str> {
+    tokens(text).iter().filter(|t| t.kind == Kind::Global).map(|t| &text[t.start..t.end]).collect()
+}
+
+/// How deep types may nest.
+const DEPTH: u32 = 16;
+
+/// A type with named ones written out. A type that holds itself keeps its name.
+pub(super) fn structure(ty: &Type, named: &Named) -> String {
+    fn expanded(ty: &Type, named: &Named, depth: u32) -> Type {
+        let inside = |ty: &Type| expanded(ty, named, depth + 1);
+        match ty {
+            Type::Named(name) if depth < DEPTH => named.get(name).map_or_else(|| ty.clone(), inside),
+            Type::Struct(packed, fields) => Type::Struct(*packed, fields.iter().map(inside).collect()),
+            Type::Array(n, element) => Type::Array(*n, Box::new(inside(element))),
+            Type::Vector(n, element) => Type::Vector(*n, Box::new(inside(element))),
+            other => other.clone(),
+        }
+    }
+    expanded(ty, named, 0).to_string()
+}

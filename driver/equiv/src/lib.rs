@@ -1,0 +1,318 @@
+//! Two files of LLVM IR: does each function of the second one only what the function of that name in the first one may
+//! do?
+//!
+//! A pair is *the same* if its texts are ([`same`], where [`headers`] allow it). Others are compared by [`Method`]s; each
+//! sees what others cannot:
+//!
+//! * [`replayed`]: both texts are run by an interpreter of LLVM IR that knows poison and undefined behaviour;
+//! * [`refined`]: an SMT solver is asked, by LLVM's semantics with poison, about small functions;
+//! * [`interpreted`]: both are imported and run in our interpreter, what is opaque made up;
+//! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up.
+//!
+//! What they find is evidence, of which [`verdict`] makes one verdict. An answer of the solver is an input to be replayed,
+//! and the last two never refute.
+//!
+//! [`replay`] runs both texts on one input, with poison and `undef`: what it calls a difference is one.
+//!
+//! **Invariant**: inputs depend on nothing but the seed, a function's name and the numbers that it speaks of. What is
+//! not compared is said, with its reason; every function that either file defines is counted.
+
+mod annotations;
+mod compiled;
+mod headers;
+mod inputs;
+mod interpreted;
+mod layout;
+mod metadata;
+mod modules;
+mod promises;
+mod refined;
+pub mod replay;
+mod replayed;
+mod same;
+pub mod verdict;
+
+use clap::ValueEnum;
+use modules::{Module, Version};
+use replay::Input;
+use rewright_llvm::module::{Definition, File, ReadError, read};
+use rewright_llvm::optimise::LlvmOptimiser;
+use rewright_pipeline::sums::add_up;
+use rustc_hash::FxHashMap;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::PathBuf;
+use verdict::{Counts, DOUBT, Evidence, Report, Tier, Verdict};
+
+/// A way to compare.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// Both texts on inputs that are worth trying, with poison and what is undefined
+    Replayed,
+    /// On random inputs in our interpreter of what is taken in
+    Interpreted,
+    /// On random inputs as clang compiles them, without optimisation
+    Compiled,
+    /// By an SMT solver, with poison and what is undefined: functions without loops
+    Refined,
+}
+
+/// How much to try.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// In which ways.
+    pub methods: Vec<Method>,
+    /// Inputs for each function.
+    pub runs: u32,
+    /// Of the random numbers.
+    pub seed: u64,
+    /// What compiles LLVM IR.
+    pub clang: PathBuf,
+    /// The solver: program and arguments; it reads SMT-LIB from its standard input.
+    pub solver: Vec<String>,
+    /// The second file may be made from all of the first one: what a function is given and what its callees do may have
+    /// been used.
+    pub whole_modules: bool,
+    /// Only this function.
+    pub function: Option<String>,
+    /// Both versions are run on this input, and compared in no other way.
+    pub input: Option<Input>,
+}
+
+/// Two files, and the functions that are to be compared.
+struct Files<'a> {
+    before: &'a File,
+    after: &'a File,
+    modules: [&'a Module<'a>; 2],
+    /// Positions in either.
+    pairs: Vec<(usize, usize)>,
+}
+
+impl<'a> Files<'a> {
+    /// A pair's definitions.
+    fn definitions(&self, pair: usize) -> [&'a Definition; 2] {
+        let (i, j) = self.pairs[pair];
+        [&self.before.functions[i], &self.after.functions[j]]
+    }
+
+    /// A pair with its modules.
+    fn versions(&self, pair: usize) -> [Version<'a>; 2] {
+        let [old, new] = self.definitions(pair);
+        [Version { module: self.modules[0], definition: old }, Version { module: self.modules[1], definition: new }]
+    }
+}
+
+/// What a method has seen of one function.
+#[derive(Default, Debug)]
+struct Seen {
+    /// Runs that were compared.
+    runs: u64,
+    /// Runs that were not, by reason.
+    open: BTreeMap<String, u64>,
+    /// Arguments, and what differs on them.
+    differs: Option<(Vec<String>, String)>,
+    /// Something differs, and it is open whether that counts.
+    doubts: bool,
+}
+
+impl Seen {
+    /// Nothing, for this reason.
+    fn nothing(reason: impl Into<String>) -> Self {
+        Seen { open: BTreeMap::from([(reason.into(), 1)]), ..Seen::default() }
+    }
+
+    fn not_compared(&mut self, reason: impl Into<String>) {
+        *self.open.entry(reason.into()).or_default() += 1;
+    }
+
+    /// What most runs had that were not compared.
+    fn reason(&self) -> Option<&String> {
+        self.open.iter().max_by_key(|(_, n)| **n).map(|(reason, _)| reason)
+    }
+}
+
+/// Why two texts cannot be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum ValidateError {
+    /// The second one is no file of LLVM IR.
+    #[error("what it is compared with: {0}")]
+    Read(#[from] ReadError),
+    /// The function that is asked for is not there.
+    #[error("neither file defines {0}")]
+    Function(String),
+    /// A method needs packs, and there are none.
+    #[error("this method needs packs")]
+    Packs,
+    /// What a method needs cannot be run.
+    #[error("{0}; `--method` says how to compare without it")]
+    Tool(#[from] io::Error),
+}
+
+impl Method {
+    /// Does it need packs, which say what operations mean?
+    pub fn needs_packs(self) -> bool {
+        matches!(self, Method::Interpreted | Method::Compiled)
+    }
+}
+
+/// Compares the functions of two files by their names.
+///
+/// # Errors
+/// When the second text is no file of LLVM IR, or what a method needs is not there or cannot be run.
+pub fn validate(
+    llvm: Option<&LlvmOptimiser>,
+    before: &File,
+    after: &str,
+    config: &Config,
+) -> Result<Report, ValidateError> {
+    let after = read(after.to_string())?;
+    let modules = [Module::new(before), Module::new(&after)];
+    let only = config.function.as_deref();
+    if let Some(name) = only.filter(|name| before.functions.iter().chain(&after.functions).all(|f| f.name != *name)) {
+        return Err(ValidateError::Function(name.to_string()));
+    }
+    let mut found = Found::new(&modules, only);
+    let files =
+        Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
+    let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
+    let mut report = Report { unchanged: found.unchanged, ..Report::default() };
+    for method in &config.methods {
+        let seen = match method {
+            Method::Replayed => run_on(replayed::compare(&files, config), &mut evidence),
+            Method::Interpreted => interpreted::compare(llvm.ok_or(ValidateError::Packs)?, &files, config),
+            Method::Compiled => compiled::compare(llvm.ok_or(ValidateError::Packs)?, &files, config)?,
+            Method::Refined => solved(&files, refined::compare(&files, config)?, config, &mut evidence),
+        };
+        let tally = report.methods.entry(*method).or_default();
+        for (seen, evidence) in seen.into_iter().zip(&mut evidence) {
+            if method.needs_packs() {
+                tested(*method, &seen, evidence);
+            }
+            tally.runs += seen.runs;
+            if seen.runs > 0 {
+                tally.compared += 1;
+            } else if let Some(reason) = seen.reason() {
+                *tally.not_compared.entry(reason.clone()).or_default() += 1;
+            }
+            add_up(&mut tally.open, seen.open);
+        }
+    }
+    for ((i, _), evidence) in files.pairs.iter().zip(evidence) {
+        found.verdicts.insert(*i, Verdict::new(&before.functions[*i].name, evidence));
+    }
+    report.functions.extend(found.verdicts.into_values());
+    report.functions.extend(found.new);
+    report.counts = Counts::of(&report.functions);
+    Ok(report)
+}
+
+/// Notes what running both texts has shown.
+fn run_on(found: Vec<replayed::Replayed>, evidence: &mut [Evidence]) -> Vec<Seen> {
+    let note = |(one, evidence): (replayed::Replayed, &mut Evidence)| {
+        evidence.refuted = one.refuted;
+        match one.seen.reason() {
+            Some(reason) if one.seen.doubts => {
+                evidence.doubted = true;
+                evidence.reasons.push(reason.clone());
+            }
+            Some(reason) if one.seen.runs == 0 => evidence.reasons.push(format!("replayed: {reason}")),
+            _ => {}
+        }
+        evidence.runs += one.seen.runs;
+        one.seen
+    };
+    found.into_iter().zip(evidence).map(note).collect()
+}
+
+/// Notes what the solver has decided, and replays its answers.
+fn solved(files: &Files<'_>, decided: Vec<refined::Decided>, config: &Config, evidence: &mut [Evidence]) -> Vec<Seen> {
+    let mut all = vec![];
+    for (pair, (one, evidence)) in decided.into_iter().zip(evidence).enumerate() {
+        if one.proved {
+            evidence.proved = Some(Tier::Solver);
+        }
+        if let Some(reason) = one.seen.reason() {
+            evidence.reasons.insert(0, reason.clone());
+        }
+        if let (Some(input), None) = (&one.model, &evidence.refuted) {
+            match replayed::replayed(files.versions(pair), input, config) {
+                Ok(found) => evidence.refuted = Some(found),
+                Err(reason) => {
+                    evidence.doubted = true;
+                    evidence.reasons.push(format!("the solver's answer is not confirmed: {reason}"));
+                }
+            }
+        }
+        all.push(one.seen);
+    }
+    all
+}
+
+/// Notes what runs have shown.
+fn tested(method: Method, seen: &Seen, evidence: &mut Evidence) {
+    let name = method.to_possible_value().map_or(String::new(), |value| value.get_name().to_string());
+    match (&seen.differs, seen.reason()) {
+        (Some((arguments, difference)), _) => {
+            let on = arguments.join(", ");
+            evidence.doubted = true;
+            evidence.reasons.insert(0, format!("{DOUBT}: {name} on ({on}), {difference}; no replay confirms it"));
+        }
+        (None, Some(reason)) if seen.runs == 0 => evidence.reasons.push(format!("{name}: {reason}")),
+        _ => {}
+    }
+    evidence.runs += seen.runs;
+}
+
+/// Functions of two modules by what is known without comparing bodies.
+struct Found {
+    /// Positions of those that are to be compared.
+    open: Vec<(usize, usize)>,
+    /// By position in the first module.
+    verdicts: BTreeMap<usize, Verdict>,
+    /// Of functions that only the second module has.
+    new: Vec<Verdict>,
+    /// Those that are in both byte for byte, with all that they mention.
+    unchanged: u64,
+}
+
+impl Found {
+    /// Of all functions, or of one.
+    fn new(modules: &[Module<'_>; 2], only: Option<&str>) -> Found {
+        let [before, after] = modules;
+        let asked = |name: &str| only.is_none_or(|only| only == name);
+        let mut found = Found { open: vec![], verdicts: BTreeMap::new(), new: vec![], unchanged: 0 };
+        let mut others: FxHashMap<&str, usize> =
+            after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
+        for (i, was) in before.file.functions.iter().enumerate().filter(|(_, was)| asked(&was.name)) {
+            let Some(j) = others.remove(was.name.as_str()) else {
+                found.verdicts.insert(i, unknown(&was.name, "only the first file defines it"));
+                continue;
+            };
+            let versions = [
+                Version { module: before, definition: was },
+                Version { module: after, definition: &after.file.functions[j] },
+            ];
+            if let Some(reason) = headers::signature(versions[0], versions[1]) {
+                found.verdicts.insert(i, unknown(&was.name, &reason));
+            } else if headers::compare(versions[0], versions[1], None).is_ok() && same::same(versions[0], versions[1]) {
+                if versions[0].text() == versions[1].text() {
+                    found.unchanged += 1;
+                } else {
+                    let evidence = Evidence { proved: Some(Tier::Same), ..Evidence::default() };
+                    found.verdicts.insert(i, Verdict::new(&was.name, evidence));
+                }
+            } else {
+                found.open.push((i, j));
+            }
+        }
+        let only = after.file.functions.iter().filter(|f| others.contains_key(f.name.as_str()) && asked(&f.name));
+        found.new = only.map(|f| unknown(&f.name, "only the second file defines it")).collect();
+        found
+    }
+}
+
+fn unknown(function: &str, reason: &str) -> Verdict {
+    Verdict::new(function, Evidence { reasons: vec![reason.to_string()], ..Evidence::default() })
+}

@@ -1,0 +1,69 @@
+//! Metadata nodes of a module: what a number stands for, written out so that two modules can be compared.
+
+use rewright_llvm::module::File;
+use rustc_hash::FxHashMap;
+
+/// The nodes of a file by their names: `!5`.
+pub(super) struct Nodes<'a>(FxHashMap<&'a str, &'a str>);
+
+/// How far references are followed.
+const DEPTH: u32 = 8;
+
+impl<'a> Nodes<'a> {
+    /// Reads the lines that define them.
+    pub(super) fn new(file: &'a File) -> Self {
+        let definition = |line: &'a str| line.strip_prefix('!').and_then(|_| line.split_once(" = "));
+        Nodes(file.text.lines().filter_map(definition).map(|(name, node)| (name, node.trim_end())).collect())
+    }
+
+    /// A node's text without what it refers to; of one that is written where it is used, itself.
+    pub(super) fn text<'n>(&self, name: &'n str) -> Option<&'n str>
+    where
+        'a: 'n,
+    {
+        if name.starts_with("!{") { Some(name) } else { self.0.get(name).copied() }
+    }
+
+    /// A node's text with the texts of the nodes that it refers to. One that is `distinct` keeps its number: it is equal
+    /// to itself only.
+    pub(super) fn whole(&self, name: &str) -> String {
+        self.whole_at(name, 0)
+    }
+
+    fn whole_at(&self, name: &str, depth: u32) -> String {
+        let Some(text) = self.text(name).filter(|_| depth < DEPTH) else { return name.to_string() };
+        let mut out = if text.starts_with("distinct") { format!("{name}=") } else { String::new() };
+        let mut rest = text;
+        while let Some(at) = rest.find('!') {
+            let digits = rest[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+            let end = at + 1 + digits;
+            out.push_str(&rest[..at]);
+            match digits {
+                0 => out.push('!'),
+                _ if rest[at..end] == *name => out.push_str(name),
+                _ => out.push_str(&self.whole_at(&rest[at..end], depth + 1)),
+            }
+            rest = &rest[end..];
+        }
+        out + rest
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rewright_llvm::module::read;
+
+    #[test]
+    fn nodes_are_written_out() {
+        let text =
+            "!0 = !{i8 0, i8 5}\n!1 = !{!2, !2, i64 0}\n!2 = !{!\"int\", !3, i64 0}\n!3 = distinct !{!3, !\"x\"}\n";
+        let file = read(text.to_string()).unwrap();
+        let nodes = Nodes::new(&file);
+        assert_eq!(nodes.whole("!0"), "!{i8 0, i8 5}");
+        let inner = "!{!\"int\", !3=distinct !{!3, !\"x\"}, i64 0}";
+        assert_eq!(nodes.whole("!1"), format!("!{{{inner}, {inner}, i64 0}}"));
+        assert_eq!(nodes.whole("!9"), "!9");
+        assert_eq!(nodes.whole("!{!0}"), "!{!{i8 0, i8 5}}");
+    }
+}

@@ -1,0 +1,145 @@
+//! What can be seen of a body without running it: which promises of its function it keeps.
+
+use super::annotations::{has, parts};
+use super::modules::Version;
+use rewright_llvm::body::{Body, Instruction, Operand, Shape};
+use rewright_llvm::effects;
+use rustc_hash::FxHashMap;
+
+/// A version whose body is looked at.
+pub(super) struct Promises<'a> {
+    version: Version<'a>,
+    body: &'a Body,
+    made: FxHashMap<&'a str, &'a Instruction>,
+}
+
+/// Memory that an access may be to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// A stack slot of its own.
+    Slot,
+    /// What an argument points to.
+    Argument,
+    Anywhere,
+}
+
+impl<'a> Promises<'a> {
+    pub(super) fn new(version: Version<'a>, body: &'a Body) -> Self {
+        let all = body.blocks.iter().flat_map(|b| &b.instructions);
+        Promises { version, body, made: all.filter_map(|i| Some((i.result.as_deref()?, i))).collect() }
+    }
+
+    /// Does it keep a promise? What is not seen is no.
+    pub(super) fn hold(&self, annotation: &str) -> bool {
+        let mut all = self.body.blocks.iter().flat_map(|b| &b.instructions);
+        let (name, argument) = parts(annotation);
+        match name {
+            "nofree" | "nosync" | "nounwind" | "norecurse" | "nocallback" => {
+                all.all(|i| is_local(i) || self.keeps(i, name))
+            }
+            "willreturn" | "mustprogress" => self.ends() && all.all(|i| is_local(i) || self.keeps(i, "willreturn")),
+            "memory" => {
+                Allowed::new(argument).is_some_and(|allowed| all.all(|i| is_local(i) || self.stays_in(i, allowed)))
+            }
+            _ => false,
+        }
+    }
+
+    /// Does a call keep a promise that its function makes? A load or store does, unless others see it happen.
+    fn keeps(&self, i: &Instruction, name: &str) -> bool {
+        match &i.shape {
+            Shape::Call { callee: Some(callee), attributes, bundles: false, .. } => {
+                let said = effects::attributes(self.version.file(), Some(callee), attributes);
+                let intrinsic = callee.starts_with("@llvm.");
+                said.iter().any(|list| has(list, name) || (name == "norecurse" && intrinsic && has(list, "nocallback")))
+            }
+            Shape::Load(_, access) | Shape::Store(_, _, access) => access.plain,
+            _ => false,
+        }
+    }
+
+    /// Does it access what it is allowed to?
+    fn stays_in(&self, i: &Instruction, allowed: Allowed) -> bool {
+        match &i.shape {
+            Shape::Load(from, access) => access.plain && allowed.at(self.place(from)).0,
+            Shape::Store(_, to, access) => access.plain && allowed.at(self.place(to)).1,
+            Shape::Call { callee: Some(callee), attributes, bundles: false, .. } => {
+                let said = effects::attributes(self.version.file(), Some(callee), attributes).concat();
+                let says = |wanted: &str| said.iter().any(|a| a == wanted);
+                says("memory(none)") || (says("memory(read)") && allowed.reads_all())
+            }
+            _ => false,
+        }
+    }
+
+    /// Where a pointer points, as far as sums show.
+    fn place(&self, pointer: &Operand) -> Place {
+        let mut name = pointer.text.as_str();
+        // Code that nothing reaches may have sums of each other.
+        for _ in 0..self.made.len() + 1 {
+            if self.version.definition.parameters.iter().any(|p| p.name == name) {
+                return Place::Argument;
+            }
+            match self.made.get(name).map(|i| &i.shape) {
+                Some(Shape::Offset { base, .. }) => name = &base.text,
+                Some(Shape::Alloca(_)) => return Place::Slot,
+                _ => return Place::Anywhere,
+            }
+        }
+        Place::Anywhere
+    }
+
+    /// No block leads back to an earlier one in the text: LLVM prints what it can that way, and so nothing runs for ever.
+    fn ends(&self) -> bool {
+        let blocks = &self.body.blocks;
+        let position = |label: &String| blocks.iter().position(|b| b.label == *label);
+        let mut edges = blocks.iter().enumerate().flat_map(|(at, b)| b.targets().into_iter().map(move |to| (at, to)));
+        edges.all(|(at, to)| position(to).is_some_and(|to| to > at))
+    }
+}
+
+/// What `memory(...)` allows: reads and writes, of what arguments point to and of all else.
+#[derive(Clone, Copy)]
+struct Allowed {
+    argument: (bool, bool),
+    elsewhere: (bool, bool),
+}
+
+impl Allowed {
+    fn new(text: &str) -> Option<Allowed> {
+        let access = |word: &str| match word {
+            "none" => Some((false, false)),
+            "read" => Some((true, false)),
+            "write" => Some((false, true)),
+            "readwrite" => Some((true, true)),
+            _ => None,
+        };
+        let mut allowed = Allowed { argument: (false, false), elsewhere: (false, false) };
+        for part in text.split(',').map(str::trim) {
+            match part.split_once(':') {
+                None => allowed = Allowed { argument: access(part)?, elsewhere: access(part)? },
+                Some(("argmem", word)) => allowed.argument = access(word.trim())?,
+                // A function that can be seen accesses nothing that cannot.
+                Some(_) => {}
+            }
+        }
+        Some(allowed)
+    }
+
+    fn at(self, place: Place) -> (bool, bool) {
+        match place {
+            Place::Slot => (true, true),
+            Place::Argument => self.argument,
+            Place::Anywhere => (self.argument.0 && self.elsewhere.0, self.argument.1 && self.elsewhere.1),
+        }
+    }
+
+    fn reads_all(self) -> bool {
+        self.argument.0 && self.elsewhere.0
+    }
+}
+
+/// Does it concern nobody but the function?
+fn is_local(i: &Instruction) -> bool {
+    !matches!(i.shape, Shape::Load(..) | Shape::Store(..) | Shape::Call { .. } | Shape::Other)
+}

@@ -1,0 +1,112 @@
+//! What both versions are given: parameters and memory.
+
+use super::super::annotations::{has, number};
+use super::super::modules::Version;
+use super::facts;
+use super::meaning::{Value, width};
+use rewright_llvm::body::{Body, Shape};
+use rewright_llvm::types::Type;
+use rewright_smt::{Expr, Script, Sort};
+use std::collections::BTreeSet;
+
+/// What both versions are given.
+pub(super) struct Given {
+    /// By parameter: its value, and which of its bits are `undef`.
+    pub(super) parameters: Vec<Leaf>,
+    /// When the parameters are as the first version says they are; a caller that gives others has undefined behaviour, or
+    /// gives poison, which is a case of its own.
+    pub(super) promised: Expr,
+    /// What the first version says of each.
+    pub(super) said: Vec<Vec<String>>,
+    /// Bytes that the first version says it may read: parameter and size.
+    pub(super) readable: Vec<(usize, u64)>,
+    pub(super) memory: Expr,
+    /// Which bits of memory are poison.
+    pub(super) doubt: Expr,
+    /// Which bits of memory are `undef`.
+    pub(super) mask: Expr,
+    /// Which objects the pointers in memory belong to: 8 bytes behind the address of each.
+    pub(super) origins: Expr,
+    /// Parameters, memory and what calls give may be `undef`.
+    pub(super) undefined: bool,
+}
+
+/// A value that comes from outside: some of its bits may be `undef`.
+#[derive(Clone, Copy)]
+pub(super) struct Leaf {
+    pub(super) value: Value,
+    /// `None` where no bit is.
+    pub(super) mask: Option<Expr>,
+    /// What both versions may know it by: a parameter, an address, a call.
+    pub(super) key: Expr,
+}
+
+impl Given {
+    /// Variables for the parameters of a function, whose bits may be `undef` where that is asked for and matters.
+    pub(super) fn new(
+        s: &mut Script,
+        versions: [Version<'_>; 2],
+        bodies: &[Body; 2],
+        undefined: bool,
+    ) -> Result<Given, String> {
+        let definition = versions[0].definition;
+        let only_accessed = only_accessed(versions, bodies);
+        let (mut parameters, mut promised, mut readable) = (vec![], vec![], vec![]);
+        for (n, parameter) in definition.parameters.iter().enumerate() {
+            let wide = width(&parameter.ty)?;
+            let bits = s.variable(&format!("parameter {n}"), Sort::Bits(wide));
+            let defined = has(&parameter.attributes, "noundef");
+            let poison = match defined {
+                true => Expr::FALSE,
+                false => s.variable(&format!("parameter {n} is poison"), Sort::Bool),
+            };
+            // That the second version says so may be wrong.
+            let said_after = has(&versions[1].definition.parameters[n].attributes, "noundef");
+            let may = undefined && !defined && (said_after || !only_accessed.contains(&n));
+            let mask = may.then(|| s.variable(&format!("undef bits of parameter {n}"), Sort::Bits(wide)));
+            let origin = (parameter.ty == Type::Ptr).then(|| s.bits(64, 1 + n as u128));
+            parameters.push(Leaf { value: Value { bits, poison, origin }, mask, key: bits });
+            let broken = facts::broken(s, &parameter.attributes, bits);
+            let kept = s.not(broken);
+            promised.push(s.or(&[poison, kept]));
+            readable.extend(number(&parameter.attributes, "dereferenceable").map(|bytes| (n, bytes)));
+        }
+        let promised = s.and(&promised);
+        let [memory, doubt, mask, origins] = ["memory", "poison in memory", "undef in memory", "pointers in memory"]
+            .map(|name| s.variable(name, Sort::Memory));
+        let said = definition.parameters.iter().map(|p| p.attributes.clone()).collect();
+        Ok(Given { parameters, promised, said, readable, memory, doubt, mask, origins, undefined })
+    }
+}
+
+/// Parameters that are pointers of which both versions do nothing but access what they point to, or a constant further: a
+/// version that reaches such an access is undefined where the pointer is `undef`.
+fn only_accessed(versions: [Version<'_>; 2], bodies: &[Body; 2]) -> BTreeSet<usize> {
+    let is_pointer = |n: &usize| versions[0].definition.parameters[*n].ty == Type::Ptr;
+    let mut found: BTreeSet<usize> = (0..versions[0].definition.parameters.len()).filter(is_pointer).collect();
+    for (version, body) in versions.iter().zip(bodies) {
+        // Uses by anything else than an access, found backward through sums.
+        let mut used: Vec<&str> = vec![];
+        let all = || body.blocks.iter().flat_map(|b| &b.instructions);
+        for i in all() {
+            match &i.shape {
+                Shape::Load(..) => {}
+                Shape::Store(value, ..) => used.push(&value.text),
+                Shape::Offset { indices, .. } => used.extend(indices.iter().map(|o| o.text.as_str())),
+                _ => used.extend(i.template.holes.iter().map(String::as_str)),
+            }
+        }
+        let mut at = 0;
+        while let Some(name) = used.get(at).copied() {
+            at += 1;
+            for i in all().filter(|i| i.result.as_deref() == Some(name)) {
+                if let Shape::Offset { base, .. } = &i.shape {
+                    used.push(&base.text);
+                }
+            }
+        }
+        let parameters = &version.definition.parameters;
+        found.retain(|n| !used.contains(&parameters[*n].name.as_str()));
+    }
+    found
+}

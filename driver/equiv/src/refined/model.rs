@@ -1,0 +1,58 @@
+//! An answer of the solver as an input: arguments, and a block of memory behind each pointer.
+//!
+//! What callees do and what globals hold in the answer is left out: a replay shows whether that matters.
+
+use super::super::replay::{Block, Bytes, Cell, Datum, Input, Place, Scalar};
+use super::given::{Given, Leaf};
+use rewright_smt::{Expr, Read, Script};
+
+/// Bytes behind a pointer.
+const BLOCK: u64 = 64;
+
+/// The input that an answer is; `value` gives what it says of a variable.
+pub(super) fn input(s: &Script, given: &Given, value: impl Fn(Expr) -> Option<u128>) -> Input {
+    let mut memory = vec![];
+    let arguments =
+        given.parameters.iter().map(|leaf| Datum::Scalar(argument(s, given, leaf, &value, &mut memory))).collect();
+    Input { arguments, memory, ..Input::default() }
+}
+
+fn argument(
+    s: &Script,
+    given: &Given,
+    leaf: &Leaf,
+    value: &impl Fn(Expr) -> Option<u128>,
+    memory: &mut Vec<Block>,
+) -> Scalar {
+    if value(leaf.value.poison) == Some(1) {
+        return Scalar::Poison;
+    }
+    if leaf.mask.and_then(value).is_some_and(|mask| mask != 0) {
+        return Scalar::Undef;
+    }
+    let bits = value(leaf.value.bits).unwrap_or(0);
+    match leaf.value.origin {
+        None => Scalar::Bits(bits),
+        Some(_) if bits == 0 => Scalar::Null,
+        Some(_) => {
+            let start = bits as u64;
+            let bytes = (0..BLOCK).map(|n| byte(s, given, start.wrapping_add(n), value)).collect();
+            let align = 1 << start.trailing_zeros().min(12);
+            memory.push(Block { align, bytes: Bytes(bytes) });
+            Scalar::Pointer(Place::Block(memory.len() as u32 - 1, 0))
+        }
+    }
+}
+
+/// What the answer says of a byte.
+fn byte(s: &Script, given: &Given, address: u64, value: &impl Fn(Expr) -> Option<u128>) -> Cell {
+    let of = |memory: Expr| {
+        let here = |read: &&Read| read.memory == memory && value(read.at) == Some(address.into());
+        s.reads().iter().find(here).and_then(|read| value(read.byte)).unwrap_or(0)
+    };
+    match () {
+        () if of(given.doubt) != 0 => Cell::Poison,
+        () if of(given.mask) != 0 => Cell::Undef,
+        () => Cell::Byte(of(given.memory) as u8),
+    }
+}

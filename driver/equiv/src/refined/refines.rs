@@ -1,0 +1,123 @@
+//! When one behaviour refines another: the claim that a solver is asked to break.
+
+use super::meaning::{Value, format, is_float};
+use super::side::{Access, Behaviour, Memory};
+use rewright_llvm::module::Definition;
+use rewright_smt::{self as smt, Expr, Script, Sort};
+
+/// When the second version does what the first one may do, and whether it accesses anything that may not be there.
+pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour, definition: &Definition) -> (Expr, bool) {
+    let mut undefined = vec![new.undefined];
+    let mut uncovered = false;
+    for access in &new.accesses {
+        let there = covered(s, access, &old.accesses);
+        uncovered |= there != access.reached;
+        let missing = s.not(there);
+        undefined.push(s.and(&[access.reached, missing]));
+    }
+    let undefined = s.or(&undefined);
+    let defined = s.not(undefined);
+    let mut same = vec![];
+    if let (Some(was), Some(is)) = (old.returned, new.returned) {
+        for (was, is) in was.into_iter().zip(is) {
+            same.push(returned_refines(s, was, is, definition));
+        }
+    }
+    let slots: Vec<Expr> = old.slots.iter().chain(&new.slots).copied().collect();
+    same.push(memories_refine(s, &old.memory, &new.memory, &slots));
+    // A callee may keep it all to itself.
+    let (left, returned) = (s.not(old.returns), s.and(&same));
+    let mut same = vec![defined, s.equal(old.trace, new.trace), s.or(&[left, returned])];
+    for was in &old.events {
+        for is in &new.events {
+            let seen = memories_refine(s, &was.memory, &is.memory, &[]);
+            let equal = s.equal(was.trace, is.trace);
+            let both = s.and(&[was.reached, is.reached, equal]);
+            let others = s.not(both);
+            same.push(s.or(&[others, seen]));
+        }
+    }
+    let same = s.and(&same);
+    (s.or(&[old.undefined, same]), uncovered)
+}
+
+fn returned_refines(s: &mut Script, was: Value, is: Value, definition: &Definition) -> Expr {
+    let mut equal = vec![s.equal(was.bits, is.bits)];
+    if let (true, Some(format)) = (is_float(&definition.result), format(&definition.result)) {
+        let nans = [was.bits, is.bits].map(|bits| {
+            let float = s.float(bits, format);
+            s.apply("fp.isNaN", &[float], Sort::Bool)
+        });
+        equal.push(s.and(&nans));
+    }
+    let mut equal = s.or(&equal);
+    if let (Some(was), Some(is)) = (was.origin, is.origin) {
+        let one = s.equal(was, is);
+        equal = s.and(&[equal, one]);
+    }
+    value_refines(s, was.poison, is.poison, equal)
+}
+
+/// Both samples of what is in memory, but for what lies in some stack slots.
+fn memories_refine(s: &mut Script, old: &[Memory; 2], new: &[Memory; 2], without: &[Expr]) -> Expr {
+    let same: Vec<Expr> = old.iter().zip(new).map(|(was, is)| memory_refines(s, *was, *is, without)).collect();
+    s.and(&same)
+}
+
+/// A memory and what is poison in it, against another one's.
+fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &[Expr]) -> Expr {
+    let mut addresses = smt::written(s, old.bits).0;
+    for address in smt::written(s, new.bits).0 {
+        if !addresses.contains(&address) {
+            addresses.push(address);
+        }
+    }
+    addresses.retain(|address| !without.iter().any(|slot| address.is_from(*slot)));
+    let mut same = vec![];
+    for address in &addresses {
+        let [was, is] = [old, new].map(|memory| {
+            let doubt = smt::read(s, memory.doubt, address);
+            let [bits, origin] = [memory.bits, memory.origins].map(|chain| smt::read(s, chain, address));
+            (bits, s.nonzero(doubt), origin)
+        });
+        let (equal, one) = (s.equal(was.0, is.0), s.equal(was.2, is.2));
+        let equal = s.and(&[equal, one]);
+        same.push(value_refines(s, was.1, is.1, equal));
+    }
+    s.and(&same)
+}
+
+/// What was poison may be anything.
+fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr) -> Expr {
+    let defined = s.not(is_poison);
+    let kept = s.and(&[defined, equal]);
+    s.or(&[was_poison, kept])
+}
+
+/// When an access lies within one of the first version's that is made, too, of the same object, while nothing has been
+/// freed between them; for the same condition as the access's own if it always does.
+fn covered(s: &mut Script, access: &Access, others: &[Access]) -> Expr {
+    let enough = |other: &&Access| {
+        other.bytes >= access.bytes
+            && (other.writes || !access.writes)
+            && access.promises.iter().all(|promise| other.promises.contains(promise))
+    };
+    let others: Vec<&Access> = others.iter().filter(enough).collect();
+    let start = s.bits(64, 0);
+    let mut within = vec![];
+    for other in others {
+        let lives = if access.epoch == start { Expr::TRUE } else { s.equal(access.epoch, other.epoch) };
+        let one = s.equal(access.origin, other.origin);
+        if other.address == access.address
+            && (other.reached == access.reached || other.reached == Expr::TRUE)
+            && (lives, one) == (Expr::TRUE, Expr::TRUE)
+        {
+            return access.reached;
+        }
+        let distance = s.apply("bvsub", &[access.address, other.address], Sort::Bits(64));
+        let most = s.bits(64, (other.bytes - access.bytes).into());
+        let inside = s.apply("bvule", &[distance, most], Sort::Bool);
+        within.push(s.and(&[other.reached, inside, lives, one]));
+    }
+    s.or(&within)
+}

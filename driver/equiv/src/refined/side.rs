@@ -1,0 +1,442 @@
+//! One version of a function as terms: what it returns and leaves in memory, and when it is undefined, by its parameters.
+//!
+//! Blocks are taken in an order in which all that leads to one comes first; each has the condition under which it is
+//! reached. Memory is one chain of bytes through all of them: what a block writes it writes where it is reached. Beside it
+//! run chains that say which bits are poison, which are `undef`, and to which objects pointers belong.
+//!
+//! A value that depends on `undef` is *loose*: it is computed anew wherever it is used, with choices of its own. What
+//! leaves a version (is returned, stored, passed) is computed twice ([`Samples`]): two samples tell `undef` from a value
+//! that was chosen once.
+
+mod accesses;
+mod annotated;
+mod behaviour;
+mod calls;
+mod loose;
+mod order;
+mod values;
+
+use super::super::annotations::{has, implied};
+use super::super::modules::Version;
+use super::facts;
+use super::given::{Given, Leaf};
+use super::meaning::{Meaning, Operation, Value, width};
+pub(super) use annotated::Keys;
+pub(super) use behaviour::{Access, Behaviour, Event, Memory, Samples};
+use calls::is_arithmetic;
+use order::order;
+use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
+use rewright_llvm::module::File;
+use rewright_llvm::types::Type;
+use rewright_smt::{Expr, Script};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// How often values may be computed: more than any that a solver could decide.
+const MOST: usize = 20_000;
+
+/// Which of the two versions it is, and how it chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Choosing {
+    /// The second version: anything.
+    Anything,
+    /// The first version, as the second one does where that uses the same thing as often.
+    Alike,
+    /// The first version, as the second one does where that uses it first: what it is within one sample.
+    Together,
+    /// The first version: whatever serves.
+    Freely,
+}
+
+impl Choosing {
+    fn is_first(self) -> bool {
+        self != Choosing::Anything
+    }
+}
+
+enum Local {
+    Fixed(Value),
+    /// Given from outside.
+    Leaf(Leaf),
+    /// Computed anew at each use.
+    Loose,
+}
+
+pub(super) struct Side<'a> {
+    s: &'a mut Script,
+    version: Version<'a>,
+    given: &'a Given,
+    body: &'a Body,
+    keys: &'a Keys,
+    choosing: Choosing,
+    made: FxHashMap<&'a str, (&'a Instruction, usize)>,
+    locals: FxHashMap<&'a str, Local>,
+    /// What pointers are sums of.
+    sums: FxHashMap<Expr, Vec<Expr>>,
+    reached: Vec<Expr>,
+    /// From, to, when.
+    edges: Vec<(usize, usize, Expr)>,
+    undefined: Vec<Expr>,
+    returned: Option<Samples>,
+    returns: Vec<Expr>,
+    memory: [Memory; 2],
+    mask: Expr,
+    accesses: Vec<Access>,
+    trace: Expr,
+    epoch: Expr,
+    events: Vec<Event>,
+    slots: Vec<Expr>,
+    /// How often each thing that may be `undef` has been used.
+    uses: FxHashMap<String, usize>,
+    /// What is being computed: a sample of what leaves.
+    within: String,
+    /// How often something loose has left in each way.
+    ways: FxHashMap<&'static str, usize>,
+    choices: Vec<Expr>,
+    assumed: BTreeSet<&'static str>,
+    undefined_matters: bool,
+    /// Of what is `undef` the plain bits are taken: where that would matter, it is undefined.
+    solid: bool,
+    left: usize,
+}
+
+type Terms<T> = Result<T, String>;
+
+/// The terms of a version; the reason where it has none.
+pub(super) fn behaviour(
+    s: &mut Script,
+    version: Version<'_>,
+    body: &Body,
+    given: &Given,
+    keys: &Keys,
+    choosing: Choosing,
+) -> Terms<Behaviour> {
+    let order = order(&body.blocks)?;
+    let instructions = body.blocks.iter().enumerate().flat_map(|(n, b)| b.instructions.iter().map(move |i| (i, n)));
+    let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
+    let start = s.bits(64, 0);
+    let memory = Memory { bits: given.memory, doubt: given.doubt, origins: given.origins };
+    let mut side = Side {
+        s,
+        version,
+        given,
+        body,
+        keys,
+        choosing,
+        made,
+        locals: FxHashMap::default(),
+        sums: FxHashMap::default(),
+        reached: vec![Expr::FALSE; body.blocks.len()],
+        edges: vec![],
+        undefined: vec![],
+        returned: None,
+        returns: vec![],
+        memory: [memory; 2],
+        mask: given.mask,
+        accesses: vec![],
+        trace: start,
+        epoch: start,
+        events: vec![],
+        slots: vec![],
+        uses: FxHashMap::default(),
+        within: String::new(),
+        ways: FxHashMap::default(),
+        choices: vec![],
+        assumed: BTreeSet::new(),
+        undefined_matters: false,
+        solid: false,
+        left: MOST,
+    };
+    side.parameters();
+    for block in order {
+        side.block(block)?;
+    }
+    let undefined = side.s.or(&side.undefined);
+    let returns = side.s.or(&side.returns);
+    let chooses = !side.uses.is_empty();
+    let Side { returned, memory, accesses, trace, events, slots, choices, assumed, undefined_matters, .. } = side;
+    Ok(Behaviour {
+        undefined,
+        returned,
+        memory,
+        accesses,
+        returns,
+        trace,
+        events,
+        slots,
+        choices,
+        assumed,
+        undefined_matters,
+        chooses,
+    })
+}
+
+impl<'a> Side<'a> {
+    fn file(&self) -> &'a File {
+        self.version.file()
+    }
+
+    fn parameters(&mut self) {
+        let definition = self.version.definition;
+        for (n, (parameter, leaf)) in definition.parameters.iter().zip(&self.given.parameters).enumerate() {
+            let leaf = self.promised_of(&parameter.attributes, &self.given.said[n], *leaf);
+            let local = if leaf.mask.is_some() { Local::Leaf(leaf) } else { Local::Fixed(leaf.value) };
+            self.undefined_matters |= leaf.value.poison != Expr::FALSE;
+            self.locals.insert(&parameter.name, local);
+        }
+        if self.choosing.is_first() {
+            for (n, bytes) in &self.given.readable {
+                let Value { bits: address, poison, origin } = self.given.parameters[*n].value;
+                self.undefined.push(poison);
+                if !self.null_is_valid() {
+                    let some = self.s.nonzero(address);
+                    let null = self.s.not(some);
+                    self.undefined.push(null);
+                }
+                let origin = origin.unwrap_or(address);
+                let (reached, epoch, promises) = (Expr::TRUE, self.epoch, vec![]);
+                self.accesses.push(Access { reached, address, origin, bytes: *bytes, writes: false, epoch, promises });
+            }
+        }
+    }
+
+    /// A parameter as the second version has it: poison, or undefined, where it breaks what only that version says.
+    fn promised_of(&mut self, said: &[String], before: &[String], mut leaf: Leaf) -> Leaf {
+        if self.choosing.is_first() {
+            return leaf;
+        }
+        let more: Vec<String> = said.iter().filter(|a| !implied(a, before)).cloned().collect();
+        let broken = facts::broken(self.s, &more, leaf.value.bits);
+        let undef = leaf.mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
+        let may_break = if broken == Expr::FALSE { Expr::FALSE } else { undef };
+        leaf.value.poison = self.s.or(&[leaf.value.poison, broken, may_break]);
+        if has(&more, "noundef") {
+            self.undefined.extend([leaf.value.poison, undef]);
+        }
+        leaf
+    }
+
+    fn null_is_valid(&self) -> bool {
+        has(&self.version.definition.attributes, "null_pointer_is_valid")
+    }
+
+    fn block(&mut self, at: usize) -> Terms<()> {
+        let into: Vec<Expr> = self.edges.iter().filter(|(_, to, _)| *to == at).map(|(_, _, when)| *when).collect();
+        let reached = if at == 0 { Expr::TRUE } else { self.s.or(&into) };
+        self.reached[at] = reached;
+        let body: &'a Body = self.body;
+        for instruction in &body.blocks[at].instructions {
+            self.instruction(instruction, at)?;
+        }
+        Ok(())
+    }
+
+    /// It is undefined where this holds in a block.
+    fn undefined(&mut self, at: usize, when: Expr) {
+        let here = self.s.and(&[self.reached[at], when]);
+        self.undefined.push(here);
+    }
+
+    fn instruction(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
+        match &i.shape {
+            Shape::Jump(label) => self.edge(at, label, Expr::TRUE),
+            Shape::Branch(condition, [yes, no]) => {
+                let when = self.decides(condition, at)?;
+                let one = self.s.bits(1, 1);
+                let yes_when = self.s.equal(when, one);
+                let no_when = self.s.not(yes_when);
+                self.edge(at, yes, yes_when);
+                self.edge(at, no, no_when);
+            }
+            Shape::Switch(value, default, cases) => {
+                let decided = self.decides(value, at)?;
+                let mut others = vec![];
+                for (text, label) in cases {
+                    let case = self.constant(&Operand { ty: value.ty.clone(), text: text.clone() })?;
+                    let when = self.s.equal(decided, case.bits);
+                    self.edge(at, label, when);
+                    others.push(self.s.not(when));
+                }
+                let when = self.s.and(&others);
+                self.edge(at, default, when);
+            }
+            Shape::Return(value) => self.returns(value.as_ref(), at)?,
+            Shape::Unreachable => self.undefined(at, Expr::TRUE),
+            Shape::Store(..) => self.store(i, at)?,
+            Shape::Load(..) => self.load(i, at)?,
+            Shape::Plain(operands) if i.opcode == "freeze" => {
+                let [value] = operands.as_slice() else { return Err("`freeze`".into()) };
+                let value = self.operand(value)?;
+                self.undefined_matters |= value.poison != Expr::FALSE;
+                let frozen = match value.poison {
+                    Expr::FALSE => value,
+                    poison => {
+                        let bits = self.choice("frozen", value.bits.width());
+                        let origin = value.origin.map(|_| self.choice("frozen origin", 64));
+                        let chosen = Value { bits, poison: Expr::FALSE, origin };
+                        Value { poison: Expr::FALSE, ..self.choose(poison, chosen, value) }
+                    }
+                };
+                self.define(i, Local::Fixed(frozen));
+            }
+            Shape::Call { callee: Some(callee), args, bundles: false, .. } if callee == "@llvm.assume" => {
+                let [condition] = args.as_slice() else { return Err("`llvm.assume`".into()) };
+                let holds = self.decides(condition, at)?;
+                let some = self.s.nonzero(holds);
+                let fails = self.s.not(some);
+                self.undefined(at, fails);
+            }
+            Shape::Call { callee, args, in_memory, bundles, .. } if !is_arithmetic(callee.as_deref()) => {
+                if in_memory.iter().any(|m| m.role == Role::Copy) {
+                    return Err("it copies a structure for a call".into());
+                }
+                if *bundles {
+                    return Err("a call with operand bundles".into());
+                }
+                self.call(i, callee.as_deref(), args, at)?;
+            }
+            Shape::Alloca(slot) => self.slot(i, slot)?,
+            _ => {
+                self.arguments(i, at)?;
+                let meaning = self.meaning(i, at)?;
+                self.undefined(at, meaning.undefined);
+                if meaning.open {
+                    self.assumed.insert("the bits of a NaN");
+                }
+                let loose = self.operands(i).iter().any(|operand| self.is_loose(operand));
+                self.define(i, if loose { Local::Loose } else { Local::Fixed(meaning.value) });
+            }
+        }
+        Ok(())
+    }
+
+    fn returns(&mut self, value: Option<&Operand>, at: usize) -> Terms<()> {
+        self.returns.push(self.reached[at]);
+        if has(&self.version.definition.attributes, "noreturn") {
+            self.undefined(at, Expr::TRUE);
+        }
+        let Some(value) = value else { return Ok(()) };
+        let mut samples = self.samples(value, "returned")?;
+        let said = &self.version.definition.before;
+        for sample in &mut samples {
+            let broken = facts::broken(self.s, said, sample.bits);
+            sample.poison = self.s.or(&[sample.poison, broken]);
+        }
+        if said.iter().any(|word| word == "noundef") {
+            let differ = self.differ(&samples);
+            let bad = self.s.or(&[samples[0].poison, samples[1].poison, differ]);
+            self.undefined(at, bad);
+        }
+        self.returned_parameter(&samples, at);
+        let here = self.reached[at];
+        self.returned = Some(match self.returned {
+            None => samples,
+            Some(others) => [self.choose(here, samples[0], others[0]), self.choose(here, samples[1], others[1])],
+        });
+        Ok(())
+    }
+
+    /// The second version may say that it gives what it was given.
+    fn returned_parameter(&mut self, samples: &Samples, at: usize) {
+        let definition = self.version.definition;
+        for (parameter, leaf) in definition.parameters.iter().zip(&self.given.parameters) {
+            if self.choosing.is_first() || !has(&parameter.attributes, "returned") {
+                continue;
+            }
+            for sample in samples {
+                let (same, defined) = (self.s.equal(sample.bits, leaf.value.bits), self.s.not(sample.poison));
+                let other = self.s.not(same);
+                let broken = self.s.and(&[defined, other]);
+                self.undefined(at, broken);
+            }
+        }
+    }
+
+    fn define(&mut self, i: &'a Instruction, local: Local) {
+        if let Some(name) = &i.result {
+            self.locals.insert(name, local);
+        }
+    }
+
+    fn edge(&mut self, from: usize, to: &String, when: Expr) {
+        let when = self.s.and(&[self.reached[from], when]);
+        let target = self.body.blocks.iter().position(|b| b.label == *to);
+        self.edges.extend(target.map(|to| (from, to, when)));
+    }
+
+    fn operands(&self, i: &'a Instruction) -> Vec<&'a Operand> {
+        match &i.shape {
+            Shape::Plain(operands) => operands.iter().collect(),
+            Shape::Call { args, .. } => args.iter().collect(),
+            Shape::Phi(values) => values.iter().map(|(operand, _)| operand).collect(),
+            Shape::Offset { base, indices, .. } => [base].into_iter().chain(indices).collect(),
+            _ => vec![],
+        }
+    }
+
+    /// What an instruction without effects gives now.
+    fn meaning(&mut self, i: &'a Instruction, at: usize) -> Terms<Meaning> {
+        self.left = self.left.checked_sub(1).ok_or("too many values that depend on `undef`")?;
+        let plain = |value| Meaning { value, undefined: Expr::FALSE, open: false };
+        match &i.shape {
+            Shape::Phi(values) => {
+                let mut result: Option<Value> = None;
+                for (from, when) in self.arrivals(at) {
+                    let from = &self.body.blocks[from].label;
+                    let Some((operand, _)) = values.iter().find(|(_, label)| label == from) else { continue };
+                    let value = self.operand(operand)?;
+                    result = Some(match result {
+                        None => value,
+                        Some(other) => self.choose(when, value, other),
+                    });
+                }
+                Ok(plain(result.ok_or("a value that comes from nowhere")?))
+            }
+            Shape::Offset { base, source, indices } => self.offset(i, base, source, indices).map(plain),
+            Shape::Plain(operands) => {
+                if i.metadata.iter().any(|(kind, _)| kind == "!fpmath") {
+                    return Err("`!fpmath`".into());
+                }
+                let args = operands.iter().map(|o| self.operand(o)).collect::<Terms<Vec<Value>>>()?;
+                let from = operands.first().map_or(&i.ty, |o| &o.ty);
+                let operation = Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty };
+                let mut meaning = operation.instruction(&i.opcode, from)?;
+                if i.ty == Type::Ptr {
+                    meaning.value.origin = Some(self.origin(i, &args)?);
+                }
+                Ok(meaning)
+            }
+            Shape::Call { callee: Some(callee), args, bundles: false, .. } if callee.starts_with("@llvm.") => {
+                let args = args.iter().map(|o| self.operand(o)).collect::<Terms<Vec<Value>>>()?;
+                let name = callee.trim_start_matches("@llvm.");
+                if i.ty == Type::Ptr {
+                    return Err(format!("it calls {callee}"));
+                }
+                let mut meaning = Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty }.intrinsic(name)?;
+                let broken = facts::broken(self.s, &i.flags, meaning.value.bits);
+                meaning.value.poison = self.s.or(&[meaning.value.poison, broken]);
+                Ok(meaning)
+            }
+            Shape::Call { callee, .. } => {
+                Err(format!("it calls {}", callee.as_deref().unwrap_or("what a pointer says")))
+            }
+            Shape::Alloca(_) => Err("it has a stack slot".into()),
+            _ => Err(format!("`{}`", i.opcode)),
+        }
+    }
+
+    /// Where control may come from, and when.
+    fn arrivals(&mut self, at: usize) -> Vec<(usize, Expr)> {
+        let mut arrivals: Vec<(usize, Expr)> = vec![];
+        for (from, to, when) in self.edges.clone() {
+            if to != at {
+                continue;
+            }
+            match arrivals.iter_mut().find(|(other, _)| *other == from) {
+                Some((_, known)) => *known = self.s.or(&[*known, when]),
+                None => arrivals.push((from, when)),
+            }
+        }
+        arrivals
+    }
+}

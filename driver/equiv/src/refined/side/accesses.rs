@@ -1,0 +1,237 @@
+//! Addresses, and what is read and written there.
+//!
+//! A pointer is its address and the object that it belongs to. Addresses are kept as sums: those that have terms in common
+//! are compared by the rest.
+
+use super::super::facts;
+use super::super::meaning::width;
+use super::annotated::promises;
+use super::{Access, Leaf, Local, Memory, Side, Terms, Value};
+use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape, Slot};
+use rewright_llvm::types::Type;
+use rewright_smt::{self as smt, Address, Expr, Sort};
+use rewright_typeprop::model::MemoryAccess;
+
+/// Where something is read or written.
+struct Place {
+    address: Address,
+    /// In bits.
+    size: u32,
+}
+
+impl<'a> Side<'a> {
+    /// A pointer that lies further on.
+    pub(super) fn offset(
+        &mut self,
+        i: &Instruction,
+        base: &Operand,
+        source: &Type,
+        indices: &[Operand],
+    ) -> Terms<Value> {
+        let named = &self.file().named;
+        let unknown = || format!("an offset into {source}");
+        if !self.version.module.layout.clone()?.knows(source, named) {
+            return Err(unknown());
+        }
+        let base = self.operand(base)?;
+        let origin = base.origin.ok_or_else(unknown)?;
+        let (mut poison, mut parts) = (vec![base.poison], vec![]);
+        let (mut ty, mut first) = (source.clone(), true);
+        for index in indices {
+            let constant = index.text.parse::<i64>().ok();
+            let (next, size) = match (&ty, first) {
+                (_, true) => (ty.clone(), ty.layout(named).ok_or_else(unknown)?.0),
+                (Type::Array(_, element), _) => ((**element).clone(), element.layout(named).ok_or_else(unknown)?.0),
+                (_, false) => {
+                    let field = constant.and_then(|n| u64::try_from(n).ok()).ok_or_else(unknown)?;
+                    let (element, offset) = ty.element(field, named).ok_or_else(unknown)?;
+                    parts.push(self.s.bits(64, offset.ok_or_else(unknown)?.into()));
+                    (element, 0)
+                }
+            };
+            if size > 0 {
+                let value = self.operand(index)?;
+                poison.push(value.poison);
+                parts.push(match constant {
+                    Some(n) => self.s.bits(64, n.wrapping_mul(size as i64) as u64 as u128),
+                    None => {
+                        let index = self.s.sign_extend(value.bits, 64);
+                        let size = self.s.bits(64, size.into());
+                        self.s.apply("bvmul", &[index, size], Sort::Bits(64))
+                    }
+                });
+            }
+            (ty, first) = (next, false);
+        }
+        let offset = Address::sum(self.s, &parts).term(self.s);
+        for flag in &i.flags {
+            if !["inbounds", "nusw", "nuw"].contains(&flag.as_str()) {
+                return Err(format!("`getelementptr {flag}`"));
+            }
+            self.assumed.insert("where objects end");
+            poison.push(self.s.unknown(&format!("leaves {flag}"), &[base.bits, offset], Sort::Bool));
+        }
+        parts.extend(self.parts(base.bits));
+        let bits = Address::sum(self.s, &parts).term(self.s);
+        self.sums.insert(bits, parts);
+        Ok(Value { bits, poison: self.s.or(&poison), origin: Some(origin) })
+    }
+
+    fn parts(&self, pointer: Expr) -> Vec<Expr> {
+        self.sums.get(&pointer).cloned().unwrap_or_else(|| vec![pointer])
+    }
+
+    /// A stack slot.
+    pub(super) fn slot(&mut self, i: &'a Instruction, slot: &Slot) -> Terms<()> {
+        if !i.flags.is_empty() || i.ty != Type::Ptr {
+            return Err("a stack slot of its own kind".into());
+        }
+        // Slots keep their order, and what they hold is nobody's concern.
+        self.assumed.insert("what is on the stack");
+        let name = format!("slot {}", self.slots.len() + 1);
+        let bits = self.place(&name, slot.align);
+        let origin = Some(self.s.unknown(&format!("object of {name}"), &[], Sort::Bits(64)));
+        self.slots.push(bits);
+        self.define(i, Local::Fixed(Value { bits, poison: Expr::FALSE, origin }));
+        Ok(())
+    }
+
+    /// Where an access goes: it is undefined where that is poison, `undef`, null or not aligned as the access says.
+    fn access(
+        &mut self,
+        i: &Instruction,
+        (pointer, said): (&Operand, &Said),
+        ty: &Type,
+        at: usize,
+        writes: bool,
+    ) -> Terms<Place> {
+        if !said.plain {
+            return Err(format!("a {} that is more than one", i.opcode));
+        }
+        let size = width(ty)?;
+        if !size.is_multiple_of(8) {
+            return Err(format!("{size} bits in memory"));
+        }
+        let align = match said.align {
+            0 => self.version.module.layout.clone()?.alignment(ty, &self.file().named),
+            align => Some(align),
+        };
+        let align = align.ok_or_else(|| format!("the alignment of {ty}"))?;
+        let pointer = self.settled(pointer, at)?;
+        let origin = pointer.origin.ok_or("an address without an object")?;
+        let mut bad = vec![pointer.poison, facts::misaligned(self.s, pointer.bits, align)];
+        if !self.null_is_valid() {
+            let some = self.s.nonzero(pointer.bits);
+            bad.push(self.s.not(some));
+        }
+        let bad = self.s.or(&bad);
+        self.undefined(at, bad);
+        self.accesses.push(Access {
+            reached: self.reached[at],
+            address: pointer.bits,
+            origin,
+            bytes: u64::from(size / 8),
+            writes,
+            epoch: self.epoch,
+            promises: promises(self.version, i),
+        });
+        Ok(Place { address: Address::sum(self.s, &self.parts(pointer.bits)), size })
+    }
+
+    pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
+        let Shape::Load(from, said) = &i.shape else { return Ok(()) };
+        let place = self.access(i, (from, said), &i.ty, at, false)?;
+        let [bits, doubt] = [self.memory[0].bits, self.memory[0].doubt].map(|memory| self.read(memory, &place));
+        let mut poison = self.s.nonzero(doubt);
+        for (kind, node) in &i.metadata {
+            let broken = match kind.as_str() {
+                "!nonnull" => facts::broken(self.s, &["nonnull".to_string()], bits),
+                "!range" | "!align" => {
+                    let node =
+                        self.version.module.nodes.text(node).ok_or_else(|| format!("{kind} without its node"))?;
+                    let numbers = facts::numbers(node);
+                    match kind.as_str() {
+                        "!align" => facts::misaligned(self.s, bits, numbers.first().map_or(1, |n| *n as u64)),
+                        _ => facts::outside(self.s, bits, &numbers).ok_or_else(|| format!("`!range` of {node}"))?,
+                    }
+                }
+                _ => Expr::FALSE,
+            };
+            poison = self.s.or(&[poison, broken]);
+        }
+        let origin = if i.ty == Type::Ptr { Some(self.read(self.memory[0].origins, &place)) } else { None };
+        let mask = self.given.undefined.then(|| self.read(self.mask, &place));
+        let noundef = i.metadata.iter().any(|(kind, _)| kind == "!noundef");
+        if noundef {
+            let some = match mask {
+                Some(mask) => self.s.nonzero(mask),
+                None => Expr::FALSE,
+            };
+            let bad = self.s.or(&[poison, some]);
+            self.undefined(at, bad);
+        }
+        self.undefined_matters |= !noundef;
+        let value = Value { bits, poison, origin };
+        let local = match mask.filter(|_| !noundef) {
+            Some(mask) => Local::Leaf(Leaf { value, mask: Some(mask), key: place.address.term(self.s) }),
+            None => Local::Fixed(value),
+        };
+        self.define(i, local);
+        Ok(())
+    }
+
+    pub(super) fn store(&mut self, i: &Instruction, at: usize) -> Terms<()> {
+        let Shape::Store(value, to, said) = &i.shape else { return Ok(()) };
+        let place = self.access(i, (to, said), &value.ty, at, true)?;
+        let here = self.reached[at];
+        let (all, none) = (self.s.bits(place.size, u128::MAX), self.s.bits(place.size, 0));
+        if value.ty == Type::Ptr {
+            self.assumed.insert("pointers in memory");
+        }
+        let samples = self.samples(value, "stored")?;
+        for (n, sample) in samples.into_iter().enumerate() {
+            let Memory { bits, doubt, origins } = self.memory[n];
+            let is_poison = self.s.choose(sample.poison, all, none);
+            let origin = sample.origin.filter(|_| value.ty == Type::Ptr).unwrap_or(none);
+            self.memory[n] = Memory {
+                bits: self.write(bits, &place, here, sample.bits),
+                doubt: self.write(doubt, &place, here, is_poison),
+                origins: self.write(origins, &place, here, origin),
+            };
+        }
+        let mask = self.mask_of(value, place.size);
+        if self.given.undefined {
+            self.mask = self.write(self.mask, &place, here, mask);
+        }
+        Ok(())
+    }
+
+    /// Which bits of a stored value are `undef`: of the second version at least these, of the first version at most these.
+    fn mask_of(&mut self, value: &Operand, size: u32) -> Expr {
+        match self.locals.get(value.text.as_str()) {
+            Some(Local::Leaf(leaf)) => leaf.mask.unwrap_or_else(|| self.s.bits(size, 0)),
+            // A value that the first version may have chosen is one of those that it may hold.
+            Some(Local::Loose) if self.choosing.is_first() => self.s.bits(size, 0),
+            Some(Local::Loose) => self.s.bits(size, u128::MAX),
+            _ if value.text == "undef" => self.s.bits(size, u128::MAX),
+            _ => self.s.bits(size, 0),
+        }
+    }
+
+    fn read(&mut self, memory: Expr, place: &Place) -> Expr {
+        let how = MemoryAccess { bits: Some(place.size), signed: false, store: false };
+        smt::load(self.s, memory, &place.address, how, place.size)
+    }
+
+    fn write(&mut self, memory: Expr, place: &Place, when: Expr, value: Expr) -> Expr {
+        let how = MemoryAccess { bits: Some(place.size), signed: false, store: true };
+        let value = match when {
+            Expr::TRUE => value,
+            _ => {
+                let old = self.read(memory, place);
+                self.s.choose(when, value, old)
+            }
+        };
+        smt::store(self.s, memory, &place.address, how, value)
+    }
+}

@@ -1,0 +1,162 @@
+//! What attributes and metadata say at calls and accesses, and which of the second version's are in the first one.
+
+use super::super::super::annotations::table::{Place, Says, says};
+use super::super::super::annotations::{essence, has, parts};
+use super::super::super::modules::Version;
+use super::{Side, Terms};
+use rewright_llvm::body::{Body, Instruction, Shape};
+use rewright_llvm::effects;
+use std::collections::BTreeMap;
+
+/// What an access's metadata promise, beside what is modelled of the value that is read.
+pub(super) fn promises(version: Version<'_>, i: &Instruction) -> Vec<String> {
+    const MODELLED: [&str; 4] = ["!range", "!nonnull", "!noundef", "!align"];
+    let all = attached(version, i);
+    all.into_iter().filter(|a| !MODELLED.contains(&parts(a).0)).collect()
+}
+
+/// Metadata that say something, with their nodes written out.
+fn attached(version: Version<'_>, i: &Instruction) -> Vec<String> {
+    let nodes = &version.module.nodes;
+    let written = i.metadata.iter().map(|(kind, node)| format!("{kind} {}", nodes.whole(node)));
+    essence(Place::Metadata, &written.collect::<Vec<_>>())
+}
+
+/// How calls of a function are told apart by what is said of them.
+///
+/// A call of the second version may say what each call of that function in the first one says, so whichever it is, it
+/// promises nothing new. Otherwise only calls are the same that say the same.
+pub(in super::super) struct Keys {
+    /// Functions of which some call in the second version says more than one in the first.
+    apart: BTreeMap<String, bool>,
+    /// The second version says where the memory of stack slots begins and ends.
+    lifetimes: bool,
+}
+
+impl Keys {
+    /// For two versions.
+    pub(in super::super) fn new(versions: [Version<'_>; 2], bodies: &[Body; 2]) -> Keys {
+        let mut said: [BTreeMap<String, Vec<Vec<String>>>; 2] = Default::default();
+        for ((version, body), said) in versions.iter().zip(bodies).zip(&mut said) {
+            for i in body.blocks.iter().flat_map(|b| &b.instructions) {
+                if let Shape::Call { callee: Some(callee), .. } = &i.shape {
+                    let spelled = Said::new(*version, i).spelled(has_slots(body), |_, _| true);
+                    said.entry(callee.clone()).or_default().push(spelled);
+                }
+            }
+        }
+        let [first, second] = said;
+        // What leaves a function by unwinding that does not unwind is undefined there.
+        let nounwind =
+            has(&versions[0].definition.attributes, "nounwind").then(|| spelled(Place::Function, "nounwind"));
+        let lifetimes = second.keys().any(|callee| callee.starts_with("@llvm.lifetime."));
+        let more = |(callee, calls): (String, Vec<Vec<String>>)| {
+            let others = first.get(&callee).map_or(&[][..], Vec::as_slice);
+            let known = |a: &String| nounwind.as_ref() == Some(a) || others.iter().all(|other| other.contains(a));
+            let covered = calls.iter().flatten().all(known);
+            (callee, !covered)
+        };
+        Keys { apart: second.into_iter().map(more).collect(), lifetimes }
+    }
+
+    pub(super) fn has_lifetimes(&self) -> bool {
+        self.lifetimes
+    }
+
+    /// What tells this call from others with the same arguments.
+    pub(super) fn of(&self, version: Version<'_>, i: &Instruction) -> Terms<String> {
+        let Shape::Call { callee: Some(callee), .. } = &i.shape else { return Ok(String::new()) };
+        let said = Said::new(version, i);
+        for (place, annotations) in said.places() {
+            if let Some(unknown) = annotations.iter().find(|a| says(place, a) == Says::Unmodelled) {
+                return Err(format!("what `{unknown}` means at a call is not modelled"));
+            }
+        }
+        let apart = self.apart.get(callee).copied().unwrap_or(false);
+        let all = said.spelled(true, |place, a| apart || says(place, a) == Says::Meaning);
+        Ok(all.iter().map(|a| format!(" {}", a.replace('|', "/"))).collect())
+    }
+}
+
+/// Without stack slots `tail` says nothing.
+fn has_slots(body: &Body) -> bool {
+    body.blocks.iter().flat_map(|b| &b.instructions).any(|i| matches!(i.shape, Shape::Alloca(_)))
+}
+
+fn spelled(place: Place, annotation: &str) -> String {
+    format!("{place:?}-{}", annotation.replace(' ', ""))
+}
+
+/// All that is said of a call: of itself, and of the function that it names.
+pub(super) struct Said {
+    function: Vec<String>,
+    /// Of what it gives.
+    pub(super) result: Vec<String>,
+    /// By argument.
+    pub(super) arguments: Vec<Vec<String>>,
+    metadata: Vec<String>,
+    tail: bool,
+}
+
+impl Said {
+    pub(super) fn new(version: Version<'_>, i: &Instruction) -> Said {
+        let empty = (None, &vec![], &vec![]);
+        let (callee, attributes, own_arguments) = match &i.shape {
+            Shape::Call { callee, attributes, promises, .. } => (callee.as_deref(), attributes, promises),
+            _ => empty,
+        };
+        let own: Vec<String> = attributes.iter().filter(|a| !i.flags.contains(a)).cloned().collect();
+        let declared = callee.and_then(|name| version.module.function(name));
+        let mut result = i.flags.clone();
+        result.extend(declared.iter().flat_map(|d| &d.before).cloned());
+        let argument = |(n, own): (usize, &Vec<String>)| {
+            let mut all = own.clone();
+            all.extend(declared.and_then(|d| d.parameters.get(n)).iter().flat_map(|p| &p.attributes).cloned());
+            essence(Place::Parameter, &all)
+        };
+        Said {
+            function: essence(Place::Function, &effects::attributes(version.file(), callee, &own).concat()),
+            result: essence(Place::Result, &result),
+            arguments: own_arguments.iter().enumerate().map(argument).collect(),
+            metadata: attached(version, i),
+            tail: i.template.pieces.first().is_some_and(|p| p.starts_with("tail ")),
+        }
+    }
+
+    fn places(&self) -> impl Iterator<Item = (Place, &Vec<String>)> {
+        let arguments = self.arguments.iter().map(|a| (Place::Parameter, a));
+        let others =
+            [(Place::Function, &self.function), (Place::Result, &self.result), (Place::Metadata, &self.metadata)];
+        arguments.chain(others)
+    }
+
+    /// Those that are kept, each with where it stands in its name.
+    fn spelled(&self, slots: bool, kept: impl Fn(Place, &str) -> bool) -> Vec<String> {
+        let mut out: Vec<String> = vec![];
+        for (n, (place, annotations)) in self.places().enumerate() {
+            let here = annotations.iter().filter(|a| kept(place, a)).map(|a| spelled(place, a));
+            out.extend(here.map(|a| if place == Place::Parameter { format!("{n}-{a}") } else { a }));
+        }
+        out.extend((self.tail && slots && kept(Place::Function, "tail")).then(|| "tail".to_string()));
+        out
+    }
+}
+
+impl Side<'_> {
+    /// What is said of the arguments of an intrinsic that only computes.
+    pub(super) fn arguments(&mut self, i: &Instruction, at: usize) -> Terms<()> {
+        let Shape::Call { args, promises, .. } = &i.shape else { return Ok(()) };
+        for (arg, said) in args.iter().zip(promises) {
+            if has(said, "noundef") {
+                let value = self.settled(arg, at)?;
+                self.undefined(at, value.poison);
+            }
+            if let Some(other) =
+                essence(Place::Parameter, said).iter().find(|a| !["noundef", "immarg"].contains(&a.as_str()))
+            {
+                return Err(format!("an intrinsic with `{other}`"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,65 @@
+//! What a version does, as terms.
+
+use super::Value;
+use rewright_smt::Expr;
+use std::collections::BTreeSet;
+
+/// What leaves a version, computed twice.
+pub(in super::super) type Samples = [Value; 2];
+
+/// The memory of a version, as what is written to it has been computed twice.
+#[derive(Clone, Copy)]
+pub(in super::super) struct Memory {
+    /// Values.
+    pub(in super::super) bits: Expr,
+    /// Bits that are poison.
+    pub(in super::super) doubt: Expr,
+    /// Objects of pointers.
+    pub(in super::super) origins: Expr,
+}
+
+/// An access to memory.
+pub(in super::super) struct Access {
+    pub(in super::super) reached: Expr,
+    pub(in super::super) address: Expr,
+    /// The object that the pointer belongs to.
+    pub(in super::super) origin: Expr,
+    pub(in super::super) bytes: u64,
+    pub(in super::super) writes: bool,
+    /// The calls that may have freed memory before it.
+    pub(in super::super) epoch: Expr,
+    /// What its metadata promise.
+    pub(in super::super) promises: Vec<String>,
+}
+
+/// What a version does.
+pub(in super::super) struct Behaviour {
+    pub(in super::super) undefined: Expr,
+    pub(in super::super) returned: Option<Samples>,
+    pub(in super::super) memory: [Memory; 2],
+    pub(in super::super) accesses: Vec<Access>,
+    /// When it returns.
+    pub(in super::super) returns: Expr,
+    /// Calls that somebody may notice: a number that is another one for other calls.
+    pub(in super::super) trace: Expr,
+    pub(in super::super) events: Vec<Event>,
+    /// Stack slots: their memory is nobody's any more when it returns.
+    pub(in super::super) slots: Vec<Expr>,
+    /// Variables that stand for what it may choose.
+    pub(in super::super) choices: Vec<Expr>,
+    /// What stands for something that is not modelled in all its parts: a counterexample may rest on that.
+    pub(in super::super) assumed: BTreeSet<&'static str>,
+    /// It has something that may be `undef`.
+    pub(in super::super) undefined_matters: bool,
+    /// It has chosen something.
+    pub(in super::super) chooses: bool,
+}
+
+/// A call that somebody may notice.
+pub(in super::super) struct Event {
+    pub(in super::super) reached: Expr,
+    /// Behind it.
+    pub(in super::super) trace: Expr,
+    /// What the callee sees.
+    pub(in super::super) memory: [Memory; 2],
+}

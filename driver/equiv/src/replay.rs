@@ -1,0 +1,234 @@
+//! Runs two versions of a function, as texts of LLVM IR, on one input: may the second one do what the first one may not?
+//!
+//! The interpreter follows the Language Reference, with poison, `undef`, `freeze`, immediate undefined behaviour, and
+//! objects in memory with provenance. [`replay`] says [`Replay::Differs`] only where the first version is defined on the
+//! input, and a behaviour of the second version is found that the first one has in no way and that is not better
+//! defined; see [`choice`] for why that is certain. What is not modelled is [`Replay::Unsupported`], with its reason.
+//!
+//! What is compared: whether the behaviour is undefined, the result, what is left in memory that the caller sees, and
+//! the calls that somebody may notice, with their arguments and the memory that they may look at.
+//!
+//! * [`value`], [`memory`]: what a run computes with; [`layout`], [`program`], [`world`]: what it runs in;
+//! * [`integer`], [`float`]: operations; [`machine`], [`instruction`], [`access`], [`pointer`], [`call`], [`intrinsic`],
+//!   [`constant`]: a run; [`annotations`]: promises;
+//! * [`behaviour`]: what refines what; [`candidates`]: inputs that are worth trying.
+
+mod access;
+mod annotations;
+mod behaviour;
+mod call;
+mod candidates;
+mod choice;
+mod constant;
+mod float;
+mod input;
+mod instruction;
+mod integer;
+mod intrinsic;
+mod layout;
+mod machine;
+mod memory;
+mod pointer;
+mod program;
+#[cfg(test)]
+mod tests;
+mod value;
+mod world;
+
+pub use candidates::candidates;
+pub use input::{Answer, Block, Bytes, Cell, Datum, Input, Place, Scalar, Write};
+
+use behaviour::Behaviour;
+use choice::{Chooser, Side};
+use machine::Machine;
+use program::Program;
+use rewright_llvm::module::{Definition, File};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use world::{Names, World};
+
+/// What comes out of running both versions on one input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Replay {
+    /// The second version may do what the first one may not.
+    Differs(Difference),
+    /// No difference was found.
+    Agrees,
+    /// Something is not modelled: this.
+    Unsupported(String),
+}
+
+/// What comes out of running both versions on many inputs.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Search {
+    /// An input on which they differ.
+    pub differs: Option<(Input, Difference)>,
+    /// On how many they agree.
+    pub agrees: u32,
+    /// On how many something is not modelled, by what that is.
+    pub unsupported: BTreeMap<String, u32>,
+}
+
+/// How much work a search may take, in instructions.
+const WORK: usize = 1_000_000;
+
+/// How two versions differ on an input.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Difference {
+    /// What the first version may do.
+    pub before: String,
+    /// What the second one may do.
+    pub after: String,
+}
+
+/// How many behaviours of the first version are shown.
+const SHOWN: usize = 3;
+
+/// Two versions of a function, to be run on many inputs.
+pub struct Replayer<'a> {
+    definitions: [&'a Definition; 2],
+    before: Program<'a>,
+    after: Program<'a>,
+    names: Names,
+}
+
+impl<'a> Replayer<'a> {
+    /// Two versions of a function with what they reach in their modules; the reason where they cannot be run.
+    ///
+    /// # Errors
+    /// When a module is not modelled, or the versions do not take the same arguments.
+    pub fn new(before: (&'a File, &'a Definition), after: (&'a File, &'a Definition)) -> Result<Replayer<'a>, String> {
+        let definitions = [before.1, after.1];
+        let reached = |(file, definition), also: &[String]| Program::new(file, definition, also);
+        let globals = |program: &Program<'_>| program.globals.keys().map(ToString::to_string).collect::<Vec<_>>();
+        // What one version leaves alone the other one may change.
+        let [also_before, also_after] = [globals(&reached(after, &[])?), globals(&reached(before, &[])?)];
+        let [before, after] = [reached(before, &also_before)?, reached(after, &also_after)?];
+        let types = definitions.map(|definition| {
+            let parameters = definition.parameters.iter().map(|parameter| &parameter.ty);
+            parameters.chain([&definition.result]).collect::<Vec<_>>()
+        });
+        let same = |(x, y)| before.layout.is_same(x, &after.layout, y);
+        let fits = types[0].len() == types[1].len() && types[0].iter().copied().zip(types[1].iter().copied()).all(same);
+        if !fits {
+            return Err("the versions do not have the same type".into());
+        }
+        if call::is_of_library(&definitions[1].name) {
+            return Err(format!("{}, of which LLVM knows what it does", definitions[1].name));
+        }
+        if definitions.iter().any(|definition| definition.variadic) {
+            return Err("a function with a variable number of arguments".into());
+        }
+        let names = Names::new(&before, &after);
+        Ok(Replayer { definitions, before, after, names })
+    }
+
+    /// Runs both on an input.
+    pub fn replay(&self, input: &Input) -> Replay {
+        self.counted(input, &mut 0)
+    }
+
+    /// Runs both on [`candidates`] until they differ, or so much work is done that it is not worth to go on.
+    pub fn search(&self, seed: u64) -> Search {
+        let [before, after] = [&self.before, &self.after].map(|program| program.file);
+        let mut found = Search::default();
+        let mut work = 0;
+        for input in candidates((before, self.definitions[0]), (after, self.definitions[1]), seed) {
+            match self.counted(&input, &mut work) {
+                Replay::Differs(difference) => {
+                    found.differs = Some((input, difference));
+                    return found;
+                }
+                Replay::Agrees => found.agrees += 1,
+                Replay::Unsupported(reason) => *found.unsupported.entry(reason).or_default() += 1,
+            }
+            if work > WORK {
+                *found.unsupported.entry("further inputs: it takes too much work".into()).or_default() += 1;
+                return found;
+            }
+        }
+        found
+    }
+
+    fn counted(&self, input: &Input, work: &mut usize) -> Replay {
+        let world = World::new(input, &self.names, self.definitions);
+        match self.compare(&world, work) {
+            Ok(None) => Replay::Agrees,
+            Ok(Some(difference)) => Replay::Differs(difference),
+            Err(reason) => Replay::Unsupported(reason),
+        }
+    }
+
+    fn compare(&self, world: &World<'_>, work: &mut usize) -> Result<Option<Difference>, String> {
+        let mut machine = Machine::new(&self.before, world, Chooser::new(Side::Before));
+        let allowed = self.allowed(&mut machine);
+        *work += machine.chooser.work();
+        let allowed = allowed?;
+        if allowed.iter().any(|behaviour| matches!(behaviour, Behaviour::Undefined(_))) {
+            return Ok(None);
+        }
+        let mut machine = Machine::new(&self.after, world, Chooser::new(Side::After));
+        let found = self.other(&mut machine, &allowed);
+        *work += machine.chooser.work();
+        Ok(found?.map(|behaviour| difference(&allowed, &behaviour, world)))
+    }
+
+    /// All that the first version may do; one behaviour that is undefined is enough.
+    fn allowed<'m>(&'m self, machine: &mut Machine<'m>) -> Result<Vec<Behaviour>, String> {
+        let mut allowed: Vec<Behaviour> = vec![];
+        loop {
+            let behaviour = Behaviour::of(machine.run(self.definitions[0]))?;
+            let undefined = matches!(behaviour, Behaviour::Undefined(_));
+            if !allowed.contains(&behaviour) {
+                allowed.push(behaviour);
+            }
+            if undefined {
+                return Ok(allowed);
+            }
+            match machine.chooser.next() {
+                Ok(true) => {}
+                Ok(false) => return Ok(allowed),
+                Err(stop) => return Err(Behaviour::of(Err(stop)).err().unwrap_or_default()),
+            }
+        }
+    }
+
+    /// Something that the second version may do and the first one may not.
+    fn other<'m>(&'m self, machine: &mut Machine<'m>, allowed: &[Behaviour]) -> Result<Option<Behaviour>, String> {
+        let (mut compared, mut open) = (false, None);
+        loop {
+            match Behaviour::of(machine.run(self.definitions[1])) {
+                Ok(behaviour) => {
+                    compared = true;
+                    if !allowed.iter().any(|before| behaviour.refines(before, &self.after.layout)) {
+                        return Ok(Some(behaviour));
+                    }
+                }
+                Err(reason) => open = Some(reason),
+            }
+            if machine.chooser.next() != Ok(true) {
+                break;
+            }
+        }
+        match open {
+            Some(reason) if !compared => Err(reason),
+            _ => Ok(None),
+        }
+    }
+}
+
+fn difference(allowed: &[Behaviour], behaviour: &Behaviour, world: &World<'_>) -> Difference {
+    let mut shown: Vec<String> = allowed.iter().take(SHOWN).map(|before| before.show(world)).collect();
+    if allowed.len() > SHOWN {
+        shown.push(format!("{} other behaviours", allowed.len() - SHOWN));
+    }
+    Difference { before: shown.join("; or "), after: behaviour.show(world) }
+}
+
+/// Runs two versions of a function on an input.
+pub fn replay(before: (&File, &Definition), after: (&File, &Definition), input: &Input) -> Replay {
+    match Replayer::new(before, after) {
+        Ok(replayer) => replayer.replay(input),
+        Err(reason) => Replay::Unsupported(reason),
+    }
+}

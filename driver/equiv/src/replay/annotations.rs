@@ -1,0 +1,467 @@
+//! What attributes and metadata promise, and what becomes of a run that breaks a promise.
+//!
+//! A broken promise makes a value poison or the run undefined. One that is not modelled may do either: the first
+//! version is not judged where it has one, and in the second version it means nothing, as what is less defined differs
+//! all the more.
+
+use super::choice::{Kind, Outcome, Side, Stop, undefined, unsupported};
+
+use super::machine::Machine;
+use super::memory::Memory;
+use super::value::{Atom, Lane, Object, Pointer, Value};
+use rewright_llvm::body::Instruction;
+use rewright_llvm::cursor::Cursor;
+use rewright_llvm::lex::{Kind as Token, tokens};
+use rewright_llvm::module::Definition;
+use rewright_llvm::types::{self, Type};
+use std::collections::BTreeSet;
+
+/// Metadata that says nothing of values and of what is defined.
+const METADATA: [&str; 9] = [
+    "!dbg",
+    "!prof",
+    "!tbaa",
+    "!nosanitize",
+    "!srcloc",
+    "!llvm.loop",
+    "!annotation",
+    "!heapallocsite",
+    "!unpredictable",
+];
+
+/// Words before the type of a function or call that say nothing of its result.
+pub(super) const BEFORE_RESULT: [&str; 24] = [
+    "private",
+    "internal",
+    "external",
+    "weak",
+    "weak_odr",
+    "linkonce",
+    "linkonce_odr",
+    "available_externally",
+    "common",
+    "dso_local",
+    "dso_preemptable",
+    "hidden",
+    "protected",
+    "default",
+    "dllimport",
+    "dllexport",
+    "ccc",
+    "fastcc",
+    "coldcc",
+    "tailcc",
+    "signext",
+    "zeroext",
+    "inreg",
+    "unnamed_addr",
+];
+
+/// Attributes of parameters that say nothing, or only what a callee does.
+const PARAMETER: [&str; 9] =
+    ["signext", "zeroext", "inreg", "immarg", "nofree", "writable", "dead_on_unwind", "noext", "allocptr"];
+
+/// Attributes of parameters that a callee has to keep.
+const KEPT_BY_CALLEE: [&str; 6] = ["nocapture", "readonly", "readnone", "writeonly", "noalias", "returned"];
+
+/// Attributes of parameters that change how an argument is passed.
+const PASSED: [&str; 8] =
+    ["byval", "byref", "inalloca", "preallocated", "swifterror", "swiftself", "swiftasync", "nest"];
+
+/// Attributes of functions that say nothing of runs that return.
+const FUNCTION: [&str; 38] = [
+    "nounwind",
+    "willreturn",
+    "mustprogress",
+    "nosync",
+    "nofree",
+    "noinline",
+    "alwaysinline",
+    "inlinehint",
+    "optnone",
+    "optsize",
+    "minsize",
+    "cold",
+    "hot",
+    "uwtable",
+    "ssp",
+    "sspreq",
+    "sspstrong",
+    "sanitize_address",
+    "sanitize_memory",
+    "sanitize_thread",
+    "sanitize_hwaddress",
+    "sanitize_memtag",
+    "safestack",
+    "speculative_load_hardening",
+    "local_unnamed_addr",
+    "unnamed_addr",
+    "convergent",
+    "nobuiltin",
+    "builtin",
+    "noredzone",
+    "nocf_check",
+    "noimplicitfloat",
+    "speculatable",
+    "noduplicate",
+    "nomerge",
+    "nocallback",
+    "nodivergencesource",
+    "norecurse",
+];
+
+/// Attributes of functions with something in brackets or behind them that say nothing either.
+const FUNCTION_STARTS: [&str; 9] =
+    ["uwtable(", "align", "section", "comdat", "partition", "\"", "vscale_range(", "alignstack(", "gc"];
+
+/// The word of an attribute: `align` of `align 8`, `range` of `range(i8 0, 2)`.
+pub(super) fn word(attribute: &str) -> &str {
+    attribute.split(['(', ' ', '=']).next().unwrap_or("")
+}
+
+/// Does an attribute of a function say nothing of runs that return, beside what it accesses?
+pub(super) fn is_harmless_of_function(attribute: &str) -> bool {
+    FUNCTION.contains(&attribute) || FUNCTION_STARTS.iter().any(|start| attribute.starts_with(start))
+}
+
+/// Does an attribute of a function limit the memory that it accesses?
+pub(super) fn is_about_memory(attribute: &str) -> bool {
+    matches!(word(attribute), "memory" | "readnone" | "readonly" | "writeonly" | "argmemonly" | "inaccessiblememonly")
+        || attribute == "inaccessiblemem_or_argmemonly"
+}
+
+/// Which accesses a function may make: reads and writes, by its arguments and elsewhere.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Effects {
+    pub(super) arguments: [bool; 2],
+    pub(super) others: [bool; 2],
+    /// It may change what nobody else sees.
+    pub(super) inaccessible: bool,
+    /// Some attribute limits them.
+    pub(super) limited: bool,
+}
+
+impl Effects {
+    /// What all attributes together allow.
+    pub(super) fn of<'t>(attributes: impl Iterator<Item = &'t str>) -> Effects {
+        let mut effects = Effects { arguments: [true; 2], others: [true; 2], inaccessible: true, limited: false };
+        for attribute in attributes.filter(|attribute| is_about_memory(attribute)) {
+            effects.limited = true;
+            let inside = match attribute {
+                "readnone" => "none",
+                "readonly" => "read",
+                "writeonly" => "write",
+                "argmemonly" => "argmem: readwrite",
+                "inaccessiblememonly" => "inaccessiblemem: readwrite",
+                "inaccessiblemem_or_argmemonly" => "argmem: readwrite, inaccessiblemem: readwrite",
+                _ => attribute.trim_start_matches("memory(").trim_end_matches(')'),
+            };
+            let of = |place: &str| {
+                let parts = inside.split(',').map(|part| part.split_once(':').unwrap_or(("", part)));
+                let named = parts.filter(|(name, _)| name.trim() == place).map(|(_, access)| access.trim()).next_back();
+                named.map(|access| [access.starts_with("read"), access.ends_with("write")])
+            };
+            let default = of("").unwrap_or([false; 2]);
+            let both = |a: [bool; 2], b: [bool; 2]| [a[0] && b[0], a[1] && b[1]];
+            effects.arguments = both(effects.arguments, of("argmem").unwrap_or(default));
+            effects.others = both(effects.others, default);
+            effects.inaccessible &= of("inaccessiblemem").unwrap_or(default)[1];
+        }
+        effects
+    }
+}
+
+/// A function that has been entered.
+pub(super) struct Entered {
+    pub(super) arguments: Vec<Value>,
+    /// Objects that a parameter points to.
+    objects: BTreeSet<Object>,
+    /// What was accessed before.
+    accesses: usize,
+}
+
+impl<'a> Machine<'a> {
+    /// Applies what the parameters and attributes of a function say.
+    pub(super) fn enter(&mut self, definition: &Definition, arguments: Vec<Value>) -> Result<Entered, Stop> {
+        if self.chooser.side == Side::Before {
+            for attribute in &definition.attributes {
+                let known = is_harmless_of_function(attribute) || is_about_memory(attribute) || attribute == "noreturn";
+                if !known {
+                    return unsupported(format!("the attribute `{attribute}` of {}", definition.name));
+                }
+                if attribute == "norecurse" && self.stack.contains(&definition.name.as_str()) {
+                    return undefined(format!("{} calls itself", definition.name));
+                }
+            }
+        }
+        let mut entered = Entered { arguments: vec![], objects: BTreeSet::new(), accesses: self.accesses.len() };
+        for (parameter, value) in definition.parameters.iter().zip(arguments) {
+            let list: Vec<&str> = parameter.attributes.iter().map(String::as_str).collect();
+            entered.objects.extend(object(&value));
+            entered.arguments.push(self.promised(&parameter.ty, value, &list, PARAMETER_OF_DEFINITION)?);
+        }
+        Ok(entered)
+    }
+
+    /// Applies what a function says of its result and of what it has done.
+    pub(super) fn leave(
+        &mut self,
+        definition: &Definition,
+        entered: &Entered,
+        result: Option<Value>,
+    ) -> Result<Option<Value>, Stop> {
+        self.kept(definition, entered, result.as_ref())?;
+        let list: Vec<&str> = definition.before.iter().map(String::as_str).collect();
+        result.map(|value| self.promised(&definition.result, value, &list, &BEFORE_RESULT)).transpose()
+    }
+
+    /// Has a function kept what it promised of memory? It is undefined if the first version may not have, or the second
+    /// one certainly has not.
+    fn kept(&mut self, definition: &Definition, entered: &Entered, result: Option<&Value>) -> Result<(), Stop> {
+        if definition.attributes.iter().any(|attribute| attribute == "noreturn") {
+            return undefined(format!("{} returns", definition.name));
+        }
+        let effects = Effects::of(definition.attributes.iter().map(String::as_str));
+        let done: BTreeSet<(Object, bool)> = self.accesses[entered.accesses..].iter().copied().collect();
+        for (accessed, writes) in &done {
+            let mut allowed = if entered.objects.contains(accessed) { effects.arguments } else { effects.others };
+            if self.chooser.side == Side::After {
+                allowed = [0, 1].map(|i| effects.arguments[i] || effects.others[i]);
+            }
+            let constant = self.memory.objects.get(accessed).is_some_and(|cells| cells.constant);
+            if !allowed[usize::from(*writes)] && !constant {
+                return undefined(format!("{} accesses memory that it says it does not", definition.name));
+            }
+        }
+        for (n, parameter) in definition.parameters.iter().enumerate() {
+            let Some(pointed) = object(&entered.arguments[n]) else { continue };
+            let says = |name: &str| parameter.attributes.iter().any(|attribute| word(attribute) == name);
+            let was = |writes: bool| done.contains(&(pointed, writes));
+            let shared = || {
+                let others = entered.arguments.iter().enumerate().filter(|(other, _)| *other != n);
+                let mut others = others.filter_map(|(_, value)| object(value));
+                let named = !matches!(pointed, Object::Block(_));
+                let known = self.memory.escaped.contains(&pointed) || self.world.points_to(pointed);
+                named || others.any(|other| other == pointed) || self.depth > 1 || known
+            };
+            if self.chooser.side == Side::After && shared() {
+                continue;
+            }
+            if says("readnone") && (was(true) || was(false))
+                || says("readonly") && was(true)
+                || says("writeonly") && was(false)
+            {
+                return undefined(format!("the memory of {} is accessed as it must not be", parameter.name));
+            }
+            if self.chooser.side == Side::After {
+                continue;
+            }
+            if says("noalias") && was(true) && shared() {
+                return unsupported(format!("memory that only {} may lead to", parameter.name));
+            }
+            let leaves = self.memory.escaped.contains(&pointed) || result.and_then(object) == Some(pointed);
+            if (says("nocapture") || says("captures")) && leaves {
+                return undefined(format!("{} is captured", parameter.name));
+            }
+            if says("returned") && result != Some(&entered.arguments[n]) {
+                return undefined(format!("{} is not returned", parameter.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// A value of which a list of attributes is said; those in `harmless` mean nothing here.
+    pub(super) fn promised(
+        &mut self,
+        ty: &Type,
+        mut value: Value,
+        attributes: &[&str],
+        harmless: &[&str],
+    ) -> Result<Value, Stop> {
+        // What makes poison comes before what must not be poison.
+        let (last, first): (Vec<&str>, Vec<&str>) = attributes.iter().partition(|attribute| **attribute == "noundef");
+        for attribute in first.into_iter().chain(last) {
+            value = match word(attribute) {
+                "noundef" => {
+                    self.defined(&value)?;
+                    value
+                }
+                "nonnull" => self.checked_lanes(value, &|_, pointer| Some(pointer != Pointer::NULL))?,
+                "align" if *super::instruction::element(ty) == Type::Ptr => {
+                    let align = number(attribute);
+                    self.checked_lanes(value, &|memory, pointer| memory.is_aligned(pointer, align))?
+                }
+                "range" => {
+                    let inside = attribute.trim_start_matches("range(").trim_end_matches(')');
+                    let ranges = numbers(inside).unwrap_or_default();
+                    self.in_range(super::instruction::element(ty), &value, &ranges)?
+                }
+                name @ ("dereferenceable" | "dereferenceable_or_null") => {
+                    self.dereferenceable(&value, number(attribute), name.ends_with("null"))?;
+                    value
+                }
+                name if PASSED.contains(&name) => return unsupported(format!("an argument that is `{name}`")),
+                "sret" if self.chooser.side == Side::Before => {
+                    let inside = attribute.trim_start_matches("sret(").trim_end_matches(')');
+                    let line = tokens(inside);
+                    let ty = types::parse(&mut Cursor::new(inside, &line)).map_err(Stop::Unsupported)?;
+                    let size = self.program.layout.size(&ty).map_err(Stop::Unsupported)?;
+                    self.dereferenceable(&value, size, false)?;
+                    value
+                }
+                name if harmless.contains(&name) || PARAMETER.contains(&name) => value,
+                _ if self.chooser.side == Side::After => value,
+                _ => return unsupported(format!("the attribute `{attribute}`")),
+            };
+        }
+        Ok(value)
+    }
+
+    /// `noundef`
+    fn defined(&self, value: &Value) -> Result<(), Stop> {
+        for lane in value.lanes() {
+            match lane {
+                Lane::One(Atom::Poison) => return undefined("a value is poison that must not be"),
+                Lane::Undef { .. } => return undefined("a value is `undef` that must not be"),
+                lane if lane.is_loose() => {
+                    self.chooser.perhaps_undefined("a value may be `undef` that must not be")?;
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Pointers for which `holds` does not are poison.
+    fn checked_lanes(&mut self, value: Value, holds: &dyn Fn(&Memory, Pointer) -> Option<bool>) -> Result<Value, Stop> {
+        let (memory, chooser) = (&self.memory, &mut self.chooser);
+        let side = chooser.side;
+        value.try_map(&mut |lane| {
+            chooser.lift(Kind::of_width(0), &[lane], &|atoms| match atoms[0] {
+                Atom::Pointer(pointer) => match (holds(memory, pointer), side) {
+                    (Some(false), _) => Outcome::Is(Atom::Poison),
+                    (None, Side::Before) => Outcome::Unclear("where a stack slot is"),
+                    _ => Outcome::Is(atoms[0]),
+                },
+                Atom::Int(_) if side == Side::Before => Outcome::Unclear("an address that is a number"),
+                atom => Outcome::Is(atom),
+            })
+        })
+    }
+
+    /// Integers outside of all ranges, each from its first number up to its second one, are poison.
+    fn in_range(&mut self, ty: &Type, value: &Value, ranges: &[(u128, u128)]) -> Result<Value, Stop> {
+        let width = self.width(ty)?;
+        if ranges.is_empty() {
+            return match self.chooser.side {
+                Side::Before => unsupported("a range that cannot be read"),
+                Side::After => Ok(value.clone()),
+            };
+        }
+        let all = super::value::ones(width);
+        value.try_map(&mut |lane| {
+            self.chooser.lift(Kind::of_width(width), &[lane], &|atoms| match atoms[0] {
+                Atom::Int(bits) => {
+                    let within = |(low, high): &(u128, u128)| {
+                        let length = high.wrapping_sub(*low) & all;
+                        length == 0 || bits.wrapping_sub(*low) & all < length
+                    };
+                    Outcome::Is(if ranges.iter().any(within) { atoms[0] } else { Atom::Poison })
+                }
+                atom => Outcome::Is(atom),
+            })
+        })
+    }
+
+    fn dereferenceable(&mut self, value: &Value, size: u64, or_null: bool) -> Result<(), Stop> {
+        for lane in value.lanes() {
+            match lane {
+                Lane::One(Atom::Pointer(Pointer::NULL)) if or_null => {}
+                Lane::One(Atom::Pointer(pointer)) => {
+                    let all = self.memory.size(*pointer).unwrap_or(0);
+                    if pointer.offset.checked_add(size).is_none_or(|end| end > all) {
+                        if pointer.object != Object::None && self.memory.size(*pointer).is_none() {
+                            return unsupported("memory at what is no object");
+                        }
+                        return undefined(format!("there are not {size} bytes at {pointer}"));
+                    }
+                }
+                _ => self.chooser.perhaps_undefined("there may be no memory where there must be")?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Stops the first version at metadata that may make it less defined.
+    pub(super) fn metadata_is_harmless(&self, instruction: &Instruction) -> Result<(), Stop> {
+        let open = instruction.metadata.iter().find(|(kind, _)| !METADATA.contains(&kind.as_str()));
+        match (open, self.chooser.side) {
+            (Some((kind, _)), Side::Before) => unsupported(format!("`{kind}` at `{}`", instruction.opcode)),
+            _ => Ok(()),
+        }
+    }
+
+    /// A loaded value, with what metadata says of it.
+    pub(super) fn annotated(&mut self, instruction: &Instruction, mut value: Value) -> Result<Value, Stop> {
+        let mut defined = false;
+        for (kind, node) in &instruction.metadata {
+            value = match kind.as_str() {
+                "!range" => {
+                    let node = if node.starts_with("!{") { node } else { self.program.node(node).unwrap_or("") };
+                    let inside = node.trim_start_matches("!{").trim_end_matches('}');
+                    let ranges = numbers(inside).unwrap_or_default();
+                    self.in_range(super::instruction::element(&instruction.ty), &value, &ranges)?
+                }
+                "!nonnull" => self.checked_lanes(value, &|_, pointer| Some(pointer != Pointer::NULL))?,
+                "!noundef" => {
+                    defined = true;
+                    value
+                }
+                kind if METADATA.contains(&kind) || self.chooser.side == Side::After => value,
+                kind => return unsupported(format!("`{kind}` at a load")),
+            };
+        }
+        if defined {
+            self.defined(&value)?;
+        }
+        Ok(value)
+    }
+
+    /// The node of type-based alias analysis of an access.
+    pub(super) fn tag(&self, instruction: &Instruction) -> Result<Option<String>, Stop> {
+        Ok(instruction.metadata.iter().find(|(kind, _)| kind == "!tbaa").map(|(_, node)| node.clone()))
+    }
+}
+
+/// Attributes of the parameters of a definition that are looked at when it returns.
+const PARAMETER_OF_DEFINITION: &[&str] =
+    &["nocapture", "captures", "readonly", "readnone", "writeonly", "noalias", "returned", "sret"];
+
+/// Attributes of an argument that its callee keeps.
+pub(super) fn kept_by_callee() -> Vec<&'static str> {
+    KEPT_BY_CALLEE.into_iter().chain(["captures"]).collect()
+}
+
+/// The object that a value points to, if it is one pointer.
+fn object(value: &Value) -> Option<Object> {
+    match value {
+        Value::Scalar(Lane::One(Atom::Pointer(pointer))) if pointer.object != Object::None => Some(pointer.object),
+        _ => None,
+    }
+}
+
+/// The number in `align 8`, `align(8)`, `dereferenceable(8)`.
+pub(super) fn number(attribute: &str) -> u64 {
+    let digits: String = attribute.chars().filter(char::is_ascii_digit).collect();
+    digits.parse().unwrap_or(1)
+}
+
+/// Pairs of numbers: `i8 0, i8 2` or `i8 0, 2`.
+fn numbers(text: &str) -> Option<Vec<(u128, u128)>> {
+    let mut found = vec![];
+    for token in tokens(text).iter().filter(|token| token.kind == Token::Number) {
+        let digits = &text[token.start..token.end];
+        found.push(digits.parse::<u128>().or_else(|_| digits.parse::<i128>().map(|n| n as u128)).ok()?);
+    }
+    (found.len() % 2 == 0).then(|| found.chunks(2).map(|pair| (pair[0], pair[1])).collect())
+}

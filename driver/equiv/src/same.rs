@@ -1,0 +1,197 @@
+//! Two bodies that are one text, up to the names of values and blocks, the order of blocks, and metadata that says
+//! nothing.
+//!
+//! This works on tokens, so it knows functions that nothing else understands. Values and blocks are numbered by where
+//! they are first named, in an order of blocks that follows the branches.
+
+use super::annotations::essence;
+use super::annotations::table::{Place, Says, says};
+use super::headers::structure;
+use super::modules::Version;
+use rewright_llvm::body::lines;
+use rewright_llvm::cursor::Cursor;
+use rewright_llvm::lex::{Kind, Token, tokens};
+use rewright_llvm::types;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+
+/// Are the bodies of two versions one text?
+pub(super) fn same(before: Version<'_>, after: Version<'_>) -> bool {
+    matches!((written(before), written(after)), (Some(was), Some(is)) if was == is)
+}
+
+/// A line of a body.
+type Line<'a> = &'a [Token];
+
+/// The text of a body in the form that is compared; `None` where it has none.
+fn written(version: Version<'_>) -> Option<String> {
+    let text = version.text();
+    let tokens = tokens(text);
+    if tokens.iter().any(|t| t.kind == Kind::Unknown) {
+        return None;
+    }
+    let lines = lines(text, &tokens);
+    let word = |t: &Token| &text[t.start..t.end];
+    let kept: Vec<Line<'_>> =
+        lines.into_iter().filter(|line| line.first().is_some_and(|t| !word(t).starts_with("#dbg_"))).collect();
+    let parameters = &version.definition.parameters;
+    let entry = format!("%{}", parameters.iter().filter(|p| is_number(&p.name)).count());
+    let blocks = Blocks::new(text, &kept, entry);
+    let mut writer =
+        Writer { version, text, locals: FxHashMap::default(), defined: FxHashSet::default(), implicit: false };
+    writer.define(&blocks)?;
+    let mut out = String::new();
+    for block in blocks.in_order() {
+        out.push_str(&format!("block {}\n", writer.number(&block.label)));
+        for line in &block.lines {
+            writer.line(line, &mut out);
+        }
+    }
+    Some(out)
+}
+
+/// A block: its label and its lines.
+struct Block<'a> {
+    label: String,
+    lines: Vec<Line<'a>>,
+    /// Labels in its last line.
+    targets: Vec<String>,
+}
+
+struct Blocks<'a>(Vec<Block<'a>>);
+
+impl<'a> Blocks<'a> {
+    fn new(text: &str, lines: &[Line<'a>], entry: String) -> Self {
+        let word = |t: &Token| &text[t.start..t.end];
+        let mut blocks: Vec<Block<'a>> = vec![];
+        for line in lines {
+            match line {
+                [name, colon] if word(colon) == ":" => {
+                    blocks.push(Block { label: format!("%{}", word(name)), lines: vec![], targets: vec![] });
+                }
+                _ => match blocks.last_mut() {
+                    Some(block) => block.lines.push(line),
+                    None => blocks.push(Block { label: entry.clone(), lines: vec![line], targets: vec![] }),
+                },
+            }
+        }
+        for block in &mut blocks {
+            let last = block.lines.last().copied().unwrap_or(&[]);
+            let labels = last.windows(2).filter(|pair| word(&pair[0]) == "label");
+            block.targets = labels.map(|pair| word(&pair[1]).to_string()).collect();
+        }
+        Blocks(blocks)
+    }
+
+    /// The first block, then each when a branch first names it; what no branch names comes last.
+    fn in_order(&self) -> Vec<&Block<'a>> {
+        let mut order: Vec<usize> = vec![];
+        let mut todo: VecDeque<usize> = (0..self.0.len()).collect();
+        while let Some(at) = todo.pop_front() {
+            if order.contains(&at) {
+                continue;
+            }
+            order.push(at);
+            for target in self.0[at].targets.iter().rev() {
+                if let Some(next) = self.0.iter().position(|b| b.label == *target) {
+                    todo.push_front(next);
+                }
+            }
+        }
+        order.into_iter().map(|at| &self.0[at]).collect()
+    }
+}
+
+struct Writer<'a> {
+    version: Version<'a>,
+    text: &'a str,
+    /// Numbers of values and blocks.
+    locals: FxHashMap<String, usize>,
+    /// Names that are values and blocks; others are types.
+    defined: FxHashSet<String>,
+    /// It uses a value whose number the text leaves out where the value is made.
+    implicit: bool,
+}
+
+impl<'a> Writer<'a> {
+    fn word(&self, t: &Token) -> &'a str {
+        &self.text[t.start..t.end]
+    }
+
+    /// Notes what is a value or a block; `None` where a type has the same name.
+    fn define(&mut self, blocks: &Blocks<'_>) -> Option<()> {
+        for parameter in &self.version.definition.parameters {
+            self.defined.insert(parameter.name.clone());
+            self.number(&parameter.name);
+        }
+        self.defined.extend(blocks.0.iter().map(|b| b.label.clone()));
+        for line in blocks.0.iter().flat_map(|b| &b.lines) {
+            if let [name, equals, ..] = line
+                && name.kind == Kind::Local
+                && self.word(equals) == "="
+            {
+                self.defined.insert(self.word(name).to_string());
+            }
+        }
+        self.defined.iter().all(|name| !self.version.file().named.contains_key(name)).then_some(())
+    }
+
+    fn number(&mut self, name: &str) -> usize {
+        let next = self.locals.len();
+        *self.locals.entry(name.to_string()).or_insert(next)
+    }
+
+    /// A line, with names replaced, groups written out and metadata that says nothing left out.
+    fn line(&mut self, line: Line<'_>, out: &mut String) {
+        let (line, attached) = self.attachments(line);
+        let mut at = 0;
+        while let Some(token) = line.get(at) {
+            let word = self.word(token);
+            match token.kind {
+                Kind::Local if self.defined.contains(word) => out.push_str(&format!("%{}", self.number(word))),
+                Kind::Local if is_number(word) => self.implicit = true,
+                Kind::Local => out.push_str(&self.ty(&line[at..at + 1])),
+                Kind::Hash => {
+                    let group = self.version.file().groups.get(word).map_or(&[][..], Vec::as_slice);
+                    out.push_str(&essence(Place::Function, group).join(" "));
+                }
+                Kind::Metadata if word.len() > 1 => out.push_str(&self.version.module.nodes.whole(word)),
+                _ => out.push_str(word),
+            }
+            out.push(' ');
+            at += 1;
+        }
+        for (kind, node) in attached {
+            out.push_str(&format!("{kind} {} ", self.version.module.nodes.whole(node)));
+        }
+        out.push('\n');
+    }
+
+    /// Cuts off `, !tbaa !5`; those that say something are given back.
+    fn attachments<'l>(&self, mut line: Line<'l>) -> (Line<'l>, Vec<(&'a str, &'a str)>) {
+        let mut found = vec![];
+        while let [rest @ .., comma, kind, node] = line
+            && self.word(comma) == ","
+            && kind.kind == Kind::Metadata
+            && node.kind == Kind::Metadata
+        {
+            if says(Place::Metadata, self.word(kind)) != Says::Nothing {
+                found.push((self.word(kind), self.word(node)));
+            }
+            line = rest;
+        }
+        found.sort_unstable();
+        (line, found)
+    }
+
+    /// A named type by its structure.
+    fn ty(&self, token: Line<'_>) -> String {
+        let ty = types::parse(&mut Cursor::new(self.text, token));
+        ty.map_or_else(|_| self.word(&token[0]).to_string(), |ty| structure(&ty, &self.version.file().named))
+    }
+}
+
+/// Values without names have numbers, which the text may leave out where they are made.
+fn is_number(name: &str) -> bool {
+    name[1..].bytes().all(|b| b.is_ascii_digit())
+}

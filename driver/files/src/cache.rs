@@ -1,0 +1,281 @@
+//! Results of earlier runs, by content: each is a file that is named by a hash of everything it depends on.
+//!
+//! Files appear complete or not at all, and whoever comes at the same time writes the same, so any number of processes
+//! share a folder. A folder that cannot be written to keeps nothing; what went wrong is noted, for the command to say.
+//!
+//! **Invariant**: what is found is what was kept under an equal key: each file begins with a checksum of its key and its
+//! content, and one that does not fit is removed, and no result. The cache never decides what goes out, only how soon:
+//! callers put all that a result depends on into the key.
+
+use crate::place;
+use std::collections::BTreeSet;
+use std::fs::{self, Permissions};
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+/// A hash of everything that a result depends on.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Key(u128);
+
+/// Two hashes that begin differently. They may be others in another release of Rust: then all is made anew.
+struct Both(DefaultHasher, DefaultHasher);
+
+impl Both {
+    fn new(version: u32) -> Self {
+        let mut both = Both(DefaultHasher::new(), DefaultHasher::new());
+        both.0.write_u32(version);
+        both.1.write_u32(!version);
+        both
+    }
+
+    fn key(&self) -> Key {
+        Key(u128::from(self.0.finish()) | u128::from(self.1.finish()) << 64)
+    }
+}
+
+impl Hasher for Both {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.write(bytes);
+        self.1.write(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0.finish()
+    }
+}
+
+impl Key {
+    /// `version` goes up whenever results may change for another reason than their parts.
+    pub fn of<'a>(version: u32, parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut both = Both::new(version);
+        for part in parts {
+            both.write_usize(part.len());
+            both.write(part);
+        }
+        both.key()
+    }
+
+    /// The same of a value, which this build of the program alone knows again.
+    pub fn of_value(version: u32, value: &impl Hash) -> Self {
+        let mut both = Both::new(version);
+        value.hash(&mut both);
+        both.key()
+    }
+
+    /// As a part of another key.
+    pub fn bytes(&self) -> [u8; 16] {
+        self.0.to_le_bytes()
+    }
+}
+
+impl std::fmt::Display for Key {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:032x}", self.0)
+    }
+}
+
+/// The folder of a kind of results if none is named: below `$XDG_CACHE_HOME`, or `~/.cache`.
+pub fn default_folder(kind: &str) -> Option<PathBuf> {
+    Some(user_folder("XDG_CACHE_HOME", ".cache")?.join(kind))
+}
+
+/// Our folder in one of the user's, which a variable names, or else is this one of the home folder.
+pub fn user_folder(named: &str, usual: &str) -> Option<PathBuf> {
+    let variable = |name: &str| std::env::var_os(name).filter(|v| !v.is_empty()).map(PathBuf::from);
+    let base = variable(named).filter(|p| p.is_absolute()).or_else(|| Some(variable("HOME")?.join(usual)))?;
+    Some(base.join("rewright"))
+}
+
+/// A folder of results that does not grow beyond a limit.
+#[derive(Clone, Debug)]
+pub struct Cache {
+    folder: PathBuf,
+    /// Bytes of all results together.
+    limit: u64,
+    /// What went wrong, in any thread.
+    troubles: Arc<Mutex<BTreeSet<String>>>,
+}
+
+/// What the checksum at the beginning of a file is made of.
+const VERSION: u32 = 1;
+
+/// Bytes of the checksum at the beginning of a file.
+const CHECKSUM: usize = 16;
+
+fn checksum(key: Key, content: &[u8]) -> [u8; CHECKSUM] {
+    Key::of(VERSION, [&key.bytes(), content]).bytes()
+}
+
+/// Results lie in so many folders, by the first digits of their keys. Each has its share of the limit, so that keeping
+/// one looks at few others.
+const FOLDERS: u64 = 256;
+
+impl Cache {
+    /// A cache in a folder, which need not exist.
+    pub fn new(folder: PathBuf, limit: u64) -> Self {
+        Cache { folder, limit, troubles: Arc::default() }
+    }
+
+    fn file(&self, key: Key) -> PathBuf {
+        let name = key.to_string();
+        self.folder.join(&name[..2]).join(&name[2..])
+    }
+
+    /// What went wrong since this was asked last, each thing once. Results are right all the same.
+    pub fn troubles(&self) -> Vec<String> {
+        std::mem::take(&mut *self.noted()).into_iter().collect()
+    }
+
+    fn noted(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        // Nothing panics while it is held.
+        self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What was kept under this key.
+    pub fn find(&self, key: Key) -> Option<Vec<u8>> {
+        let path = self.file(key);
+        let mut content = fs::read(&path).ok()?;
+        let sound = content.split_at_checked(CHECKSUM).is_some_and(|(sum, content)| *sum == checksum(key, content));
+        if !sound {
+            self.noted().insert(format!("{} was damaged; it is made again", path.display()));
+            let _ = fs::remove_file(&path);
+            return None;
+        }
+        // The least recently used go first.
+        if let Ok(file) = fs::File::options().write(true).open(&path) {
+            let _ = file.set_modified(SystemTime::now());
+        }
+        content.drain(..CHECKSUM);
+        Some(content)
+    }
+
+    /// Keeps a result. That it cannot be kept is no failure: it is made again next time.
+    pub fn keep(&self, key: Key, content: &[u8]) {
+        let file = self.file(key);
+        let Some(folder) = file.parent() else { return };
+        let content = [&checksum(key, content), content].concat();
+        let kept = fs::create_dir_all(folder).and_then(|()| place(&file, &content, Permissions::from_mode(0o600)));
+        match kept {
+            Ok(()) => self.shrink(folder),
+            Err(error) => {
+                let folder = self.folder.display();
+                self.noted().insert(format!("results cannot be kept in {folder}: {}", without_path(&error)));
+            }
+        }
+    }
+
+    /// Removes the results of a folder that were used longest ago, down to its share of the limit.
+    fn shrink(&self, folder: &Path) {
+        let Ok(entries) = fs::read_dir(folder) else { return };
+        let mut files: Vec<(SystemTime, PathBuf, u64)> = entries
+            .filter_map(|entry| {
+                let entry = entry.ok()?;
+                let facts = entry.metadata().ok()?;
+                Some((facts.modified().ok()?, entry.path(), facts.len()))
+            })
+            .collect();
+        let mut total: u64 = files.iter().map(|(_, _, size)| size).sum();
+        files.sort();
+        for (_, path, size) in files {
+            if total <= self.limit / FOLDERS {
+                return;
+            }
+            let _ = fs::remove_file(path);
+            total -= size;
+        }
+    }
+}
+
+/// An error as the system says it: not of which temporary file, whose name differs each time.
+fn without_path(error: &io::Error) -> io::Error {
+    error.raw_os_error().map_or_else(|| io::Error::from(error.kind()), io::Error::from_raw_os_error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn key(text: &str) -> Key {
+        Key::of(1, [text.as_bytes()])
+    }
+
+    #[test]
+    fn what_is_kept_is_found_under_the_same_key_only() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().join("not/there"), 1 << 20);
+        assert_eq!(cache.find(key("a")), None);
+        cache.keep(key("a"), b"one");
+        assert_eq!(cache.find(key("a")).as_deref(), Some(&b"one"[..]));
+        assert_eq!(cache.find(key("b")), None);
+        assert_ne!(Key::of(1, [&b"ab"[..], b"c"]), Key::of(1, [&b"a"[..], b"bc"]));
+        assert_ne!(Key::of(1, [&b"a"[..]]), Key::of(2, [&b"a"[..]]));
+    }
+
+    #[test]
+    fn a_folder_that_cannot_be_written_keeps_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("file");
+        fs::write(&file, "").unwrap();
+        let cache = Cache::new(file, 1 << 20);
+        for name in ["a", "b"] {
+            cache.keep(key(name), b"one");
+            assert_eq!(cache.find(key(name)), None);
+        }
+        let troubles = cache.troubles();
+        let [said] = &troubles[..] else { panic!("{troubles:?}") };
+        assert!(
+            said.starts_with(&format!("results cannot be kept in {}", folder.path().join("file").display())),
+            "{said}"
+        );
+        assert_eq!(cache.troubles(), Vec::<String>::new());
+    }
+
+    #[test]
+    fn a_result_that_was_damaged_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_path_buf(), 1 << 20);
+        let file = cache.file(key("a"));
+        cache.keep(key("a"), b"one");
+        let sound = fs::read(&file).unwrap();
+        // Each bit, each length, and the sound file of another key.
+        let flipped = (0..sound.len() * 8).map(|bit| {
+            let mut bytes = sound.clone();
+            bytes[bit / 8] ^= 1 << (bit % 8);
+            bytes
+        });
+        for damaged in flipped.chain((0..sound.len()).map(|length| sound[..length].to_vec())) {
+            fs::write(&file, damaged).unwrap();
+            assert_eq!(cache.find(key("a")), None);
+            assert_eq!((cache.troubles().len(), file.exists()), (1, false));
+        }
+        let other = cache.file(key("b"));
+        fs::create_dir_all(other.parent().unwrap()).unwrap();
+        fs::write(&other, &sound).unwrap();
+        assert_eq!(cache.find(key("b")), None);
+        fs::write(&file, &sound).unwrap();
+        assert_eq!(cache.find(key("a")).as_deref(), Some(&b"one"[..]));
+    }
+
+    #[test]
+    fn the_least_recently_used_go_first() {
+        let folder = tempfile::tempdir().unwrap();
+        let cache = Cache::new(folder.path().to_path_buf(), (10 + 3 * CHECKSUM as u64) * FOLDERS);
+        // Four keys that share a folder.
+        let first = key("0").to_string()[..2].to_string();
+        let keys: Vec<Key> =
+            (0..100_000).map(|i| key(&i.to_string())).filter(|k| k.to_string()[..2] == first).take(4).collect();
+        for k in &keys[..3] {
+            cache.keep(*k, b"abc");
+            std::thread::sleep(std::time::Duration::from_millis(10));
+        }
+        assert!(cache.find(keys[0]).is_some());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+        cache.keep(keys[3], b"abc");
+        let left: Vec<bool> = keys.iter().map(|k| cache.find(*k).is_some()).collect();
+        assert_eq!(left, [true, false, true, true]);
+    }
+}

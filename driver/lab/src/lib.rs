@@ -1,0 +1,16 @@
+//! Measurements and experiments: whether what goes out is right, and what it is worth.
+//!
+//! * [`generate`]: random functions; [`fuzz`]: these before and after, and how a difference is reduced;
+//! * [`difftest`]: the same with files;
+//! * [`midend`]: Cranelift's own mid-end and back end, as the yardstick; [`losses`]: why its result is cheaper where it is;
+//! * [`coverage`]: which of its rules the packs cover; [`sharing`]: what seeing sharing is worth.
+//!
+//! Nothing that optimises a function depends on this crate.
+
+pub mod coverage;
+pub mod difftest;
+pub mod fuzz;
+pub mod generate;
+pub mod losses;
+pub mod midend;
+pub mod sharing;

@@ -1,0 +1,108 @@
+//! What it is worth to see sharing: each function as it is chosen with the integer program, greedily, by tree costs,
+//! and as Cranelift's own mid-end makes it.
+//!
+//! All are priced as the front end reads them, and compiled by the same back end without its mid-end. Every version is
+//! a whole file of CLIF, so that versions can be run against each other ([`rewright_native::isolate::Call::Compare`]).
+//! What has versions is a [`Subject`]: a file of CLIF ([`mod@clif`]), or a module of our own text.
+
+pub mod clif;
+mod module;
+
+use crate::midend::{Code, Cranelift};
+use rewright_cfg_skeleton::select::{Method, Status};
+use rewright_clif::read::File;
+use rewright_native::isolate;
+use rewright_pipeline::optimiser::{Fate, Options};
+
+/// Who else chooses.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Rival {
+    /// Our greedy selection, which knows of sharing what its rounds teach it.
+    Greedy,
+    /// The cheapest trees of the same e-graph.
+    Tree,
+    /// Cranelift's own mid-end, with its own rules.
+    Cranelift,
+}
+
+impl Rival {
+    /// All of them.
+    pub const ALL: [Rival; 3] = [Rival::Greedy, Rival::Tree, Rival::Cranelift];
+
+    /// As reports name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Rival::Greedy => "greedy",
+            Rival::Tree => "tree",
+            Rival::Cranelift => "cranelift",
+        }
+    }
+}
+
+/// A version of a function.
+#[derive(Clone, Debug)]
+pub struct Made {
+    /// What it costs.
+    pub cost: u64,
+    /// What the back end makes of it.
+    pub code: Code,
+}
+
+/// A version of all functions of a file.
+pub struct Version {
+    /// By function.
+    pub made: Vec<Made>,
+    /// How good each choice is known to be: of versions that we choose.
+    pub statuses: Vec<Status>,
+    /// The version as CLIF.
+    pub file: File,
+    /// And as another process can run it.
+    pub runnable: isolate::Version,
+}
+
+/// All versions.
+pub struct Versions {
+    /// As the integer program chooses.
+    pub ours: Version,
+    /// As rivals do.
+    pub rivals: Vec<(Rival, Version)>,
+}
+
+/// Functions of which there are versions.
+pub trait Subject {
+    /// As `options` choose.
+    ///
+    /// # Errors
+    /// A function that does not go through, and why.
+    fn chosen(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String>;
+
+    /// As Cranelift's mid-end makes them of the originals.
+    ///
+    /// # Errors
+    /// A function that it does not take, and why.
+    fn by_cranelift(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String>;
+
+    /// As all choose, from what `options` say of everything else.
+    ///
+    /// # Errors
+    /// A function that does not go through, and why.
+    fn versions(&self, cranelift: &Cranelift, options: &Options) -> Result<Versions, String> {
+        let with = |method| self.chosen(cranelift, &Options { method, ..options.clone() });
+        let rival = |rival| match rival {
+            Rival::Greedy => with(Method::Greedy),
+            Rival::Tree => with(Method::Tree),
+            Rival::Cranelift => self.by_cranelift(cranelift, options),
+        };
+        let rivals = Rival::ALL.into_iter().map(|name| Ok((name, rival(name)?)));
+        Ok(Versions { ours: with(Method::Ilp)?, rivals: rivals.collect::<Result<_, String>>()? })
+    }
+}
+
+/// How good a choice is known to be, where there is one.
+pub(crate) fn status(name: &str, fate: &Fate, status: Option<Status>) -> Result<Status, String> {
+    match (fate, status) {
+        (Fate::Optimised | Fate::Unchanged, Some(status)) => Ok(status),
+        (Fate::PassedThrough(reason) | Fate::Failed(reason), _) => Err(format!("{name}: {reason}")),
+        (_, None) => Err(format!("{name}: nothing was chosen")),
+    }
+}

@@ -1,0 +1,6 @@
+//! What goes out against Cranelift's own mid-end, and what seeing sharing is worth.
+//!
+//! One binary: each further one would link everything again.
+
+mod cranelift_expected;
+mod extraction;

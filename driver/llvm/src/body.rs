@@ -1,0 +1,277 @@
+//! The body of a function as data: blocks of instructions, each with its operands as far as somebody asks for
+//! them, and with its text as a template for the way back.
+//!
+//! What is no understood form is a reason, and the function stays as it is.
+
+use super::lex::{Kind, Token, tokens};
+use super::module::{Definition, File};
+use super::parse;
+use super::types::Type;
+
+/// A value or constant, with its type.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Operand {
+    /// Its type.
+    pub ty: Type,
+    /// `%x`, or the text of a constant.
+    pub text: String,
+}
+
+impl Operand {
+    /// Is it a value of the function?
+    pub fn is_local(&self) -> bool {
+        self.text.starts_with('%')
+    }
+}
+
+/// The text of an instruction after its `=`, cut at the values of the function that it uses.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default)]
+pub struct Template {
+    /// One more than there are holes.
+    pub pieces: Vec<String>,
+    /// The values that stood in between.
+    pub holes: Vec<String>,
+}
+
+impl Template {
+    /// The text with other values.
+    pub fn fill(&self, values: &[String]) -> String {
+        let mut out = String::new();
+        for (i, piece) in self.pieces.iter().enumerate() {
+            out.push_str(piece);
+            if let (true, Some(value)) = (i + 1 < self.pieces.len(), values.get(i)) {
+                out.push_str(value);
+            }
+        }
+        out
+    }
+}
+
+/// What is known of a memory access beside its operands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MemoryAccess {
+    /// In bytes; 0 where the text does not say.
+    pub align: u64,
+    /// Neither volatile nor atomic, and not in an address space of its own.
+    pub plain: bool,
+}
+
+/// How an argument is passed in memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Role {
+    /// `byval`: a copy of what is there.
+    Copy,
+    /// `sret`: the result goes there.
+    Result,
+}
+
+/// An argument whose address stands for a structure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InMemory {
+    /// Which one.
+    pub argument: usize,
+    /// What for.
+    pub role: Role,
+    /// The type of what is there.
+    pub ty: Type,
+    /// In bytes; 0 where the text does not say.
+    pub align: u64,
+}
+
+/// What a stack slot is for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Slot {
+    /// The type of what it holds.
+    pub ty: Type,
+    /// How many of these, where it is an array.
+    pub count: Option<Operand>,
+    /// In bytes; 0 where the text does not say.
+    pub align: u64,
+}
+
+/// What an instruction is, as far as somebody asks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Shape {
+    /// Operands in order.
+    Plain(Vec<Operand>),
+    /// Reads memory.
+    Load(Operand, MemoryAccess),
+    /// Writes memory: value, address.
+    Store(Operand, Operand, MemoryAccess),
+    /// An address within an object.
+    Offset {
+        /// From here.
+        base: Operand,
+        /// What the first index counts.
+        source: Type,
+        /// Into it.
+        indices: Vec<Operand>,
+    },
+    /// A call.
+    Call {
+        /// `@f`, where it is direct.
+        callee: Option<String>,
+        /// In order.
+        args: Vec<Operand>,
+        /// Attributes of each argument at this call.
+        promises: Vec<Vec<String>>,
+        /// Those that are passed in memory.
+        in_memory: Vec<InMemory>,
+        /// Of the call, groups not resolved.
+        attributes: Vec<String>,
+        /// It has operand bundles.
+        bundles: bool,
+    },
+    /// Values with the labels that they come from.
+    Phi(Vec<(Operand, String)>),
+    /// Makes a stack slot.
+    Alloca(Slot),
+    /// Anything else that is no terminator.
+    Other,
+    /// `br label %a`
+    Jump(String),
+    /// `br i1 %c, label %a, label %b`
+    Branch(Operand, [String; 2]),
+    /// Value, default, cases.
+    Switch(Operand, String, Vec<(String, String)>),
+    /// With its operand, if it has one.
+    Return(Option<Operand>),
+    /// Cannot be reached.
+    Unreachable,
+}
+
+impl Shape {
+    /// Does it end a block?
+    pub fn is_terminator(&self) -> bool {
+        matches!(self, Shape::Jump(_) | Shape::Branch(..) | Shape::Switch(..) | Shape::Return(_) | Shape::Unreachable)
+    }
+}
+
+/// An instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Instruction {
+    /// `%x`
+    pub result: Option<String>,
+    /// Of the result; `void` where there is none.
+    pub ty: Type,
+    /// As packs spell it: `add`, `icmp slt`.
+    pub opcode: String,
+    /// Words between the opcode and the first type: `nsw`, `inbounds`.
+    pub flags: Vec<String>,
+    /// Which part `extractvalue` takes and `insertvalue` replaces.
+    pub indices: Vec<u64>,
+    /// What it is.
+    pub shape: Shape,
+    /// Its text without attached metadata.
+    pub template: Template,
+    /// The same without flags, where it differs and the form allows it.
+    pub bare: Option<Template>,
+    /// Attached metadata: kind and node.
+    pub metadata: Vec<(String, String)>,
+}
+
+/// A block.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Block {
+    /// With its sigil.
+    pub label: String,
+    /// The last one ends it.
+    pub instructions: Vec<Instruction>,
+}
+
+impl Block {
+    /// Labels of the blocks that may come next.
+    pub fn targets(&self) -> Vec<&String> {
+        match self.instructions.last().map(|i| &i.shape) {
+            Some(Shape::Jump(label)) => vec![label],
+            Some(Shape::Branch(_, labels)) => labels.iter().collect(),
+            Some(Shape::Switch(_, default, cases)) => cases.iter().map(|(_, label)| label).chain([default]).collect(),
+            _ => vec![],
+        }
+    }
+}
+
+/// A body.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Body {
+    /// The first one is the entry.
+    pub blocks: Vec<Block>,
+    /// Where variables live: the value that is the address, and the text around it.
+    pub variables: Vec<(String, [String; 2])>,
+}
+
+/// Reads the body of a function; the reason where it is not understood.
+pub fn read(file: &File, definition: &Definition) -> Result<Body, String> {
+    let text = &file.text[definition.body.clone()];
+    let tokens = tokens(text);
+    if let Some(bad) = tokens.iter().find(|t| t.kind == Kind::Unknown) {
+        return Err(format!("a character that LLVM does not use: `{}`", &text[bad.start..bad.end]));
+    }
+    // An entry without a label takes the number after those of the parameters.
+    let numbered = definition.parameters.iter().filter(|p| p.name[1..].bytes().all(|b| b.is_ascii_digit())).count();
+    let mut body = Body { blocks: vec![], variables: vec![] };
+    for line in lines(text, &tokens) {
+        let word = |i: usize| line.get(i).map_or("", |t: &Token| &text[t.start..t.end]);
+        if word(0).starts_with("#dbg_") {
+            variable(text, line, &mut body);
+        } else if word(1) == ":" && line.len() == 2 {
+            let label = format!("%{}", word(0));
+            body.blocks.push(Block { label, instructions: vec![] });
+        } else {
+            if body.blocks.is_empty() {
+                body.blocks.push(Block { label: format!("%{numbered}"), instructions: vec![] });
+            }
+            let block = body.blocks.last_mut().ok_or("no block")?;
+            let instruction = parse::instruction(text, line, &file.named)?;
+            if parse::is_debug_intrinsic(&instruction) {
+                continue;
+            }
+            if block.instructions.last().is_some_and(|i| i.shape.is_terminator()) {
+                return Err(format!("an instruction after the end of {}", block.label));
+            }
+            block.instructions.push(instruction);
+        }
+    }
+    if body.blocks.is_empty() {
+        return Err("no block".into());
+    }
+    if let Some(open) = body.blocks.iter().find(|b| b.instructions.last().is_none_or(|i| !i.shape.is_terminator())) {
+        return Err(format!("{} has no end", open.label));
+    }
+    Ok(body)
+}
+
+/// Cuts tokens into lines: LLVM prints an instruction on one, and breaks it only within brackets.
+pub fn lines<'t>(text: &str, tokens: &'t [Token]) -> Vec<&'t [Token]> {
+    let mut found = vec![];
+    let (mut start, mut depth) = (0, 0i32);
+    for (i, token) in tokens.iter().enumerate() {
+        if i > start && depth <= 0 && text[tokens[i - 1].end..token.start].contains('\n') {
+            found.push(&tokens[start..i]);
+            start = i;
+            depth = 0;
+        }
+        match &text[token.start..token.end] {
+            "(" | "[" | "{" => depth += 1,
+            ")" | "]" | "}" => depth -= 1,
+            _ => {}
+        }
+    }
+    if start < tokens.len() {
+        found.push(&tokens[start..]);
+    }
+    found
+}
+
+/// `#dbg_declare(ptr %x, ...)`: where a variable lives. Records of values that variables have at some place are not
+/// kept: after optimisation they would lie.
+fn variable(text: &str, line: &[Token], body: &mut Body) {
+    let word = |i: usize| line.get(i).map_or("", |t: &Token| &text[t.start..t.end]);
+    if word(0) == "#dbg_declare"
+        && let (Some(first), Some(value), Some(last)) = (line.first(), line.get(3), line.last())
+        && value.kind == Kind::Local
+    {
+        let around = [text[first.start..value.start].to_string(), text[value.end..last.end].to_string()];
+        body.variables.push((word(3).to_string(), around));
+    }
+}

@@ -1,0 +1,157 @@
+//! Loads, stores and offsets on the way out.
+
+use super::{ExportError, Exporter, metadata_text};
+use crate::body::{Instruction, Shape};
+use crate::names::Written;
+use crate::types::Type;
+use rewright_cfg_skeleton::ir::{Access, Definition, Inst, InstKind};
+use rewright_typeprop::OpId;
+
+/// Metadata that says something of the value that is read.
+const OF_THE_VALUE: [&str; 6] =
+    ["!range", "!nonnull", "!noundef", "!align", "!dereferenceable", "!dereferenceable_or_null"];
+
+impl<'a> Exporter<'a> {
+    pub(super) fn access(&mut self, inst: &Inst, op: OpId, access: Access) -> Result<(), ExportError> {
+        let names = self.names;
+        let (opcode, written) = names.written(op).ok_or(ExportError::Unwritable(op))?;
+        let bad = || ExportError::Operands(opcode.to_string());
+        let origin = self.faithful.origin(inst);
+        match (written, inst.args.as_slice()) {
+            (Written::Load, [_, _]) => {
+                let result = *inst.results.first().ok_or_else(bad)?;
+                let ty = self.native(result).clone();
+                let like: Vec<&Instruction> = origin
+                    .map(|o| self.original.accesses_like(o))
+                    .unwrap_or_default()
+                    .iter()
+                    .filter_map(|id| self.whole(self.imported.function.inst(*id)))
+                    .collect();
+                let address = self.address(inst, 1, &like)?;
+                let align = self.alignment(&ty, access, &like);
+                let mut metadata = vec![];
+                if let Some((first, rest)) = like.split_first() {
+                    let total = self.faithful.is_total(result);
+                    metadata = first.metadata.clone();
+                    metadata.retain(|m| {
+                        m.0 != "!dbg"
+                            && rest.iter().all(|l| l.metadata.contains(m))
+                            && !(total && OF_THE_VALUE.contains(&m.0.as_str()))
+                    });
+                }
+                let metadata = self.location(inst) + &metadata_text(metadata.iter());
+                let name = self.raw(result)?;
+                self.line(&format!("{name} = {opcode} {ty}, ptr {address}, align {align}"), &metadata);
+            }
+            (Written::Store, [_, value, _]) => {
+                // A store stands where it stood.
+                let whole = origin.and_then(|_| self.whole(inst)).ok_or_else(bad)?;
+                let ty = self.declared_type(self.function.ty(*value)).ok_or(ExportError::Type(*value))?;
+                let text = self.operand(inst, 1, &ty)?;
+                let address = self.address(inst, 2, &[whole])?;
+                let align = match &whole.shape {
+                    Shape::Store(_, _, access) if access.align > 0 => access.align,
+                    _ => 1,
+                };
+                let metadata = metadata_text(whole.metadata.iter());
+                self.line(&format!("{opcode} {ty} {text}, ptr {address}, align {align}"), &metadata);
+            }
+            _ => return Err(bad()),
+        }
+        Ok(())
+    }
+
+    /// The pointer of an access: that whose address its first operand is, and the constant operand `offset` on.
+    fn address(&mut self, inst: &Inst, offset: usize, like: &[&Instruction]) -> Result<String, ExportError> {
+        let location = inst.args[0];
+        let clean = self.is_clean(inst, 0);
+        let defining = self.defining(location).ok_or(ExportError::Address)?.clone();
+        let is_address = match &defining.kind {
+            InstKind::Op { op, .. } => matches!(self.names.written(*op), Some((_, Written::Address))),
+            _ => false,
+        };
+        let pointer = match defining.args.as_slice() {
+            [pointer] if is_address => *pointer,
+            _ => return Err(ExportError::Address),
+        };
+        let clean = clean && self.is_clean(&defining, 0);
+        let base = self.used(pointer, &Type::Ptr, clean)?;
+        let offset = self.number(inst.args[offset]).ok_or(ExportError::Address)?;
+        if offset == 0 {
+            return Ok(base);
+        }
+        let exact = clean || !self.faithful.is_total(location);
+        let flags = if exact { self.common_offset_flags(like) } else { String::new() };
+        let result = self.temporary();
+        let dbg = self.location(inst);
+        self.line(&format!("{result} = getelementptr {flags}i8, ptr {base}, i64 {offset}"), &dbg);
+        Ok(result)
+    }
+
+    /// Flags of an offset that stands for itself.
+    pub(super) fn offset_flags(&self, inst: &Inst) -> String {
+        let Some(origin) = self.faithful.exact(inst) else { return String::new() };
+        let mut chains = vec![];
+        for member in self.original.members(origin) {
+            match self.whole(self.imported.function.inst(*member)) {
+                Some(whole) => chains.push(self.chain_flags(whole)),
+                None => return String::new(),
+            }
+        }
+        intersection(chains)
+    }
+
+    /// Flags that the pointers of all these accesses were made with.
+    fn common_offset_flags(&self, like: &[&Instruction]) -> String {
+        let chains = like.iter().map(|instruction| match &instruction.shape {
+            Shape::Load(address, _) | Shape::Store(_, address, _) => match self.named(&address.text) {
+                Some(pointer) => self.chain_flags(pointer),
+                None => vec![],
+            },
+            _ => vec![],
+        });
+        intersection(chains.collect())
+    }
+
+    fn named(&self, local: &str) -> Option<&'a Instruction> {
+        let value = self.imported.payloads.locals.get(local)?;
+        match self.original.definitions[value.index()]? {
+            Definition::Result(_, id, _) => self.whole(self.imported.function.inst(id)),
+            Definition::Param(..) => None,
+        }
+    }
+
+    /// Flags that each of a chain of constant offsets has.
+    fn chain_flags(&self, last: &'a Instruction) -> Vec<String> {
+        let mut flags = last.flags.clone();
+        let mut at = last;
+        while let Shape::Offset { base, .. } = &at.shape {
+            match self.named(&base.text).filter(|i| crate::constants::is_fixed_offset(i, &self.file.named)) {
+                Some(next) => {
+                    flags.retain(|f| next.flags.contains(f));
+                    at = next;
+                }
+                None => return flags,
+            }
+        }
+        vec![]
+    }
+
+    /// What is known of the address: natural alignment, or the least that any such access states.
+    fn alignment(&self, ty: &Type, access: Access, like: &[&Instruction]) -> u64 {
+        let stated = like.iter().map(|i| match &i.shape {
+            Shape::Load(_, access) | Shape::Store(_, _, access) => access.align,
+            _ => 0,
+        });
+        let natural = ty.layout(&self.file.named).map_or(1, |(_, align)| align);
+        let known = if access.aligned { natural } else { 1 };
+        known.max(stated.min().unwrap_or(0))
+    }
+}
+
+fn intersection(mut chains: Vec<Vec<String>>) -> String {
+    let Some(mut flags) = chains.pop() else { return String::new() };
+    // A range of indices belongs to the form in which it was written.
+    flags.retain(|f| !f.contains('(') && chains.iter().all(|c| c.contains(f)));
+    flags.iter().map(|f| format!("{f} ")).collect()
+}

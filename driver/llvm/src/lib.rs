@@ -1,0 +1,41 @@
+//! The LLVM front and back end: files of textual IR in, files of textual IR out.
+//!
+//! ```text
+//! text --read--> File --import--> ir::Function + Payloads --(optimiser)--> ir::Function --export--> body of a function
+//! ```
+//!
+//! * [`lex`], [`cursor`], [`types`], [`grammar`]: tokens, types, and which opcode is written how;
+//! * [`module`]: a file, kept as it is but for the bodies of its functions;
+//! * [`body`], [`parse`], [`constants`]: a body as data; what is not understood is a reason;
+//! * [`names`]: which spelling is which declared operation, in both directions;
+//! * [`effects`]: what a call may do, from LLVM's attributes;
+//! * [`import`]: a body to our function, without poison;
+//! * [`faithful`]: which flags may come back, and what has to be frozen;
+//! * [`export`]: our function to a body;
+//! * [`optimise`]: a file through the pipeline; [`known`]: functions that need not go through it again.
+//!
+//! **Invariant**: a function that is not changed, or not understood, goes out byte for byte as it came in. Opcodes are
+//! named in [`grammar`] and [`names`] only, and in `rewright-equiv`, which checks what these say. LLVM itself is not
+//! linked: whoever compiles the result runs its verifier.
+//!
+//! What is not done here: vectors, `i128`, other floats and aggregates are opaque (kept, shared, moved, but no rule
+//! speaks of them), and so are offsets that vary and calls of what no pack declares; functions with exceptions,
+//! coroutines, `setjmp` or addresses of blocks stay as they are, and everything for 32-bit or big-endian targets.
+
+pub mod body;
+pub mod constants;
+pub mod cursor;
+pub mod effects;
+pub mod export;
+pub mod faithful;
+pub mod grammar;
+pub mod import;
+pub mod known;
+pub mod lex;
+pub mod module;
+pub mod names;
+pub mod optimise;
+pub mod parse;
+#[cfg(test)]
+pub(crate) mod sample;
+pub mod types;

@@ -1,0 +1,305 @@
+//! A file of LLVM IR through the pipeline: import what is understood, optimise, export what became cheaper.
+
+use super::export::{Exported, export};
+use super::import::{Imported, Types, import};
+use super::known::{self, Became, Known};
+use super::module::{File, write};
+use super::names::Names;
+use rewright_cfg_skeleton::ir::counted::note_trips;
+use rewright_cfg_skeleton::ir::{Cfg, Function, Value};
+use rewright_cfg_skeleton::select::Method;
+use rewright_dsl::program::Program;
+use rewright_engine::RuleReport;
+use rewright_files::cache::Key;
+use rewright_pipeline::optimiser::{
+    Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames, untouched,
+};
+use rewright_typeprop::Universe;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
+/// A program of rules, ready for LLVM IR.
+#[derive(Clone)]
+pub struct LlvmOptimiser {
+    /// The pipeline.
+    pub optimiser: Optimiser,
+    /// LLVM's spellings of the program's operations.
+    pub names: Names,
+}
+
+/// What became of a file.
+pub struct FileOutcome {
+    /// The file that goes out.
+    pub text: String,
+    /// By function of the file.
+    pub functions: Vec<FunctionOutcome>,
+    /// Time by phase of the pipeline.
+    pub phases: Phases,
+    /// Time for import, for what [`LlvmOptimiser::optimise`] compares with, and for export.
+    pub import: Duration,
+    /// See `import`.
+    pub compare: Duration,
+    /// See `import`.
+    pub export: Duration,
+    /// Functions that were met before.
+    pub known: usize,
+    /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
+    pub narrowed: BTreeMap<String, u64>,
+    /// Matches and time per rule.
+    pub rules: BTreeMap<u32, RuleReport>,
+    /// The packs' universe with the file's types.
+    pub universe: Universe,
+}
+
+/// What became of functions of a file that are understood.
+struct Results {
+    /// In order, with the pipeline's own figures where it was asked.
+    became: Vec<(Became, Option<Outcome>)>,
+    phases: Phases,
+    rules: BTreeMap<u32, RuleReport>,
+    /// Time for comparing.
+    compare: Duration,
+    /// Functions that were met before.
+    known: usize,
+}
+
+/// A check's trap code says nothing here: what traps is undefined.
+fn trap_code(_: &str) -> u32 {
+    0
+}
+
+impl LlvmOptimiser {
+    /// Takes LLVM's spellings from the program and lowers its rules.
+    pub fn new(mut program: Program) -> Self {
+        let names = Names::new(&mut program.universe);
+        let optimiser = Optimiser::on_demand(program, trap_code).without(names.unwritable());
+        LlvmOptimiser { optimiser, names }
+    }
+
+    /// Imports the functions of a file for which `wanted` holds, over a universe with the file's types.
+    pub fn import(
+        &self,
+        file: &File,
+        wanted: impl Fn(usize) -> bool,
+    ) -> (Vec<Option<Result<Imported, String>>>, Universe) {
+        let mut types = Types::new(&self.names, &self.optimiser.program().universe);
+        let mut imported: Vec<_> = file
+            .functions
+            .iter()
+            .enumerate()
+            .map(|(i, definition)| wanted(i).then(|| import(file, definition, &self.names, &mut types)))
+            .collect();
+        for function in imported.iter_mut().flatten().flatten() {
+            note_trips(&mut function.function, &types.universe);
+        }
+        (imported, types.universe)
+    }
+
+    /// Optimises the functions of a file for which `wanted` holds. A function changes only if it becomes cheaper than
+    /// without any rule, what is frozen for it included: what moving and sharing alone can do, LLVM does by itself.
+    pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
+        self.optimise_unknown(file, options, wanted, &Known::default())
+    }
+
+    /// The same for one of many files: functions that were met before do not go through the pipeline again.
+    pub fn optimise_unknown(
+        &self,
+        file: &File,
+        options: &Options,
+        wanted: impl Fn(usize) -> bool,
+        known: &Known,
+    ) -> FileOutcome {
+        let start = Instant::now();
+        let (imported, universe) = self.import(file, wanted);
+        let import = start.elapsed();
+        let mut narrowed = BTreeMap::new();
+        for function in imported.iter().flatten().flatten().flat_map(|i| &i.payloads.narrowed) {
+            *narrowed.entry(function.clone()).or_default() += 1;
+        }
+        // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
+        // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
+        let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
+        let options = &Options { unavailable: own, registers: None, passes_follow: true, ..options.clone() };
+        let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
+        let Results { became, phases, rules, compare, known } = self.results(&understood, &universe, options, known);
+        let start = Instant::now();
+        let mut became = became.into_iter();
+        let (mut replaced, mut functions, mut declarations) = (vec![], vec![], BTreeSet::new());
+        for (index, slot) in imported.iter().enumerate() {
+            let (new, fate, outcome, names) = match slot {
+                None => (None, None, None, ValueNames::default()),
+                Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason.clone())), None, ValueNames::default()),
+                Some(Ok(imported)) => {
+                    let (this, mut outcome) = became.next().unwrap_or_default();
+                    let export = |function| -> Result<_, String> {
+                        let new = self.exported(file, index, imported, &function, &universe)?;
+                        Ok((this.gain > price_of_freezing(&new, &function, options)).then_some(new))
+                    };
+                    let (new, fate) = match this.function.map(export).transpose().map(Option::flatten) {
+                        Ok(None) if this.fate == Fate::Optimised => {
+                            outcome.iter_mut().for_each(Outcome::take_back);
+                            (None, Fate::Unchanged)
+                        }
+                        Ok(new) => (new, this.fate),
+                        Err(reason) => (None, Fate::Failed(format!("export failed: {reason}"))),
+                    };
+                    let changed = new.as_ref().zip(outcome.as_ref());
+                    let names = changed.map(|(new, outcome)| value_names(outcome, imported, &new.prefix));
+                    (new, Some(fate), outcome, names.unwrap_or_default())
+                }
+            };
+            replaced.push(new.map(|new| {
+                declarations.extend(new.declarations);
+                new.body
+            }));
+            let name = file.functions[index].name.clone();
+            functions.extend(fate.map(|fate| FunctionOutcome { name, fate, outcome, names }));
+        }
+        let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
+        let declarations: Vec<String> = declarations.into_iter().collect();
+        let text = write(file, &replaced, &declarations);
+        let export = start.elapsed();
+        FileOutcome { text, functions, phases, import, compare, export, known, narrowed, rules, universe }
+    }
+
+    /// What becomes of functions of one file: what is known of them, or what the pipeline gives.
+    fn results(&self, functions: &[&Imported], universe: &Universe, options: &Options, known: &Known) -> Results {
+        // Of calls that packs know more of, moving and sharing is what LLVM cannot do.
+        let more_is_known: Vec<bool> = functions.iter().map(|i| !i.payloads.narrowed.is_empty()).collect();
+        let context = known::context(&self.optimiser.program().universe, universe, options);
+        let key = |(i, more): (&&Imported, &bool)| known::key(context, &i.function, *more);
+        let keys: Vec<Key> = functions.iter().zip(&more_is_known).map(key).collect();
+        let mut became: Vec<(Option<Became>, Option<Outcome>)> =
+            keys.iter().map(|key| (known.find(*key), None)).collect();
+        let new: Vec<usize> = (0..became.len()).filter(|i| became[*i].0.is_none()).collect();
+        let known_before = became.len() - new.len();
+        let originals: Vec<Function> = new.iter().map(|i| functions[*i].function.clone()).collect();
+        let more_is_known: Vec<bool> = new.iter().map(|i| more_is_known[*i]).collect();
+        let Batch { mut outcomes, phases, rules } = match self.optimiser.schedule(options) {
+            Some(_) => self.outcomes(&originals, &more_is_known, universe, options),
+            None => Batch { outcomes: untouched(&originals, universe, options), ..Batch::default() },
+        };
+        let start = Instant::now();
+        self.compare(&mut outcomes, &originals, &more_is_known, universe, options);
+        let compare = start.elapsed();
+        for (i, outcome) in new.into_iter().zip(outcomes) {
+            let this = Became::of(&outcome);
+            known.keep(keys[i], this.clone());
+            became[i] = (Some(this), Some(outcome));
+        }
+        let became = became.into_iter().map(|(this, outcome)| (this.unwrap_or_default(), outcome)).collect();
+        Results { became, phases, rules, compare, known: known_before }
+    }
+
+    /// Where packs know more of calls than LLVM, it cannot move and share them: values do not stay where they were. And
+    /// where choices are to be made quickly, they still are not there: calls cost more at run time than anything else
+    /// here, and sharing one often wants two choices at once.
+    fn outcomes(
+        &self,
+        functions: &[Function],
+        more_is_known: &[bool],
+        universe: &Universe,
+        options: &Options,
+    ) -> Batch {
+        let (mut whole, mut order) = (Batch::default(), vec![]);
+        for known in [false, true] {
+            let own: Vec<usize> = (0..functions.len()).filter(|i| more_is_known[*i] == known).collect();
+            let batch: Vec<Function> = own.iter().map(|i| functions[*i].clone()).collect();
+            let method = match options.method {
+                Method::Greedy if known => Method::Auto,
+                method => method,
+            };
+            let options = Options { method, values_stay: !known, ..options.clone() };
+            whole.add(self.optimiser.optimise(&batch, universe, &options));
+            order.extend(own);
+        }
+        let mut outcomes: Vec<(usize, Outcome)> = order.into_iter().zip(whole.outcomes).collect();
+        outcomes.sort_by_key(|(i, _)| *i);
+        Batch { outcomes: outcomes.into_iter().map(|(_, outcome)| outcome).collect(), ..whole }
+    }
+
+    /// Takes back what would have become as cheap without rules.
+    fn compare(
+        &self,
+        outcomes: &mut [Outcome],
+        functions: &[Function],
+        more_is_known: &[bool],
+        universe: &Universe,
+        options: &Options,
+    ) {
+        let suspect = |i: &usize| outcomes[*i].fate == Fate::Optimised && !more_is_known[*i];
+        let cheaper: Vec<usize> = (0..outcomes.len()).filter(suspect).collect();
+        let originals: Vec<Function> = cheaper.iter().map(|i| functions[*i].clone()).collect();
+        let without = Options { saturate: false, values_stay: false, log: false, ..options.clone() };
+        let baseline = self.optimiser.optimise(&originals, universe, &without);
+        for (i, baseline) in cheaper.into_iter().zip(baseline.outcomes) {
+            let outcome = &mut outcomes[i];
+            outcome.cost_before = outcome.cost_before.min(baseline.cost_after);
+            if outcome.cost_after >= outcome.cost_before {
+                outcome.take_back();
+            }
+        }
+    }
+
+    fn exported(
+        &self,
+        file: &File,
+        index: usize,
+        imported: &Imported,
+        function: &Function,
+        universe: &Universe,
+    ) -> Result<Exported, String> {
+        let definition = &file.functions[index];
+        export(function, imported, file, definition, &self.names, universe).map_err(|e| e.to_string())
+    }
+
+    /// The file with every function that is understood taken in and written again, not optimised. Tests and
+    /// measurements of the front end alone use it.
+    pub fn rewrite(&self, file: &File) -> (String, Vec<(String, Option<String>)>) {
+        let (imported, universe) = self.import(file, |_| true);
+        let (mut bodies, mut declarations, mut functions) = (vec![], BTreeSet::new(), vec![]);
+        for (index, imported) in imported.into_iter().flatten().enumerate() {
+            let exported = imported.and_then(|i| self.exported(file, index, &i, &i.function, &universe));
+            functions.push((file.functions[index].name.clone(), exported.as_ref().err().cloned()));
+            bodies.push(exported.ok().map(|new| {
+                declarations.extend(new.declarations);
+                new.body
+            }));
+        }
+        let bodies: Vec<Option<&str>> = bodies.iter().map(Option::as_deref).collect();
+        let declarations: Vec<String> = declarations.into_iter().collect();
+        (write(file, &bodies, &declarations), functions)
+    }
+}
+
+/// What freezing costs: nothing when it is executed, but LLVM knows as little of a frozen value as of one that comes out
+/// of an operation that it does not know.
+fn price_of_freezing(new: &Exported, function: &Function, options: &Options) -> u64 {
+    let cfg = Cfg::new(function).weighed(options.cost.weighing);
+    let executions = new.frozen.iter().map(|b| cfg.frequency(*b)).fold(0, u64::saturating_add);
+    executions.saturating_mul(options.cost.opaque)
+}
+
+/// What changed values are called in what goes out, and were called.
+fn value_names(outcome: &Outcome, imported: &Imported, prefix: &str) -> ValueNames {
+    let mut names = ValueNames::default();
+    if outcome.changed.is_empty() {
+        return names;
+    }
+    names.results = (0..outcome.function.values.len()).map(|value| Some(format!("%{prefix}.{value}"))).collect();
+    // Of several names for one value, the first one.
+    let mut named: Vec<(Value, &String)> =
+        imported.payloads.locals.iter().map(|(name, value)| (*value, name)).collect();
+    named.sort_by(|a, b| b.cmp(a));
+    let locals: BTreeMap<Value, &String> = named.into_iter().collect();
+    let original = |function: &Function| function.block(function.entry()).params.clone();
+    for (ours, theirs) in original(&outcome.function).iter().zip(original(&imported.function)) {
+        names.results[ours.index()] = locals.get(&theirs).map(|name| (*name).clone());
+    }
+    for inst in &imported.function.insts {
+        if let (Some(number), Some(name)) = (inst.origin, inst.results.first().and_then(|value| locals.get(value))) {
+            names.originals.insert(number, (*name).clone());
+        }
+    }
+    names
+}

@@ -1,0 +1,13 @@
+//! Code that runs: compiled by Cranelift, loaded from libraries, always in a process of its own where it is not ours.
+//!
+//! * [`jit`]: CLIF to machine code in memory, and what it links with;
+//! * [`isolate`]: the worker process in which such code runs, and what is said to it; [`linked`]: functions of libraries;
+//! * [`permission`]: whose code may be called; [`runtest`]: run directives, compiled and interpreted;
+//! * [`module`]: modules of our own text, read, optimised and made into code.
+
+pub mod isolate;
+pub mod jit;
+pub mod linked;
+pub mod module;
+pub mod permission;
+pub mod runtest;

@@ -1,0 +1,152 @@
+//! The two points of the pipeline at which rules run, and inlining between them, callees first.
+//!
+//! **Invariant**: what goes out for a function is its original or something verified that costs less; recursion is
+//! never inlined, so each function is done a bounded number of times.
+
+use super::lines::Lines;
+use super::{ModuleOptimiser, ModuleOutcome};
+use rewright_cfg_skeleton::ir::calls::CallGraph;
+use rewright_cfg_skeleton::ir::cleanup::cleanup;
+use rewright_cfg_skeleton::ir::infer::reinfer;
+use rewright_cfg_skeleton::ir::inline::{InlineLimits, inline};
+use rewright_cfg_skeleton::ir::verify::verify;
+use rewright_cfg_skeleton::ir::{Function, Module};
+use rewright_packs::{AFTER_INLINING, BEFORE_INLINING};
+use rewright_pipeline::optimiser::{Batch, Fate, Options, Outcome, Phase, Phases};
+use std::collections::BTreeMap;
+
+pub(super) fn optimise(
+    optimiser: &ModuleOptimiser,
+    options: &Options,
+    wanted: impl Fn(usize) -> bool,
+) -> ModuleOutcome {
+    let mut module = optimiser.module.clone();
+    let lines = Lines::number(&mut module);
+    let done = ModuleOutcome {
+        module,
+        universe: optimiser.universe().clone(),
+        functions: vec![None; optimiser.module.functions.len()],
+        inlined: 0,
+        phases: Phases::default(),
+        rules: BTreeMap::new(),
+    };
+    let graph = CallGraph::new(&optimiser.module);
+    let mut work = Work { optimiser, options, graph, done };
+    for level in work.graph.levels() {
+        let chosen: Vec<usize> = level.into_iter().filter(|i| wanted(*i)).collect();
+        if !chosen.is_empty() {
+            work.level(&chosen);
+        }
+    }
+    lines.finish(&mut work.done);
+    work.done
+}
+
+struct Work<'a> {
+    optimiser: &'a ModuleOptimiser,
+    options: &'a Options,
+    graph: CallGraph,
+    done: ModuleOutcome,
+}
+
+impl Work<'_> {
+    /// Functions whose callees are done.
+    fn level(&mut self, chosen: &[usize]) {
+        let originals: Vec<Function> = chosen.iter().map(|i| self.done.module.functions[*i].clone()).collect();
+        let first = self.run(&originals, BEFORE_INLINING);
+        let program = self.optimiser.optimiser.program();
+        let points = program.schedules.values().any(|s| s.at.is_some());
+        let mut inlined: Vec<Option<Function>> = vec![];
+        for (index, outcome) in chosen.iter().zip(&first) {
+            inlined.push(self.inlined(*index, outcome));
+        }
+        // Without rules of its own, the second point is for what inlining has brought together.
+        let again: Vec<usize> = (0..chosen.len()).filter(|i| points || inlined[*i].is_some()).collect();
+        let functions: Vec<Function> =
+            again.iter().map(|i| inlined[*i].clone().unwrap_or_else(|| first[*i].function.clone())).collect();
+        let second = self.run(&functions, AFTER_INLINING);
+        let mut outcomes = first;
+        for (i, after) in again.into_iter().zip(second) {
+            let before = &outcomes[i];
+            if matches!(before.fate, Fate::Failed(_) | Fate::PassedThrough(_)) {
+                continue;
+            }
+            if matches!(after.fate, Fate::Failed(_)) || after.cost_after < before.cost_after {
+                outcomes[i] = together(before, after);
+            }
+        }
+        for (index, outcome) in chosen.iter().zip(outcomes) {
+            self.done.module.functions[*index] = outcome.function.clone();
+            self.done.functions[*index] = Some(outcome);
+        }
+    }
+
+    fn run(&mut self, functions: &[Function], schedule: &str) -> Vec<Outcome> {
+        if functions.is_empty() {
+            return vec![];
+        }
+        let optimiser = &self.optimiser.optimiser;
+        let mut options = self.options.clone();
+        if options.schedule.is_none() && optimiser.program().schedules.contains_key(schedule) {
+            options.schedule = Some(schedule.into());
+        }
+        let Batch { outcomes, phases, rules } = optimiser.optimise(functions, &self.done.universe, &options);
+        self.done.phases.add(&phases);
+        for (rule, report) in rules {
+            self.done.rules.entry(rule).or_default().add(report);
+        }
+        outcomes
+    }
+
+    /// A function with its small callees in place; `None` where nothing is inlined, or not to any good.
+    fn inlined(&mut self, index: usize, outcome: &Outcome) -> Option<Function> {
+        let Module { functions, bodies, .. } = &self.done.module;
+        let graph = &self.graph;
+        let body = |op| {
+            let body = *bodies.get(&op)?;
+            (body != index && !graph.is_recursive(body)).then(|| &functions[body])
+        };
+        let mut f = outcome.function.clone();
+        let count = inline(&mut f, body, InlineLimits::default());
+        if count == 0 {
+            return None;
+        }
+        let universe = &mut self.done.universe;
+        self.done.phases.time(Phase::Cleanup, || {
+            cleanup(&mut f, universe);
+            reinfer(&mut f, universe);
+        });
+        if !verify(&f, universe).is_empty() {
+            return None;
+        }
+        self.done.inlined += count;
+        Some(f)
+    }
+}
+
+/// What both points did to one function.
+fn together(before: &Outcome, after: Outcome) -> Outcome {
+    let mut rules = before.rules.clone();
+    rules.extend(&after.rules);
+    rules.sort_unstable();
+    rules.dedup();
+    let relaxed = before.relaxed.iter().chain(&after.relaxed).cloned().collect();
+    let cheaper = after.cost_after < before.cost_before;
+    let fate = match after.fate {
+        Fate::Failed(_) => after.fate.clone(),
+        _ if cheaper => Fate::Optimised,
+        _ => Fate::Unchanged,
+    };
+    let failed = matches!(fate, Fate::Failed(_));
+    Outcome {
+        function: if failed { before.function.clone() } else { after.function },
+        fate,
+        cost_before: before.cost_before,
+        cost_after: if failed { before.cost_after } else { after.cost_after },
+        rounds: before.rounds + after.rounds,
+        exhausted: before.exhausted || after.exhausted,
+        rules,
+        relaxed,
+        ..after
+    }
+}

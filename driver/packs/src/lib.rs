@@ -1,0 +1,203 @@
+//! Where packs come from: files that the user names, what they import, and the packs that ship in the binary.
+
+mod imports;
+
+use include_dir::{Dir, include_dir};
+use rewright_dsl::diagnostic::{Diagnostic, Sources};
+use rewright_dsl::load::{Origin, Root};
+use rewright_dsl::program::{Program, Schedule};
+use rewright_dsl::renamed::present_name;
+use rewright_dsl::{check, load};
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The packs that ship.
+static STDLIB: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../stdlib_rules");
+
+/// The pack that a command uses where none is named.
+pub const DEFAULT: &str = "std";
+
+/// The schedule that runs where none is named: the default schedules of all roots, one after the other.
+pub const SCHEDULE: &str = "default";
+
+/// What runs on functions of a module before calls are inlined, and after: schedules of the roots that say so
+/// (`schedule s at before_inlining`), and default schedules that do not say where they run.
+pub const BEFORE_INLINING: &str = "default at before_inlining";
+/// See [`BEFORE_INLINING`].
+pub const AFTER_INLINING: &str = "default at after_inlining";
+
+/// Does a schedule run at a point, or (where there are no points) at all?
+fn runs(name: &str, schedule: &Schedule, pack: &str, point: Option<&str>) -> bool {
+    let Some(own) = name.strip_prefix(pack) else { return false };
+    match (point, schedule.at.as_deref()) {
+        (None, at) => own == "default" || at.is_some(),
+        (Some(_), None) => own == "default",
+        (Some(point), Some(at)) => at == point,
+    }
+}
+
+/// A library that is named by a path is found from its pack's folder. What a pack names that ships may be called; no
+/// other pack is that one by its name, only by its text.
+fn resolve_links(files: &[check::ParsedFile], sources: &Sources, program: &mut Program) {
+    for op in program.universe.ops.iter_mut() {
+        let Some(link) = &mut op.link else { continue };
+        let mut declaring = files.iter().filter(|f| f.pack == op.pack);
+        let (Some(file), None) = (declaring.next(), declaring.next()) else { continue };
+        if link.library.contains('/') {
+            let folder = Path::new(&file.path).parent().filter(|p| !p.as_os_str().is_empty());
+            let library = folder.unwrap_or(Path::new(".")).join(&link.library);
+            link.library = library.components().collect::<PathBuf>().display().to_string();
+        }
+        let mut texts = sources.files.iter().filter(|(name, _)| *name == file.path).map(|(_, text)| text.as_str());
+        link.allowed = texts.next().is_some_and(ships) && texts.next().is_none();
+    }
+}
+
+/// Is this the text of a pack that ships?
+fn ships(text: &str) -> bool {
+    let (mut folders, mut found) = (vec![&STDLIB], false);
+    while let Some(folder) = folders.pop() {
+        folders.extend(folder.dirs());
+        found |= folder.files().any(|file| file.contents() == text.as_bytes());
+    }
+    found
+}
+
+/// The text of a file that ships, by its path: `std/arith.rw`, `profiles/size.json`.
+pub fn embedded(path: &str) -> Option<&'static str> {
+    STDLIB.get_file(path)?.contents_utf8()
+}
+
+/// The names of the files in a folder that ships, sorted.
+pub fn shipped(folder: &str) -> Vec<String> {
+    let files = STDLIB.get_dir(folder).into_iter().flat_map(|dir| dir.files());
+    let names = files.filter_map(|f| f.path().file_name()?.to_str());
+    let mut names: Vec<String> = names.map(str::to_string).collect();
+    names.sort();
+    names
+}
+
+/// The packs that ship, by the names that commands take.
+fn shipped_names() -> Vec<String> {
+    let (mut folders, mut names) = (vec![&STDLIB], vec![]);
+    while let Some(folder) = folders.pop() {
+        folders.extend(folder.dirs());
+        let packs = folder.files().map(|f| f.path()).filter(|path| path.extension().is_some_and(|e| e == "rw"));
+        names.extend(packs.map(|path| path.with_extension("").display().to_string().replace(['/', '\\'], ".")));
+    }
+    names.sort();
+    names
+}
+
+/// A root from the command line: a file, or the name of a pack that ships (`std`, `std.arith`).
+///
+/// # Errors
+/// When there is no such file or it cannot be read.
+pub fn root(name: &Path) -> Result<Root, String> {
+    let shown = name.display().to_string();
+    let shown = present_name(&shown).filter(|_| !name.exists()).unwrap_or(shown);
+    let shipped = format!("{}.rw", shown.replace('.', "/"));
+    if !name.exists()
+        && let Some(text) = embedded(&shipped)
+    {
+        return Ok(Root { origin: Origin::Std(shipped), text: text.into(), library: true });
+    }
+    let bytes = std::fs::read(name).map_err(|e| match e.kind() {
+        ErrorKind::NotFound => format!("cannot read {shown}: {e}; packs that ship: {}", shipped_names().join(", ")),
+        _ => format!("cannot read {shown}: {e}"),
+    })?;
+    let text = String::from_utf8(bytes)
+        .map_err(|e| format!("{shown} is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to()))?;
+    Ok(Root { origin: Origin::Disk(shown), text, library: false })
+}
+
+/// Where packs that are imported come from.
+fn resolve(origin: &Origin) -> Result<String, String> {
+    match origin {
+        Origin::Std(path) => {
+            embedded(path).map(str::to_string).ok_or_else(|| "no such pack ships with rewright".to_string())
+        }
+        Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| format!("cannot read {path}: {e}")),
+    }
+}
+
+/// What packs and all that they import are, unchecked: whoever has the same program and the same texts has the same
+/// rules. Packs that ship are part of the program, and known by their names.
+pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
+    let mut texts = vec![];
+    for root in &mut roots {
+        texts.push(match &root.origin {
+            Origin::Std(path) => {
+                root.text.clear();
+                path.clone()
+            }
+            Origin::Disk(_) => root.text.clone(),
+        });
+    }
+    load::load(roots, &mut |origin: &Origin| {
+        let text = match origin {
+            Origin::Std(_) => String::new(),
+            Origin::Disk(_) => resolve(origin)?,
+        };
+        texts.push(text.clone());
+        Ok(text)
+    });
+    texts
+}
+
+/// Packs and all that they import, checked.
+pub struct Packs {
+    /// What they say. Usable if no diagnostic is an error.
+    pub program: Program,
+    /// Their texts.
+    pub sources: Sources,
+    /// Their mistakes.
+    pub diagnostics: Vec<Diagnostic>,
+    /// Names of the packs that were asked for, not only imported.
+    pub roots: Vec<String>,
+}
+
+/// Loads and checks packs.
+pub fn load(roots: Vec<Root>) -> Packs {
+    load_as(roots, check::check)
+}
+
+/// Loads packs whose rules are to be applied: all that [`load`] says, but for lints and what is in the examples of packs
+/// that ship.
+pub fn load_applied(roots: Vec<Root>) -> Packs {
+    load_as(roots, check::check_applied)
+}
+
+/// Loads packs whose rules alone are wanted: examples and tests are left out, and nobody looks for mistakes in them.
+pub fn load_rules(roots: Vec<Root>) -> Packs {
+    load_as(roots, check::check_rules)
+}
+
+fn load_as(roots: Vec<Root>, check: impl FnOnce(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
+    let loaded = load::load(roots, &mut |origin: &Origin| resolve(origin));
+    let (mut program, found) = check(&loaded.files);
+    let mut diagnostics = loaded.diagnostics;
+    diagnostics.extend(found);
+    imports::suggest(&mut diagnostics, &loaded.sources);
+    let roots = loaded.files.iter().filter(|f| f.root).map(|f| f.pack.clone()).collect();
+    for (name, point) in
+        [(SCHEDULE, None), (BEFORE_INLINING, Some("before_inlining")), (AFTER_INLINING, Some("after_inlining"))]
+    {
+        let mut steps = vec![];
+        let mut span = None;
+        for pack in loaded.files.iter().filter(|f| f.root).map(|f| &f.pack) {
+            let own = format!("{pack}.");
+            for (_, schedule) in program.schedules.iter().filter(|(name, s)| runs(name, s, &own, point)) {
+                steps.extend(schedule.steps.iter().cloned());
+                span.get_or_insert(schedule.span);
+            }
+        }
+        if let Some(span) = span {
+            program.schedules.insert(name.into(), Schedule { at: None, steps, span });
+        }
+    }
+    resolve_links(&loaded.files, &loaded.sources, &mut program);
+    program.sources = Arc::new(loaded.sources.clone());
+    Packs { program, sources: loaded.sources, diagnostics, roots }
+}

@@ -1,0 +1,20 @@
+//! One function through the house, and what decides how: packs' rules, costs, profiles, budgets.
+//!
+//! * [`optimiser`]: saturation, selection, elaboration, round by round; what a function became, and why;
+//! * [`config`], [`costs`], [`counts`]: what a user says: a configuration, prices, executions;
+//! * [`examples`]: the examples of packs, which go the same way; [`near`]: why a rule did not match; `bisect`: which match
+//!   decided;
+//! * [`signatures`]: which declared operation an instruction of a front end is.
+//!
+//! Not here: any input language (`rewright_clif`, `rewright_llvm`, `rewright_native::module`), and egglog
+//! ([`rewright_engine`]).
+
+pub mod bisect;
+pub mod config;
+pub mod costs;
+pub mod counts;
+pub mod examples;
+pub mod near;
+pub mod optimiser;
+pub mod signatures;
+pub mod sums;

@@ -1,0 +1,476 @@
+//! One function, or many, through the whole house.
+//!
+//! ```text
+//! normalise -> [ build -> saturate -> skeleton changes ]* -> select and validate -> elaborate -> clean up -> verify
+//! ```
+//!
+//! Functions are saturated in batches whose make-up depends on the input only. Whatever goes wrong with one
+//! function, the original goes out and the [`Fate`] says why; no other function notices.
+//!
+//! **Invariant**: a function that goes out is the original, or is verified, comes from a validated selection, and
+//! costs less under the cost model that `rewright bench` states.
+
+mod changed;
+mod outcome;
+mod phases;
+mod unit;
+
+pub use changed::{Changed, Now};
+pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed, ValueNames};
+pub use phases::{Phase, Phases, Selected};
+
+use crate::counts::BlockCounts;
+use changed::Change;
+use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
+use rewright_cfg_skeleton::ir::{Cfg, Function};
+use rewright_cfg_skeleton::select::{CostModel, Ended, Method, Selection, Status};
+use rewright_cfg_skeleton::skeleton::Skeleton;
+use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
+use rewright_dsl::egglog::EgglogProgram;
+use rewright_dsl::egglog::{compile, intern_types};
+use rewright_dsl::program::Program;
+use rewright_engine::{Engine, EngineError, Report, RuleReport, SaturateOptions, print_runnable};
+use rewright_typeprop::{OpId, TypeStore, Universe};
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::time::Instant;
+pub use unit::untouched;
+use unit::{Chosen, State, Unit};
+
+/// How many instructions and values make a batch. The steps of the standard schedule cost as much as some thousand
+/// nodes, so batches are large.
+const BATCH_NODES: usize = 20_000;
+
+/// How often a function may be built again after skeleton changes. Most need none; a chain of constant branches
+/// needs one round for each that decides the next.
+const MAX_ROUNDS: usize = 4;
+
+/// What to do with functions.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// How to select.
+    pub method: Method,
+    /// What executing something costs.
+    pub cost: CostModel,
+    /// How often blocks were executed, for front ends that note it.
+    pub counts: Option<Arc<BlockCounts>>,
+    /// How much work selection may be.
+    pub effort: select::Budget,
+    /// What solves integer programs; `None`: HiGHS.
+    pub solver: Option<Arc<dyn select::Solver>>,
+    /// Ask the engine what is equal; otherwise only equal nodes are, and a function gains by moving and sharing alone.
+    pub saturate: bool,
+    /// Which schedule to run, by qualified name; the program's default otherwise.
+    pub schedule: Option<String>,
+    /// Log which rules took part.
+    pub log: bool,
+    /// Let a changed function go out even if it is not cheaper; `check` wants to see it.
+    pub keep_if_not_cheaper: bool,
+    /// Threads; the result does not depend on it.
+    pub threads: usize,
+    /// Budgets of one unit.
+    pub budget: rewright_engine::Budget,
+    /// Operations that no selection may compute, beside those that the back end cannot write.
+    pub unavailable: BTreeSet<OpId>,
+    /// What the target keeps values in; `None` where the back end sees to that.
+    pub registers: Option<select::Registers>,
+    /// Passes follow that can do much by themselves: what gains nothing stays as it was, and so do the blocks of the
+    /// original in which edges into a loop's header meet, by which those passes know loops.
+    pub passes_follow: bool,
+    /// Those passes know of every value what is known here, and move and share values themselves: what the function
+    /// computes is computed where it does so.
+    pub values_stay: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            method: Method::Auto,
+            cost: CostModel::default(),
+            counts: None,
+            effort: select::Budget::default(),
+            solver: None,
+            saturate: true,
+            schedule: None,
+            log: false,
+            keep_if_not_cheaper: false,
+            threads: 1,
+            budget: rewright_engine::Budget::default(),
+            unavailable: BTreeSet::new(),
+            registers: Some(select::Registers::X86_64),
+            passes_follow: false,
+            values_stay: false,
+        }
+    }
+}
+
+/// A program of rules, ready to be applied.
+#[derive(Clone)]
+pub struct Optimiser {
+    program: Arc<Program>,
+    rules: Arc<EgglogProgram>,
+    /// The front end's number of a trap code that a pack names.
+    trap_code: fn(&str) -> u32,
+    /// Operations that the back end cannot write: never selected.
+    unwritable: BTreeSet<OpId>,
+    /// Tells this optimiser's engines from those of others on the same thread.
+    id: u64,
+}
+
+/// Engines that a thread keeps: a program that embeds us may optimise several modules in turn.
+const ENGINES: usize = 4;
+
+thread_local! {
+    /// Engines of this thread that are not in use, by their optimisers' numbers, the one used last at the end. Engines are not shared
+    /// across threads (clones of one base are not independent there), and preparing one costs milliseconds.
+    static KEPT: RefCell<Vec<(u64, Engine)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Leaves this thread's engines as they are, for a process that is about to end: taking one apart is a tenth of the work
+/// on a file of ordinary size.
+pub fn abandon_engine() {
+    KEPT.with_borrow_mut(|kept| std::mem::forget(std::mem::take(kept)));
+}
+
+impl Optimiser {
+    /// Lowers the program's rules, and has the engine accept what they declare.
+    ///
+    /// # Errors
+    /// When it does not, which is a bug in `dsl::egglog`.
+    pub fn new(program: Program, trap_code: fn(&str) -> u32) -> Result<Self, EngineError> {
+        let optimiser = Optimiser::on_demand(program, trap_code);
+        optimiser.with_engine(Engine::declare)?;
+        Ok(optimiser)
+    }
+
+    /// Has the engine accept every rule, also those that no function needs: for whoever checks a pack.
+    ///
+    /// # Errors
+    /// When it does not accept one, which is a bug in `dsl::egglog`.
+    pub fn accept_all(&self) -> Result<(), EngineError> {
+        self.with_engine(Engine::prepare_all)
+    }
+
+    /// Lowers the program's rules. The engine of a thread sees declarations with the first function, and rules when a
+    /// function needs them.
+    pub fn on_demand(mut program: Program, trap_code: fn(&str) -> u32) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        intern_types(&mut program);
+        let rules = compile(&program);
+        Optimiser {
+            program: Arc::new(program),
+            rules: Arc::new(rules),
+            trap_code,
+            unwritable: BTreeSet::new(),
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+        }
+    }
+
+    /// The same for a back end that cannot write some operations.
+    #[must_use]
+    pub fn without(mut self, unwritable: BTreeSet<OpId>) -> Self {
+        self.unwritable = unwritable;
+        self
+    }
+
+    /// The program.
+    pub fn program(&self) -> &Program {
+        &self.program
+    }
+
+    /// The lowered rules.
+    pub fn rules(&self) -> &EgglogProgram {
+        &self.rules
+    }
+
+    fn with_engine<T>(&self, work: impl FnOnce(&mut Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        let known = KEPT.with_borrow_mut(|kept| {
+            let known = kept.iter().position(|(id, _)| *id == self.id);
+            known.map(|at| kept.remove(at).1)
+        });
+        let mut engine = known.unwrap_or_else(|| Engine::new(&self.rules, &self.program));
+        let done = work(&mut engine);
+        KEPT.with_borrow_mut(|kept| {
+            if kept.len() >= ENGINES {
+                kept.remove(0);
+            }
+            kept.push((self.id, engine));
+        });
+        done
+    }
+
+    /// The static cost of a function: weight of the block times price, summed over what is executed.
+    pub fn cost_of(&self, function: &Function, universe: &Universe, options: &Options) -> u64 {
+        select::cost::function_cost(&options.cost, function, universe)
+    }
+
+    /// Saturates one unit.
+    pub fn saturate_one(
+        &self,
+        input: &EGraphInput,
+        types: &TypeStore,
+        options: &Options,
+    ) -> Result<EGraphView, EngineError> {
+        Ok(self.saturate(&[input], types, options)?.pop().expect("one unit in, one view out"))
+    }
+
+    /// Saturates units; one view for each, in order.
+    pub fn saturate(
+        &self,
+        inputs: &[&EGraphInput],
+        types: &TypeStore,
+        options: &Options,
+    ) -> Result<Vec<EGraphView>, EngineError> {
+        Ok(self.saturate_measured(inputs, types, options)?.0)
+    }
+
+    /// The same, with matches and time by rule.
+    pub fn saturate_measured(
+        &self,
+        inputs: &[&EGraphInput],
+        types: &TypeStore,
+        options: &Options,
+    ) -> Result<(Vec<EGraphView>, BTreeMap<u32, RuleReport>), EngineError> {
+        if inputs.is_empty() {
+            return Ok((vec![], BTreeMap::new()));
+        }
+        let options = self.saturate_options(options);
+        let (views, report) = self.with_engine(|engine| engine.saturate(inputs, types, &options))?;
+        let by_rule = report.by_rule(&self.rules).into_iter().map(|(rule, report)| (rule.0, report));
+        Ok((views, by_rule.collect()))
+    }
+
+    /// Saturates units and prints the run as a program for egglog's own binary; and did a budget end, so that the
+    /// program may go further than the run?
+    pub fn print_runnable(
+        &self,
+        inputs: &[&EGraphInput],
+        types: &TypeStore,
+        options: &Options,
+    ) -> Result<(String, bool), EngineError> {
+        let (_, trace) = self.with_engine(|engine| engine.trace(inputs, types, &self.saturate_options(options)))?;
+        let printed = print_runnable(&self.rules, &self.program, types, inputs, &trace)?;
+        Ok((printed, trace.exhausted))
+    }
+
+    /// The schedule that these options run; without one, no rule fires.
+    pub fn schedule(&self, options: &Options) -> Option<String> {
+        let named = options.schedule.as_deref().unwrap_or(rewright_packs::SCHEDULE);
+        self.program.schedules.get(named).is_some_and(|s| !s.steps.is_empty()).then(|| named.to_string())
+    }
+
+    fn saturate_options(&self, options: &Options) -> SaturateOptions {
+        let schedule = self.schedule(options);
+        let without_rules = schedule.is_none();
+        SaturateOptions { budget: options.budget.clone(), log: options.log, schedule, without_rules }
+    }
+
+    /// Takes a function apart.
+    pub fn build(&self, function: &Function, universe: &Universe) -> (Cfg, Skeleton) {
+        let cfg = Cfg::new(function);
+        let truth = universe.ops.iter().find(|(id, op)| op.is_copy() && !self.unwritable.contains(id));
+        let truth = truth.map(|(id, _)| id);
+        let skeleton = skeleton::build_with_truth(function, &cfg, universe, &self.trap_code, truth);
+        (cfg, skeleton)
+    }
+
+    /// Optimises functions over a universe that is the program's, or extends it by types.
+    pub fn optimise(&self, functions: &[Function], universe: &Universe, options: &Options) -> Batch {
+        let batches = batches(functions);
+        let next = AtomicUsize::new(0);
+        let work = || {
+            let mut done = vec![];
+            loop {
+                let index = next.fetch_add(1, Ordering::Relaxed);
+                let Some(range) = batches.get(index) else { return done };
+                done.push((index, self.optimise_batch(&functions[range.clone()], universe, options)));
+            }
+        };
+        let mut results = if options.threads <= 1 || batches.len() <= 1 {
+            work()
+        } else {
+            std::thread::scope(|scope| {
+                let threads: Vec<_> = (0..options.threads.min(batches.len())).map(|_| scope.spawn(work)).collect();
+                threads.into_iter().flat_map(|t| t.join().expect("the pipeline catches its own failures")).collect()
+            })
+        };
+        results.sort_by_key(|(index, _)| *index);
+        let mut whole = Batch::default();
+        for (_, batch) in results {
+            whole.add(batch);
+        }
+        whole
+    }
+
+    fn optimise_batch(&self, functions: &[Function], universe: &Universe, options: &Options) -> Batch {
+        let mut batch = Batch::default();
+        let mut units: Vec<Unit> = functions.iter().map(|f| Unit::new(f, universe)).collect();
+        batch.phases.time(Phase::Normalise, || {
+            units.iter_mut().filter_map(Unit::current).for_each(ir::normalise::normalise);
+        });
+        for round in 0..=MAX_ROUNDS {
+            let mut active: Vec<&mut Unit> = units.iter_mut().filter(|u| matches!(u.state, State::Build(_))).collect();
+            if active.is_empty() {
+                break;
+            }
+            let built: Vec<(Cfg, Skeleton)> = batch.phases.time(Phase::Build, || {
+                let current = active.iter_mut().filter_map(|unit| unit.current());
+                let built = current.map(|function| self.build(function, universe));
+                built.map(|(cfg, skeleton)| (cfg.weighed(options.cost.weighing), skeleton)).collect()
+            });
+            let inputs: Vec<&EGraphInput> = built.iter().map(|(_, s)| &s.input).collect();
+            let saturated = batch.phases.time(Phase::Saturate, || match options.saturate {
+                true => self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options))),
+                false => Ok((inputs.iter().map(|input| input.unsaturated()).collect(), Report::default())),
+            });
+            let views = match saturated {
+                Ok((views, report)) => {
+                    batch.phases.move_time(Phase::Saturate, Phase::Prepare, report.times.base);
+                    batch.phases.move_time(Phase::Saturate, Phase::ReadBack, report.times.read_back);
+                    for (rule, report) in report.by_rule(&self.rules) {
+                        batch.rules.entry(rule.0).or_default().add(report);
+                    }
+                    views
+                }
+                Err(error) => {
+                    for unit in active {
+                        unit.state = State::Done(Fate::Failed(format!("saturation failed: {error}")));
+                    }
+                    break;
+                }
+            };
+            for ((unit, (cfg, skeleton)), view) in active.into_iter().zip(&built).zip(&views) {
+                unit.note(view);
+                let State::Build(function) = &unit.state else { continue };
+                let given = Saturated { function, cfg, universe, skeleton, view };
+                let last = round == MAX_ROUNDS;
+                unit.state = self.advance(given, unit.blocks, last, options, &mut batch.phases);
+            }
+        }
+        batch.outcomes =
+            units.into_iter().zip(functions).map(|(unit, original)| unit.finish(original, universe, options)).collect();
+        batch
+    }
+
+    /// From a saturated e-graph to the next build or to the end. `blocks`: how many the original has.
+    fn advance(&self, given: Saturated, blocks: usize, last: bool, options: &Options, phases: &mut Phases) -> State {
+        if !given.view.contradictions.is_empty() {
+            let rules = self.rules_at(given.view);
+            return State::Done(Fate::Failed(format!(
+                "a class holds two different constants, so a rule is wrong{rules}"
+            )));
+        }
+        if !last {
+            let changed = phases.time(Phase::Changes, || {
+                let changes = skeleton::changes::changes(given);
+                (!changes.is_empty()).then(|| skeleton::changes::apply(given.function, &changes))
+            });
+            if let Some(changed) = changed {
+                return State::Build(changed);
+            }
+        }
+        match self.choose(given, blocks, options, phases) {
+            Ok(chosen) => State::Chosen(chosen),
+            Err(reason) => State::Done(Fate::Failed(reason)),
+        }
+    }
+
+    /// Selects, and writes the chosen program down.
+    fn choose(
+        &self,
+        given: Saturated,
+        blocks: usize,
+        options: &Options,
+        phases: &mut Phases,
+    ) -> Result<Chosen, String> {
+        let Saturated { function: original, universe, skeleton, .. } = given;
+        let typed = phases.time(Phase::Select, || egraph::demand::split(given.view, &skeleton.input, universe));
+        let given = Saturated { view: typed.as_ref().unwrap_or(given.view), ..given };
+        let start = Instant::now();
+        let how = select::Options {
+            method: options.method,
+            cost: options.cost.clone(),
+            budget: options.effort,
+            solver: options.solver.clone(),
+            unavailable: self.unwritable.union(&options.unavailable).copied().collect(),
+            registers: options.registers,
+            restore: options.passes_follow,
+            stay: options.values_stay,
+        };
+        let (selection, effort) = phases
+            .time(Phase::Select, || select::select_measured(given, &how))
+            .map_err(|e| format!("selection failed: {e}"))?;
+        let ended = match (options.method, selection.status, effort) {
+            (Method::Greedy | Method::Tree, ..) | (_, Status::Optimal, _) => None,
+            (_, _, Some(effort)) => effort.ended,
+            (_, _, None) => Some(Ended::Size),
+        };
+        phases.selections.push(Selected { time: start.elapsed(), status: selection.status, effort });
+        let mut relaxed = vec![];
+        for (site, rule) in select::relaxed(given, &selection) {
+            let id = skeleton.statement(site).inst;
+            let inst = original.inst(id);
+            if let ir::InstKind::Op { op, .. } = inst.kind {
+                let operation = universe.ops.get(op).name.clone();
+                let (nth, calls) = nth_call(original, op, id);
+                relaxed.push(Relaxed { operation, nth, calls, origin: inst.origin, line: None, rule });
+            }
+        }
+        let elaborate::Traced { mut function, made } = phases
+            .time(Phase::Elaborate, || elaborate::elaborate_traced(given, &selection))
+            .map_err(|e| format!("elaboration failed: {e}"))?;
+        phases.time(Phase::Cleanup, || {
+            let keep = |block: ir::BlockId| options.passes_follow && block.index() < blocks;
+            ir::cleanup::cleanup_keeping(&mut function, universe, &keep);
+            ir::verify::verify(&function, universe)
+                .first()
+                .map_or(Ok(()), |error| Err(format!("the verifier rejects the result: {error}")))
+        })?;
+        let changed = match options.log {
+            true => Change { program: self.program(), given, made: &made, function: &function }.all(),
+            false => vec![],
+        };
+        let Selection { status, rematerialised, stays, .. } = selection;
+        Ok(Chosen { function, status, ended, rematerialised, stays, relaxed, changed })
+    }
+
+    fn rules_at(&self, view: &EGraphView) -> String {
+        let mut names: Vec<_> = view
+            .applications
+            .iter()
+            .filter(|a| view.contradictions.contains(&a.class))
+            .map(|a| self.program.rules[a.rule as usize].name.as_str())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        if names.is_empty() { String::new() } else { format!(" (one of {})", names.join(", ")) }
+    }
+}
+
+/// Which of the function's calls of an operation an instruction is, in order of layout and from 1, and how many there
+/// are.
+fn nth_call(f: &Function, op: OpId, id: ir::InstId) -> (usize, usize) {
+    let insts = f.layout.iter().flat_map(|b| &f.block(*b).insts);
+    let calls: Vec<_> =
+        insts.filter(|i| matches!(f.inst(**i).kind, ir::InstKind::Op { op: other, .. } if other == op)).collect();
+    (calls.iter().position(|i| **i == id).map_or(0, |at| at + 1), calls.len())
+}
+
+/// Cuts functions into batches of about [`BATCH_NODES`] instructions.
+fn batches(functions: &[Function]) -> Vec<std::ops::Range<usize>> {
+    let mut batches = vec![];
+    let (mut start, mut size) = (0, 0);
+    for (i, f) in functions.iter().enumerate() {
+        size += f.insts.len() + f.values.len();
+        if size >= BATCH_NODES {
+            batches.push(start..i + 1);
+            (start, size) = (i + 1, 0);
+        }
+    }
+    if start < functions.len() {
+        batches.push(start..functions.len());
+    }
+    batches
+}

@@ -1,0 +1,125 @@
+//! One function on its way through the pipeline, and what is noted of it there.
+//!
+//! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or is the original.
+
+use super::{Changed, Fate, Options, Outcome, Relaxed};
+use rewright_cfg_skeleton::egraph::EGraphView;
+use rewright_cfg_skeleton::ir::{self, Function};
+use rewright_cfg_skeleton::select::{self, Ended, Status};
+use rewright_typeprop::Universe;
+
+/// How far it is.
+pub(super) enum State {
+    /// A function that is to be taken apart: the original, or what changes of the skeleton have made of it.
+    Build(Function),
+    Chosen(Chosen),
+    Done(Fate),
+}
+
+/// The cheapest program that was found.
+pub(super) struct Chosen {
+    pub(super) function: Function,
+    pub(super) status: Status,
+    pub(super) ended: Option<Ended>,
+    /// What the selection spends on values that would else be kept in memory.
+    pub(super) rematerialised: u64,
+    /// What it spends on values that later passes move.
+    pub(super) stays: u64,
+    pub(super) relaxed: Vec<Relaxed>,
+    pub(super) changed: Vec<Changed>,
+}
+
+/// One function on its way.
+pub(super) struct Unit {
+    pub(super) state: State,
+    /// Of the original; later ones are there for the normal form.
+    pub(super) blocks: usize,
+    nodes: usize,
+    classes: usize,
+    rounds: usize,
+    exhausted: bool,
+    rules: Vec<u32>,
+}
+
+impl Unit {
+    pub(super) fn new(function: &Function, universe: &Universe) -> Self {
+        let state = match ir::verify::verify(function, universe).first() {
+            None => State::Build(function.clone()),
+            Some(error) => State::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
+        };
+        let blocks = function.blocks.len();
+        Unit { state, blocks, nodes: 0, classes: 0, rounds: 0, exhausted: false, rules: vec![] }
+    }
+
+    /// One for which there is nothing to do.
+    fn untouched(function: &Function, universe: &Universe) -> Self {
+        let mut unit = Unit::new(function, universe);
+        if let State::Build(_) = unit.state {
+            unit.state = State::Done(Fate::Unchanged);
+        }
+        unit
+    }
+
+    /// The function that is to be taken apart, if one is.
+    pub(super) fn current(&mut self) -> Option<&mut Function> {
+        match &mut self.state {
+            State::Build(function) => Some(function),
+            State::Chosen(_) | State::Done(_) => None,
+        }
+    }
+
+    pub(super) fn note(&mut self, view: &EGraphView) {
+        self.rounds += 1;
+        self.nodes = view.nodes.len();
+        self.classes = view.classes.len();
+        self.exhausted |= view.exhausted;
+        self.rules.extend(view.applications.iter().map(|a| a.rule));
+        self.rules.sort_unstable();
+        self.rules.dedup();
+    }
+
+    pub(super) fn finish(self, original: &Function, universe: &Universe, options: &Options) -> Outcome {
+        let cost = |f: &Function| select::cost::function_cost(&options.cost, f, universe);
+        let cost_before = cost(original);
+        let mut outcome = Outcome {
+            function: original.clone(),
+            fate: Fate::Unchanged,
+            cost_before,
+            cost_after: cost_before,
+            status: Status::Greedy,
+            ended: None,
+            nodes: self.nodes,
+            classes: self.classes,
+            rounds: self.rounds,
+            exhausted: self.exhausted,
+            rules: self.rules,
+            relaxed: vec![],
+            changed: vec![],
+        };
+        match self.state {
+            State::Chosen(chosen) => {
+                (outcome.status, outcome.ended) = (chosen.status, chosen.ended);
+                let as_it_stands = cost(&chosen.function);
+                // What it will cost where later passes have moved what stays.
+                let cost_after = as_it_stands.saturating_sub(chosen.stays);
+                // The table prices no memory that is saved by computing a value again.
+                let comparable = as_it_stands.saturating_sub(chosen.rematerialised);
+                if comparable < cost_before || (chosen.rematerialised > 0 && comparable == cost_before) {
+                    outcome.fate = Fate::Optimised;
+                }
+                if outcome.fate == Fate::Optimised || options.keep_if_not_cheaper {
+                    let Chosen { function, relaxed, changed, .. } = chosen;
+                    outcome = Outcome { function, cost_after, relaxed, changed, ..outcome };
+                }
+            }
+            State::Done(fate) => outcome.fate = fate,
+            State::Build(_) => unreachable!("the last round chooses or gives up"),
+        }
+        outcome
+    }
+}
+
+/// What becomes of functions where there are no rules: nothing.
+pub fn untouched(functions: &[Function], universe: &Universe, options: &Options) -> Vec<Outcome> {
+    functions.iter().map(|f| Unit::untouched(f, universe).finish(f, universe, options)).collect()
+}

@@ -1,0 +1,469 @@
+//! Definitions in SMT-LIB, built bottom up. Equal terms are one definition; truth values are folded.
+
+mod parts;
+
+use super::memory::Address;
+use parts::Low;
+use rustc_hash::FxHashMap;
+use std::fmt::Write;
+
+/// An IEEE-754 binary format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Format {
+    /// Bits of the exponent.
+    pub exponent: u32,
+    /// Bits of the significand, the hidden one among them.
+    pub significand: u32,
+}
+
+impl Format {
+    /// The format whose values take so many bits. Below 32 bits these are no machine types: proofs at smaller
+    /// widths use them.
+    pub fn of_width(bits: u32) -> Option<Format> {
+        let exponent = match bits {
+            64 => 11,
+            32 => 8,
+            16 => 5,
+            8 => 4,
+            _ => return None,
+        };
+        Some(Format { exponent, significand: bits - exponent })
+    }
+}
+
+/// The sort of a term.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Sort {
+    /// A truth value.
+    Bool,
+    /// A bit vector: an integer, or the bits of a float.
+    Bits(u32),
+    /// A float, inside an operation.
+    Float(Format),
+    /// Bytes by address: a chain of writes over bytes that nobody knows. Not a sort that a solver sees.
+    Memory,
+    /// A type without representation, by [`Script::domain`].
+    Domain(u32),
+}
+
+/// A term of a [`Script`].
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Expr {
+    pub(super) id: u32,
+    sort: Sort,
+}
+
+impl Expr {
+    /// False.
+    pub const FALSE: Expr = Expr { id: 0, sort: Sort::Bool };
+    /// True.
+    pub const TRUE: Expr = Expr { id: 1, sort: Sort::Bool };
+
+    /// Its sort.
+    pub fn sort(self) -> Sort {
+        self.sort
+    }
+
+    /// The width of a bit vector; 0 for all else.
+    pub fn width(self) -> u32 {
+        if let Sort::Bits(width) = self.sort { width } else { 0 }
+    }
+}
+
+/// A term as it is used, and what it is made of.
+struct Node {
+    sort: Sort,
+    /// How it is spelled where it is used.
+    name: String,
+    /// What the name stands for; `None` for what needs no definition.
+    definition: Option<String>,
+    /// Terms that it mentions.
+    children: Vec<u32>,
+    /// How a variable is declared.
+    declaration: Option<String>,
+    /// What is known of a variable: which float its bits are, or that equal addresses hold equal bytes.
+    equation: Option<u32>,
+    /// Longest way to a term without children.
+    depth: usize,
+}
+
+/// Terms, each of them once.
+pub struct Script {
+    declarations: String,
+    nodes: Vec<Node>,
+    pub(super) known: FxHashMap<String, Expr>,
+    domains: Vec<String>,
+    /// By memory: the one before, and the byte that was written where.
+    pub(super) writes: FxHashMap<u32, (Expr, Address, Expr)>,
+    /// By memory: the one before, when it was given to others, and what tells this from other such times.
+    pub(super) given: FxHashMap<u32, (Expr, Expr, Expr)>,
+    /// Bytes that a memory held from the start.
+    pub(super) reads: Vec<Read>,
+    /// Variables that stand for the low bits of others.
+    lows: Vec<Low>,
+    /// The bit that says which of two amounts is chosen.
+    chosen: Option<Expr>,
+    /// The few bits that say which float a variable may be: its exponent.
+    exponents: Vec<(Expr, Expr)>,
+    /// Shifts left are to be written as products.
+    pub products: bool,
+}
+
+/// A byte of a memory that nobody has written to.
+#[derive(Clone, Debug)]
+pub struct Read {
+    /// The memory: a variable.
+    pub memory: Expr,
+    pub(super) address: Address,
+    /// The address as a variable.
+    pub at: Expr,
+    /// The byte: a variable.
+    pub byte: Expr,
+}
+
+/// A question in the solver's language.
+pub struct Asserted {
+    /// Declarations and one assertion.
+    pub text: String,
+    /// The variables that it declares, by name: those that the claim depends on.
+    pub declared: Vec<String>,
+}
+
+impl Default for Script {
+    fn default() -> Self {
+        Script::new()
+    }
+}
+
+impl Script {
+    /// Without definitions and assertions.
+    pub fn new() -> Self {
+        let mut script = Script {
+            declarations: String::new(),
+            nodes: vec![],
+            known: FxHashMap::default(),
+            domains: vec![],
+            writes: FxHashMap::default(),
+            given: FxHashMap::default(),
+            reads: vec![],
+            lows: vec![],
+            chosen: None,
+            exponents: vec![],
+            products: false,
+        };
+        script.named("false".into(), Sort::Bool);
+        script.named("true".into(), Sort::Bool);
+        script
+    }
+
+    /// The script that is satisfiable iff `claim` can hold: declarations and one assertion, in which every term that
+    /// the claim needs is named once, by depth. What it does not depend on does not show in it.
+    pub fn asserting(&self, claim: Expr) -> Asserted {
+        self.asserted(&[], claim).0
+    }
+
+    /// The same for a claim that is to hold whatever some variables are. `None` where what is known of another variable
+    /// depends on these: that one would have to be chosen after them.
+    pub fn asserting_for_all(&self, bound: &[Expr], claim: Expr) -> Option<Asserted> {
+        let (asserted, known) = self.asserted(bound, claim);
+        let mut depends = vec![false; self.nodes.len()];
+        for (id, node) in self.nodes.iter().enumerate() {
+            depends[id] =
+                bound.iter().any(|b| b.id as usize == id) || node.children.iter().any(|c| depends[*c as usize]);
+        }
+        known.iter().all(|id| !depends[*id as usize]).then_some(asserted)
+    }
+
+    /// The script, and what it says is known of variables.
+    fn asserted(&self, bound: &[Expr], claim: Expr) -> (Asserted, Vec<u32>) {
+        let mut needed = vec![false; self.nodes.len()];
+        let mut conjuncts = vec![claim.id];
+        let mut todo = vec![claim.id];
+        let mut linked = vec![false; self.lows.len()];
+        loop {
+            while let Some(id) = todo.pop() {
+                if std::mem::replace(&mut needed[id as usize], true) {
+                    continue;
+                }
+                let node = &self.nodes[id as usize];
+                todo.extend(&node.children);
+                if let Some(equation) = node.equation {
+                    conjuncts.push(equation);
+                    todo.push(equation);
+                }
+            }
+            // Low bits are bits of something as soon as something else depends on that.
+            for (i, low) in self.lows.iter().enumerate() {
+                let used = |e: Expr| needed[e.id as usize];
+                let others = self.lows.iter().any(|l| l.of == low.of && l.bits != low.bits && used(l.bits));
+                if !linked[i] && used(low.bits) && (used(low.of) || others) {
+                    linked[i] = true;
+                    conjuncts.push(low.equation);
+                    todo.push(low.equation);
+                }
+            }
+            if todo.is_empty() {
+                break;
+            }
+        }
+        let mut levels: Vec<Vec<String>> = vec![];
+        for (node, needed) in self.nodes.iter().zip(&needed) {
+            if let (true, Some(definition)) = (needed, &node.definition) {
+                if levels.len() < node.depth {
+                    levels.resize_with(node.depth, Vec::new);
+                }
+                levels[node.depth - 1].push(format!("({} {definition})", node.name));
+            }
+        }
+        levels.retain(|level| !level.is_empty());
+        let mut text = self.declarations.clone();
+        let mut declared = vec![];
+        for (node, _) in self.nodes.iter().zip(&needed).filter(|(_, needed)| **needed) {
+            let is_bound = bound.iter().any(|b| self.name(*b) == node.name);
+            if let Some(declaration) = node.declaration.as_ref().filter(|_| !is_bound) {
+                text += declaration;
+                declared.push(node.name.clone());
+            }
+        }
+        text += "(assert";
+        let bound: Vec<Expr> = bound.iter().copied().filter(|b| needed[b.id as usize]).collect();
+        if !bound.is_empty() {
+            let sorts = bound.iter().map(|b| format!("({} {})", self.name(*b), self.sort_text(b.sort)));
+            let _ = write!(text, " (forall ({})", sorts.collect::<Vec<_>>().join(" "));
+        }
+        for level in &levels {
+            let _ = write!(text, " (let ({})", level.join(" "));
+        }
+        let names: Vec<&str> = conjuncts.iter().map(|id| self.nodes[*id as usize].name.as_str()).collect();
+        let _ = write!(text, " (and true {})", names.join(" "));
+        text.push_str(&")".repeat(levels.len() + usize::from(!bound.is_empty())));
+        text.push_str(")\n");
+        (Asserted { text, declared }, conjuncts.split_off(1))
+    }
+
+    /// How a term is spelled.
+    pub fn name(&self, expr: Expr) -> &str {
+        &self.nodes[expr.id as usize].name
+    }
+
+    pub(super) fn named(&mut self, name: String, sort: Sort) -> Expr {
+        let expr = Expr { id: self.nodes.len() as u32, sort };
+        let node = Node { sort, name, definition: None, children: vec![], declaration: None, equation: None, depth: 0 };
+        self.nodes.push(node);
+        expr
+    }
+
+    /// A sort as SMT-LIB writes it.
+    pub fn sort_text(&self, sort: Sort) -> String {
+        match sort {
+            Sort::Bool => "Bool".into(),
+            Sort::Bits(width) => format!("(_ BitVec {width})"),
+            Sort::Float(f) => format!("(_ FloatingPoint {} {})", f.exponent, f.significand),
+            Sort::Memory => "Memory".into(),
+            Sort::Domain(i) => self.domains[i as usize].clone(),
+        }
+    }
+
+    /// The sort of a type without representation.
+    pub fn domain(&mut self, ty: &str) -> Sort {
+        // The solver has sorts of its own, `Set` and `Array` among them; none has a space in its name.
+        let name = format!("|type {ty}|");
+        let index = self.domains.iter().position(|d| *d == name).unwrap_or_else(|| {
+            let _ = writeln!(self.declarations, "(declare-sort {name} 0)");
+            self.domains.push(name);
+            self.domains.len() - 1
+        });
+        Sort::Domain(index as u32)
+    }
+
+    /// A variable. The name must be new.
+    pub fn variable(&mut self, name: &str, sort: Sort) -> Expr {
+        let name = format!("|{name}|");
+        let declaration = format!("(declare-const {name} {})\n", self.sort_text(sort));
+        let variable = self.named(name, sort);
+        // Of a memory the solver sees the bytes that are read.
+        if sort != Sort::Memory {
+            self.nodes[variable.id as usize].declaration = Some(declaration);
+        }
+        variable
+    }
+
+    /// Makes a variable's equation: it holds wherever the variable is used.
+    pub(super) fn assume(&mut self, variable: Expr, equation: Expr) {
+        if equation != Expr::TRUE {
+            self.nodes[variable.id as usize].equation = Some(equation.id);
+        }
+    }
+
+    /// Bytes that memories held from the start.
+    pub fn reads(&self) -> &[Read] {
+        &self.reads
+    }
+
+    /// A bit vector's constant.
+    pub fn bits(&mut self, width: u32, value: u128) -> Expr {
+        let value = if width < 128 { value & ((1 << width) - 1) } else { value };
+        self.literal(format!("(_ bv{value} {width})"), Sort::Bits(width))
+    }
+
+    /// The value of a bit vector's constant.
+    pub(super) fn constant(&self, expr: Expr) -> Option<u128> {
+        self.name(expr).strip_prefix("(_ bv")?.split(' ').next()?.parse().ok()
+    }
+
+    /// A constant that is spelled out wherever it is used.
+    pub fn literal(&mut self, text: String, sort: Sort) -> Expr {
+        if let Some(known) = self.known.get(&text) {
+            return *known;
+        }
+        let expr = self.named(text.clone(), sort);
+        self.known.insert(text, expr);
+        expr
+    }
+
+    /// An application of a symbol that SMT-LIB or this script knows.
+    pub fn apply(&mut self, symbol: &str, args: &[Expr], sort: Sort) -> Expr {
+        let mut text = format!("({symbol}");
+        for arg in args {
+            let _ = write!(text, " {}", self.name(*arg));
+        }
+        text.push(')');
+        if let Some(known) = self.known.get(&text) {
+            return *known;
+        }
+        let expr = self.named(format!("t{}", self.nodes.len()), sort);
+        let depth = args.iter().map(|a| self.nodes[a.id as usize].depth + 1).max().unwrap_or(1);
+        let node = &mut self.nodes[expr.id as usize];
+        node.depth = depth;
+        node.children = args.iter().map(|a| a.id).collect();
+        node.definition = Some(text.clone());
+        self.known.insert(text, expr);
+        expr
+    }
+
+    /// An application of a function that nobody knows: equal arguments give equal results.
+    pub fn unknown(&mut self, name: &str, args: &[Expr], sort: Sort) -> Expr {
+        let name = format!("|{name}|");
+        let declared = format!("declare {name}");
+        if !self.known.contains_key(&declared) {
+            let sorts: Vec<_> = args.iter().map(|a| self.sort_text(a.sort)).collect();
+            let _ = writeln!(self.declarations, "(declare-fun {name} ({}) {})", sorts.join(" "), self.sort_text(sort));
+            self.known.insert(declared, Expr::TRUE);
+        }
+        if args.is_empty() { self.literal(name, sort) } else { self.apply(&name, args, sort) }
+    }
+
+    /// Bits that read as this float. A float has one such pattern, unless it is a NaN: then these are any.
+    pub fn bits_of(&mut self, float: Expr, format: Format) -> Expr {
+        let key = format!("bits of {}", self.name(float));
+        if let Some(known) = self.known.get(&key) {
+            return *known;
+        }
+        let bits = self.variable(&format!("b{}", self.nodes.len()), Sort::Bits(format.exponent + format.significand));
+        let read = self.float(bits, format);
+        let equation = self.apply("=", &[read, float], Sort::Bool);
+        self.assume(bits, equation);
+        self.known.insert(key, bits);
+        bits
+    }
+
+    /// Bits, read as a float.
+    pub fn float(&mut self, bits: Expr, format: Format) -> Expr {
+        self.note_exponent(bits, format);
+        let symbol = format!("(_ to_fp {} {})", format.exponent, format.significand);
+        self.apply(&symbol, &[bits], Sort::Float(format))
+    }
+
+    /// Negation.
+    pub fn not(&mut self, a: Expr) -> Expr {
+        match a {
+            Expr::FALSE => Expr::TRUE,
+            Expr::TRUE => Expr::FALSE,
+            _ => self.apply("not", &[a], Sort::Bool),
+        }
+    }
+
+    /// Conjunction; true if there is nothing to connect.
+    pub fn and(&mut self, all: &[Expr]) -> Expr {
+        self.connect("and", Expr::TRUE, Expr::FALSE, all)
+    }
+
+    /// Disjunction; false if there is nothing to connect.
+    pub fn or(&mut self, all: &[Expr]) -> Expr {
+        self.connect("or", Expr::FALSE, Expr::TRUE, all)
+    }
+
+    fn connect(&mut self, symbol: &str, neutral: Expr, absorbing: Expr, all: &[Expr]) -> Expr {
+        let mut kept: Vec<Expr> = vec![];
+        for e in all.iter().filter(|e| **e != neutral) {
+            if !kept.contains(e) {
+                kept.push(*e);
+            }
+        }
+        match kept.as_slice() {
+            [] => neutral,
+            [one] => *one,
+            several if several.contains(&absorbing) => absorbing,
+            several => self.apply(symbol, several, Sort::Bool),
+        }
+    }
+
+    /// Equality of two terms of one sort.
+    pub fn equal(&mut self, a: Expr, b: Expr) -> Expr {
+        if a == b { Expr::TRUE } else { self.apply("=", &[a, b], Sort::Bool) }
+    }
+
+    /// `x` where the condition holds, else `y`.
+    pub fn choose(&mut self, condition: Expr, x: Expr, y: Expr) -> Expr {
+        match condition {
+            Expr::TRUE => x,
+            Expr::FALSE => y,
+            _ if x == y => x,
+            _ => self.apply("ite", &[condition, x, y], x.sort),
+        }
+    }
+
+    /// Zeros in front, or the low bits.
+    pub fn resize(&mut self, x: Expr, width: u32) -> Expr {
+        let own = x.width();
+        match width.cmp(&own) {
+            std::cmp::Ordering::Equal => x,
+            std::cmp::Ordering::Greater => {
+                self.apply(&format!("(_ zero_extend {})", width - own), &[x], Sort::Bits(width))
+            }
+            std::cmp::Ordering::Less => self.extract(x, width - 1, 0),
+        }
+    }
+
+    /// The sign in front.
+    pub fn sign_extend(&mut self, x: Expr, width: u32) -> Expr {
+        if width <= x.width() {
+            return self.resize(x, width);
+        }
+        self.apply(&format!("(_ sign_extend {})", width - x.width()), &[x], Sort::Bits(width))
+    }
+
+    /// Bits `high` to `low`, both of them included.
+    pub fn extract(&mut self, x: Expr, high: u32, low: u32) -> Expr {
+        if low == 0 && high + 1 == x.width() {
+            return x;
+        }
+        self.apply(&format!("(_ extract {high} {low})"), &[x], Sort::Bits(high - low + 1))
+    }
+
+    /// Bit vectors one after the other, the high one first.
+    pub fn concat(&mut self, parts: &[Expr]) -> Expr {
+        let width = parts.iter().map(|p| p.width()).sum();
+        match parts {
+            [one] => *one,
+            several => self.apply("concat", several, Sort::Bits(width)),
+        }
+    }
+
+    /// Not all bits are 0.
+    pub fn nonzero(&mut self, x: Expr) -> Expr {
+        let zero = self.bits(x.width(), 0);
+        let is_zero = self.equal(x, zero);
+        self.not(is_zero)
+    }
+}

@@ -1,0 +1,289 @@
+//! One solver process: scripts go in, verdicts and values come out.
+//!
+//! **Invariant**: answers do not depend on what was asked before: every script begins from nothing. The budget is
+//! counted in the solver's own steps; its processor time, or that it does nothing, ends what does not count them
+//! ([`super::patience`]), and then the process is replaced. One that never answers is an error.
+
+use super::patience::{Patience, SLICE};
+use std::collections::HashMap;
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::Duration;
+
+/// What a solver says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// There is an assignment: the values of the terms that were asked for, as bits.
+    Sat(Vec<Option<u128>>),
+    /// There is none.
+    Unsat,
+    /// It does not know, and why.
+    Unknown(String),
+}
+
+/// How to run a solver.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Program and arguments; it reads SMT-LIB from its standard input.
+    pub command: Vec<String>,
+    /// Steps per question; 0: no limit. Understood by z3.
+    pub steps: u64,
+    /// Its processor time per question.
+    pub timeout: Duration,
+}
+
+/// A running solver.
+pub struct Solver {
+    config: Config,
+    process: Process,
+    /// What has been asked since [`Solver::forget`], and with how much patience.
+    answers: HashMap<(String, u64), Answer>,
+    /// Questions in a row that a clock ended.
+    unanswered: u32,
+    /// Has a clock ended a question since [`Solver::forget`]?
+    timed: bool,
+}
+
+struct Process {
+    child: Child,
+    /// What it is to read: writing waits for a process that does not read, so another thread does it.
+    text: Sender<String>,
+    lines: Receiver<String>,
+}
+
+/// With so many questions in a row that it does not answer, a solver is given up.
+const UNANSWERED: u32 = 3;
+
+/// Why a solver does not know, where it had no more steps or time.
+const EXHAUSTED: &str = "out of steps or time";
+
+/// Printed after each answer, to know where it ends.
+const END: &str = "end of answer";
+
+impl Solver {
+    /// Starts the process.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub fn start(config: Config) -> io::Result<Self> {
+        let process = Process::start(&config)?;
+        Ok(Solver { config, process, answers: HashMap::new(), unanswered: 0, timed: false })
+    }
+
+    /// Is there an assignment under which `script`'s assertions hold? `wanted` are the terms whose values to give,
+    /// the same for the same script; `patience` is by what the steps are multiplied.
+    ///
+    /// # Errors
+    /// When the process cannot be replaced, or does not answer again and again.
+    pub fn ask(&mut self, script: &str, wanted: &[&str], patience: u64) -> io::Result<Answer> {
+        let key = (script.to_string(), patience);
+        if let Some(answer) = self.answers.get(&key) {
+            return Ok(answer.clone());
+        }
+        let answer = self.ask_anew(script, wanted, patience)?;
+        self.answers.insert(key, answer.clone());
+        Ok(answer)
+    }
+
+    /// Forgets what has been asked.
+    pub fn forget(&mut self) {
+        self.answers.clear();
+        self.timed = false;
+    }
+
+    /// Has a clock ended a question since then? Such an answer is none to keep: another machine may give a better one.
+    pub fn timed(&self) -> bool {
+        self.timed
+    }
+
+    /// Replaces the process; what to answer, or an error where that has not helped so often.
+    fn replace(&mut self, failure: Failure) -> io::Result<Answer> {
+        self.process = Process::start(&self.config)?;
+        let seconds = match failure {
+            Failure::Gone => return Ok(Answer::Unknown(GONE.into())),
+            Failure::Silent(time) => time.as_secs_f64(),
+        };
+        self.timed = true;
+        self.unanswered += 1;
+        if self.unanswered < UNANSWERED {
+            return Ok(Answer::Unknown(format!("{SILENT}{seconds} s")));
+        }
+        let command = self.config.command.join(" ");
+        let reason = format!(
+            "the solver `{command}` did not answer {UNANSWERED} questions in a row, the last one within {seconds} s"
+        );
+        Err(io::Error::new(io::ErrorKind::TimedOut, reason))
+    }
+
+    fn ask_anew(&mut self, script: &str, wanted: &[&str], patience: u64) -> io::Result<Answer> {
+        let milliseconds =
+            self.config.timeout.as_millis().saturating_mul(u128::from(patience)).min(u128::from(u32::MAX));
+        let mut text = String::from("(reset)\n(set-option :print-success false)\n");
+        if self.config.steps > 0 {
+            text += &format!("(set-option :rlimit {})\n", self.config.steps.saturating_mul(patience));
+        }
+        text += &format!("(set-option :timeout {milliseconds})\n{script}(check-sat)\n(echo \"{END}\")\n");
+        let answer = match self.exchange(&text, patience) {
+            Ok(lines) => lines,
+            Err(failure) => return self.replace(failure),
+        };
+        self.unanswered = 0;
+        match answer.first().map(String::as_str) {
+            Some("unsat") => Ok(Answer::Unsat),
+            Some("sat") if wanted.is_empty() => Ok(Answer::Sat(vec![])),
+            Some("sat") => {
+                let lines = self.exchange(&format!("(get-value ({}))\n(echo \"{END}\")\n", wanted.join(" ")), 1);
+                let text = lines.unwrap_or_default().join(" ");
+                Ok(Answer::Sat(values(&text, wanted)))
+            }
+            Some("unknown") => {
+                let lines = self.exchange(&format!("(get-info :reason-unknown)\n(echo \"{END}\")\n"), 1);
+                let reason = lines.unwrap_or_default().join(" ");
+                let reason = reason.split('"').nth(1).unwrap_or("no reason given").trim().to_string();
+                let limit = ["canceled", "timeout", "max. resource limit exceeded"].iter().any(|r| reason.contains(r));
+                Ok(Answer::Unknown(if limit { EXHAUSTED.into() } else { reason }))
+            }
+            Some(other) => Ok(Answer::Unknown(format!("the solver said: {other}"))),
+            None => Ok(Answer::Unknown("the solver said nothing".into())),
+        }
+    }
+
+    /// What the solver calls itself, with its version.
+    ///
+    /// # Errors
+    /// When it does not answer.
+    pub fn version(&mut self) -> io::Result<String> {
+        let text = format!("(get-info :name)\n(get-info :version)\n(echo \"{END}\")\n");
+        self.exchange(&text, 1).map(|lines| lines.join(" ")).map_err(|failure| {
+            let command = self.config.command.join(" ");
+            io::Error::other(match failure {
+                Failure::Gone => format!("the solver `{command}` ended before it said its name"),
+                Failure::Silent(time) => {
+                    format!("the solver `{command}` did not say its name within {} s", time.as_secs_f64())
+                }
+            })
+        })
+    }
+
+    /// Writes, and reads all lines up to the end mark.
+    fn exchange(&mut self, text: &str, patience: u64) -> Result<Vec<String>, Failure> {
+        self.process.text.send(text.to_string()).map_err(|_| Failure::Gone)?;
+        let most = self.config.timeout.saturating_mul(u32::try_from(patience).unwrap_or(u32::MAX));
+        // Its own limits come first; this is for a solver that does not look at them.
+        let mut patience = Patience::new(self.process.child.id(), most.saturating_mul(2));
+        let mut lines = vec![];
+        loop {
+            match self.process.lines.recv_timeout(SLICE) {
+                Ok(line) if line.contains(END) => return Ok(lines),
+                Ok(line) => lines.push(line),
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Some(time) = patience.ended() {
+                        return Err(Failure::Silent(time));
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => return Err(Failure::Gone),
+            }
+            if lines.len() > MOST_LINES {
+                return Err(Failure::Gone);
+            }
+        }
+    }
+}
+
+/// An answer of more lines is none.
+const MOST_LINES: usize = 1 << 20;
+
+/// Why there is no answer.
+enum Failure {
+    /// The process ended, or does not speak the language.
+    Gone,
+    /// It took so long.
+    Silent(Duration),
+}
+
+/// Why a solver does not know, where its process ended.
+const GONE: &str = "the solver ended";
+
+/// The same, where a clock ended it; how long it had follows.
+const SILENT: &str = "solver, ";
+
+/// Is a question too hard, for these steps or this time?
+pub fn too_hard(reason: Option<&str>) -> bool {
+    reason.is_some_and(|reason| reason == EXHAUSTED || reason.starts_with(SILENT))
+}
+
+impl Process {
+    fn start(config: &Config) -> io::Result<Self> {
+        let (program, args) =
+            config.command.split_first().ok_or_else(|| io::Error::other("the solver's command is empty"))?;
+        let mut child = Command::new(program)
+            .args(args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let (sender, lines) = channel();
+        let stdout = child.stdout.take().ok_or_else(|| io::Error::other("no output"))?;
+        // Ends with the process's output, or when nobody listens any more.
+        std::thread::spawn(move || {
+            for line in BufReader::new(stdout).lines().map_while(Result::ok) {
+                if sender.send(line.trim().to_string()).is_err() {
+                    break;
+                }
+            }
+        });
+        let (text, texts) = channel::<String>();
+        let mut stdin = child.stdin.take().ok_or_else(|| io::Error::other("no input"))?;
+        // Ends when nobody writes any more, or with the process.
+        std::thread::spawn(move || {
+            for text in texts {
+                if stdin.write_all(text.as_bytes()).and_then(|()| stdin.flush()).is_err() {
+                    break;
+                }
+            }
+        });
+        Ok(Process { child, text, lines })
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// `((x #x0f) (y #b01))`: the constants in order; `None` for what is no bit vector or truth value.
+fn values(text: &str, wanted: &[&str]) -> Vec<Option<u128>> {
+    let mut rest = text;
+    wanted
+        .iter()
+        .map(|name| {
+            let at = rest.find(&format!("({name} "))?;
+            rest = &rest[at + name.len() + 2..];
+            let word = rest.split([')', ' ']).next()?;
+            match word.get(..2) {
+                Some("#x") => u128::from_str_radix(&word[2..], 16).ok(),
+                Some("#b") => u128::from_str_radix(&word[2..], 2).ok(),
+                _ => match word {
+                    "true" => Some(1),
+                    "false" => Some(0),
+                    _ => None,
+                },
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read() {
+        let text = "((|x| #x0f) (|y| #b101) (|z| (as const)) (|t| true))";
+        assert_eq!(values(text, &["|x|", "|y|", "|z|", "|t|"]), [Some(15), Some(5), None, Some(1)]);
+    }
+}

@@ -1,0 +1,462 @@
+//! A rule at one type instance as a question to a solver.
+//!
+//! Variables become unconstrained bit vectors, one lane of a vector (see [`super`]), states become arrays of bytes, types without representation sorts of
+//! their own, and operations without a meaning functions that nobody knows. Conditions become preconditions: a fact is
+//! what its `spec` says; `distinct` says nothing, since different classes may have equal values.
+//!
+//! A NaN that arithmetic makes has open bits. Each value carries where it is such a NaN (`nan`), and where its bits
+//! depend on those of one (`open`). Two such NaNs count as equal.
+//!
+//! A pointer is its address, and beside it its provenance, which results and memories are compared by as well; see
+//! [`super::memory`] for that of the pointers in a memory.
+//!
+//! Trapping operations are total values; where they would trap is kept beside the sides.
+
+mod conditions;
+mod question;
+
+pub(super) use question::{Ask, Assigned, Question};
+
+use super::code::missing;
+use super::typing::{Origin, Types, origin, type_of};
+use rewright_dsl::program::{Conclusion, Program, Rule, VarKind};
+use rewright_smt::{self as smt, Expr, Script, Sort};
+use rewright_typeprop::eval::{literal, repr_of};
+use rewright_typeprop::term::Literal;
+use rewright_typeprop::{Model, Op, OpId, Repr, Scalar, Term, TypeExpr};
+
+/// A value with what is open about it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Symbolic {
+    bits: Expr,
+    /// Some NaN that arithmetic made.
+    nan: Expr,
+    /// Depends on the bits of such a NaN.
+    open: Expr,
+    /// Of a pointer what it may be used for, of a memory that of the pointers in it.
+    provenance: Option<Expr>,
+}
+
+impl Symbolic {
+    fn known(bits: Expr) -> Self {
+        Symbolic { bits, nan: Expr::FALSE, open: Expr::FALSE, provenance: None }
+    }
+
+    /// What tells it from other values.
+    fn parts(&self) -> impl Iterator<Item = Expr> {
+        [self.bits].into_iter().chain(self.provenance)
+    }
+}
+
+/// Why a rule cannot be asked about.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct OutOfScope(pub(super) String);
+
+type Encoded<T> = Result<T, OutOfScope>;
+
+/// How to encode.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Encoding {
+    /// By what all widths are divided.
+    pub(super) shrink: u32,
+    /// Shifts left are products with powers of two: solvers order factors, but do not move shifts across products.
+    pub(super) products: bool,
+}
+
+impl Encoding {
+    /// As the machine has it.
+    pub(super) const PLAIN: Encoding = Encoding { shrink: 1, products: false };
+}
+
+/// Encodes a rule at an instance.
+pub(super) fn question(
+    program: &Program,
+    rule: &Rule,
+    targs: Types<'_>,
+    Encoding { shrink, products }: Encoding,
+) -> Encoded<Question> {
+    let mut s = Script::new();
+    s.products = products;
+    let mut e = Encoder { program, rule, shrink, s, traps: vec![], defined: vec![], uninterpreted: None };
+    let mut vars = vec![];
+    for (i, var) in rule.vars.iter().enumerate() {
+        let sort = match &var.kind {
+            VarKind::State => Sort::Memory,
+            VarKind::Value { ty, .. } => e.sort(ty, targs)?,
+        };
+        let provenance = match &var.kind {
+            VarKind::State => Some(sort),
+            VarKind::Value { ty, .. } => e.is_pointer(ty, targs).then_some(sort),
+        };
+        let name = format!("{}.{i}", var.name);
+        let provenance = provenance.map(|sort| e.s.variable(&format!("{name} provenance"), sort));
+        vars.push(Symbolic { provenance, ..Symbolic::known(e.s.variable(&name, sort)) });
+    }
+    let scope = Scope { targs, vars: &vars, strict: false, outer: true };
+    let mut fires = vec![];
+    for guard in &rule.guards {
+        fires.push(e.guard(guard, scope)?);
+    }
+    let left = e.term(&rule.left[0], scope)?;
+    let left_traps = e.take_traps();
+    let (wrong, differs, open);
+    match &rule.right {
+        Conclusion::Equal(right) => {
+            let right = e.term(right, scope)?;
+            (wrong, differs) = e.difference(rule, targs, left, right);
+            let by_side = [left, right].map(|v| e.s.or(&[v.nan, v.open]));
+            open = by_side;
+        }
+        Conclusion::Fact(fact, args) => {
+            let (holds, is_open) = e.fact(*fact, args, scope)?;
+            differs = e.s.not(holds);
+            let closed = e.s.not(is_open);
+            wrong = e.s.and(&[differs, closed]);
+            open = [is_open, is_open];
+        }
+    }
+    let right_traps = e.take_traps();
+    // What `eval` cannot compute makes no match.
+    fires.append(&mut e.defined);
+    let fires = e.s.and(&fires);
+    let vars = vars.into_iter().map(|v| (v.bits, v.provenance)).collect();
+    let Encoder { s: script, uninterpreted, .. } = e;
+    Ok(Question { script, vars, fires, wrong, differs, open, traps: [left_traps, right_traps], uninterpreted })
+}
+
+/// What the variables and type parameters of a term are.
+#[derive(Clone, Copy)]
+struct Scope<'a> {
+    targs: Types<'a>,
+    vars: &'a [Symbolic],
+    /// Computed while matching: a NaN that arithmetic makes ends that.
+    strict: bool,
+    /// On a side of the rule itself, so that its traps count.
+    outer: bool,
+}
+
+struct Encoder<'p> {
+    program: &'p Program,
+    rule: &'p Rule,
+    shrink: u32,
+    s: Script,
+    /// Conditions under which the side that is being encoded traps.
+    traps: Vec<Expr>,
+    /// What must hold for strict terms to have a value.
+    defined: Vec<Expr>,
+    uninterpreted: Option<String>,
+}
+
+impl Encoder<'_> {
+    /// The width of a value; of a vector that of a lane.
+    fn width(&self, repr: Repr) -> Encoded<u32> {
+        match repr.bits() / self.shrink {
+            0 => Err(OutOfScope(format!("{} bits have no {}th part", repr.bits(), self.shrink))),
+            width => Ok(width),
+        }
+    }
+
+    fn is_pointer(&self, ty: &TypeExpr, targs: Types<'_>) -> bool {
+        repr_of(&self.program.universe.types, ty, targs) == Some(Repr::Pointer)
+    }
+
+    /// The provenance of a pointer that is made of integers.
+    fn nowhere(&mut self) -> Encoded<Expr> {
+        let width = self.width(Repr::Pointer)?;
+        Ok(self.s.bits(width, 0))
+    }
+
+    fn sort(&mut self, ty: &TypeExpr, targs: Types<'_>) -> Encoded<Sort> {
+        let types = &self.program.universe.types;
+        if let Some(repr) = repr_of(types, ty, targs) {
+            return Ok(Sort::Bits(self.width(repr)?));
+        }
+        let name = match types.find_instance(ty, &[]) {
+            Some(ty) => types.display(ty),
+            // Types of a domain differ in their parameters at most: one sort for all is a weaker claim to prove.
+            None => match ty {
+                TypeExpr::App(decl, _) => types.decl(*decl).name.clone(),
+                TypeExpr::Param(i) => {
+                    self.rule.tparams.get(*i as usize).map_or_else(|| format!("?{i}"), |p| format!("type {}", p.name))
+                }
+                TypeExpr::Int(n) => n.to_string(),
+            },
+        };
+        Ok(self.s.domain(&name))
+    }
+
+    fn take_traps(&mut self) -> Expr {
+        let traps = std::mem::take(&mut self.traps);
+        self.s.or(&traps)
+    }
+
+    /// `wrong` and `differs` of two sides.
+    fn difference(&mut self, rule: &Rule, targs: Types<'_>, left: Symbolic, right: Symbolic) -> (Expr, Expr) {
+        let identical = self.identical(left, right);
+        let s = &mut self.s;
+        let both = s.and(&[left.nan, right.nan]);
+        let same = s.or(&[identical, both]);
+        let differs = s.not(same);
+        let mut excused = vec![left.open, right.open];
+        let repr = type_of(self.program, &rule.left[0], rule, targs);
+        if let Some(format) = repr.filter(|t| !t.is_int()).and_then(|t| smt::Format::of_width(t.bits() / self.shrink)) {
+            for (some_nan, other) in [(left.nan, right.bits), (right.nan, left.bits)] {
+                if some_nan != Expr::FALSE {
+                    let float = s.float(other, format);
+                    let nan = s.apply("fp.isNaN", &[float], Sort::Bool);
+                    excused.push(s.and(&[some_nan, nan]));
+                }
+            }
+        }
+        let excused = s.or(&excused);
+        let definite = s.not(excused);
+        (s.and(&[differs, definite]), differs)
+    }
+
+    /// Are two values the same, bit by bit?
+    fn identical(&mut self, left: Symbolic, right: Symbolic) -> Expr {
+        let s = &mut self.s;
+        let mut same = vec![];
+        for (left, right) in left.parts().zip(right.parts()) {
+            same.push(if left.sort() == Sort::Memory { smt::same(s, left, right) } else { s.equal(left, right) });
+        }
+        s.and(&same)
+    }
+
+    fn term(&mut self, term: &Term, scope: Scope<'_>) -> Encoded<Symbolic> {
+        match term {
+            Term::Var(n) => {
+                scope.vars.get(*n as usize).copied().ok_or_else(|| OutOfScope("an unbound variable".into()))
+            }
+            Term::Lit(lit, ty) => self.literal(lit, ty, scope),
+            Term::Eval(inner) => self.term(inner, Scope { strict: true, outer: false, ..scope }),
+            Term::Call { op, targs, args, state } => {
+                let args = args.iter().map(|a| self.term(a, scope)).collect::<Encoded<Vec<_>>>()?;
+                let types = &self.program.universe.types;
+                let own: Vec<_> = targs.iter().map(|ty| repr_of(types, ty, scope.targs)).collect();
+                let state = state.as_deref().map(|state| self.term(state, scope)).transpose()?;
+                let value = self.call(*op, targs, &own, &args, state, scope)?;
+                if scope.strict {
+                    let closed = self.s.not(value.nan);
+                    self.defined.push(closed);
+                }
+                Ok(value)
+            }
+        }
+    }
+
+    fn literal(&mut self, lit: &Literal, ty: &TypeExpr, scope: Scope<'_>) -> Encoded<Symbolic> {
+        let Some(repr) = repr_of(&self.program.universe.types, ty, scope.targs) else {
+            // A literal of a domain type: a constant of its own.
+            let sort = self.sort(ty, scope.targs)?;
+            return Ok(Symbolic::known(self.s.unknown(&format!("literal {lit:?}"), &[], sort)));
+        };
+        let width = self.width(repr)?;
+        let lane = repr.lane().ok_or_else(|| OutOfScope("128-bit integers have no literals".into()))?;
+        let value = if self.shrink == 1 {
+            literal(lit, lane).map(|n| u128::from(lane.zero_extended(n)))
+        } else {
+            small_literal(lit, lane, width)
+        };
+        let value = value.ok_or_else(|| OutOfScope(format!("{lit:?} does not fit {width} bits")))?;
+        let provenance = if repr == Repr::Pointer { Some(self.nowhere()?) } else { None };
+        Ok(Symbolic { provenance, ..Symbolic::known(self.s.bits(width, value)) })
+    }
+
+    fn call(
+        &mut self,
+        op: OpId,
+        targs: &[TypeExpr],
+        own: Types<'_>,
+        args: &[Symbolic],
+        state: Option<Symbolic>,
+        scope: Scope<'_>,
+    ) -> Encoded<Symbolic> {
+        let decl = self.program.universe.ops.get(op);
+        if scope.outer && !scope.strict {
+            self.record_traps(decl, own, args)?;
+        }
+        if let (Some(access), Some(state)) = (decl.model.and_then(Model::memory), state) {
+            return self.access(decl, own, access, args, state);
+        }
+        if let Some(spec) = &decl.spec {
+            return self.term(spec, Scope { targs: own, vars: args, strict: scope.strict, outer: false });
+        }
+        let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
+        let result = match decl.results.first() {
+            Some(ty) => self.sort(ty, own)?,
+            None => Sort::Memory,
+        };
+        let Some(model) = decl.model else {
+            let shown: Vec<String> = targs.iter().map(|t| format!("{t:?}")).collect();
+            self.uninterpreted.get_or_insert_with(|| missing(decl, "neither model nor `spec`"));
+            if state.is_some() || result == Sort::Memory {
+                return Err(OutOfScope(format!("`{}` takes a state and has no meaning", decl.name)));
+            }
+            let all: Vec<Expr> = args.iter().flat_map(Symbolic::parts).collect();
+            let sorts: Vec<String> = all.iter().map(|e| self.s.sort_text(e.sort())).collect();
+            let name = format!("{}{{{}}} {}", decl.unique, shown.join(", "), sorts.join(" ")).replace('|', "/");
+            let pointer = decl.results.first().is_some_and(|ty| self.is_pointer(ty, own));
+            let provenance = pointer.then(|| self.s.unknown(&format!("{name} provenance"), &all, result));
+            return Ok(Symbolic { provenance, ..Symbolic::known(self.s.unknown(&name, &all, result)) });
+        };
+        let Sort::Bits(width) = result else {
+            return Err(OutOfScope(format!("`{}` gives no machine value at these types", decl.name)));
+        };
+        if !bits.iter().all(|e| matches!(e.sort(), Sort::Bits(_))) {
+            return Err(OutOfScope(format!("`{}` takes no machine word at these types", decl.name)));
+        }
+        // Widths alone do not tell vectors from words.
+        let types = &self.program.universe.types;
+        let params: Option<Vec<Repr>> = decl.params.iter().map(|p| repr_of(types, &p.ty, own)).collect();
+        let result = decl.results.first().and_then(|ty| repr_of(types, ty, own));
+        let lanes = result.is_some_and(|r| r.lanes().is_some());
+        let meaning = params
+            .as_ref()
+            .zip(result)
+            .filter(|(params, result)| model.is_defined_at(params, *result))
+            .and_then(|_| smt::meaning(&mut self.s, model, &bits, width, lanes))
+            .ok_or_else(|| OutOfScope(format!("`{}` has no meaning for the solver at these types", decl.name)))?;
+        let provenance = match params {
+            Some(params) if result == Some(Repr::Pointer) => {
+                Some(self.provenance(decl, origin(model, &params), args)?)
+            }
+            _ => None,
+        };
+        Ok(Symbolic { provenance, ..self.openness(model, meaning, args) })
+    }
+
+    /// The provenance of an operation's result.
+    fn provenance(&mut self, decl: &Op, origin: Origin, args: &[Symbolic]) -> Encoded<Expr> {
+        let nowhere = self.nowhere()?;
+        let of = |n: usize| args[n].provenance.unwrap_or(nowhere);
+        match origin {
+            Origin::Nowhere => Ok(nowhere),
+            Origin::Operand(at) => Ok(of(at)),
+            Origin::Chosen => {
+                let chosen = self.s.nonzero(args[0].bits);
+                Ok(self.s.choose(chosen, of(1), of(2)))
+            }
+            Origin::Unclear => Err(OutOfScope(format!("`{}` makes one pointer of several", decl.name))),
+        }
+    }
+
+    /// What is open about a result.
+    fn openness(&mut self, model: Model, meaning: smt::Meaning, args: &[Symbolic]) -> Symbolic {
+        let s = &mut self.s;
+        let opens: Vec<Expr> = args.iter().map(|a| a.open).collect();
+        let (nan, open) = match model {
+            Model::Select => {
+                let chosen = s.nonzero(args[0].bits);
+                let nan = s.choose(chosen, args[1].nan, args[2].nan);
+                let arm = s.choose(chosen, args[1].open, args[2].open);
+                (nan, s.or(&[args[0].open, arm]))
+            }
+            // Any NaN, negated, is any NaN.
+            Model::Fneg | Model::Splat => (args[0].nan, args[0].open),
+            model if model.sees_nan_bits() => {
+                let nans: Vec<Expr> = args.iter().map(|a| a.nan).chain(opens).collect();
+                (Expr::FALSE, s.or(&nans))
+            }
+            _ => {
+                let any = s.or(&opens);
+                let not_nan = s.not(meaning.nan);
+                (meaning.nan, s.and(&[any, not_nan]))
+            }
+        };
+        Symbolic { bits: meaning.bits, nan, open, provenance: None }
+    }
+
+    fn access(
+        &mut self,
+        decl: &Op,
+        own: Types<'_>,
+        access: rewright_typeprop::model::MemoryAccess,
+        args: &[Symbolic],
+        state: Symbolic,
+    ) -> Encoded<Symbolic> {
+        if self.shrink != 1 {
+            return Err(OutOfScope("memory has bytes of 8 bits".into()));
+        }
+        let address = self.address(args);
+        let mut opens: Vec<Expr> = args.iter().map(|a| a.open).collect();
+        opens.push(state.open);
+        let provenance;
+        let bits = if access.store {
+            opens.push(args[1].nan);
+            // What is no pointer leaves that of the pointers in memory alone.
+            let stored = state.provenance.zip(args[1].provenance);
+            provenance = stored.map(|(memory, own)| smt::store(&mut self.s, memory, &address, access, own));
+            smt::store(&mut self.s, state.bits, &address, access, args[1].bits)
+        } else {
+            let result = decl.results.first().ok_or_else(|| OutOfScope("a load without result".into()))?;
+            let Sort::Bits(width) = self.sort(result, own)? else {
+                return Err(OutOfScope("a load of no machine value".into()));
+            };
+            let memory = state.provenance.filter(|_| self.is_pointer(result, own));
+            provenance = memory.map(|memory| smt::load(&mut self.s, memory, &address, access, width));
+            smt::load(&mut self.s, state.bits, &address, access, width)
+        };
+        let provenance = if access.store { provenance.or(state.provenance) } else { provenance };
+        let open = self.s.or(&opens);
+        Ok(Symbolic { bits, nan: Expr::FALSE, open, provenance })
+    }
+
+    /// The first operand plus the last one.
+    fn address(&mut self, args: &[Symbolic]) -> smt::Address {
+        smt::Address::sum(&self.s, &[args[0].bits, args[args.len() - 1].bits])
+    }
+
+    /// Adds the conditions under which an operation of a side traps.
+    fn record_traps(&mut self, decl: &Op, own: Types<'_>, args: &[Symbolic]) -> Encoded<()> {
+        for check in &decl.checks {
+            let trap = match &check.condition {
+                Some(condition) => {
+                    let scope = Scope { targs: own, vars: args, strict: false, outer: false };
+                    let value = self.term(condition, scope)?;
+                    self.s.nonzero(value.bits)
+                }
+                // Nobody can say when; but the same access traps alike, and so does the same call.
+                None => match decl.model.and_then(Model::memory) {
+                    Some(access) if self.shrink == 1 => {
+                        let ty = if access.store { decl.params.get(1).map(|p| &p.ty) } else { decl.results.first() };
+                        let ty = ty.and_then(|ty| repr_of(&self.program.universe.types, ty, own));
+                        let bits = access.bits.or(ty.map(Repr::bits)).unwrap_or(8);
+                        let address = self.address(args).term(&mut self.s);
+                        self.s.unknown(&format!("no {} bytes at", bits / 8), &[address], Sort::Bool)
+                    }
+                    _ => {
+                        let bits: Vec<Expr> = args.iter().map(|a| a.bits).collect();
+                        let name = format!("{} {own:?} traps with {}", decl.unique, check.code);
+                        self.s.unknown(&name, &bits, Sort::Bool)
+                    }
+                },
+            };
+            self.traps.push(trap);
+        }
+        Ok(())
+    }
+}
+
+/// A literal at a width that no machine has.
+fn small_literal(lit: &Literal, scalar: Scalar, width: u32) -> Option<u128> {
+    let float = match lit {
+        Literal::Int(n) if scalar.is_int() => {
+            let fits = -(1i128 << (width - 1)) <= *n && *n < 1i128 << width;
+            return fits.then_some(*n as u128 & ((1 << width) - 1));
+        }
+        Literal::Int(n) => *n as f64,
+        Literal::Float(x) => *x,
+        Literal::Str(_) => return None,
+    };
+    // Zero and powers of two near one are all that rules mention; others are left to the machine's widths.
+    let format = smt::Format::of_width(width)?;
+    let sign = u128::from(float.is_sign_negative()) << (width - 1);
+    if float == 0.0 {
+        return Some(sign);
+    }
+    let exponent = float.abs().log2();
+    let bias = (1i64 << (format.exponent - 1)) - 1;
+    let exact = exponent.fract() == 0.0 && exponent.abs() < bias as f64;
+    exact.then(|| sign | (((exponent as i64 + bias) as u128) << (format.significand - 1)))
+}

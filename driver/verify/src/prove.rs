@@ -1,0 +1,458 @@
+//! One rule: values first, then the solver, instance by instance.
+
+use super::approximate::{self, Closeness};
+use super::concrete::{Comparison, Concrete, Value};
+use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
+use super::executed::{self, Executed};
+use super::memory::{Bytes, Memory};
+use super::report::{Compiled, Counterexample, Instance, Verdict};
+use super::sample::{Effort, Tried, try_values};
+use super::{Options, print};
+use rewright_dsl::instances::{Obstacle, Sense, TypeInstances};
+use rewright_dsl::program::{Program, Rule, Var, VarKind};
+use rewright_native::permission::needs;
+use rewright_smt::Asserted;
+use rewright_smt::solver::{Answer, Solver};
+use rewright_typeprop::eval::repr_of;
+use rewright_typeprop::{Model, Op, Repr, Scalar, Term, Ty, TypeExpr, Universe};
+use std::collections::BTreeMap;
+use std::io;
+use std::time::Instant;
+
+/// Widths at which to prove what is too hard at the machine's: those of the widest operand.
+const SMALLER: [u32; 2] = [16, 8];
+
+/// Products, quotients and floats: of what a solver has not found out about these soon it will hear no more.
+const HARD: [&str; 6] = ["(bvmul ", "(bvudiv ", "(bvurem ", "(bvsdiv ", "(bvsrem ", "(fp."];
+
+/// How many times as many steps other questions get.
+const PATIENCE: u64 = 10;
+
+/// How many times as many values are tried where there is no proof.
+const MORE: usize = 20;
+
+/// A rule at every type instance; at one that stands for all types where its type parameters stand for no machine
+/// types.
+pub(super) fn cases<'p>(program: &'p Program, all: &TypeInstances<'_>, rule: &'p Rule) -> Vec<Case<'p>> {
+    let types = &program.universe.types;
+    let case = |own: Vec<Ty>| {
+        let targs = own.iter().map(|ty| types.repr(*ty)).collect();
+        Case { program, rule, targs, types: own }
+    };
+    let any = Case { program, rule, targs: vec![None; rule.tparams.len()], types: vec![] };
+    // A library has one function for all types that its values may be of.
+    match instances(all, rule).filter(|_| !any.needs_library()) {
+        Some(combinations) => combinations.into_iter().map(case).collect(),
+        None => vec![any],
+    }
+}
+
+/// The type instances of a rule that are to be verified; `None`: its type parameters stand for no machine types.
+fn instances(instances: &TypeInstances<'_>, rule: &Rule) -> Option<Vec<Vec<Ty>>> {
+    let mut all = instances.combinations(rule)?;
+    all.retain(|targs| obstacle(instances, rule, targs).is_none());
+    Some(all)
+}
+
+/// Combinations of types at which a rule has no instance, by what is in its way.
+pub(super) fn left_out(instances: &TypeInstances<'_>, rule: &Rule) -> BTreeMap<Obstacle, usize> {
+    let all = instances.combinations(rule).unwrap_or_default();
+    let mut counts = BTreeMap::new();
+    for obstacle in all.iter().filter_map(|targs| obstacle(instances, rule, targs)) {
+        *counts.entry(obstacle).or_default() += 1;
+    }
+    counts
+}
+
+/// What keeps a rule from having an instance at these types: a literal on the right counts, too.
+fn obstacle(instances: &TypeInstances<'_>, rule: &Rule, targs: &[Ty]) -> Option<Obstacle> {
+    let misfit = |term: &Term| instances.sense(term, targs) == Sense::LiteralTooLarge;
+    let literal = || rule.right.terms().iter().any(misfit).then_some(Obstacle::Literal);
+    instances.obstacle(rule, targs).or_else(literal)
+}
+
+/// A rule at one instance.
+pub(super) struct Case<'p> {
+    pub(super) program: &'p Program,
+    pub(super) rule: &'p Rule,
+    /// `None` for a type without representation.
+    pub(super) targs: Vec<Option<Repr>>,
+    /// The types for people and examples; empty where the instance stands for all types.
+    pub(super) types: Vec<Ty>,
+}
+
+/// The solver's word against the evaluator's.
+const UNCONFIRMED: &str = "the solver claims a counterexample that the evaluator does not confirm: report this";
+
+/// What was found, without the time.
+pub(super) struct Found {
+    pub(super) verdict: Verdict,
+    pub(super) method: String,
+    pub(super) reason: Option<String>,
+    counterexample: Option<Counterexample>,
+}
+
+impl Found {
+    fn new(verdict: Verdict, method: impl Into<String>) -> Self {
+        Found { verdict, method: method.into(), reason: None, counterexample: None }
+    }
+
+    /// Do solver and evaluator contradict each other?
+    pub(super) fn unconfirmed(&self) -> bool {
+        self.reason.as_deref() == Some(UNCONFIRMED)
+    }
+
+    fn because(mut self, reason: impl Into<String>) -> Self {
+        self.reason = Some(reason.into());
+        self
+    }
+}
+
+impl Case<'_> {
+    /// The question that settles it, if it can be asked.
+    pub(super) fn question(&self) -> Result<Question, OutOfScope> {
+        encode::question(self.program, self.rule, &self.targs, Encoding::PLAIN)
+    }
+
+    /// Both sides on values alone.
+    pub(super) fn tried(&self, effort: Effort) -> Tried {
+        try_values(self.concrete(), effort)
+    }
+
+    pub(super) fn concrete(&self) -> Concrete<'_> {
+        Concrete { program: self.program, rule: self.rule, targs: &self.targs }
+    }
+
+    /// Is it the other instance, up to how many lanes vectors have?
+    pub(super) fn lanes_as_in(&self, other: &Case<'_>) -> bool {
+        let pattern = |case: &Case<'_>| -> Vec<_> {
+            let counts: Vec<_> = case.targs.iter().map(|repr| repr.and_then(Repr::lanes)).collect();
+            let first = |n: &Option<u32>| n.map(|n| counts.iter().position(|c| *c == Some(n)));
+            case.targs.iter().map(|repr| repr.map(|r| (r.lane(), r.bits()))).zip(counts.iter().map(first)).collect()
+        };
+        let vectors = self.targs.iter().flatten().any(|repr| repr.lanes().is_some());
+        vectors && pattern(self) == pattern(other)
+    }
+
+    pub(super) fn shown(&self) -> Vec<String> {
+        let types = &self.program.universe.types;
+        let named = self.rule.tparams.iter().zip(&self.types);
+        named.map(|(p, ty)| format!("{} = {}", p.name, types.display(*ty))).collect()
+    }
+
+    /// Tries values, then asks the solver, unless the operands are wider than what was too hard.
+    pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Instance> {
+        let begun = Instant::now();
+        let mut found = self.found(solver, options, too_hard)?;
+        if let (Verdict::Unknown, false, Some(library)) = (found.verdict, found.unconfirmed(), self.refused()) {
+            found = Found::new(Verdict::NotRun, "none").because(needs(library));
+        }
+        Ok(Instance {
+            types: self.shown(),
+            verdict: found.verdict,
+            method: found.method,
+            reason: found.reason,
+            compiled: Compiled::NotRun("compiled code is not run here".into()),
+            seconds: begun.elapsed().as_secs_f64(),
+            counterexample: found.counterexample,
+        })
+    }
+
+    fn found(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Found> {
+        if self.rule.relaxation.is_some() || self.needs_library() {
+            return self.executed(options);
+        }
+        if let Some(stated) = &self.rule.approximate {
+            return Ok(match approximate::compare(self.concrete(), stated, options.effort()) {
+                Closeness::Close(close, of) => {
+                    let within = approximate::tolerance(stated);
+                    let method = format!("{close} of {of} ordinary values agree within {within}");
+                    Found::new(Verdict::Tested, method).because(format!("gives up {}", stated.gives_up))
+                }
+                Closeness::Far(values, sides) => self.refuted(&values, sides, "ordinary values"),
+                Closeness::Unknown => Found::new(Verdict::Unknown, "none").because("no ordinary value could be tried"),
+            });
+        }
+        let agreed = match self.tried(options.effort()) {
+            Tried::Differ(values, sides) => return Ok(self.refuted(&values, sides, "values")),
+            Tried::Agree(count) => count,
+            Tried::CannotTry => 0,
+        };
+        if agreed > 0 && self.calls_outside() {
+            let reason = "a library or the program computes a side";
+            return Ok(Found::new(Verdict::Tested, format!("{agreed} values")).because(reason));
+        }
+        let found = if self.widest() > too_hard {
+            let reason = format!("out of steps or time at {too_hard} bits already");
+            Found::new(Verdict::Unknown, "none").because(reason)
+        } else {
+            self.prove(solver, agreed)?
+        };
+        match found {
+            Found { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
+                self.narrower(solver, options, reason.unwrap_or_default())
+            }
+            found => Ok(found),
+        }
+    }
+
+    /// A library that alone knows what a function of the rule computes, and may not be called.
+    fn refused(&self) -> Option<&str> {
+        let ops = &self.program.universe.ops;
+        let mentioned = super::mentioned(self.program, self.rule);
+        let mut unknown = mentioned.into_iter().map(|op| ops.get(op)).filter(|op| op.spec.is_none());
+        unknown.find_map(|op| op.link.as_ref().filter(|link| !link.allowed).map(|link| link.library.as_str()))
+    }
+
+    /// Is it about values that its pack says how to make, or about memory that only a library looks at?
+    fn needs_library(&self) -> bool {
+        let made = |ty: &TypeExpr| match ty {
+            TypeExpr::App(decl, _) => self.program.samples.get(decl).is_some_and(|sample| sample.make.is_some()),
+            _ => false,
+        };
+        let ops = &self.program.universe.ops;
+        let mentioned = super::mentioned(self.program, self.rule);
+        let reads = mentioned.into_iter().map(|op| ops.get(op)).any(Op::is_linked_read);
+        reads || self.rule.vars.iter().any(|var| matches!(&var.kind, VarKind::Value { ty, .. } if made(ty)))
+    }
+
+    /// Both sides compiled and run, on values that the pack says how to make. What an `unsafe` rule lets go is not seen.
+    fn executed(&self, options: &Options) -> io::Result<Found> {
+        let unsafe_rule = self.rule.relaxation.is_some();
+        let licence = "an `unsafe` rule is a licence, not an equality: its author vouches for it";
+        let unknown = |why: String| {
+            let why = if unsafe_rule { format!("{licence}; its values: {why}") } else { why };
+            Ok(Found::new(Verdict::Unknown, "none").because(why))
+        };
+        let stated = self.rule.approximate.as_ref();
+        let tolerance = stated.map(|stated| stated.tolerance.unwrap_or_else(|| approximate::usual(Scalar::F64)));
+        match executed::run(self, options.program.as_deref(), options.samples, options.seed, tolerance)? {
+            Executed::Agree(agreed, of) => {
+                let within = stated.map_or("exactly".into(), |s| format!("within {}", approximate::tolerance(s)));
+                let mut reasons: Vec<String> = stated.map(|s| format!("gives up {}", s.gives_up)).into_iter().collect();
+                let what_goes = "its author vouches for what goes";
+                reasons.push(if unsafe_rule { what_goes } else { "a library or the program computes a side" }.into());
+                let method = format!("{agreed} of {of} values of its pack agree {within}");
+                Ok(Found::new(Verdict::Tested, method).because(reasons.join("; ")))
+            }
+            Executed::Differ(values, [left, right]) => {
+                let counterexample = Counterexample { values, left, right, example: None };
+                let found = Found::new(Verdict::Counterexample, "values of its pack");
+                Ok(Found { counterexample: Some(counterexample), ..found })
+            }
+            Executed::NotAllowed(library) => Ok(Found::new(Verdict::NotRun, "none").because(needs(&library))),
+            Executed::CannotRun(why) => unknown(why),
+        }
+    }
+
+    /// What the solver alone says; `agreed` assignments were found at which the rule matches.
+    pub(super) fn prove(&self, solver: &mut Solver, agreed: usize) -> io::Result<Found> {
+        let unknown = |why: String| Ok(Found::new(Verdict::Unknown, "solver").because(why));
+        let mut question = match self.question() {
+            Ok(question) => question,
+            Err(OutOfScope(why)) => return unknown(why),
+        };
+        let mut wrong = self.ask(solver, &mut question, Ask::Wrong)?;
+        if matches!(wrong, Reply::Unknown(_)) && self.multiplies_and_shifts() {
+            let encoding = Encoding { products: true, ..Encoding::PLAIN };
+            if let Ok(mut products) = encode::question(self.program, self.rule, &self.targs, encoding)
+                && self.ask(solver, &mut products, Ask::Wrong)?.is_no()
+            {
+                wrong = Reply::No;
+            }
+        }
+        match wrong {
+            Reply::No => self.settled(solver, question, agreed),
+            Reply::Yes(vars) => Ok(self.claimed(&question, &vars)),
+            Reply::Unknown(why) => unknown(why),
+        }
+    }
+
+    /// Does a side call what has no meaning but that somebody's code computes it?
+    fn calls_outside(&self) -> bool {
+        let Universe { ops, hosts, .. } = &self.program.universe;
+        let registered = |op: &Op| op.host && hosts.get(&op.name).is_some();
+        let mentioned = super::mentioned(self.program, self.rule);
+        mentioned
+            .into_iter()
+            .map(|op| ops.get(op))
+            .any(|op| (op.is_linked_value() || registered(op)) && op.model.is_none() && op.spec.is_none())
+    }
+
+    /// Are there both products and shifts left?
+    fn multiplies_and_shifts(&self) -> bool {
+        let models: Vec<Model> = super::mentioned(self.program, self.rule)
+            .into_iter()
+            .filter_map(|op| self.program.universe.ops.get(op).model)
+            .collect();
+        models.contains(&Model::Mul) && models.contains(&Model::Shl)
+    }
+
+    /// No counterexample: can it fire, is it open, does it trap?
+    fn settled(&self, solver: &mut Solver, mut question: Question, agreed: usize) -> io::Result<Found> {
+        if agreed == 0 && self.ask(solver, &mut question, Ask::Fires)?.is_no() {
+            return Ok(Found::new(Verdict::CannotFire, "solver").because("its conditions contradict each other"));
+        }
+        let differs = if question.may_be_open() { self.ask(solver, &mut question, Ask::Differs)? } else { Reply::No };
+        if let Reply::Unknown(why) = differs {
+            return Ok(Found::new(Verdict::Unknown, "solver").because(why));
+        }
+        if !differs.is_no() {
+            // Somewhere one side is a NaN whose bits nobody may rely on, and the other is not, or another.
+            for (side, other) in [(0, "right"), (1, "left")] {
+                if self.ask(solver, &mut question, Ask::DiffersDespite(side))?.is_no()
+                    && !self.ask(solver, &mut question, Ask::DiffersDespite(1 - side))?.is_no()
+                {
+                    let reason = format!("the {other} side is more defined: the other is a NaN with any bits");
+                    return Ok(Found::new(Verdict::OneWay, "solver").because(reason));
+                }
+            }
+            let reason = "both sides depend on the bits of a NaN that arithmetic made, and on different ones";
+            return Ok(Found::new(Verdict::Unknown, "solver").because(reason));
+        }
+        match self.ask(solver, &mut question, Ask::TrapsMore)? {
+            Reply::No => Ok(Found::new(Verdict::Equal, "solver")),
+            Reply::Yes(_) => {
+                let reason = "the left side is more defined: the right one traps where it does not";
+                Ok(Found::new(Verdict::OneWay, "solver").because(reason))
+            }
+            Reply::Unknown(why) => Ok(Found::new(Verdict::Unknown, "solver").because(why)),
+        }
+    }
+
+    /// The solver has a counterexample: values are run before anybody believes it.
+    fn claimed(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Found {
+        if let Some(why) = &question.uninterpreted {
+            return Found::new(Verdict::Unknown, "solver").because(why.clone());
+        }
+        let types = &self.program.universe.types;
+        let bytes = |assigned: &Assigned| match assigned {
+            Assigned::Bytes(bytes) => Bytes::holding(bytes),
+            Assigned::Bits(_) => Bytes::default(),
+        };
+        let bits = |assigned: &Assigned| if let Assigned::Bits(bits) = assigned { *bits } else { 0 };
+        let value = |(var, (assigned, provenance)): (&Var, &(Assigned, Option<Assigned>))| match &var.kind {
+            VarKind::State => {
+                let provenance = provenance.as_ref().map(bytes).unwrap_or_default();
+                Value::State(Memory { bytes: bytes(assigned), provenance })
+            }
+            VarKind::Value { ty, .. } => {
+                let raw = bits(assigned);
+                let canonical = repr_of(types, ty, &self.targs).map_or(raw as i128, |repr| repr.canonical(raw));
+                match provenance {
+                    Some(provenance) => Value::Pointer { address: canonical, provenance: bits(provenance) as u64 },
+                    None => Value::Bits(canonical),
+                }
+            }
+        };
+        let vars: Vec<Value> = self.rule.vars.iter().zip(assigned).map(value).collect();
+        match self.concrete().compare(&vars) {
+            Comparison::Different(left, right) => self.refuted(&vars, [left, right], "solver"),
+            _ => Found::new(Verdict::Unknown, "solver").because(UNCONFIRMED),
+        }
+    }
+
+    fn refuted(&self, values: &[Value], sides: [Value; 2], method: &str) -> Found {
+        let counterexample = print::counterexample(self, values, sides);
+        Found { counterexample: Some(counterexample), ..Found::new(Verdict::Counterexample, method) }
+    }
+
+    /// The same rule with all widths divided: a proof of the idea, beside values at the real widths.
+    pub(super) fn narrower(&self, solver: &mut Solver, options: &Options, why: String) -> io::Result<Found> {
+        let widest = self.widest();
+        // Without a proof at this width, more values are due.
+        let effort = Effort { samples: MORE * options.samples, exhaustive: 1 << 16, ..options.effort() };
+        let agreed = match self.tried(effort) {
+            Tried::Differ(values, sides) => return Ok(self.refuted(&values, sides, "values")),
+            Tried::Agree(count) => count,
+            Tried::CannotTry => 0,
+        };
+        for width in SMALLER {
+            if agreed == 0 || widest <= width || !widest.is_multiple_of(width) {
+                continue;
+            }
+            let encoding = Encoding { shrink: widest / width, ..Encoding::PLAIN };
+            let Ok(mut small) = encode::question(self.program, self.rule, &self.targs, encoding) else { continue };
+            if self.ask(solver, &mut small, Ask::Wrong)?.is_no()
+                && matches!(self.ask(solver, &mut small, Ask::Fires)?, Reply::Yes(_))
+                && self.ask(solver, &mut small, Ask::Differs)?.is_no()
+                && self.ask(solver, &mut small, Ask::TrapsMore)?.is_no()
+            {
+                let method = format!("solver at {width} bits, {agreed} values");
+                return Ok(Found::new(Verdict::Narrower, method).because(why));
+            }
+        }
+        let method = if agreed > 0 { format!("{agreed} values") } else { "none".into() };
+        Ok(Found::new(Verdict::Unknown, method).because(why))
+    }
+
+    /// The width of the widest operand.
+    pub(super) fn widest(&self) -> u32 {
+        let types = &self.program.universe.types;
+        let own = self.rule.vars.iter().filter_map(|v| match &v.kind {
+            VarKind::Value { ty, .. } => repr_of(types, ty, &self.targs),
+            VarKind::State => None,
+        });
+        own.chain(self.targs.iter().copied().flatten()).map(Repr::bits).max().unwrap_or(0)
+    }
+
+    fn ask(&self, solver: &mut Solver, question: &mut Question, ask: Ask) -> io::Result<Reply> {
+        let Some(script) = question.script(ask) else { return Ok(Reply::No) };
+        let hard = HARD.iter().any(|symbol| script.text.contains(symbol));
+        let mut reply = self.answer(solver, question, &script, 1)?;
+        if matches!(reply, Reply::Unknown(_))
+            && let Some(found) = self.divided(solver, question, ask, &script)?
+        {
+            reply = found;
+        }
+        if matches!(reply, Reply::Unknown(_)) && !hard {
+            reply = self.answer(solver, question, &script, PATIENCE)?;
+        }
+        Ok(reply)
+    }
+
+    /// The question once for each value of a few bits on which much depends, where it has such: with an amount that is
+    /// known a rotation only renames bits, and with an exponent that is known a float is an integer. `None`: one of
+    /// these is too hard as well.
+    fn divided(
+        &self,
+        solver: &mut Solver,
+        question: &mut Question,
+        ask: Ask,
+        whole: &Asserted,
+    ) -> io::Result<Option<Reply>> {
+        let Some(part) = question.part(&whole.declared) else { return Ok(None) };
+        for value in 0..1 << part.width() {
+            let Some(script) = question.script_where(ask, part, value) else { continue };
+            match self.answer(solver, question, &script, 1)? {
+                Reply::No => {}
+                Reply::Yes(vars) => return Ok(Some(Reply::Yes(vars))),
+                Reply::Unknown(_) => return Ok(None),
+            }
+        }
+        Ok(Some(Reply::No))
+    }
+
+    fn answer(&self, solver: &mut Solver, question: &Question, script: &Asserted, patience: u64) -> io::Result<Reply> {
+        let names: Vec<&str> = script.declared.iter().map(String::as_str).collect();
+        Ok(match solver.ask(&script.text, &names, patience)? {
+            Answer::Sat(values) => Reply::Yes(question.assignment(&script.declared, &values)),
+            Answer::Unsat => Reply::No,
+            Answer::Unknown(why) => Reply::Unknown(why),
+        })
+    }
+}
+
+/// An answer to a question about a rule.
+enum Reply {
+    /// With the rule's variables.
+    Yes(Vec<(Assigned, Option<Assigned>)>),
+    No,
+    Unknown(String),
+}
+
+impl Reply {
+    fn is_no(&self) -> bool {
+        matches!(self, Reply::No)
+    }
+}

@@ -1,0 +1,42 @@
+//! Rules on the text of one file, in this process or in the one that serves a build.
+
+use super::facts::Facts;
+use super::rules::Ready;
+use anyhow::{Result, anyhow};
+use rewright_llvm::module;
+use rewright_llvm::optimise::FileOutcome;
+use rewright_pipeline::optimiser::Fate;
+use serde::{Deserialize, Serialize};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Instant;
+
+/// What rules did.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Applied {
+    /// By function.
+    pub facts: Facts,
+    /// The new text, if a function has changed.
+    pub text: Option<String>,
+}
+
+/// Applies rules to a file of LLVM IR.
+///
+/// # Errors
+/// Where the file cannot be read. A bug of ours is an error here: whoever builds is not to suffer from it.
+pub fn apply(rules: &Ready, text: Vec<u8>) -> Result<Applied> {
+    let start = Instant::now();
+    let file = module::read_bytes(text)?;
+    let read = start.elapsed();
+    let Ready { optimiser, options, known } = rules;
+    let outcome = catch_unwind(AssertUnwindSafe(|| optimiser.optimise_unknown(&file, options, |_| true, known)))
+        .map_err(|_| anyhow!("a bug in rewright: it panicked"))?;
+    let mut facts = Facts::of(&outcome, optimiser.optimiser.program());
+    let FileOutcome { import, compare, export, .. } = outcome;
+    let own = outcome.phases.times.iter().map(|(phase, time)| (phase.name(), *time));
+    let around = [("import", read + import), ("compare", compare), ("export", export)];
+    for (phase, time) in own.chain(around) {
+        *facts.seconds.entry(format!("rules: {phase}")).or_default() += time.as_secs_f64();
+    }
+    let changed = outcome.functions.iter().any(|f| f.fate == Fate::Optimised);
+    Ok(Applied { facts, text: changed.then_some(outcome.text) })
+}

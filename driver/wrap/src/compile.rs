@@ -1,0 +1,340 @@
+//! Compiling one file: clang's front end, LLVM's own passes that run before inlining, our rules, clang again.
+//!
+//! The front end always runs, so warnings and dependency files are its own. What it gives, with the options and the
+//! packs, decides everything that follows; so the object is looked up by these before anything else is done. Where no
+//! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone. Where
+//! objects are linked at once, they take the places of their sources in the command line, and the compiler does the rest.
+
+use super::apply::{Applied, apply};
+use super::arguments::{Build, Missed, Plan, Unit, plan};
+use super::entry::{Entry, Ir};
+use super::facts::Facts;
+use super::fork_server::Started;
+use super::response::expanded;
+use super::rules::{Refused, Rules, identity};
+use super::server::ask;
+use anyhow::{Context, Result, bail};
+use rewright_files::cache::{Cache, Key};
+use rewright_files::place;
+use rewright_files::scratch::Scratch;
+use rewright_llvm::module::UNKNOWN_LAYOUT;
+use rewright_pipeline::optimiser::abandon_engine;
+use std::collections::BTreeMap;
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Output, Stdio};
+
+/// LLVM's passes that bring functions into the form in which rules see them, before inlining.
+pub const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(lower-expect,simplifycfg,sroa,\
+early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
+
+/// What the content of the cache means.
+const VERSION: u32 = 2;
+
+/// Whom to ask, and how.
+#[derive(Clone, Debug)]
+pub struct Tools {
+    /// The C compiler, a clang.
+    pub compiler: PathBuf,
+    /// LLVM's `opt` of the same version.
+    pub opt: PathBuf,
+    /// The packs.
+    pub rules: Rules,
+    /// Where the server of a build listens.
+    pub server: Option<PathBuf>,
+    /// Programs of a build that wait for work.
+    pub started: Option<Started>,
+    /// Objects of earlier runs.
+    pub cache: Option<Cache>,
+    /// Where a line about each command goes, as JSON.
+    pub log: Option<PathBuf>,
+    /// Where LLVM IR is kept as rules see it, one file (`.ll`) for each that is compiled, and one of what they make of
+    /// it where they change it (`.changed`).
+    pub keep: Option<PathBuf>,
+    /// What the compiler says may be coloured.
+    pub colour: bool,
+    /// Fail where code would be compiled without rules.
+    pub strict: bool,
+    /// Compile without rules where the packs are missing or have mistakes.
+    pub keep_going: bool,
+}
+
+/// How a command ended.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Done {
+    /// The exit code.
+    pub code: i32,
+    /// What there is to say.
+    pub notes: Vec<Note>,
+}
+
+/// What a command has to say of itself.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Note {
+    /// Said by each command that it concerns.
+    Always(String),
+    /// Said once in a build: what tells it from others, and how it is said.
+    Once(String, String),
+}
+
+impl Note {
+    fn missed(missed: &Missed) -> Self {
+        let Missed { files, reason } = missed;
+        Note::Once(reason.clone(), format!("{files}: compiled without rules ({reason})"))
+    }
+}
+
+/// Runs a command line. `say` is told what the front end said on stderr.
+///
+/// # Errors
+/// Where there is no compiler, and where packs are missing or have mistakes, unless the build is to keep going; if strict,
+/// also where code would be compiled without rules.
+pub fn run(tools: &Tools, args: &[OsString], say: &dyn Fn(&[u8])) -> Result<Done> {
+    let words = expanded(args);
+    let missed = match plan(&words) {
+        Plan::Compile(build) => match build.missing() {
+            None => return run_build(tools, &words, &build, say),
+            Some(missed) => Ok(missed),
+        },
+        Plan::PassThrough(missed) => Ok(missed),
+        Plan::HandOver(reason) => Err(reason),
+    };
+    missed.iter().try_for_each(|missed| allowed(tools, missed))?;
+    let mut facts = Facts { handed_over: 1, ..Facts::default() };
+    facts.reason(missed.as_ref().map_or_else(|reason| reason, |missed| &missed.reason));
+    facts.log(tools.log.as_deref());
+    let mut done = Done { notes: missed.iter().map(Note::missed).collect(), ..Done::default() };
+    hand_over(tools, args, &mut done)?;
+    Ok(done)
+}
+
+/// Runs a command line with C files that are for us.
+fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8])) -> Result<Done> {
+    build.missed.iter().try_for_each(|missed| allowed(tools, missed))?;
+    let objects = if build.links { Some(scratch(tools)?) } else { None };
+    let mut done = Done { notes: build.missed.iter().map(Note::missed).collect(), ..Done::default() };
+    let (mut made, mut all_said) = (BTreeMap::new(), vec![]);
+    for (index, unit) in build.units.iter().enumerate() {
+        let object = match &objects {
+            None => unit.object.clone(),
+            Some(folder) => linked_object(folder, index, unit)?,
+        };
+        let mut facts = Facts::default();
+        match compile(tools, build, unit, &object) {
+            Ok(Compiled::Object(own, said, note)) => {
+                done.notes.extend(note.map(|note| Note::Once(note.clone(), note)));
+                facts = *own;
+                all_said.extend(said);
+                made.insert(index, object);
+            }
+            Ok(Compiled::Rejected) => {
+                facts.rejected = 1;
+                facts.log(tools.log.as_deref());
+                let mut done = Done::default();
+                hand_over(tools, args, &mut done)?;
+                return Ok(done);
+            }
+            Ok(Compiled::Missed(reason)) => {
+                let missed = Missed { files: unit.source.display().to_string(), reason: reason.into() };
+                allowed(tools, &missed)?;
+                facts.handed_over = 1;
+                facts.reason(&missed.reason);
+                done.notes.push(Note::missed(&missed));
+            }
+            Err(error) if tools.strict || error.is::<Refused>() && !tools.keep_going => return Err(error),
+            Err(error) => {
+                facts.fell_back = 1;
+                facts.reason(&format!("{error:#}"));
+                let text = format!("{}: compiled without rules: {error:#}", unit.source.display());
+                done.notes.push(match error.is::<Refused>() {
+                    true => Note::Once(format!("{error:#}"), text),
+                    false => Note::Always(text),
+                });
+            }
+        }
+        facts.log(tools.log.as_deref());
+    }
+    say(&all_said);
+    if let Some(left) = build.left(args, &made) {
+        hand_over(tools, &left, &mut done)?;
+    }
+    let troubles = tools.cache.iter().flat_map(Cache::troubles);
+    done.notes.extend(troubles.map(|trouble| Note::Once(trouble.clone(), trouble)));
+    Ok(done)
+}
+
+/// Where an object is that is linked at once. The linker names it in its messages.
+fn linked_object(folder: &Scratch, index: usize, unit: &Unit) -> Result<PathBuf> {
+    let place = folder.path().join(index.to_string());
+    fs::create_dir(&place).context("no temporary directory")?;
+    Ok(place.join(unit.source.file_name().unwrap_or_default()).with_extension("o"))
+}
+
+/// Code may be compiled without rules unless that is to be an error.
+fn allowed(tools: &Tools, missed: &Missed) -> Result<()> {
+    let Missed { files, reason } = missed;
+    match tools.strict {
+        true => Err(Refused(format!("{files}: rules do not apply ({reason}), and --strict was given")).into()),
+        false => Ok(()),
+    }
+}
+
+/// The compiler's own run. Where it fails, it has said why, and what we have to say is of no use.
+fn hand_over(tools: &Tools, args: &[OsString], done: &mut Done) -> Result<()> {
+    let name = tools.compiler.display();
+    let status = Command::new(&tools.compiler).args(args).status().with_context(|| format!("cannot run {name}"))?;
+    done.code = exit_code(status);
+    if !status.success() {
+        let killed = status.signal().map(|signal| Note::Always(format!("{name} was ended by signal {signal}")));
+        done.notes = killed.into_iter().collect();
+    }
+    Ok(())
+}
+
+/// How a command ended, as a shell gives it.
+pub fn exit_code(status: ExitStatus) -> i32 {
+    status.code().or_else(|| Some(128 + status.signal()?)).unwrap_or(1)
+}
+
+enum Compiled {
+    /// It is in its place; what the front end said, and what is to be said of the rules.
+    Object(Box<Facts>, Vec<u8>, Option<String>),
+    /// The front end does not accept the file. The compiler says it better.
+    Rejected,
+    /// Rules do not see it after all, for this reason.
+    Missed(&'static str),
+}
+
+fn scratch(tools: &Tools) -> Result<Scratch> {
+    let folder = match &tools.started {
+        Some(started) => Scratch::inside(started.folder()).or_else(|_| Scratch::new()),
+        None => Scratch::new(),
+    };
+    folder.context("no temporary directory")
+}
+
+/// Compiles one file to an object in its place.
+fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<Compiled> {
+    let mut facts = Facts::default();
+    let scratch = scratch(tools)?;
+    let path = |name| scratch.path().join(name);
+    let (raw, ready, done, made) = (path("raw.bc"), path("in.ll"), path("out.ll"), path("out.o"));
+    let said = path("said");
+    let dependencies = unit.dependency_file.as_ref().map(|file| (path("deps"), file));
+    let mut front = Command::new(&tools.compiler);
+    // Its words go through our hands; what the command line says of colours comes later and counts.
+    front.args(tools.colour.then_some("-fcolor-diagnostics")).args(&build.options).args(&build.dependencies);
+    // What is for the linker is used when it comes to that.
+    front.args(build.links.then_some("-Qunused-arguments"));
+    front.args(unit.target.iter().flat_map(|target| [OsStr::new("-MQ"), target]));
+    front.args(dependencies.iter().flat_map(|(file, _)| [OsStr::new("-MF"), file.as_os_str()]));
+    front.args(["-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm", "-o"]).arg(&raw).arg(&unit.source);
+    let front = facts.time("front end", || output(tools, &mut front, &said))?;
+    if !front.status.success() {
+        return Ok(Compiled::Rejected);
+    }
+    if let Some((made, file)) = &dependencies {
+        let text = fs::read(made).context("the front end gave no dependencies")?;
+        put(&text, file, fs::metadata(made)?.permissions())?;
+    }
+    let lowered = fs::read(&raw).context("the front end gave nothing")?;
+    let mode = fs::metadata(&raw)?.permissions();
+    let rules = tools.rules.identity()?;
+    let key = facts.time("cache", || tools.cache.as_ref().map(|_| key(tools, &rules, build, &lowered)));
+    let found = tools.cache.as_ref().zip(key).and_then(|(cache, key)| facts.time("cache", || cache.find(key)));
+    let found = found.as_deref().and_then(Entry::read);
+    if let Some(Entry { facts: mut known, ir, object: code }) = found.filter(|e| tools.keep.is_none() || e.ir.is_some())
+    {
+        tools.keep.iter().zip(&ir).try_for_each(|(folder, ir)| ir.keep(folder, &unit.source))?;
+        put(&code, object, mode)?;
+        known.cached = 1;
+        known.seconds = facts.seconds;
+        return Ok(Compiled::Object(Box::new(known), front.stderr, None));
+    }
+    let mut prepare = Command::new(&tools.opt);
+    prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
+    facts.time("passes", || succeed(tools, &mut prepare, &said))?;
+    let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
+    let mut note = None;
+    let Applied { facts: mut known, text } = match served {
+        Some(applied) => applied,
+        None => {
+            let rules = facts.time("packs", || tools.rules.ready())?;
+            note = rules.note();
+            let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?))?;
+            abandon_engine();
+            applied
+        }
+    };
+    if known.reasons.contains_key(UNKNOWN_LAYOUT) {
+        return Ok(Compiled::Missed(UNKNOWN_LAYOUT));
+    }
+    let ir = tools.keep.as_ref().map(|_| fs::read(&ready)).transpose()?;
+    let ir = ir.map(|before| Ir { before, after: text.clone() });
+    tools.keep.iter().zip(&ir).try_for_each(|(folder, ir)| ir.keep(folder, &unit.source))?;
+    let input = match &text {
+        Some(text) => {
+            fs::write(&done, text)?;
+            &done
+        }
+        None => &raw,
+    };
+    let mut back = Command::new(&tools.compiler);
+    back.args(&build.options).args(["-Qunused-arguments", "-x", "ir", "-c"]).arg(input);
+    back.arg("-o").arg(&made);
+    if !facts.time("back end", || succeed(tools, &mut back, &said))?.stderr.is_empty() {
+        // It can no longer show what it speaks of. The compiler says it better.
+        return Ok(Compiled::Missed("a warning of the back end"));
+    }
+    let code = fs::read(&made).context("the back end gave nothing")?;
+    put(&code, object, mode)?;
+    let entry = Entry { facts: known.clone(), ir, object: code };
+    if let Some((cache, key)) = tools.cache.as_ref().zip(key) {
+        facts.time("cache", || cache.keep(key, &entry.write()));
+    }
+    known.seconds.extend(facts.seconds);
+    Ok(Compiled::Object(Box::new(known), front.stderr, note))
+}
+
+/// Everything that the object depends on.
+fn key(tools: &Tools, rules: &str, build: &Build, lowered: &[u8]) -> Key {
+    let programs = [identity(tools.compiler.as_os_str()), identity(tools.opt.as_os_str())];
+    let mut parts: Vec<&[u8]> = vec![rules.as_bytes(), lowered];
+    parts.extend(programs.iter().map(String::as_bytes));
+    parts.extend(build.options.iter().map(|o| o.as_bytes()));
+    Key::of(VERSION, parts)
+}
+
+/// Puts what was made in its place, whole. Where there is no room, there is none for the compiler either, which might
+/// leave half a file.
+fn put(content: &[u8], file: &Path, mode: fs::Permissions) -> Result<()> {
+    use std::io::ErrorKind::{FileTooLarge, QuotaExceeded, ReadOnlyFilesystem, StorageFull};
+    match place(file, content, mode) {
+        Err(error) if matches!(error.kind(), StorageFull | QuotaExceeded | FileTooLarge | ReadOnlyFilesystem) => {
+            Err(Refused(format!("cannot write {}: {error}", file.display())).into())
+        }
+        other => other.with_context(|| format!("cannot write {}", file.display())),
+    }
+}
+
+/// Runs a program without input; in `said` there may be what it says.
+fn output(tools: &Tools, command: &mut Command, said: &Path) -> Result<Output> {
+    if let Some(output) = tools.started.as_ref().and_then(|started| started.output(command, said)) {
+        return Ok(output);
+    }
+    let name = command.get_program().to_os_string();
+    command.stdin(Stdio::null()).output().with_context(|| format!("cannot run {}", name.display()))
+}
+
+/// Runs a step that is to succeed.
+fn succeed(tools: &Tools, command: &mut Command, said: &Path) -> Result<Output> {
+    let output = output(tools, command, said)?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("{} failed: {}", command.get_program().display(), said.lines().next().unwrap_or(""));
+    }
+    Ok(output)
+}

@@ -1,0 +1,129 @@
+//! What became of a command, as a line of JSON, and of many, summed up.
+
+use rewright_dsl::program::Program;
+use rewright_llvm::optimise::FileOutcome;
+use rewright_pipeline::optimiser::Fate;
+use rewright_pipeline::sums::add_up;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fs::OpenOptions;
+use std::io::Write;
+use std::path::Path;
+use std::time::Instant;
+
+/// Counts and reasons.
+#[derive(Clone, PartialEq, Default, Debug, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// Files compiled with rules.
+    pub files: u64,
+    /// Of these, objects that were found in the cache.
+    pub cached: u64,
+    /// Commands that were the compiler's own business.
+    pub handed_over: u64,
+    /// Files that were compiled without rules because something of ours failed.
+    pub fell_back: u64,
+    /// Files that the compiler does not accept.
+    pub rejected: u64,
+    /// Functions seen.
+    pub functions: u64,
+    /// Of these, functions that were met before in this build.
+    pub known: u64,
+    /// Functions that became cheaper.
+    pub optimised: u64,
+    /// Functions that stayed as they were.
+    pub unchanged: u64,
+    /// Functions that are not understood.
+    pub passed_through: u64,
+    /// Functions on which something of ours failed.
+    pub failed: u64,
+    /// Why commands, files and functions went as they came, and how often.
+    pub reasons: BTreeMap<String, u64>,
+    /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
+    pub narrowed: BTreeMap<String, u64>,
+    /// Matches by rule, in functions that were not met before.
+    pub rules: BTreeMap<String, u64>,
+    /// Wall time by phase.
+    pub seconds: BTreeMap<String, f64>,
+}
+
+impl Facts {
+    /// The facts of a file that went through the pipeline.
+    pub fn of(outcome: &FileOutcome, program: &Program) -> Self {
+        let mut facts = Facts { files: 1, functions: outcome.functions.len() as u64, ..Facts::default() };
+        facts.known = outcome.known as u64;
+        facts.narrowed.clone_from(&outcome.narrowed);
+        for function in &outcome.functions {
+            match &function.fate {
+                Fate::Optimised => facts.optimised += 1,
+                Fate::Unchanged => facts.unchanged += 1,
+                Fate::PassedThrough(reason) => {
+                    facts.passed_through += 1;
+                    facts.reason(reason);
+                }
+                Fate::Failed(reason) => {
+                    facts.failed += 1;
+                    facts.reason(reason);
+                }
+            }
+        }
+        for (rule, report) in outcome.rules.iter().filter(|(_, report)| report.matches > 0) {
+            if let Some(rule) = program.rules.get(*rule as usize) {
+                *facts.rules.entry(rule.name.clone()).or_default() += report.matches;
+            }
+        }
+        facts
+    }
+
+    /// Notes why something went as it came.
+    pub fn reason(&mut self, reason: &str) {
+        *self.reasons.entry(reason.to_string()).or_default() += 1;
+    }
+
+    /// Runs a phase and charges its time.
+    pub(super) fn time<T>(&mut self, phase: &str, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        *self.seconds.entry(phase.to_string()).or_default() += start.elapsed().as_secs_f64();
+        result
+    }
+
+    /// Adds those of another command.
+    pub fn add(&mut self, other: Facts) {
+        self.files += other.files;
+        self.cached += other.cached;
+        self.handed_over += other.handed_over;
+        self.fell_back += other.fell_back;
+        self.rejected += other.rejected;
+        self.functions += other.functions;
+        self.known += other.known;
+        self.optimised += other.optimised;
+        self.unchanged += other.unchanged;
+        self.passed_through += other.passed_through;
+        self.failed += other.failed;
+        add_up(&mut self.reasons, other.reasons);
+        add_up(&mut self.narrowed, other.narrowed);
+        add_up(&mut self.rules, other.rules);
+        add_up(&mut self.seconds, other.seconds);
+    }
+
+    /// Appends a line to a log: one write, so that lines of parallel commands do not mix. That it cannot be written is no
+    /// reason to fail.
+    pub(super) fn log(&self, log: Option<&Path>) {
+        if let Some(path) = log
+            && let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path)
+            && let Ok(text) = serde_json::to_string(self)
+        {
+            let _ = file.write_all(format!("{text}\n").as_bytes());
+        }
+    }
+
+    /// The sum of a log's lines. A line that cannot be read counts for nothing.
+    pub fn sum(log: &str) -> Self {
+        let mut sum = Facts::default();
+        for facts in log.lines().filter_map(|line| serde_json::from_str(line).ok()) {
+            sum.add(facts);
+        }
+        sum
+    }
+}

@@ -1,0 +1,32 @@
+//! A C compiler around a C compiler: the front end of clang, our rules, the back end of clang.
+//!
+//! * [`arguments`]: what a command line asks for, and whether it is one to take apart;
+//! * [`options`], [`inputs`], [`response`]: what is known of such command lines;
+//! * [`compile`]: taking it apart, or handing it over as it is;
+//! * [`entry`]: what the cache holds of a file;
+//! * [`rules`]: the packs, and what they are known by;
+//! * [`script`]: the compiler that a build finds in `CC`;
+//! * [`apply`]: rules on a file; [`server`]: the same for all files of a build;
+//! * [`fork_server`]: the compiler and `opt`, started once for a build;
+//! * [`guard`]: a build that ends with its wrapper, and [`ended`]: what is passed on to it;
+//! * [`rewright_files::scratch`]: folders for what a command needs while it runs;
+//! * [`facts`]: what became of a file, for whoever sums up.
+//!
+//! **Invariant**: whatever goes wrong here, the command line is handed to the compiler as it came, so a build
+//! succeeds or fails as it would without us; only packs that are missing or have mistakes are errors. What is compiled
+//! without rules is said. Object files and dependency files appear complete or not at all.
+
+pub mod apply;
+pub mod arguments;
+pub mod compile;
+pub mod ended;
+mod entry;
+pub mod facts;
+pub mod fork_server;
+pub mod guard;
+mod inputs;
+mod options;
+mod response;
+pub mod rules;
+pub mod script;
+pub mod server;

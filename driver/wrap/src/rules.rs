@@ -1,0 +1,118 @@
+//! The packs and costs of a compilation: loaded when they are needed, and known by their texts before that.
+
+use anyhow::{Context, Result};
+use rewright_cfg_skeleton::select::Method;
+use rewright_dsl::diagnostic::Severity;
+use rewright_dsl::load::Root;
+use rewright_files::cache::Key;
+use rewright_llvm::known::Known;
+use rewright_llvm::optimise::LlvmOptimiser;
+use rewright_native::linked::computed_with;
+use rewright_packs as packs;
+use rewright_pipeline::optimiser::Options;
+use rewright_pipeline::{config, costs};
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::UNIX_EPOCH;
+
+/// Packs by name or path, and what executing something costs, as `rewright opt` takes them.
+#[derive(Clone, Debug)]
+pub struct Rules {
+    /// As commands take them; not empty.
+    pub packs: Vec<PathBuf>,
+    /// A cost profile that ships.
+    pub profile: Option<String>,
+    /// A configuration; by default the nearest one from the working directory upwards.
+    pub config: Option<PathBuf>,
+}
+
+/// Rules that are ready for LLVM IR, and how to apply them.
+pub struct Ready {
+    /// The rules.
+    pub optimiser: LlvmOptimiser,
+    /// What things cost, and how a program is chosen.
+    pub options: Options,
+    /// Functions of the files that came before.
+    pub known: Known,
+}
+
+impl Ready {
+    /// Rules that have met no function.
+    pub fn new(optimiser: LlvmOptimiser, options: Options) -> Self {
+        Ready { optimiser, options, known: Known::default() }
+    }
+
+    /// What the user is told of rules that do not match here.
+    pub fn note(&self) -> Option<String> {
+        let libraries: Vec<String> = computed_with(self.optimiser.optimiser.program()).into_iter().collect();
+        (!libraries.is_empty()).then(|| {
+            let libraries = libraries.join(", ");
+            format!("note: rules that compute with functions of {libraries} do not match: builds call no library")
+        })
+    }
+}
+
+/// What the user has to change before a file can be compiled with rules.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Refused(pub String);
+
+/// What an identity is made of.
+const VERSION: u32 = 2;
+
+/// The path of a program; one that is named without a path is looked for as the system does.
+pub(super) fn find(program: &OsStr) -> PathBuf {
+    let named = Path::new(program);
+    let found = match named.components().count() {
+        1 => std::env::var_os("PATH")
+            .and_then(|path| std::env::split_paths(&path).map(|p| p.join(named)).find(|p| p.is_file())),
+        _ => None,
+    };
+    found.unwrap_or_else(|| named.to_path_buf())
+}
+
+/// A program's path, size and time of change.
+pub(super) fn identity(program: &OsStr) -> String {
+    let path = find(program);
+    let facts = fs::metadata(&path).ok();
+    let size = facts.as_ref().map_or(0, fs::Metadata::len);
+    let changed = facts.and_then(|f| f.modified().ok()).and_then(|t| t.duration_since(UNIX_EPOCH).ok());
+    format!("{} {size} {}", path.display(), changed.map_or(0, |t| t.as_nanos()))
+}
+
+impl Rules {
+    fn roots(&self) -> Result<Vec<Root>> {
+        self.packs.iter().map(|pack| Ok(packs::root(pack).map_err(Refused)?)).collect()
+    }
+
+    /// What decides the result of rules on a text: this program, the texts of the packs and all that they import, and
+    /// what costs are taken from.
+    ///
+    /// # Errors
+    /// Where a pack or a configuration is not there.
+    pub fn identity(&self) -> Result<String> {
+        let program = identity(std::env::current_exe().context("no path of our own")?.as_os_str());
+        let costs = format!("{:?} {:?}", self.profile, config::load(self.config.as_deref())?);
+        let texts = packs::texts(self.roots()?);
+        let parts = [&program, &costs].into_iter().chain(&texts).map(|part| part.as_bytes());
+        Ok(Key::of(VERSION, parts).to_string())
+    }
+
+    /// The rules, ready for LLVM IR.
+    ///
+    /// # Errors
+    /// Where a pack or a configuration is not there, or has mistakes other than in its examples.
+    pub fn ready(&self) -> Result<Ready> {
+        let loaded = packs::load_rules(self.roots()?);
+        if let Some(error) = loaded.diagnostics.iter().find(|d| d.severity == Severity::Error) {
+            let text = format!("the packs have mistakes (`rewright check` shows them): {}", error.message);
+            return Err(Refused(text).into());
+        }
+        let config = config::load(self.config.as_deref())?;
+        let cost = costs::model_for_llvm(&config.costs, self.profile.as_deref(), &loaded.program.universe)?;
+        // Proving that nothing is cheaper can take longer than everything else; a build does not wait for it.
+        let options = Options { method: Method::Greedy, cost, ..Options::default() };
+        Ok(Ready::new(LlvmOptimiser::new(loaded.program), options))
+    }
+}

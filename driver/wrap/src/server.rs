@@ -1,0 +1,135 @@
+//! One prepared engine for all files of a build: `rewright wrap` serves, `rewright cc` asks.
+//!
+//! Loading packs and preparing rules takes longer than compiling a file of ordinary size, and the next process would do
+//! it again. A request is the server's identity (program and packs, so that nobody gets the rules of another) and the
+//! name of a file; the answer is [`Applied`].
+//!
+//! **Invariant**: an answer is what the asking process would have computed. Where there is none, for whatever reason, it
+//! computes.
+
+use super::apply::{Applied, apply};
+use super::rules::Ready;
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::os::unix::net::{UnixListener, UnixStream};
+use std::path::Path;
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+/// Functions may be deep; the main thread of a process has as much.
+const STACK: usize = 8 << 20;
+
+/// Who works. Each worker has an engine of its own, so the one that was busy last is asked first: a build of one command
+/// at a time prepares one engine.
+#[derive(Default)]
+struct Workers {
+    idle: Vec<Sender<UnixStream>>,
+    waiting: VecDeque<UnixStream>,
+    started: usize,
+}
+
+/// Serves on a socket, until the process ends.
+///
+/// # Errors
+/// Where there can be no such socket.
+pub fn serve(socket: &Path, identity: &str, rules: Ready) -> io::Result<()> {
+    let listener = UnixListener::bind(socket)?;
+    let limit = thread::available_parallelism().map_or(1, usize::from);
+    let (rules, identity) = (Arc::new(rules), Arc::<str>::from(identity));
+    let workers = Arc::new(Mutex::new(Workers::default()));
+    thread::Builder::new().name("listener".into()).spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut all = lock(&workers);
+            if let Some(worker) = all.idle.pop() {
+                // A worker that is gone has left its caller without an answer, who computes.
+                let _ = worker.send(stream);
+            } else if all.started < limit {
+                all.started += 1;
+                let (workers, rules, identity) = (workers.clone(), rules.clone(), identity.clone());
+                let started = thread::Builder::new().name("rules".into()).stack_size(STACK);
+                let _ = started.spawn(move || work(stream, &workers, &identity, &rules));
+            } else {
+                all.waiting.push_back(stream);
+            }
+        }
+    })?;
+    Ok(())
+}
+
+fn work(first: UnixStream, workers: &Mutex<Workers>, identity: &str, rules: &Ready) {
+    let (sender, receiver) = channel();
+    let mut next = Some(first);
+    while let Some(stream) = next {
+        // Whoever asked has gone, or asks for something else: that is its own business.
+        let _ = answer(&stream, identity, rules);
+        drop(stream);
+        let waiting = {
+            let mut all = lock(workers);
+            let waiting = all.waiting.pop_front();
+            if waiting.is_none() {
+                all.idle.push(sender.clone());
+            }
+            waiting
+        };
+        next = waiting.or_else(|| receiver.recv().ok());
+    }
+}
+
+fn lock(workers: &Mutex<Workers>) -> MutexGuard<'_, Workers> {
+    // Nothing panics while it is held.
+    workers.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn answer(stream: &UnixStream, identity: &str, rules: &Ready) -> io::Result<()> {
+    let mut lines = BufReader::new(stream).lines();
+    let (Some(wanted), Some(file)) = (lines.next().transpose()?, lines.next().transpose()?) else { return Ok(()) };
+    if wanted == identity
+        && let Ok(applied) = apply(rules, std::fs::read(file)?)
+    {
+        let mut answer = BufWriter::new(stream);
+        serde_json::to_writer(&mut answer, &applied)?;
+        answer.flush()?;
+    }
+    Ok(())
+}
+
+/// Asks for a file; `None` where nobody has an answer.
+pub fn ask(socket: &Path, identity: &str, file: &Path) -> Option<Applied> {
+    let mut stream = UnixStream::connect(socket).ok()?;
+    stream.write_all(format!("{identity}\n{}\n", file.to_str()?).as_bytes()).ok()?;
+    serde_json::from_reader(BufReader::new(stream)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rewright_llvm::optimise::LlvmOptimiser;
+    use rewright_packs as packs;
+    use rewright_pipeline::optimiser::Options;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn an_answer_is_what_would_be_computed_and_only_for_the_same_rules() {
+        let dir = tempfile::tempdir().unwrap();
+        let (socket, file) = (dir.path().join("socket"), dir.path().join("in.ll"));
+        let text = "target datalayout = \"e-i64:64\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n\
+                    define i32 @f(i32 %x) {\n  %y = udiv i32 %x, 8\n  %z = mul i32 %y, 0\n  %a = add i32 %z, %x\n  ret i32 %a\n}\n";
+        std::fs::write(&file, text).unwrap();
+        let rules = || packs::load(vec![packs::root(Path::new(packs::DEFAULT)).unwrap()]).program;
+        let ready = || Ready::new(LlvmOptimiser::new(rules()), Options::default());
+        serve(&socket, "mine", ready()).unwrap();
+        let own = apply(&ready(), text.into()).unwrap();
+        assert_eq!(own.facts.optimised, 1);
+        // What a function becomes is known then; rules match where it goes through the pipeline.
+        for (met_before, rules) in [(0, &own.facts.rules), (1, &BTreeMap::new())] {
+            let answered = ask(&socket, "mine", &file).unwrap();
+            assert_eq!(answered.text, own.text);
+            assert_eq!((answered.facts.optimised, answered.facts.known), (1, met_before));
+            assert_eq!(&answered.facts.rules, rules);
+        }
+        assert_eq!(ask(&socket, "other", &file), None);
+        assert_eq!(ask(&socket, "mine", &dir.path().join("none.ll")), None);
+        assert_eq!(ask(&dir.path().join("nobody"), "mine", &file), None);
+    }
+}

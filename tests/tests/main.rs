@@ -1,0 +1,18 @@
+//! Tests that need more than one crate.
+//!
+//! One binary: each further one would link everything again.
+
+mod costs;
+mod denotation;
+mod effect_traces;
+mod emitted;
+mod hard_cases;
+mod match_blocks;
+mod negative_stories;
+mod overloads;
+mod packs;
+mod paper_limits;
+mod prepared;
+mod random_programs;
+mod readers;
+mod rules_hold;
