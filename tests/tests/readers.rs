@@ -3,7 +3,7 @@
 //! Inputs are texts of this tree with pieces cut out, doubled, moved, taken from another text, or in place of others a
 //! word that means something; and soups of such words. `scripts/fuzz.sh` tries others for as long as one likes.
 
-#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "a test fails by panicking, and says why")]
 
 use proptest::collection::vec;
 use proptest::prelude::*;

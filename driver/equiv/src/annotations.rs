@@ -13,7 +13,8 @@ use table::{Place, Says, says};
 pub(super) fn parts(annotation: &str) -> (&str, &str) {
     let name_ends = |c: char| c == '(' || c == ' ' || c == '=';
     // A text in quotes is a name of its own, up to its `=`.
-    let from = if annotation.starts_with('"') { annotation[1..].find('"').map_or(0, |at| at + 2) } else { 0 };
+    let quoted = annotation.strip_prefix('"').and_then(|rest| rest.find('"'));
+    let from = quoted.map_or(0, |at| at + 2);
     match annotation[from..].find(name_ends) {
         Some(at) => {
             let (name, rest) = annotation.split_at(from + at);

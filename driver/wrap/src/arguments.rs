@@ -129,7 +129,7 @@ impl Line {
     }
 
     /// One word; `rest` gives the argument of an option.
-    fn word<'a>(&mut self, at: usize, arg: &OsString, rest: &mut dyn Iterator<Item = &'a OsString>) {
+    fn word(&mut self, at: usize, arg: &OsString, rest: &mut dyn Iterator<Item = &OsString>) {
         let Some(text) = arg.to_str() else { return self.refuse("an argument that is not UTF-8") };
         match text {
             "-c" => self.compiles = true,

@@ -18,6 +18,7 @@ pub(super) enum Disk {
 
 /// The disks that there are here. File systems of one's own need a kernel that allows them; elsewhere there is the limit
 /// alone, and a word. Where tests are run for others to rely on them (`CI`), that is a failure.
+#[allow(clippy::print_stderr, reason = "a test that is cut short says so")]
 pub(super) fn disks() -> &'static [Disk] {
     static DISKS: OnceLock<&'static [Disk]> = OnceLock::new();
     DISKS.get_or_init(|| {

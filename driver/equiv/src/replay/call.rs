@@ -326,11 +326,13 @@ impl<'a> Machine<'a> {
 
     /// `null`, or a pointer to the last block that functions outside may know.
     fn made_up_pointer(&self, key: u64, said: &[&str]) -> Pointer {
-        let blocks = (0..self.world.input.memory.len() as u32).map(Object::Block);
-        let known = blocks.filter(|object| !self.world.is_private(*object)).next_back();
+        let mut blocks = (0..self.world.input.memory.len() as u32).map(Object::Block);
+        let known = blocks.rfind(|object| !self.world.is_private(*object));
         let says = |word: &str| said.iter().any(|attribute| annotations::word(attribute) == word);
         match known {
-            Some(object) if !says("noalias") && (says("nonnull") || says("dereferenceable") || key % 2 == 0) => {
+            Some(object)
+                if !says("noalias") && (says("nonnull") || says("dereferenceable") || key.is_multiple_of(2)) =>
+            {
                 Pointer { object, offset: 0 }
             }
             _ => Pointer::NULL,

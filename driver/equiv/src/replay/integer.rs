@@ -144,7 +144,7 @@ pub(super) fn intrinsic(stem: &str, width: u32, args: &[u128]) -> Option<Outcome
         "ctlz" => unless(b == 1 && a == 0, (a.leading_zeros() - (128 - width)).into(), width),
         "cttz" => unless(b == 1 && a == 0, a.trailing_zeros().min(width).into(), width),
         "bitreverse" => is(a.reverse_bits() >> (128 - width), width),
-        "bswap" if width % 16 == 0 => is(a.swap_bytes() >> (128 - width), width),
+        "bswap" if width.is_multiple_of(16) => is(a.swap_bytes() >> (128 - width), width),
         "fshl" | "fshr" => {
             let amount = (*args.get(2)? % u128::from(width)) as u32;
             let left = if stem == "fshl" { amount } else { width - amount };
@@ -155,7 +155,7 @@ pub(super) fn intrinsic(stem: &str, width: u32, args: &[u128]) -> Option<Outcome
                 n => is(a << n | b >> (width - n), width),
             }
         }
-        "uadd.sat" => is(a.checked_add(b).unwrap_or(u128::MAX).min(ones(width)), width),
+        "uadd.sat" => is(a.saturating_add(b).min(ones(width)), width),
         "usub.sat" => is(a.saturating_sub(b), width),
         "sadd.sat" => is(clamp(x.checked_add(y), if x < 0 { bottom } else { top }), width),
         "ssub.sat" => is(clamp(x.checked_sub(y), if x < 0 { bottom } else { top }), width),

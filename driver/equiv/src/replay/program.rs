@@ -163,7 +163,7 @@ fn global(text: &str) -> Global {
     }
     let initial = cursor.since(start).to_string();
     // Another module may say what is in it.
-    let known = !declared && !initial.is_empty() && !(replaceable && global.constant);
+    let known = !(declared || initial.is_empty() || replaceable && global.constant);
     global.initial = known.then_some(initial);
     while !cursor.is_done() {
         if cursor.text() == "align" {
