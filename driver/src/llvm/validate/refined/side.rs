@@ -24,7 +24,7 @@ use super::meaning::{Meaning, Operation, Value, width};
 use crate::llvm::body::{Body, Instruction, Operand, Role, Shape};
 use crate::llvm::module::File;
 use crate::llvm::types::Type;
-use crate::verify::smt::{Expr, Script, Sort};
+use crate::verify::smt::{Expr, Script};
 pub(super) use annotated::Keys;
 pub(super) use behaviour::{Access, Behaviour, Event, Memory, Samples};
 use calls::is_arithmetic;
