@@ -11,7 +11,6 @@ fn outcome(arguments: &str, before: &str, after: &str) -> Outcome {
     let function = |body: &str| format!("func.func @f({arguments}) {{\n{body}\nreturn\n}}\n");
     let report = report(&function(before), &function(after));
     assert_eq!(report.functions.len(), 1, "{report}");
-    println!("{report}");
     report.functions[0].outcome()
 }
 

@@ -1,5 +1,7 @@
 //! `rewright validate`: functions that rules change, before and after.
 
+mod mlir;
+
 use super::{Finding, Format, out, packs, progress, sources};
 use crate::llvm::optimise::LlvmOptimiser;
 use crate::llvm::validate::{Config, Method, NotCompared, Report, Tally, ValidateError, validate};
@@ -17,7 +19,7 @@ use std::path::PathBuf;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Files of textual LLVM IR (`.ll`), or directories of them, say what `rewright wrap --keep` has kept. Each is compared
-    /// with what a build would make of it
+    /// with what a build would make of it. Or two files of MLIR (`.mlir`), which are compared with each other
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Compare the one file with this one instead
@@ -49,6 +51,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    if let Some((before, after)) = mlir::pair(&args.paths, args.with.as_deref())? {
+        return mlir::run(before, after, args.format);
+    }
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     // As builds choose.
     let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
