@@ -3,8 +3,8 @@
 //! A polynomial is a sum of monomials; a monomial is a product of atoms; an atom is a variable or the floor of a
 //! polynomial divided by a positive constant. Floors are canonical: what is a multiple of the divisor is pulled out.
 //!
-//! **Invariant**: coefficients stay below [`LIMIT`], and polynomials have at most [`MAX_TERMS`] terms and floors of at most
-//! [`MAX_WEIGHT`] atoms. An operation that would exceed this gives a *broken* polynomial, which is equal to nothing, not
+//! **Invariant**: coefficients stay below `LIMIT`, and polynomials have at most `MAX_TERMS` terms and floors of at most
+//! `MAX_WEIGHT` atoms. An operation that would exceed this gives a *broken* polynomial, which is equal to nothing, not
 //! even to itself; see [`Affine::same`].
 
 use std::collections::BTreeMap;

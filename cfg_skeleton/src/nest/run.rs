@@ -384,7 +384,7 @@ pub(crate) fn initial(seed: u64, position: u32, cell: &[i64], scalar: Scalar) ->
         _ => {
             let fraction = [0.0, 0.5, 0.25, 0.1][(hash % 4) as usize];
             let whole = ((hash >> 8) % 17) as f64 - 8.0;
-            scalar.bits_of(if (hash >> 32) % 16 == 0 { -0.0 } else { whole + fraction })
+            scalar.bits_of(if (hash >> 32).is_multiple_of(16) { -0.0 } else { whole + fraction })
         }
     }
 }

@@ -245,6 +245,18 @@ fn carried_values_are_cells() {
 }
 
 #[test]
+fn a_branch_on_undefined_contents_is_not_forgotten() {
+    let arguments = "%a: memref<4xi32>, %x: i32";
+    let plain = "affine.store %x, %a[0] : memref<4xi32>";
+    let branch = "%m = memref.alloc() : memref<1xi32>
+    %0 = affine.load %m[0] : memref<1xi32>
+    %1 = arith.cmpi eq, %0, %x : i32
+    scf.if %1 { affine.store %x, %m[0] : memref<1xi32> }
+    affine.store %x, %a[0] : memref<4xi32>";
+    assert_eq!(outcome(arguments, plain, branch), Outcome::Refuted);
+}
+
+#[test]
 fn promises_may_be_dropped_and_not_made() {
     let add = |flags: &str| format!("%0 = arith.addi %x, %x {flags} : i8\naffine.store %0, %a[0] : memref<1xi8>");
     let arguments = "%x: i8, %a: memref<1xi8>";

@@ -10,8 +10,8 @@ pub(super) fn pair<'a>(paths: &'a [PathBuf], with: Option<&'a Path>) -> Result<O
     let named: Vec<&Path> = paths.iter().map(PathBuf::as_path).chain(with).collect();
     let is_mlir = |path: &&Path| path.extension().is_some_and(|e| e == "mlir");
     match named.as_slice() {
-        [before, after] if named.iter().all(|p| is_mlir(p)) => Ok(Some((before, after))),
-        _ if named.iter().any(|p| is_mlir(p)) => {
+        [before, after] if named.iter().all(is_mlir) => Ok(Some((before, after))),
+        _ if named.iter().any(is_mlir) => {
             Err(anyhow!("MLIR is compared file by file: name two files that end in `.mlir`, the earlier version first"))
         }
         _ => Ok(None),
