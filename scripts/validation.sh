@@ -12,7 +12,7 @@
 #
 # Figures on LLVM's passes and on Alive2's tests are taken from $WORK/passes.md and $WORK/alive.md, where these are:
 #
-#   scripts/passes.py tests/llvm/passes.c bzip2-1.0.8/*.c >target/projects/passes.md
+#   scripts/passes.py tests/llvm/pairs/passes.c bzip2-1.0.8/*.c >target/projects/passes.md
 #   scripts/alive.py ALIVE2/tests/alive-tv >target/projects/alive.md
 #
 # The exit code is 1 where a function is refuted; which one, and on what, is said.

@@ -1,7 +1,7 @@
 //! Loop nests as values: what two programs with loops and arrays are compared as.
 //!
 //! A [`Nest`] is a tree of loops, loads and stores. Bounds and subscripts are quasi-affine ([`Affine`]); what is stored
-//! is a value of a [`Pool`], a graph over loads. Front ends build nests; [`compare`] says whether two do the same:
+//! is a value of a [`Pool`], a graph over loads. Front ends build nests; [`mod@compare`] says whether two do the same:
 //!
 //! ```text
 //! two nests --normal--> two nests --same--> proved, where side conditions hold
@@ -9,11 +9,11 @@
 //!              └──> accesses --writers, lockstep--> candidates --equal--> proved by induction on time
 //! ```
 //!
-//! * [`normal`] turns a nest into another that executes the same sequence of accesses, one that unrolled, tiled and
+//! * `normal` turns a nest into another that executes the same sequence of accesses, one that unrolled, tiled and
 //!   peeled versions share.
-//! * [`omega`] decides whether integer constraints have a solution. All proofs end there; what proposes them (which
+//! * `omega` decides whether integer constraints have a solution. All proofs end there; what proposes them (which
 //!   store writes what a load reads, which instances of two programs belong together) is not trusted.
-//! * [`run`] executes a nest on concrete sizes.
+//! * `run` executes a nest on concrete sizes.
 //!
 //! A value is never compared with an undefined one: what no store has written is equal to nothing.
 

@@ -3,14 +3,21 @@
 //! A polynomial is a sum of monomials; a monomial is a product of atoms; an atom is a variable or the floor of a
 //! polynomial divided by a positive constant. Floors are canonical: what is a multiple of the divisor is pulled out.
 //!
-//! **Invariant**: coefficients stay below [`LIMIT`]. An operation that would exceed it gives a *broken* polynomial,
-//! which is equal to nothing, not even to itself; see [`Affine::same`].
+//! **Invariant**: coefficients stay below `LIMIT`, and polynomials have at most `MAX_TERMS` terms and floors of at most
+//! `MAX_WEIGHT` atoms. An operation that would exceed this gives a *broken* polynomial, which is equal to nothing, not
+//! even to itself; see [`Affine::same`].
 
 use std::collections::BTreeMap;
 use std::fmt;
 
 /// Coefficients are smaller than this in magnitude.
 const LIMIT: i128 = 1 << 62;
+
+/// Polynomials have at most so many terms.
+const MAX_TERMS: usize = 200;
+
+/// Polynomials within floors have at most so many atoms and terms.
+const MAX_WEIGHT: usize = 200;
 
 /// A variable: a size or the counter of a loop. Numbers are unique within a comparison.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -57,6 +64,19 @@ impl Affine {
         if *entry == 0 {
             self.terms.remove(&monomial);
         }
+        if self.terms.len() > MAX_TERMS {
+            self.terms.clear();
+            self.broken = true;
+        }
+    }
+
+    /// Terms and atoms, those in floors too.
+    fn weight(&self) -> usize {
+        let of = |atom: &Atom| match atom {
+            Atom::Var(_) => 1,
+            Atom::Floor(inner, _) => 1 + inner.weight(),
+        };
+        self.terms.keys().map(|monomial| 1 + monomial.iter().map(of).sum::<usize>()).sum()
     }
 
     /// `self + factor * other`.
@@ -118,6 +138,9 @@ impl Affine {
             // floor(floor(e / d) / k) = floor(e / (d * k))
             return whole.plus(1, &inner.floor_div(d.saturating_mul(divisor)));
         }
+        if rest.weight() > MAX_WEIGHT {
+            return Affine { broken: true, ..whole };
+        }
         whole.add_term(vec![Atom::Floor(Box::new(rest), divisor)], 1);
         whole
     }
@@ -171,7 +194,7 @@ impl Affine {
         !self.broken && !other.broken && self.terms == other.terms
     }
 
-    /// Whether a coefficient has exceeded the limit.
+    /// Whether a limit was exceeded.
     #[must_use]
     pub fn is_broken(&self) -> bool {
         self.broken
@@ -400,13 +423,16 @@ mod tests {
     }
 
     #[test]
-    fn large_coefficients_break() {
+    fn what_is_too_large_breaks() {
         let large = v(0).times(LIMIT / 2);
         assert!(!large.is_broken());
         assert!(large.plus(1, &large).is_broken());
         let broken = large.product(&large);
         assert!(!broken.same(&broken));
         assert!(broken.plus(-1, &broken).is_broken());
+        // Each step doubles what is written out.
+        let nested = (0..64).fold(v(0), |e, _| e.plus(1, &e.offset(1).floor_div(3)));
+        assert!(nested.is_broken());
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! The values in memory at the end are the same. Accesses are executed that the branch guarded: who asks what a program
 //! touches has to know them.
 
-use super::value::{Operation, Pool, Value, ValueId};
-use super::{If, Item, Load, LoadId, Names, Nest, Store};
+use super::value::{Operation, Pool, Value, ValueId, element};
+use super::{ArrayKind, If, Item, Load, LoadId, Names, Nest, Store};
 use rustc_hash::FxHashSet;
 
 /// A nest without branches.
@@ -68,6 +68,9 @@ impl Flattener<'_> {
     }
 
     fn branch(&mut self, x: &If, result: &mut Vec<Item>) -> Result<(), Reason> {
+        if self.may_be_undefined(x.condition) {
+            return Err(format!("line {}: a branch on what may be undefined", x.line));
+        }
         for (arm, taken) in [(&x.then, true), (&x.otherwise, false)] {
             self.guards.push((x.condition, taken));
             for item in arm {
@@ -76,6 +79,28 @@ impl Flattener<'_> {
             self.guards.pop();
         }
         Ok(())
+    }
+
+    /// Whether a condition is made from operations that promise something, or from contents of an array of the
+    /// function's own. To branch on an undefined value is undefined behaviour, to select by one is not.
+    fn may_be_undefined(&self, condition: ValueId) -> bool {
+        let mut rest = vec![condition];
+        let mut seen = FxHashSet::default();
+        while let Some(value) = rest.pop() {
+            match self.pool.get(value) {
+                _ if !seen.insert(value) => {}
+                Value::Op(op) if !op.flags.is_empty() => return true,
+                Value::Op(op) => rest.extend(&op.operands),
+                Value::Load(load) => {
+                    let array = element(&self.flat.nest.items, *load).map(|array| self.flat.nest.array(array).kind);
+                    if array.is_none_or(|kind| kind == ArrayKind::Local) {
+                        return true;
+                    }
+                }
+                _ => {}
+            }
+        }
+        false
     }
 
     fn store(&mut self, x: &Store, result: &mut Vec<Item>) {

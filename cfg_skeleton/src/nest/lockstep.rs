@@ -79,7 +79,9 @@ impl Walk<'_> {
                 continue;
             }
             let Some(m) = position(&self.after.nest, array.kind) else { continue };
-            for (cell, content) in &self.right.memory[m] {
+            let mut cells: Vec<_> = self.right.memory[m].iter().collect();
+            cells.sort_by_key(|(cell, _)| *cell);
+            for (cell, content) in cells {
                 if let Some(other) = self.left.memory[n].get(cell) {
                     let (a, b) = (Term::Contents(other.writer.clone()), Term::Contents(content.writer.clone()));
                     self.rest.push((a, b));

@@ -96,10 +96,8 @@ impl Normaliser<'_> {
         match item {
             Item::For(x) => self.loop_(x, given),
             Item::If(x) => {
+                // A branch without effects stays: its condition may be undefined.
                 let (then, otherwise) = (self.items(&x.then, given), self.items(&x.otherwise, given));
-                if then.is_empty() && otherwise.is_empty() {
-                    return vec![];
-                }
                 vec![Item::If(If { then, otherwise, ..x.clone() })]
             }
             other => vec![other.clone()],
@@ -171,7 +169,7 @@ fn remove(items: &mut Vec<Item>, unread: &dyn Fn(ArrayId) -> bool) {
         Item::If(x) => {
             remove(&mut x.then, unread);
             remove(&mut x.otherwise, unread);
-            !(x.then.is_empty() && x.otherwise.is_empty())
+            true
         }
         Item::Load(_) | Item::Event(_) | Item::Trap(..) => true,
     });

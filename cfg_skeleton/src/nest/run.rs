@@ -373,6 +373,8 @@ pub(crate) fn initial(seed: u64, position: u32, cell: &[i64], scalar: Scalar) ->
     match (scalar, seed % 4) {
         // Zeros and what has no zeros: some programs are only defined, or only undefined, for these.
         (Scalar::Int(_), 0) if cell.is_empty() => 0,
+        // Few values: what is compared is equal at times.
+        (Scalar::Int(width), 1) => u128::from((hash >> 32) % 3) & (u128::MAX >> (128 - width)),
         (Scalar::Int(width), 3) => u128::from(hash >> 32 | 1) & (u128::MAX >> (128 - width)),
         (Scalar::Int(width), _) => {
             let choices = [u128::from(hash >> 32), u128::from((hash >> 32) % 8), u128::MAX, 1 << (width - 1)];
@@ -382,7 +384,7 @@ pub(crate) fn initial(seed: u64, position: u32, cell: &[i64], scalar: Scalar) ->
         _ => {
             let fraction = [0.0, 0.5, 0.25, 0.1][(hash % 4) as usize];
             let whole = ((hash >> 8) % 17) as f64 - 8.0;
-            scalar.bits_of(if (hash >> 32) % 16 == 0 { -0.0 } else { whole + fraction })
+            scalar.bits_of(if (hash >> 32).is_multiple_of(16) { -0.0 } else { whole + fraction })
         }
     }
 }

@@ -105,7 +105,7 @@ impl Pool {
 }
 
 /// The array that a load reads.
-fn element(items: &[Item], load: LoadId) -> Option<ArrayId> {
+pub(crate) fn element(items: &[Item], load: LoadId) -> Option<ArrayId> {
     items.iter().find_map(|item| match item {
         Item::Load(x) if x.id == load => Some(x.array),
         Item::For(x) => element(&x.body, load),

@@ -1,5 +1,7 @@
 //! `rewright validate`: functions before and after rules, or those of two files: proved, refuted, tested or unknown.
 
+mod mlir;
+
 use super::{Finding, Format, out, packs, progress, sources};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
@@ -19,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// Files of textual LLVM IR (`.ll`), or directories of them, say what `rewright wrap --keep` has kept. Each is compared
-    /// with what a build would make of it
+    /// with what a build would make of it. Or two files of MLIR (`.mlir`), which are compared with each other
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Compare the one file with this one instead
@@ -57,6 +59,9 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    if let Some((before, after)) = mlir::pair(&args.paths, args.with.as_deref())? {
+        return mlir::run(before, after, args.format);
+    }
     let methods = match (&args.input, args.method.is_empty()) {
         (Some(_), _) => vec![Method::Replayed],
         (None, true) => Method::value_variants().to_vec(),

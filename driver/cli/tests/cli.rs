@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod evidence;
+mod mlir;
 mod packs;
 mod said;
 mod validate;

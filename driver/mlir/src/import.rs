@@ -232,7 +232,7 @@ impl Importer<'_> {
     fn define_index(&mut self, op: &Op, value: Option<Affine>) -> Imported<()> {
         let value = value.ok_or_else(|| op.unsupported("the map has no result"))?;
         if value.is_broken() || value.terms().any(|(_, c)| c.abs() >= map::LARGEST) {
-            return Err(op.unsupported("numbers are too large"));
+            return Err(op.unsupported("numbers are too large, or the expression is"));
         }
         self.define_result(op, Meaning::Index(value))
     }

@@ -30,9 +30,23 @@ pub use report::{FunctionReport, Outcome, Report};
 pub use rewright_cfg_skeleton::nest::compare::Options;
 pub use syntax::Unsupported;
 
+/// For values that depend on each other in a chain as long as a file.
+const STACK: usize = 1 << 30;
+
 /// Compares the functions of two files, by name.
 #[must_use]
 pub fn validate(before: &str, after: &str, options: &Options) -> Report {
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(STACK);
+        match thread.spawn_scoped(scope, || files(before, after, options)) {
+            Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
+            // Without so much memory, with the stack that there is.
+            Err(_) => files(before, after, options),
+        }
+    })
+}
+
+fn files(before: &str, after: &str, options: &Options) -> Report {
     let (before, after) = (parse::parse(before), parse::parse(after));
     let mut functions: Vec<FunctionReport> =
         before.functions.iter().map(|f| one(&before, &after, &f.name, options)).collect();

@@ -27,7 +27,11 @@ pub(crate) fn apply(text: &str, operands: &[Affine]) -> Result<Vec<Affine>, Stri
             break;
         }
     }
-    results.iter().all(|r| !r.is_broken()).then_some(results).ok_or_else(|| "numbers are too large".into())
+    results
+        .iter()
+        .all(|r| !r.is_broken())
+        .then_some(results)
+        .ok_or_else(|| "numbers are too large, or the expression is".into())
 }
 
 /// The constraints of a set, applied to operands.

@@ -1,12 +1,11 @@
 //! What is said of two files.
 
 use rewright_cfg_skeleton::nest::compare::{Difference, Method, Verdict, What};
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeStruct, Serializer};
 use std::fmt;
 
 /// What is known of a function, in one word.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
-#[serde(rename_all = "snake_case")]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
     /// Both versions do the same.
     Proved,
@@ -79,6 +78,46 @@ impl Report {
     }
 }
 
+impl Outcome {
+    /// The word for programs.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Outcome::Proved => "proved",
+            Outcome::ProvedIf => "proved_if",
+            Outcome::Refuted => "refuted",
+            Outcome::Unknown => "unknown",
+            Outcome::Contradiction => "contradiction",
+        }
+    }
+}
+
+impl Serialize for Report {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut report = serializer.serialize_struct("Report", 2)?;
+        report.serialize_field("functions", &self.functions)?;
+        report.serialize_field("assumptions", &self.assumptions())?;
+        report.end()
+    }
+}
+
+impl Serialize for FunctionReport {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let (condition, lines) = match &self.verdict {
+            Verdict::ProvedIf { condition, .. } => (condition.as_slice(), (0, 0)),
+            Verdict::Unknown { lines, .. } => ([].as_slice(), *lines),
+            _ => ([].as_slice(), (0, 0)),
+        };
+        let mut function = serializer.serialize_struct("FunctionReport", 5)?;
+        function.serialize_field("function", &self.name)?;
+        function.serialize_field("outcome", self.outcome().name())?;
+        function.serialize_field("condition", condition)?;
+        function.serialize_field("lines", &lines)?;
+        function.serialize_field("text", &self.to_string())?;
+        function.end()
+    }
+}
+
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for function in &self.functions {
@@ -89,8 +128,9 @@ impl fmt::Display for Report {
         let total = self.functions.len();
         writeln!(
             f,
-            "{total} functions: {proved} proved, {conditional} proved if a condition holds, {refuted} refuted, \
-             {unknown} unknown"
+            "{total} function{}: {proved} proved, {conditional} proved if a condition holds, {refuted} refuted, \
+             {unknown} unknown",
+            if total == 1 { "" } else { "s" }
         )?;
         if proved + conditional > 0 {
             writeln!(f, "proofs assume that {}", self.assumptions().join("; "))?;

@@ -113,7 +113,6 @@ const EDITS: [(&str, &str); 12] = [
 
 fn outcome(before: &str, after: &str) -> Outcome {
     let report = validate(before, after, &Options::default());
-    println!("{report}");
     report.functions[0].outcome()
 }
 

@@ -11,7 +11,6 @@ fn outcome(arguments: &str, before: &str, after: &str) -> Outcome {
     let function = |body: &str| format!("func.func @f({arguments}) {{\n{body}\nreturn\n}}\n");
     let report = report(&function(before), &function(after));
     assert_eq!(report.functions.len(), 1, "{report}");
-    println!("{report}");
     report.functions[0].outcome()
 }
 
@@ -243,6 +242,18 @@ fn carried_values_are_cells() {
       affine.store %2, %b[0] : memref<?xf64>
     }";
     assert_eq!(outcome(LINE, carried, memory), Outcome::Proved);
+}
+
+#[test]
+fn a_branch_on_undefined_contents_is_not_forgotten() {
+    let arguments = "%a: memref<4xi32>, %x: i32";
+    let plain = "affine.store %x, %a[0] : memref<4xi32>";
+    let branch = "%m = memref.alloc() : memref<1xi32>
+    %0 = affine.load %m[0] : memref<1xi32>
+    %1 = arith.cmpi eq, %0, %x : i32
+    scf.if %1 { affine.store %x, %m[0] : memref<1xi32> }
+    affine.store %x, %a[0] : memref<4xi32>";
+    assert_eq!(outcome(arguments, plain, branch), Outcome::Refuted);
 }
 
 #[test]

@@ -131,3 +131,18 @@ fn missing_functions_and_other_types_are_said() {
     assert!(text.contains("f: unknown: the types of arguments"), "{text}");
     assert!(text.contains("g: unknown: only the second file has it"), "{text}");
 }
+
+#[test]
+fn long_chains_of_values_are_compared() {
+    let chain = |last: &str| {
+        let mut file = String::from("func.func @f(%v0: i32, %a: memref<1xi32>) {\n");
+        for n in 0..20_000 {
+            file += &format!("%v{} = arith.addi %v{n}, %v{n} : i32\n", n + 1);
+        }
+        file + &format!("affine.store %v{last}, %a[0] : memref<1xi32>\nreturn\n}}\n")
+    };
+    let report = validate(&chain("20000"), &chain("20000"), &Options::default());
+    assert_eq!(report.count(Outcome::Proved), 1, "{report}");
+    let report = validate(&chain("20000"), &chain("3"), &Options::default());
+    assert_eq!(report.count(Outcome::Refuted), 1, "{report}");
+}

@@ -12,7 +12,7 @@ impl Normaliser<'_> {
         if !counts_from_zero(x) {
             return None;
         }
-        let copies = (2..=x.body.len()).rev().filter(|c| x.body.len() % c == 0);
+        let copies = (2..=x.body.len()).rev().filter(|c| x.body.len().is_multiple_of(*c));
         copies.into_iter().find_map(|copies| self.rerolled(x, copies))
     }
 

@@ -95,7 +95,7 @@ impl Importer<'_> {
             _ => return Ok(None),
         };
         if result.is_broken() || result.terms().any(|(_, c)| c.abs() >= LARGEST) {
-            return Err(op.unsupported("numbers are too large"));
+            return Err(op.unsupported("numbers are too large, or the expression is"));
         }
         Ok(Some(Meaning::Index(result)))
     }
