@@ -9,9 +9,9 @@
 //! the calls that somebody may notice, with their arguments and the memory that they may look at.
 //!
 //! * [`value`], [`memory`]: what a run computes with; [`layout`], [`program`], [`world`]: what it runs in;
-//! * [`integer`], [`float`]: operations; [`machine`], [`instruction`], [`access`], [`pointer`], [`call`], [`intrinsic`],
+//! * [`integer`], [`float`]: operations; [`machine`], [`instruction`], [`access`], [`mod@pointer`], [`call`], [`intrinsic`],
 //!   [`constant`]: a run; [`annotations`]: promises;
-//! * [`behaviour`]: what refines what; [`candidates`]: inputs that are worth trying.
+//! * [`behaviour`]: what refines what; [`mod@candidates`]: inputs that are worth trying.
 
 mod access;
 mod annotations;
@@ -128,7 +128,7 @@ impl<'a> Replayer<'a> {
         self.counted(input, &mut 0)
     }
 
-    /// Runs both on [`candidates`] until they differ, or so much work is done that it is not worth to go on.
+    /// Runs both on [`candidates()`] until they differ, or so much work is done that it is not worth to go on.
     pub fn search(&self, seed: u64) -> Search {
         let [before, after] = [&self.before, &self.after].map(|program| program.file);
         let mut found = Search::default();
