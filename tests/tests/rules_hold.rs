@@ -51,7 +51,7 @@ macro_rules! packs {
         }
     )*};
 }
-packs!(core larger fold arith bits shifts compare conditions select extend float memory int128 lanes);
+packs!(core wide_types fold arith bits shifts compare conditions select extend float memory int128 lanes);
 
 /// A wrong rule is found: the neighbour of each right one that is tempting.
 #[test]
