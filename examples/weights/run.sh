@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Constant weights: see README.md. Ends non-zero if what it claims does not happen.
 source "$(dirname "$0")/../story.sh"
-printed=$(cargo run --quiet --manifest-path ../../Cargo.toml -p rewright-embed --example embedding)
+printed=$(cargo run --quiet --manifest-path ../../Cargo.toml --example embedding)
 echo "$printed"
 after=${printed#*after:}
 grep -q 'const \[5.0, -10.0, 20.0\]' <<<"$after" || fail "the weights are scaled at compile time"
