@@ -1,12 +1,12 @@
 //! Inferences: what makes a fact hold.
 
+use super::Checker;
 use super::elab::Elab;
 use super::families::Choice;
 use super::guards::Condition;
 use super::nodes::{Around, NodeId, NodeKind};
 use super::report::Report;
 use super::rules::instance;
-use super::{Checker, Written};
 use crate::program::{Conclusion, Guard, Rule};
 use crate::syntax::ast::{Clause, Expr, Item, ItemKind, Name};
 use rewright_typeprop::Term;
@@ -35,7 +35,7 @@ impl Checker<'_> {
         }
         self.drop_senseless(&choices, &mut made);
         let rules = made.into_iter().map(|(family, rule)| self.enter(set, &family, rule)).collect();
-        self.written.push(Written { file, name: name.span, rules });
+        self.note_written(file, name.span, rules);
     }
 
     /// An inference at one choice of members.

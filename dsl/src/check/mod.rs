@@ -150,7 +150,7 @@ struct FnPlace<'a> {
     item: &'a Item,
 }
 
-/// A rule as written, for lints: its file, its directions and instances.
+/// A rule as written, for lints: its file, its directions and instances, of which there is at least one.
 struct Written {
     file: usize,
     name: Span,
@@ -186,6 +186,18 @@ struct Checker<'a> {
 impl<'a> Checker<'a> {
     fn report(&mut self, report: Report) {
         self.diagnostics.push(report.done());
+    }
+
+    /// Notes a rule for lints. One that stands for no rule, as over a family without members, can never fire.
+    fn note_written(&mut self, file: usize, name: Span, rules: Vec<RuleId>) {
+        if !rules.is_empty() {
+            self.written.push(Written { file, name, rules });
+        } else if self.files[file].root && self.errors() == 0 {
+            self.report(
+                Report::lint("RW0505", name, "this rule can never fire", "at no member of its families")
+                    .help("its sides have no meaning at any of them, or they have no members"),
+            );
+        }
     }
 
     fn errors(&self) -> usize {

@@ -2,11 +2,11 @@
 //!
 //! One rewriting is elaborated by [`super::rewritings`], or by [`super::matches`] where it stands in a block.
 
+use super::Checker;
 use super::approximate::given_up;
 use super::families::Choice;
 use super::report::Report;
 use super::variables::{state_names, states_in};
-use super::{Checker, Written};
 use crate::diagnostic::{Applicability, Diagnostic, Fix};
 use crate::program::{Conclusion, Guard, Relaxation, Rule, RuleId, Var};
 use crate::syntax::ast::{Clause, ClauseKind, Item, ItemKind, Name, Rewrite, RuleBody, RuleItem, RuleStatement, Span};
@@ -107,7 +107,7 @@ impl<'a> Checker<'a> {
         let rules: Vec<RuleId> = made.into_iter().map(|(family, rule)| self.enter(set, &family, rule)).collect();
         match self.written.last_mut().filter(|last| last.name == rule.name.span) {
             Some(last) => last.rules.extend(rules),
-            None => self.written.push(Written { file, name: rule.name.span, rules }),
+            None => self.note_written(file, rule.name.span, rules),
         }
     }
 
