@@ -7,8 +7,12 @@ use std::path::{Path, PathBuf};
 fn test_folders(top: &Path) -> Vec<PathBuf> {
     let (mut folders, mut found) = (vec![top.to_path_buf()], vec![]);
     while let Some(folder) = folders.pop() {
-        for entry in fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).filter(|path| path.is_dir()) {
-            let name = entry.file_name().unwrap().to_string_lossy();
+        for entry in fs::read_dir(&folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").path())
+            .filter(|path| path.is_dir())
+        {
+            let name = entry.file_name().expect("a name").to_string_lossy();
             if name.starts_with('.') || name == "target" || name == "src" {
                 continue;
             }
