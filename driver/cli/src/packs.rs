@@ -91,21 +91,26 @@ impl Calls {
     }
 }
 
-fn read(roots: &[PathBuf]) -> Result<Vec<Root>> {
+/// Reads the packs that a user names, with a warning at each former name.
+fn read_named(roots: &[PathBuf]) -> Result<Vec<Root>> {
     roots.iter().filter(|root| !root.exists()).for_each(|root| {
         present(&root.to_string_lossy());
     });
+    read(roots)
+}
+
+fn read(roots: &[PathBuf]) -> Result<Vec<Root>> {
     roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))
 }
 
 /// Loads and checks packs and all that they import.
 pub(super) fn load(roots: &[PathBuf]) -> Result<packs::Packs> {
-    Ok(packs::load(read(roots)?))
+    load_with(roots, |_| None)
 }
 
 /// The same, with other texts for some of the packs than their files have.
 pub(super) fn load_with(roots: &[PathBuf], text: impl Fn(&PathBuf) -> Option<String>) -> Result<packs::Packs> {
-    let mut read = read(roots)?;
+    let mut read = read_named(roots)?;
     for (root, path) in read.iter_mut().zip(roots) {
         root.text = text(path).unwrap_or(std::mem::take(&mut root.text));
     }
@@ -118,7 +123,7 @@ pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
 }
 
 fn sound_as(roots: &[PathBuf], load: fn(Vec<Root>) -> packs::Packs) -> Result<Option<packs::Packs>> {
-    let packs = load(read(roots)?);
+    let packs = load(read_named(roots)?);
     let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
     let shown = packs.diagnostics.iter().filter(|d| is_error(d) || d.code == renamed::CODE);
     print(&packs.sources, &shown.cloned().collect::<Vec<_>>());
