@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use rewright_cfg_skeleton::select;
 use rewright_equiv::replay::Input;
 use rewright_equiv::verdict::{Counts, Kind, Report, Tally, Verdict};
-use rewright_equiv::{Config, Method, ValidateError, validate};
+use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError, validate};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::optimiser::Options;
 use rewright_pipeline::{config, costs};
@@ -47,6 +47,10 @@ pub(super) struct Args {
     /// The solver with its arguments (`refined`); it reads SMT-LIB from its standard input
     #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
     solver: String,
+    /// Steps of the solver for one function; the functions of a file have five times as many together. A solver that does
+    /// not count its steps has a second for each 300000 of them
+    #[arg(long, value_name = "N", default_value_t = SOLVER_STEPS)]
+    solver_steps: u64,
     /// Inputs for each function
     #[arg(long, default_value_t = 64)]
     runs: u32,
@@ -78,8 +82,17 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let function = args.function.map(|name| if name.starts_with('@') { name } else { format!("@{name}") });
     let input = args.input.as_deref().map(input).transpose()?;
     let whole_modules = args.with.is_some();
-    let config =
-        Config { methods, runs: args.runs, seed: args.seed, clang: args.clang, solver, whole_modules, function, input };
+    let config = Config {
+        methods,
+        runs: args.runs,
+        seed: args.seed,
+        clang: args.clang,
+        solver,
+        solver_steps: args.solver_steps,
+        whole_modules,
+        function,
+        input,
+    };
     let files = sources::llvm_files(&args.paths)?;
     if args.with.is_some() && files.len() != 1 {
         return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));

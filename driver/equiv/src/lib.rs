@@ -45,6 +45,9 @@ use std::io;
 use std::path::PathBuf;
 use verdict::{Counts, DOUBT, Evidence, Report, Tier, Verdict};
 
+/// What the solver may do for a function if nobody says.
+pub const SOLVER_STEPS: u64 = refined::STEPS;
+
 /// A way to compare.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
@@ -72,6 +75,8 @@ pub struct Config {
     pub clang: PathBuf,
     /// The solver: program and arguments; it reads SMT-LIB from its standard input.
     pub solver: Vec<String>,
+    /// What it may do for a function, in its own steps; for a file five times that.
+    pub solver_steps: u64,
     /// The second file may be made from all of the first one: what a function is given and what its callees do may have
     /// been used.
     pub whole_modules: bool,
