@@ -35,6 +35,7 @@ pub mod verdict;
 use clap::ValueEnum;
 use modules::{Module, Version};
 use replay::Input;
+use rewright_cfg_skeleton::verdict::{Counts, Evidence, Tier, Verdict};
 use rewright_llvm::module::{Definition, File, ReadError, read};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::sums::add_up;
@@ -43,7 +44,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use verdict::{Counts, DOUBT, Evidence, Report, Tier, Verdict};
+use verdict::{DOUBT, Report};
 
 /// What the solver may do for a function if nobody says.
 pub const SOLVER_STEPS: u64 = refined::STEPS;
@@ -319,5 +320,5 @@ impl Found {
 }
 
 fn unknown(function: &str, reason: &str) -> Verdict {
-    Verdict::new(function, Evidence { reasons: vec![reason.to_string()], ..Evidence::default() })
+    Verdict::new(function, Evidence::nothing(reason))
 }
