@@ -55,8 +55,8 @@ impl Optimised {
     pub fn new(pack: &str, module: &str) -> Optimised {
         let before = ModuleOptimiser::new(program(pack), module).unwrap_or_else(|e| panic!("{e}\n{module}"));
         let after = before.optimise(&Options { log: true, ..Options::default() }, |_| true);
-        for outcome in after.functions.iter().flatten() {
-            assert!(matches!(outcome.fate, Fate::Optimised | Fate::Unchanged), "{:?}\n{module}", outcome.fate);
+        for function in after.statistics.wanted() {
+            assert!(matches!(function.fate, Fate::Optimised | Fate::Unchanged), "{:?}\n{module}", function.fate);
         }
         Optimised { before, after }
     }
@@ -64,7 +64,7 @@ impl Optimised {
     /// What became of a function.
     pub fn outcome(&self, name: &str) -> &Outcome {
         let index = self.before.function(name).expect("the module has this function");
-        self.after.functions[index].as_ref().expect("all were asked for")
+        self.after.statistics.outcome(index).expect("all were asked for")
     }
 
     /// A function that goes out, as text.

@@ -10,7 +10,7 @@ fn matches(pack: &str, module: &str) -> (Vec<(String, u64)>, bool) {
     let done = Optimised::new(pack, module);
     let after = done.before.optimise(&Options::default(), |_| true);
     let rules = &done.before.optimiser.program().rules;
-    let counted = after.rules.iter().filter(|(_, report)| report.matches > 0);
+    let counted = after.statistics.rules.iter().filter(|(_, report)| report.matches > 0);
     let counted = counted.map(|(rule, report)| (rules[*rule as usize].name.clone(), report.matches)).collect();
     (counted, done.outcome("f").exhausted)
 }

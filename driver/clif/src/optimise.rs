@@ -8,9 +8,9 @@ use cranelift_codegen::ir::{self as clif, TrapCode};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::counted::note_trips;
 use rewright_dsl::program::Program;
-use rewright_engine::{EngineError, RuleReport};
-use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames};
-use std::collections::BTreeMap;
+use rewright_engine::EngineError;
+use rewright_pipeline::front::Statistics;
+use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, ValueNames};
 use std::time::{Duration, Instant};
 
 /// A program of rules, ready for CLIF.
@@ -26,16 +26,12 @@ pub struct ClifOptimiser {
 pub struct FileOutcome {
     /// By function of the file: what takes its place, if it became cheaper.
     pub replaced: Vec<Option<clif::Function>>,
-    /// By function of the file; `None` for those that were not asked for.
-    pub functions: Vec<Option<FunctionOutcome>>,
-    /// Time by phase of the pipeline.
-    pub phases: Phases,
+    /// What became of its functions.
+    pub statistics: Statistics,
     /// Time for import and for export.
     pub import: Duration,
     /// See `import`.
     pub export: Duration,
-    /// Matches and time per rule.
-    pub rules: BTreeMap<u32, RuleReport>,
 }
 
 /// The number that the IR has for a trap code that a pack names: Cranelift's byte; 0 where it knows none.
@@ -96,7 +92,8 @@ impl ClifOptimiser {
             replaced.push(new);
             functions.push(outcome.map(|(fate, outcome, names)| FunctionOutcome { name, fate, outcome, names }));
         }
-        FileOutcome { replaced, functions, phases, import, export: start.elapsed(), rules }
+        let statistics = Statistics { functions, phases, rules };
+        FileOutcome { replaced, statistics, import, export: start.elapsed() }
     }
 
     fn exported(

@@ -100,7 +100,7 @@ fn compare_folder(folder: &Path, pack: &str) -> (Sum, Sum, u32) {
     let clif = optimiser(pack);
     let parsed: Vec<_> = paths.iter().filter_map(|path| read_bytes(&std::fs::read(path).unwrap()).ok()).collect();
     compare(|options| {
-        let outcomes = parsed.iter().flat_map(|file| clif.optimise(file, options, |_| true).functions);
+        let outcomes = parsed.iter().flat_map(|file| clif.optimise(file, options, |_| true).statistics.functions);
         outcomes.flatten().filter_map(|function| function.outcome).collect()
     })
 }
@@ -191,7 +191,7 @@ fn functions_with_large_e_graphs_stay_within_counted_work() {
     let clif = optimiser(packs::DEFAULT);
     let optimise = |text: &str, options: &Options| {
         let file = read_bytes(text.as_bytes()).unwrap();
-        let done = clif.optimise(&file, options, |_| true);
+        let done = clif.optimise(&file, options, |_| true).statistics;
         let outcomes: Vec<_> = done.functions.into_iter().map(|f| f.unwrap().outcome.unwrap()).collect();
         let efforts: Vec<_> = done.phases.selections.iter().filter_map(|selected| selected.effort).collect();
         (outcomes, efforts)

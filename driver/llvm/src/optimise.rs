@@ -11,6 +11,7 @@ use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;
 use rewright_engine::RuleReport;
 use rewright_files::cache::Key;
+use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{
     Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames, untouched,
 };
@@ -31,10 +32,8 @@ pub struct LlvmOptimiser {
 pub struct FileOutcome {
     /// The file that goes out.
     pub text: String,
-    /// By function of the file.
-    pub functions: Vec<FunctionOutcome>,
-    /// Time by phase of the pipeline.
-    pub phases: Phases,
+    /// What became of its functions.
+    pub statistics: Statistics,
     /// Time for import, for what [`LlvmOptimiser::optimise`] compares with, and for export.
     pub import: Duration,
     /// See `import`.
@@ -45,8 +44,6 @@ pub struct FileOutcome {
     pub known: usize,
     /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
     pub narrowed: BTreeMap<String, u64>,
-    /// Matches and time per rule.
-    pub rules: BTreeMap<u32, RuleReport>,
     /// The packs' universe with the file's types.
     pub universe: Universe,
 }
@@ -153,13 +150,14 @@ impl LlvmOptimiser {
                 new.body
             }));
             let name = file.functions[index].name.clone();
-            functions.extend(fate.map(|fate| FunctionOutcome { name, fate, outcome, names }));
+            functions.push(fate.map(|fate| FunctionOutcome { name, fate, outcome, names }));
         }
         let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
         let declarations: Vec<String> = declarations.into_iter().collect();
         let text = write(file, &replaced, &declarations);
         let export = start.elapsed();
-        FileOutcome { text, functions, phases, import, compare, export, known, narrowed, rules, universe }
+        let statistics = Statistics { functions, phases, rules };
+        FileOutcome { text, statistics, import, compare, export, known, narrowed, universe }
     }
 
     /// What becomes of functions of one file: what is known of them, or what the pipeline gives.

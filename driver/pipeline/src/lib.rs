@@ -1,6 +1,7 @@
 //! One function through the house, and what decides how: packs' rules, costs, profiles, budgets.
 //!
 //! * [`optimiser`]: saturation, selection, elaboration, round by round; what a function became, and why;
+//! * [`front`]: what every front end gives, so that commands are written once for all languages;
 //! * [`config`], [`costs`], [`counts`]: what a user says: a configuration, prices, executions;
 //! * [`examples`]: the examples of packs, which go the same way; [`near`]: why a rule did not match; `bisect`: which match
 //!   decided;
@@ -14,6 +15,7 @@ pub mod config;
 pub mod costs;
 pub mod counts;
 pub mod examples;
+pub mod front;
 pub mod near;
 pub mod optimiser;
 pub mod signatures;

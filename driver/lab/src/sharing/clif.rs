@@ -22,7 +22,7 @@ impl Subject for ClifSubject<'_> {
     fn chosen(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String> {
         let outcome = self.clif.optimise(self.file, options, |_| true);
         let mut statuses = vec![];
-        for function in outcome.functions.iter().flatten() {
+        for function in outcome.statistics.wanted() {
             let chosen = function.outcome.as_ref().map(|o| o.status);
             statuses.push(status(&function.name, &function.fate, chosen)?);
         }

@@ -5,15 +5,14 @@ use crate::midend::Cranelift;
 use rewright_clif::read::{read, write};
 use rewright_native::isolate;
 use rewright_native::module::{Clif, CompileError, ModuleOptimiser};
-use rewright_pipeline::optimiser::{Options, Outcome};
+use rewright_pipeline::optimiser::{FunctionOutcome, Options};
 
 impl Subject for ModuleOptimiser {
     fn chosen(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String> {
         let outcome = self.optimise(options, |_| true);
-        let done: Vec<&Outcome> = outcome.functions.iter().flatten().collect();
-        let named = outcome.module.functions.iter().zip(&done);
-        let statuses: Result<_, _> = named.map(|(f, o)| status(&f.name, &o.fate, Some(o.status))).collect();
-        let costs = done.iter().map(|o| o.cost_after).collect();
+        let chosen = |f: &FunctionOutcome| status(&f.name, &f.fate, f.outcome.as_ref().map(|o| o.status));
+        let statuses: Result<_, _> = outcome.statistics.wanted().map(chosen).collect();
+        let costs = outcome.statistics.outcomes().map(|o| o.cost_after).collect();
         Ok(Version { statuses: statuses?, ..version(cranelift, self.compile(&outcome), costs)? })
     }
 

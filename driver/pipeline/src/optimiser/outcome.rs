@@ -90,6 +90,14 @@ pub struct FunctionOutcome {
     pub names: ValueNames,
 }
 
+impl FunctionOutcome {
+    /// Of a function that went through the pipeline and whose values have no names.
+    pub fn of(name: &str, outcome: Outcome) -> Self {
+        let fate = outcome.fate.clone();
+        FunctionOutcome { name: name.to_string(), fate, outcome: Some(outcome), names: ValueNames::default() }
+    }
+}
+
 /// What a front end calls values; made only where values are spoken of.
 #[derive(Clone, Debug, Default)]
 pub struct ValueNames {
