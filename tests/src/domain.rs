@@ -86,8 +86,8 @@ impl Optimised {
 
     /// Qualified names of the rules that took part in a function.
     pub fn rules(&self, name: &str) -> Vec<&str> {
-        let rules = &self.before.optimiser.program().rules;
-        self.outcome(name).rules.iter().map(|r| rules[*r as usize].name.as_str()).collect()
+        let program = self.before.optimiser.program();
+        self.outcome(name).rules.iter().map(|r| program.rule(*r).name.as_str()).collect()
     }
 
     /// Operations of a function whose statements rules have let go.

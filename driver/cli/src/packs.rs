@@ -2,9 +2,9 @@
 
 use super::out;
 use anyhow::{Context, Result, anyhow, bail};
-use rewright_dsl::check::nearest;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::load::Root;
+use rewright_dsl::nearest::nearest;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_dsl::renamed;
 use rewright_native::linked::{Listener, Unanswered};

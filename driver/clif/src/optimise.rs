@@ -1,6 +1,6 @@
 //! A CLIF file through the pipeline: import what can be imported, optimise, export what became cheaper.
 
-use super::export::export;
+use super::export::{Exported, Surroundings, export};
 use super::import::{Imported, import};
 use super::names::Names;
 use super::read::File;
@@ -109,11 +109,12 @@ impl ClifOptimiser {
         }
         let original = &file.functions[index].func;
         let exported = file.accepts(original).map_err(|e| e.to_string()).and_then(|fisa| {
-            export(&outcome.function, original, &imported.payloads, &self.names, file.endianness(), fisa)
-                .map_err(|e| e.to_string())
+            let payloads = &imported.payloads;
+            let around = Surroundings { original, payloads, linkage: None, native: file.endianness(), fisa };
+            export(&outcome.function, &self.names, &around).map_err(|e| e.to_string())
         });
         match exported {
-            Ok((function, values)) => {
+            Ok(Exported { function, values }) => {
                 if !outcome.changed.is_empty() {
                     names.results = values.into_iter().map(|value| value.map(|value| value.to_string())).collect();
                     let numbers = outcome.changed.iter().flat_map(|changed| &changed.was);

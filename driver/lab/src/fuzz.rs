@@ -322,7 +322,7 @@ impl Tester<'_> {
         let options = Options { keep_if_not_cheaper: true, log: true, threads: 1, ..self.config.options.clone() };
         let program = self.config.clif.optimiser.program();
         let again = self.config.clif.optimiser.optimise(std::slice::from_ref(&original), self.universe, &options);
-        let rules = again.outcomes.iter().flat_map(|o| &o.rules).map(|r| program.rules[*r as usize].name.clone());
+        let rules = again.outcomes.iter().flat_map(|o| &o.rules).map(|r| program.rule(*r).name.clone());
         let finding = Finding {
             seed,
             engine: difference.engine,

@@ -15,7 +15,7 @@ use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{
     Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames, untouched,
 };
-use rewright_typeprop::Universe;
+use rewright_typeprop::{RuleId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -53,7 +53,7 @@ struct Results {
     /// In order, with the pipeline's own figures where it was asked.
     became: Vec<(Became, Option<Outcome>)>,
     phases: Phases,
-    rules: BTreeMap<u32, RuleReport>,
+    rules: BTreeMap<RuleId, RuleReport>,
     /// Time for comparing.
     compare: Duration,
     /// Functions that were met before.

@@ -176,7 +176,7 @@ fn judge(
             }
             Trial::Same { input, roots, expected } => views.as_mut().map_err(|error| error.clone()).map(|views| {
                 let view = views.next().expect("one view for each input that went in");
-                let mut fired: Vec<_> = view.applications.iter().map(|a| RuleId(a.rule)).collect();
+                let mut fired: Vec<_> = view.applications.iter().map(|a| a.rule).collect();
                 fired.sort_unstable();
                 fired.dedup();
                 let failure = match (view.class_of(roots[0]) == view.class_of(roots[1]), expected) {
@@ -217,7 +217,7 @@ fn became(
     if let Fate::Failed(reason) | Fate::PassedThrough(reason) = &outcome.fate {
         return Err(format!("it did not go through the optimiser: {reason}"));
     }
-    let fired = outcome.rules.iter().map(|r| RuleId(*r)).collect();
+    let fired = outcome.rules.clone();
     let canonical = |f: &Function| canonical(stage.universe, f);
     let got = &outcome.function;
     if canonical(got) == canonical(wanted) {

@@ -8,7 +8,7 @@ use crate::optimiser::{FunctionOutcome, Optimiser, Options, Outcome, Phases};
 use rewright_cfg_skeleton::ir::{Function, text};
 use rewright_dsl::program::Program;
 use rewright_engine::{EngineError, RuleReport};
-use rewright_typeprop::Universe;
+use rewright_typeprop::{RuleId, Universe};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -56,7 +56,7 @@ pub struct Statistics {
     /// Time by phase of the pipeline.
     pub phases: Phases,
     /// Matches and time per rule.
-    pub rules: BTreeMap<u32, RuleReport>,
+    pub rules: BTreeMap<RuleId, RuleReport>,
 }
 
 impl Statistics {

@@ -142,7 +142,7 @@ impl Scene {
         id: RuleId,
         place: Option<&Place>,
     ) -> Nearest {
-        if place.is_none() && self.view.applications.iter().any(|a| a.rule == id.0) {
+        if place.is_none() && self.view.applications.iter().any(|a| a.rule == id) {
             return Nearest::Fired;
         }
         let rule = program.rule(id);

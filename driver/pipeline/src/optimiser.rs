@@ -11,6 +11,7 @@
 //! costs less under the cost model that `rewright bench` states.
 
 mod changed;
+mod engines;
 mod outcome;
 mod phases;
 mod unit;
@@ -21,6 +22,7 @@ pub use phases::{Phase, Phases, Selected};
 
 use crate::counts::BlockCounts;
 use changed::Change;
+use engines::Engines;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{CostModel, Ended, Method, Selection, Status};
@@ -30,18 +32,13 @@ use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
 use rewright_engine::{Engine, EngineError, Report, RuleReport, SaturateOptions, print_runnable};
-use rewright_typeprop::{OpId, TypeStore, Universe};
-use std::cell::RefCell;
+use rewright_typeprop::{OpId, RuleId, TypeStore, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 pub use unit::untouched;
 use unit::{Chosen, State, Unit};
-
-/// How many instructions and values make a batch. The steps of the standard schedule cost as much as some thousand
-/// nodes, so batches are large.
-const BATCH_NODES: usize = 20_000;
 
 /// How often a function may be built again after skeleton changes. Most need none; a chain of constant branches
 /// needs one round for each that decides the next.
@@ -115,23 +112,8 @@ pub struct Optimiser {
     trap_code: fn(&str) -> u32,
     /// Operations that the back end cannot write: never selected.
     unwritable: BTreeSet<OpId>,
-    /// Tells this optimiser's engines from those of others on the same thread.
-    id: u64,
-}
-
-/// Engines that a thread keeps: a program that embeds us may optimise several modules in turn.
-const ENGINES: usize = 4;
-
-thread_local! {
-    /// Engines of this thread that are not in use, by their optimisers' numbers, the one used last at the end. Engines are not shared
-    /// across threads (clones of one base are not independent there), and preparing one costs milliseconds.
-    static KEPT: RefCell<Vec<(u64, Engine)>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Leaves this thread's engines as they are, for a process that is about to end: taking one apart is a tenth of the work
-/// on a file of ordinary size.
-pub fn abandon_engine() {
-    KEPT.with_borrow_mut(|kept| std::mem::forget(std::mem::take(kept)));
+    /// Shared with its clones.
+    engines: Arc<Engines>,
 }
 
 impl Optimiser {
@@ -153,10 +135,9 @@ impl Optimiser {
         self.with_engine(Engine::prepare_all)
     }
 
-    /// Lowers the program's rules. The engine of a thread sees declarations with the first function, and rules when a
-    /// function needs them.
+    /// Lowers the program's rules. An engine sees declarations with the first function, and rules when a function needs
+    /// them.
     pub fn on_demand(mut program: Program, trap_code: fn(&str) -> u32) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         intern_types(&mut program);
         let rules = compile(&program);
         Optimiser {
@@ -164,7 +145,7 @@ impl Optimiser {
             rules: Arc::new(rules),
             trap_code,
             unwritable: BTreeSet::new(),
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            engines: Arc::default(),
         }
     }
 
@@ -186,19 +167,7 @@ impl Optimiser {
     }
 
     fn with_engine<T>(&self, work: impl FnOnce(&mut Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        let known = KEPT.with_borrow_mut(|kept| {
-            let known = kept.iter().position(|(id, _)| *id == self.id);
-            known.map(|at| kept.remove(at).1)
-        });
-        let mut engine = known.unwrap_or_else(|| Engine::new(&self.rules, &self.program));
-        let done = work(&mut engine);
-        KEPT.with_borrow_mut(|kept| {
-            if kept.len() >= ENGINES {
-                kept.remove(0);
-            }
-            kept.push((self.id, engine));
-        });
-        done
+        self.engines.with(|| Engine::new(&self.rules, &self.program), work)
     }
 
     /// The static cost of a function: weight of the block times price, summed over what is executed.
@@ -232,14 +201,13 @@ impl Optimiser {
         inputs: &[&EGraphInput],
         types: &TypeStore,
         options: &Options,
-    ) -> Result<(Vec<EGraphView>, BTreeMap<u32, RuleReport>), EngineError> {
+    ) -> Result<(Vec<EGraphView>, BTreeMap<RuleId, RuleReport>), EngineError> {
         if inputs.is_empty() {
             return Ok((vec![], BTreeMap::new()));
         }
         let options = self.saturate_options(options);
         let (views, report) = self.with_engine(|engine| engine.saturate(inputs, types, &options))?;
-        let by_rule = report.by_rule(&self.rules).into_iter().map(|(rule, report)| (rule.0, report));
-        Ok((views, by_rule.collect()))
+        Ok((views, report.by_rule(&self.rules)))
     }
 
     /// Saturates units and prints the run as a program for egglog's own binary; and did a budget end, so that the
@@ -278,7 +246,8 @@ impl Optimiser {
 
     /// Optimises functions over a universe that is the program's, or extends it by types.
     pub fn optimise(&self, functions: &[Function], universe: &Universe, options: &Options) -> Batch {
-        let batches = batches(functions);
+        // Their e-graphs have about as many nodes.
+        let batches = rewright_engine::batches(functions.iter().map(|f| f.insts.len() + f.values.len()));
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = vec![];
@@ -330,7 +299,7 @@ impl Optimiser {
                     batch.phases.move_time(Phase::Saturate, Phase::Prepare, report.times.base);
                     batch.phases.move_time(Phase::Saturate, Phase::ReadBack, report.times.read_back);
                     for (rule, report) in report.by_rule(&self.rules) {
-                        batch.rules.entry(rule.0).or_default().add(report);
+                        batch.rules.entry(rule).or_default().add(report);
                     }
                     views
                 }
@@ -441,7 +410,7 @@ impl Optimiser {
             .applications
             .iter()
             .filter(|a| view.contradictions.contains(&a.class))
-            .map(|a| self.program.rules[a.rule as usize].name.as_str())
+            .map(|a| self.program.rule(a.rule).name.as_str())
             .collect();
         names.sort_unstable();
         names.dedup();
@@ -456,21 +425,4 @@ fn nth_call(f: &Function, op: OpId, id: ir::InstId) -> (usize, usize) {
     let calls: Vec<_> =
         insts.filter(|i| matches!(f.inst(**i).kind, ir::InstKind::Op { op: other, .. } if other == op)).collect();
     (calls.iter().position(|i| **i == id).map_or(0, |at| at + 1), calls.len())
-}
-
-/// Cuts functions into batches of about [`BATCH_NODES`] instructions.
-fn batches(functions: &[Function]) -> Vec<std::ops::Range<usize>> {
-    let mut batches = vec![];
-    let (mut start, mut size) = (0, 0);
-    for (i, f) in functions.iter().enumerate() {
-        size += f.insts.len() + f.values.len();
-        if size >= BATCH_NODES {
-            batches.push(start..i + 1);
-            (start, size) = (i + 1, 0);
-        }
-    }
-    if start < functions.len() {
-        batches.push(start..functions.len());
-    }
-    batches
 }

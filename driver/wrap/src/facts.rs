@@ -68,7 +68,7 @@ impl Facts {
             }
         }
         for (rule, report) in outcome.statistics.rules.iter().filter(|(_, report)| report.matches > 0) {
-            if let Some(rule) = program.rules.get(*rule as usize) {
+            if let Some(rule) = program.rules.get(rule.0 as usize) {
                 *facts.rules.entry(rule.name.clone()).or_default() += report.matches;
             }
         }

@@ -3,6 +3,7 @@
 use super::super::{Format, limits, out};
 use super::{Args, changes};
 use rewright_cfg_skeleton::select::{Ended, Status, cost::reported};
+use rewright_dsl::program::RuleId;
 use rewright_pipeline::bisect;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Fate, Optimiser, Phase, Relaxed};
@@ -49,11 +50,11 @@ pub(super) fn report(args: &Args, file: &Made) {
     if !told {
         return;
     }
-    let rule = |r: &u32| file.optimiser.program().rules[*r as usize].name.clone();
+    let rule = |r: &RuleId| file.optimiser.program().rule(*r).name.clone();
     // The pack and the line of a rule.
-    let place = |r: &u32| {
+    let place = |r: &RuleId| {
         let program = file.optimiser.program();
-        let place = program.sources.place(program.rules[*r as usize].span);
+        let place = program.sources.place(program.rule(*r).span);
         (place.file, place.line)
     };
     if args.format == Format::Json {
@@ -123,7 +124,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                 out::note(&format!("  {line}"));
             }
             for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
-                let because = file.optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();
+                let because = file.optimiser.program().rule(relaxed.rule).relaxation.as_ref();
                 let because = because.map_or("", |relaxation| &relaxation.because);
                 let (name, (file, line)) = (rule(&relaxed.rule), place(&relaxed.rule));
                 let which = match relaxed.calls {

@@ -6,7 +6,7 @@ use super::{Changed, Fate, Options, Outcome, Relaxed};
 use rewright_cfg_skeleton::egraph::EGraphView;
 use rewright_cfg_skeleton::ir::{self, Function};
 use rewright_cfg_skeleton::select::{self, Ended, Status};
-use rewright_typeprop::Universe;
+use rewright_typeprop::{RuleId, Universe};
 
 /// How far it is.
 pub(super) enum State {
@@ -38,7 +38,7 @@ pub(super) struct Unit {
     classes: usize,
     rounds: usize,
     exhausted: bool,
-    rules: Vec<u32>,
+    rules: Vec<RuleId>,
 }
 
 impl Unit {
