@@ -9,7 +9,7 @@ use super::{Finding, Format, emit, out, packs};
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use report::{Made, last_matches, report};
-use rewright_cfg_skeleton::select::Method;
+use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
 use rewright_files as files;
 use rewright_pipeline::counts::BlockCounts;
@@ -91,8 +91,9 @@ impl How {
             Extract::Ilp => Method::Ilp,
             Extract::Auto => Method::Auto,
         };
-        let effort = self.limits.budget();
-        Ok(Options { method, cost, effort, threads: self.threads.into(), ..Options::default() })
+        let usual = Options::default();
+        let select = select::Options { method, cost, budget: self.limits.budget(), ..usual.select };
+        Ok(Options { select, threads: self.threads.into(), ..usual })
     }
 
     /// The same for a language: LLVM IR has costs of its own.
@@ -100,7 +101,7 @@ impl How {
         let mut options = self.options(program)?;
         if language == Language::Llvm {
             let costs = config::load(self.config.as_deref())?.costs;
-            options.cost = costs::model_for_llvm(&costs, self.profile.as_deref(), &program.universe)?;
+            options.select.cost = costs::model_for_llvm(&costs, self.profile.as_deref(), &program.universe)?;
         }
         Ok(options)
     }

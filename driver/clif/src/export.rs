@@ -16,6 +16,7 @@ mod terminator;
 use crate::import::Payloads;
 use crate::linkage::Linkage;
 use crate::names::{Cond, Names, Spelling, scalar_of};
+use crate::read::Rejected;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir as clif;
 use cranelift_codegen::ir::instructions::InstructionFormat;
@@ -71,6 +72,9 @@ pub enum ExportError {
     /// More different memory flags than Cranelift can hold.
     #[error("too many different memory flags")]
     MemFlags,
+    /// There is nothing to export for.
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
     /// Cranelift's verifier objects.
     #[error("verifier: {0}")]
     Verifier(String),

@@ -54,7 +54,7 @@ const BATCH_NODES: usize = 20_000;
 const BATCH_UNITS: usize = 1_000;
 
 /// egglog failed: a rule program that it does not accept, or a bug here. No input of a user's function gives it.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
     /// The rule program.
     #[error("the engine does not accept the rule program: {0}")]

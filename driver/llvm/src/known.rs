@@ -79,7 +79,7 @@ pub(super) fn context(packs: &Universe, universe: &Universe, options: &Options) 
     let first = packs.types.interned_len() as u32;
     let types: Vec<String> =
         (first..universe.types.interned_len() as u32).map(|ty| universe.types.display(Ty(ty))).collect();
-    Key::of_value(0, &(types, &options.unavailable))
+    Key::of_value(0, &(types, &options.select.unavailable))
 }
 
 /// What the pipeline sees of a function. Of some, packs know more than LLVM does.
@@ -136,7 +136,9 @@ mod tests {
         more.types.named_or_opaque("llvm x86_fp80");
         assert_ne!(context(packs, &more, &Options::default()), usual);
         let unavailable = packs.ops.iter().map(|(op, _)| op).take(1).collect();
-        assert_ne!(context(packs, packs, &Options { unavailable, ..Options::default() }), usual);
+        let mut fewer = Options::default();
+        fewer.select.unavailable = unavailable;
+        assert_ne!(context(packs, packs, &fewer), usual);
         let llvm = LlvmOptimiser::new(program);
         let functions = [file("@f", "@g", 0), file("@h", "@g", 0), file("@f", "@g", 3)]
             .map(|file| llvm.import(&file, |_| true).0.remove(0).unwrap().unwrap().function);

@@ -7,13 +7,13 @@ use super::module::{File, write};
 use super::names::Names;
 use rewright_cfg_skeleton::ir::counted::note_trips;
 use rewright_cfg_skeleton::ir::{Cfg, Function, Value};
-use rewright_cfg_skeleton::select::Method;
+use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
 use rewright_engine::RuleReport;
 use rewright_files::cache::Key;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{
-    Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames, untouched,
+    Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, Rules, ValueNames, untouched,
 };
 use rewright_typeprop::{RuleId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
@@ -116,7 +116,8 @@ impl LlvmOptimiser {
         // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
         // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
         let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
-        let options = &Options { unavailable: own, registers: None, passes_follow: true, ..options.clone() };
+        let select = select::Options { unavailable: own, registers: None, restore: true, ..options.select.clone() };
+        let options = &Options { select, ..options.clone() };
         let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
         let Results { became, phases, rules, compare, known } = self.results(&understood, &universe, options, known);
         let start = Instant::now();
@@ -203,11 +204,12 @@ impl LlvmOptimiser {
         for known in [false, true] {
             let own: Vec<usize> = (0..functions.len()).filter(|i| more_is_known[*i] == known).collect();
             let batch: Vec<Function> = own.iter().map(|i| functions[*i].clone()).collect();
-            let method = match options.method {
+            let method = match options.select.method {
                 Method::Greedy if known => Method::Auto,
                 method => method,
             };
-            let options = Options { method, values_stay: !known, ..options.clone() };
+            let select = select::Options { method, stay: !known, ..options.select.clone() };
+            let options = Options { select, ..options.clone() };
             whole.add(self.optimiser.optimise(&batch, universe, &options));
             order.extend(own);
         }
@@ -228,7 +230,8 @@ impl LlvmOptimiser {
         let suspect = |i: &usize| outcomes[*i].fate == Fate::Optimised && !more_is_known[*i];
         let cheaper: Vec<usize> = (0..outcomes.len()).filter(suspect).collect();
         let originals: Vec<Function> = cheaper.iter().map(|i| functions[*i].clone()).collect();
-        let without = Options { saturate: false, values_stay: false, log: false, ..options.clone() };
+        let select = select::Options { stay: false, ..options.select.clone() };
+        let without = Options { select, rules: Rules::Nothing, log: false, ..options.clone() };
         let baseline = self.optimiser.optimise(&originals, universe, &without);
         for (i, baseline) in cheaper.into_iter().zip(baseline.outcomes) {
             let outcome = &mut outcomes[i];
@@ -273,9 +276,9 @@ impl LlvmOptimiser {
 /// What freezing costs: nothing when it is executed, but LLVM knows as little of a frozen value as of one that comes out
 /// of an operation that it does not know.
 fn price_of_freezing(new: &Exported, function: &Function, options: &Options) -> u64 {
-    let cfg = Cfg::new(function).weighed(options.cost.weighing);
+    let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
     let executions = new.frozen.iter().map(|b| cfg.frequency(*b)).fold(0, u64::saturating_add);
-    executions.saturating_mul(options.cost.opaque)
+    executions.saturating_mul(options.select.cost.opaque)
 }
 
 /// What changed values are called in what goes out, and were called.

@@ -12,20 +12,23 @@
 
 mod changed;
 mod engines;
+mod options;
 mod outcome;
 mod phases;
 mod unit;
 
 pub use changed::{Changed, Now};
+pub use options::{Accept, Options, Rules};
 pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
 
-use crate::counts::BlockCounts;
 use changed::Change;
 use engines::Engines;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
+use rewright_cfg_skeleton::elaborate::ElaborateError;
+use rewright_cfg_skeleton::ir::verify::IrError;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
-use rewright_cfg_skeleton::select::{CostModel, Ended, Method, Selection, Status};
+use rewright_cfg_skeleton::select::{Ended, Method, SelectError, Selection, Status};
 use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
@@ -44,63 +47,15 @@ use unit::{Chosen, State, Unit};
 /// needs one round for each that decides the next.
 const MAX_ROUNDS: usize = 4;
 
-/// What to do with functions.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// How to select.
-    pub method: Method,
-    /// What executing something costs.
-    pub cost: CostModel,
-    /// How often blocks were executed, for front ends that note it.
-    pub counts: Option<Arc<BlockCounts>>,
-    /// How much work selection may be.
-    pub effort: select::Budget,
-    /// What solves integer programs; `None`: HiGHS.
-    pub solver: Option<Arc<dyn select::Solver>>,
-    /// Ask the engine what is equal; otherwise only equal nodes are, and a function gains by moving and sharing alone.
-    pub saturate: bool,
-    /// Which schedule to run, by qualified name; the program's default otherwise.
-    pub schedule: Option<String>,
-    /// Log which rules took part.
-    pub log: bool,
-    /// Let a changed function go out even if it is not cheaper; `check` wants to see it.
-    pub keep_if_not_cheaper: bool,
-    /// Threads; the result does not depend on it.
-    pub threads: usize,
-    /// Budgets of one unit.
-    pub budget: rewright_engine::Budget,
-    /// Operations that no selection may compute, beside those that the back end cannot write.
-    pub unavailable: BTreeSet<OpId>,
-    /// What the target keeps values in; `None` where the back end sees to that.
-    pub registers: Option<select::Registers>,
-    /// Passes follow that can do much by themselves: what gains nothing stays as it was, and so do the blocks of the
-    /// original in which edges into a loop's header meet, by which those passes know loops.
-    pub passes_follow: bool,
-    /// Those passes know of every value what is known here, and move and share values themselves: what the function
-    /// computes is computed where it does so.
-    pub values_stay: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            method: Method::Auto,
-            cost: CostModel::default(),
-            counts: None,
-            effort: select::Budget::default(),
-            solver: None,
-            saturate: true,
-            schedule: None,
-            log: false,
-            keep_if_not_cheaper: false,
-            threads: 1,
-            budget: rewright_engine::Budget::default(),
-            unavailable: BTreeSet::new(),
-            registers: Some(select::Registers::X86_64),
-            passes_follow: false,
-            values_stay: false,
-        }
-    }
+/// Why nothing that was found takes a function's place: a bug, or a rule that is wrong.
+#[derive(Debug, thiserror::Error)]
+enum Unusable {
+    #[error("selection failed: {0}")]
+    Selection(SelectError),
+    #[error("elaboration failed: {0}")]
+    Elaboration(ElaborateError),
+    #[error("the verifier rejects the result: {0}")]
+    Invalid(IrError),
 }
 
 /// A program of rules, ready to be applied.
@@ -172,7 +127,7 @@ impl Optimiser {
 
     /// The static cost of a function: weight of the block times price, summed over what is executed.
     pub fn cost_of(&self, function: &Function, universe: &Universe, options: &Options) -> u64 {
-        select::cost::function_cost(&options.cost, function, universe)
+        select::cost::function_cost(&options.select.cost, function, universe)
     }
 
     /// Saturates one unit.
@@ -225,7 +180,11 @@ impl Optimiser {
 
     /// The schedule that these options run; without one, no rule fires.
     pub fn schedule(&self, options: &Options) -> Option<String> {
-        let named = options.schedule.as_deref().unwrap_or(rewright_packs::SCHEDULE);
+        let named = match &options.rules {
+            Rules::Usual => rewright_packs::SCHEDULE,
+            Rules::Schedule(name) => name,
+            Rules::Nothing => return None,
+        };
         self.program.schedules.get(named).is_some_and(|s| !s.steps.is_empty()).then(|| named.to_string())
     }
 
@@ -287,12 +246,14 @@ impl Optimiser {
             let built: Vec<(Cfg, Skeleton)> = batch.phases.time(Phase::Build, || {
                 let current = active.iter_mut().filter_map(|unit| unit.current());
                 let built = current.map(|function| self.build(function, universe));
-                built.map(|(cfg, skeleton)| (cfg.weighed(options.cost.weighing), skeleton)).collect()
+                built.map(|(cfg, skeleton)| (cfg.weighed(options.select.cost.weighing), skeleton)).collect()
             });
             let inputs: Vec<&EGraphInput> = built.iter().map(|(_, s)| &s.input).collect();
-            let saturated = batch.phases.time(Phase::Saturate, || match options.saturate {
-                true => self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options))),
-                false => Ok((inputs.iter().map(|input| input.unsaturated()).collect(), Report::default())),
+            let saturated = batch.phases.time(Phase::Saturate, || match options.rules {
+                Rules::Nothing => Ok((inputs.iter().map(|input| input.unsaturated()).collect(), Report::default())),
+                Rules::Usual | Rules::Schedule(_) => {
+                    self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options)))
+                }
             });
             let views = match saturated {
                 Ok((views, report)) => {
@@ -342,7 +303,7 @@ impl Optimiser {
         }
         match self.choose(given, blocks, options, phases) {
             Ok(chosen) => State::Chosen(chosen),
-            Err(reason) => State::Done(Fate::Failed(reason)),
+            Err(error) => State::Done(Fate::Failed(error.to_string())),
         }
     }
 
@@ -353,25 +314,18 @@ impl Optimiser {
         blocks: usize,
         options: &Options,
         phases: &mut Phases,
-    ) -> Result<Chosen, String> {
+    ) -> Result<Chosen, Unusable> {
         let Saturated { function: original, universe, skeleton, .. } = given;
         let typed = phases.time(Phase::Select, || egraph::demand::split(given.view, &skeleton.input, universe));
         let given = Saturated { view: typed.as_ref().unwrap_or(given.view), ..given };
         let start = Instant::now();
         let how = select::Options {
-            method: options.method,
-            cost: options.cost.clone(),
-            budget: options.effort,
-            solver: options.solver.clone(),
-            unavailable: self.unwritable.union(&options.unavailable).copied().collect(),
-            registers: options.registers,
-            restore: options.passes_follow,
-            stay: options.values_stay,
+            unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
+            ..options.select.clone()
         };
-        let (selection, effort) = phases
-            .time(Phase::Select, || select::select_measured(given, &how))
-            .map_err(|e| format!("selection failed: {e}"))?;
-        let ended = match (options.method, selection.status, effort) {
+        let (selection, effort) =
+            phases.time(Phase::Select, || select::select_measured(given, &how)).map_err(Unusable::Selection)?;
+        let ended = match (how.method, selection.status, effort) {
             (Method::Greedy | Method::Tree, ..) | (_, Status::Optimal, _) => None,
             (_, _, Some(effort)) => effort.ended,
             (_, _, None) => Some(Ended::Size),
@@ -389,13 +343,13 @@ impl Optimiser {
         }
         let elaborate::Traced { mut function, made } = phases
             .time(Phase::Elaborate, || elaborate::elaborate_traced(given, &selection))
-            .map_err(|e| format!("elaboration failed: {e}"))?;
+            .map_err(Unusable::Elaboration)?;
         phases.time(Phase::Cleanup, || {
-            let keep = |block: ir::BlockId| options.passes_follow && block.index() < blocks;
+            let keep = |block: ir::BlockId| how.restore && block.index() < blocks;
             ir::cleanup::cleanup_keeping(&mut function, universe, &keep);
             ir::verify::verify(&function, universe)
                 .first()
-                .map_or(Ok(()), |error| Err(format!("the verifier rejects the result: {error}")))
+                .map_or(Ok(()), |error| Err(Unusable::Invalid(error.clone())))
         })?;
         let changed = match options.log {
             true => Change { program: self.program(), given, made: &made, function: &function }.all(),

@@ -14,7 +14,7 @@ use rewright_cfg_skeleton::ir::verify::verify;
 use rewright_cfg_skeleton::ir::{Function, Module};
 use rewright_packs::{AFTER_INLINING, BEFORE_INLINING};
 use rewright_pipeline::front::Statistics;
-use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Options, Outcome, Phase};
+use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Options, Outcome, Phase, Rules};
 
 pub(super) fn optimise(
     optimiser: &ModuleOptimiser,
@@ -90,8 +90,8 @@ impl Work<'_> {
         }
         let optimiser = &self.optimiser.optimiser;
         let mut options = self.options.clone();
-        if options.schedule.is_none() && optimiser.program().schedules.contains_key(schedule) {
-            options.schedule = Some(schedule.into());
+        if options.rules == Rules::Usual && optimiser.program().schedules.contains_key(schedule) {
+            options.rules = Rules::Schedule(schedule.into());
         }
         let Batch { outcomes, phases, rules } = optimiser.optimise(functions, &self.done.universe, &options);
         self.done.statistics.phases.add(&phases);
