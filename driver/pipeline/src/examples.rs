@@ -7,7 +7,7 @@
 mod build;
 mod canonical;
 mod error;
-mod parted;
+mod explain_failure;
 mod text;
 
 pub use build::subject;
@@ -16,7 +16,7 @@ pub use canonical::canonical;
 pub use error::ExampleError;
 
 use crate::optimiser::{Accept, Fate, Optimiser, Options, Rules};
-use parted::Stage;
+use explain_failure::Stage;
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
 use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::select::cost::reported;

@@ -1,7 +1,7 @@
 //! What to do with functions. What a layer below decides by, it takes as it is here: [`Options::select`] goes to selection,
 //! [`Options::budget`] to the engine.
 
-use crate::counts::BlockCounts;
+use crate::profile::BlockCounts;
 use rewright_cfg_skeleton::select;
 use rewright_engine::Budget;
 use std::sync::Arc;
