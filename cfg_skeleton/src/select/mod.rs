@@ -34,7 +34,7 @@ use crate::Saturated;
 use crate::egraph::{ClassId, NodeId};
 use crate::ir::BlockId;
 use crate::skeleton::{SegmentId, SiteId, StatementKind};
-use rewright_typeprop::OpId;
+use rewright_typeprop::{OpId, RuleId};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
@@ -261,9 +261,8 @@ pub fn select_measured(given: Saturated, options: &Options) -> Result<(Selection
     }
 }
 
-/// Statements that a selection leaves out because rules license it: what each is, and the engine's number of a rule
-/// that says so.
-pub fn relaxed(given: Saturated, selection: &Selection) -> Vec<(SiteId, u32)> {
+/// Statements that a selection leaves out because rules license it: what each is, and a rule that says so.
+pub fn relaxed(given: Saturated, selection: &Selection) -> Vec<(SiteId, RuleId)> {
     let Saturated { skeleton, view, .. } = given;
     let mut out = vec![];
     for (i, (statement, choice)) in skeleton.statements.iter().zip(&selection.statements).enumerate() {

@@ -1,10 +1,14 @@
 //! Where packs come from: files that the user names, what they import, and the packs that ship in the binary.
 
+mod error;
 mod imports;
 mod shipped;
 
-use rewright_dsl::diagnostic::{Diagnostic, Sources};
+pub use error::PackError;
+
+use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources};
 use rewright_dsl::load::{Origin, Root};
+use rewright_dsl::nearest::nearest;
 use rewright_dsl::program::{Program, Schedule};
 use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
@@ -79,7 +83,7 @@ fn shipped_names() -> Vec<String> {
 ///
 /// # Errors
 /// When there is no such file or it cannot be read.
-pub fn root(name: &Path) -> Result<Root, String> {
+pub fn root(name: &Path) -> Result<Root, PackError> {
     let shown = name.display().to_string();
     let shown = present_name(&shown).filter(|_| !name.exists()).unwrap_or(shown);
     let shipped = format!("{}.rw", shown.replace('.', "/"));
@@ -89,22 +93,24 @@ pub fn root(name: &Path) -> Result<Root, String> {
         return Ok(Root { origin: Origin::Std(shipped), text: text.into(), library: true });
     }
     let bytes = std::fs::read(name).map_err(|e| match e.kind() {
-        ErrorKind::NotFound => format!("cannot read {shown}: {e}; packs that ship: {}", shipped_names().join(", ")),
-        _ => format!("cannot read {shown}: {e}"),
+        ErrorKind::NotFound => PackError::Missing(shown.clone(), e, shipped_names()),
+        _ => PackError::Unreadable(shown.clone(), e),
     })?;
-    let text = String::from_utf8(bytes)
-        .map_err(|e| format!("{shown} is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to()))?;
+    let text =
+        String::from_utf8(bytes).map_err(|e| PackError::Encoding(shown.clone(), e.utf8_error().valid_up_to()))?;
     Ok(Root { origin: Origin::Disk(shown), text, library: false })
 }
 
-/// Where packs that are imported come from.
+/// The text of a pack that is imported; what is wrong with it is said where it is imported.
 fn resolve(origin: &Origin) -> Result<String, String> {
-    match origin {
-        Origin::Std(path) => {
-            embedded(path).map(str::to_string).ok_or_else(|| "no such pack ships with rewright".to_string())
-        }
-        Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| format!("cannot read {path}: {e}")),
-    }
+    let text = match origin {
+        Origin::Std(path) => embedded(path).map(str::to_string).ok_or_else(|| {
+            let (wrong, names) = (path.trim_end_matches(".rw").replace('/', "."), shipped_names());
+            PackError::NotShipped(nearest(&wrong, names.iter().map(String::as_str)).map(str::to_string))
+        }),
+        Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| PackError::Unreadable(path.clone(), e)),
+    };
+    text.map_err(|error| error.to_string())
 }
 
 /// What packs and all that they import are, unchecked: whoever has the same program and the same texts has the same
@@ -163,12 +169,24 @@ pub fn load_rules(roots: Vec<Root>) -> Packs {
     load_as(roots, check::check_rules)
 }
 
-fn load_as(roots: Vec<Root>, check: impl FnOnce(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
-    let loaded = load::load(roots, &mut |origin: &Origin| resolve(origin));
-    let (mut program, found) = check(&loaded.files);
+fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
+    let checked = |roots: Vec<Root>| {
+        let mut loaded = load::load(roots, &mut |origin: &Origin| resolve(origin));
+        let (program, found) = check(&loaded.files);
+        loaded.diagnostics.extend(found);
+        (loaded, program)
+    };
+    let (loaded, mut program) = checked(roots.clone());
     let mut diagnostics = loaded.diagnostics;
-    diagnostics.extend(found);
-    imports::suggest(&mut diagnostics, &loaded.sources);
+    let errors = |found: &[Diagnostic]| found.iter().filter(|found| found.severity == Severity::Error).count();
+    let before = errors(&diagnostics);
+    imports::suggest(&mut diagnostics, &loaded.sources, |fix| {
+        let Some((_, text)) = loaded.sources.files.get(fix.span.file as usize) else { return false };
+        let mut fixed_roots = roots.clone();
+        let Some(root) = fixed_roots.iter_mut().find(|root| root.text == *text) else { return false };
+        root.text.replace_range(fix.span.start as usize..fix.span.end as usize, &fix.replacement);
+        errors(&checked(fixed_roots).0.diagnostics) < before
+    });
     let roots = loaded.files.iter().filter(|f| f.root).map(|f| f.pack.clone()).collect();
     for (name, point) in
         [(SCHEDULE, None), (BEFORE_INLINING, Some("before_inlining")), (AFTER_INLINING, Some("after_inlining"))]
