@@ -39,10 +39,13 @@ impl Budget {
 
     /// What the next question may take; the reason where that is nothing.
     pub(super) fn limit(&self) -> Result<Limit, String> {
-        let steps = self.function.min(self.file);
         match self.spent() {
             Some(reason) => Err(reason),
-            None => Ok(Limit { steps, time: Duration::from_secs(1 + SLACK * steps / PER_SECOND) }),
+            None => {
+                // More is no number that z3 takes.
+                let steps = self.function.min(self.file).min(u32::MAX.into());
+                Ok(Limit { steps, time: Duration::from_secs(1 + SLACK * steps / PER_SECOND) })
+            }
         }
     }
 
@@ -87,6 +90,14 @@ mod tests {
         assert_eq!(budget.limit(), Err("solver, 5000 steps for this file are spent".into()));
         budget.begin();
         assert_eq!(budget.limit(), Err("solver, 5000 steps for this file are spent".into()));
+    }
+
+    #[test]
+    fn any_number_is_a_budget() {
+        let mut budget = Budget::new(u64::MAX);
+        budget.begin();
+        assert_eq!(budget.limit().map(|limit| limit.steps), Ok(u32::MAX.into()));
+        assert_eq!(Budget::new(0).limit(), Err("solver, 0 steps for this file are spent".into()));
     }
 
     #[test]
