@@ -256,3 +256,24 @@ fn an_embedding_program_says_so_itself() {
     }
     assert!(Embedding::new().allow_link("./nowhere.so").is_err());
 }
+
+/// A function of the process itself: `validate` makes up what it gives, and calls it only with permission. Even then it is
+/// refused what it asks of the system, and gives -1.
+#[test]
+fn validate_calls_what_is_allowed_and_confines_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack parents\nimport std.core\n@link(\"libc.so.6\", \"getppid\")\nfn getppid() -> i32\n\
+                ruleset r {\n  rule zero(x: i32): iadd(x, 0) => x\n}\nschedule default { run r }\n";
+    let module = "target datalayout = \"e-m:e-i64:64\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n\
+                  declare i32 @getppid()\ndefine i32 @f() {\n  %r = call i32 @getppid()\n  ret i32 %r\n}\n";
+    let files = [("parents.rw", pack), ("old.ll", module), ("new.ll", &module.replace("ret i32 %r", "ret i32 77"))];
+    for (name, text) in files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    let line = "validate old.ll --with new.ll --rules parents.rw --method compiled --runs 4";
+    for (more, refused) in [("", false), (" --allow-link libc.so.6", true)] {
+        let ran = as_user(dir.path(), &format!("{line}{more}"));
+        assert!(ran.stdout.contains("it gives [4d], and gave ["), "{more}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!(ran.stdout.contains("gave [ffffffff]"), refused, "{more}: {}", ran.stdout);
+    }
+}

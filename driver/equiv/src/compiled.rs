@@ -35,7 +35,7 @@ const HARNESS: &str = include_str!("compiled/harness.c");
 /// # Errors
 /// When clang cannot be started, or does not compile the program that runs functions.
 pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) -> io::Result<Vec<Seen>> {
-    let program = Program::new(&llvm.names, files);
+    let program = Program::new(llvm, files);
     if program.functions.iter().all(Result::is_err) {
         return Ok(program.functions.into_iter().map(|f| f.map_or_else(Seen::nothing, |_| Seen::default())).collect());
     }

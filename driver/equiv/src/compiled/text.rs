@@ -12,7 +12,7 @@ use crate::Files;
 use rewright_llvm::body::{self, Body, Instruction, Operand, Shape, Template};
 use rewright_llvm::lex::{Kind, tokens};
 use rewright_llvm::module::{Definition, File, Parameter};
-use rewright_llvm::names::Names;
+use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_llvm::types::Type;
 use stand_ins::{called, kind};
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,8 +39,8 @@ pub(super) struct Runnable {
 }
 
 impl Program {
-    pub(super) fn new(names: &Names, files: &Files<'_>) -> Program {
-        let real = |name: &&String| !names.functions(name).is_empty();
+    pub(super) fn new(llvm: &LlvmOptimiser, files: &Files<'_>) -> Program {
+        let real = |name: &&String| is_callable(llvm, name);
         let real: BTreeSet<String> = files.before.declarations.keys().filter(real).cloned().collect();
         let mut writer = Writer { file: files.before, real, stand_ins: BTreeMap::new(), text: String::new() };
         let mut number = 0;
@@ -57,6 +57,13 @@ impl Program {
         writer.table(number);
         Program { text: writer.text, functions }
     }
+}
+
+/// Does a pack say which function of a library this is, and may that be called?
+fn is_callable(llvm: &LlvmOptimiser, name: &str) -> bool {
+    let ops = &llvm.optimiser.program().universe.ops;
+    let links = llvm.names.functions(name).iter().filter_map(|op| ops.get(*op).link.as_ref());
+    links.into_iter().any(|link| link.allowed && name.strip_prefix('@') == Some(link.symbol.as_str()))
 }
 
 struct Writer<'a> {
