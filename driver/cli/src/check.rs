@@ -1,5 +1,5 @@
-//! `rewright check`: parses, types and lints packs, and runs every example. `--fix` makes the fixes that are safe first;
-//! `--watch` does it all again whenever a file changes.
+//! `rewright check`: parses, types and lints packs, and runs every example. `--fix` makes the fixes that are safe
+//! first; `--watch` does it all again whenever a file changes.
 
 mod fix;
 
@@ -80,7 +80,8 @@ fn once(args: &Args) -> Result<Finding> {
                 out::note(&format!("note: {rule} takes part in no example"));
             }
             out::result(&format!(
-                "{rules} rules, {examples} examples: {} passed, {failed} failed{}; {errors} errors, {warnings} warnings, {} rules in no example\n",
+                "{rules} rules, {examples} examples: {} passed, {failed} failed{}; {errors} errors, {warnings} warnings, \
+                 {} rules in no example\n",
                 if sound { examples - failed - not_run } else { 0 },
                 examples::not_run(not_run),
                 silent.len()

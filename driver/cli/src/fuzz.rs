@@ -74,7 +74,8 @@ fn text(report: &Report) -> String {
         );
     }
     text += &format!(
-        "{} functions from seed {}, {} changed, {} findings\n{} calls interpreted ({} trap, {} depend on NaNs), {} compiled\n",
+        "{} functions from seed {}, {} changed, {} findings\n{} calls interpreted ({} trap, \
+         {} depend on NaNs), {} compiled\n",
         report.functions,
         report.seed,
         report.changed,

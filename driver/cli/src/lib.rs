@@ -159,8 +159,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The exit code of a compiler or build, which is its own; that of our errors is 1 where the user's packs or sources are
-/// not as they must be.
+/// The exit code of a compiler or build, which is its own; that of our errors is 1 where the user's packs or sources
+/// are not as they must be.
 fn compiler(result: anyhow::Result<i32>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
