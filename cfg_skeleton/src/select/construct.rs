@@ -1,11 +1,14 @@
 //! The alternatives of each class, from the view, the skeleton and a plan of its states.
 
+use super::calls;
 use super::choices::{AltId, Alternative, Choices, Demand, Group, GroupId};
+use super::cost;
 use super::keys::{Keys, Licence};
+use super::prices::CostModel;
 use super::segments::SegmentTree;
+use super::selection::Def;
 use super::states::{Fate, Plan};
 use super::terms::Classes;
-use super::{CostModel, Def};
 use crate::Saturated;
 use crate::egraph::{ClassId, Head, InputId, Node, NodeId};
 use crate::ir::InstId;
@@ -47,8 +50,13 @@ impl<'a> Choices<'a> {
         choices.states();
         choices.statements(unavailable);
         choices.parameters();
+        // By class: a node of it is a constant.
+        let mut literals = vec![false; view.classes.len()];
+        for (node, class) in view.nodes.iter().zip(&view.node_class) {
+            literals[class.index()] |= matches!(node.head, Head::Const(_));
+        }
         for id in 0..view.nodes.len() as u32 {
-            choices.node(NodeId(id), keys, unavailable);
+            choices.node(NodeId(id), &literals, keys, unavailable);
         }
         choices.fix();
         choices
@@ -136,7 +144,7 @@ impl<'a> Choices<'a> {
                     StatementKind::Call { node, .. } => {
                         calls.push((site, *node, fate));
                         if fate == Fate::Keep {
-                            roots.push(demand(super::calls::executed(self.given.view, site)));
+                            roots.push(demand(calls::executed(self.given.view, site)));
                         }
                     }
                     StatementKind::Write { .. } | StatementKind::Check { .. } => {}
@@ -175,7 +183,7 @@ impl<'a> Choices<'a> {
     fn call(&mut self, site: SiteId, node: InputId, fate: Fate, unavailable: &BTreeSet<OpId>) {
         let StatementKind::Call { site: token, .. } = &self.given.skeleton.statement(site).kind else { return };
         let (state, class) = (self.given.view.class_of(*token), self.given.view.class_of(node));
-        let executed = super::calls::executed(self.given.view, site);
+        let executed = calls::executed(self.given.view, site);
         let (before, after) = (self.given.skeleton.segment_before(site), self.given.skeleton.segment_after(site));
         self.sites.insert(state, before);
         self.tops.entry(state).or_default().push(before);
@@ -213,7 +221,7 @@ impl<'a> Choices<'a> {
             for (index, input) in self.given.skeleton.blocks[block.index()].params.iter().enumerate() {
                 let class = self.given.view.class_of(*input);
                 let index = index as u32;
-                let moves = super::cost::moves(self.given, *block, index, class);
+                let moves = cost::moves(self.given, *block, index, class);
                 let cost = moves
                     .iter()
                     .filter(|m| m.1)
@@ -233,7 +241,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    fn node(&mut self, id: NodeId, keys: &mut Keys, unavailable: &BTreeSet<OpId>) {
+    fn node(&mut self, id: NodeId, literals: &[bool], keys: &mut Keys, unavailable: &BTreeSet<OpId>) {
         let node = self.given.view.node(id);
         let class = self.given.view.node_class[id.index()];
         let usable = match node.head {
@@ -246,7 +254,7 @@ impl<'a> Choices<'a> {
         };
         // A literal is the cheapest form of its class nearly everywhere, and never worse by more than a move.
         let literal = self.given.view.class(class).constant.is_some() && !matches!(node.head, Head::Const(_));
-        if !usable || (literal && self.has_literal(class)) {
+        if !usable || (literal && literals[class.index()]) {
             return;
         }
         let Some(children) = self.operands(node.head, &node.children) else { return };
@@ -297,9 +305,5 @@ impl<'a> Choices<'a> {
             Head::Op(id) if self.given.universe.ops.get(id).effects.takes_state() => children.last().copied(),
             _ => None,
         }
-    }
-
-    fn has_literal(&self, class: ClassId) -> bool {
-        self.given.view.class(class).nodes.iter().any(|n| matches!(self.given.view.node(*n).head, Head::Const(_)))
     }
 }

@@ -399,9 +399,8 @@ impl Optimiser {
             restore: options.passes_follow,
             stay: options.values_stay,
         };
-        let (selection, effort) = phases
-            .time(Phase::Select, || select::select_measured(given, &how))
-            .map_err(|e| format!("selection failed: {e}"))?;
+        let select::Report { selection, effort, .. } =
+            phases.time(Phase::Select, || select::select(given, &how)).map_err(|e| format!("selection failed: {e}"))?;
         let ended = match (options.method, selection.status, effort) {
             (Method::Greedy | Method::Tree, ..) | (_, Status::Optimal, _) => None,
             (_, _, Some(effort)) => effort.ended,
