@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what a bare Debian or Ubuntu machine with Rust and a C compiler lacks: cmake and libclang (HiGHS is
 # built from source), graphviz (pictures), z3 (`verify`), clang and LLVM 19 (programs in C), OpenBLAS (stories of
-# linear algebra); then cargo-nextest, and the sources of all crates, so that what follows wants no network. Does
-# nothing where all of it is there.
+# linear algebra); then fetches the sources of all crates, so that what follows needs no network. With `--tests` also
+# cargo-nextest, which takes minutes to build. Does nothing where all of it is there.
 set -euo pipefail
 
 # Debian gives only root the folder where `ldconfig` is.
@@ -38,7 +38,7 @@ if [ "${#packages[@]}" -gt 0 ]; then
     $sudo apt-get update -qq
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${packages[@]}" >/dev/null
 fi
-if ! cargo nextest --version >/dev/null 2>&1; then
+if [ "${1:-}" = --tests ] && ! cargo nextest --version >/dev/null 2>&1; then
     echo "setup: building cargo-nextest" >&2
     cargo install --locked --quiet cargo-nextest
 fi

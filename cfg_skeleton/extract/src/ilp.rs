@@ -5,8 +5,8 @@
 //! if a choice is cheaper. "Infeasible" is a fault, since the incumbent is feasible: solved once more without the
 //! solver's own presolve, then given up. Answers with cycles are repaired into choices: each is a hint.
 
+mod acyclicity_cuts;
 mod cycles;
-mod founded;
 pub(crate) mod highs;
 pub(crate) mod model;
 mod pool;

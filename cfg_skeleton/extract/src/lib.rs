@@ -110,7 +110,7 @@ pub struct Limits {
     pub rules: Rules,
 }
 
-/// Units of work by default: about five seconds.
+/// Units of work by default: five to fifteen seconds, by how the linear programs are.
 const WORK: u64 = 1_000_000_000;
 
 impl Default for Limits {

@@ -9,7 +9,6 @@
 pub mod calls;
 pub mod cfg;
 pub mod cleanup;
-pub mod counted;
 mod definitions;
 mod dominance;
 pub(crate) mod frontier;
@@ -20,6 +19,7 @@ mod loops;
 pub mod normalise;
 pub mod parse;
 pub mod text;
+pub mod trip_count;
 pub mod verify;
 
 pub use cfg::{Cfg, Loop, LoopId};

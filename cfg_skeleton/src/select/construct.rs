@@ -10,7 +10,7 @@ use super::selection::Def;
 use super::states::{Fate, Plan};
 use super::terms::Classes;
 use crate::Saturated;
-use crate::egraph::{ClassId, Head, InputId, Node, NodeId};
+use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::InstId;
 use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
 use rewright_typeprop::OpId;
@@ -50,13 +50,9 @@ impl<'a> Choices<'a> {
         choices.states();
         choices.statements(unavailable);
         choices.parameters();
-        // By class: a node of it is a constant.
-        let mut literals = vec![false; view.classes.len()];
-        for (node, class) in view.nodes.iter().zip(&view.node_class) {
-            literals[class.index()] |= matches!(node.head, Head::Const(_));
-        }
+        let literals = literals(view);
         for id in 0..view.nodes.len() as u32 {
-            choices.node(NodeId(id), &literals, keys, unavailable);
+            choices.node(NodeId(id), keys, unavailable, &literals);
         }
         choices.fix();
         choices
@@ -241,7 +237,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    fn node(&mut self, id: NodeId, literals: &[bool], keys: &mut Keys, unavailable: &BTreeSet<OpId>) {
+    fn node(&mut self, id: NodeId, keys: &mut Keys, unavailable: &BTreeSet<OpId>, literals: &[bool]) {
         let node = self.given.view.node(id);
         let class = self.given.view.node_class[id.index()];
         let usable = match node.head {
@@ -253,8 +249,7 @@ impl<'a> Choices<'a> {
             }
         };
         // A literal is the cheapest form of its class nearly everywhere, and never worse by more than a move.
-        let literal = self.given.view.class(class).constant.is_some() && !matches!(node.head, Head::Const(_));
-        if !usable || (literal && literals[class.index()]) {
+        if !usable || (literals[class.index()] && !matches!(node.head, Head::Const(_))) {
             return;
         }
         let Some(children) = self.operands(node.head, &node.children) else { return };
@@ -306,4 +301,13 @@ impl<'a> Choices<'a> {
             _ => None,
         }
     }
+}
+
+/// By class: does it hold a literal?
+fn literals(view: &EGraphView) -> Vec<bool> {
+    let mut literals = vec![false; view.classes.len()];
+    for (node, class) in view.nodes.iter().zip(&view.node_class) {
+        literals[class.index()] |= matches!(node.head, Head::Const(_));
+    }
+    literals
 }

@@ -6,7 +6,7 @@ use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
 use rewright_dsl::expectation;
 use rewright_dsl::program::{Example, Program, RuleId};
-use rewright_native::linked::{Listener, Unanswered};
+use rewright_native::foreign::{Listener, Unanswered};
 use rewright_pipeline::examples::{self, ExampleOutcome, Failure};
 use rewright_pipeline::optimiser::Optimiser;
 use std::collections::{BTreeMap, BTreeSet};

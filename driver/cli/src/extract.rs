@@ -32,8 +32,8 @@ pub(super) struct Args {
     /// How to choose
     #[arg(long, value_enum, default_value_t)]
     method: How,
-    /// Seconds of processor time for one file; without it, work is counted, about five seconds of it, and results do not
-    /// depend on the machine
+    /// Seconds of processor time for one file; without it, work is counted, which comes to five to fifteen seconds, and
+    /// results do not depend on the machine
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
     /// Print what is picked, too: for each class that is computed, its node

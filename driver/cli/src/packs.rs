@@ -7,7 +7,7 @@ use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::load::Root;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_dsl::renamed;
-use rewright_native::linked::{Listener, Unanswered};
+use rewright_native::foreign::{Listener, Unanswered};
 use rewright_native::permission::grants::{Granted, Grants};
 use rewright_native::permission::{self, Allowed};
 use rewright_packs as packs;
@@ -86,7 +86,7 @@ impl Calls {
             }
             allowed.grant(&mut program);
         }
-        rewright_native::linked::register(&mut program.universe, own, listener);
+        rewright_native::foreign::register(&mut program.universe, own, listener);
         Ok(program)
     }
 }

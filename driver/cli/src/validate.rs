@@ -12,7 +12,7 @@ use rewright_equiv::{Config, Method, ValidateError, validate};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::optimiser::Options;
 use rewright_pipeline::{config, costs};
-use rewright_wrap::apply::apply;
+use rewright_wrap::rewrite_file::apply;
 use rewright_wrap::rules::Ready;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -10,7 +10,7 @@ use expected::Expected;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
 use rewright_dsl::instances::Obstacle;
 use rewright_dsl::program::{Program, RuleId};
-use rewright_native::linked::Listener;
+use rewright_native::foreign::Listener;
 use rewright_pipeline::sums::add_up;
 use rewright_verify::{self as verify, Instance, Options, RuleReport, Verdict};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use super::units::{Units, units};
 use super::{Finding, opt, out, packs};
 use anyhow::Result;
-use rewright_pipeline::near::Scene;
+use rewright_pipeline::why_not::MatchContext;
 use std::path::PathBuf;
 
 /// Arguments of `why-not`.
@@ -31,11 +31,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Units { optimiser, universe, functions } = units;
     let mut text = String::new();
     for function in functions {
-        let (scene, _) = Scene::new(&optimiser, &universe, &function, &options, &[])?;
+        let (context, _) = MatchContext::new(&optimiser, &universe, &function, &options, &[])?;
         for id in &rules {
             let rule = optimiser.program().rule(*id);
             let place = optimiser.program().sources.place(rule.span);
-            let nearest = scene.nearest(optimiser.program(), &universe, *id);
+            let nearest = context.nearest(optimiser.program(), &universe, *id);
             text += &format!("{} ({}:{}) in {}: {nearest}\n", rule.name, place.file, place.line, function.name);
         }
     }

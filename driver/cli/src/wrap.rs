@@ -6,13 +6,13 @@ use anyhow::{Context, Result};
 use rewright_files::cache::default_folder;
 use rewright_files::scratch::Scratch;
 use rewright_wrap::compile::exit_code;
-use rewright_wrap::ended;
 use rewright_wrap::facts::Facts;
 use rewright_wrap::fork_server::ForkServers;
 use rewright_wrap::guard;
 use rewright_wrap::rules::{Refused, Rules};
 use rewright_wrap::script::script;
 use rewright_wrap::server::serve;
+use rewright_wrap::signals;
 use signal_hook::consts::SIGTERM;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -106,7 +106,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     }
     let started = ForkServers::start(scratch.path(), &[&compiler(), &opt()]);
     let status =
-        ended::run(&mut build, &[SIGTERM], |_, build| ended::terminate(build)).context("cannot run the build")?;
+        signals::run(&mut build, &[SIGTERM], |_, build| signals::terminate(build)).context("cannot run the build")?;
     drop(started);
     if args.stats {
         summary(&Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default()), args.format)?;

@@ -8,6 +8,7 @@
 mod children;
 mod disk;
 mod full;
+mod killed;
 mod streams;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,8 +28,14 @@ fn pack() -> String {
     text
 }
 
-const FUNCTION: &str =
-    "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 0\n    v2 = iadd v0, v1\n    return v2\n}\n";
+const FUNCTION: &str = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 0\n    v2 = iadd v0, v1\n    return v2\n}\n; run: %f(7) == 7\n";
+
+/// It never ends.
+const ENDLESS: &str = "test run\ntarget x86_64\n\nfunction %endless(i32) -> i32 {\nblock0(v0: i32):\n    jump block1\n\nblock1:\n    jump block1\n}\n\
+                       ; run: %endless(7) == 7\n";
+
+const GRAPH: &str =
+    r#"{"nodes": {"a": {"op": "a", "eclass": "0", "cost": 1, "children": []}}, "root_eclasses": ["0"]}"#;
 
 const SUM: &str = "int sum(int x, int y) { return (x ^ y) + ((x & y) << 1); }\n";
 
@@ -56,7 +63,11 @@ fn inputs() -> TempDir {
         ("sum.d", "old dependencies"),
         ("f.clif", FUNCTION),
         ("out.clif", "what was there"),
+        ("endless.clif", ENDLESS),
+        ("graph.json", GRAPH),
+        ("rules.isle", "(rule (simplify (iadd ty x (iconst_u ty 0))) x)\n"),
         ("f.ll", MODULE),
+        ("ir/g.ll", MODULE),
         ("ir/f.ll", "what was there"),
         ("pages/README.md", "Made by `rewright doc`, long ago"),
     ];

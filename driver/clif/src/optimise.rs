@@ -6,7 +6,7 @@ use super::names::Names;
 use super::read::File;
 use cranelift_codegen::ir::{self as clif, TrapCode};
 use rewright_cfg_skeleton::ir::Function;
-use rewright_cfg_skeleton::ir::counted::note_trips;
+use rewright_cfg_skeleton::ir::trip_count::note_trips;
 use rewright_dsl::program::Program;
 use rewright_engine::{EngineError, RuleReport};
 use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames};

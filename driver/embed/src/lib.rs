@@ -30,7 +30,7 @@ use rewright_dsl::program::{Program, RuleId};
 use rewright_native::jit::{Jit, JitError};
 use rewright_native::module::{Clif, CompileError, ModuleError, ModuleOptimiser, ModuleOutcome};
 use rewright_native::permission::{Allowed, NoLibrary};
-use rewright_native::{isolate, linked};
+use rewright_native::{foreign, isolate};
 use rewright_packs as packs;
 use rewright_typeprop::{Constant, DataPool, HostFns, Scalar, Ty, Universe};
 use rewright_verify::{self as verify, RuleReport};
@@ -176,7 +176,7 @@ impl Embedding {
         self.allowed.grant(&mut program);
         if let Some(worker) = &self.worker {
             // Whoever embeds says what is allowed; a call that fails is no match.
-            linked::register(&mut program.universe, worker.clone(), &(Arc::new(|_| ()) as linked::Listener));
+            foreign::register(&mut program.universe, worker.clone(), &(Arc::new(|_| ()) as foreign::Listener));
         }
         program.universe.hosts.extend(&self.hosts);
         Ok(program)

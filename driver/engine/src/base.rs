@@ -8,8 +8,8 @@
 //! which nothing refers to; it is bounded by [`CLASSES`].
 
 use super::EngineError;
-use super::possible::Possible;
 use super::primitives::{self, Shared};
+use super::rule_filter::Possible;
 use egglog::EGraph;
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_declarations, print_rules};

@@ -7,8 +7,8 @@
 use super::base::Prepared;
 use super::batch::Batch;
 use super::budget::{Budget, Step};
-use super::nested::Present;
-use super::possible::{Possible, rulesets};
+use super::pattern_pairs::Present;
+use super::rule_filter::{Possible, rulesets};
 use super::{EngineError, Report};
 use rewright_dsl::egglog::{EgglogProgram, TYPE_BITS, TableKind};
 use rustc_hash::FxHashMap;

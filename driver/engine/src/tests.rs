@@ -5,6 +5,6 @@ mod domain;
 mod fixture;
 mod measure;
 mod memory;
-mod nested;
+mod pattern_pairs;
 mod scalar;
 mod text;

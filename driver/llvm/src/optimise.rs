@@ -5,7 +5,7 @@ use super::import::{Imported, Types, import};
 use super::known::{self, Became, Known};
 use super::module::{File, write};
 use super::names::Names;
-use rewright_cfg_skeleton::ir::counted::note_trips;
+use rewright_cfg_skeleton::ir::trip_count::note_trips;
 use rewright_cfg_skeleton::ir::{Cfg, Function, Value};
 use rewright_cfg_skeleton::select::Method;
 use rewright_dsl::program::Program;

@@ -18,6 +18,7 @@ mod throw;
 
 pub use externals::{Blob, Externals, HostEntry, Imports, Link};
 
+use cranelift_codegen::CodegenError;
 use cranelift_codegen::data_value::DataValue;
 use cranelift_codegen::ir::{
     AbiParam, Endianness, ExternalName, Function, GlobalValueData, InstBuilder, MemFlagsData, Signature,
@@ -27,7 +28,7 @@ use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_codegen::settings::{Configurable, Flags, Value as Setting};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{FuncId, Linkage, Module, default_libcall_names};
+use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 use indexmap::IndexMap;
 use rewright_clif::quietly::quietly;
 
@@ -137,8 +138,16 @@ pub fn compile(functions: &[&Function], isa: OwnedTargetIsa, externals: External
     }
 }
 
+/// What Cranelift says, with what its verifier has found.
+fn reason(error: &ModuleError) -> String {
+    match error {
+        ModuleError::Compilation(CodegenError::Verifier(errors)) => errors.to_string().trim_end().to_string(),
+        other => other.to_string(),
+    }
+}
+
 fn compile_all(functions: &[&Function], isa: OwnedTargetIsa, externals: Externals) -> Result<Jit, JitError> {
-    let error = |e: cranelift_module::ModuleError| JitError::Cranelift(format!("{e:?}"));
+    let error = |e: ModuleError| JitError::Cranelift(reason(&e));
     let mut builder = JITBuilder::with_isa(isa, default_libcall_names());
     for (name, address) in libcalls::symbols().into_iter().chain(throw::SYMBOL).chain(externals.symbols()) {
         builder.symbol(name, address);
@@ -206,7 +215,7 @@ fn resolved(
             {
                 let signature = &out.dfg.signatures[data.signature];
                 let declared = module.declare_function(&callee[1..], Linkage::Import, signature);
-                let id = declared.map_err(|e| JitError::Cranelift(format!("{e:?}")))?;
+                let id = declared.map_err(|e| JitError::Cranelift(reason(&e)))?;
                 renamed.push((reference, number(id)));
             }
             None => return Err(JitError::Undefined { caller: function.name.to_string(), callee }),
@@ -221,7 +230,7 @@ fn resolved(
             return Err(JitError::Undefined { caller: function.name.to_string(), callee: format!("%{symbol}") });
         }
         let declared = module.declare_data(symbol, Linkage::Import, false, false);
-        let id = declared.map_err(|e| JitError::Cranelift(format!("{e:?}")))?;
+        let id = declared.map_err(|e| JitError::Cranelift(reason(&e)))?;
         // Namespace 1 is that of data.
         let number = out.params.ensure_user_func_name(UserExternalName::new(1, id.as_u32()));
         if let GlobalValueData::Symbol { name, .. } = &mut out.global_values[value] {

@@ -5,9 +5,9 @@
 //! * [`permission`]: whose code may be called; [`runtest`]: run directives, compiled and interpreted;
 //! * [`module`]: modules of our own text, read, optimised and made into code.
 
+pub mod foreign;
 pub mod isolate;
 pub mod jit;
-pub mod linked;
 pub mod module;
 pub mod permission;
 pub mod runtest;

@@ -2,7 +2,7 @@
 //!
 //! Not here: packs of users, which nobody can list; what `dsl::check` already has advice for.
 
-use super::{STDLIB, shipped_names};
+use super::{embedded, shipped_names};
 use rewright_dsl::diagnostic::{Applicability, Diagnostic, Fix, Sources};
 use rewright_dsl::syntax::ast::{File, FnClause, Item, ItemKind, Span};
 use rewright_dsl::syntax::parse;
@@ -48,7 +48,7 @@ fn declared() -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for pack in shipped_names() {
         let path = format!("{}.rw", pack.replace('.', "/"));
-        let Some(text) = STDLIB.get_file(path).and_then(|file| file.contents_utf8()) else { continue };
+        let Some(text) = embedded(&path) else { continue };
         for Item { kind, .. } in parse(0, text).0.items {
             let symbol = |clause: &FnClause| match clause {
                 FnClause::As(symbol) => Some(symbol.clone()),

@@ -1,8 +1,8 @@
 //! Where packs come from: files that the user names, what they import, and the packs that ship in the binary.
 
 mod imports;
+mod shipped;
 
-use include_dir::{Dir, include_dir};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::program::{Program, Schedule};
@@ -11,9 +11,6 @@ use rewright_dsl::{check, load};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-/// The packs that ship.
-static STDLIB: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../stdlib_rules");
 
 /// The pack that a command uses where none is named.
 pub const DEFAULT: &str = "std";
@@ -56,36 +53,24 @@ fn resolve_links(files: &[check::ParsedFile], sources: &Sources, program: &mut P
 
 /// Is this the text of a pack that ships?
 fn ships(text: &str) -> bool {
-    let (mut folders, mut found) = (vec![&STDLIB], false);
-    while let Some(folder) = folders.pop() {
-        folders.extend(folder.dirs());
-        found |= folder.files().any(|file| file.contents() == text.as_bytes());
-    }
-    found
+    shipped::FILES.values().any(|file| file == text)
 }
 
 /// The text of a file that ships, by its path: `std/arith.rw`, `profiles/size.json`.
 pub fn embedded(path: &str) -> Option<&'static str> {
-    STDLIB.get_file(path)?.contents_utf8()
+    shipped::FILES.get(path).map(String::as_str)
 }
 
 /// The names of the files in a folder that ships, sorted.
 pub fn shipped(folder: &str) -> Vec<String> {
-    let files = STDLIB.get_dir(folder).into_iter().flat_map(|dir| dir.files());
-    let names = files.filter_map(|f| f.path().file_name()?.to_str());
-    let mut names: Vec<String> = names.map(str::to_string).collect();
-    names.sort();
-    names
+    let inside = |path: &String| path.strip_prefix(folder)?.strip_prefix('/').map(str::to_string);
+    shipped::FILES.keys().filter_map(inside).filter(|name| !name.contains('/')).collect()
 }
 
 /// The packs that ship, by the names that commands take.
 fn shipped_names() -> Vec<String> {
-    let (mut folders, mut names) = (vec![&STDLIB], vec![]);
-    while let Some(folder) = folders.pop() {
-        folders.extend(folder.dirs());
-        let packs = folder.files().map(|f| f.path()).filter(|path| path.extension().is_some_and(|e| e == "rw"));
-        names.extend(packs.map(|path| path.with_extension("").display().to_string().replace(['/', '\\'], ".")));
-    }
+    let mut names: Vec<String> =
+        shipped::FILES.keys().filter_map(|path| Some(path.strip_suffix(".rw")?.replace('/', "."))).collect();
     names.sort();
     names
 }
@@ -126,6 +111,10 @@ fn resolve(origin: &Origin) -> Result<String, String> {
 /// rules. Packs that ship are part of the program, and known by their names.
 pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
     let mut texts = vec![];
+    // A debug build reads what ships from the source tree.
+    if cfg!(debug_assertions) {
+        texts.extend(shipped::FILES.values().cloned());
+    }
     for root in &mut roots {
         texts.push(match &root.origin {
             Origin::Std(path) => {

@@ -6,14 +6,14 @@
 
 mod build;
 mod canonical;
-mod parted;
+mod explain_failure;
 mod text;
 
 pub use build::subject;
 pub use canonical::canonical;
 
 use crate::optimiser::{Fate, Optimiser, Options};
-use parted::Stage;
+use explain_failure::Stage;
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
 use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::select::cost::reported;

@@ -12,9 +12,9 @@
 pub mod bisect;
 pub mod config;
 pub mod costs;
-pub mod counts;
 pub mod examples;
-pub mod near;
 pub mod optimiser;
+pub mod profile;
 pub mod signatures;
 pub mod sums;
+pub mod why_not;

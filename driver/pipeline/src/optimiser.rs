@@ -19,7 +19,7 @@ pub use changed::{Changed, Now};
 pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
 
-use crate::counts::BlockCounts;
+use crate::profile::BlockCounts;
 use changed::Change;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::ir::{Cfg, Function};

@@ -5,12 +5,12 @@
 //! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone. Where
 //! objects are linked at once, they take the places of their sources in the command line, and the compiler does the rest.
 
-use super::apply::{Applied, apply};
 use super::arguments::{Build, Missed, Plan, Unit, plan};
 use super::entry::{Entry, Ir};
 use super::facts::Facts;
 use super::fork_server::Started;
 use super::response::expanded;
+use super::rewrite_file::{Applied, apply};
 use super::rules::{Refused, Rules, identity};
 use super::server::ask;
 use anyhow::{Context, Result, bail};

@@ -6,7 +6,7 @@
 //! **Invariant**: nothing is ended as long as the wrapper lives. What a build leaves behind on purpose (a cache's server)
 //! stays when the build ends by itself.
 
-use super::ended::{run as wait_for, terminate};
+use super::signals::{run as wait_for, terminate};
 use rustix::process::{
     Pid, Signal, getpid, getppid, kill_process, set_child_subreaper, set_parent_process_death_signal,
 };

@@ -16,10 +16,8 @@
 //! succeeds or fails as it would without us; only packs that are missing or have mistakes are errors. What is compiled
 //! without rules is said. Object files and dependency files appear complete or not at all.
 
-pub mod apply;
 pub mod arguments;
 pub mod compile;
-pub mod ended;
 mod entry;
 pub mod facts;
 pub mod fork_server;
@@ -27,6 +25,8 @@ pub mod guard;
 mod inputs;
 mod options;
 mod response;
+pub mod rewrite_file;
 pub mod rules;
 pub mod script;
 pub mod server;
+pub mod signals;

@@ -7,7 +7,7 @@ use rewright_dsl::load::Root;
 use rewright_files::cache::Key;
 use rewright_llvm::known::Known;
 use rewright_llvm::optimise::LlvmOptimiser;
-use rewright_native::linked::computed_with;
+use rewright_native::foreign::computed_with;
 use rewright_packs as packs;
 use rewright_pipeline::optimiser::Options;
 use rewright_pipeline::{config, costs};

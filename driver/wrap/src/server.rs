@@ -7,7 +7,7 @@
 //! **Invariant**: an answer is what the asking process would have computed. Where there is none, for whatever reason, it
 //! computes.
 
-use super::apply::{Applied, apply};
+use super::rewrite_file::{Applied, apply};
 use super::rules::Ready;
 use std::collections::VecDeque;
 use std::io::{self, BufRead, BufReader, BufWriter, Write};

@@ -1,6 +1,6 @@
 //! `Program` to `EgglogProgram`: declarations, then rules one by one.
 
-use super::generations::Generations;
+use super::block_guard::Generations;
 use super::instances::instances;
 use super::lower::{Reason, is_closed, lower, substitute};
 use super::names::{Names, path};

@@ -9,8 +9,8 @@ mod build;
 mod guard;
 mod pattern;
 
+use super::block_guard::mark;
 use super::compile::Shared;
-use super::generations::mark;
 use super::instances::Instance;
 use super::names::symbol;
 use super::{Action, Atom, EgglogRule, Expr, LICENCE, Sort, TYPE_MASK};

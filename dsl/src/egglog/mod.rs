@@ -32,8 +32,8 @@
 //!
 //! A rule that cannot be put into this form is left out and listed in [`EgglogProgram::skipped`].
 
+mod block_guard;
 mod compile;
-mod generations;
 mod instances;
 mod lower;
 mod names;
@@ -47,8 +47,8 @@ use crate::program::{FactId, RuleId, ScheduleStep};
 use indexmap::IndexMap;
 use rewright_typeprop::{OpId, Ty};
 
+pub use block_guard::GENERATION;
 pub use compile::{compile, intern_types};
-pub use generations::GENERATION;
 
 /// Bits of a type column that hold the type; the unit's number is above them.
 pub const TYPE_BITS: u32 = 20;

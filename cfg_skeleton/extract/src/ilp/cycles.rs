@@ -6,7 +6,7 @@
 //! weight through J is found by Dijkstra's algorithm; all weights are at least 0 by (1).
 
 use super::Program;
-use super::founded::Cut;
+use super::acyclicity_cuts::Cut;
 use crate::cycle;
 use crate::graph::{Class, Graph};
 use crate::meter::Meter;

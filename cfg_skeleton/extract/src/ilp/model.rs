@@ -131,7 +131,7 @@ impl Program {
     }
 
     fn leaving(&self, graph: &Graph, set: &[Class]) -> Vec<(usize, f64)> {
-        super::founded::leaving(graph, set).map(|(class, n)| (self.x[class.index()] + n, 1.0)).collect()
+        super::acyclicity_cuts::leaving(graph, set).map(|(class, n)| (self.x[class.index()] + n, 1.0)).collect()
     }
 
     /// A choice as values of the columns.

@@ -7,7 +7,7 @@
 //! them in. What is taken out is slack, hence basic, so the basis that is left is one and the next run goes on from it.
 
 use super::Relaxation;
-use super::founded::Cut;
+use super::acyclicity_cuts::Cut;
 use super::model::{Program, Row};
 use crate::graph::{Class, Graph};
 use std::collections::BTreeSet;

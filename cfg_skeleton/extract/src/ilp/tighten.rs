@@ -3,7 +3,7 @@
 //! Rounds of solving, taking out the cuts that became slack ([`super::pool`]), looking for violated ones, and adding
 //! those, as long as the bound rises. What is tight in the end is stated in the integer program.
 
-use super::founded::{Cut, ENOUGH, Founded};
+use super::acyclicity_cuts::{Cut, CutFinder, ENOUGH};
 use super::pool::Pool;
 use super::{BranchAndCut, Solved, cycles, rounded};
 use crate::graph::Class;
@@ -31,7 +31,7 @@ impl BranchAndCut<'_> {
         let Some(mut relaxation) = self.solver.relax(&self.program.model) else { return };
         let budget = self.budget.share(SHARE);
         let edges = cycles::Edges::new(graph);
-        let mut founded = Founded::new(graph);
+        let mut founded = CutFinder::new(graph);
         let mut pool = Pool::default();
         let mut last = vec![];
         let mut gaps: Vec<f64> = vec![];

@@ -10,7 +10,7 @@
 
 use super::is_droppable;
 use crate::ir::Definition;
-use crate::ir::counted::CountedLoops;
+use crate::ir::trip_count::CountedLoops;
 use crate::ir::{BlockId, Cfg, EdgeArg, Function, LoopId, Terminator, Value};
 use rewright_typeprop::Universe;
 

@@ -4,8 +4,8 @@
 use super::names::bare;
 use super::{Draft, ParseError, Places, drafts, error_at};
 use crate::ir::calls::{CallGraph, summarise};
-use crate::ir::counted::note_trips;
 use crate::ir::infer::{OpenCall, TypeFault, infer};
+use crate::ir::trip_count::note_trips;
 use crate::ir::verify::{Defect, Place, verify};
 use crate::ir::{Access, Function, InstKind, Module, RegionId};
 use rewright_typeprop::ops::OpParam;

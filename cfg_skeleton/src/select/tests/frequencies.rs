@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ir::cfg::ONCE;
-use crate::ir::counted::note_trips;
+use crate::ir::trip_count::note_trips;
 use crate::ir::{BlockId, Counts, Value};
 
 /// The blocks in which a value's class is defined, by both methods; they agree on the cost.

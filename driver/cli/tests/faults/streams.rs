@@ -5,7 +5,7 @@ use std::fs::File;
 use std::process::Stdio;
 
 /// Command lines that print a result.
-const PRINTERS: [&str; 12] = [
+const PRINTERS: [&str; 19] = [
     "opt f.clif",
     "opt f.clif --emit ir",
     "opt f.ll",
@@ -16,6 +16,13 @@ const PRINTERS: [&str; 12] = [
     "explain RW0301",
     "fmt --check packs",
     "run f.clif --fn f 1",
+    "difftest f.clif",
+    "fuzz --seed 1 --count 1",
+    "bench f.clif --repeat 1",
+    "coverage rules.isle",
+    "extract graph.json",
+    "validate f.ll --with ir/g.ll",
+    "why-not carries f.clif --rules mine.rw",
     "--help",
     "--version",
 ];

@@ -6,7 +6,7 @@
 //!
 //! Not here: facts, which a view does not hold. A condition on one is reported as what is left to doubt.
 
-use super::{Place, Scene};
+use super::{MatchContext, Place};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head};
 use rewright_dsl::program::{Guard, Program, Rule, VarKind};
 use rewright_typeprop::eval::{constant, evaluate_term};
@@ -33,11 +33,11 @@ pub(super) fn near(
     program: &Program,
     universe: &Universe,
     rule: &Rule,
-    scene: &Scene,
+    context: &MatchContext,
     place: Option<&Place>,
 ) -> Option<Near> {
-    let view = &scene.view;
-    let mut search = Search { program, universe, rule, scene, view, steps: 0, root: ClassId(0), best: None };
+    let view = &context.view;
+    let mut search = Search { program, universe, rule, context, view, steps: 0, root: ClassId(0), best: None };
     let (first, others) = rule.left.split_first()?;
     let mut vars = vec![None; rule.vars.len()];
     for (var, class) in place.into_iter().flat_map(|place| &place.vars) {
@@ -78,7 +78,7 @@ struct Search<'a> {
     program: &'a Program,
     universe: &'a Universe,
     rule: &'a Rule,
-    scene: &'a Scene,
+    context: &'a MatchContext,
     view: &'a EGraphView,
     steps: u32,
     root: ClassId,
@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
             };
             self.best = Some(Near {
                 matched: found.matched,
-                at: self.scene.show_operation(self.universe, self.root, 0),
+                at: self.context.show_operation(self.universe, self.root, 0),
                 miss: Some(place),
             });
         }
@@ -199,8 +199,11 @@ impl<'a> Search<'a> {
         let miss = self.rule.guards.iter().find_map(|guard| self.fails(guard, found));
         let done = miss.is_none();
         if self.best.as_ref().is_none_or(|best| best.miss.is_some() && (done || best.matched <= found.matched)) {
-            self.best =
-                Some(Near { matched: found.matched, at: self.scene.show_operation(self.universe, self.root, 0), miss });
+            self.best = Some(Near {
+                matched: found.matched,
+                at: self.context.show_operation(self.universe, self.root, 0),
+                miss,
+            });
         }
         done
     }
@@ -314,6 +317,6 @@ impl<'a> Search<'a> {
     }
 
     fn show(&self, class: ClassId) -> String {
-        self.scene.show(self.universe, class, 0)
+        self.context.show(self.universe, class, 0)
     }
 }

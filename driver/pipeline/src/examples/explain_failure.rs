@@ -9,8 +9,8 @@
 
 use super::{Failure, Trial, canonical, text};
 use crate::bisect::{Decisive, Limited, decisive};
-use crate::near::{Nearest, Place, Scene, orders};
 use crate::optimiser::{Optimiser, Options};
+use crate::why_not::{MatchContext, NearMiss, Place, orders};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphInput, Head, InputId};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::skeleton::{Skeleton, StatementKind};
@@ -77,18 +77,18 @@ impl Stage<'_> {
         wanted_costs: u64,
     ) -> Vec<String> {
         let names: Vec<&str> = super::parameters(self.example).collect();
-        let scene = Scene::new(self.optimiser, self.universe, before, self.options, &names);
+        let context = MatchContext::new(self.optimiser, self.universe, before, self.options, &names);
         let skeleton = self.optimiser.build(wanted, self.universe).1;
-        let Ok((scene, original)) = scene else { return vec![] };
+        let Ok((context, original)) = context else { return vec![] };
         if !is_plain(&skeleton) || !is_plain(&original) {
             return vec![];
         }
-        let places = scene.locate(self.universe, &skeleton.input);
+        let places = context.locate(self.universe, &skeleton.input);
         let block =
             |skeleton: &Skeleton| skeleton.blocks.iter().find(|block| block.observes).cloned().unwrap_or_default();
         let (here, there) = (block(&original), block(&skeleton));
         let is_there = |mine: &[InputId], theirs: &[InputId]| {
-            let same = |(a, b): (&InputId, &InputId)| places[b.index()] == Some(scene.view.class_of(*a));
+            let same = |(a, b): (&InputId, &InputId)| places[b.index()] == Some(context.view.class_of(*a));
             mine.len() == theirs.len() && mine.iter().zip(theirs).all(same)
         };
         if is_there(&here.operands, &there.operands) {
@@ -127,8 +127,8 @@ impl Stage<'_> {
         // At the root, it is known where a rule would have to match.
         wanted.retain(|wanted| !there.operands.contains(&wanted.made));
         let roots = there.operands.iter().zip(&here.operands);
-        wanted.extend(roots.map(|(made, root)| Wanted { made: *made, root: Some(scene.view.class_of(*root)) }));
-        lines.extend(self.makers(&scene, &skeleton.input, &places, &wanted));
+        wanted.extend(roots.map(|(made, root)| Wanted { made: *made, root: Some(context.view.class_of(*root)) }));
+        lines.extend(self.makers(&context, &skeleton.input, &places, &wanted));
         lines
     }
 
@@ -136,12 +136,12 @@ impl Stage<'_> {
     pub(super) fn apart(&self, input: &EGraphInput, roots: [InputId; 2], fired: &[RuleId]) -> Failure {
         let mut failure =
             Failure::new("the two sides are in different classes").or_rather(self.other_verdict("differs"));
-        if let Some(scene) = self.scene(input) {
-            let class = |id: InputId| scene.view.class_of(id);
+        if let Some(context) = self.context(input) {
+            let class = |id: InputId| context.view.class_of(id);
             let places: Vec<_> = (0..input.nodes.len() as u32).map(|id| Some(class(InputId(id)))).collect();
             let [a, b] = roots;
             let wanted = [(a, b), (b, a)].map(|(made, root)| Wanted { made, root: Some(class(root)) });
-            let makers = self.makers(&scene, input, &places, &wanted);
+            let makers = self.makers(&context, input, &places, &wanted);
             let took_part: Vec<&str> =
                 fired.iter().map(|rule| self.optimiser.program().rule(*rule).name.as_str()).collect();
             failure.why.extend(makers);
@@ -168,33 +168,39 @@ impl Stage<'_> {
 
     /// How near rules came that should have taken part.
     pub(super) fn nearest(&self, trial: &Trial, silent: &[usize]) -> Vec<String> {
-        let scene = match trial {
+        let context = match trial {
             Trial::Becomes { before, .. } => {
                 let names: Vec<&str> = super::parameters(self.example).collect();
-                let scene = Scene::new(self.optimiser, self.universe, before, self.options, &names);
-                scene.ok().map(|(scene, _)| scene)
+                let context = MatchContext::new(self.optimiser, self.universe, before, self.options, &names);
+                context.ok().map(|(context, _)| context)
             }
-            Trial::Same { input, .. } => self.scene(input),
+            Trial::Same { input, .. } => self.context(input),
         };
-        let Some(scene) = scene else { return vec![] };
+        let Some(context) = context else { return vec![] };
         let program = self.optimiser.program();
         let rules = silent.iter().map(|position| self.example.fires[*position]);
-        rules.map(|id| format!("{}: {}", program.rule(id).name, scene.nearest(program, self.universe, id))).collect()
+        rules.map(|id| format!("{}: {}", program.rule(id).name, context.nearest(program, self.universe, id))).collect()
     }
 
     /// The e-graph of two terms.
-    fn scene(&self, input: &EGraphInput) -> Option<Scene> {
+    fn context(&self, input: &EGraphInput) -> Option<MatchContext> {
         let view = self.optimiser.saturate_one(input, &self.universe.types, self.options).ok()?;
         // A leaf for each variable, before all other nodes.
         let names = self.example.names.iter().enumerate().map(|(i, name)| (InputId(i as u32), name.clone()));
-        Some(Scene::of(self.optimiser, self.options, view, names))
+        Some(MatchContext::of(self.optimiser, self.options, view, names))
     }
 
     /// The rules that would make one of some terms, and come nearest to it; of those that the example names, [`nearest`]
     /// tells.
     ///
     /// [`nearest`]: Stage::nearest
-    fn makers(&self, scene: &Scene, input: &EGraphInput, places: &[Option<ClassId>], wanted: &[Wanted]) -> Vec<String> {
+    fn makers(
+        &self,
+        context: &MatchContext,
+        input: &EGraphInput,
+        places: &[Option<ClassId>],
+        wanted: &[Wanted],
+    ) -> Vec<String> {
         let program = self.optimiser.program();
         let asked: Vec<RuleId> = self.example.fires.iter().map(|id| program.rule(*id).family).collect();
         let mut found = vec![];
@@ -212,11 +218,11 @@ impl Stage<'_> {
                 }
                 let known = vars.into_iter().filter_map(|(var, id)| Some((var, places[id.index()]?)));
                 let place = wanted.root.map(|root| Place { root, vars: known.collect() });
-                let nearest = scene.nearest_at(program, self.universe, RuleId(index as u32), place.as_ref());
+                let nearest = context.nearest_at(program, self.universe, RuleId(index as u32), place.as_ref());
                 let matched = match &nearest {
-                    Nearest::NotRun { .. } => u32::MAX,
+                    NearMiss::NotRun { .. } => u32::MAX,
                     // What misses more than it has is not near.
-                    Nearest::Misses { matched, .. } if 2 * *matched as usize >= length(&rule.left) => *matched,
+                    NearMiss::Misses { matched, .. } if 2 * *matched as usize >= length(&rule.left) => *matched,
                     // They did what they can.
                     _ => continue,
                 };

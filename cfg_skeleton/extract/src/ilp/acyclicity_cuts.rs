@@ -1,4 +1,4 @@
-//! Cuts by sets that cannot hold themselves up, which a fractional solution violates.
+//! Cuts for unfounded sets of classes, which a fractional solution violates.
 //!
 //! Let `S` be any set of classes, cycle or not. Who has a class of `S` follows its node to an ordered child in `S`, and
 //! so on; since a choice has no cycles, this ends with a node that has no ordered child in `S`. So (3) of
@@ -70,7 +70,7 @@ pub(super) struct Cut {
 }
 
 /// What of a graph all searches need.
-pub(super) struct Founded<'g> {
+pub(super) struct CutFinder<'g> {
     graph: &'g Graph,
     /// Classes, children first as far as there are no cycles.
     order: Vec<usize>,
@@ -99,7 +99,7 @@ impl Values<'_> {
     }
 }
 
-impl<'g> Founded<'g> {
+impl<'g> CutFinder<'g> {
     pub(super) fn new(graph: &'g Graph) -> Self {
         let size = graph.classes.len();
         let mut users = vec![vec![]; size];
@@ -116,7 +116,7 @@ impl<'g> Founded<'g> {
         let order: Vec<usize> = components.into_iter().flatten().map(|class| class as usize).collect();
         let mut place = vec![0; size];
         order.iter().enumerate().for_each(|(n, class)| place[*class] = n);
-        Founded { graph, order, place, users, next: 0 }
+        CutFinder { graph, order, place, users, next: 0 }
     }
 
     /// Violated cuts, as long as there is work left. `wide`: from other classes than the roots, too.

@@ -5,7 +5,7 @@
 //! **Invariant**: what is left out could not have matched, so results do not depend on this.
 
 use super::batch::Batch;
-use super::nested::Nested;
+use super::pattern_pairs::Nested;
 use egglog::EGraph;
 use rewright_dsl::egglog::{Action, Atom, EgglogProgram, Expr, GENERATION};
 use rustc_hash::FxHashMap;

@@ -1,6 +1,6 @@
 //! Why a rule does not match in a function, for `why-not` and for examples that fail.
 //!
-//! A [`Scene`] is the function with its e-graph after all rules have run, so what other rules would have to bring about
+//! A [`MatchContext`] is the function with its e-graph after all rules have run, so what other rules would have to bring about
 //! first is there or is missing for good.
 
 mod search;
@@ -22,7 +22,7 @@ use std::fmt;
 const SHOWN_DEPTH: u32 = 3;
 
 /// A saturated e-graph, of a function or of terms.
-pub struct Scene {
+pub struct MatchContext {
     /// The graph.
     pub view: EGraphView,
     /// The schedule that ran.
@@ -40,7 +40,7 @@ pub(crate) struct Place {
 
 /// How near a rule comes to match in a function.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Nearest {
+pub enum NearMiss {
     /// It does match, and did something.
     Fired,
     /// There is no operation like the root of its left side.
@@ -72,7 +72,7 @@ pub enum Nearest {
     },
 }
 
-impl Scene {
+impl MatchContext {
     /// Saturates a function, and gives what goes around its e-graph. Its parameters are called by these names, other
     /// values by their numbers.
     ///
@@ -84,7 +84,7 @@ impl Scene {
         function: &Function,
         options: &Options,
         parameters: &[&str],
-    ) -> Result<(Scene, Skeleton), EngineError> {
+    ) -> Result<(MatchContext, Skeleton), EngineError> {
         let mut function = function.clone();
         normalise(&mut function);
         let skeleton = optimiser.build(&function, universe).1;
@@ -93,7 +93,7 @@ impl Scene {
         let named = parameters.map(|(value, name)| (value.index(), (*name).to_string()));
         let all = named.chain((0..function.values.len()).map(|value| (value, format!("v{value}"))));
         let inputs = all.filter_map(|(value, name)| Some((skeleton.value_input.get(value).copied().flatten()?, name)));
-        Ok((Scene::of(optimiser, options, view, inputs), skeleton))
+        Ok((MatchContext::of(optimiser, options, view, inputs), skeleton))
     }
 
     /// An e-graph in which nodes have names.
@@ -102,12 +102,12 @@ impl Scene {
         options: &Options,
         view: EGraphView,
         named: impl Iterator<Item = (InputId, String)>,
-    ) -> Scene {
+    ) -> MatchContext {
         let mut names = BTreeMap::new();
         for (input, name) in named {
             names.entry(view.class_of(input)).or_insert(name);
         }
-        Scene { schedule: optimiser.schedule(options), view, names }
+        MatchContext { schedule: optimiser.schedule(options), view, names }
     }
 
     /// Where the nodes of another input are; leaves are the same by number.
@@ -130,7 +130,7 @@ impl Scene {
     }
 
     /// How near a rule comes.
-    pub fn nearest(&self, program: &Program, universe: &Universe, id: RuleId) -> Nearest {
+    pub fn nearest(&self, program: &Program, universe: &Universe, id: RuleId) -> NearMiss {
         self.nearest_at(program, universe, id, None)
     }
 
@@ -141,19 +141,19 @@ impl Scene {
         universe: &Universe,
         id: RuleId,
         place: Option<&Place>,
-    ) -> Nearest {
+    ) -> NearMiss {
         if place.is_none() && self.view.applications.iter().any(|a| a.rule == id.0) {
-            return Nearest::Fired;
+            return NearMiss::Fired;
         }
         let rule = program.rule(id);
         match search::near(program, universe, rule, self, place) {
-            None => Nearest::NoRoot,
-            Some(search::Near { at, miss: Some(miss), matched }) => Nearest::Misses { at, miss, matched },
+            None => NearMiss::NoRoot,
+            Some(search::Near { at, miss: Some(miss), matched }) => NearMiss::Misses { at, miss, matched },
             Some(search::Near { at, miss: None, .. }) => match (self.ruleset_left_out(program, id), &self.schedule) {
                 (Some(ruleset), Some(schedule)) if !rule.law => {
-                    Nearest::NotRun { at, schedule: schedule.clone(), ruleset: ruleset.into() }
+                    NearMiss::NotRun { at, schedule: schedule.clone(), ruleset: ruleset.into() }
                 }
-                _ => Nearest::Known { at, exhausted: self.view.exhausted },
+                _ => NearMiss::Known { at, exhausted: self.view.exhausted },
             },
         }
     }
@@ -216,19 +216,19 @@ fn runs(steps: &[ScheduleStep], name: &str) -> bool {
     })
 }
 
-impl fmt::Display for Nearest {
+impl fmt::Display for NearMiss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Nearest::Fired => write!(f, "took part; where its result is not chosen, something else costs no more"),
-            Nearest::NoRoot => write!(f, "there is no operation like the root of its left side"),
-            Nearest::Misses { at, miss, .. } => write!(f, "at {at}: {miss}"),
-            Nearest::NotRun { at, schedule, ruleset } => {
+            NearMiss::Fired => write!(f, "took part; where its result is not chosen, something else costs no more"),
+            NearMiss::NoRoot => write!(f, "there is no operation like the root of its left side"),
+            NearMiss::Misses { at, miss, .. } => write!(f, "at {at}: {miss}"),
+            NearMiss::NotRun { at, schedule, ruleset } => {
                 write!(f, "matches {at}, but the schedule `{schedule}` does not run `{ruleset}`")
             }
-            Nearest::Known { at, exhausted: false } => {
+            NearMiss::Known { at, exhausted: false } => {
                 write!(f, "matches {at}, and adds nothing that is not known already")
             }
-            Nearest::Known { at, exhausted: true } => {
+            NearMiss::Known { at, exhausted: true } => {
                 write!(f, "matches {at}; it adds nothing new, or the budget ended before its turn")
             }
         }
