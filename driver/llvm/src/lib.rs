@@ -30,6 +30,7 @@ pub mod export;
 pub mod faithful;
 pub mod grammar;
 pub mod import;
+pub mod instruction;
 pub mod known;
 pub mod lex;
 pub mod module;
