@@ -11,7 +11,7 @@
 pub mod demand;
 
 use crate::ir::{PayloadId, id};
-use rewright_typeprop::{OpId, Ty, Universe};
+use rewright_typeprop::{OpId, RuleId, Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -128,8 +128,8 @@ pub struct Class {
 /// A rule that took part in making a class what it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Application {
-    /// The engine's number of the rule: its position in the rule program.
-    pub rule: u32,
+    /// The rule.
+    pub rule: RuleId,
     /// The class that its left side matched.
     pub class: ClassId,
 }
@@ -142,8 +142,8 @@ pub struct Licence {
     pub site: ClassId,
     /// The state of the site that the rule's root stands at: the same one where the root itself may go.
     pub root: ClassId,
-    /// The rule, as in [`Application::rule`].
-    pub rule: u32,
+    /// The rule.
+    pub rule: RuleId,
 }
 
 /// One unit, saturated.

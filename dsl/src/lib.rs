@@ -13,6 +13,7 @@ pub mod expectation;
 pub mod fmt;
 pub mod instances;
 pub mod load;
+pub mod nearest;
 #[allow(missing_docs, reason = "the line over a variant shows its fields as they are written")]
 pub mod program;
 pub mod renamed;

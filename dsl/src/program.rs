@@ -7,9 +7,7 @@ use rewright_typeprop::types::TypeDeclId;
 use rewright_typeprop::{OpId, Term, Ty, TypeExpr, TypeParam, Universe};
 use std::sync::Arc;
 
-/// A rule: an index into [`Program::rules`]. The engine reports applications by it.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct RuleId(pub u32);
+pub use rewright_typeprop::RuleId;
 
 /// A fact: an index into [`Program::facts`].
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

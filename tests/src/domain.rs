@@ -55,8 +55,8 @@ impl Optimised {
     pub fn new(pack: &str, module: &str) -> Optimised {
         let before = ModuleOptimiser::new(program(pack), module).unwrap_or_else(|e| panic!("{e}\n{module}"));
         let after = before.optimise(&Options { log: true, ..Options::default() }, |_| true);
-        for outcome in after.functions.iter().flatten() {
-            assert!(matches!(outcome.fate, Fate::Optimised | Fate::Unchanged), "{:?}\n{module}", outcome.fate);
+        for function in after.statistics.wanted() {
+            assert!(matches!(function.fate, Fate::Optimised | Fate::Unchanged), "{:?}\n{module}", function.fate);
         }
         Optimised { before, after }
     }
@@ -64,7 +64,7 @@ impl Optimised {
     /// What became of a function.
     pub fn outcome(&self, name: &str) -> &Outcome {
         let index = self.before.function(name).expect("the module has this function");
-        self.after.functions[index].as_ref().expect("all were asked for")
+        self.after.statistics.outcome(index).expect("all were asked for")
     }
 
     /// A function that goes out, as text.
@@ -86,8 +86,8 @@ impl Optimised {
 
     /// Qualified names of the rules that took part in a function.
     pub fn rules(&self, name: &str) -> Vec<&str> {
-        let rules = &self.before.optimiser.program().rules;
-        self.outcome(name).rules.iter().map(|r| rules[*r as usize].name.as_str()).collect()
+        let program = self.before.optimiser.program();
+        self.outcome(name).rules.iter().map(|r| program.rule(*r).name.as_str()).collect()
     }
 
     /// Operations of a function whose statements rules have let go.

@@ -26,7 +26,9 @@ fn emitted(text: &str, costs: &Costs, profile: Option<&str>) -> String {
     let cost = model(costs, profile, &program.universe).unwrap();
     let clif = ClifOptimiser::new(program).unwrap();
     let file = read_bytes(text.as_bytes()).unwrap();
-    let outcome = clif.optimise(&file, &Options { cost, ..Options::default() }, |_| true);
+    let mut options = Options::default();
+    options.select.cost = cost;
+    let outcome = clif.optimise(&file, &options, |_| true);
     let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
     write(&file, &replaced)
 }

@@ -26,8 +26,8 @@ fn subjects(program: &Program, universe: &mut Universe) -> Vec<Function> {
     all.filter_map(|e| examples::subject(universe, e).ok()).collect()
 }
 
-fn names(program: &Program, rules: &[u32]) -> Vec<String> {
-    rules.iter().map(|r| program.rules[*r as usize].name.clone()).collect()
+fn names(program: &Program, rules: &[RuleId]) -> Vec<String> {
+    rules.iter().map(|r| program.rule(*r).name.clone()).collect()
 }
 
 #[track_caller]
@@ -87,7 +87,7 @@ fn missed(count: usize) -> Vec<String> {
         let mut alone = Laboratory::new(alone, trap_code).unwrap();
         let found = separations(&program, mutant, trap_code, 1).find(|separation| {
             let saturated = alone.saturate(std::slice::from_ref(&separation.function), &separation.universe).unwrap();
-            saturated[0].view.applications.iter().any(|a| a.rule == rule.0)
+            saturated[0].view.applications.iter().any(|a| a.rule == rule)
         });
         let Some(Separation { universe, function, input }) = found else { continue };
         tried += 1;

@@ -27,7 +27,7 @@ impl Case {
         let text = std::fs::read_to_string(&path).expect("the case has a file");
         let before = read(&text).expect("the case is CLIF");
         let outcome = clif.optimise(&before, &Options::default(), |_| true);
-        let functions = || outcome.functions.iter().flatten();
+        let functions = || outcome.statistics.wanted();
         for function in functions() {
             assert!(
                 matches!(function.fate, Fate::Optimised | Fate::Unchanged),

@@ -9,9 +9,9 @@ const PACK: &str = include_str!("../packs/blocks.rw");
 fn matches(pack: &str, module: &str) -> (Vec<(String, u64)>, bool) {
     let done = Optimised::new(pack, module);
     let after = done.before.optimise(&Options::default(), |_| true);
-    let rules = &done.before.optimiser.program().rules;
-    let counted = after.rules.iter().filter(|(_, report)| report.matches > 0);
-    let counted = counted.map(|(rule, report)| (rules[*rule as usize].name.clone(), report.matches)).collect();
+    let program = done.before.optimiser.program();
+    let counted = after.statistics.rules.iter().filter(|(_, report)| report.matches > 0);
+    let counted = counted.map(|(rule, report)| (program.rule(*rule).name.clone(), report.matches)).collect();
     (counted, done.outcome("f").exhausted)
 }
 

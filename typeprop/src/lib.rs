@@ -27,7 +27,7 @@ pub mod types;
 
 pub use data::{Data, DataPool};
 pub use host::{Constant, HostFn, HostFns};
-pub use ids::OpId;
+pub use ids::{OpId, RuleId};
 pub use model::{Model, Outcome, Repr, Scalar};
 pub use ops::{Effects, Op, OpTable, Universe};
 pub use term::Term;

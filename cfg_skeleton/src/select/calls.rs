@@ -9,7 +9,7 @@ use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head};
 use crate::ir::BlockId;
 use crate::skeleton::{CheckKey, SiteId, Skeleton, StatementKind};
-use rewright_typeprop::Universe;
+use rewright_typeprop::{RuleId, Universe};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 
@@ -36,7 +36,7 @@ impl Licences {
                 sites.insert(view.class_of(*site), (SiteId(i as u32), !observes && !writes));
             }
         }
-        let mut matches: BTreeMap<(ClassId, u32), Vec<SiteId>> = BTreeMap::new();
+        let mut matches: BTreeMap<(ClassId, RuleId), Vec<SiteId>> = BTreeMap::new();
         for licence in &view.licences {
             match sites.get(&licence.site) {
                 Some((site, true)) => drop(companions[site.index()].get_or_insert_default()),

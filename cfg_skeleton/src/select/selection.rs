@@ -5,6 +5,7 @@ use crate::egraph::{ClassId, NodeId};
 use crate::ir::BlockId;
 use crate::skeleton::{SegmentId, SiteId, StatementKind};
 use rewright_extract::Status;
+use rewright_typeprop::RuleId;
 use std::collections::BTreeMap;
 
 /// Where a value comes from.
@@ -62,9 +63,8 @@ pub struct Selection {
     pub status: Status,
 }
 
-/// Statements that a selection leaves out because rules license it: what each is, and the engine's number of a rule
-/// that says so.
-pub fn relaxed(given: Saturated, selection: &Selection) -> Vec<(SiteId, u32)> {
+/// Statements that a selection leaves out because rules license it: what each is, and a rule that says so.
+pub fn relaxed(given: Saturated, selection: &Selection) -> Vec<(SiteId, RuleId)> {
     let Saturated { skeleton, view, .. } = given;
     let mut out = vec![];
     for (i, (statement, choice)) in skeleton.statements.iter().zip(&selection.statements).enumerate() {

@@ -1,7 +1,7 @@
 //! `rewright allow`: permissions for packs to call functions of libraries, given, shown, and taken away.
 
 use super::{Finding, out, packs, sources};
-use anyhow::{Result, anyhow};
+use anyhow::Result;
 use rewright_native::permission::grants::{Grant, Grants};
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let mut text = String::new();
     for path in &paths {
-        let (shown, root) = (path.display(), rewright_packs::root(path).map_err(|e| anyhow!(e))?);
+        let (shown, root) = (path.display(), rewright_packs::root(path)?);
         text += &if args.revoke {
             let had = grants.take(&root)?;
             format!("{shown}: {}\n", if had { "may call nothing any more" } else { "had no permission" })

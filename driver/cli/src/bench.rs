@@ -110,7 +110,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
             unreadable += 1;
             continue;
         }
-        let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let bytes = sources::bytes(path)?;
         let mut best: BTreeMap<&str, Duration> = BTreeMap::new();
         let mut best_theirs = Duration::MAX;
         let mut last = None;
@@ -126,7 +126,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
             keep("import", outcome.import);
             keep("export", outcome.export);
             for phase in Phase::ALL {
-                keep(phase.name(), outcome.phases.times.get(&phase).copied().unwrap_or_default());
+                keep(phase.name(), outcome.statistics.phases.times.get(&phase).copied().unwrap_or_default());
             }
             let mut sum = Duration::ZERO;
             let theirs: Vec<_> = file
@@ -141,9 +141,9 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
             best_theirs = best_theirs.min(sum);
             last = Some((file, outcome, theirs));
         }
-        let Some((file, FileOutcome { replaced, functions, phases: spent, .. }, theirs)) = last else { continue };
+        let Some((file, FileOutcome { replaced, statistics, .. }, theirs)) = last else { continue };
         let count = file.functions.len();
-        selections.extend(&spent.selections);
+        selections.extend(&statistics.phases.selections);
         theirs_total += best_theirs;
         for (phase, time) in best.into_iter().chain([(CRANELIFT, best_theirs)]) {
             *phases.entry(phase).or_default() += time;
@@ -152,7 +152,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
         }
         for (index, function) in file.functions.iter().enumerate() {
             let (Some(theirs), Some(FunctionOutcome { name: f, fate, outcome: Some(outcome), .. })) =
-                (&theirs[index], &functions[index])
+                (&theirs[index], &statistics.functions[index])
             else {
                 continue;
             };

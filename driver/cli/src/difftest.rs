@@ -40,7 +40,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let threads = args.how.threads();
     let optimise = |file: &File| -> Vec<Change> {
         let outcome = clif.optimise(file, &options, |_| true);
-        let fates = outcome.functions.into_iter().zip(outcome.replaced);
+        let fates = outcome.statistics.functions.into_iter().zip(outcome.replaced);
         fates
             .map(|(function, replaced)| match (function.map(|f| f.fate), replaced) {
                 (Some(Fate::Optimised), Some(function)) => Change::Optimised(Box::new(function)),

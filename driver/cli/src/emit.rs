@@ -2,10 +2,10 @@
 
 use super::out;
 use anyhow::{Context, Result, bail};
-use rewright_cfg_skeleton::ir::{Function, normalise::normalise, text};
+use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::skeleton::dot;
-use rewright_pipeline::optimiser::{FunctionOutcome, Optimiser, Options};
-use rewright_typeprop::Universe;
+use rewright_pipeline::front::Imported;
+use rewright_pipeline::optimiser::{Optimiser, Options};
 
 /// A picture of the middle of the pipeline.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,8 +21,7 @@ pub(super) enum Saturated {
 /// Saturates functions of a file once and prints their e-graphs.
 pub(super) fn functions(
     optimiser: &Optimiser,
-    functions: Vec<Function>,
-    universe: &Universe,
+    Imported { functions, universe }: Imported,
     options: &Options,
     what: Saturated,
 ) -> Result<String> {
@@ -30,7 +29,7 @@ pub(super) fn functions(
         .into_iter()
         .map(|mut f| {
             normalise(&mut f);
-            (f.name.clone(), optimiser.build(&f, universe).1)
+            (f.name.clone(), optimiser.build(&f, &universe).1)
         })
         .collect();
     if what == Saturated::Egglog {
@@ -55,16 +54,11 @@ pub(super) fn functions(
     for (name, skeleton) in &skeletons {
         let view = optimiser.saturate_one(&skeleton.input, &universe.types, options)?;
         printed += &match what {
-            Saturated::Dot => format!("// {name}\n{}", dot::dot(universe, skeleton, &view)),
+            Saturated::Dot => format!("// {name}\n{}", dot::dot(&universe, skeleton, &view)),
             Saturated::Json | Saturated::Egglog => {
-                serde_json::to_string_pretty(&dot::json(universe, skeleton, &view))? + "\n"
+                serde_json::to_string_pretty(&dot::json(&universe, skeleton, &view))? + "\n"
             }
         };
     }
     Ok(printed)
-}
-
-/// Rewright's own IR, optimised.
-pub(super) fn ir(universe: &Universe, functions: &[FunctionOutcome]) -> String {
-    functions.iter().filter_map(|f| f.outcome.as_ref()).map(|o| text::print(&o.function, universe) + "\n").collect()
 }

@@ -233,5 +233,5 @@ fn matches(optimiser: &Optimiser, rule: RuleId, on: &Separation) -> Result<bool>
     let (_, skeleton) = optimiser.build(&on.function, &on.universe);
     let options = Options { log: true, ..Options::default() };
     let view = optimiser.saturate_one(&skeleton.input, &on.universe.types, &options)?;
-    Ok(view.applications.iter().any(|a| a.rule == rule.0))
+    Ok(view.applications.iter().any(|a| a.rule == rule))
 }

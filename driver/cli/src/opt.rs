@@ -1,26 +1,21 @@
-//! `rewright opt`: optimises a file of CLIF, LLVM IR or our own text; which, its name tells.
+//! `rewright opt`: optimises a file of CLIF, LLVM IR or our own text.
 
 mod changes;
 mod report;
 
+use super::input::{self, Language};
 use super::limits::Limits;
-use super::units::units;
-use super::{Finding, Format, emit, out, packs, sources};
-use anyhow::{Context, Result, bail};
+use super::{Finding, Format, emit, out, packs};
+use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use report::{Made, last_matches, report};
-use rewright_cfg_skeleton::ir::BlockId;
-use rewright_cfg_skeleton::select::Method;
-use rewright_clif::optimise::ClifOptimiser;
-use rewright_clif::read::{FileFunction, write};
+use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
 use rewright_files as files;
-use rewright_llvm::module::UNKNOWN_LAYOUT;
-use rewright_llvm::optimise::LlvmOptimiser;
-use rewright_pipeline::optimiser::{FunctionOutcome, Options, ValueNames};
+use rewright_pipeline::optimiser::Options;
 use rewright_pipeline::profile::BlockCounts;
 use rewright_pipeline::{config, costs};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Arguments of `opt`.
@@ -96,16 +91,17 @@ impl How {
             Extract::Ilp => Method::Ilp,
             Extract::Auto => Method::Auto,
         };
-        let effort = self.limits.budget();
-        Ok(Options { method, cost, effort, threads: self.threads.into(), ..Options::default() })
+        let usual = Options::default();
+        let select = select::Options { method, cost, budget: self.limits.budget(), ..usual.select };
+        Ok(Options { select, threads: self.threads.into(), ..usual })
     }
 
-    /// The same for a file: LLVM IR has costs of its own.
-    pub(super) fn options_for(&self, file: &Path, program: &Program) -> Result<Options> {
+    /// The same for a language: LLVM IR has costs of its own.
+    pub(super) fn options_for(&self, language: Language, program: &Program) -> Result<Options> {
         let mut options = self.options(program)?;
-        if file.extension().is_some_and(|e| e == "ll") {
+        if language == Language::Llvm {
             let costs = config::load(self.config.as_deref())?.costs;
-            options.cost = costs::model_for_llvm(&costs, self.profile.as_deref(), &program.universe)?;
+            options.select.cost = costs::model_for_llvm(&costs, self.profile.as_deref(), &program.universe)?;
         }
         Ok(options)
     }
@@ -159,7 +155,7 @@ impl Emit {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
-    let mut options = args.how.options_for(&args.file, &program)?;
+    let mut options = args.how.options_for(Language::of(&args.file), &program)?;
     options.log = args.remarks;
     if let Some(path) = &args.block_counts {
         options.counts = Some(Arc::new(BlockCounts::read(path)?));
@@ -168,8 +164,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         (options.budget.matches, options.budget.matches_per_input) = (limit, 0);
     }
     if let Some(what) = args.emit.saturated() {
-        let Some(units) = units(&args.file, program, args.function.as_deref())? else { return Ok(Finding::Found) };
-        return finish(&args, emit::functions(&units.optimiser, units.functions, &units.universe, &options, what)?);
+        let Some(input) = input::open(&args.file, program)? else { return Ok(Finding::Found) };
+        let imported = input.import(&input::wanted(&args.file, &*input, args.function.as_deref())?);
+        return finish(&args, emit::functions(input.optimiser(), imported, &options, what)?);
     }
     let again = args.bisect_limit.filter(|limit| *limit > 0).map(|limit| (limit, program.clone()));
     let Some(made) = make(&args, program, &options)? else { return Ok(Finding::Found) };
@@ -184,12 +181,25 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 
 /// What an input becomes; `None` where it has mistakes, which are on stderr then.
 fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
-    match args.file.extension().and_then(|e| e.to_str()) {
-        // Bitcode is told to be that.
-        Some("ll" | "bc") => llvm(args, program, options),
-        Some("ir") => module(args, program, options),
-        _ => clif(args, program, options),
+    if args.block_counts.is_some() && Language::of(&args.file) == Language::Llvm {
+        bail!("--block-counts is for CLIF and for Rewright's own text; {} is LLVM IR", args.file.display());
     }
+    let Some(input) = input::open(&args.file, program)? else { return Ok(None) };
+    if let Some(counts) = &options.counts {
+        counts.check(&input.functions())?;
+    }
+    if let Some(reason) = input.out_of_scope() {
+        out::note(&format!("warning: {}: no function is optimised: {reason}", args.file.display()));
+    }
+    let wanted = input::wanted(&args.file, &*input, args.function.as_deref())?;
+    let optimised = input.optimise(options, &wanted);
+    let printed = match args.emit {
+        Emit::Clif => optimised.write_compilable().map_err(|error| anyhow!(error))?,
+        Emit::Ir => optimised.write_ir(),
+        Emit::File | Emit::Egglog | Emit::Dot | Emit::Json => optimised.write(),
+    };
+    let statistics = optimised.statistics().clone();
+    Ok(Some(Made { printed, optimiser: input.optimiser().clone(), statistics }))
 }
 
 /// Writes what goes out to where it goes.
@@ -199,88 +209,4 @@ fn finish(args: &Args, printed: String) -> Result<Finding> {
         None => out::result(&printed),
     }
     Ok(Finding::Clean)
-}
-
-/// What goes out for a module of our own text; `None` where it has mistakes, which are on stderr then.
-fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
-    let Some(mut module) = sources::module(&args.file, program)? else { return Ok(None) };
-    if let Some(counts) = &options.counts {
-        let name = |block: BlockId| format!("b{}", block.0);
-        let functions = module.module.functions.iter();
-        let known: Vec<_> = functions.map(|f| (f.name.clone(), f.layout.iter().map(|b| name(*b)).collect())).collect();
-        counts.check(&known)?;
-        module.module.functions.iter_mut().for_each(|f| counts.note(f, name));
-    }
-    let originals = &module.module.functions;
-    let chosen = match &args.function {
-        None => None,
-        Some(name) => Some(sources::function(&args.file, originals.iter().map(|f| f.name.clone()), name)?),
-    };
-    let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
-    let outcome = module.optimise(options, wanted);
-    let named = outcome.functions.iter().zip(originals).filter_map(|(o, f)| o.as_ref().map(|o| (f, o)));
-    let functions: Vec<_> = named
-        .map(|(f, o)| FunctionOutcome {
-            name: f.name.clone(),
-            fate: o.fate.clone(),
-            outcome: Some(o.clone()),
-            names: ValueNames::default(),
-        })
-        .collect();
-    let printed = match args.emit {
-        Emit::Clif => module.compile(&outcome)?.text,
-        _ => outcome.print(),
-    };
-    Ok(Some(Made { printed, optimiser: module.optimiser, functions, phases: outcome.phases, rules: outcome.rules }))
-}
-
-/// What goes out for a CLIF file; `None` where it has mistakes, which are on stderr then.
-fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
-    let Some(file) = sources::clif(&args.file)? else { return Ok(None) };
-    if let Some(counts) = &options.counts {
-        let blocks = |f: &FileFunction| f.func.layout.blocks().map(|b| b.to_string()).collect();
-        let known: Vec<_> = file.functions.iter().map(|f| (f.name(), blocks(f))).collect();
-        counts.check(&known)?;
-    }
-    let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
-    let chosen = match &args.function {
-        None => None,
-        Some(name) => Some(sources::function(&args.file, file.functions.iter().map(|f| f.name()), name)?),
-    };
-    let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
-    let universe = &clif.optimiser.program().universe;
-    let outcome = clif.optimise(&file, options, wanted);
-    let functions: Vec<_> = outcome.functions.iter().flatten().cloned().collect();
-    let printed = match args.emit {
-        Emit::Ir => emit::ir(universe, &functions),
-        _ => {
-            let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
-            write(&file, &replaced)
-        }
-    };
-    Ok(Some(Made { printed, optimiser: clif.optimiser, functions, phases: outcome.phases, rules: outcome.rules }))
-}
-
-/// What goes out for a file of LLVM IR; `None` where it has mistakes, which are on stderr then.
-fn llvm(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
-    if args.block_counts.is_some() {
-        bail!("--block-counts is for CLIF and for Rewright's own text; {} is LLVM IR", args.file.display());
-    }
-    let Some(file) = sources::llvm(&args.file)? else { return Ok(None) };
-    if !file.known_layout && !file.functions.is_empty() {
-        out::note(&format!("warning: {}: no function is optimised: {UNKNOWN_LAYOUT}", args.file.display()));
-    }
-    let llvm = LlvmOptimiser::new(program);
-    let chosen = match &args.function {
-        None => None,
-        Some(name) => Some(sources::function(&args.file, file.functions.iter().map(|f| f.name.clone()), name)?),
-    };
-    let wanted = |index| chosen.is_none_or(|chosen| chosen == index);
-    let outcome = llvm.optimise(&file, options, wanted);
-    let printed = match args.emit {
-        Emit::Ir => emit::ir(&outcome.universe, &outcome.functions),
-        _ => outcome.text,
-    };
-    let (functions, phases, rules) = (outcome.functions, outcome.phases, outcome.rules);
-    Ok(Some(Made { printed, optimiser: llvm.optimiser, functions, phases, rules }))
 }

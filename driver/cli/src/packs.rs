@@ -1,10 +1,10 @@
 //! Loading the packs that a command was given, with their diagnostics on stderr.
 
 use super::out;
-use anyhow::{Context, Result, anyhow, bail};
-use rewright_dsl::check::nearest;
+use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::load::Root;
+use rewright_dsl::nearest::nearest;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_dsl::renamed;
 use rewright_native::foreign::{Listener, Unanswered};
@@ -100,7 +100,7 @@ fn read_named(roots: &[PathBuf]) -> Result<Vec<Root>> {
 }
 
 fn read(roots: &[PathBuf]) -> Result<Vec<Root>> {
-    roots.iter().map(|r| packs::root(r)).collect::<Result<_, _>>().map_err(|e| anyhow!(e))
+    roots.iter().map(|r| Ok(packs::root(r)?)).collect()
 }
 
 /// Loads and checks packs and all that they import.

@@ -1,14 +1,18 @@
 //! `rewright run`: optimises a CLIF file or a module of our own text, compiles it for this host, and calls a function
 //! of it; with `--compare`, of the original in turn, to see what it gains.
 
+use super::input::{self, Language};
 use super::{Finding, limits, opt, out, packs, sources};
 use anyhow::{Context, Result, bail};
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::read::{File, write};
+use rewright_dsl::program::Program;
 use rewright_native::isolate::{Call, Comparison, Engine, Job, Printed, Version, Worker};
 use rewright_native::jit::Imports;
+use rewright_native::module::ModuleOptimiser;
 use rewright_native::runtest::{Outcome, host_targets};
-use rewright_pipeline::optimiser::Fate;
+use rewright_pipeline::front::Statistics;
+use rewright_pipeline::optimiser::{Fate, Options};
 use std::path::PathBuf;
 
 /// Arguments of `run`.
@@ -40,43 +44,71 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let options = args.how.options(&program)?;
-    if sources::is_module(&args.file) {
-        let Some(module) = sources::module(&args.file, program)? else { return Ok(Finding::Found) };
-        let index = {
-            let names = module.module.functions.iter().map(|f| f.name.clone());
-            sources::function(&args.file, names, &args.function)?
-        };
-        let optimised = module.optimise(&options, |_| true);
-        for (f, outcome) in module.module.functions.iter().zip(&optimised.functions) {
-            if let Some(Fate::Failed(reason)) = outcome.as_ref().map(|o| &o.fate) {
-                out::note(&format!("warning: {}: {reason}; the original is run", f.name));
-            }
-        }
-        limits::report(optimised.functions.iter().flatten());
-        let clif = module.compile(&optimised)?;
-        if let Some(name) = clif.hosts.first() {
-            bail!("`{name}` is a Rust function of an embedding program: this program has none");
-        }
-        let optimised = Version { text: clif.text, imports: clif.imports };
-        if args.compare.is_some() {
-            let original = module.compile(&module.optimise(&options, |_| false))?;
-            let version = Version { text: original.text, imports: original.imports };
-            return compare(&args, &original.file, version, optimised, index);
-        }
-        return call(&args, &clif.file, optimised, index);
+    let runnable = match Language::of(&args.file) {
+        Language::Own => module(&args, program, &options)?,
+        Language::Clif | Language::Llvm | Language::Mlir => clif(&args, program, &options)?,
+    };
+    let Some(Runnable { file, index, original, optimised }) = runnable else { return Ok(Finding::Found) };
+    match original {
+        Some(original) => compare(&args, &file, original, optimised, index),
+        None => call(&args, &file, optimised, index),
     }
-    let Some(file) = sources::clif(&args.file)? else { return Ok(Finding::Found) };
+}
+
+/// A function that can be called.
+struct Runnable {
+    /// For its signature.
+    file: File,
+    /// Where it stands there.
+    index: usize,
+    /// As it came in, where that is to be compared with.
+    original: Option<Version>,
+    /// What rules made of it.
+    optimised: Version,
+}
+
+/// A function of a module of our own text; `None` where that has mistakes, which are on stderr then.
+fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Runnable>> {
+    let Some(module) = input::read::<ModuleOptimiser>(&args.file, program)? else { return Ok(None) };
+    let names = module.module.functions.iter().map(|f| f.name.clone());
+    let index = sources::function(&args.file, names, &args.function)?;
+    let outcome = module.optimise(options, |_| true);
+    report(&outcome.statistics);
+    let clif = module.compile(&outcome)?;
+    if let Some(name) = clif.hosts.first() {
+        bail!("`{name}` is a Rust function of an embedding program: this program has none");
+    }
+    let optimised = Version { text: clif.text, imports: clif.imports };
+    if args.compare.is_none() {
+        return Ok(Some(Runnable { file: clif.file, index, original: None, optimised }));
+    }
+    let original = module.compile(&module.optimise(options, |_| false))?;
+    let version = Version { text: original.text, imports: original.imports };
+    Ok(Some(Runnable { file: original.file, index, original: Some(version), optimised }))
+}
+
+/// A function of a CLIF file; `None` where that has mistakes, which are on stderr then.
+fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Runnable>> {
+    let Some(file) = sources::clif(&args.file)? else { return Ok(None) };
     let index = sources::function(&args.file, file.functions.iter().map(|f| f.name()), &args.function)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
-    let outcome = clif.optimise(&file, &options, |_| true);
-    limits::report(outcome.functions.iter().flatten().filter_map(|f| f.outcome.as_ref()));
-    let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
+    let outcome = clif.optimise(&file, options, |_| true);
+    report(&outcome.statistics);
     let version = |replaced: &[_]| Version { text: write(&file, replaced), imports: Imports::default() };
-    if args.compare.is_some() {
-        let original = version(&vec![None; replaced.len()]);
-        return compare(&args, &file, original, version(&replaced), index);
+    let replaced: Vec<_> = outcome.replaced.iter().map(Option::as_ref).collect();
+    let optimised = version(&replaced);
+    let original = args.compare.map(|_| version(&vec![None; replaced.len()]));
+    Ok(Some(Runnable { file, index, original, optimised }))
+}
+
+/// Says on stderr what failed, and where limits cut the search for something better short.
+fn report(statistics: &Statistics) {
+    for function in statistics.wanted() {
+        if let Fate::Failed(reason) = &function.fate {
+            out::note(&format!("warning: {}: {reason}; the original is run", function.name));
+        }
     }
-    call(&args, &file, version(&replaced), index)
+    limits::report(statistics.outcomes());
 }
 
 /// Calls a function of a file.

@@ -1,12 +1,12 @@
 //! Finding and reading the files that a command was given.
 
-use super::{out, packs};
+use super::input::{self, Language};
+use super::packs;
 use anyhow::{Context, Result, bail};
-use rewright_clif::read::{CRANELIFT, File, ReadError, read_bytes};
+use rewright_clif::read::{File, read_bytes};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
-use rewright_dsl::program::Program;
 use rewright_llvm::module as llvm_module;
-use rewright_native::module::{ModuleError, ModuleOptimiser};
+use rewright_pipeline::front::ReadError;
 use std::path::{Path, PathBuf};
 
 /// Every `.rw` file in the given files and directories, sorted within each directory.
@@ -22,7 +22,7 @@ pub(super) fn is_one_of(paths: &[PathBuf], name: &str) -> bool {
 
 /// Every `.clif` file in the given files and directories, sorted within each directory.
 pub(super) fn clif_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    with_extension(paths, "clif")
+    with_extension(paths, Language::Clif.extension())
 }
 
 /// Every `.json` file in the given files and directories, sorted within each directory.
@@ -32,7 +32,7 @@ pub(super) fn egraphs(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
 
 /// Every `.ll` file in the given files and directories, sorted within each directory.
 pub(super) fn llvm_files(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
-    with_extension(paths, "ll")
+    with_extension(paths, Language::Llvm.extension())
 }
 
 /// Every `.isle` file in the given files and directories, sorted within each directory.
@@ -65,41 +65,24 @@ fn with_extension(paths: &[PathBuf], extension: &str) -> Result<Vec<PathBuf>> {
 
 /// The text of a file. Bytes that are not UTF-8 are an error that says so.
 pub(super) fn read(path: &Path) -> Result<String> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    String::from_utf8(bytes).map_err(|e| {
+    String::from_utf8(bytes(path)?).map_err(|e| {
         anyhow::anyhow!("{} is not text: byte {} is not UTF-8", path.display(), e.utf8_error().valid_up_to())
     })
 }
 
+/// The bytes of a file.
+pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
+    std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
 /// A CLIF file; `None` where it has mistakes, which are on stderr then.
 pub(super) fn clif(path: &Path) -> Result<Option<File>> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    match read_bytes(&bytes) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) => {
-            out::error(&format!("{}: {error}", path.display()));
-            if matches!(error, ReadError::Parse { .. }) {
-                let others = match path.extension() {
-                    Some(extension) if extension == "clif" => "",
-                    _ => "; files of LLVM IR end in `.ll`, modules of Rewright's own text in `.ir`",
-                };
-                out::note(&format!("note: this reads CLIF as Cranelift {CRANELIFT} does{others}"));
-            }
-            Ok(None)
-        }
-    }
+    input::readable(path, read_bytes(&bytes(path)?).map_err(ReadError::from))
 }
 
 /// A file of LLVM IR; `None` where it has mistakes, which are on stderr then.
 pub(super) fn llvm(path: &Path) -> Result<Option<llvm_module::File>> {
-    let bytes = std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-    match llvm_module::read_bytes(bytes) {
-        Ok(file) => Ok(Some(file)),
-        Err(error) => {
-            out::error(&format!("{}: {error}", path.display()));
-            Ok(None)
-        }
-    }
+    input::readable(path, llvm_module::read_bytes(bytes(path)?).map_err(ReadError::from))
 }
 
 /// The index of the function with a name, given with or without its sigil.
@@ -111,25 +94,6 @@ pub(super) fn function(path: &Path, functions: impl Iterator<Item = String>, nam
         let there = if names.is_empty() { "none".to_string() } else { names.join(", ") };
         format!("{} has no function {name}; it has {there}", path.display())
     })
-}
-
-/// Is it a module of our own text?
-pub(super) fn is_module(path: &Path) -> bool {
-    path.extension().is_some_and(|e| e == "ir")
-}
-
-/// A module and the rules for it; `None` where the text has mistakes, which are on stderr then.
-pub(super) fn module(path: &Path, program: Program) -> Result<Option<ModuleOptimiser>> {
-    match ModuleOptimiser::new(program, &read(path)?) {
-        Ok(module) => Ok(Some(module)),
-        Err(ModuleError::Mistakes(mistakes)) => {
-            for mistake in mistakes {
-                out::error(&format!("{}:{mistake}", path.display()));
-            }
-            Ok(None)
-        }
-        Err(ModuleError::Engine(error)) => Err(error).context("the rules do not form a program"),
-    }
 }
 
 /// Diagnostics of one file, to stderr.

@@ -132,7 +132,9 @@ fn input(path: &Path) -> Result<Input> {
 fn ready(args: &Args) -> Result<Option<Ready>> {
     let Some(program) = args.rules.load()? else { return Ok(None) };
     let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
-    let options = Options { method: select::Method::Greedy, cost, ..Options::default() };
+    let usual = Options::default();
+    let select = select::Options { method: select::Method::Greedy, cost, ..usual.select };
+    let options = Options { select, ..usual };
     Ok(Some(Ready::new(LlvmOptimiser::new(program), options)))
 }
 

@@ -1,8 +1,9 @@
 //! `rewright why-not`: what keeps a rule from matching in a function.
 
-use super::units::{Units, units};
+use super::input::{self, Language};
 use super::{Finding, opt, out, packs};
 use anyhow::Result;
+use rewright_pipeline::front::Imported;
 use rewright_pipeline::why_not::MatchContext;
 use std::path::PathBuf;
 
@@ -25,13 +26,14 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let rules = packs::rules_named(&program, &args.rule)?;
-    let mut options = args.how.options_for(&args.file, &program)?;
+    let mut options = args.how.options_for(Language::of(&args.file), &program)?;
     options.log = true;
-    let Some(units) = units(&args.file, program, args.function.as_deref())? else { return Ok(Finding::Found) };
-    let Units { optimiser, universe, functions } = units;
+    let Some(input) = input::open(&args.file, program)? else { return Ok(Finding::Found) };
+    let Imported { functions, universe } = input.import(&input::wanted(&args.file, &*input, args.function.as_deref())?);
+    let optimiser = input.optimiser();
     let mut text = String::new();
     for function in functions {
-        let (context, _) = MatchContext::new(&optimiser, &universe, &function, &options, &[])?;
+        let (context, _) = MatchContext::new(optimiser, &universe, &function, &options, &[])?;
         for id in &rules {
             let rule = optimiser.program().rule(*id);
             let place = optimiser.program().sources.place(rule.span);

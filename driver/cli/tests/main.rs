@@ -9,6 +9,7 @@ mod faults;
 mod fixes;
 mod isolated;
 mod isolation;
+mod languages;
 mod linked;
 mod llvm;
 mod pages;

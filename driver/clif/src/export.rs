@@ -16,6 +16,7 @@ mod terminator;
 use crate::import::Payloads;
 use crate::linkage::Linkage;
 use crate::names::{Cond, Names, Spelling, scalar_of};
+use crate::read::Rejected;
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir as clif;
 use cranelift_codegen::ir::instructions::InstructionFormat;
@@ -23,7 +24,7 @@ use cranelift_codegen::ir::{Endianness, InstBuilder, InstructionData, MemFlagsDa
 use cranelift_codegen::isa::CallConv;
 use cranelift_codegen::settings::FlagsOrIsa;
 use cranelift_codegen::verify_function;
-use rewright_cfg_skeleton::ir::{Access, BlockId, EdgeArg, Function, Inst, InstKind, PayloadId, Value};
+use rewright_cfg_skeleton::ir::{Access, BlockId, Cfg, EdgeArg, Function, Inst, InstKind, PayloadId, Value};
 use rewright_typeprop::OpId;
 use smallvec::SmallVec;
 use std::num::NonZeroU8;
@@ -71,104 +72,94 @@ pub enum ExportError {
     /// More different memory flags than Cranelift can hold.
     #[error("too many different memory flags")]
     MemFlags,
+    /// There is nothing to export for.
+    #[error(transparent)]
+    Rejected(#[from] Rejected),
     /// Cranelift's verifier objects.
     #[error("verifier: {0}")]
     Verifier(String),
 }
 
-/// Exports `function`, which was imported from `original`, and says what each of its values is called. `native` is the byte order of accesses that state none.
-pub fn export(
-    function: &Function,
-    original: &clif::Function,
-    payloads: &Payloads,
-    names: &Names,
-    native: Endianness,
-    fisa: FlagsOrIsa<'_>,
-) -> Result<(clif::Function, Vec<Option<clif::Value>>), ExportError> {
-    export_with(function, original, payloads, names, None, native, fisa)
+/// What a function is exported into.
+pub struct Surroundings<'a> {
+    /// The CLIF function that it was imported from, or a [`head`]: all but the body is taken over.
+    pub original: &'a clif::Function,
+    /// Instructions of `original` that stand for what is opaque.
+    pub payloads: &'a Payloads,
+    /// What calls are linked to, for functions of modules: operations that are no instructions are calls then.
+    pub linkage: Option<&'a Linkage<'a>>,
+    /// The byte order of accesses that state none.
+    pub native: Endianness,
+    /// What the result is verified for.
+    pub fisa: FlagsOrIsa<'a>,
 }
 
-fn export_with(
-    function: &Function,
-    original: &clif::Function,
-    payloads: &Payloads,
-    names: &Names,
-    linkage: Option<&Linkage<'_>>,
-    native: Endianness,
-    fisa: FlagsOrIsa<'_>,
-) -> Result<(clif::Function, Vec<Option<clif::Value>>), ExportError> {
-    let order = reverse_postorder(function);
+/// A function that went out.
+pub struct Exported {
+    /// As CLIF.
+    pub function: clif::Function,
+    /// By value of ours: what it is called there, if it is there.
+    pub values: Vec<Option<clif::Value>>,
+}
+
+/// Exports a function.
+///
+/// # Errors
+/// See [`ExportError`].
+pub fn export(function: &Function, names: &Names, around: &Surroundings<'_>) -> Result<Exported, ExportError> {
+    // A block comes after those that dominate it.
+    let cfg = Cfg::new(function);
+    let order = cfg.reverse_post_order();
     let mut exporter = Exporter {
         function,
-        original,
-        payloads,
+        original: around.original,
+        payloads: around.payloads,
         names,
-        linkage,
-        native,
-        out: shell(original),
+        linkage: around.linkage,
+        native: around.native,
+        out: shell(around.original),
         blocks: vec![None; function.blocks.len()],
         entry_call: None,
         values: vec![None; function.values.len()],
         constants: vec![None; function.values.len()],
         wanted: wanted(function, names),
     };
-    exporter.lay_out(&order)?;
+    exporter.lay_out(order)?;
     for block in order {
-        exporter.block(block)?;
+        exporter.block(*block)?;
     }
-    let out = exporter.out;
-    verify_function(&out, fisa).map_err(|errors| ExportError::Verifier(errors.to_string()))?;
-    Ok((out, exporter.values))
+    let Exporter { out, values, .. } = exporter;
+    verify_function(&out, around.fisa).map_err(|errors| ExportError::Verifier(errors.to_string()))?;
+    Ok(Exported { function: out, values })
 }
 
-/// Exports a function that comes from no CLIF function, under the given name (without `%`). What it holds that is
-/// opaque comes from `outside`: a function, and payloads that name instructions of it.
-pub fn export_new(
+/// The head of a function that comes from no CLIF function: its name (without `%`), its signature and its alias regions,
+/// on top of what `outside` holds, where what is opaque is an instruction of that.
+///
+/// # Errors
+/// A parameter that CLIF has no type for.
+pub fn head(
     function: &Function,
     name: &str,
     names: &Names,
+    linkage: Option<&Linkage<'_>>,
     convention: CallConv,
-    outside: Option<(&clif::Function, &Payloads)>,
-    fisa: FlagsOrIsa<'_>,
+    outside: Option<&clif::Function>,
 ) -> Result<clif::Function, ExportError> {
+    let abi = |ty| names.clif_type(ty).or_else(|| linkage.map(|linkage| linkage.abi(ty))).map(clif::AbiParam::new);
     let mut signature = clif::Signature::new(convention);
-    let abi = |ty| names.clif_type(ty).map(clif::AbiParam::new);
     for param in &function.block(function.entry()).params {
         signature.params.push(abi(function.ty(*param)).ok_or(ExportError::Type(*param))?);
     }
     signature.returns = function.results.iter().filter_map(|ty| abi(*ty)).collect();
-    let mut original = outside.map_or_else(clif::Function::new, |(outside, _)| outside.clone());
-    original.name = clif::UserFuncName::testcase(name);
-    original.signature = signature;
+    let mut head = outside.map_or_else(clif::Function::new, clif::Function::clone);
+    head.name = clif::UserFuncName::testcase(name);
+    head.signature = signature;
     for (user_id, region) in (0..).zip(function.regions.iter().skip(1)) {
         let description = region.clone().into();
-        original.dfg.alias_regions.push(clif::AliasRegionData { user_id, description });
+        head.dfg.alias_regions.push(clif::AliasRegionData { user_id, description });
     }
-    let none = Payloads::default();
-    let payloads = outside.map_or(&none, |(_, payloads)| payloads);
-    Ok(export(function, &original, payloads, names, Endianness::Little, fisa)?.0)
-}
-
-/// Exports a function of a module, with the operations that are no instructions as calls.
-pub fn export_linked(
-    function: &Function,
-    name: &str,
-    names: &Names,
-    linkage: &Linkage<'_>,
-    convention: CallConv,
-    fisa: FlagsOrIsa<'_>,
-) -> Result<clif::Function, ExportError> {
-    let abi = |ty| clif::AbiParam::new(names.clif_type(ty).unwrap_or_else(|| linkage.abi(ty)));
-    let mut signature = clif::Signature::new(convention);
-    signature.params = function.block(function.entry()).params.iter().map(|p| abi(function.ty(*p))).collect();
-    signature.returns = function.results.iter().map(|ty| abi(*ty)).collect();
-    let mut original = clif::Function::with_name_signature(clif::UserFuncName::testcase(name), signature);
-    for (user_id, region) in (0..).zip(function.regions.iter().skip(1)) {
-        let description = region.clone().into();
-        original.dfg.alias_regions.push(clif::AliasRegionData { user_id, description });
-    }
-    let none = Payloads::default();
-    Ok(export_with(function, &original, &none, names, Some(linkage), Endianness::Little, fisa)?.0)
+    Ok(head)
 }
 
 /// The original without its body.
@@ -187,30 +178,6 @@ fn shell(original: &clif::Function) -> clif::Function {
     out.dfg.mem_flags = original.dfg.mem_flags.clone();
     out.dfg.alias_regions = original.dfg.alias_regions.clone();
     out
-}
-
-/// Reachable blocks such that a block comes after those that dominate it.
-fn reverse_postorder(function: &Function) -> Vec<BlockId> {
-    let mut seen = vec![false; function.blocks.len()];
-    let mut postorder = Vec::new();
-    let mut stack: Vec<(BlockId, SmallVec<[BlockId; 2]>)> = Vec::new();
-    let successors = |block: BlockId| function.block(block).term.edges().iter().map(|e| e.target).collect();
-    if let Some(entry) = function.layout.first() {
-        seen[entry.index()] = true;
-        stack.push((*entry, successors(*entry)));
-    }
-    while let Some((block, pending)) = stack.last_mut() {
-        match pending.pop() {
-            Some(next) if !std::mem::replace(&mut seen[next.index()], true) => stack.push((next, successors(next))),
-            Some(_) => {}
-            None => {
-                postorder.push(*block);
-                stack.pop();
-            }
-        }
-    }
-    postorder.reverse();
-    postorder
 }
 
 /// Values that something uses as more than an immediate.

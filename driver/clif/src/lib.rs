@@ -11,7 +11,7 @@
 //! * [`import`]: Cranelift's functions to ours; what no pack declares becomes opaque;
 //! * [`interpret`]: imported functions on our own interpreter;
 //! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier;
-//! * [`optimise`]: a file through the pipeline.
+//! * [`optimise`]: a file through the pipeline; [`front`]: the same as every front end does it.
 //!
 //! **Invariant**: with what compiles, runs or measures its result (`rewright-native`, `rewright-lab`), this is the only
 //! crate that names Cranelift. No opcode is named here except where an instruction *format* is control flow or a
@@ -19,6 +19,7 @@
 
 mod entities;
 pub mod export;
+pub mod front;
 pub mod import;
 pub mod interpret;
 pub mod linkage;

@@ -1,16 +1,16 @@
 //! A CLIF file through the pipeline: import what can be imported, optimise, export what became cheaper.
 
-use super::export::export;
-use super::import::{Imported, import};
+use super::export::{ExportError, Exported, Surroundings, export};
+use super::import::{ImportError, Imported, import};
 use super::names::Names;
-use super::read::File;
+use super::read::{File, Rejected};
 use cranelift_codegen::ir::{self as clif, TrapCode};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::trip_count::note_trips;
 use rewright_dsl::program::Program;
-use rewright_engine::{EngineError, RuleReport};
-use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames};
-use std::collections::BTreeMap;
+use rewright_engine::EngineError;
+use rewright_pipeline::front::Statistics;
+use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, ValueNames};
 use std::time::{Duration, Instant};
 
 /// A program of rules, ready for CLIF.
@@ -22,20 +22,27 @@ pub struct ClifOptimiser {
     pub names: Names,
 }
 
+/// Why a function stays as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum OutOfScope {
+    /// It is wrong as it stands.
+    #[error("Cranelift's verifier rejects it: {0}")]
+    Rejected(Rejected),
+    /// It holds something that is not read.
+    #[error(transparent)]
+    Import(#[from] ImportError),
+}
+
 /// What became of a file.
 pub struct FileOutcome {
     /// By function of the file: what takes its place, if it became cheaper.
     pub replaced: Vec<Option<clif::Function>>,
-    /// By function of the file; `None` for those that were not asked for.
-    pub functions: Vec<Option<FunctionOutcome>>,
-    /// Time by phase of the pipeline.
-    pub phases: Phases,
+    /// What became of its functions.
+    pub statistics: Statistics,
     /// Time for import and for export.
     pub import: Duration,
     /// See `import`.
     pub export: Duration,
-    /// Matches and time per rule.
-    pub rules: BTreeMap<u32, RuleReport>,
 }
 
 /// The number that the IR has for a trap code that a pack names: Cranelift's byte; 0 where it knows none.
@@ -51,15 +58,15 @@ impl ClifOptimiser {
     }
 
     /// Imports one function of a file; the reason where it is out of scope.
-    pub fn import(&self, file: &File, index: usize) -> Result<Imported, String> {
+    pub fn import(&self, file: &File, index: usize) -> Result<Imported, OutOfScope> {
         let function = &file.functions[index].func;
-        file.accepts(function).map_err(|e| format!("Cranelift's verifier rejects it: {e}"))?;
+        file.accepts(function).map_err(OutOfScope::Rejected)?;
         self.import_function(function, file)
     }
 
     /// Imports a function that is in no file.
-    pub fn import_function(&self, function: &clif::Function, file: &File) -> Result<Imported, String> {
-        let mut imported = import(function, &self.names, file.endianness()).map_err(|e| e.to_string())?;
+    pub fn import_function(&self, function: &clif::Function, file: &File) -> Result<Imported, OutOfScope> {
+        let mut imported = import(function, &self.names, file.endianness())?;
         note_trips(&mut imported.function, &self.optimiser.program().universe);
         Ok(imported)
     }
@@ -67,7 +74,7 @@ impl ClifOptimiser {
     /// Optimises the functions of a file for which `wanted` holds.
     pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
         let start = Instant::now();
-        let mut imported: Vec<Option<Result<Imported, String>>> =
+        let mut imported: Vec<Option<Result<Imported, OutOfScope>>> =
             (0..file.functions.len()).map(|i| wanted(i).then(|| self.import(file, i))).collect();
         if let Some(counts) = &options.counts {
             for Imported { function, payloads } in imported.iter_mut().flatten().flatten() {
@@ -86,7 +93,10 @@ impl ClifOptimiser {
             let name = file.functions[index].name();
             let (new, outcome) = match slot {
                 None => (None, None),
-                Some(Err(reason)) => (None, Some((Fate::PassedThrough(reason), None, ValueNames::default()))),
+                Some(Err(reason)) => {
+                    let fate = Fate::PassedThrough(reason.to_string());
+                    (None, Some((fate, None, ValueNames::default())))
+                }
                 Some(Ok(imported)) => {
                     let outcome = outcomes.next().expect("one outcome per function that went in");
                     let (new, fate, names) = self.exported(file, index, &imported, &outcome);
@@ -96,7 +106,8 @@ impl ClifOptimiser {
             replaced.push(new);
             functions.push(outcome.map(|(fate, outcome, names)| FunctionOutcome { name, fate, outcome, names }));
         }
-        FileOutcome { replaced, functions, phases, import, export: start.elapsed(), rules }
+        let statistics = Statistics { functions, phases, rules };
+        FileOutcome { replaced, statistics, import, export: start.elapsed() }
     }
 
     fn exported(
@@ -111,12 +122,13 @@ impl ClifOptimiser {
             return (None, outcome.fate.clone(), names);
         }
         let original = &file.functions[index].func;
-        let exported = file.accepts(original).map_err(|e| e.to_string()).and_then(|fisa| {
-            export(&outcome.function, original, &imported.payloads, &self.names, file.endianness(), fisa)
-                .map_err(|e| e.to_string())
+        let exported = file.accepts(original).map_err(ExportError::from).and_then(|fisa| {
+            let payloads = &imported.payloads;
+            let around = Surroundings { original, payloads, linkage: None, native: file.endianness(), fisa };
+            export(&outcome.function, &self.names, &around)
         });
         match exported {
-            Ok((function, values)) => {
+            Ok(Exported { function, values }) => {
                 if !outcome.changed.is_empty() {
                     names.results = values.into_iter().map(|value| value.map(|value| value.to_string())).collect();
                     let numbers = outcome.changed.iter().flat_map(|changed| &changed.was);

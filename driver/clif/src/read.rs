@@ -48,6 +48,20 @@ pub enum ReadError {
     Reader(String),
 }
 
+/// Why Cranelift's verifier does not accept a function.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Rejected {
+    /// There is nothing to verify for.
+    #[error("Cranelift does not support this host")]
+    Host,
+    /// What it objects to.
+    #[error("{}", .0.join("\n"))]
+    Errors(Vec<String>),
+    /// It panicked.
+    #[error("cranelift's verifier failed: {0}")]
+    Failed(String),
+}
+
 /// A file.
 pub struct File {
     /// The text before the first function, with its line ends.
@@ -109,8 +123,8 @@ impl File {
     /// The strictest settings under which Cranelift's verifier accepts a function as it stands in the file: those
     /// of a machine, or else (mixed pointer widths, which only interpreters run) those of none. What is made of the
     /// function must pass the same ones.
-    pub fn accepts(&self, func: &Function) -> Result<FlagsOrIsa<'_>, String> {
-        let isa = self.isa.as_deref().ok_or("Cranelift does not support this host")?;
+    pub fn accepts(&self, func: &Function) -> Result<FlagsOrIsa<'_>, Rejected> {
+        let isa = self.isa.as_deref().ok_or(Rejected::Host)?;
         verify(func, isa.into()).map(|()| FlagsOrIsa::from(isa)).or_else(|errors| {
             let flags = FlagsOrIsa::from(isa.flags());
             verify(func, flags).map(|()| flags).map_err(|_| errors)
@@ -179,14 +193,14 @@ pub fn read(text: &str) -> Result<File, ReadError> {
 }
 
 /// Asks Cranelift's verifier about a function, under the given settings.
-pub fn verify(func: &Function, fisa: FlagsOrIsa<'_>) -> Result<(), String> {
+pub fn verify(func: &Function, fisa: FlagsOrIsa<'_>) -> Result<(), Rejected> {
     match quietly(|| verify_function(func, fisa)) {
         Ok(Ok(())) => Ok(()),
         Ok(Err(errors)) => {
             let lines: Vec<String> = errors.0.iter().map(ToString::to_string).collect();
-            Err(lines.join("\n"))
+            Err(Rejected::Errors(lines))
         }
-        Err(message) => Err(format!("cranelift's verifier failed: {message}")),
+        Err(message) => Err(Rejected::Failed(message)),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Import followed by export of an unchanged function gives an equivalent function: over our own files, and over
 //! any folder that `REWRIGHT_CORPUS` names (ignored unless asked for).
 
-use crate::export::export;
+use crate::export::{Surroundings, export};
 use crate::import::{ImportError, Imported, import};
 use crate::names::Names;
 use crate::{read, sample};
@@ -23,9 +23,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 fn there_and_back(names: &Names, file: &read::File, func: &Function) -> (Imported, Function) {
     let fisa = file.accepts(func).unwrap_or_else(|e| panic!("{}: {e}", func.name));
     let imported = import(func, names, file.endianness()).unwrap_or_else(|e| panic!("{}: {e}", func.name));
-    let (out, _) = export(&imported.function, func, &imported.payloads, names, file.endianness(), fisa)
-        .unwrap_or_else(|e| panic!("{e}\n{func}"));
-    (imported, out)
+    let payloads = &imported.payloads;
+    let around = Surroundings { original: func, payloads, linkage: None, native: file.endianness(), fisa };
+    let exported = export(&imported.function, names, &around).unwrap_or_else(|e| panic!("{e}\n{func}"));
+    (imported, exported.function)
 }
 
 /// Opcodes in order of the layout without constants, which may be immediates on our side.

@@ -31,7 +31,7 @@ use rewright_native::jit::{Jit, JitError};
 use rewright_native::module::{Clif, CompileError, ModuleError, ModuleOptimiser, ModuleOutcome};
 use rewright_native::permission::{Allowed, NoLibrary};
 use rewright_native::{foreign, isolate};
-use rewright_packs as packs;
+use rewright_packs::{self as packs, PackError};
 use rewright_typeprop::{Constant, DataPool, HostFns, Scalar, Ty, Universe};
 use rewright_verify::{self as verify, RuleReport};
 use std::path::PathBuf;
@@ -41,8 +41,8 @@ use std::sync::{Arc, OnceLock};
 #[derive(Debug, thiserror::Error)]
 pub enum EmbedError {
     /// No such pack ships, or a file cannot be read.
-    #[error("{0}")]
-    Pack(String),
+    #[error(transparent)]
+    Pack(#[from] PackError),
     /// Mistakes in packs, as they would be printed.
     #[error("{0}")]
     Diagnostics(String),
@@ -83,7 +83,7 @@ impl Embedding {
     /// # Errors
     /// When there is none.
     pub fn named(&mut self, name: &str) -> Result<&mut Self, EmbedError> {
-        self.roots.push(packs::root(name.as_ref()).map_err(EmbedError::Pack)?);
+        self.roots.push(packs::root(name.as_ref())?);
         self.checked = OnceLock::new();
         Ok(self)
     }

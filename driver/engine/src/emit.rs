@@ -46,8 +46,7 @@ pub fn print_runnable(
     trace: &Trace,
 ) -> Result<String, EngineError> {
     let mut out = print(program, PrintOptions { tabulate: true, ..PrintOptions::default() });
-    write_run(program, source, types, units, trace, &mut out)
-        .map_err(|_| EngineError::Run("a run does not print".into()))??;
+    write_run(program, source, types, units, trace, &mut out)?;
     Ok(out)
 }
 
@@ -58,7 +57,7 @@ fn write_run(
     units: &[&EGraphInput],
     trace: &Trace,
     out: &mut String,
-) -> Result<Result<(), EngineError>, std::fmt::Error> {
+) -> Result<(), EngineError> {
     writeln!(out, "\n; what primitives gave")?;
     for ((primitive, args), result) in &trace.calls {
         write!(out, "(set ({}", program.primitives[*primitive].name)?;
@@ -79,10 +78,7 @@ fn write_run(
             format!("({function} {unit} {})", id.0)
         };
         for (position, node) in input.nodes.iter().enumerate() {
-            let (table, columns) = match row(program, source, &mut heads, unit, node) {
-                Ok(row) => row,
-                Err(error) => return Ok(Err(error)),
-            };
+            let (table, columns) = row(program, source, &mut heads, unit, node)?;
             let table = &program.tables[table];
             sorts.push(table.output);
             let name = named(&sorts, InputId(position as u32));
@@ -122,5 +118,5 @@ fn write_run(
     for step in &trace.steps {
         writeln!(out, "(run-schedule (run {step}))")?;
     }
-    Ok(Ok(()))
+    Ok(())
 }

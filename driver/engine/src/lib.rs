@@ -1,10 +1,10 @@
 //! Saturation: units in, [`EGraphView`]s out. The only crate that names egglog.
 //!
-//! An [`Engine`] belongs to one OS thread: clones of an egglog e-graph that run on different threads disturb
-//! each other, so each thread prepares one of its own ([`base`]). Its tables are emptied after each batch, and
-//! rules and their plans stay: a clone per batch would copy every rule's syntax tree, which took nine tenths of
-//! all time over files of a few functions. Units are numbered within their batch; the number rides in every type
-//! column, so units never meet.
+//! An [`Engine`] runs on one thread at a time and shares nothing with others: clones of an egglog e-graph that run on
+//! different threads disturb each other, so each engine prepares its own ([`base`]). Its tables are emptied after each
+//! batch, and rules and their plans stay: a clone per batch would copy every rule's syntax tree, which took nine tenths of
+//! all time over files of a few functions. Units are numbered within their batch; the number rides in every type column, so
+//! units never meet.
 //!
 //! **Budgets are counts.** A match is charged to its unit inside the step, by a primitive at the end of each
 //! rule's body that fails once the unit's budget is spent: one step can explode (2,600 to 66,000 nodes was
@@ -42,7 +42,7 @@ use rewright_dsl::program::{Program, RuleId};
 use rewright_typeprop::TypeStore;
 use rule_filter::Possible;
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ const BATCH_NODES: usize = 20_000;
 const BATCH_UNITS: usize = 1_000;
 
 /// egglog failed: a rule program that it does not accept, or a bug here. No input of a user's function gives it.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
     /// The rule program.
     #[error("the engine does not accept the rule program: {0}")]
@@ -65,6 +65,12 @@ pub enum EngineError {
     /// There is no such schedule.
     #[error("there is no schedule `{0}`")]
     Schedule(String),
+}
+
+impl From<std::fmt::Error> for EngineError {
+    fn from(_: std::fmt::Error) -> Self {
+        EngineError::Run("a run does not print".into())
+    }
 }
 
 /// What to run, and how far.
@@ -158,7 +164,7 @@ impl Report {
     }
 }
 
-/// A prepared rule program; one per OS thread.
+/// A prepared rule program.
 pub struct Engine {
     program: Arc<EgglogProgram>,
     plain: Base,
@@ -168,8 +174,6 @@ pub struct Engine {
     possible: Possible,
     /// By ruleset.
     asked: Vec<run::Asked>,
-    /// Not `Send`: see the module's documentation.
-    thread: PhantomData<*const ()>,
 }
 
 impl Engine {
@@ -183,7 +187,6 @@ impl Engine {
             shared: Arc::new(Shared::new(program, source)),
             asked: run::asked(program, &possible),
             possible,
-            thread: PhantomData,
         }
     }
 
@@ -254,7 +257,9 @@ impl Engine {
         self.shared.begin(types, false);
         let mut report = self.report();
         let mut views: Vec<Option<EGraphView>> = vec![None; units.len()];
-        let mut work = cut(units);
+        let batches = batches(units.iter().map(|unit| unit.nodes.len()));
+        // The first one is last.
+        let mut work: Vec<Vec<usize>> = batches.into_iter().rev().map(Vec::from_iter).collect();
         while let Some(members) = work.pop() {
             let own: Vec<&EGraphInput> = members.iter().map(|i| units[*i]).collect();
             let run = self.batch(&own, &plan, options, &mut report)?;
@@ -337,20 +342,20 @@ struct Run {
     stopped: bool,
 }
 
-/// Cuts units into batches, by the input alone; the first batch is last.
-fn cut(units: &[&EGraphInput]) -> Vec<Vec<usize>> {
-    let mut batches: Vec<Vec<usize>> = Vec::new();
+/// Cuts units of these sizes into batches for one e-graph each, by the sizes alone. A unit that is larger than a batch has
+/// one of its own.
+pub fn batches(sizes: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
+    let mut batches: Vec<Range<usize>> = Vec::new();
     let mut nodes = 0;
-    for (i, unit) in units.iter().enumerate() {
-        nodes += unit.nodes.len();
+    for (i, size) in sizes.into_iter().enumerate() {
+        nodes += size;
         match batches.last_mut() {
-            Some(batch) if nodes <= BATCH_NODES && batch.len() < BATCH_UNITS => batch.push(i),
+            Some(batch) if nodes <= BATCH_NODES && batch.len() < BATCH_UNITS => batch.end = i + 1,
             _ => {
-                nodes = unit.nodes.len();
-                batches.push(vec![i]);
+                nodes = size;
+                batches.push(i..i + 1);
             }
         }
     }
-    batches.reverse();
     batches
 }

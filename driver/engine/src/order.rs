@@ -8,7 +8,7 @@
 
 use egglog::Value;
 use rewright_cfg_skeleton::egraph::{Application, Class, ClassId, EGraphView, Head, Licence, Node, NodeId};
-use rewright_typeprop::Ty;
+use rewright_typeprop::{RuleId, Ty};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -26,7 +26,7 @@ pub(super) struct RawNode {
 pub(super) struct RawLicence {
     pub(super) site: Value,
     pub(super) root: Value,
-    pub(super) rule: u32,
+    pub(super) rule: RuleId,
 }
 
 const UNNUMBERED: u32 = u32::MAX;
@@ -35,7 +35,7 @@ const UNNUMBERED: u32 = u32::MAX;
 pub(super) fn order(
     rows: Vec<RawNode>,
     inputs: &[usize],
-    applications: Vec<(u32, Value)>,
+    applications: Vec<(RuleId, Value)>,
     licences: &[RawLicence],
 ) -> EGraphView {
     // Dense numbers in row order, which are not the final ones.

@@ -15,7 +15,7 @@ use smallvec::SmallVec;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
-/// What primitives and the engine share. All of one thread, so the lock is never waited for.
+/// What primitives and the engine share. One thread uses them at a time, so the lock is never waited for.
 pub(super) struct Shared {
     source: Arc<Program>,
     program: Arc<EgglogProgram>,

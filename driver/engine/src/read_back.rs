@@ -7,7 +7,7 @@ use egglog::Value;
 use rewright_cfg_skeleton::egraph::{EGraphView, Head, LeafId, TokenId};
 use rewright_dsl::egglog::print::APPLIED;
 use rewright_dsl::egglog::{Sort, TYPE_BITS, TYPE_MASK, TableKind};
-use rewright_typeprop::Ty;
+use rewright_typeprop::{RuleId, Ty};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -121,7 +121,7 @@ fn input_rows(batch: &Batch<'_>, unit: usize, rows: &[RawNode]) -> Result<Vec<us
 }
 
 /// Logged applications by unit: the rule of the program, and the class that it matched.
-fn applications(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<(u32, Value)>>, EngineError> {
+fn applications(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<(RuleId, Value)>>, EngineError> {
     let unit_of = units_of(rows);
     let mut result = vec![Vec::new(); rows.len()];
     for relation in APPLIED {
@@ -129,7 +129,7 @@ fn applications(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<(u32
             let rule = batch.egraph.value_to_base::<i64>(enode.children[0]) as usize;
             let source = batch.program.rules.get(rule).and_then(|rule| rule.source);
             if let (Some(source), Some(unit)) = (source, unit_of.get(&enode.children[1])) {
-                result[*unit].push((source.0, enode.children[1]));
+                result[*unit].push((source, enode.children[1]));
             }
         });
         read.map_err(failed)?;
@@ -144,7 +144,7 @@ fn licences(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<RawLicen
         let unit_of = units_of(rows);
         let read = batch.egraph.constructor_enodes(&relation.name, |enode| {
             if let (Some(unit), [site, root, rule]) = (unit_of.get(&enode.children[0]), enode.children) {
-                let rule = batch.egraph.value_to_base::<i64>(*rule) as u32;
+                let rule = RuleId(batch.egraph.value_to_base::<i64>(*rule) as u32);
                 result[*unit].push(RawLicence { site: *site, root: *root, rule });
             }
         });

@@ -7,6 +7,7 @@
 //!
 //! **Invariant**: the report depends on the files and on the optimiser only, not on the number of threads.
 
+use crate::LabError;
 use cranelift_codegen::ir::{Function, types};
 use rayon::prelude::*;
 use rewright_clif::import::import;
@@ -229,7 +230,7 @@ fn one_file(path: &Path, optimise: &Optimise<'_>, config: &Config<'_>, worker: &
                 file.functions.iter().zip(&replaced).map(|(f, now)| widens(&f.func, *now)).collect();
             judge(&mut report, &name, &file, &widened, &found, &runs, &skipped);
         }
-        Err(error) => report.errors.push(failure(None, error)),
+        Err(error) => report.errors.push(failure(None, error.to_string())),
     }
     report
 }
@@ -248,7 +249,7 @@ fn run_everywhere(
     found: &[Directive],
     config: &Config<'_>,
     worker: &mut Worker,
-) -> Result<(Vec<Runs>, Vec<String>), String> {
+) -> Result<(Vec<Runs>, Vec<String>), LabError> {
     let call = |d: &Directive| Call::Directive { function: d.function, text: d.text.clone() };
     let calls: Vec<Call> = found.iter().map(call).collect();
     let mut run = |text: &str, engine, target| {
@@ -260,10 +261,10 @@ fn run_everywhere(
             seconds: config.seconds,
             imports: Imports::default(),
         };
-        worker.run(&job).map_err(|e| format!("cannot run a child process: {e}"))
+        worker.run(&job).map_err(LabError::Process)
     };
     let before = write(file, &[]);
-    let optimised = rewright_clif::read::read(after).map_err(|e| format!("the optimised file does not read: {e}"))?;
+    let optimised = rewright_clif::read::read(after).map_err(LabError::Unreadable)?;
     let (mut runs, mut skipped) = (vec![], vec![]);
     for (target, host) in host_targets(file).into_iter().enumerate() {
         match host {

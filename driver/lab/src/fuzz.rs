@@ -21,7 +21,7 @@ use rewright_cfg_skeleton::ir::{Function, text, verify};
 use rewright_clif::names::trap_code;
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_native::isolate::Worker;
-use rewright_pipeline::optimiser::{Fate, Options};
+use rewright_pipeline::optimiser::{Accept, Fate, Options};
 use rewright_pipeline::sums::add_up;
 use rewright_typeprop::{Scalar, Universe};
 use serde::Serialize;
@@ -190,7 +190,7 @@ impl Tester<'_> {
     fn chunk(&mut self, generator: &Generator<'_>, seeds: &[u64]) {
         let functions: Vec<Function> = seeds.iter().map(|s| generator.function(*s, self.config.shape)).collect();
         let optimiser = &self.config.clif.optimiser;
-        let options = Options { keep_if_not_cheaper: true, log: false, threads: 1, ..self.config.options.clone() };
+        let options = Options { accept: Accept::Any, log: false, threads: 1, ..self.config.options.clone() };
         let batch = optimiser.optimise(&functions, self.universe, &options);
         for ((seed, original), outcome) in seeds.iter().zip(&functions).zip(&batch.outcomes) {
             self.report.functions += 1;
@@ -319,10 +319,10 @@ impl Tester<'_> {
             found = self.reduce(found);
         }
         let (original, optimised, difference) = found;
-        let options = Options { keep_if_not_cheaper: true, log: true, threads: 1, ..self.config.options.clone() };
+        let options = Options { accept: Accept::Any, log: true, threads: 1, ..self.config.options.clone() };
         let program = self.config.clif.optimiser.program();
         let again = self.config.clif.optimiser.optimise(std::slice::from_ref(&original), self.universe, &options);
-        let rules = again.outcomes.iter().flat_map(|o| &o.rules).map(|r| program.rules[*r as usize].name.clone());
+        let rules = again.outcomes.iter().flat_map(|o| &o.rules).map(|r| program.rule(*r).name.clone());
         let finding = Finding {
             seed,
             engine: difference.engine,

@@ -9,8 +9,11 @@
 
 pub mod coverage;
 pub mod difftest;
+mod error;
 pub mod fuzz;
 pub mod generate;
 pub mod losses;
 pub mod midend;
 pub mod sharing;
+
+pub use error::LabError;

@@ -8,8 +8,9 @@
 pub mod clif;
 mod module;
 
+use crate::LabError;
 use crate::midend::{Code, Cranelift};
-use rewright_cfg_skeleton::select::{Method, Status};
+use rewright_cfg_skeleton::select::{self, Method, Status};
 use rewright_clif::read::File;
 use rewright_native::isolate;
 use rewright_pipeline::optimiser::{Fate, Options};
@@ -74,35 +75,40 @@ pub trait Subject {
     ///
     /// # Errors
     /// A function that does not go through, and why.
-    fn chosen(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String>;
+    fn chosen(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, LabError>;
 
     /// As Cranelift's mid-end makes them of the originals.
     ///
     /// # Errors
     /// A function that it does not take, and why.
-    fn by_cranelift(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String>;
+    fn by_cranelift(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, LabError>;
 
     /// As all choose, from what `options` say of everything else.
     ///
     /// # Errors
     /// A function that does not go through, and why.
-    fn versions(&self, cranelift: &Cranelift, options: &Options) -> Result<Versions, String> {
-        let with = |method| self.chosen(cranelift, &Options { method, ..options.clone() });
+    fn versions(&self, cranelift: &Cranelift, options: &Options) -> Result<Versions, LabError> {
+        let with = |method| {
+            let select = select::Options { method, ..options.select.clone() };
+            self.chosen(cranelift, &Options { select, ..options.clone() })
+        };
         let rival = |rival| match rival {
             Rival::Greedy => with(Method::Greedy),
             Rival::Tree => with(Method::Tree),
             Rival::Cranelift => self.by_cranelift(cranelift, options),
         };
         let rivals = Rival::ALL.into_iter().map(|name| Ok((name, rival(name)?)));
-        Ok(Versions { ours: with(Method::Ilp)?, rivals: rivals.collect::<Result<_, String>>()? })
+        Ok(Versions { ours: with(Method::Ilp)?, rivals: rivals.collect::<Result<_, LabError>>()? })
     }
 }
 
 /// How good a choice is known to be, where there is one.
-pub(crate) fn status(name: &str, fate: &Fate, status: Option<Status>) -> Result<Status, String> {
+pub(crate) fn status(name: &str, fate: &Fate, status: Option<Status>) -> Result<Status, LabError> {
     match (fate, status) {
         (Fate::Optimised | Fate::Unchanged, Some(status)) => Ok(status),
-        (Fate::PassedThrough(reason) | Fate::Failed(reason), _) => Err(format!("{name}: {reason}")),
-        (_, None) => Err(format!("{name}: nothing was chosen")),
+        (Fate::PassedThrough(reason) | Fate::Failed(reason), _) => {
+            Err(LabError::NotChosen(name.into(), reason.clone()))
+        }
+        (_, None) => Err(LabError::NotChosen(name.into(), "nothing was chosen".into())),
     }
 }

@@ -39,7 +39,7 @@ fn no_result_costs_more_than_the_expected_one() {
     let (mut compared, mut fired) = (0, vec![]);
     for path in folder.map(|entry| entry.unwrap().path()) {
         let file = read_bytes(&std::fs::read(&path).unwrap()).unwrap();
-        let outcomes = clif.optimise(&file, &options, |_| true).functions;
+        let outcomes = clif.optimise(&file, &options, |_| true).statistics.functions;
         for (function, outcome) in file.functions.iter().zip(outcomes) {
             // Out of scope for either: vectors of another target, exceptions.
             let Some(ours) = outcome.and_then(|o| o.outcome) else { continue };

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use rewright_cfg_skeleton::select::{Budget, Method, Status};
+use rewright_cfg_skeleton::select::{self, Budget, Method, Status};
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::read::read_bytes;
 use rewright_extract::{Effort, Ended, Meter, Model, Solved, Solver};
@@ -55,15 +55,23 @@ impl Sum {
     }
 }
 
+/// Options that differ from the usual ones in how programs are selected.
+fn selecting(set: impl FnOnce(&mut select::Options)) -> Options {
+    let mut options = Options::default();
+    set(&mut options.select);
+    options
+}
+
 /// The same functions with the solver, without it, and with one that always fails.
 fn compare(run: impl Fn(&Options) -> Vec<Outcome>) -> (Sum, Sum, u32) {
     let broken = Arc::new(Broken::default());
+    let fails: Arc<dyn select::Solver> = broken.clone();
     // Parts that are small enough to try everything are left to the solver, too.
-    let effort = Budget { search: 0, ..Budget::default() };
+    let budget = Budget { search: 0, ..Budget::default() };
     let [solver, greedy, failing] = [
-        Options { method: Method::Ilp, effort, ..Options::default() },
-        Options { method: Method::Greedy, ..Options::default() },
-        Options { method: Method::Ilp, effort, solver: Some(broken.clone()), ..Options::default() },
+        selecting(|how| (how.method, how.budget) = (Method::Ilp, budget)),
+        selecting(|how| how.method = Method::Greedy),
+        selecting(|how| (how.method, how.budget, how.solver) = (Method::Ilp, budget, Some(fails.clone()))),
     ]
     .map(|options| run(&options));
     let [mut sum, mut without, mut broke] = [Sum::default(); 3];
@@ -100,7 +108,7 @@ fn compare_folder(folder: &Path, pack: &str) -> (Sum, Sum, u32) {
     let clif = optimiser(pack);
     let parsed: Vec<_> = paths.iter().filter_map(|path| read_bytes(&std::fs::read(path).unwrap()).ok()).collect();
     compare(|options| {
-        let outcomes = parsed.iter().flat_map(|file| clif.optimise(file, options, |_| true).functions);
+        let outcomes = parsed.iter().flat_map(|file| clif.optimise(file, options, |_| true).statistics.functions);
         outcomes.flatten().filter_map(|function| function.outcome).collect()
     })
 }
@@ -191,7 +199,7 @@ fn functions_with_large_e_graphs_stay_within_counted_work() {
     let clif = optimiser(packs::DEFAULT);
     let optimise = |text: &str, options: &Options| {
         let file = read_bytes(text.as_bytes()).unwrap();
-        let done = clif.optimise(&file, options, |_| true);
+        let done = clif.optimise(&file, options, |_| true).statistics;
         let outcomes: Vec<_> = done.functions.into_iter().map(|f| f.unwrap().outcome.unwrap()).collect();
         let efforts: Vec<_> = done.phases.selections.iter().filter_map(|selected| selected.effort).collect();
         (outcomes, efforts)
@@ -202,16 +210,16 @@ fn functions_with_large_e_graphs_stay_within_counted_work() {
     for (outcome, effort) in outcomes.iter().zip(&efforts) {
         assert_eq!((outcome.status, outcome.ended), (Status::Optimal, None), "{effort:?}");
         assert_eq!((outcome.cost_after, effort.runs), (outcome.cost_before, 0), "{effort:?}");
-        assert!(effort.work < options.effort.auto_work, "{effort:?}");
+        assert!(effort.work < options.select.budget.auto_work, "{effort:?}");
     }
     // A mixture is not proved to be the best, says so, and is no worse than a greedy choice.
-    let tight = Options { effort: Budget { auto_work: 1_500_000, ..Budget::default() }, ..Options::default() };
-    let greedy = Options { method: Method::Greedy, ..Options::default() };
+    let tight = selecting(|how| how.budget.auto_work = 1_500_000);
+    let greedy = selecting(|how| how.method = Method::Greedy);
     let (greedy, _) = optimise(&mixture(), &greedy);
     let (found, efforts) = optimise(&mixture(), &tight);
     assert!(found[0].cost_after <= greedy[0].cost_after, "{found:?}");
     assert!(matches!(found[0].status, Status::Gap(_)) && found[0].ended == Some(Ended::Work), "{:?}", found[0].status);
-    assert!(efforts[0].work < 3 * tight.effort.auto_work, "{efforts:?}");
+    assert!(efforts[0].work < 3 * tight.select.budget.auto_work, "{efforts:?}");
     let (again, repeated) = optimise(&mixture(), &tight);
     assert_eq!((again[0].cost_after, repeated[0].work), (found[0].cost_after, efforts[0].work));
 }

@@ -79,7 +79,7 @@ pub(super) fn context(packs: &Universe, universe: &Universe, options: &Options) 
     let first = packs.types.interned_len() as u32;
     let types: Vec<String> =
         (first..universe.types.interned_len() as u32).map(|ty| universe.types.display(Ty(ty))).collect();
-    Key::of_value(0, &(types, &options.unavailable))
+    Key::of_value(0, &(types, &options.select.unavailable))
 }
 
 /// What the pipeline sees of a function. Of some, packs know more than LLVM does.
@@ -111,18 +111,20 @@ mod tests {
         let (options, known) = (Options::default(), Known::default());
         let met = |file: &File| llvm.optimise_unknown(file, &options, |_| true, &known);
         let same = |a: &FileOutcome, b: &FileOutcome| {
-            a.text == b.text
-                && a.functions.iter().map(|f| (&f.name, &f.fate)).eq(b.functions.iter().map(|f| (&f.name, &f.fate)))
+            let fates =
+                |o: &FileOutcome| o.statistics.wanted().map(|f| (f.name.clone(), f.fate.clone())).collect::<Vec<_>>();
+            a.text == b.text && fates(a) == fates(b)
         };
         // The same but for names; another number; the first again.
         let files = [file("@f", "@g", 0), file("@h", "@i", 0), file("@f", "@g", 3), file("@f", "@g", 0)];
         for (file, expected) in files.iter().zip([0, 1, 0, 1]) {
             let outcome = met(file);
             assert_eq!(outcome.known, expected);
-            assert_eq!(outcome.functions[0].outcome.is_none(), expected == 1);
+            assert_eq!(outcome.statistics.outcome(0).is_none(), expected == 1);
             assert!(same(&outcome, &llvm.optimise(file, &options, |_| true)), "{}", outcome.text);
         }
-        assert_eq!(met(&files[1]).functions[0].fate, Fate::Optimised);
+        let again = met(&files[1]).statistics;
+        assert!(again.wanted().map(|f| &f.fate).eq([&Fate::Optimised]));
     }
 
     #[test]
@@ -134,7 +136,9 @@ mod tests {
         more.types.named_or_opaque("llvm x86_fp80");
         assert_ne!(context(packs, &more, &Options::default()), usual);
         let unavailable = packs.ops.iter().map(|(op, _)| op).take(1).collect();
-        assert_ne!(context(packs, packs, &Options { unavailable, ..Options::default() }), usual);
+        let mut fewer = Options::default();
+        fewer.select.unavailable = unavailable;
+        assert_ne!(context(packs, packs, &fewer), usual);
         let llvm = LlvmOptimiser::new(program);
         let functions = [file("@f", "@g", 0), file("@h", "@g", 0), file("@f", "@g", 3)]
             .map(|file| llvm.import(&file, |_| true).0.remove(0).unwrap().unwrap().function);

@@ -12,7 +12,8 @@
 //! * [`import`]: a body to our function, without poison;
 //! * [`faithful`]: which flags may come back, and what has to be frozen;
 //! * [`export`]: our function to a body;
-//! * [`optimise`]: a file through the pipeline; [`known`]: functions that need not go through it again.
+//! * [`optimise`]: a file through the pipeline; [`known`]: functions that need not go through it again; [`front`]: the
+//!   same as every front end does it.
 //!
 //! **Invariant**: a function that is not changed, or not understood, goes out byte for byte as it came in. Opcodes are
 //! named in [`grammar`] and [`names`] only, and in `rewright-equiv`, which checks what these say. LLVM itself is not
@@ -28,6 +29,7 @@ pub mod cursor;
 pub mod effects;
 pub mod export;
 pub mod faithful;
+pub mod front;
 pub mod grammar;
 pub mod import;
 pub mod instruction;

@@ -7,14 +7,15 @@ use super::module::{File, write};
 use super::names::Names;
 use rewright_cfg_skeleton::ir::trip_count::note_trips;
 use rewright_cfg_skeleton::ir::{Cfg, Function, Value};
-use rewright_cfg_skeleton::select::Method;
+use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
 use rewright_engine::RuleReport;
 use rewright_files::cache::Key;
+use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{
-    Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, ValueNames, untouched,
+    Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, Rules, ValueNames, untouched,
 };
-use rewright_typeprop::Universe;
+use rewright_typeprop::{RuleId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -31,10 +32,8 @@ pub struct LlvmOptimiser {
 pub struct FileOutcome {
     /// The file that goes out.
     pub text: String,
-    /// By function of the file.
-    pub functions: Vec<FunctionOutcome>,
-    /// Time by phase of the pipeline.
-    pub phases: Phases,
+    /// What became of its functions.
+    pub statistics: Statistics,
     /// Time for import, for what [`LlvmOptimiser::optimise`] compares with, and for export.
     pub import: Duration,
     /// See `import`.
@@ -45,8 +44,6 @@ pub struct FileOutcome {
     pub known: usize,
     /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
     pub narrowed: BTreeMap<String, u64>,
-    /// Matches and time per rule.
-    pub rules: BTreeMap<u32, RuleReport>,
     /// The packs' universe with the file's types.
     pub universe: Universe,
 }
@@ -56,7 +53,7 @@ struct Results {
     /// In order, with the pipeline's own figures where it was asked.
     became: Vec<(Became, Option<Outcome>)>,
     phases: Phases,
-    rules: BTreeMap<u32, RuleReport>,
+    rules: BTreeMap<RuleId, RuleReport>,
     /// Time for comparing.
     compare: Duration,
     /// Functions that were met before.
@@ -119,7 +116,8 @@ impl LlvmOptimiser {
         // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
         // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
         let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
-        let options = &Options { unavailable: own, registers: None, passes_follow: true, ..options.clone() };
+        let select = select::Options { unavailable: own, registers: None, restore: true, ..options.select.clone() };
+        let options = &Options { select, ..options.clone() };
         let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
         let Results { became, phases, rules, compare, known } = self.results(&understood, &universe, options, known);
         let start = Instant::now();
@@ -153,13 +151,14 @@ impl LlvmOptimiser {
                 new.body
             }));
             let name = file.functions[index].name.clone();
-            functions.extend(fate.map(|fate| FunctionOutcome { name, fate, outcome, names }));
+            functions.push(fate.map(|fate| FunctionOutcome { name, fate, outcome, names }));
         }
         let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
         let declarations: Vec<String> = declarations.into_iter().collect();
         let text = write(file, &replaced, &declarations);
         let export = start.elapsed();
-        FileOutcome { text, functions, phases, import, compare, export, known, narrowed, rules, universe }
+        let statistics = Statistics { functions, phases, rules };
+        FileOutcome { text, statistics, import, compare, export, known, narrowed, universe }
     }
 
     /// What becomes of functions of one file: what is known of them, or what the pipeline gives.
@@ -205,11 +204,12 @@ impl LlvmOptimiser {
         for known in [false, true] {
             let own: Vec<usize> = (0..functions.len()).filter(|i| more_is_known[*i] == known).collect();
             let batch: Vec<Function> = own.iter().map(|i| functions[*i].clone()).collect();
-            let method = match options.method {
+            let method = match options.select.method {
                 Method::Greedy if known => Method::Auto,
                 method => method,
             };
-            let options = Options { method, values_stay: !known, ..options.clone() };
+            let select = select::Options { method, stay: !known, ..options.select.clone() };
+            let options = Options { select, ..options.clone() };
             whole.add(self.optimiser.optimise(&batch, universe, &options));
             order.extend(own);
         }
@@ -230,7 +230,8 @@ impl LlvmOptimiser {
         let suspect = |i: &usize| outcomes[*i].fate == Fate::Optimised && !more_is_known[*i];
         let cheaper: Vec<usize> = (0..outcomes.len()).filter(suspect).collect();
         let originals: Vec<Function> = cheaper.iter().map(|i| functions[*i].clone()).collect();
-        let without = Options { saturate: false, values_stay: false, log: false, ..options.clone() };
+        let select = select::Options { stay: false, ..options.select.clone() };
+        let without = Options { select, rules: Rules::Nothing, log: false, ..options.clone() };
         let baseline = self.optimiser.optimise(&originals, universe, &without);
         for (i, baseline) in cheaper.into_iter().zip(baseline.outcomes) {
             let outcome = &mut outcomes[i];
@@ -275,9 +276,9 @@ impl LlvmOptimiser {
 /// What freezing costs: nothing when it is executed, but LLVM knows as little of a frozen value as of one that comes out
 /// of an operation that it does not know.
 fn price_of_freezing(new: &Exported, function: &Function, options: &Options) -> u64 {
-    let cfg = Cfg::new(function).weighed(options.cost.weighing);
+    let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
     let executions = new.frozen.iter().map(|b| cfg.frequency(*b)).fold(0, u64::saturating_add);
-    executions.saturating_mul(options.cost.opaque)
+    executions.saturating_mul(options.select.cost.opaque)
 }
 
 /// What changed values are called in what goes out, and were called.

@@ -8,6 +8,7 @@
 
 mod bodies;
 pub mod compile;
+mod front;
 mod lines;
 mod points;
 
@@ -19,10 +20,10 @@ use rewright_cfg_skeleton::ir::text::Printer;
 use rewright_clif::names::Names;
 use rewright_clif::optimise::trap_code;
 use rewright_dsl::program::Program;
-use rewright_engine::{EngineError, RuleReport};
-use rewright_pipeline::optimiser::{Optimiser, Options, Outcome, Phases};
+use rewright_engine::EngineError;
+use rewright_pipeline::front::Statistics;
+use rewright_pipeline::optimiser::{Optimiser, Options};
 use rewright_typeprop::Universe;
-use std::collections::BTreeMap;
 
 /// Why there is no optimiser for a module.
 #[derive(Debug, thiserror::Error)]
@@ -50,14 +51,10 @@ pub struct ModuleOutcome {
     pub module: Module,
     /// Its types and operations: the optimiser's, and types that were found since.
     pub universe: Universe,
-    /// By function; `None` for those that were not asked for.
-    pub functions: Vec<Option<Outcome>>,
+    /// What became of its functions.
+    pub statistics: Statistics,
     /// Calls that were inlined.
     pub inlined: usize,
-    /// Time by phase.
-    pub phases: Phases,
-    /// Matches and time per rule.
-    pub rules: BTreeMap<u32, RuleReport>,
 }
 
 impl ModuleOutcome {
@@ -92,7 +89,8 @@ impl ModuleOptimiser {
 
     /// Optimises the functions for which `wanted` holds, callees first: the rules that run before inlining, then
     /// calls of small functions that do not recur are replaced by their optimised bodies and types are inferred
-    /// again, then the rules that run after inlining. A function that inlining makes dearer keeps its calls.
+    /// again, then the rules that run after inlining. A function that inlining makes dearer keeps its calls. Blocks are
+    /// called `b0`, `b3` in a profile, by their numbers.
     pub fn optimise(&self, options: &Options, wanted: impl Fn(usize) -> bool) -> ModuleOutcome {
         points::optimise(self, options, wanted)
     }

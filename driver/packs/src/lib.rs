@@ -1,7 +1,10 @@
 //! Where packs come from: files that the user names, what they import, and the packs that ship in the binary.
 
+mod error;
 mod imports;
 mod shipped;
+
+pub use error::PackError;
 
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use rewright_dsl::load::{Origin, Root};
@@ -79,7 +82,7 @@ fn shipped_names() -> Vec<String> {
 ///
 /// # Errors
 /// When there is no such file or it cannot be read.
-pub fn root(name: &Path) -> Result<Root, String> {
+pub fn root(name: &Path) -> Result<Root, PackError> {
     let shown = name.display().to_string();
     let shown = present_name(&shown).filter(|_| !name.exists()).unwrap_or(shown);
     let shipped = format!("{}.rw", shown.replace('.', "/"));
@@ -89,22 +92,21 @@ pub fn root(name: &Path) -> Result<Root, String> {
         return Ok(Root { origin: Origin::Std(shipped), text: text.into(), library: true });
     }
     let bytes = std::fs::read(name).map_err(|e| match e.kind() {
-        ErrorKind::NotFound => format!("cannot read {shown}: {e}; packs that ship: {}", shipped_names().join(", ")),
-        _ => format!("cannot read {shown}: {e}"),
+        ErrorKind::NotFound => PackError::Missing(shown.clone(), e, shipped_names()),
+        _ => PackError::Unreadable(shown.clone(), e),
     })?;
-    let text = String::from_utf8(bytes)
-        .map_err(|e| format!("{shown} is not text: byte {} is not UTF-8", e.utf8_error().valid_up_to()))?;
+    let text =
+        String::from_utf8(bytes).map_err(|e| PackError::Encoding(shown.clone(), e.utf8_error().valid_up_to()))?;
     Ok(Root { origin: Origin::Disk(shown), text, library: false })
 }
 
-/// Where packs that are imported come from.
+/// The text of a pack that is imported; what is wrong with it is said where it is imported.
 fn resolve(origin: &Origin) -> Result<String, String> {
-    match origin {
-        Origin::Std(path) => {
-            embedded(path).map(str::to_string).ok_or_else(|| "no such pack ships with rewright".to_string())
-        }
-        Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| format!("cannot read {path}: {e}")),
-    }
+    let text = match origin {
+        Origin::Std(path) => embedded(path).map(str::to_string).ok_or(PackError::NotShipped),
+        Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| PackError::Unreadable(path.clone(), e)),
+    };
+    text.map_err(|error| error.to_string())
 }
 
 /// What packs and all that they import are, unchecked: whoever has the same program and the same texts has the same

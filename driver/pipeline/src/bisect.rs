@@ -13,7 +13,7 @@ pub(crate) struct Limited {
     /// Is it as it is without a limit?
     pub(crate) decided: bool,
     /// Matches by rule.
-    pub(crate) matches: BTreeMap<u32, RuleReport>,
+    pub(crate) matches: BTreeMap<RuleId, RuleReport>,
 }
 
 /// The match that makes the difference.
@@ -26,9 +26,9 @@ pub(crate) struct Decisive {
 }
 
 /// Rules that have more matches in one run than in another.
-pub fn more(before: &BTreeMap<u32, RuleReport>, after: &BTreeMap<u32, RuleReport>) -> Vec<RuleId> {
-    let known = |rule: &u32| before.get(rule).map_or(0, |report| report.matches);
-    after.iter().filter(|(rule, report)| report.matches > known(rule)).map(|(rule, _)| RuleId(*rule)).collect()
+pub fn more(before: &BTreeMap<RuleId, RuleReport>, after: &BTreeMap<RuleId, RuleReport>) -> Vec<RuleId> {
+    let known = |rule: &RuleId| before.get(rule).map_or(0, |report| report.matches);
+    after.iter().filter(|(rule, report)| report.matches > known(rule)).map(|(rule, _)| *rule).collect()
 }
 
 /// The match with which it is decided, and without which it is not. `None` where no match of at most `limit` decides:
@@ -69,8 +69,8 @@ mod tests {
 
     /// Match N is of rule N.
     fn run(decided: bool, limit: u64, matches: u64) -> Limited {
-        let made =
-            (1..=limit.min(matches) as u32).map(|rule| (rule, RuleReport { matches: 1, ..RuleReport::default() }));
+        let made = (1..=limit.min(matches) as u32)
+            .map(|rule| (RuleId(rule), RuleReport { matches: 1, ..RuleReport::default() }));
         Limited { decided, matches: made.collect() }
     }
 

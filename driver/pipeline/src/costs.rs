@@ -13,7 +13,7 @@
 use crate::config::{Config, ConfigError, Costs, Weigh};
 use rewright_cfg_skeleton::ir::cfg::Weighing;
 use rewright_cfg_skeleton::select::{CostModel, Execution, Prices, UNIT};
-use rewright_dsl::check::nearest;
+use rewright_dsl::nearest::nearest;
 use rewright_packs as packs;
 use rewright_typeprop::{OpId, Universe};
 use std::collections::{BTreeMap, BTreeSet};

@@ -6,13 +6,16 @@
 
 mod build;
 mod canonical;
+mod error;
 mod explain_failure;
 mod text;
 
 pub use build::subject;
 pub use canonical::canonical;
 
-use crate::optimiser::{Fate, Optimiser, Options};
+pub use error::ExampleError;
+
+use crate::optimiser::{Accept, Fate, Optimiser, Options, Rules};
 use explain_failure::Stage;
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
 use rewright_cfg_skeleton::ir::{Function, InstKind};
@@ -60,7 +63,7 @@ impl Failure {
 pub fn run(optimiser: &Optimiser, indices: &[usize]) -> Vec<ExampleOutcome> {
     let program = optimiser.program();
     let mut universe = program.universe.clone();
-    let mut judgements: BTreeMap<usize, Result<Judgement, String>> = BTreeMap::new();
+    let mut judgements: BTreeMap<usize, Result<Judgement, ExampleError>> = BTreeMap::new();
     let mut by_schedule: BTreeMap<String, Vec<(usize, Trial)>> = BTreeMap::new();
     for index in indices {
         let example = &program.examples[*index];
@@ -75,11 +78,11 @@ pub fn run(optimiser: &Optimiser, indices: &[usize]) -> Vec<ExampleOutcome> {
     judgements.into_iter().map(|(index, judgement)| outcome(program, index, judgement)).collect()
 }
 
-fn outcome(program: &Program, index: usize, judgement: Result<Judgement, String>) -> ExampleOutcome {
+fn outcome(program: &Program, index: usize, judgement: Result<Judgement, ExampleError>) -> ExampleOutcome {
     let example = &program.examples[index];
     let (mut failure, fired) = match judgement {
         Ok(Judgement { failure, fired }) => (failure, fired),
-        Err(reason) => (Some(Failure::new(reason)), vec![]),
+        Err(error) => (Some(Failure::new(error.to_string())), vec![]),
     };
     if example.todo {
         failure = match failure {
@@ -118,7 +121,7 @@ enum Trial {
     Same { input: EGraphInput, roots: [InputId; 2], expected: bool },
 }
 
-fn trial(universe: &mut Universe, example: &Example) -> Result<Trial, String> {
+fn trial(universe: &mut Universe, example: &Example) -> Result<Trial, ExampleError> {
     let (before, wanted) = match &example.claim {
         Claim::Program { before, after } => {
             let mut wanted = build::program(universe, example, after)?;
@@ -144,10 +147,10 @@ fn judge(
     universe: &Universe,
     schedule: &str,
     trials: &[(usize, Trial)],
-    judgements: &mut BTreeMap<usize, Result<Judgement, String>>,
+    judgements: &mut BTreeMap<usize, Result<Judgement, ExampleError>>,
 ) {
-    let options =
-        Options { schedule: Some(schedule.into()), log: true, keep_if_not_cheaper: true, ..Options::default() };
+    let rules = Rules::Schedule(schedule.into());
+    let options = Options { rules, log: true, accept: Accept::Any, ..Options::default() };
     let functions: Vec<Function> = trials
         .iter()
         .filter_map(|(_, trial)| match trial {
@@ -163,8 +166,8 @@ fn judge(
         })
         .collect();
     let mut outcomes = optimiser.optimise(&functions, universe, &options).outcomes.into_iter();
-    let saturated = optimiser.saturate(&inputs, &universe.types, &options).map_err(|e| e.to_string());
-    let mut views = saturated.as_ref().map(|views| views.iter()).map_err(Clone::clone);
+    let saturated = optimiser.saturate(&inputs, &universe.types, &options);
+    let mut views = saturated.as_ref().map(|views| views.iter()).map_err(|error| ExampleError::from(error.clone()));
     let program = optimiser.program();
     for (index, trial) in trials {
         let example = &program.examples[*index];
@@ -176,7 +179,7 @@ fn judge(
             }
             Trial::Same { input, roots, expected } => views.as_mut().map_err(|error| error.clone()).map(|views| {
                 let view = views.next().expect("one view for each input that went in");
-                let mut fired: Vec<_> = view.applications.iter().map(|a| RuleId(a.rule)).collect();
+                let mut fired: Vec<_> = view.applications.iter().map(|a| a.rule).collect();
                 fired.sort_unstable();
                 fired.dedup();
                 let failure = match (view.class_of(roots[0]) == view.class_of(roots[1]), expected) {
@@ -213,11 +216,11 @@ fn became(
     before: &Function,
     outcome: &crate::optimiser::Outcome,
     wanted: &Function,
-) -> Result<Judgement, String> {
+) -> Result<Judgement, ExampleError> {
     if let Fate::Failed(reason) | Fate::PassedThrough(reason) = &outcome.fate {
-        return Err(format!("it did not go through the optimiser: {reason}"));
+        return Err(ExampleError::NotOptimised(reason.clone()));
     }
-    let fired = outcome.rules.iter().map(|r| RuleId(*r)).collect();
+    let fired = outcome.rules.clone();
     let canonical = |f: &Function| canonical(stage.universe, f);
     let got = &outcome.function;
     if canonical(got) == canonical(wanted) {
@@ -259,7 +262,7 @@ fn same_class(
     subject: &Term,
     other: &Term,
     expected: bool,
-) -> Result<Trial, String> {
+) -> Result<Trial, ExampleError> {
     let mut input = EGraphInput::default();
     let mut variables = vec![];
     for (i, ty) in example.params.iter().enumerate() {

@@ -1,8 +1,9 @@
 //! One function through the house, and what decides how: packs' rules, costs, profiles, budgets.
 //!
 //! * [`optimiser`]: saturation, selection, elaboration, round by round; what a function became, and why;
-//! * [`config`], [`costs`], [`counts`]: what a user says: a configuration, prices, executions;
-//! * [`examples`]: the examples of packs, which go the same way; [`near`]: why a rule did not match; `bisect`: which match
+//! * [`front`]: what every front end gives, so that commands are written once for all languages;
+//! * [`config`], [`costs`], [`profile`]: what a user says: a configuration, prices, executions;
+//! * [`examples`]: the examples of packs, which go the same way; [`why_not`]: why a rule did not match; `bisect`: which match
 //!   decided;
 //! * [`signatures`]: which declared operation an instruction of a front end is.
 //!
@@ -13,6 +14,7 @@ pub mod bisect;
 pub mod config;
 pub mod costs;
 pub mod examples;
+pub mod front;
 pub mod optimiser;
 pub mod profile;
 pub mod signatures;

@@ -11,99 +11,51 @@
 //! costs less under the cost model that `rewright bench` states.
 
 mod changed;
+mod engines;
+mod options;
 mod outcome;
 mod phases;
 mod unit;
 
 pub use changed::{Changed, Now};
+pub use options::{Accept, Options, Rules};
 pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
 
-use crate::profile::BlockCounts;
 use changed::Change;
+use engines::Engines;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
+use rewright_cfg_skeleton::elaborate::ElaborateError;
+use rewright_cfg_skeleton::ir::verify::IrError;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
-use rewright_cfg_skeleton::select::{CostModel, Ended, Method, Selection, Status};
+use rewright_cfg_skeleton::select::{Ended, Method, SelectError, Selection, Status};
 use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
 use rewright_engine::{Engine, EngineError, Report, RuleReport, SaturateOptions, print_runnable};
-use rewright_typeprop::{OpId, TypeStore, Universe};
-use std::cell::RefCell;
+use rewright_typeprop::{OpId, RuleId, TypeStore, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 pub use unit::untouched;
 use unit::{Chosen, State, Unit};
-
-/// How many instructions and values make a batch. The steps of the standard schedule cost as much as some thousand
-/// nodes, so batches are large.
-const BATCH_NODES: usize = 20_000;
 
 /// How often a function may be built again after skeleton changes. Most need none; a chain of constant branches
 /// needs one round for each that decides the next.
 const MAX_ROUNDS: usize = 4;
 
-/// What to do with functions.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// How to select.
-    pub method: Method,
-    /// What executing something costs.
-    pub cost: CostModel,
-    /// How often blocks were executed, for front ends that note it.
-    pub counts: Option<Arc<BlockCounts>>,
-    /// How much work selection may be.
-    pub effort: select::Budget,
-    /// What solves integer programs; `None`: HiGHS.
-    pub solver: Option<Arc<dyn select::Solver>>,
-    /// Ask the engine what is equal; otherwise only equal nodes are, and a function gains by moving and sharing alone.
-    pub saturate: bool,
-    /// Which schedule to run, by qualified name; the program's default otherwise.
-    pub schedule: Option<String>,
-    /// Log which rules took part.
-    pub log: bool,
-    /// Let a changed function go out even if it is not cheaper; `check` wants to see it.
-    pub keep_if_not_cheaper: bool,
-    /// Threads; the result does not depend on it.
-    pub threads: usize,
-    /// Budgets of one unit.
-    pub budget: rewright_engine::Budget,
-    /// Operations that no selection may compute, beside those that the back end cannot write.
-    pub unavailable: BTreeSet<OpId>,
-    /// What the target keeps values in; `None` where the back end sees to that.
-    pub registers: Option<select::Registers>,
-    /// Passes follow that can do much by themselves: what gains nothing stays as it was, and so do the blocks of the
-    /// original in which edges into a loop's header meet, by which those passes know loops.
-    pub passes_follow: bool,
-    /// Those passes know of every value what is known here, and move and share values themselves: what the function
-    /// computes is computed where it does so.
-    pub values_stay: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Options {
-            method: Method::Auto,
-            cost: CostModel::default(),
-            counts: None,
-            effort: select::Budget::default(),
-            solver: None,
-            saturate: true,
-            schedule: None,
-            log: false,
-            keep_if_not_cheaper: false,
-            threads: 1,
-            budget: rewright_engine::Budget::default(),
-            unavailable: BTreeSet::new(),
-            registers: Some(select::Registers::X86_64),
-            passes_follow: false,
-            values_stay: false,
-        }
-    }
+/// Why nothing that was found takes a function's place: a bug, or a rule that is wrong.
+#[derive(Debug, thiserror::Error)]
+enum Unusable {
+    #[error("selection failed: {0}")]
+    Selection(SelectError),
+    #[error("elaboration failed: {0}")]
+    Elaboration(ElaborateError),
+    #[error("the verifier rejects the result: {0}")]
+    Invalid(IrError),
 }
 
 /// A program of rules, ready to be applied.
@@ -115,23 +67,8 @@ pub struct Optimiser {
     trap_code: fn(&str) -> u32,
     /// Operations that the back end cannot write: never selected.
     unwritable: BTreeSet<OpId>,
-    /// Tells this optimiser's engines from those of others on the same thread.
-    id: u64,
-}
-
-/// Engines that a thread keeps: a program that embeds us may optimise several modules in turn.
-const ENGINES: usize = 4;
-
-thread_local! {
-    /// Engines of this thread that are not in use, by their optimisers' numbers, the one used last at the end. Engines are not shared
-    /// across threads (clones of one base are not independent there), and preparing one costs milliseconds.
-    static KEPT: RefCell<Vec<(u64, Engine)>> = const { RefCell::new(Vec::new()) };
-}
-
-/// Leaves this thread's engines as they are, for a process that is about to end: taking one apart is a tenth of the work
-/// on a file of ordinary size.
-pub fn abandon_engine() {
-    KEPT.with_borrow_mut(|kept| std::mem::forget(std::mem::take(kept)));
+    /// Shared with its clones.
+    engines: Arc<Engines>,
 }
 
 impl Optimiser {
@@ -153,10 +90,9 @@ impl Optimiser {
         self.with_engine(Engine::prepare_all)
     }
 
-    /// Lowers the program's rules. The engine of a thread sees declarations with the first function, and rules when a
-    /// function needs them.
+    /// Lowers the program's rules. An engine sees declarations with the first function, and rules when a function needs
+    /// them.
     pub fn on_demand(mut program: Program, trap_code: fn(&str) -> u32) -> Self {
-        static NEXT: AtomicU64 = AtomicU64::new(0);
         intern_types(&mut program);
         let rules = compile(&program);
         Optimiser {
@@ -164,7 +100,7 @@ impl Optimiser {
             rules: Arc::new(rules),
             trap_code,
             unwritable: BTreeSet::new(),
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            engines: Arc::default(),
         }
     }
 
@@ -186,24 +122,12 @@ impl Optimiser {
     }
 
     fn with_engine<T>(&self, work: impl FnOnce(&mut Engine) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        let known = KEPT.with_borrow_mut(|kept| {
-            let known = kept.iter().position(|(id, _)| *id == self.id);
-            known.map(|at| kept.remove(at).1)
-        });
-        let mut engine = known.unwrap_or_else(|| Engine::new(&self.rules, &self.program));
-        let done = work(&mut engine);
-        KEPT.with_borrow_mut(|kept| {
-            if kept.len() >= ENGINES {
-                kept.remove(0);
-            }
-            kept.push((self.id, engine));
-        });
-        done
+        self.engines.with(|| Engine::new(&self.rules, &self.program), work)
     }
 
     /// The static cost of a function: weight of the block times price, summed over what is executed.
     pub fn cost_of(&self, function: &Function, universe: &Universe, options: &Options) -> u64 {
-        select::cost::function_cost(&options.cost, function, universe)
+        select::cost::function_cost(&options.select.cost, function, universe)
     }
 
     /// Saturates one unit.
@@ -232,14 +156,13 @@ impl Optimiser {
         inputs: &[&EGraphInput],
         types: &TypeStore,
         options: &Options,
-    ) -> Result<(Vec<EGraphView>, BTreeMap<u32, RuleReport>), EngineError> {
+    ) -> Result<(Vec<EGraphView>, BTreeMap<RuleId, RuleReport>), EngineError> {
         if inputs.is_empty() {
             return Ok((vec![], BTreeMap::new()));
         }
         let options = self.saturate_options(options);
         let (views, report) = self.with_engine(|engine| engine.saturate(inputs, types, &options))?;
-        let by_rule = report.by_rule(&self.rules).into_iter().map(|(rule, report)| (rule.0, report));
-        Ok((views, by_rule.collect()))
+        Ok((views, report.by_rule(&self.rules)))
     }
 
     /// Saturates units and prints the run as a program for egglog's own binary; and did a budget end, so that the
@@ -257,7 +180,11 @@ impl Optimiser {
 
     /// The schedule that these options run; without one, no rule fires.
     pub fn schedule(&self, options: &Options) -> Option<String> {
-        let named = options.schedule.as_deref().unwrap_or(rewright_packs::SCHEDULE);
+        let named = match &options.rules {
+            Rules::Usual => rewright_packs::SCHEDULE,
+            Rules::Schedule(name) => name,
+            Rules::Nothing => return None,
+        };
         self.program.schedules.get(named).is_some_and(|s| !s.steps.is_empty()).then(|| named.to_string())
     }
 
@@ -278,7 +205,8 @@ impl Optimiser {
 
     /// Optimises functions over a universe that is the program's, or extends it by types.
     pub fn optimise(&self, functions: &[Function], universe: &Universe, options: &Options) -> Batch {
-        let batches = batches(functions);
+        // Their e-graphs have about as many nodes.
+        let batches = rewright_engine::batches(functions.iter().map(|f| f.insts.len() + f.values.len()));
         let next = AtomicUsize::new(0);
         let work = || {
             let mut done = vec![];
@@ -318,19 +246,21 @@ impl Optimiser {
             let built: Vec<(Cfg, Skeleton)> = batch.phases.time(Phase::Build, || {
                 let current = active.iter_mut().filter_map(|unit| unit.current());
                 let built = current.map(|function| self.build(function, universe));
-                built.map(|(cfg, skeleton)| (cfg.weighed(options.cost.weighing), skeleton)).collect()
+                built.map(|(cfg, skeleton)| (cfg.weighed(options.select.cost.weighing), skeleton)).collect()
             });
             let inputs: Vec<&EGraphInput> = built.iter().map(|(_, s)| &s.input).collect();
-            let saturated = batch.phases.time(Phase::Saturate, || match options.saturate {
-                true => self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options))),
-                false => Ok((inputs.iter().map(|input| input.unsaturated()).collect(), Report::default())),
+            let saturated = batch.phases.time(Phase::Saturate, || match options.rules {
+                Rules::Nothing => Ok((inputs.iter().map(|input| input.unsaturated()).collect(), Report::default())),
+                Rules::Usual | Rules::Schedule(_) => {
+                    self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options)))
+                }
             });
             let views = match saturated {
                 Ok((views, report)) => {
                     batch.phases.move_time(Phase::Saturate, Phase::Prepare, report.times.base);
                     batch.phases.move_time(Phase::Saturate, Phase::ReadBack, report.times.read_back);
                     for (rule, report) in report.by_rule(&self.rules) {
-                        batch.rules.entry(rule.0).or_default().add(report);
+                        batch.rules.entry(rule).or_default().add(report);
                     }
                     views
                 }
@@ -373,7 +303,7 @@ impl Optimiser {
         }
         match self.choose(given, blocks, options, phases) {
             Ok(chosen) => State::Chosen(chosen),
-            Err(reason) => State::Done(Fate::Failed(reason)),
+            Err(error) => State::Done(Fate::Failed(error.to_string())),
         }
     }
 
@@ -384,24 +314,18 @@ impl Optimiser {
         blocks: usize,
         options: &Options,
         phases: &mut Phases,
-    ) -> Result<Chosen, String> {
+    ) -> Result<Chosen, Unusable> {
         let Saturated { function: original, universe, skeleton, .. } = given;
         let typed = phases.time(Phase::Select, || egraph::demand::split(given.view, &skeleton.input, universe));
         let given = Saturated { view: typed.as_ref().unwrap_or(given.view), ..given };
         let start = Instant::now();
         let how = select::Options {
-            method: options.method,
-            cost: options.cost.clone(),
-            budget: options.effort,
-            solver: options.solver.clone(),
-            unavailable: self.unwritable.union(&options.unavailable).copied().collect(),
-            registers: options.registers,
-            restore: options.passes_follow,
-            stay: options.values_stay,
+            unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
+            ..options.select.clone()
         };
         let select::Report { selection, effort, .. } =
-            phases.time(Phase::Select, || select::select(given, &how)).map_err(|e| format!("selection failed: {e}"))?;
-        let ended = match (options.method, selection.status, effort) {
+            phases.time(Phase::Select, || select::select(given, &how)).map_err(Unusable::Selection)?;
+        let ended = match (how.method, selection.status, effort) {
             (Method::Greedy | Method::Tree, ..) | (_, Status::Optimal, _) => None,
             (_, _, Some(effort)) => effort.ended,
             (_, _, None) => Some(Ended::Size),
@@ -419,13 +343,13 @@ impl Optimiser {
         }
         let elaborate::Traced { mut function, made } = phases
             .time(Phase::Elaborate, || elaborate::elaborate_traced(given, &selection))
-            .map_err(|e| format!("elaboration failed: {e}"))?;
+            .map_err(Unusable::Elaboration)?;
         phases.time(Phase::Cleanup, || {
-            let keep = |block: ir::BlockId| options.passes_follow && block.index() < blocks;
+            let keep = |block: ir::BlockId| how.restore && block.index() < blocks;
             ir::cleanup::cleanup_keeping(&mut function, universe, &keep);
             ir::verify::verify(&function, universe)
                 .first()
-                .map_or(Ok(()), |error| Err(format!("the verifier rejects the result: {error}")))
+                .map_or(Ok(()), |error| Err(Unusable::Invalid(error.clone())))
         })?;
         let changed = match options.log {
             true => Change { program: self.program(), given, made: &made, function: &function }.all(),
@@ -440,7 +364,7 @@ impl Optimiser {
             .applications
             .iter()
             .filter(|a| view.contradictions.contains(&a.class))
-            .map(|a| self.program.rules[a.rule as usize].name.as_str())
+            .map(|a| self.program.rule(a.rule).name.as_str())
             .collect();
         names.sort_unstable();
         names.dedup();
@@ -455,21 +379,4 @@ fn nth_call(f: &Function, op: OpId, id: ir::InstId) -> (usize, usize) {
     let calls: Vec<_> =
         insts.filter(|i| matches!(f.inst(**i).kind, ir::InstKind::Op { op: other, .. } if other == op)).collect();
     (calls.iter().position(|i| **i == id).map_or(0, |at| at + 1), calls.len())
-}
-
-/// Cuts functions into batches of about [`BATCH_NODES`] instructions.
-fn batches(functions: &[Function]) -> Vec<std::ops::Range<usize>> {
-    let mut batches = vec![];
-    let (mut start, mut size) = (0, 0);
-    for (i, f) in functions.iter().enumerate() {
-        size += f.insts.len() + f.values.len();
-        if size >= BATCH_NODES {
-            batches.push(start..i + 1);
-            (start, size) = (i + 1, 0);
-        }
-    }
-    if start < functions.len() {
-        batches.push(start..functions.len());
-    }
-    batches
 }

@@ -8,6 +8,7 @@
 //! are of all runs together; those of the entry say how many calls there were, so it has to be among them. A block that
 //! is not there weighs as if there were no profile.
 
+use crate::front::Heading;
 use rewright_cfg_skeleton::ir::cfg::ONCE;
 use rewright_cfg_skeleton::ir::{BlockId, Function};
 use std::collections::BTreeMap;
@@ -57,14 +58,14 @@ impl BlockCounts {
         })
     }
 
-    /// Does an input have what is counted? Given are its functions, each with the names of its blocks, entry first.
+    /// Does an input with these functions have what is counted?
     ///
     /// # Errors
     /// A function or block that is not there, or an entry without a count.
-    pub fn check(&self, input: &[(String, Vec<String>)]) -> Result<(), CountsError> {
+    pub fn check(&self, input: &[Heading]) -> Result<(), CountsError> {
         for (name, counts) in &self.functions {
-            let Some((_, blocks)) = input.iter().find(|(function, _)| bare(function) == name) else {
-                let known = input.iter().map(|(function, _)| function.clone()).collect();
+            let Some(Heading { blocks, .. }) = input.iter().find(|function| bare(&function.name) == name) else {
+                let known = input.iter().map(|function| function.name.clone()).collect();
                 return Err(CountsError::NoFunction(name.clone(), known));
             };
             if let Some(missing) = counts.keys().find(|block| !blocks.contains(block)) {

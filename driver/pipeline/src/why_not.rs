@@ -142,7 +142,7 @@ impl MatchContext {
         id: RuleId,
         place: Option<&Place>,
     ) -> NearMiss {
-        if place.is_none() && self.view.applications.iter().any(|a| a.rule == id.0) {
+        if place.is_none() && self.view.applications.iter().any(|a| a.rule == id) {
             return NearMiss::Fired;
         }
         let rule = program.rule(id);

@@ -13,7 +13,7 @@
 
 use super::case::Case;
 use super::mutants::{Kind, Mutant, mutants};
-use super::prove::cases;
+use super::prove::{cases, text};
 use super::report::{Instance, Verdict};
 use super::sample::{Effort, Tried};
 use super::typing::is_well_typed;
@@ -200,11 +200,11 @@ fn judge(mut cases: Vec<Case<'_>>, options: &Options, solver: &mut Solver) -> io
         return Ok((Fate::Refuted, at(narrowest, &format!("the solver: {}", alone.verdict.words()))));
     }
     let first = match alone.verdict {
-        Verdict::Unknown => narrowest.narrower(solver, options, alone.reason.unwrap_or_default())?,
+        Verdict::Unknown => narrowest.narrower(solver, options, text(alone.reason))?,
         _ => alone,
     };
     // Where it never matches it may match elsewhere.
-    let mut worst = (first.verdict, at(narrowest, &first.method), first.reason);
+    let mut worst = (first.verdict, at(narrowest, &first.method), first.reason.map(|reason| reason.to_string()));
     let mut hard = if too_hard(worst.2.as_deref()) { narrowest.widest() } else { u32::MAX };
     for (n, case) in wider.iter().enumerate() {
         // One lane is the same question however many there are.

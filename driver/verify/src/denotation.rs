@@ -38,7 +38,7 @@ use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, NodeId};
 use rewright_cfg_skeleton::ir::interp::{self, Memory, Outcome};
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, Value};
 use rewright_cfg_skeleton::skeleton::Skeleton;
-use rewright_typeprop::Universe;
+use rewright_typeprop::{RuleId, Universe};
 use std::fmt;
 use steady::Claims;
 
@@ -95,7 +95,7 @@ pub struct Disagreement {
     /// The block at whose end this was seen.
     pub block: BlockId,
     /// Rules that are logged for the class: positions in the rule program.
-    pub rules: Vec<u32>,
+    pub rules: Vec<RuleId>,
 }
 
 impl fmt::Display for Disagreement {
@@ -104,7 +104,8 @@ impl fmt::Display for Disagreement {
         write!(f, "class {} in b{}: ", self.class.0, self.block.0)?;
         write!(f, "{} is {first}, {} is {second}", self.first, self.second)?;
         if !self.rules.is_empty() {
-            write!(f, " (rules {:?})", self.rules)?;
+            let numbers: Vec<u32> = self.rules.iter().map(|rule| rule.0).collect();
+            write!(f, " (rules {numbers:?})")?;
         }
         Ok(())
     }

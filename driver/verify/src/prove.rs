@@ -17,6 +17,7 @@ use rewright_smt::solver::{Answer, Solver};
 use rewright_typeprop::eval::repr_of;
 use rewright_typeprop::{Scalar, Term, Ty};
 use std::collections::BTreeMap;
+use std::fmt::{self, Display};
 use std::io;
 use std::time::Instant;
 
@@ -72,15 +73,31 @@ fn obstacle(instances: &TypeInstances<'_>, rule: &Rule, targs: &[Ty]) -> Option<
     instances.obstacle(rule, targs).or_else(literal)
 }
 
-/// The solver's word against the evaluator's.
-const UNCONFIRMED: &str = "the solver claims a counterexample that the evaluator does not confirm: report this";
-
 /// What was found, without the time.
 pub(super) struct Found {
     pub(super) verdict: Verdict,
     pub(super) method: String,
-    pub(super) reason: Option<String>,
+    pub(super) reason: Option<Reason>,
     counterexample: Option<Counterexample>,
+}
+
+/// What is behind a verdict.
+pub(super) enum Reason {
+    /// The solver's word against the evaluator's: a mistake of ours.
+    Unconfirmed,
+    /// Anything else, for people.
+    Because(String),
+}
+
+impl Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Reason::Unconfirmed => {
+                "the solver claims a counterexample that the evaluator does not confirm: report this"
+            }
+            Reason::Because(reason) => reason,
+        })
+    }
 }
 
 impl Found {
@@ -90,13 +107,18 @@ impl Found {
 
     /// Do solver and evaluator contradict each other?
     pub(super) fn unconfirmed(&self) -> bool {
-        self.reason.as_deref() == Some(UNCONFIRMED)
+        matches!(self.reason, Some(Reason::Unconfirmed))
     }
 
     fn because(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(reason.into());
+        self.reason = Some(Reason::Because(reason.into()));
         self
     }
+}
+
+/// A reason as reports have it; empty where there is none.
+pub(super) fn text(reason: Option<Reason>) -> String {
+    reason.map(|reason| reason.to_string()).unwrap_or_default()
 }
 
 impl Case<'_> {
@@ -111,7 +133,7 @@ impl Case<'_> {
             types: self.shown(),
             verdict: found.verdict,
             method: found.method,
-            reason: found.reason,
+            reason: found.reason.map(|reason| reason.to_string()),
             compiled: Compiled::NotRun("compiled code is not run here".into()),
             seconds: begun.elapsed().as_secs_f64(),
             counterexample: found.counterexample,
@@ -150,7 +172,7 @@ impl Case<'_> {
         };
         match found {
             Found { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
-                self.narrower(solver, options, reason.unwrap_or_default())
+                self.narrower(solver, options, text(reason))
             }
             found => Ok(found),
         }
@@ -268,7 +290,7 @@ impl Case<'_> {
         let vars: Vec<Value> = self.rule.vars.iter().zip(assigned).map(value).collect();
         match self.concrete().compare(&vars) {
             Comparison::Different(left, right) => self.refuted(&vars, [left, right], "solver"),
-            _ => Found::new(Verdict::Unknown, "solver").because(UNCONFIRMED),
+            _ => Found { reason: Some(Reason::Unconfirmed), ..Found::new(Verdict::Unknown, "solver") },
         }
     }
 

@@ -50,10 +50,10 @@ pub struct Facts {
 impl Facts {
     /// The facts of a file that went through the pipeline.
     pub fn of(outcome: &FileOutcome, program: &Program) -> Self {
-        let mut facts = Facts { files: 1, functions: outcome.functions.len() as u64, ..Facts::default() };
+        let mut facts = Facts { files: 1, functions: outcome.statistics.functions.len() as u64, ..Facts::default() };
         facts.known = outcome.known as u64;
         facts.narrowed.clone_from(&outcome.narrowed);
-        for function in &outcome.functions {
+        for function in outcome.statistics.wanted() {
             match &function.fate {
                 Fate::Optimised => facts.optimised += 1,
                 Fate::Unchanged => facts.unchanged += 1,
@@ -67,8 +67,8 @@ impl Facts {
                 }
             }
         }
-        for (rule, report) in outcome.rules.iter().filter(|(_, report)| report.matches > 0) {
-            if let Some(rule) = program.rules.get(*rule as usize) {
+        for (rule, report) in outcome.statistics.rules.iter().filter(|(_, report)| report.matches > 0) {
+            if let Some(rule) = program.rules.get(rule.0 as usize) {
                 *facts.rules.entry(rule.name.clone()).or_default() += report.matches;
             }
         }

@@ -32,11 +32,11 @@ pub fn apply(rules: &Ready, text: Vec<u8>) -> Result<Applied> {
         .map_err(|_| anyhow!("a bug in rewright: it panicked"))?;
     let mut facts = Facts::of(&outcome, optimiser.optimiser.program());
     let FileOutcome { import, compare, export, .. } = outcome;
-    let own = outcome.phases.times.iter().map(|(phase, time)| (phase.name(), *time));
+    let own = outcome.statistics.phases.times.iter().map(|(phase, time)| (phase.name(), *time));
     let around = [("import", read + import), ("compare", compare), ("export", export)];
     for (phase, time) in own.chain(around) {
         *facts.seconds.entry(format!("rules: {phase}")).or_default() += time.as_secs_f64();
     }
-    let changed = outcome.functions.iter().any(|f| f.fate == Fate::Optimised);
+    let changed = outcome.statistics.wanted().any(|f| f.fate == Fate::Optimised);
     Ok(Applied { facts, text: changed.then_some(outcome.text) })
 }

@@ -1,7 +1,7 @@
 //! The packs and costs of a compilation: loaded when they are needed, and known by their texts before that.
 
 use anyhow::{Context, Result};
-use rewright_cfg_skeleton::select::Method;
+use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::load::Root;
 use rewright_files::cache::Key;
@@ -83,7 +83,7 @@ pub(super) fn identity(program: &OsStr) -> String {
 
 impl Rules {
     fn roots(&self) -> Result<Vec<Root>> {
-        self.packs.iter().map(|pack| Ok(packs::root(pack).map_err(Refused)?)).collect()
+        self.packs.iter().map(|pack| packs::root(pack).map_err(|error| Refused(error.to_string()).into())).collect()
     }
 
     /// What decides the result of rules on a text: this program, the texts of the packs and all that they import, and
@@ -112,7 +112,9 @@ impl Rules {
         let config = config::load(self.config.as_deref())?;
         let cost = costs::model_for_llvm(&config.costs, self.profile.as_deref(), &loaded.program.universe)?;
         // Proving that nothing is cheaper can take longer than everything else; a build does not wait for it.
-        let options = Options { method: Method::Greedy, cost, ..Options::default() };
+        let usual = Options::default();
+        let select = select::Options { method: Method::Greedy, cost, ..usual.select };
+        let options = Options { select, ..usual };
         Ok(Ready::new(LlvmOptimiser::new(loaded.program), options))
     }
 }

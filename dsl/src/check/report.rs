@@ -1,6 +1,7 @@
 //! Building diagnostics, and the nearest name to a misspelt one.
 
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Label, Severity};
+use crate::nearest::nearest;
 use crate::syntax::ast::{Name, Span};
 
 /// A diagnostic under construction.
@@ -100,42 +101,6 @@ impl Report {
     }
 }
 
-/// The nearest of several names, if it is near enough to be what was meant; the first of equally near ones.
-pub fn nearest<'n>(wrong: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let limit = (wrong.chars().count() / 3).clamp(1, 3);
-    let mut best: Option<(usize, &str)> = None;
-    for name in names {
-        if name == wrong || name.chars().count().abs_diff(wrong.chars().count()) > limit {
-            continue;
-        }
-        let d = distance(wrong, name);
-        if d <= limit && d < name.chars().count() && best.is_none_or(|(least, _)| d < least) {
-            best = Some((d, name));
-        }
-    }
-    best.map(|(_, name)| name)
-}
-
-/// Edit distance with transposition of neighbours (optimal string alignment).
-fn distance(a: &str, b: &str) -> usize {
-    let a: Vec<char> = a.chars().collect();
-    let b: Vec<char> = b.chars().collect();
-    let mut before: Vec<usize> = Vec::new();
-    let mut above: Vec<usize> = (0..=b.len()).collect();
-    for i in 1..=a.len() {
-        let mut row = vec![i; b.len() + 1];
-        for j in 1..=b.len() {
-            let change = usize::from(a[i - 1] != b[j - 1]);
-            row[j] = (above[j] + 1).min(row[j - 1] + 1).min(above[j - 1] + change);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                row[j] = row[j].min(before[j - 2] + 1);
-            }
-        }
-        before = std::mem::replace(&mut above, row);
-    }
-    above[b.len()]
-}
-
 /// `a`, `a and b`, `a, b and c`.
 pub(crate) fn listed(items: &[String]) -> String {
     match items {
@@ -153,14 +118,6 @@ pub(crate) fn count(n: usize, noun: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn nearest_finds_slips_of_the_hand() {
-        assert_eq!(nearest("iad", ["isub", "iadd", "imul"]), Some("iadd"));
-        assert_eq!(nearest("idad", ["isub", "iadd"]), Some("iadd"));
-        assert_eq!(nearest("transpose", ["iadd"]), None);
-        assert_eq!(nearest("x", ["y"]), None);
-    }
 
     #[test]
     fn lists_read_like_sentences() {

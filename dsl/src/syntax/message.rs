@@ -6,6 +6,7 @@ use super::token::{
     FN_CLAUSE_WORDS, ITEM_WORDS, Kind, MODIFIERS, OPERATOR_WORDS, RULE_STATEMENT_WORDS, STEP_WORDS, Token,
 };
 use crate::diagnostic::{Diagnostic, Label, Severity};
+use crate::nearest::nearest;
 
 /// A diagnostic for a failure; `None` if the token found is one that another diagnostic speaks about.
 pub(crate) fn diagnose(file: u32, tokens: &[Token<'_>], failure: &Failure) -> Option<Diagnostic> {
@@ -236,7 +237,7 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
                 words.extend(lists.iter().flat_map(|list| list.iter()));
             }
         }
-        if let Some(near) = nearest(token.text, &words) {
+        if let Some(near) = nearest(token.text, words.iter().copied()) {
             return Some(format!("did you mean `{near}`?"));
         }
     }
@@ -267,33 +268,4 @@ fn fn_clause(tokens: &[Token<'_>], at: usize) -> bool {
         .iter()
         .find(|token| token.is_word_of(ITEM_WORDS))
         .is_some_and(|token| token.text == "fn")
-}
-
-/// The closest word, if it is close.
-fn nearest<'w>(text: &str, words: &[&'w str]) -> Option<&'w str> {
-    let limit = if text.len() <= 3 { 1 } else { 2 };
-    if text.len() > 20 {
-        return None;
-    }
-    words
-        .iter()
-        .map(|word| (edit_distance(text.as_bytes(), word.as_bytes()), *word))
-        .filter(|&(distance, _)| 0 < distance && distance <= limit)
-        .min()
-        .map(|(_, word)| word)
-}
-
-/// Levenshtein's distance.
-fn edit_distance(a: &[u8], b: &[u8]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, y) in b.iter().enumerate() {
-            let replaced = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replaced.min(diagonal + 1).min(row[j] + 1);
-        }
-    }
-    row[b.len()]
 }

@@ -5,6 +5,7 @@
 //! both alike.
 
 use super::{Args, Finding, Format, out, sources};
+use crate::input::{self, Language};
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_cfg_skeleton::select::Status;
 use rewright_cfg_skeleton::select::cost::reported;
@@ -14,6 +15,7 @@ use rewright_lab::midend::Cranelift;
 use rewright_lab::sharing::clif::{ClifSubject, directive};
 use rewright_lab::sharing::{Subject, Version, Versions};
 use rewright_native::isolate::{Call, Comparison, Engine, Job, Worker};
+use rewright_native::module::ModuleOptimiser;
 use rewright_native::runtest::Outcome;
 use rewright_pipeline::optimiser::Options;
 use serde_json::json;
@@ -101,8 +103,8 @@ fn versions(
     cranelift: &Cranelift,
     options: &Options,
 ) -> Result<Option<Versions>> {
-    let made = if sources::is_module(path) {
-        let Some(module) = sources::module(path, program.clone())? else { return Ok(None) };
+    let made = if Language::of(path) == Language::Own {
+        let Some(module) = input::read::<ModuleOptimiser>(path, program.clone())? else { return Ok(None) };
         module.versions(cranelift, options)
     } else {
         let Some(file) = sources::clif(path)? else { return Ok(None) };

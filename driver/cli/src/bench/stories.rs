@@ -4,11 +4,10 @@
 //! with the pack that it has; per phase, the fastest time is kept. The figures are sums over its functions, and over
 //! both points where modules of our own text run rules.
 
-use super::{Args, Format, out, sources};
-use crate::Finding;
+use super::{Args, Format, out};
+use crate::{Finding, input};
 use anyhow::{Context, Result, bail};
 use rewright_cfg_skeleton::select::{Effort, Status};
-use rewright_clif::optimise::ClifOptimiser;
 use rewright_pipeline::optimiser::{Phase, Phases};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -88,18 +87,11 @@ fn measure(args: &Args, story: &Path) -> Result<Option<Row>> {
         let start = Instant::now();
         let Some(program) = args.rules.with(pack.clone()).load()? else { return Ok(None) };
         let options = args.how.options(&program)?;
-        let (phases, functions) = if sources::is_module(&input) {
-            let Some(module) = sources::module(&input, program)? else { return Ok(None) };
-            row.keep(READ, start.elapsed());
-            (module.optimise(&options, |_| true).phases, module.module.functions.len())
-        } else {
-            let Some(file) = sources::clif(&input)? else { return Ok(None) };
-            let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
-            row.keep(READ, start.elapsed());
-            (clif.optimise(&file, &options, |_| true).phases, file.functions.len())
-        };
-        row.functions = functions;
-        row.add(&phases);
+        let Some(input) = input::open(&input, program)? else { return Ok(None) };
+        row.keep(READ, start.elapsed());
+        let optimised = input.optimise(&options, &|_| true);
+        row.functions = optimised.statistics().functions.len();
+        row.add(&optimised.statistics().phases);
     }
     Ok(Some(row))
 }

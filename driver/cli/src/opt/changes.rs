@@ -2,15 +2,15 @@
 //! and the rules behind it.
 
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
-use rewright_dsl::program::Program;
+use rewright_dsl::program::{Program, RuleId};
 use rewright_pipeline::optimiser::{Changed, FunctionOutcome, Now};
 use rewright_typeprop::Universe;
 use serde_json::json;
 
 /// The changes of one function, for people: a line each.
 pub(super) fn lines(program: &Program, f: &FunctionOutcome) -> Vec<String> {
-    let rule = |number: &u32| {
-        let rule = &program.rules[*number as usize];
+    let rule = |rule: &RuleId| {
+        let rule = program.rule(*rule);
         let place = program.sources.place(rule.span);
         format!("{} ({}:{})", rule.name, place.file, place.line)
     };
@@ -24,7 +24,7 @@ pub(super) fn lines(program: &Program, f: &FunctionOutcome) -> Vec<String> {
 
 /// The same for programs.
 pub(super) fn json(program: &Program, f: &FunctionOutcome) -> serde_json::Value {
-    let rule = |number: &u32| program.rules[*number as usize].name.clone();
+    let rule = |rule: &RuleId| program.rule(*rule).name.clone();
     let one = |told: Told<'_>| {
         let rules: Vec<String> = told.rules.iter().map(rule).collect();
         json!({ "value": told.value, "now": told.now, "was": told.was, "rules": rules })
@@ -37,7 +37,7 @@ struct Told<'o> {
     value: Option<String>,
     now: String,
     was: Vec<String>,
-    rules: &'o [u32],
+    rules: &'o [RuleId],
 }
 
 fn told<'o>(program: &Program, f: &'o FunctionOutcome) -> Vec<Told<'o>> {

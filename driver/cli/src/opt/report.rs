@@ -3,11 +3,11 @@
 use super::super::{Format, limits, out};
 use super::{Args, changes};
 use rewright_cfg_skeleton::select::{Ended, Status, cost::reported};
-use rewright_engine::RuleReport;
+use rewright_dsl::program::RuleId;
 use rewright_pipeline::bisect;
-use rewright_pipeline::optimiser::{Fate, FunctionOutcome, Optimiser, Phase, Phases, Relaxed};
+use rewright_pipeline::front::Statistics;
+use rewright_pipeline::optimiser::{Fate, Optimiser, Phase, Relaxed};
 use serde_json::json;
-use std::collections::BTreeMap;
 
 /// What became of a file.
 pub(super) struct Made {
@@ -15,18 +15,14 @@ pub(super) struct Made {
     pub(super) printed: String,
     /// The rules.
     pub(super) optimiser: Optimiser,
-    /// Those that were asked for.
-    pub(super) functions: Vec<FunctionOutcome>,
-    /// Time by phase.
-    pub(super) phases: Phases,
-    /// Matches and time by rule.
-    pub(super) rules: BTreeMap<u32, RuleReport>,
+    /// What became of its functions.
+    pub(super) statistics: Statistics,
 }
 
 /// Says on stderr which rules have one match more with a limit than with one less.
 pub(super) fn last_matches(limit: u64, before: &Made, made: &Made) {
     let program = made.optimiser.program();
-    let more = bisect::more(&before.rules, &made.rules);
+    let more = bisect::more(&before.statistics.rules, &made.statistics.rules);
     // One for each time that the function was built: skeleton changes start anew.
     for rule in &more {
         let rule = program.rule(*rule);
@@ -40,8 +36,8 @@ pub(super) fn last_matches(limit: u64, before: &Made, made: &Made) {
 
 /// Says on stderr what the user asked to hear, and what failed in any case.
 pub(super) fn report(args: &Args, file: &Made) {
-    let functions = || file.functions.iter();
-    let matched = || file.rules.iter().filter(|(_, report)| report.matches > 0);
+    let functions = || file.statistics.wanted();
+    let matched = || file.statistics.rules.iter().filter(|(_, report)| report.matches > 0);
     for function in functions() {
         if let Fate::Failed(reason) = &function.fate {
             out::note(&format!("warning: {}: {reason}; the original goes out", function.name));
@@ -49,16 +45,16 @@ pub(super) fn report(args: &Args, file: &Made) {
     }
     let told = args.stats || args.remarks;
     if !told || args.format == Format::Text {
-        limits::report(functions().filter_map(|f| f.outcome.as_ref()));
+        limits::report(file.statistics.outcomes());
     }
     if !told {
         return;
     }
-    let rule = |r: &u32| file.optimiser.program().rules[*r as usize].name.clone();
+    let rule = |r: &RuleId| file.optimiser.program().rule(*r).name.clone();
     // The pack and the line of a rule.
-    let place = |r: &u32| {
+    let place = |r: &RuleId| {
         let program = file.optimiser.program();
-        let place = program.sources.place(program.rules[*r as usize].span);
+        let place = program.sources.place(program.rule(*r).span);
         (place.file, place.line)
     };
     if args.format == Format::Json {
@@ -95,7 +91,9 @@ pub(super) fn report(args: &Args, file: &Made) {
             .collect();
         let phases: serde_json::Map<_, _> = Phase::ALL
             .iter()
-            .map(|p| (p.name().to_string(), json!(file.phases.times.get(p).map_or(0.0, |t| t.as_secs_f64()))))
+            .map(|p| {
+                (p.name().to_string(), json!(file.statistics.phases.times.get(p).map_or(0.0, |t| t.as_secs_f64())))
+            })
             .collect();
         let rules: serde_json::Map<_, _> = matched()
             .map(|(r, report)| (rule(r), json!({ "matches": report.matches, "seconds": report.time.as_secs_f64() })))
@@ -126,7 +124,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                 out::note(&format!("  {line}"));
             }
             for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
-                let because = file.optimiser.program().rules[relaxed.rule as usize].relaxation.as_ref();
+                let because = file.optimiser.program().rule(relaxed.rule).relaxation.as_ref();
                 let because = because.map_or("", |relaxation| &relaxation.because);
                 let (name, (file, line)) = (rule(&relaxed.rule), place(&relaxed.rule));
                 let which = match relaxed.calls {
@@ -142,7 +140,9 @@ pub(super) fn report(args: &Args, file: &Made) {
     if args.stats {
         let shown: Vec<_> = Phase::ALL
             .iter()
-            .filter_map(|p| file.phases.times.get(p).map(|t| format!("{} {:.2} ms", p.name(), t.as_secs_f64() * 1e3)))
+            .filter_map(|p| {
+                file.statistics.phases.times.get(p).map(|t| format!("{} {:.2} ms", p.name(), t.as_secs_f64() * 1e3))
+            })
             .collect();
         out::note(&format!("time: {}", shown.join(", ")));
         let mut by_count: Vec<_> = matched().collect();

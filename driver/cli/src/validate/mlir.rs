@@ -1,5 +1,6 @@
 //! `rewright validate a.mlir b.mlir`: two MLIR files, compared without rules.
 
+use crate::input::Language;
 use crate::{Finding, Format, out, sources};
 use anyhow::{Result, anyhow};
 use rewright_mlir::{Options, Outcome, validate};
@@ -8,7 +9,7 @@ use std::path::{Path, PathBuf};
 /// The two files, where all that are named are MLIR; `None` where none is.
 pub(super) fn pair<'a>(paths: &'a [PathBuf], with: Option<&'a Path>) -> Result<Option<(&'a Path, &'a Path)>> {
     let named: Vec<&Path> = paths.iter().map(PathBuf::as_path).chain(with).collect();
-    let is_mlir = |path: &&Path| path.extension().is_some_and(|e| e == "mlir");
+    let is_mlir = |path: &&Path| Language::of(path) == Language::Mlir;
     match named.as_slice() {
         [before, after] if named.iter().all(is_mlir) => Ok(Some((before, after))),
         _ if named.iter().any(is_mlir) => {

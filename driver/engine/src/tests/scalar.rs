@@ -5,7 +5,7 @@ use crate::SaturateOptions;
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head};
 use rewright_cfg_skeleton::ir::PayloadId;
 use rewright_dsl::egglog::compile;
-use rewright_dsl::program::{Conclusion, Guard, VarKind};
+use rewright_dsl::program::{Conclusion, Guard, RuleId, VarKind};
 use rewright_typeprop::Term;
 use rewright_typeprop::types::TypeParam;
 
@@ -64,8 +64,8 @@ fn applications_name_rule_and_class() {
     let zero = unit.constant(0, i64);
     let sum = unit.op("iadd", i64, &[a, zero]);
     let view = saturate(&mut engine, &f, &unit.input);
-    let rules: Vec<(u32, _)> = view.applications.iter().map(|a| (a.rule, a.class)).collect();
-    assert_eq!(rules, [(0, view.class_of(sum))]);
+    let rules: Vec<_> = view.applications.iter().map(|a| (a.rule, a.class)).collect();
+    assert_eq!(rules, [(RuleId(0), view.class_of(sum))]);
     assert_eq!(f.program.rules[0].name, "test.arith.add_zero");
 }
 

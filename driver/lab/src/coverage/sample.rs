@@ -2,6 +2,7 @@
 
 use super::instance::{Instance, Unable};
 use super::isle::Rule;
+use crate::LabError;
 use crate::midend::Cranelift;
 use cranelift_codegen::ir;
 use cranelift_codegen::settings::{self, Flags};
@@ -41,7 +42,7 @@ pub struct Sampler<'a> {
 
 impl<'a> Sampler<'a> {
     /// For the rules of an optimiser, against Cranelift for this host.
-    pub fn new(clif: &'a ClifOptimiser) -> Result<Self, String> {
+    pub fn new(clif: &'a ClifOptimiser) -> Result<Self, LabError> {
         let cranelift = Cranelift::host()?;
         Ok(Sampler { clif, cranelift, flags: Flags::new(settings::builder()) })
     }

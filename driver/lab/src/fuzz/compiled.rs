@@ -2,10 +2,13 @@
 
 use super::outside::Outside;
 use super::{Call, Difference, End, Expected, Tester};
+use crate::LabError;
+use cranelift_codegen::ir::Endianness;
 use cranelift_codegen::isa::CallConv;
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::interp::Outcome;
-use rewright_clif::export::export_new;
+use rewright_clif::export::{Surroundings, export, head};
+use rewright_clif::import::Payloads;
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::print::print;
 use rewright_clif::read::read;
@@ -17,17 +20,26 @@ use rewright_native::runtest::{self, Returned};
 const HEADER: &str = "test run\nset enable_multi_ret_implicit_sret=true\n\n";
 
 /// A file of these functions, called `%f0`, `%f1` and so on, and what they call.
-fn file(clif: &ClifOptimiser, outside: &Outside<'_>, functions: &[&Function]) -> Result<String, String> {
-    let empty = read(HEADER).map_err(|e| e.to_string())?;
-    let isa = empty.isa.as_ref().ok_or("no compiler for this host")?;
+fn file(clif: &ClifOptimiser, outside: &Outside<'_>, functions: &[&Function]) -> Result<String, LabError> {
+    let empty = read(HEADER)?;
+    let isa = empty.isa.as_ref().ok_or(LabError::NoCompiler)?;
     let mut out = HEADER.to_string();
     let used = outside.used_by(functions);
+    let none = Payloads::default();
     for (n, function) in functions.iter().enumerate() {
         let name = format!("f{n}");
         let convention = CallConv::triple_default(isa.triple());
-        let around = used.map(|(original, payloads, _)| (original, payloads));
-        let function = export_new(function, &name, &clif.names, convention, around, isa.as_ref().into());
-        out.push_str(&print(&function.map_err(|e| e.to_string())?));
+        let outside = used.map(|(original, ..)| original);
+        let head = head(function, &name, &clif.names, None, convention, outside)?;
+        let around = Surroundings {
+            original: &head,
+            payloads: used.map_or(&none, |(_, payloads, _)| payloads),
+            linkage: None,
+            native: Endianness::Little,
+            fisa: isa.as_ref().into(),
+        };
+        let exported = export(function, &clif.names, &around)?;
+        out.push_str(&print(&exported.function));
         out.push('\n');
     }
     out.push_str(used.map_or("", |(_, _, text)| text));

@@ -2,7 +2,7 @@
 
 use super::{Difference, Tester};
 use rewright_cfg_skeleton::ir::{Function, InstKind, Terminator, verify};
-use rewright_pipeline::optimiser::{Fate, Options};
+use rewright_pipeline::optimiser::{Accept, Fate, Options};
 
 /// Attempts per finding; each optimises once.
 const ATTEMPTS: usize = 1_500;
@@ -40,7 +40,7 @@ impl Tester<'_> {
         if !verify::verify(&original, self.universe).is_empty() {
             return None;
         }
-        let options = Options { keep_if_not_cheaper: true, log: false, threads: 1, ..self.config.options.clone() };
+        let options = Options { accept: Accept::Any, log: false, threads: 1, ..self.config.options.clone() };
         let batch = self.config.clif.optimiser.optimise(std::slice::from_ref(&original), self.universe, &options);
         let outcome = batch.outcomes.into_iter().next()?;
         let difference = match &outcome.fate {

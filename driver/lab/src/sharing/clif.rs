@@ -1,6 +1,7 @@
 //! Versions of a file of CLIF, and calls of its functions.
 
 use super::{Made, Subject, Version, status};
+use crate::LabError;
 use crate::midend::Cranelift;
 use cranelift_codegen::ir::{Function, types};
 use rewright_cfg_skeleton::select::Status;
@@ -19,19 +20,19 @@ pub struct ClifSubject<'a> {
 }
 
 impl Subject for ClifSubject<'_> {
-    fn chosen(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String> {
+    fn chosen(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, LabError> {
         let outcome = self.clif.optimise(self.file, options, |_| true);
         let mut statuses = vec![];
-        for function in outcome.functions.iter().flatten() {
+        for function in outcome.statistics.wanted() {
             let chosen = function.outcome.as_ref().map(|o| o.status);
             statuses.push(status(&function.name, &function.fate, chosen)?);
         }
         self.version(cranelift, options, &outcome.replaced, statuses)
     }
 
-    fn by_cranelift(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, String> {
+    fn by_cranelift(&self, cranelift: &Cranelift, options: &Options) -> Result<Version, LabError> {
         let functions = self.file.functions.iter();
-        let made: Result<Vec<_>, String> = functions.map(|f| Ok(Some(cranelift.optimise(&f.func)?.0))).collect();
+        let made: Result<Vec<_>, LabError> = functions.map(|f| Ok(Some(cranelift.optimise(&f.func)?.0))).collect();
         self.version(cranelift, options, &made?, vec![])
     }
 }
@@ -43,7 +44,7 @@ impl ClifSubject<'_> {
         options: &Options,
         replaced: &[Option<Function>],
         statuses: Vec<Status>,
-    ) -> Result<Version, String> {
+    ) -> Result<Version, LabError> {
         let ClifSubject { clif, file } = self;
         let universe = &clif.optimiser.program().universe;
         let mut made = vec![];
@@ -55,7 +56,7 @@ impl ClifSubject<'_> {
         }
         let replaced: Vec<_> = replaced.iter().map(Option::as_ref).collect();
         let text = write(file, &replaced);
-        let file = read(&text).map_err(|e| e.to_string())?;
+        let file = read(&text)?;
         Ok(Version { made, statuses, file, runnable: isolate::Version { text, imports: Imports::default() } })
     }
 }
@@ -64,12 +65,12 @@ impl ClifSubject<'_> {
 ///
 /// # Errors
 /// A parameter that is no word.
-pub fn directive(file: &File, index: usize, iterations: u64) -> Result<String, String> {
+pub fn directive(file: &File, index: usize, iterations: u64) -> Result<String, LabError> {
     let function = &file.functions[index];
     let mut words = vec![];
     for (n, param) in function.func.signature.params.iter().enumerate() {
         if ![types::I64, types::I32].contains(&param.value_type) {
-            return Err(format!("it takes a {}: only i32 and i64 have made-up words", param.value_type));
+            return Err(LabError::Parameter(param.value_type.to_string()));
         }
         words.push(match n {
             0 => iterations.to_string(),

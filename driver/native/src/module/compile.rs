@@ -2,9 +2,11 @@
 
 use crate::jit::{Blob, Externals, HostEntry, Imports, Jit, JitError, Link, compile as jit_compile};
 use crate::runtest::host_targets;
+use cranelift_codegen::ir::Endianness;
 use cranelift_codegen::isa::CallConv;
 use rewright_cfg_skeleton::ir::{Function, InstKind, Module};
-use rewright_clif::export::{ExportError, export_linked};
+use rewright_clif::export::{ExportError, Surroundings, export, head};
+use rewright_clif::import::Payloads;
 use rewright_clif::linkage::{Linkage, data_name};
 use rewright_clif::names::Names;
 use rewright_clif::print::print;
@@ -115,9 +117,16 @@ pub fn compile(module: &Module, universe: &Universe, names: &Names) -> Result<Cl
         if let Some((operation, why)) = missing(f, &linkage, universe) {
             return Err(CompileError::Missing { function: name.clone(), operation, why });
         }
-        let exported = export_linked(f, name, names, &linkage, convention, isa.as_ref().into())
-            .map_err(|error| CompileError::Export { function: name.clone(), error })?;
-        text.push_str(&print(&exported));
+        let failed = |error| CompileError::Export { function: name.clone(), error };
+        let head = head(f, name, names, Some(&linkage), convention, None).map_err(failed)?;
+        let around = Surroundings {
+            original: &head,
+            payloads: &Payloads::default(),
+            linkage: Some(&linkage),
+            native: Endianness::Little,
+            fisa: isa.as_ref().into(),
+        };
+        text.push_str(&print(&export(f, names, &around).map_err(failed)?.function));
         text.push('\n');
     }
     let links = linkage.symbols.into_values();

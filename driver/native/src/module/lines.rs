@@ -44,7 +44,8 @@ impl Lines {
                 }
             };
             clear(&mut done.module.functions[index]);
-            let Some(outcome) = &mut done.functions[index] else { continue };
+            let function = done.statistics.functions[index].as_mut();
+            let Some(outcome) = function.and_then(|f| f.outcome.as_mut()) else { continue };
             clear(&mut outcome.function);
             for changed in &mut outcome.changed {
                 let lines = changed.was.iter().filter_map(|number| self.lines.get(&(index, *number)));

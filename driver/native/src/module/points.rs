@@ -3,6 +3,7 @@
 //! **Invariant**: what goes out for a function is its original or something verified that costs less; recursion is
 //! never inlined, so each function is done a bounded number of times.
 
+use super::front::block_name;
 use super::lines::Lines;
 use super::{ModuleOptimiser, ModuleOutcome};
 use rewright_cfg_skeleton::ir::calls::CallGraph;
@@ -12,8 +13,8 @@ use rewright_cfg_skeleton::ir::inline::{InlineLimits, inline};
 use rewright_cfg_skeleton::ir::verify::verify;
 use rewright_cfg_skeleton::ir::{Function, Module};
 use rewright_packs::{AFTER_INLINING, BEFORE_INLINING};
-use rewright_pipeline::optimiser::{Batch, Fate, Options, Outcome, Phase, Phases};
-use std::collections::BTreeMap;
+use rewright_pipeline::front::Statistics;
+use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Options, Outcome, Phase, Rules};
 
 pub(super) fn optimise(
     optimiser: &ModuleOptimiser,
@@ -21,14 +22,15 @@ pub(super) fn optimise(
     wanted: impl Fn(usize) -> bool,
 ) -> ModuleOutcome {
     let mut module = optimiser.module.clone();
+    if let Some(counts) = &options.counts {
+        module.functions.iter_mut().for_each(|f| counts.note(f, block_name));
+    }
     let lines = Lines::number(&mut module);
     let done = ModuleOutcome {
         module,
         universe: optimiser.universe().clone(),
-        functions: vec![None; optimiser.module.functions.len()],
+        statistics: Statistics { functions: vec![None; optimiser.module.functions.len()], ..Statistics::default() },
         inlined: 0,
-        phases: Phases::default(),
-        rules: BTreeMap::new(),
     };
     let graph = CallGraph::new(&optimiser.module);
     let mut work = Work { optimiser, options, graph, done };
@@ -77,7 +79,8 @@ impl Work<'_> {
         }
         for (index, outcome) in chosen.iter().zip(outcomes) {
             self.done.module.functions[*index] = outcome.function.clone();
-            self.done.functions[*index] = Some(outcome);
+            let name = &self.done.module.functions[*index].name;
+            self.done.statistics.functions[*index] = Some(FunctionOutcome::of(name, outcome));
         }
     }
 
@@ -87,13 +90,13 @@ impl Work<'_> {
         }
         let optimiser = &self.optimiser.optimiser;
         let mut options = self.options.clone();
-        if options.schedule.is_none() && optimiser.program().schedules.contains_key(schedule) {
-            options.schedule = Some(schedule.into());
+        if options.rules == Rules::Usual && optimiser.program().schedules.contains_key(schedule) {
+            options.rules = Rules::Schedule(schedule.into());
         }
         let Batch { outcomes, phases, rules } = optimiser.optimise(functions, &self.done.universe, &options);
-        self.done.phases.add(&phases);
+        self.done.statistics.phases.add(&phases);
         for (rule, report) in rules {
-            self.done.rules.entry(rule).or_default().add(report);
+            self.done.statistics.rules.entry(rule).or_default().add(report);
         }
         outcomes
     }
@@ -112,7 +115,7 @@ impl Work<'_> {
             return None;
         }
         let universe = &mut self.done.universe;
-        self.done.phases.time(Phase::Cleanup, || {
+        self.done.statistics.phases.time(Phase::Cleanup, || {
             cleanup(&mut f, universe);
             reinfer(&mut f, universe);
         });

@@ -1,5 +1,6 @@
 //! The terms and small programs of examples, as functions and as nodes.
 
+use super::ExampleError;
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, Node};
 use rewright_cfg_skeleton::ir::{Access, BlockId, Edge, Function, InstKind, RegionId, Terminator, Value};
 use rewright_dsl::program::{Block, Claim, Example, Statement};
@@ -7,9 +8,9 @@ use rewright_typeprop::{Outcome, Term, Ty, TypeExpr, Universe, term::Literal};
 use smallvec::{SmallVec, smallvec};
 
 /// The canonical constant of a literal at a type.
-fn literal(universe: &Universe, literal: &Literal, ty: Ty) -> Result<i64, String> {
+fn literal(universe: &Universe, literal: &Literal, ty: Ty) -> Result<i64, ExampleError> {
     rewright_typeprop::eval::constant(literal, universe.types.lane(ty))
-        .ok_or_else(|| format!("the literal does not fit {}", universe.types.display(ty)))
+        .ok_or_else(|| ExampleError::Literal(universe.types.display(ty)))
 }
 
 /// Does every path through statements return?
@@ -21,13 +22,13 @@ fn ends(statements: &[Statement]) -> bool {
     }
 }
 
-fn close(universe: &mut Universe, expr: &TypeExpr) -> Result<Ty, String> {
-    universe.types.instantiate(expr, &[]).ok_or_else(|| "the example's types are not closed".to_string())
+fn close(universe: &mut Universe, expr: &TypeExpr) -> Result<Ty, ExampleError> {
+    universe.types.instantiate(expr, &[]).ok_or(ExampleError::OpenType)
 }
 
 /// Evaluates what `eval` and computed right sides leave: a call whose operands are all constants stays a call
 /// here; only `Term::Eval` is computed.
-fn evaluated(universe: &mut Universe, term: &Term) -> Result<Option<(i64, Ty)>, String> {
+fn evaluated(universe: &mut Universe, term: &Term) -> Result<Option<(i64, Ty)>, ExampleError> {
     Ok(match term {
         Term::Lit(lit, ty) => {
             let ty = close(universe, ty)?;
@@ -44,7 +45,7 @@ fn evaluated(universe: &mut Universe, term: &Term) -> Result<Option<(i64, Ty)>, 
                 }
             }
             let result = universe.ops.get(*op).results[0].clone();
-            let ty = universe.types.instantiate(&result, &targs).ok_or("a result type is not closed")?;
+            let ty = universe.types.instantiate(&result, &targs).ok_or(ExampleError::OpenResult)?;
             match rewright_typeprop::eval::evaluate(universe, *op, &targs, &constants) {
                 Outcome::Value(value) => Some((value, ty)),
                 Outcome::Nan | Outcome::Undefined => None,
@@ -60,12 +61,11 @@ pub(super) fn node(
     input: &mut EGraphInput,
     variables: &[InputId],
     term: &Term,
-) -> Result<InputId, String> {
+) -> Result<InputId, ExampleError> {
     match term {
         Term::Var(i) => Ok(variables[*i as usize]),
         Term::Lit(..) | Term::Eval(_) => {
-            let (constant, ty) =
-                evaluated(universe, term)?.ok_or("`eval` in an example must be over literals".to_string())?;
+            let (constant, ty) = evaluated(universe, term)?.ok_or(ExampleError::NotConstant)?;
             Ok(input.add(Node { head: Head::Const(constant), types: smallvec![ty], children: SmallVec::new() }))
         }
         Term::Call { op, targs, args, state } => {
@@ -83,7 +83,7 @@ pub(super) fn node(
 ///
 /// # Errors
 /// Why no function is what the example says.
-pub fn subject(universe: &mut Universe, example: &Example) -> Result<Function, String> {
+pub fn subject(universe: &mut Universe, example: &Example) -> Result<Function, ExampleError> {
     match &example.claim {
         Claim::Term { subject, .. } => function(universe, example, subject),
         Claim::Program { before, .. } => program(universe, example, before),
@@ -106,7 +106,7 @@ fn begin(example: &Example, set: &[u32]) -> (Function, Vec<Option<Value>>) {
 }
 
 /// A term as a function of one block that returns it (or, for a state, ends in it).
-pub(super) fn function(universe: &mut Universe, example: &Example, term: &Term) -> Result<Function, String> {
+pub(super) fn function(universe: &mut Universe, example: &Example, term: &Term) -> Result<Function, ExampleError> {
     let (mut f, variables) = begin(example, &[]);
     let entry = f.entry();
     let mut chain = vec![];
@@ -119,18 +119,22 @@ pub(super) fn function(universe: &mut Universe, example: &Example, term: &Term) 
         }
     }
     let value = emitter.emit(term)?;
-    finish(f, entry, value)
+    Ok(finish(f, entry, value))
 }
 
-fn finish(mut f: Function, block: BlockId, value: Option<Value>) -> Result<Function, String> {
+fn finish(mut f: Function, block: BlockId, value: Option<Value>) -> Function {
     let results: SmallVec<[Value; 2]> = value.into_iter().collect();
     f.results = results.iter().map(|v| f.ty(*v)).collect();
     f.blocks[block.index()].term = Terminator::Return(results);
-    Ok(f)
+    f
 }
 
 /// A small program as a function.
-pub(super) fn program(universe: &mut Universe, example: &Example, statements: &Block) -> Result<Function, String> {
+pub(super) fn program(
+    universe: &mut Universe,
+    example: &Example,
+    statements: &Block,
+) -> Result<Function, ExampleError> {
     let mut set = vec![];
     for block in match &example.claim {
         Claim::Program { before, after } => vec![before, after],
@@ -149,7 +153,7 @@ pub(super) fn program(universe: &mut Universe, example: &Example, statements: &B
     let mut results = f.blocks.iter().filter_map(types);
     let first = results.next().unwrap_or_default();
     if results.any(|other| other != first) {
-        return Err("it returns a value on some paths only".into());
+        return Err(ExampleError::SomePaths);
     }
     f.results = first;
     Ok(f)
@@ -170,7 +174,7 @@ pub(super) fn collect_set(statements: &Block, out: &mut Vec<u32>) {
 }
 
 /// The states that a term mentions, outermost last; they must form one chain, since a program has one order.
-fn collect_states<'t>(term: &'t Term, chain: &mut Vec<&'t Term>) -> Result<(), String> {
+fn collect_states<'t>(term: &'t Term, chain: &mut Vec<&'t Term>) -> Result<(), ExampleError> {
     let Term::Call { args, state, .. } = term else { return Ok(()) };
     if let Some(state) = state {
         collect_states(state, chain)?;
@@ -181,7 +185,7 @@ fn collect_states<'t>(term: &'t Term, chain: &mut Vec<&'t Term>) -> Result<(), S
                 _ => false,
             };
             if !follows {
-                return Err("its states are not one sequence, so it is no program; use `equals`".into());
+                return Err(ExampleError::States);
             }
             chain.push(state);
         }
@@ -201,13 +205,13 @@ struct Emitter<'a, 't> {
 
 impl<'t> Emitter<'_, 't> {
     /// Emits statements in order. Every path ends in a return, of nothing where none is written.
-    fn statements(&mut self, statements: &'t [Statement]) -> Result<(), String> {
+    fn statements(&mut self, statements: &'t [Statement]) -> Result<(), ExampleError> {
         for (i, statement) in statements.iter().enumerate() {
             // What was computed before a statement with effects is not computed again after it.
             self.done.clear();
             match statement {
                 Statement::Let(variable, term) => {
-                    let value = self.emit(term)?.ok_or("a variable is set to a state")?;
+                    let value = self.emit(term)?.ok_or(ExampleError::StateInVariable)?;
                     self.variables[*variable as usize] = Some(value);
                 }
                 Statement::Do(term) => drop(self.emit(term)?),
@@ -217,7 +221,7 @@ impl<'t> Emitter<'_, 't> {
                     return Ok(());
                 }
                 Statement::If { cond, then, els } => {
-                    let cond = self.emit(cond)?.ok_or("a condition is a state")?;
+                    let cond = self.emit(cond)?.ok_or(ExampleError::StateAsCondition)?;
                     let rest = &statements[i + 1..];
                     let (from, blocks) = (self.block, [self.f.add_block(), self.f.add_block()]);
                     let edge = |target| Edge { target, args: SmallVec::new() };
@@ -243,7 +247,7 @@ impl<'t> Emitter<'_, 't> {
     }
 
     /// Emits every load of `term` that stands in `state`, before the next state begins.
-    fn loads_in(&mut self, term: &'t Term, state: &Term) -> Result<(), String> {
+    fn loads_in(&mut self, term: &'t Term, state: &Term) -> Result<(), ExampleError> {
         let Term::Call { op, args, state: own, .. } = term else { return Ok(()) };
         for arg in args.iter().chain(own.as_deref()) {
             self.loads_in(arg, state)?;
@@ -255,7 +259,7 @@ impl<'t> Emitter<'_, 't> {
     }
 
     /// Emits a term once; `None` for states and operations without results.
-    fn emit(&mut self, term: &'t Term) -> Result<Option<Value>, String> {
+    fn emit(&mut self, term: &'t Term) -> Result<Option<Value>, ExampleError> {
         if let Some((_, value)) = self.done.iter().find(|(t, _)| *t == term) {
             return Ok(*value);
         }
@@ -263,8 +267,7 @@ impl<'t> Emitter<'_, 't> {
         let value = match term {
             Term::Var(i) => return Ok(self.variables[*i as usize]),
             Term::Lit(..) | Term::Eval(_) => {
-                let (constant, ty) =
-                    evaluated(self.universe, term)?.ok_or("`eval` in an example must be over literals")?;
+                let (constant, ty) = evaluated(self.universe, term)?.ok_or(ExampleError::NotConstant)?;
                 let inst = self.f.append(entry, InstKind::Const(constant), &[], &[ty]);
                 Some(self.f.inst(inst).results[0])
             }
@@ -273,12 +276,12 @@ impl<'t> Emitter<'_, 't> {
                     targs.iter().map(|t| close(self.universe, t)).collect::<Result<_, _>>()?;
                 let mut operands = vec![];
                 for arg in args {
-                    operands.push(self.emit(arg)?.ok_or("a state stands where a value is wanted")?);
+                    operands.push(self.emit(arg)?.ok_or(ExampleError::StateAsValue)?);
                 }
                 let declared = self.universe.ops.get(*op).clone();
                 let mut results = vec![];
                 for result in &declared.results {
-                    results.push(self.universe.types.instantiate(result, &targs).ok_or("a result type is not closed")?);
+                    results.push(self.universe.types.instantiate(result, &targs).ok_or(ExampleError::OpenResult)?);
                 }
                 let access = declared.effects.accesses_memory().then_some(Access {
                     region: RegionId(0),

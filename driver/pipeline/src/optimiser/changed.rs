@@ -12,7 +12,7 @@ use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::egraph::{ClassId, Head, InputId, NodeId};
 use rewright_cfg_skeleton::elaborate::Made;
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
-use rewright_dsl::program::{Conclusion, Program};
+use rewright_dsl::program::{Conclusion, Program, RuleId};
 use rewright_typeprop::Term;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +26,7 @@ pub struct Changed {
     /// The lines of the input that they stand in, where our own text was read and they were not inlined.
     pub lines: Vec<u32>,
     /// The rules behind it.
-    pub rules: Vec<u32>,
+    pub rules: Vec<RuleId>,
 }
 
 /// What has the place of a value.
@@ -39,7 +39,7 @@ pub enum Now {
 }
 
 /// By class: the rules that matched there.
-type Matched = BTreeMap<ClassId, Vec<u32>>;
+type Matched = BTreeMap<ClassId, Vec<RuleId>>;
 
 /// What the changes of one function are told from.
 pub(super) struct Change<'a> {
@@ -103,23 +103,23 @@ impl Change<'_> {
     }
 
     /// The rules behind a node of a class, or behind the class itself.
-    fn behind(&self, matched: &Matched, class: ClassId, node: Option<NodeId>) -> Vec<u32> {
+    fn behind(&self, matched: &Matched, class: ClassId, node: Option<NodeId>) -> Vec<RuleId> {
         let mut rules = matched.get(&class).cloned().unwrap_or_default();
         rules.sort_unstable();
         rules.dedup();
-        let right = |rule: &u32| match &self.program.rules[*rule as usize].right {
+        let right = |rule: &RuleId| match &self.program.rule(*rule).right {
             Conclusion::Equal(term) => Some(term),
             Conclusion::Fact(..) => None,
         };
         let head = node.map(|node| self.given.view.node(node).head);
-        let makes = |rule: &u32| match (right(rule), head) {
+        let makes = |rule: &RuleId| match (right(rule), head) {
             (Some(Term::Call { op, .. }), Some(head)) => head == Head::Op(*op),
             (Some(Term::Lit(..) | Term::Eval(_) | Term::Var(_)), None) => true,
             _ => false,
         };
-        let unites = |rule: &u32| matches!(right(rule), Some(Term::Var(_)));
-        for is_behind in [&makes as &dyn Fn(&u32) -> bool, &unites, &|rule| right(rule).is_some()] {
-            let found: Vec<u32> = rules.iter().copied().filter(is_behind).collect();
+        let unites = |rule: &RuleId| matches!(right(rule), Some(Term::Var(_)));
+        for is_behind in [&makes as &dyn Fn(&RuleId) -> bool, &unites, &|rule| right(rule).is_some()] {
+            let found: Vec<RuleId> = rules.iter().copied().filter(is_behind).collect();
             if !found.is_empty() {
                 return found;
             }

@@ -4,6 +4,7 @@ use super::{Changed, Phases};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::select::{Ended, Status};
 use rewright_engine::RuleReport;
+use rewright_typeprop::RuleId;
 use std::collections::BTreeMap;
 
 /// What became of a function.
@@ -43,7 +44,7 @@ pub struct Outcome {
     /// The saturation budget ended before the rules did.
     pub exhausted: bool,
     /// Rules that took part (where logging is on), sorted.
-    pub rules: Vec<u32>,
+    pub rules: Vec<RuleId>,
     /// Statements that are gone because `unsafe` rules license it.
     pub relaxed: Vec<Relaxed>,
     /// Changed values with the rules behind them (where logging is on).
@@ -74,7 +75,7 @@ pub struct Relaxed {
     /// The line of the input that it stands in, where our own text was read and it was not inlined.
     pub line: Option<u32>,
     /// The rule.
-    pub rule: u32,
+    pub rule: RuleId,
 }
 
 /// What became of a function of a file.
@@ -88,6 +89,14 @@ pub struct FunctionOutcome {
     pub outcome: Option<Outcome>,
     /// What its front end calls the values that remarks speak of.
     pub names: ValueNames,
+}
+
+impl FunctionOutcome {
+    /// Of a function that went through the pipeline and whose values have no names.
+    pub fn of(name: &str, outcome: Outcome) -> Self {
+        let fate = outcome.fate.clone();
+        FunctionOutcome { name: name.to_string(), fate, outcome: Some(outcome), names: ValueNames::default() }
+    }
 }
 
 /// What a front end calls values; made only where values are spoken of.
@@ -106,8 +115,8 @@ pub struct Batch {
     pub outcomes: Vec<Outcome>,
     /// Time by phase.
     pub phases: Phases,
-    /// Matches and time per rule, by rule number.
-    pub rules: BTreeMap<u32, RuleReport>,
+    /// Matches and time per rule.
+    pub rules: BTreeMap<RuleId, RuleReport>,
 }
 
 impl Batch {

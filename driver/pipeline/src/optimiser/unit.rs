@@ -2,11 +2,11 @@
 //!
 //! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or is the original.
 
-use super::{Changed, Fate, Options, Outcome, Relaxed};
+use super::{Accept, Changed, Fate, Options, Outcome, Relaxed};
 use rewright_cfg_skeleton::egraph::EGraphView;
 use rewright_cfg_skeleton::ir::{self, Function};
 use rewright_cfg_skeleton::select::{self, Ended, Status};
-use rewright_typeprop::Universe;
+use rewright_typeprop::{RuleId, Universe};
 
 /// How far it is.
 pub(super) enum State {
@@ -38,7 +38,7 @@ pub(super) struct Unit {
     classes: usize,
     rounds: usize,
     exhausted: bool,
-    rules: Vec<u32>,
+    rules: Vec<RuleId>,
 }
 
 impl Unit {
@@ -79,7 +79,7 @@ impl Unit {
     }
 
     pub(super) fn finish(self, original: &Function, universe: &Universe, options: &Options) -> Outcome {
-        let cost = |f: &Function| select::cost::function_cost(&options.cost, f, universe);
+        let cost = |f: &Function| select::cost::function_cost(&options.select.cost, f, universe);
         let cost_before = cost(original);
         let mut outcome = Outcome {
             function: original.clone(),
@@ -107,7 +107,7 @@ impl Unit {
                 if comparable < cost_before || (chosen.rematerialised > 0 && comparable == cost_before) {
                     outcome.fate = Fate::Optimised;
                 }
-                if outcome.fate == Fate::Optimised || options.keep_if_not_cheaper {
+                if outcome.fate == Fate::Optimised || options.accept == Accept::Any {
                     let Chosen { function, relaxed, changed, .. } = chosen;
                     outcome = Outcome { function, cost_after, relaxed, changed, ..outcome };
                 }

@@ -7,6 +7,7 @@ use rewright_cfg_skeleton::ir::parse::parse;
 use rewright_cfg_skeleton::skeleton::build::build;
 use rewright_cfg_skeleton::testing::random::{self, Random};
 use rewright_cfg_skeleton::testing::{trap_code, universe, view};
+use rewright_typeprop::RuleId;
 
 const ADDRESS: i64 = 1 << 16;
 
@@ -156,8 +157,8 @@ fn reports_name_the_rules_of_the_class() {
     let skeleton = skeleton_of(&f, &u);
     let mut view = view(&skeleton.input, &[(input_of(&skeleton, 1), input_of(&skeleton, 3))]);
     let class = view.class_of(input_of(&skeleton, 3));
-    view.applications.push(Application { rule: 7, class });
+    view.applications.push(Application { rule: RuleId(7), class });
     let report = check(&f, &u, &skeleton, &view, &inputs(1, 3), Limits::default());
-    assert_eq!(report.disagreements[0].rules, [7]);
+    assert_eq!(report.disagreements[0].rules, [RuleId(7)]);
     assert!(report.disagreements[0].to_string().ends_with("(rules [7])"));
 }

@@ -59,8 +59,6 @@ mod unused;
 mod variables;
 mod wording;
 
-pub use report::nearest;
-
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{FactId, Program, RuleId};
 use crate::syntax::ast::{File, Item, ItemKind, Name, Span};

@@ -1,0 +1,66 @@
+//! LLVM IR as a front end: a file with the rules for it.
+
+use super::module::{self, File, UNKNOWN_LAYOUT, read_bytes};
+use super::optimise::{FileOutcome, LlvmOptimiser};
+use rewright_dsl::program::Program;
+use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, Statistics, Wanted};
+use rewright_pipeline::optimiser::{Optimiser, Options};
+use rewright_typeprop::Universe;
+
+/// A file of LLVM IR, and the rules for it.
+pub struct LlvmInput {
+    /// The rules.
+    pub rules: LlvmOptimiser,
+    /// The file.
+    pub file: File,
+}
+
+impl From<module::ReadError> for ReadError {
+    fn from(error: module::ReadError) -> Self {
+        ReadError::Mistakes { mistakes: vec![format!(": {error}")], reader: None }
+    }
+}
+
+impl FrontEnd for LlvmInput {
+    fn read(program: Program, text: Vec<u8>) -> Result<Self, ReadError> {
+        let file = read_bytes(text)?;
+        Ok(LlvmInput { rules: LlvmOptimiser::new(program), file })
+    }
+
+    fn optimiser(&self) -> &Optimiser {
+        &self.rules.optimiser
+    }
+
+    /// Without blocks: profiles of LLVM IR are LLVM's own.
+    fn functions(&self) -> Vec<Heading> {
+        self.file.functions.iter().map(|f| Heading { name: f.name.clone(), blocks: vec![] }).collect()
+    }
+
+    fn out_of_scope(&self) -> Option<&'static str> {
+        (!self.file.known_layout && !self.file.functions.is_empty()).then_some(UNKNOWN_LAYOUT)
+    }
+
+    fn import(&self, wanted: Wanted<'_>) -> Imported {
+        let (imported, universe) = self.rules.import(&self.file, wanted);
+        let understood = imported.into_iter().flatten().flatten();
+        Imported { functions: understood.map(|imported| imported.function).collect(), universe }
+    }
+
+    fn optimise(&self, options: &Options, wanted: Wanted<'_>) -> Box<dyn Optimised + '_> {
+        Box::new(self.rules.optimise(&self.file, options, wanted))
+    }
+}
+
+impl Optimised for FileOutcome {
+    fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    fn universe(&self) -> &Universe {
+        &self.universe
+    }
+
+    fn write(&self) -> String {
+        self.text.clone()
+    }
+}

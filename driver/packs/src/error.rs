@@ -1,0 +1,20 @@
+//! Why there is no pack.
+
+use std::io;
+
+/// Why a pack that is named cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum PackError {
+    /// No file has this name; packs that ship have others.
+    #[error("cannot read {0}: {1}; packs that ship: {ship}", ship = .2.join(", "))]
+    Missing(String, io::Error, Vec<String>),
+    /// A file cannot be read.
+    #[error("cannot read {0}: {1}")]
+    Unreadable(String, io::Error),
+    /// A file is no text: the byte that is not UTF-8.
+    #[error("{0} is not text: byte {1} is not UTF-8")]
+    Encoding(String, usize),
+    /// A pack that ships imports one that does not.
+    #[error("no such pack ships with rewright")]
+    NotShipped,
+}
