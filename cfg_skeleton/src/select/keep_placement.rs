@@ -57,9 +57,9 @@ impl<'s> Layout<'s, '_, '_> {
         loop {
             let before = away.len();
             // Operands go up before what takes them, and users down before what they take.
-            away.retain(|id| !self.to_original(*id));
+            away.retain(|id| !self.put_back(*id));
             away.reverse();
-            away.retain(|id| !self.to_original(*id) && !self.to_several(*id));
+            away.retain(|id| !self.put_back(*id) && !self.put_back_apart(*id));
             away.reverse();
             if away.len() == before {
                 return moved;
@@ -98,7 +98,7 @@ impl<'s> Layout<'s, '_, '_> {
     }
 
     /// Moves it to one of its original segments above all its uses.
-    fn to_original(&mut self, id: PlacedId) -> bool {
+    fn put_back(&mut self, id: PlacedId) -> bool {
         let tree = self.choices.tree;
         let fits = |at: &&SegmentId| {
             self.is_possible(id, **at) && self.placement.uses(id).all(|used| tree.dominates(**at, used))
@@ -109,7 +109,7 @@ impl<'s> Layout<'s, '_, '_> {
     }
 
     /// Moves it to several of its original segments, each use taking the one that is furthest up.
-    fn to_several(&mut self, id: PlacedId) -> bool {
+    fn put_back_apart(&mut self, id: PlacedId) -> bool {
         let tree = self.choices.tree;
         let segments = self.original_segments(id).iter().copied();
         let possible: Vec<SegmentId> = segments.filter(|at| self.is_possible(id, *at)).collect();
