@@ -1,6 +1,6 @@
 //! `rewright corpus`: how much of a collection of LLVM IR is understood.
 
-use super::{Finding, Format, out, packs, progress, sources};
+use super::{Finding, Format, input, out, packs, progress, sources};
 use anyhow::Result;
 use rewright_files as files;
 use rewright_llvm::optimise::LlvmOptimiser;
@@ -40,7 +40,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let mut passed: Vec<Passed> = vec![];
     for path in &files {
         bar.inc(1);
-        let Some(file) = sources::llvm(path)? else {
+        let Some(file) = input::llvm(path)? else {
             finding = Finding::Found;
             continue;
         };

@@ -19,6 +19,7 @@ mod fmt;
 mod fuzz;
 mod harness;
 mod input;
+mod language;
 mod limits;
 mod opt;
 mod packs;
