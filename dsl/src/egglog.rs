@@ -77,8 +77,8 @@ pub struct EgglogProgram {
     /// `Optional`, where some rule licenses statements to go: the state of the statement's site, that of the rule's
     /// root, and the rule of the program.
     pub licence: Option<Relation>,
-    /// The ruleset that must run before rules that ask for generations ([`EgglogRule::asks_generation`]), where there are
-    /// such rules.
+    /// The ruleset that must run before rules that ask for generations ([`EgglogRule::asks_generation`]), where there
+    /// are such rules.
     pub generations: Option<usize>,
     /// Primitives that the engine implements.
     pub primitives: Vec<Primitive>,

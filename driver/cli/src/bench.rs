@@ -349,7 +349,8 @@ fn report(
     text += &selections.text();
     text += &format!("  all phases {:.1}x, without saturation {:.1}x of it\n", own / base, own_but_saturation / base);
     text += &format!(
-        "cost: geometric mean {mean:.4} of Cranelift's over {counted} functions ({wins} cheaper, {} dearer), {mean_original:.4} of the originals'\n",
+        "cost: geometric mean {mean:.4} of Cranelift's over {counted} functions ({wins} cheaper, {} dearer), \
+         {mean_original:.4} of the originals'\n",
         losses.len()
     );
     if let Some(bytes) = peak_memory() {

@@ -11,7 +11,8 @@ pub(super) fn packs(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
     with_extension(paths, "rw")
 }
 
-/// Is a file, by the name that messages give it, one of these? A pack that ships may have the name of a file that is not.
+/// Is a file, by the name that messages give it, one of these? A pack that ships may have the name of a file that is
+/// not.
 pub(super) fn is_one_of(paths: &[PathBuf], name: &str) -> bool {
     let Ok(file) = std::fs::canonicalize(name) else { return false };
     paths.iter().any(|path| std::fs::canonicalize(path).is_ok_and(|path| path == file))

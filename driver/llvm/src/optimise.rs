@@ -273,8 +273,8 @@ impl LlvmOptimiser {
     }
 }
 
-/// What freezing costs: nothing when it is executed, but LLVM knows as little of a frozen value as of one that comes out
-/// of an operation that it does not know.
+/// What freezing costs: nothing when it is executed, but LLVM knows as little of a frozen value as of one that comes
+/// out of an operation that it does not know.
 fn price_of_freezing(new: &Exported, function: &Function, options: &Options) -> u64 {
     let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
     let executions = new.frozen.iter().map(|b| cfg.frequency(*b)).fold(0, u64::saturating_add);

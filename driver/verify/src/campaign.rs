@@ -8,8 +8,8 @@
 //!
 //! A type parameter that stands for more types is about those: at the others the rule is what it was.
 //!
-//! **Invariant**: a mutant's fate depends on the seed, its rule and the options, not on jobs or on other rules. Fates are
-//! cached as verdicts are.
+//! **Invariant**: a mutant's fate depends on the seed, its rule and the options, not on jobs or on other rules. Fates
+//! are cached as verdicts are.
 
 use super::case::Case;
 use super::mutants::{Kind, Mutant, mutants};

@@ -35,7 +35,8 @@ fn trips(body: &str) -> Option<u64> {
     trips
 }
 
-/// Counts v4 from `first` by `step`; its latch goes on while `cond`, which may take v5, the next count, and v7, the bound.
+/// Counts v4 from `first` by `step`; its latch goes on while `cond`, which may take v5, the next count, and v7, the
+/// bound.
 fn tested_below(first: &str, step: i64, bound: i64, cond: &str) -> Option<u64> {
     trips(&format!(
         "v3: i32 = const {first} v6: i32 = const {step} v7: i32 = const {bound} jump b1(v3)

@@ -1,5 +1,5 @@
-//! Functions of integers of up to 8 bits by LLVM's semantics: poison, what is undefined, and what `freeze` and each use of
-//! `undef` may choose; choices are tried out. It shares nothing with import and export but the reader of text.
+//! Functions of integers of up to 8 bits by LLVM's semantics: poison, what is undefined, and what `freeze` and each use
+//! of `undef` may choose; choices are tried out. It shares nothing with import and export but the reader of text.
 
 use rewright_llvm::body::{self, Body, Instruction, Operand, Shape};
 use rewright_llvm::module::{Definition, File};
