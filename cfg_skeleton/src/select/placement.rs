@@ -178,7 +178,8 @@ impl<'c, 'a> Placement<'c, 'a> {
         self.placed[id.index()].again = true;
     }
 
-    /// Moves a definition, with its uses. One of its class that stands there already gives its uses to it.
+    /// Moves a definition, with its uses. One of its class that stands there already gives its uses to it, and goes with
+    /// the next `settle`.
     pub(crate) fn put(&mut self, id: PlacedId, at: SegmentId) {
         let (class, from, tree) = (self.class(id), self.at(id), self.choices.tree);
         let own = self.standing(class, from) == Some(id);
@@ -195,8 +196,6 @@ impl<'c, 'a> Placement<'c, 'a> {
             let uses = std::mem::take(&mut self.placed[other.index()].uses);
             self.redirect(&uses, other, id);
             self.placed[id.index()].uses.extend(uses);
-            let needs = std::mem::take(&mut self.placed[other.index()].needs);
-            self.unlink(other, needs);
         }
     }
 
