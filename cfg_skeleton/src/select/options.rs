@@ -1,6 +1,6 @@
 //! What decides a selection besides the e-graph: the method, prices, the target, and how much work it may be.
 
-use super::prices::{CostModel, UNIT};
+use super::cost_model::{COST_SCALE, CostModel};
 use rewright_extract::{Method, Solver};
 use rewright_typeprop::OpId;
 use std::collections::BTreeSet;
@@ -98,5 +98,5 @@ pub struct Registers {
 
 impl Registers {
     /// x86-64 without stack and frame pointer. A reload is priced at four simple instructions.
-    pub const X86_64: Registers = Registers { integers: 14, floats: 16, reload: 12 * UNIT };
+    pub const X86_64: Registers = Registers { integers: 14, floats: 16, reload: 12 * COST_SCALE };
 }

@@ -69,9 +69,9 @@ pub fn relaxed(given: Saturated, selection: &Selection) -> Vec<(SiteId, RuleId)>
     let mut out = vec![];
     for (i, (statement, choice)) in skeleton.statements.iter().zip(&selection.statements).enumerate() {
         if let (StatementKind::Call { site, .. }, StatementChoice::Drop) = (&statement.kind, choice)
-            && let Some(licence) = view.licences.iter().find(|licence| licence.site == view.class_of(*site))
+            && let Some(row) = view.removable.iter().find(|row| row.site == view.class_of(*site))
         {
-            out.push((SiteId(i as u32), licence.rule));
+            out.push((SiteId(i as u32), row.rule));
         }
     }
     out

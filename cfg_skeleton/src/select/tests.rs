@@ -1,13 +1,13 @@
 //! Selections of small functions under unions made by hand, and their validation.
 
 mod corrupted;
+mod cost_model;
 mod curve;
 mod frequencies;
 mod memory;
 mod oracle;
 mod placement;
 mod pressure;
-mod prices;
 mod restored;
 mod runs;
 mod scale;

@@ -11,7 +11,7 @@ struct Table(Vec<(&'static str, u64)>);
 impl Prices for Table {
     fn price(&self, execution: &Execution) -> Option<u64> {
         let name = &execution.universe.ops.get(execution.op).name;
-        Some(self.0.iter().find(|(wanted, _)| wanted == name).map_or(1, |(_, price)| *price) * UNIT)
+        Some(self.0.iter().find(|(wanted, _)| wanted == name).map_or(1, |(_, price)| *price) * COST_SCALE)
     }
 }
 
