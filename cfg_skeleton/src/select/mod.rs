@@ -91,12 +91,12 @@ fn line(options: &Options) -> Vec<&'static dyn Pass> {
     let passes: [(bool, &dyn Pass); 8] = [
         (by_trees, &greedy::Trees),
         (!by_trees, &greedy::Greedy),
-        (!by_trees && options.restore, &prefer_original::PreferOriginal),
+        (!by_trees && options.prefer_original, &prefer_original::PreferOriginal),
         (solved, &ilp::Extract),
         (solved, &sink::Sink),
         (solved, &cheapest::Cheapest),
         (options.registers.is_some(), &pressure::Rematerialise),
-        (options.stay, &keep_placement::KeepPlacement),
+        (options.keep_placement, &keep_placement::KeepPlacement),
     ];
     passes.into_iter().filter(|(wanted, _)| *wanted).map(|(_, pass)| pass).collect()
 }

@@ -24,9 +24,9 @@ pub struct Options {
     /// are as many as it takes.
     pub registers: Option<Registers>,
     /// What costs no more is to be as it was, in a greedy selection.
-    pub restore: bool,
+    pub prefer_original: bool,
     /// What the function computes is to be computed where it does so: what follows moves and shares values itself.
-    pub stay: bool,
+    pub keep_placement: bool,
 }
 
 /// How much work the integer program may be.

@@ -58,7 +58,7 @@ pub struct Selection {
     /// The part of the cost that is for computing again what would else have to be kept in memory, which costs more.
     pub rematerialised: u64,
     /// The part of the cost that is for leaving values where the original computes them, for later passes to move.
-    pub stays: u64,
+    pub placement_cost: u64,
     /// How good.
     pub status: Status,
 }

@@ -32,7 +32,7 @@ fn chosen(restore: bool, exclusive: u64, sum: u64) -> Vec<String> {
     case.unite(factor, other);
     let cost =
         CostModel { prices: vec![Arc::new(Table(vec![("bxor", exclusive), ("iadd", sum)]))], ..Default::default() };
-    let selection = case.select_with(&Options { cost, restore, ..case.options(Method::Greedy) });
+    let selection = case.select_with(&Options { cost, prefer_original: restore, ..case.options(Method::Greedy) });
     let out = case.elaborate(&selection);
     let name = |id: &crate::ir::InstId| match out.inst(*id).kind {
         InstKind::Op { op, .. } => u.ops.get(op).name.clone(),
@@ -68,7 +68,8 @@ fn what_comes_back_brings_what_it_needs() {
         ..Default::default()
     };
     let select = |sum, restore| {
-        let selection = case.select_with(&Options { cost: cost(sum), restore, ..case.options(Method::Greedy) });
+        let selection =
+            case.select_with(&Options { cost: cost(sum), prefer_original: restore, ..case.options(Method::Greedy) });
         (selection.cost, case.elaborate(&selection).block(entry).insts.len())
     };
     let (kept, restored) = (select(4, false), select(4, true));
