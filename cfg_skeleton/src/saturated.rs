@@ -1,7 +1,7 @@
 //! A function that was taken apart, with what the rules made of it: what selection, its validator and elaboration read.
 //!
-//! The parts belong together: the skeleton was built from the function over `cfg`, and the view is that of the skeleton's
-//! e-graph after saturation, possibly with its classes split by type ([`crate::egraph::demand`]).
+//! The parts belong together: the skeleton was built from the function over `cfg`, and the view is that of the
+//! skeleton's e-graph after saturation, possibly with its classes split by type ([`crate::egraph::demand`]).
 
 use crate::egraph::EGraphView;
 use crate::ir::Function;

@@ -1,5 +1,6 @@
 //! Builds the library that makes a program wait before its `main` (`src/fork_server.c`), which the wrapper carries
-//! in itself. Where it cannot be built, an empty file takes its place, and each program is started when it is asked for.
+//! in itself. Where it cannot be built, an empty file takes its place, and each program is started when it is asked
+//! for.
 
 use std::path::Path;
 use std::process::Command;

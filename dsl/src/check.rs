@@ -7,9 +7,9 @@
 //!    says what each name means there, [`owners`] what it is called. [`ambiguous`] compares the overloads of each name.
 //! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks; [`overrides`]: what other
 //!    packs say of their cost.
-//! 3. [`rules`], [`rewritings`], [`mod@matches`], [`inferences`], [`guards`]: rules and inferences, elaborated by [`elab`] with the types of [`solve`] and the
-//!    overloads of [`overload`]; [`effects`] says what a plain rule may not do, [`relax`] what an `unsafe` one may. [`laws`] adds the rules that
-//!    declarations imply.
+//! 3. [`rules`], [`rewritings`], [`mod@matches`], [`inferences`], [`guards`]: rules and inferences, elaborated by
+//!    [`elab`] with the types of [`solve`] and the overloads of [`overload`]; [`effects`] says what a plain rule may
+//!    not do, [`relax`] what an `unsafe` one may. [`laws`] adds the rules that declarations imply.
 //!    [`approximate`] reads what a rule that is no equality gives up.
 //! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
 //! 5. [`lints`], [`unused`], [`mentions`]: what is allowed but probably not meant, in root files only.

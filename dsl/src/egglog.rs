@@ -26,7 +26,7 @@
 //! **Overloads** of one name are one function: where a node of an operand's class has the type that a more specific one
 //! takes, both calls are united ([`overloads`]).
 //!
-//! **Generations** keep `match` blocks from matching what they have made ([`generations`]).
+//! **Generations** keep `match` blocks from matching what they have made ([`block_guard`]).
 //!
 //! **Literals** are expanded per type instance only where their canonical value depends on it ([`instances`]).
 //!
@@ -34,6 +34,7 @@
 
 mod block_guard;
 mod compile;
+mod context;
 mod instances;
 mod lower;
 mod names;
@@ -59,8 +60,8 @@ pub const TYPE_MASK: i64 = (1 << TYPE_BITS) - 1;
 /// Operands of an operation that no rule mentions: up to this many are columns, more are a list.
 pub const REST_COLUMNS: usize = 3;
 
-/// The relation of licences: `(Optional site root rule)`.
-pub const LICENCE: &str = "Optional";
+/// The relation of removable statements: `(Optional site root rule)`.
+pub const REMOVABLE: &str = "Optional";
 
 /// What egglog runs.
 #[derive(Clone, Debug, Default)]
@@ -75,9 +76,9 @@ pub struct EgglogProgram {
     pub isa: Option<Relation>,
     /// `Optional`, where some rule licenses statements to go: the state of the statement's site, that of the rule's
     /// root, and the rule of the program.
-    pub licence: Option<Relation>,
-    /// The ruleset that must run before rules that ask for generations ([`EgglogRule::asks_generation`]), where there are
-    /// such rules.
+    pub removable: Option<Relation>,
+    /// The ruleset that must run before rules that ask for generations ([`EgglogRule::asks_generation`]), where there
+    /// are such rules.
     pub generations: Option<usize>,
     /// Primitives that the engine implements.
     pub primitives: Vec<Primitive>,
@@ -273,7 +274,7 @@ pub struct Skipped {
 impl EgglogProgram {
     /// All relations.
     pub fn relations(&self) -> impl Iterator<Item = &Relation> {
-        self.facts.iter().chain(&self.isa).chain(&self.licence)
+        self.facts.iter().chain(&self.isa).chain(&self.removable)
     }
 
     /// The relation of a fact.

@@ -96,8 +96,8 @@ pub struct Rule {
     /// a `match` block in `.2`, an instance over lists in their lengths, one over further members of a family in those
     /// (`[xs=1, T=Wide]`).
     pub name: String,
-    /// The first of the rules that one name in a pack stands for: its instances over lists and families of types, the rewritings of its
-    /// block. `fires` and coverage speak of families.
+    /// The first of the rules that one name in a pack stands for: its instances over lists and families of types, the
+    /// rewritings of its block. `fires` and coverage speak of families.
     pub family: RuleId,
     /// Its place.
     pub span: Span,

@@ -1,5 +1,5 @@
-//! Cases that are hard for optimisers, each a file of `clif/hard` that says why. With the packs that ship, each function
-//! becomes the better form stated here, and every directive of the file holds before and after.
+//! Cases that are hard for optimisers, each a file of `clif/hard` that says why. With the packs that ship, each
+//! function becomes the better form stated here, and every directive of the file holds before and after.
 //!
 //! A form is the operations block by block, in order and without constants: `icmp brif | return | iadd return`.
 

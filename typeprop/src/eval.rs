@@ -1,8 +1,9 @@
 //! Evaluation of operations on constants: a primitive meaning through its [`Model`], a derived one through its
-//! `spec`, recursively, and a pure one that an embedding program implements through its Rust function. The one evaluator for constant folding, guards and the interpreter.
+//! `spec`, recursively, and a pure one that an embedding program implements through its Rust function. The one
+//! evaluator for constant folding, guards and the interpreter.
 //!
-//! **Invariant**: apart from registered functions, which answer for themselves, it never panics and always ends, whatever a pack declares: a spec that mentions itself, or that
-//! grows exponentially, is [`Outcome::Undefined`].
+//! **Invariant**: apart from registered functions, which answer for themselves, it never panics and always ends,
+//! whatever a pack declares: a spec that mentions itself, or that grows exponentially, is [`Outcome::Undefined`].
 //!
 //! [`Model`]: crate::model::Model
 

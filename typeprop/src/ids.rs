@@ -4,6 +4,7 @@
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct OpId(pub u32);
 
-/// A rule: an index into the rules of a checked program. What engines and selections report of a rule, they report by it.
+/// A rule: an index into the rules of a checked program. What engines and selections report of a rule, they report by
+/// it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub struct RuleId(pub u32);

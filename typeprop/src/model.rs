@@ -6,9 +6,10 @@
 //! (SMT-LIB's value at zero, the trap is a check beside it). Floats are IEEE-754, bit-exact where the standard
 //! is; a NaN that arithmetic *produces* has no defined bits ([`Outcome::Nan`]).
 //!
-//! [`Model::eval`] dispatches: integers are in `int.rs`, floats in `float.rs`, what is larger than a word in `repr.rs`. Memory accesses have names here so
-//! that a declaration can say what it is, but no value: their meaning needs a memory, which the interpreter has.
-//! A malformed use (wrong arity, widths that do not fit) is [`Outcome::Undefined`], never a panic.
+//! [`Model::eval`] dispatches: integers are in `int.rs`, floats in `float.rs`, what is larger than a word in `repr.rs`.
+//! Memory accesses have names here so that a declaration can say what it is, but no value: their meaning needs a
+//! memory, which the interpreter has. A malformed use (wrong arity, widths that do not fit) is [`Outcome::Undefined`],
+//! never a panic.
 
 mod edges;
 mod float;
@@ -154,7 +155,8 @@ models! {
     Neg = "neg", 1;
     /// Unsigned quotient; all ones where `y` is 0.
     Udiv = "udiv", 2;
-    /// Signed quotient, rounded to zero; where `y` is 0: 1 for negative `x`, else -1. The least integer over -1 is itself.
+    /// Signed quotient, rounded to zero; where `y` is 0: 1 for negative `x`, else -1. The least integer over -1 is
+    /// itself.
     Sdiv = "sdiv", 2;
     /// Unsigned remainder; `x` where `y` is 0.
     Urem = "urem", 2;
@@ -396,7 +398,8 @@ impl Model {
     }
 
     /// Does it look at the bits of a float, so that it tells one NaN from another? Float arithmetic and comparisons do
-    /// not; bitwise operations, and those on the sign, do. What hands an operand on, or asks for its type, looks at nothing.
+    /// not; bitwise operations, and those on the sign, do. What hands an operand on, or asks for its type, looks at
+    /// nothing.
     pub fn sees_nan_bits(self) -> bool {
         let arithmetic = (Model::Fadd..=Model::FcvtToSintSat).contains(&self);
         match self {

@@ -22,8 +22,8 @@
 //! A function of the same text is an operation where it is called. `@regionN` is the access, `!N` the front
 //! end's number of the instruction. `opaque N` is followed by what it may do: `pure`, `pinned`, `observes`, `writes`.
 //! An opaque terminator is `opaque.end N (operands), [edges]`, and `#N` is the terminator's own result on an edge.
-//! Integer constants are decimal, float constants are their bits in hexadecimal; an array is `[[1.0, 2.0], [3.0, 4.0]]`,
-//! or a text in quotes. `;` begins a comment.
+//! Integer constants are decimal, float constants are their bits in hexadecimal; an array is
+//! `[[1.0, 2.0], [3.0, 4.0]]`, or a text in quotes. `;` begins a comment.
 //!
 //! People may write less, and other names:
 //!

@@ -107,8 +107,8 @@ impl<'a> CountedLoops<'a> {
         least.map(|trips| trips.clamp(1, MAX_EXECUTIONS))
     }
 
-    /// The branch at the end of a block, if it runs once in each iteration and may leave the loop: read with one operand
-    /// as the counter, or with the other.
+    /// The branch at the end of a block, if it runs once in each iteration and may leave the loop: read with one
+    /// operand as the counter, or with the other.
     fn exit_tests(&self, id: LoopId, l: &Loop, b: BlockId) -> Vec<ExitTest> {
         let once = self.cfg.loop_of(b) == Some(id) && l.latches.iter().all(|latch| self.cfg.dominates(b, *latch));
         let Terminator::Branch { cond, then, els } = &self.function.block(b).term else { return vec![] };

@@ -3,8 +3,8 @@
 //! * Loops count from 0 in steps of 1 ([`Normaliser::count_from_zero`]); bounds that others imply are gone.
 //! * Loops that never run are gone, and those that run once are their bodies.
 //! * `for step k { B(i) .. B(i + k - 1) }` becomes `for { B }` (`reroll`), `for 0..a { B } for a..b { B }` becomes
-//!   `for 0..b { B }` (`merge`), tiles of one loop become the loop (`untile`), and a loop over `N * M` that only looks at
-//!   quotients and remainders by `M` becomes two (`split`).
+//!   `for 0..b { B }` (`merge`), tiles of one loop become the loop (`untile`), and a loop over `N * M` that only looks
+//!   at quotients and remainders by `M` becomes two (`split`).
 //!
 //! All but `merge` are equalities of sequences. What `merge` needs is a [`Condition`] of the result.
 
@@ -15,7 +15,8 @@ mod split;
 mod untile;
 
 use super::affine::Affine;
-use super::predicate::{Conjunction, Constraint, Decider};
+use super::constraint::Constraint;
+use super::predicate::{Conjunction, Decider};
 use super::{ArrayId, ArrayKind, For, If, Item, Names, Nest, Pool, Value};
 use rustc_hash::FxHashSet;
 

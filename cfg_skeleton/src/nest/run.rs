@@ -88,7 +88,8 @@ pub(crate) struct Outcome {
     pub(crate) results: Vec<Read>,
 }
 
-/// Runs a nest. `extents`: how large the arguments' arrays are where their types do not say; `None`: as large as needed.
+/// Runs a nest. `extents`: how large the arguments' arrays are where their types do not say; `None`: as large as
+/// needed.
 pub(crate) fn run(nest: &Nest, pool: &Pool, input: &Input, extents: Option<&[Vec<i64>]>, record: bool) -> Outcome {
     let mut machine = Machine::new(nest, pool, input, extents, record);
     let end = match machine.items(&nest.items) {

@@ -2,14 +2,15 @@
 //!
 //! The last writer of a cell before a place is found as its largest point in the order of execution: loop by loop, a
 //! variable that the cell's subscripts determine has that value, and any other one is the largest that bounds allow.
-//! Where several bounds may be the smallest, each gives a candidate. Candidates are guesses. A [`Piece`] is claimed only
-//! after it is shown that nothing writes the cell between the candidate and the place, and "nothing has written it"
-//! only after it is shown of every store.
+//! Where several bounds may be the smallest, each gives a candidate. Candidates are guesses. A [`Piece`] is claimed
+//! only after it is shown that nothing writes the cell between the candidate and the place, and "nothing has written
+//! it" only after it is shown of every store.
 
 use super::ArrayId;
 use super::access::{Access, Kind, Place, Program, cell, own_point, unknown, unknown_point};
 use super::affine::{Affine, Var};
-use super::predicate::{Conjunction, Constraint, Decider, without};
+use super::constraint::Constraint;
+use super::predicate::{Conjunction, Decider, without};
 
 /// Where a cell's contents come from.
 #[derive(Clone, Debug)]

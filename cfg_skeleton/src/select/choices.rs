@@ -4,11 +4,13 @@
 //! made once per state plan (`construct`), with where each can be had (`available`), and only read afterwards: by
 //! greedy and ILP, by placement, and by what blames a plan for what cannot be met.
 
-use super::keys::Licence;
+use super::check_identity::Speculation;
+use super::cost_model::CostModel;
+use super::memory_plan::{Plan, StatementPlan};
 use super::segments::SegmentTree;
-use super::states::{Fate, Plan};
+use super::selection::{Def, StatementChoice};
 use super::terms::Classes;
-use super::{CostModel, Def};
+use super::{calls, cost};
 use crate::Saturated;
 use crate::egraph::{ClassId, Head};
 use crate::skeleton::{SegmentId, SiteId, SkeletonArg, StatementKind};
@@ -45,7 +47,7 @@ pub(crate) struct Alternative {
     pub(crate) children: SmallVec<[ClassId; 3]>,
     /// What it reads.
     pub(crate) state: Option<ClassId>,
-    pub(crate) licence: Licence,
+    pub(crate) speculation: Speculation,
     /// Of one execution. For parameters: already multiplied by frequency.
     pub(crate) cost: u64,
     /// The one segment in which it is defined; `None` for nodes.
@@ -111,6 +113,25 @@ impl Choices<'_> {
         &self.alternatives[id.index()]
     }
 
+    /// What an alternative costs where it is defined.
+    pub(crate) fn cost(&self, id: AltId, at: SegmentId) -> u64 {
+        let alt = self.alt(id);
+        match alt.def {
+            Def::Node(_) => self.tree.frequency(at).saturating_mul(alt.cost),
+            Def::Param { .. } => alt.cost,
+            // The statement costs that.
+            Def::Result { .. } => 0,
+        }
+    }
+
+    /// What statements cost, by site.
+    pub(crate) fn cost_of_statements(&self, statements: &[StatementChoice]) -> u64 {
+        let sites = (0..statements.len() as u32).map(SiteId);
+        let costs =
+            sites.map(|site| cost::statement(self.model, self.given, &self.classes, site, statements[site.index()]));
+        costs.fold(0, u64::saturating_add)
+    }
+
     /// The operands of a node that are values to be computed: neither `const` operands nor states.
     pub(crate) fn operands(&self, head: Head, children: &[ClassId]) -> Option<SmallVec<[ClassId; 3]>> {
         let mut operands: SmallVec<[ClassId; 3]> = SmallVec::new();
@@ -141,9 +162,9 @@ impl Choices<'_> {
     fn companions(&self, site: SiteId) -> Vec<Demand> {
         let demand = |other: &SiteId| Demand {
             segment: self.given.skeleton.segment_before(*other),
-            class: super::calls::executed(self.given.view, *other),
+            class: calls::executed(self.given.view, *other),
         };
-        self.plan.licences.of(site).iter().map(demand).collect()
+        self.plan.removable.of(site).iter().map(demand).collect()
     }
 
     /// The classes that a parameter needs, each at the end of a predecessor; and what must be executed beside a
@@ -182,12 +203,6 @@ impl Choices<'_> {
             || rows.is_some_and(|rows| rows.iter().any(|row| self.plan.live[*row as usize][at.index()] == state))
     }
 
-    /// The alternative that is chosen by a definition of a class.
-    pub(crate) fn alternative(&self, class: ClassId, def: Def) -> Option<AltId> {
-        let list = self.of_class.get(class.index())?;
-        list.iter().copied().find(|alt| self.alt(*alt).def == def)
-    }
-
     /// Can it be defined in exactly that segment?
     pub(crate) fn computable(&self, id: AltId, at: SegmentId) -> bool {
         let alt = self.alt(id);
@@ -197,7 +212,7 @@ impl Choices<'_> {
             _ => at,
         };
         alt.state.is_none_or(|state| self.is_live(state, at))
-            && self.plan.licensed(self.tree, &alt.licence, at)
+            && self.plan.may_speculate(self.tree, &alt.speculation, at)
             && alt.children.iter().all(|c| self.constructible(*c, operands_at))
     }
 
@@ -205,7 +220,7 @@ impl Choices<'_> {
     pub(crate) fn optional_calls(&self) -> impl Iterator<Item = SiteId> + '_ {
         let sites = (0..self.given.skeleton.statements.len() as u32).map(SiteId);
         sites.filter(|site| {
-            self.plan.fates[site.index()] == Fate::Optional
+            self.plan.fates[site.index()] == StatementPlan::Optional
                 && matches!(self.given.skeleton.statement(*site).kind, StatementKind::Call { .. })
         })
     }
@@ -241,7 +256,7 @@ impl Choices<'_> {
             }
         }
         let dropped = |(site, statement): &(usize, &crate::skeleton::Statement)| {
-            self.plan.fates[*site] == Fate::Drop
+            self.plan.fates[*site] == StatementPlan::Drop
                 && matches!(&statement.kind, StatementKind::Write { out, .. } if states.contains(&self.given.view.class_of(*out)))
         };
         let statements = self.given.skeleton.statements.iter().enumerate();

@@ -8,7 +8,7 @@ mod curve;
 mod sharing;
 mod stories;
 
-use super::{Finding, Format, opt, out, packs, sources};
+use super::{Finding, Format, input, opt, out, packs, sources};
 use anyhow::{Context, Result, anyhow};
 use rewright_cfg_skeleton::select::{Status, cost::reported};
 use rewright_clif::import::Imported;
@@ -106,7 +106,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
     let (mut unreadable, mut selections) = (0, vec![]);
     for path in &files {
         progress.inc(1);
-        if sources::clif(path)?.is_none() {
+        if input::clif(path)?.is_none() {
             unreadable += 1;
             continue;
         }
@@ -349,7 +349,8 @@ fn report(
     text += &selections.text();
     text += &format!("  all phases {:.1}x, without saturation {:.1}x of it\n", own / base, own_but_saturation / base);
     text += &format!(
-        "cost: geometric mean {mean:.4} of Cranelift's over {counted} functions ({wins} cheaper, {} dearer), {mean_original:.4} of the originals'\n",
+        "cost: geometric mean {mean:.4} of Cranelift's over {counted} functions ({wins} cheaper, {} dearer), \
+         {mean_original:.4} of the originals'\n",
         losses.len()
     );
     if let Some(bytes) = peak_memory() {

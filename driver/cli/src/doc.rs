@@ -1,5 +1,5 @@
-//! `rewright doc`: a page per pack, in Markdown: what each rule says and means, at which types, on what evidence, and an
-//! example.
+//! `rewright doc`: a page per pack, in Markdown: what each rule says and means, at which types, on what evidence, and
+//! an example.
 //!
 //! Everything is read from the packs and from `verify.expected` beside them, so a page says nothing that no command
 //! checks; the same packs give the same pages.
@@ -50,8 +50,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 /// The page that leads to all others.
 const INDEX: &str = "README.md";
 
-/// The file of a pack's page. A file system may take names for the same that differ in case, so a pack of the index's name
-/// has a page of another; no pack has a name with a hyphen.
+/// The file of a pack's page. A file system may take names for the same that differ in case, so a pack of the index's
+/// name has a page of another; no pack has a name with a hyphen.
 fn page(pack: &str) -> String {
     let page = format!("{pack}.md");
     if page.eq_ignore_ascii_case(INDEX) { format!("{pack}-pack.md") } else { page }

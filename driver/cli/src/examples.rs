@@ -155,8 +155,8 @@ pub(super) fn is_of(roots: &[String], rule: &str) -> bool {
     roots.iter().any(|root| own_name(root, rule).is_some())
 }
 
-/// What a rule is called in a pack, `ruleset.rule`; `None` where it is not the pack's own. Names of packs may begin with
-/// those of others.
+/// What a rule is called in a pack, `ruleset.rule`; `None` where it is not the pack's own. Names of packs may begin
+/// with those of others.
 pub(super) fn own_name<'r>(pack: &str, rule: &'r str) -> Option<&'r str> {
     let own = rule.strip_prefix(pack)?.strip_prefix('.')?;
     // Behind the name there may be a member of a family, and a two-way rule's way back.

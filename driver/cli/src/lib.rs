@@ -19,6 +19,7 @@ mod fmt;
 mod fuzz;
 mod harness;
 mod input;
+mod language;
 mod limits;
 mod opt;
 mod packs;
@@ -159,8 +160,8 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// The exit code of a compiler or build, which is its own; that of our errors is 1 where the user's packs or sources are
-/// not as they must be.
+/// The exit code of a compiler or build, which is its own; that of our errors is 1 where the user's packs or sources
+/// are not as they must be.
 fn compiler(result: anyhow::Result<i32>) -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(u8::try_from(code).unwrap_or(1)),
@@ -186,6 +187,11 @@ mod out {
     pub(super) fn colour() -> bool {
         let says = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         std::io::stderr().is_terminal() && says("NO_COLOR").is_none() && says("TERM").is_some_and(|term| term != "dumb")
+    }
+
+    /// `1 file`, `2 files`.
+    pub(super) fn count(n: u64, noun: &str) -> String {
+        if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
     }
 
     /// A result, to stdout.

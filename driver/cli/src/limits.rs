@@ -9,8 +9,8 @@ use std::time::Duration;
 /// Limits of selection.
 #[derive(clap::Args, Clone, Copy)]
 pub(super) struct Limits {
-    /// Allow selection so many times the work per function. Work is counted, so the result does not depend on the machine
-    /// [default: 1]
+    /// Allow selection so many times the work per function. Work is counted, so the result does not depend on the
+    /// machine [default: 1]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     effort: Option<u32>,
     /// Seconds of processor time that selection may take per function. Results depend on the machine then; without

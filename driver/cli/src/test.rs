@@ -1,5 +1,5 @@
-//! `rewright test`: runs the examples of packs. What fails is told with the match that made it so and the rules that come
-//! nearest; `--update` writes what holds into the packs; rules that take part in no example are listed.
+//! `rewright test`: runs the examples of packs. What fails is told with the match that made it so and the rules that
+//! come nearest; `--update` writes what holds into the packs; rules that take part in no example are listed.
 //!
 //! Not here: lints, which are `check`'s. Packs with mistakes are not run.
 
@@ -63,15 +63,17 @@ fn once(args: &Args) -> Result<Finding> {
                 rules => format!("; {} of {rules} rules take part", rules - silent.len()),
             };
             out::result(&format!(
-                "{total} examples: {} passed, {failed} failed{}{covered}\n",
+                "{}: {} passed, {failed} failed{}{covered}\n",
+                out::count(total as u64, "example"),
                 total - failed - not_run,
                 examples::not_run(not_run)
             ));
         }
         Format::Json => {
+            let rules = coverage.iter().map(|(rule, examples)| ((*rule).to_string(), json!(examples)));
             let report = json!({
                 "examples": { "total": total, "failed": failed, "not_run": not_run },
-                "rules": coverage.iter().map(|(rule, examples)| ((*rule).to_string(), json!(examples))).collect::<Map<_, _>>(),
+                "rules": rules.collect::<Map<_, _>>(),
                 "rules_in_no_example": silent,
                 "diagnostics": to_json(&found, &files),
             });

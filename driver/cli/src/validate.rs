@@ -2,7 +2,7 @@
 
 mod mlir;
 
-use super::{Finding, Format, out, packs, progress, sources};
+use super::{Finding, Format, input, out, packs, progress, sources};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use rewright_cfg_skeleton::select;
@@ -102,7 +102,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let (mut report, mut finding) = (Report::default(), Finding::Clean);
     for path in &files {
         bar.inc(1);
-        let Some(before) = sources::llvm(path)? else {
+        let Some(before) = input::llvm(path)? else {
             finding = Finding::Found;
             continue;
         };

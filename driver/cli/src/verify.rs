@@ -42,8 +42,8 @@ pub(super) struct Args {
     /// Solver processes [default: one per core]
     #[arg(long)]
     jobs: Option<usize>,
-    /// Seconds of the solver's processor time per question; its steps run out first. One that takes twice as long, or does
-    /// nothing for 10 s, is started anew; one that leaves three questions in a row unanswered is an error
+    /// Seconds of the solver's processor time per question; its steps run out first. One that takes twice as long, or
+    /// does nothing for 10 s, is started anew; one that leaves three questions in a row unanswered is an error
     #[arg(long, default_value_t = Options::default().timeout.as_secs())]
     timeout: u64,
     /// Solver steps per question; 0: no limit

@@ -34,7 +34,8 @@ pub(super) struct Args {
     /// A configuration file; by default the nearest `rewright.json` from where each command runs upwards
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// Fail where code would be compiled without rules: C++, assembly, no `-O`, an option such as `-flto`, a failure of ours
+    /// Fail where code would be compiled without rules: C++, assembly, no `-O`, an option such as `-flto`, a failure of
+    /// ours
     #[arg(long)]
     strict: bool,
     /// Build without rules where the packs are missing or have mistakes; without this it is an error
@@ -43,8 +44,8 @@ pub(super) struct Args {
     /// Do not look for objects of earlier builds, and keep none (see `rewright help cc`)
     #[arg(long)]
     no_cache: bool,
-    /// Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus` (`.ll`), and what they
-    /// make of it where they change it (`.changed`)
+    /// Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus` (`.ll`), and what
+    /// they make of it where they change it (`.changed`)
     #[arg(long, value_name = "DIR")]
     keep: Option<PathBuf>,
     /// Say on stderr what became of commands, files and functions, and where the time went

@@ -397,8 +397,8 @@ fn survivors_are_compared() {
     assert_eq!(run(&["--mutants", "2"]).2, Some(0));
 }
 
-/// Every mutant of the standard packs that nobody decides has its reason in `mutants.reasons`, no other one has, and none
-/// has escaped.
+/// Every mutant of the standard packs that nobody decides has its reason in `mutants.reasons`, no other one has, and
+/// none has escaped.
 #[test]
 fn mutants_that_nobody_decides_are_explained() {
     let read = |name: &str| {

@@ -124,8 +124,8 @@ fn script(own: &TempDir, name: &str, text: &str) -> std::path::PathBuf {
     path
 }
 
-/// Command lines on which nothing of ours is to be seen: no rule matches, or there is nothing for rules to see. What stands
-/// behind `<` is given on standard input.
+/// Command lines on which nothing of ours is to be seen: no rule matches, or there is nothing for rules to see. What
+/// stands behind `<` is given on standard input.
 const SAME: [&str; 35] = [
     "-E sum.c",
     "-M main.c",

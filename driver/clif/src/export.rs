@@ -133,8 +133,8 @@ pub fn export(function: &Function, names: &Names, around: &Surroundings<'_>) -> 
     Ok(Exported { function: out, values })
 }
 
-/// The head of a function that comes from no CLIF function: its name (without `%`), its signature and its alias regions,
-/// on top of what `outside` holds, where what is opaque is an instruction of that.
+/// The head of a function that comes from no CLIF function: its name (without `%`), its signature and its alias
+/// regions, on top of what `outside` holds, where what is opaque is an instruction of that.
 ///
 /// # Errors
 /// A parameter that CLIF has no type for.

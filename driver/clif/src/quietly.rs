@@ -1,7 +1,7 @@
 //! Panics of Cranelift as messages.
 //!
-//! Its reader, verifier and passes panic on some inputs. No input may end the process, so every call of them goes through
-//! [`quietly`].
+//! Its reader, verifier and passes panic on some inputs. No input may end the process, so every call of them goes
+//! through [`quietly`].
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

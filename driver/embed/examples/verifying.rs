@@ -1,7 +1,8 @@
 //! An embedding program verifies its rules: the functions that they speak of are its own, so nobody else can.
 //!
-//! The pack says how vectors are made and what there is to see of them, with functions of the program. Each rule is tried
-//! on such values, within the tolerance that it states; one that is wrong is shown with the values at which it is.
+//! The pack says how vectors are made and what there is to see of them, with functions of the program. Each rule is
+//! tried on such values, within the tolerance that it states; one that is wrong is shown with the values at which it
+//! is.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 

@@ -88,8 +88,8 @@ impl Embedding {
         Ok(self)
     }
 
-    /// Registers the Rust function behind a `host fn`, called `pack.name` where several packs declare one of that name. `None` is "no value here": no match while matching, a trap at
-    /// run time, as a panic of the function is.
+    /// Registers the Rust function behind a `host fn`, called `pack.name` where several packs declare one of that name.
+    /// `None` is "no value here": no match while matching, a trap at run time, as a panic of the function is.
     pub fn host(
         &mut self,
         name: &str,
@@ -99,9 +99,9 @@ impl Embedding {
         self
     }
 
-    /// Lets packs call functions of a shared library that they name (`@link`): a file by its path, or, by a name without
-    /// `/`, what the system's loader finds under it. Compiled code calls them in this process; see SECURITY.md. Without
-    /// permission, a library is not even opened, and code that calls it is not compiled.
+    /// Lets packs call functions of a shared library that they name (`@link`): a file by its path, or, by a name
+    /// without `/`, what the system's loader finds under it. Compiled code calls them in this process; see SECURITY.md.
+    /// Without permission, a library is not even opened, and code that calls it is not compiled.
     ///
     /// # Errors
     /// There is no such file.
@@ -129,9 +129,9 @@ impl Embedding {
 
     /// Verifies the rules whose qualified names are `wanted`, as `rewright verify` does, with what only this program
     /// knows: a rule whose sides call registered functions is tested on values of their types. Numbers need nothing; of
-    /// other types the pack says how values are made (`@sample`) and what there is to see of them (`@observe`). By name,
-    /// in the order of the packs. Functions run in this process, on any values of their types: one that gives `None`
-    /// there is not tried, and one that panics ends it.
+    /// other types the pack says how values are made (`@sample`) and what there is to see of them (`@observe`). By
+    /// name, in the order of the packs. Functions run in this process, on any values of their types: one that gives
+    /// `None` there is not tried, and one that panics ends it.
     ///
     /// ```
     /// use rewright_embed::Embedding;
@@ -208,8 +208,8 @@ impl Embedding {
 }
 
 /// What a program that is its own [`Embedding::worker`] does first in its `main`, before it opens a file or starts a
-/// thread, as the process gives up its rights and closes what it did not open itself: true where the process was started
-/// to make calls for another one; they have been made then, and the process is to end.
+/// thread, as the process gives up its rights and closes what it did not open itself: true where the process was
+/// started to make calls for another one; they have been made then, and the process is to end.
 ///
 /// # Errors
 /// The other process does not read what it asked for.

@@ -1,8 +1,8 @@
 //! An e-graph with all declarations and the rules that batches need, used for one batch after another.
 //!
-//! Preparing all rules of the standard packs takes 0.6 s, most of what a file of a few functions costs. So each group of
-//! rules ([`Possible::groups`]) is a ruleset for egglog that is prepared when a step first runs it, and what a step runs
-//! is made of those that can match then.
+//! Preparing all rules of the standard packs takes 0.6 s, most of what a file of a few functions costs. So each group
+//! of rules ([`Possible::groups`]) is a ruleset for egglog that is prepared when a step first runs it, and what a step
+//! runs is made of those that can match then.
 //!
 //! **Invariant**: at rest, no table has a row. What a batch leaves behind is the union-find over its class numbers,
 //! which nothing refers to; it is bounded by [`CLASSES`].

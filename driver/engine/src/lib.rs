@@ -2,9 +2,9 @@
 //!
 //! An [`Engine`] runs on one thread at a time and shares nothing with others: clones of an egglog e-graph that run on
 //! different threads disturb each other, so each engine prepares its own ([`base`]). Its tables are emptied after each
-//! batch, and rules and their plans stay: a clone per batch would copy every rule's syntax tree, which took nine tenths of
-//! all time over files of a few functions. Units are numbered within their batch; the number rides in every type column, so
-//! units never meet.
+//! batch, and rules and their plans stay: a clone per batch would copy every rule's syntax tree, which took nine tenths
+//! of all time over files of a few functions. Units are numbered within their batch; the number rides in every type
+//! column, so units never meet.
 //!
 //! **Budgets are counts.** A match is charged to its unit inside the step, by a primitive at the end of each
 //! rule's body that fails once the unit's budget is spent: one step can explode (2,600 to 66,000 nodes was
@@ -342,8 +342,8 @@ struct Run {
     stopped: bool,
 }
 
-/// Cuts units of these sizes into batches for one e-graph each, by the sizes alone. A unit that is larger than a batch has
-/// one of its own.
+/// Cuts units of these sizes into batches for one e-graph each, by the sizes alone. A unit that is larger than a batch
+/// has one of its own.
 pub fn batches(sizes: impl IntoIterator<Item = usize>) -> Vec<Range<usize>> {
     let mut batches: Vec<Range<usize>> = Vec::new();
     let mut nodes = 0;

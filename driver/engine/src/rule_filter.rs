@@ -111,8 +111,8 @@ impl Possible {
     }
 
     /// What can happen if these tables have rows now. Rules that say of which types classes are say it to those that
-    /// ask: six rows for each node, in a pack that has rules about further members of a family, of which there is nothing
-    /// in most functions. Where none of those can match, nothing is said.
+    /// ask: six rows for each node, in a pack that has rules about further members of a family, of which there is
+    /// nothing in most functions. Where none of those can match, nothing is said.
     pub(super) fn matching(&self, tables: impl Iterator<Item = usize>) -> Matching {
         let (mut rules, filled) = self.reached(tables.chain(self.isa));
         let Some(isa) = self.isa else { return Matching { rules, asks_types: false, filled } };

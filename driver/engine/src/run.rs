@@ -1,8 +1,8 @@
 //! Runs a schedule on an e-graph, step by step, within budgets.
 //!
-//! A step runs those groups of rules that can find something: each of their tables has rows, these stand under each other
-//! as the patterns say ([`super::pattern_pairs`]), and something has changed since the group ran last. Most steps of a schedule
-//! come to nothing, and asking a rule costs as much as some matches.
+//! A step runs those groups of rules that can find something: each of their tables has rows, these stand under each
+//! other as the patterns say ([`super::pattern_pairs`]), and something has changed since the group ran last. Most steps
+//! of a schedule come to nothing, and asking a rule costs as much as some matches.
 
 use super::base::Prepared;
 use super::batch::Batch;

@@ -3,9 +3,9 @@
 //! Files appear complete or not at all, and whoever comes at the same time writes the same, so any number of processes
 //! share a folder. A folder that cannot be written to keeps nothing; what went wrong is noted, for the command to say.
 //!
-//! **Invariant**: what is found is what was kept under an equal key: each file begins with a checksum of its key and its
-//! content, and one that does not fit is removed, and no result. The cache never decides what goes out, only how soon:
-//! callers put all that a result depends on into the key.
+//! **Invariant**: what is found is what was kept under an equal key: each file begins with a checksum of its key and
+//! its content, and one that does not fit is removed, and no result. The cache never decides what goes out, only how
+//! soon: callers put all that a result depends on into the key.
 
 use crate::place;
 use std::collections::BTreeSet;

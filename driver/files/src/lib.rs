@@ -1,12 +1,12 @@
 //! Writing files: a file is complete, or as it was.
 //!
-//! The new content goes into a temporary file in the same folder, which then takes the file's name. A full disk, a limit
-//! or a kill leaves what was there. Everything that commands write goes through here; the exceptions are logs, to which
-//! lines are appended, and scratch folders, which nobody else reads.
+//! The new content goes into a temporary file in the same folder, which then takes the file's name. A full disk, a
+//! limit or a kill leaves what was there. Everything that commands write goes through here; the exceptions are logs, to
+//! which lines are appended, and scratch folders, which nobody else reads.
 //!
-//! **Invariant**: the content under a name changes in one step. What a symbolic link points to is written, not the link;
-//! permissions stay, and so does the owner where the system lets us keep it. Of a file with several hard links, only the
-//! one that is named gets the new content.
+//! **Invariant**: the content under a name changes in one step. What a symbolic link points to is written, not the
+//! link; permissions stay, and so does the owner where the system lets us keep it. Of a file with several hard links,
+//! only the one that is named gets the new content.
 
 pub mod cache;
 pub mod scratch;

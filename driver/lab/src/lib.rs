@@ -2,7 +2,8 @@
 //!
 //! * [`generate`]: random functions; [`fuzz`]: these before and after, and how a difference is reduced;
 //! * [`difftest`]: the same with files;
-//! * [`midend`]: Cranelift's own mid-end and back end, as the yardstick; [`losses`]: why its result is cheaper where it is;
+//! * [`midend`]: Cranelift's own mid-end and back end, as the yardstick; [`losses`]: why its result is cheaper where it
+//!   is;
 //! * [`coverage`]: which of its rules the packs cover; [`sharing`]: what seeing sharing is worth.
 //!
 //! Nothing that optimises a function depends on this crate.

@@ -189,8 +189,8 @@ fn mixture() -> String {
     text + "  return v39\n}\n"
 }
 
-/// Under associative and commutative laws, an e-graph has a class for each subset of the terms of a sum. Work is counted,
-/// so this does not depend on the machine.
+/// Under associative and commutative laws, an e-graph has a class for each subset of the terms of a sum. Work is
+/// counted, so this does not depend on the machine.
 #[test]
 fn functions_with_large_e_graphs_stay_within_counted_work() {
     let chains = [("iadd", "i64", 5), ("iadd", "i32", 8), ("bor", "i32", 7), ("bxor", "i64", 6), ("iadd", "i32", 24)];

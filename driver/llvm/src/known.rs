@@ -1,8 +1,8 @@
 //! What became of functions that were met before: those of a header come with every file, a file may be compiled twice,
 //! and an edit leaves most functions as they are.
 //!
-//! The pipeline sees nothing of a function but what is hashed here: texts, names, attributes and places in the source are
-//! what import has read already, or keeps beside the function for the way back.
+//! The pipeline sees nothing of a function but what is hashed here: texts, names, attributes and places in the source
+//! are what import has read already, or keeps beside the function for the way back.
 //!
 //! **Invariant**: what is found is what the pipeline would give. It is meant for one set of rules and options.
 
@@ -73,8 +73,8 @@ impl Known {
     }
 }
 
-/// What functions of one file have in common in the eyes of the pipeline: types beyond those of the packs, which rules may
-/// meet wherever they come from, and what may not be chosen.
+/// What functions of one file have in common in the eyes of the pipeline: types beyond those of the packs, which rules
+/// may meet wherever they come from, and what may not be chosen.
 pub(super) fn context(packs: &Universe, universe: &Universe, options: &Options) -> Key {
     let first = packs.types.interned_len() as u32;
     let types: Vec<String> =

@@ -40,7 +40,8 @@ pub enum ReadError {
 }
 
 /// Why no function of a file is understood whose [`File::known_layout`] does not hold.
-pub const UNKNOWN_LAYOUT: &str = "the target's layout is not known: it must be 64-bit, little-endian, and stated (`target datalayout`, `target triple`)";
+pub const UNKNOWN_LAYOUT: &str = "the target's layout is not known: it must be 64-bit, little-endian, and stated \
+                                  (`target datalayout`, `target triple`)";
 
 /// A parameter of a function.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -3,7 +3,8 @@
 //! A pack says `@llvm("add")`, `@llvm("icmp slt")`, `@llvm("llvm.ctpop")`; [`Written`] is how an operation of that
 //! spelling is written. Some spellings stand for an instruction with a constant in it: `sub 0` negates, `xor -1`
 //! complements. `@llvm("@sin")`, or else `@link("libm.so.6", "sin")`, is the C function of that name, and
-//! `@intrinsic("llvm.sin")` beside it the intrinsic of the same meaning, as which clang gives calls that set no `errno`.
+//! `@intrinsic("llvm.sin")` beside it the intrinsic of the same meaning, as which clang gives calls that set no
+//! `errno`.
 //!
 //! **Invariant**: an operation here means the same as what is written for it, on all values, where nothing is
 //! poison. Instructions that are narrower (shifts beyond the width, conversions out of range) are either written

@@ -2,9 +2,9 @@
 //! pack says `@link("library", "symbol")` calls the function on constants.
 //!
 //! A library's code runs in a process of its own ([`crate::isolate`]), if it is allowed to ([`crate::permission`]): a
-//! function that traps has no value there, hence there is no match. Of any other call without a value, whoever registers
-//! the functions is told why ([`Unanswered`]). Calls are remembered: the same constants are met again in every round.
-//! Nothing is started or loaded before the first call.
+//! function that traps has no value there, hence there is no match. Of any other call without a value, whoever
+//! registers the functions is told why ([`Unanswered`]). Calls are remembered: the same constants are met again in
+//! every round. Nothing is started or loaded before the first call.
 //!
 //! Arguments are scalars and array constants; results are scalars. Arrays and handles that a library gives belong to
 //! one process and are no constants.

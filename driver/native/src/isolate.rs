@@ -1,13 +1,13 @@
 //! Running compiled code in a process of its own, a child of ours that runs our own binary.
 //!
-//! [`Worker::run`] sends a [`Job`] (a file's text, one of its targets, directives) to a child that runs [`serve()`]. The
-//! child answers when libraries are loaded, when the file is compiled, and after each call; answers are numbered, and
-//! travel on a socket that called code does not know. A child that dies, takes too long, or whose next answer is not the
-//! one that is waited for is ended with all that it started; the call that it was at has trapped or failed then, and a
-//! new child goes on after it.
+//! [`Worker::run`] sends a [`Job`] (a file's text, one of its targets, directives) to a child that runs [`serve()`].
+//! The child answers when libraries are loaded, when the file is compiled, and after each call; answers are numbered,
+//! and travel on a socket that called code does not know. A child that dies, takes too long, or whose next answer is
+//! not the one that is waited for is ended with all that it started; the call that it was at has trapped or failed
+//! then, and a new child goes on after it.
 //!
-//! What called code prints reaches the user; see [`Printed`]. Its standard input is empty. Libraries are loaded only where
-//! they are allowed ([`crate::permission`]), and before anything is, the child gives up what calls do not need
+//! What called code prints reaches the user; see [`Printed`]. Its standard input is empty. Libraries are loaded only
+//! where they are allowed ([`crate::permission`]), and before anything is, the child gives up what calls do not need
 //! ([`mod@confine`]): SECURITY.md says what is kept from harm by that, and what is not.
 //!
 //! **Invariant**: `run` gives exactly one outcome per directive, in order, whatever the compiled code does, and each

@@ -1,4 +1,5 @@
-//! Running compiled CLIF on the host: but for a call of the system in `isolate::confine`, the one module with `unsafe` code.
+//! Running compiled CLIF on the host: but for a call of the system in `isolate::confine`, the one module with `unsafe`
+//! code.
 //!
 //! [`compile`] puts all functions of a file into one JIT module, with names that they use for each other resolved,
 //! and gives each a *trampoline*: a compiled function `(callee, slots)` that loads its arguments from 16-byte slots

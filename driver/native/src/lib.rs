@@ -1,7 +1,8 @@
 //! Code that runs: compiled by Cranelift, loaded from libraries, always in a process of its own where it is not ours.
 //!
 //! * [`jit`]: CLIF to machine code in memory, and what it links with;
-//! * [`isolate`]: the worker process in which such code runs, and what is said to it; [`foreign`]: functions of libraries;
+//! * [`isolate`]: the worker process in which such code runs, and what is said to it; [`foreign`]: functions of
+//!   libraries;
 //! * [`permission`]: whose code may be called; [`runtest`]: run directives, compiled and interpreted;
 //! * [`module`]: modules of our own text, read, optimised and made into code.
 

@@ -1,9 +1,9 @@
 //! Whose code may be called: SECURITY.md says what that promises.
 //!
-//! A pack names functions of libraries (`@link`), and whoever writes a pack is not who runs it. So a declared function is
-//! callable only where somebody else says so: the packs that ship may call what they name, and libraries are allowed by
-//! the user, on the command line, in a file outside of every project ([`grants`]), or by an embedding program. What says
-//! so is on the declaration itself ([`allowed`]), is false unless it was given here, and goes with the symbol to
+//! A pack names functions of libraries (`@link`), and whoever writes a pack is not who runs it. So a declared function
+//! is callable only where somebody else says so: the packs that ship may call what they name, and libraries are allowed
+//! by the user, on the command line, in a file outside of every project ([`grants`]), or by an embedding program. What
+//! says so is on the declaration itself ([`allowed`]), is false unless it was given here, and goes with the symbol to
 //! the one place that loads libraries ([`crate::jit::Externals::link`]), which refuses all others.
 //!
 //! [`allowed`]: rewright_typeprop::ops::Link::allowed

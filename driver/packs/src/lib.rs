@@ -158,8 +158,8 @@ pub fn load(roots: Vec<Root>) -> Packs {
     load_as(roots, check::check)
 }
 
-/// Loads packs whose rules are to be applied: all that [`load()`] says, but for lints and what is in the examples of packs
-/// that ship.
+/// Loads packs whose rules are to be applied: all that [`load()`] says, but for lints and what is in the examples of
+/// packs that ship.
 pub fn load_applied(roots: Vec<Root>) -> Packs {
     load_as(roots, check::check_applied)
 }

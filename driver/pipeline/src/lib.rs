@@ -3,8 +3,8 @@
 //! * [`optimiser`]: saturation, selection, elaboration, round by round; what a function became, and why;
 //! * [`front`]: what every front end gives, so that commands are written once for all languages;
 //! * [`config`], [`costs`], [`profile`]: what a user says: a configuration, prices, executions;
-//! * [`examples`]: the examples of packs, which go the same way; [`why_not`]: why a rule did not match; `bisect`: which match
-//!   decided;
+//! * [`examples`]: the examples of packs, which go the same way; [`why_not`]: why a rule did not match; `bisect`: which
+//!   match decided;
 //! * [`signatures`]: which declared operation an instruction of a front end is.
 //!
 //! Not here: any input language (`rewright_clif`, `rewright_llvm`, `rewright_native::module`), and egglog
@@ -15,6 +15,7 @@ pub mod config;
 pub mod costs;
 pub mod examples;
 pub mod front;
+mod heading;
 pub mod optimiser;
 pub mod profile;
 pub mod signatures;

@@ -323,13 +323,14 @@ impl Optimiser {
             unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
             ..options.select.clone()
         };
-        let (selection, effort) =
-            phases.time(Phase::Select, || select::select_measured(given, &how)).map_err(Unusable::Selection)?;
+        let select::Report { selection, effort, passes, refused } =
+            phases.time(Phase::Select, || select::select(given, &how)).map_err(Unusable::Selection)?;
         let ended = match (how.method, selection.status, effort) {
             (Method::Greedy | Method::Tree, ..) | (_, Status::Optimal, _) => None,
             (_, _, Some(effort)) => effort.ended,
             (_, _, None) => Some(Ended::Size),
         };
+        phases.ran(&passes);
         phases.selections.push(Selected { time: start.elapsed(), status: selection.status, effort });
         let mut relaxed = vec![];
         for (site, rule) in select::relaxed(given, &selection) {
@@ -345,7 +346,7 @@ impl Optimiser {
             .time(Phase::Elaborate, || elaborate::elaborate_traced(given, &selection))
             .map_err(Unusable::Elaboration)?;
         phases.time(Phase::Cleanup, || {
-            let keep = |block: ir::BlockId| how.restore && block.index() < blocks;
+            let keep = |block: ir::BlockId| how.prefer_original && block.index() < blocks;
             ir::cleanup::cleanup_keeping(&mut function, universe, &keep);
             ir::verify::verify(&function, universe)
                 .first()
@@ -355,8 +356,9 @@ impl Optimiser {
             true => Change { program: self.program(), given, made: &made, function: &function }.all(),
             false => vec![],
         };
-        let Selection { status, rematerialised, stays, .. } = selection;
-        Ok(Chosen { function, status, ended, rematerialised, stays, relaxed, changed })
+        let Selection { status, rematerialised, placement_cost, .. } = selection;
+        let refused = refused.map(|refused| refused.pass);
+        Ok(Chosen { function, status, ended, refused, rematerialised, placement_cost, relaxed, changed })
     }
 
     fn rules_at(&self, view: &EGraphView) -> String {

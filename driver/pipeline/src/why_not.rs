@@ -1,7 +1,7 @@
 //! Why a rule does not match in a function, for `why-not` and for examples that fail.
 //!
-//! A [`MatchContext`] is the function with its e-graph after all rules have run, so what other rules would have to bring about
-//! first is there or is missing for good.
+//! A [`MatchContext`] is the function with its e-graph after all rules have run, so what other rules would have to
+//! bring about first is there or is missing for good.
 
 mod search;
 

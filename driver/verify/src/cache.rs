@@ -1,5 +1,5 @@
-//! Verdicts of earlier runs: a rule is asked about again only if it, a meaning that it uses, an option or the solver has
-//! changed.
+//! Verdicts of earlier runs: a rule is asked about again only if it, a meaning that it uses, an option or the solver
+//! has changed.
 
 pub(super) use rewright_files::cache::Key;
 use rewright_files::cache::{self, Cache};

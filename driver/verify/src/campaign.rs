@@ -8,11 +8,12 @@
 //!
 //! A type parameter that stands for more types is about those: at the others the rule is what it was.
 //!
-//! **Invariant**: a mutant's fate depends on the seed, its rule and the options, not on jobs or on other rules. Fates are
-//! cached as verdicts are.
+//! **Invariant**: a mutant's fate depends on the seed, its rule and the options, not on jobs or on other rules. Fates
+//! are cached as verdicts are.
 
+use super::case::Case;
 use super::mutants::{Kind, Mutant, mutants};
-use super::prove::{Case, cases, text};
+use super::prove::{cases, text};
 use super::report::{Instance, Verdict};
 use super::sample::{Effort, Tried};
 use super::typing::is_well_typed;
@@ -199,7 +200,7 @@ fn judge(mut cases: Vec<Case<'_>>, options: &Options, solver: &mut Solver) -> io
         return Ok((Fate::Refuted, at(narrowest, &format!("the solver: {}", alone.verdict.words()))));
     }
     let first = match alone.verdict {
-        Verdict::Unknown => narrowest.narrower(solver, options, text(alone.reason))?,
+        Verdict::Unknown => narrowest.prove_at_smaller_width(solver, options, text(alone.reason))?,
         _ => alone,
     };
     // Where it never matches it may match elsewhere.

@@ -1,9 +1,9 @@
 //! Terms on concrete values, states among them: both sides of a rule as programs that run.
 //!
 //! Operations mean what [`Model::eval_at`] says: of a vector that is what one lane is, see [`super`]. Three things are
-//! added to it: memory ([`Memory`]); the provenance of pointers; and the NaN that arithmetic makes. Its bits are open: it is [`Value::Nan`] until
-//! something looks at its bits, and what does is [`Stop::Open`], a value that nobody can name. Functions of an embedding
-//! program are called.
+//! added to it: memory ([`Memory`]); the provenance of pointers; and the NaN that arithmetic makes. Its bits are open:
+//! it is [`Value::Nan`] until something looks at its bits, and what does is [`Stop::Open`], a value that nobody can
+//! name. Functions of an embedding program are called.
 
 use super::memory::Memory;
 use super::typing::{Origin, Types, fact_types, origin, type_of};
@@ -180,7 +180,8 @@ impl Concrete<'_> {
     }
 
     fn computes(&self) -> bool {
-        matches!(&self.rule.right, Conclusion::Equal(right) if right.subterms().any(|part| matches!(part, Term::Eval(_))))
+        let evaluates = |right: &Term| right.subterms().any(|part| matches!(part, Term::Eval(_)));
+        matches!(&self.rule.right, Conclusion::Equal(right) if evaluates(right))
     }
 
     /// Are these the bits of a NaN, of the type of the left side?

@@ -1,8 +1,9 @@
 //! A rule at one type instance as a question to a solver.
 //!
-//! Variables become unconstrained bit vectors, one lane of a vector (see [`super`]), states become arrays of bytes, types without representation sorts of
-//! their own, and operations without a meaning functions that nobody knows. Conditions become preconditions: a fact is
-//! what its `spec` says; `distinct` says nothing, since different classes may have equal values.
+//! Variables become unconstrained bit vectors, one lane of a vector (see [`super`]), states become arrays of bytes,
+//! types without representation sorts of their own, and operations without a meaning functions that nobody knows.
+//! Conditions become preconditions: a fact is what its `spec` says; `distinct` says nothing, since different classes
+//! may have equal values.
 //!
 //! A NaN that arithmetic makes has open bits. Each value carries where it is such a NaN (`nan`), and where its bits
 //! depend on those of one (`open`). Two such NaNs count as equal.

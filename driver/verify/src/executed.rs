@@ -1,24 +1,24 @@
 //! Rules over values that only somebody's code can make, a library's or an embedding program's: both sides run.
 //!
-//! The pack says how values of a type are made (`@sample`) and what there is to see of them (`@observe`). For an instance
-//! of a rule one function is written ([`experiment`]): it makes the rule's variables, looks at its [`conditions`],
-//! computes the left side and then the right one, and gives back what is seen of either. It runs as often as values are
-//! wanted: compiled, in a process of its own, as all code of libraries does ([`rewright_native::isolate`]), or, where
-//! it calls Rust functions of this program, here in the interpreter. A call that traps is no evidence, unless it is the
-//! right side alone that does: such a rule makes programs trap.
+//! The pack says how values of a type are made (`@sample`) and what there is to see of them (`@observe`). For an
+//! instance of a rule one function is written ([`experiment`]): it makes the rule's variables, looks at its
+//! [`conditions`], computes the left side and then the right one, and gives back what is seen of either. It runs as
+//! often as values are wanted: compiled, in a process of its own, as all code of libraries does
+//! ([`rewright_native::isolate`]), or, where it calls Rust functions of this program, here in the interpreter. A call
+//! that traps is no evidence, unless it is the right side alone that does: such a rule makes programs trap.
 //!
 //! Shapes have one size per call, so that they fit; whole numbers of a rule are below it, so that they may be indices.
 //! Pointers lead into memory that is there for the call: a few small bytes, and zeros behind them.
 //!
-//! It does not look at memory that a rule changes, or at what functions say to the outside: to compare that, either side
-//! would have to be run in a world of its own. Rules with those are out of scope, and it says so.
+//! It does not look at memory that a rule changes, or at what functions say to the outside: to compare that, either
+//! side would have to be run in a world of its own. Rules with those are out of scope, and it says so.
 
 mod conditions;
 mod experiment;
 
 use super::approximate::{are_close, ordinary};
+use super::case::Case;
 use super::code::Built;
-use super::prove::Case;
 use conditions::Condition;
 use experiment::{Experiment, Seen, Sides, Written};
 use rand::{Rng, SeedableRng};
@@ -140,7 +140,8 @@ pub(super) fn run(
     })
 }
 
-/// Those of the calls that trap in which the left side alone comes back and the right one traps, with what there is to see.
+/// Those of the calls that trap in which the left side alone comes back and the right one traps, with what there is to
+/// see.
 fn only_right_traps<'v>(
     case: &Case<'_>,
     program: Option<&Path>,

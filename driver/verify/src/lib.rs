@@ -4,33 +4,35 @@
 //! 2. if they agree, an SMT solver is asked for values at which they do not ([`encode`], [`rewright_smt`]);
 //! 3. where it cannot tell, it is asked about the same rule with all widths divided.
 //!
-//! Beside that, both sides are compiled and run on such values ([`native`]): a verdict is about what operations mean, and
-//! code must be what they mean.
+//! Beside that, both sides are compiled and run on such values ([`native`]): a verdict is about what operations mean,
+//! and code must be what they mean.
 //!
-//! What a library or an embedding program computes is tried on values only, those that only its code can make as the pack
-//! says ([`executed`]); and of a rule that says that it gives something up, both sides are compared on ordinary values
-//! ([`approximate`]).
+//! What a library or an embedding program computes is tried on values only, those that only its code can make as the
+//! pack says ([`executed`]); and of a rule that says that it gives something up, both sides are compared on ordinary
+//! values ([`approximate`]).
 //!
 //! What a verdict says is in [`Verdict`]. Values are total here, as in the e-graph: a quotient by zero has a value, and
 //! a rule that is right only where a check passed needs a condition. Where a side would trap is compared all the same:
-//! a right side that traps where the left does not is *one way only*. So is a side that is some NaN with open bits where
-//! the other has definite ones.
+//! a right side that traps where the left does not is *one way only*. So is a side that is some NaN with open bits
+//! where the other has definite ones.
 //!
 //! Larger values ([`Repr`]): a 128-bit integer is a bit vector of 128 bits, a vector is one lane of it. That is sound
-//! because every operation on vectors that has a meaning works on each lane by itself, with scalar operands (an amount, a
-//! condition, what is splatted) the same for all lanes. So are terms of such operations: lane i of a side is a function f
-//! of lane i of each vector variable and of the scalar variables, the same f for every i. If f agrees for both sides at
-//! all operands, the vectors agree lane by lane, however many there are. If f differs somewhere, so do the vectors that
-//! hold these operands in all lanes. An operation that mixes lanes has no model, and a rule that uses it is out of scope.
+//! because every operation on vectors that has a meaning works on each lane by itself, with scalar operands (an amount,
+//! a condition, what is splatted) the same for all lanes. So are terms of such operations: lane i of a side is a
+//! function f of lane i of each vector variable and of the scalar variables, the same f for every i. If f agrees for
+//! both sides at all operands, the vectors agree lane by lane, however many there are. If f differs somewhere, so do
+//! the vectors that hold these operands in all lanes. An operation that mixes lanes has no model, and a rule that uses
+//! it is out of scope.
 //!
 //! [`Repr`]: rewright_typeprop::Repr
 //!
-//! **Invariant**: a counterexample is never the solver's word alone: its values are run. The order of reports is that of
-//! the rules, whatever the number of jobs. Solvers are started by [`rewright_smt::solver`] only.
+//! **Invariant**: a counterexample is never the solver's word alone: its values are run. The order of reports is that
+//! of the rules, whatever the number of jobs. Solvers are started by [`rewright_smt::solver`] only.
 
 mod approximate;
 mod cache;
 mod campaign;
+mod case;
 mod code;
 mod concrete;
 pub mod denotation;
@@ -54,14 +56,12 @@ pub use report::{Compiled, Counterexample, Instance, RuleReport, Verdict};
 pub use trial::{Trial, try_rule};
 
 use cache::Key;
+use case::{Case, mentioned};
 use native::Machine;
-use prove::Case;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
 use rewright_files::cache::Cache;
 use rewright_smt::solver::{Config, Solver};
-use rewright_typeprop::{OpId, Term};
-use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -133,8 +133,8 @@ pub fn verify(
     })
 }
 
-/// Does `work` on the numbers below `count`, on as many threads as there are jobs, each with what it begins with. Results
-/// are in order.
+/// Does `work` on the numbers below `count`, on as many threads as there are jobs, each with what it begins with.
+/// Results are in order.
 fn in_parallel<T: Send, W>(
     options: &Options,
     count: usize,
@@ -266,21 +266,4 @@ fn content(program: &Program, rule: &Rule) -> Vec<String> {
         parts.extend(op.link.as_ref().map(|link| format!("{link:?}")));
     }
     parts
-}
-
-/// The operations that a rule and its meanings mention.
-fn mentioned(program: &Program, rule: &Rule) -> BTreeSet<OpId> {
-    let mut found = BTreeSet::new();
-    let mut todo: Vec<&Term> = rule.terms().collect();
-    todo.extend(program.facts.iter().filter_map(|f| f.spec.as_ref()));
-    while let Some(term) = todo.pop() {
-        todo.extend(term.parts());
-        if let Term::Call { op, .. } = term
-            && found.insert(*op)
-        {
-            let op = program.universe.ops.get(*op);
-            todo.extend(op.spec.iter().chain(op.checks.iter().filter_map(|c| c.condition.as_ref())));
-        }
-    }
-    found
 }

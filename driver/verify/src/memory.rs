@@ -1,8 +1,8 @@
 //! Memory on concrete values: bytes by address, with pseudo-random ones where nothing was stored.
 //!
-//! The provenance of pointers is in a memory of its own, at the addresses where they are: a pointer's store writes both,
-//! all other stores leave provenance alone. So what is loaded as an integer and put back changes nothing, and a pointer
-//! that is loaded from where an integer was stored has nothing of the pointer whose address that was.
+//! The provenance of pointers is in a memory of its own, at the addresses where they are: a pointer's store writes
+//! both, all other stores leave provenance alone. So what is loaded as an integer and put back changes nothing, and a
+//! pointer that is loaded from where an integer was stored has nothing of the pointer whose address that was.
 //!
 //! **Invariant**: memories with the same bytes everywhere are equal values, whatever was stored to get there.
 

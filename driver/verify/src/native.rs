@@ -1,8 +1,8 @@
 //! Both sides of a rule as compiled code, at values at which the evaluator says what they are.
 //!
 //! What an operation means is said by its model, which the evaluator runs and the solver's table repeats; what it is
-//! once it is emitted, by the instruction whose name it has. Here the two are compared: every type instance of a rule is
-//! a function that gives both sides, exported and compiled as all our functions are, and run in a process of its own
+//! once it is emitted, by the instruction whose name it has. Here the two are compared: every type instance of a rule
+//! is a function that gives both sides, exported and compiled as all our functions are, and run in a process of its own
 //! ([`rewright_native::isolate`]). Each side must be what the evaluator makes of it: bit by bit, in every lane, or any
 //! NaN where the NaN is open.
 //!
@@ -12,9 +12,9 @@
 //! Values at which an operation traps are left out. It does not run what looks at memory or concludes a fact, nor
 //! operations without code, and says so.
 
+use super::case::Case;
 use super::code::{Built, Code, Operand};
 use super::concrete::{Comparison, Evaluated, Stop, Value};
-use super::prove::Case;
 use super::report::Compiled;
 use super::sample::{Effort, assignments};
 use super::{mentioned, print};

@@ -13,8 +13,8 @@ pub enum Verdict {
     Equal,
     /// Proved at smaller widths, and values tried at this one: the solver could not decide it here.
     Narrower,
-    /// Values were tried, and nothing more can be known: a side calls a library or a program's own function, or the rule
-    /// gives something up and says so.
+    /// Values were tried, and nothing more can be known: a side calls a library or a program's own function, or the
+    /// rule gives something up and says so.
     Tested,
     /// Nothing is known: out of scope, or out of steps.
     Unknown,

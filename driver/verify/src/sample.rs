@@ -73,8 +73,8 @@ pub(super) fn try_values(rule: Concrete<'_>, effort: Effort) -> Tried {
     }
 }
 
-/// Values for a rule's variables: all of them where they are few, else edges and random ones. `None`: the values of some
-/// type cannot be listed. The same seed gives the same values.
+/// Values for a rule's variables: all of them where they are few, else edges and random ones. `None`: the values of
+/// some type cannot be listed. The same seed gives the same values.
 pub(super) fn assignments(rule: Concrete<'_>, effort: Effort) -> Option<impl Iterator<Item = Vec<Value>>> {
     let mut rng = ChaCha8Rng::seed_from_u64(effort.seed);
     let types = &rule.program.universe.types;

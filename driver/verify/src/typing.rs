@@ -1,5 +1,5 @@
-//! Types of terms at a type instance of a rule: their representations, which both the evaluator and the encoding go by, and
-//! whether they fit.
+//! Types of terms at a type instance of a rule: their representations, which both the evaluator and the encoding go by,
+//! and whether they fit.
 
 use rewright_dsl::program::{Fact, Program, Rule, VarKind};
 use rewright_typeprop::eval::repr_of;

@@ -1,5 +1,5 @@
-//! What a compiler's command line asks for. C files that are compiled, optimised, to objects or to be linked at once are
-//! taken out; everything else is the compiler's own business.
+//! What a compiler's command line asks for. C files that are compiled, optimised, to objects or to be linked at once
+//! are taken out; everything else is the compiler's own business.
 
 use super::inputs::{Kind, is_probe, kind};
 use super::options::{LONG, NOT_OURS, QUESTIONS, WITH_ARGUMENT, asked_by_environment, is_option};
@@ -10,8 +10,8 @@ use std::path::{Path, PathBuf};
 /// What to do with a command line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Plan {
-    /// The compiler does all of it, and rules lose nothing: it asks a question, preprocesses, links objects, or is a test
-    /// of a configuration script. The reason is for statistics.
+    /// The compiler does all of it, and rules lose nothing: it asks a question, preprocesses, links objects, or is a
+    /// test of a configuration script. The reason is for statistics.
     HandOver(String),
     /// The compiler does all of it, and rules do not see code that they are meant for.
     PassThrough(Missed),

@@ -3,7 +3,8 @@
 //! The front end always runs, so warnings and dependency files are its own. What it gives, with the options and the
 //! packs, decides everything that follows; so the object is looked up by these before anything else is done. Where no
 //! function changes, what the front end gave goes to the back end: the object is the one that clang makes alone. Where
-//! objects are linked at once, they take the places of their sources in the command line, and the compiler does the rest.
+//! objects are linked at once, they take the places of their sources in the command line, and the compiler does the
+//! rest.
 
 use super::arguments::{Build, Missed, Plan, Unit, plan};
 use super::entry::{Entry, Ir};
@@ -89,8 +90,8 @@ impl Note {
 /// Runs a command line. `say` is told what the front end said on stderr.
 ///
 /// # Errors
-/// Where there is no compiler, and where packs are missing or have mistakes, unless the build is to keep going; if strict,
-/// also where code would be compiled without rules.
+/// Where there is no compiler, and where packs are missing or have mistakes, unless the build is to keep going; if
+/// strict, also where code would be compiled without rules.
 pub fn run(tools: &Tools, args: &[OsString], say: &dyn Fn(&[u8])) -> Result<Done> {
     let words = expanded(args);
     let missed = match plan(&words) {

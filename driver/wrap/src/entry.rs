@@ -1,5 +1,5 @@
-//! What the cache holds of a file that was compiled: its object, what became of its functions, and, where somebody wanted
-//! it, the LLVM IR that rules saw.
+//! What the cache holds of a file that was compiled: its object, what became of its functions, and, where somebody
+//! wanted it, the LLVM IR that rules saw.
 
 use super::facts::Facts;
 use anyhow::{Context, Result};

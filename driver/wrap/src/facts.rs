@@ -107,8 +107,8 @@ impl Facts {
         add_up(&mut self.seconds, other.seconds);
     }
 
-    /// Appends a line to a log: one write, so that lines of parallel commands do not mix. That it cannot be written is no
-    /// reason to fail.
+    /// Appends a line to a log: one write, so that lines of parallel commands do not mix. That it cannot be written is
+    /// no reason to fail.
     pub(super) fn log(&self, log: Option<&Path>) {
         if let Some(path) = log
             && let Ok(mut file) = OpenOptions::new().create(true).append(true).open(path)

@@ -5,8 +5,8 @@
 //! needs clang twice: for small files that is more than everything else. A copy takes one. The program is the
 //! installed one, as it is; what makes it wait is a library that is loaded into it (`fork_server.c`, see `build.rs`).
 //!
-//! **Invariant**: a copy sees what the program would see that its caller starts: the caller's arguments, environment and
-//! folder go with the request, and the socket's name is made of everything else ([`world`]) and of the program's
+//! **Invariant**: a copy sees what the program would see that its caller starts: the caller's arguments, environment
+//! and folder go with the request, and the socket's name is made of everything else ([`world`]) and of the program's
 //! identity. Whoever lives in another world, or gets no exit code, starts the program itself.
 //!
 //! Not here: programs that read standard input or want their standard output; both are empty.

@@ -114,8 +114,8 @@ pub(super) const NOT_OURS: [&str; 37] = [
     "-grecord",
 ];
 
-/// Starts of options with two hyphens that say nothing about what comes out. Most of the others are long names of options
-/// with one (`--output=x`, `--assemble`).
+/// Starts of options with two hyphens that say nothing about what comes out. Most of the others are long names of
+/// options with one (`--output=x`, `--assemble`).
 pub(super) const LONG: [&str; 6] =
     ["--target=", "--sysroot=", "--std=", "--param", "--gcc-toolchain=", "--gcc-install-dir="];
 

@@ -4,8 +4,8 @@
 //! it again. A request is the server's identity (program and packs, so that nobody gets the rules of another) and the
 //! name of a file; the answer is [`Applied`].
 //!
-//! **Invariant**: an answer is what the asking process would have computed. Where there is none, for whatever reason, it
-//! computes.
+//! **Invariant**: an answer is what the asking process would have computed. Where there is none, for whatever reason,
+//! it computes.
 
 use super::rewrite_file::{Applied, apply};
 use super::rules::Ready;
@@ -20,8 +20,8 @@ use std::thread;
 /// Functions may be deep; the main thread of a process has as much.
 const STACK: usize = 8 << 20;
 
-/// Who works. Each worker has an engine of its own, so the one that was busy last is asked first: a build of one command
-/// at a time prepares one engine.
+/// Who works. Each worker has an engine of its own, so the one that was busy last is asked first: a build of one
+/// command at a time prepares one engine.
 #[derive(Default)]
 struct Workers {
     idle: Vec<Sender<UnixStream>>,

@@ -2,7 +2,8 @@
 //!
 //! What counts are statements: `io`, `allocates`, `diverges`. A plain rule keeps them, and whether they trap; a trap by
 //! itself is no matter, since a trapping operation is a total function beside a check that stays. Reading is none,
-//! either: a load is a function of its state. Writes are kept by the types, since a state can only be replaced by a state.
+//! either: a load is a function of its state. Writes are kept by the types, since a state can only be replaced by a
+//! state.
 
 use super::Checker;
 use super::report::Report;
@@ -101,7 +102,8 @@ impl Checker<'_> {
                 ),
             }
         }
-        // Two calls are two statements: what one of them gives (fresh memory, what was read) is not what the other gives.
+        // Two calls are two statements: what one of them gives (fresh memory, what was read) is not what the other
+        // gives.
         if right_effect.is_some() && there.contains(&right) {
             let name = root(right).map(|op| self.program.universe.ops.get(op).name.clone()).unwrap_or_default();
             self.report(

@@ -30,8 +30,8 @@ impl Checker<'_> {
         }
     }
 
-    /// Attributes that an item has once: what a function means, what each front end calls it, how a type's values are made,
-    /// what a rule gives up. Of checks that trap, of observations, and of a rule's samples there may be several.
+    /// Attributes that an item has once: what a function means, what each front end calls it, how a type's values are
+    /// made, what a rule gives up. Of checks that trap, of observations, and of a rule's samples there may be several.
     fn attributes_once(&mut self, item: &Item) {
         let mut seen: Vec<&Name> = vec![];
         for attribute in &item.attributes {

@@ -21,7 +21,10 @@ impl Elab<'_> {
                 );
                 continue;
             }
-            let is_state = |ty: &crate::syntax::ast::Type| matches!(&ty.kind, TypeKind::Named { path, args } if path.node == "State" && args.is_empty());
+            let is_state = |ty: &crate::syntax::ast::Type| match &ty.kind {
+                TypeKind::Named { path, args } => path.node == "State" && args.is_empty(),
+                _ => false,
+            };
             let untyped_state = param.ty.is_none() && states.contains(&name.node.as_str());
             if untyped_state || param.ty.as_ref().is_some_and(is_state) {
                 self.declare(&name.node, name.span, VariableKind::State);

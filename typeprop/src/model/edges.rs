@@ -4,8 +4,8 @@ use super::{Repr, Scalar};
 use rustc_hash::FxHashSet;
 
 impl Repr {
-    /// The canonical constants of a representation at which operations are likeliest to differ: the smallest, the largest,
-    /// those around powers of two, special floats. Small ones first; of a vector those of a lane.
+    /// The canonical constants of a representation at which operations are likeliest to differ: the smallest, the
+    /// largest, those around powers of two, special floats. Small ones first; of a vector those of a lane.
     pub fn edges(self) -> Vec<i128> {
         let raw = match self.lane() {
             None => wide_edges(),

@@ -20,8 +20,8 @@ pub enum Repr {
     Int128,
     /// So many lanes.
     Lanes(Scalar, u32),
-    /// A word that is an address. What it may be used for, its *provenance*, belongs to its value and is in no bit of it:
-    /// no program computes it, but whoever asks whether two pointers are one has to.
+    /// A word that is an address. What it may be used for, its *provenance*, belongs to its value and is in no bit of
+    /// it: no program computes it, but whoever asks whether two pointers are one has to.
     Pointer,
 }
 

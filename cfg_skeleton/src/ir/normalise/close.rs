@@ -117,7 +117,8 @@ fn exit_blocks(function: &Function, cfg: &Cfg, l: LoopId) -> Vec<BlockId> {
     blocks
 }
 
-/// Takes what `uses` need from parameters; false if an opaque terminator's edge would have to change, or nothing to be done.
+/// Takes what `uses` need from parameters; false if an opaque terminator's edge would have to change, or nothing to be
+/// done.
 fn close(
     function: &mut Function,
     cfg: &Cfg,

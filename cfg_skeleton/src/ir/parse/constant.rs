@@ -23,7 +23,10 @@ impl Parser<'_> {
                     self.at += 1;
                     Ok(float(scalar, x))
                 }
-                _ => self.fail("a number with a point is a constant of a float type, which stands before it: `%x: f64 = const 1.5`"),
+                _ => self.fail(
+                    "a number with a point is a constant of a float type, which stands before it: \
+                     `%x: f64 = const 1.5`",
+                ),
             },
             Some(Token::Quoted(text)) => {
                 let Some(ty) = ty.filter(|_| scalar.is_none()) else { return self.stateless() };
@@ -37,7 +40,10 @@ impl Parser<'_> {
                 let Some(ty) = ty.filter(|_| scalar.is_none()) else { return self.stateless() };
                 let Some(element) = element(&self.universe.types, ty) else {
                     let shown = self.universe.types.display(ty);
-                    return self.fail(format!("`{shown}` does not say what its elements are: none of its arguments is a type with a machine representation"));
+                    return self.fail(format!(
+                        "`{shown}` does not say what its elements are: none of its arguments is a type with a machine \
+                         representation"
+                    ));
                 };
                 let start = self.at;
                 let (mut shape, mut elements) = (vec![], vec![]);

@@ -3,7 +3,7 @@
 use super::Relation::{Eq, Ge, Gt, Le, Lt, Ne};
 use super::note_trips;
 use crate::ir::BlockId;
-use crate::ir::cfg::{Cfg, MAX_EXECUTIONS, ONCE};
+use crate::ir::cfg::{Cfg, FREQUENCY_ONE, MAX_EXECUTIONS};
 use crate::ir::parse::parse;
 use crate::testing::universe;
 
@@ -31,11 +31,12 @@ fn trips(body: &str) -> Option<u64> {
     note_trips(&mut f, &u);
     let trips = f.block(BlockId(1)).counts.trips;
     let weight = Cfg::new(&f).frequency(BlockId(1));
-    assert_eq!(weight, trips.unwrap_or(10) * ONCE);
+    assert_eq!(weight, trips.unwrap_or(10) * FREQUENCY_ONE);
     trips
 }
 
-/// Counts v4 from `first` by `step`; its latch goes on while `cond`, which may take v5, the next count, and v7, the bound.
+/// Counts v4 from `first` by `step`; its latch goes on while `cond`, which may take v5, the next count, and v7, the
+/// bound.
 fn tested_below(first: &str, step: i64, bound: i64, cond: &str) -> Option<u64> {
     trips(&format!(
         "v3: i32 = const {first} v6: i32 = const {step} v7: i32 = const {bound} jump b1(v3)

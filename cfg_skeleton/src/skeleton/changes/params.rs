@@ -108,7 +108,8 @@ pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
             let insts = &reader.f.block(*at).insts;
             insts.iter().copied().find(|inst| {
                 let inst = reader.f.inst(*inst);
-                let pure = matches!(inst.kind, InstKind::Op { op, access: None, .. } if reader.universe.ops.get(op).effects.is_pure());
+                let is_pure = |op| reader.universe.ops.get(op).effects.is_pure();
+                let pure = matches!(inst.kind, InstKind::Op { op, access: None, .. } if is_pure(op));
                 pure && inst.results[..] == [*value] && reader.f.ty(*value) == p.ty && inst.args.iter().all(available)
             })
         });

@@ -117,7 +117,8 @@ fn as_text(rows: &[Row]) -> String {
 fn as_json(rows: &[Row]) -> String {
     let row = |row: &Row| {
         let times = STEPS.iter().zip(&row.times).map(|((name, _), time)| (name.to_string(), json!(time.as_secs_f64())));
-        json!({ "statements": row.statements, "come_back": row.back, "seconds": times.collect::<serde_json::Map<_, _>>() })
+        let seconds: serde_json::Map<_, _> = times.collect();
+        json!({ "statements": row.statements, "come_back": row.back, "seconds": seconds })
     };
     format!("{:#}\n", json!(rows.iter().map(row).collect::<Vec<_>>()))
 }

@@ -1,8 +1,8 @@
 //! `rewright bench --stories`: where the time goes for each story, and what its integer programs are.
 //!
-//! A story is a folder with a pack (`pack.rw`, or with the folder's name) and an input (`input.ir` or `input.clif`). Each is run `--repeat` times
-//! with the pack that it has; per phase, the fastest time is kept. The figures are sums over its functions, and over
-//! both points where modules of our own text run rules.
+//! A story is a folder with a pack (`pack.rw`, or with the folder's name) and an input (`input.ir` or `input.clif`).
+//! Each is run `--repeat` times with the pack that it has; per phase, the fastest time is kept. The figures are sums
+//! over its functions, and over both points where modules of our own text run rules.
 
 use super::{Args, Format, out};
 use crate::{Finding, input};

@@ -1,7 +1,7 @@
 //! `test --update`: what holds, written into examples that fail.
 //!
-//! **Invariant**: an example is changed only if it passes afterwards and its pack has no mistakes then; all else is left
-//! byte for byte.
+//! **Invariant**: an example is changed only if it passes afterwards and its pack has no mistakes then; all else is
+//! left byte for byte.
 
 use super::super::sources::is_one_of;
 use super::super::{examples, out, packs};

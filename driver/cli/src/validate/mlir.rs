@@ -1,6 +1,6 @@
 //! `rewright validate a.mlir b.mlir`: two MLIR files, compared without rules.
 
-use crate::input::Language;
+use crate::language::Language;
 use crate::{Finding, Format, out, sources};
 use anyhow::{Result, anyhow};
 use rewright_mlir::{Options, validate};

@@ -1,4 +1,5 @@
-//! What compiled code said of rules: a disagreement is an error of ours, and what was not run is counted with the reason.
+//! What compiled code said of rules: a disagreement is an error of ours, and what was not run is counted with the
+//! reason.
 
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
 use rewright_dsl::program::Program;

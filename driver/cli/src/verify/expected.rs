@@ -1,5 +1,5 @@
-//! What a directory of packs says that verification finds of each rule: `verify.expected` its type instances by verdict,
-//! `mutants.expected` how many of its mutants are refuted, and which are not.
+//! What a directory of packs says that verification finds of each rule: `verify.expected` its type instances by
+//! verdict, `mutants.expected` how many of its mutants are refuted, and which are not.
 //!
 //! A difference is a finding, in both directions: a rule that is no longer proved, one that is proved now, a rule or a
 //! type instance that has come or gone. `--update` writes the file; read the difference before it is kept.
@@ -29,8 +29,8 @@ impl Expected {
         }
     }
 
-    /// Writes the file if that is wanted, else compares it with what was found, if it is there: differences, a line each.
-    /// Unless all rules were looked at, nothing is said of the others.
+    /// Writes the file if that is wanted, else compares it with what was found, if it is there: differences, a line
+    /// each. Unless all rules were looked at, nothing is said of the others.
     ///
     /// # Errors
     /// When it cannot be read or written.

@@ -106,7 +106,8 @@ fn summary(judged: &[Judged], rules: usize, seconds: f64) -> String {
         })
         .collect();
     format!(
-        "{} mutants of {rules} rules: {}; refuted by kind: {}; {malformed} others change nothing or make no sense, {seconds:.1} s\n",
+        "{} mutants of {rules} rules: {}; refuted by kind: {}; {malformed} others change nothing or make no \
+         sense, {seconds:.1} s\n",
         judged.len() - malformed,
         fates.join(", "),
         kinds.join(", ")

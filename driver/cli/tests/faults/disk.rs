@@ -16,8 +16,8 @@ pub(super) enum Disk {
     Limited,
 }
 
-/// The disks that there are here. File systems of one's own need a kernel that allows them; elsewhere there is the limit
-/// alone, and a word. Where tests are run for others to rely on them (`CI`), that is a failure.
+/// The disks that there are here. File systems of one's own need a kernel that allows them; elsewhere there is the
+/// limit alone, and a word. Where tests are run for others to rely on them (`CI`), that is a failure.
 #[allow(clippy::print_stderr, reason = "a test that is cut short says so")]
 pub(super) fn disks() -> &'static [Disk] {
     static DISKS: OnceLock<&'static [Disk]> = OnceLock::new();
@@ -45,8 +45,8 @@ fn in_namespace(place: &Path, script: &str) -> Command {
 }
 
 impl Disk {
-    /// Runs a command on a copy of a folder that is on this disk, and gives what the folder holds afterwards. `@` in its
-    /// arguments is that folder.
+    /// Runs a command on a copy of a folder that is on this disk, and gives what the folder holds afterwards. `@` in
+    /// its arguments is that folder.
     pub(super) fn run(self, seed: &Path, own: &TempDir, arguments: &str) -> (Ran, TempDir) {
         self.run_with(seed, own, false, arguments)
     }

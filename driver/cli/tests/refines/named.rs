@@ -1,5 +1,6 @@
-//! The cases that every export must get right, a test each: what goes out refines what came in on all inputs, and what an
-//! export that is wrong in this case would write does not. An interpreter says so that tries all inputs, and an SMT solver.
+//! The cases that every export must get right, a test each: what goes out refines what came in on all inputs, and what
+//! an export that is wrong in this case would write does not. An interpreter says so that tries all inputs, and an SMT
+//! solver.
 //!
 //! Wrong exports are made from right ones: a flag kept, a `freeze` or a mask forgotten.
 

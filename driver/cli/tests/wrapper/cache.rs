@@ -106,8 +106,8 @@ fn commands_at_once_share_a_cache() {
     assert_eq!(log(&own).len(), 4);
 }
 
-/// A cache in front of us asks for preprocessed text, then for an object, of that text or of the source; another machine
-/// gets the text alone.
+/// A cache in front of us asks for preprocessed text, then for an object, of that text or of the source; another
+/// machine gets the text alone.
 #[test]
 fn a_cache_or_another_machine_in_front() {
     let (dir, own, other) = (sources(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -80,7 +80,8 @@ fn links_that_fail_fail() {
     assert_eq!(left.filter(|name| name.starts_with("rewright-")).count(), 0);
 }
 
-/// Where something of ours fails for one file, the compiler takes that file, and the others keep what rules made of them.
+/// Where something of ours fails for one file, the compiler takes that file, and the others keep what rules made of
+/// them.
 #[test]
 fn a_file_that_fails_is_left_to_the_compiler() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());

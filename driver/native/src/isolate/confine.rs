@@ -29,8 +29,8 @@ const FILES: u64 = 256;
 /// Bytes of a file that is written.
 const FILE: u64 = 1 << 30;
 
-/// Confines this process, which has one thread, to reading and to writing in a folder. Of the descriptors from 3 on, only
-/// the one of its channel stays. Gives what could not be done.
+/// Confines this process, which has one thread, to reading and to writing in a folder. Of the descriptors from 3 on,
+/// only the one of its channel stays. Gives what could not be done.
 pub(super) fn confine(scratch: &Path, channel: RawFd) -> Vec<String> {
     let mut missing = vec![];
     let mut tried = |what: &str, result: Result<(), String>| {

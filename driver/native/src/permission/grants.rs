@@ -7,8 +7,8 @@
 //! ] }
 //! ```
 //!
-//! A permission is for the libraries that a pack and its imports name, as long as they say what they said: `content` is a
-//! SHA-256 of their texts. It holds where the pack is used with other packs, too, but not for these: a library may be
+//! A permission is for the libraries that a pack and its imports name, as long as they say what they said: `content` is
+//! a SHA-256 of their texts. It holds where the pack is used with other packs, too, but not for these: a library may be
 //! called if every pack that was asked for and reaches it has a permission for it.
 
 use super::{Allowed, identity, refused};

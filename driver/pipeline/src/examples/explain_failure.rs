@@ -1,5 +1,5 @@
-//! Where what an example became and what it should have become part: the match of a rule that decided, the parts of what
-//! is expected that no rule made, and the rules that come nearest to making them.
+//! Where what an example became and what it should have become part: the match of a rule that decided, the parts of
+//! what is expected that no rule made, and the rules that come nearest to making them.
 //!
 //! Everything is said of the e-graph of the example's function after all rules have run. What is expected is looked up
 //! there, never put in.
@@ -190,8 +190,8 @@ impl Stage<'_> {
         Some(MatchContext::of(self.optimiser, self.options, view, names))
     }
 
-    /// The rules that would make one of some terms, and come nearest to it; of those that the example names, [`nearest`]
-    /// tells.
+    /// The rules that would make one of some terms, and come nearest to it; of those that the example names,
+    /// [`nearest`] tells.
     ///
     /// [`nearest`]: Stage::nearest
     fn makers(

@@ -3,8 +3,8 @@
 //! A value is written out as a term wherever it is used; in a block, what has an effect or may trap is a statement.
 //! Type arguments are left out where the operands say them.
 //!
-//! Not here: joins of branches, tuples, and what no pack can write (checks, opaque instructions). Such functions have no
-//! text. Whether a text reads back as the function is for who writes it into a pack to see: names that several packs
+//! Not here: joins of branches, tuples, and what no pack can write (checks, opaque instructions). Such functions have
+//! no text. Whether a text reads back as the function is for who writes it into a pack to see: names that several packs
 //! declare may need more than is known here.
 
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Edge, Function, Inst, InstKind, Terminator, Value};

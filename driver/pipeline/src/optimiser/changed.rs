@@ -1,12 +1,12 @@
 //! Which rules are behind the values of a function that goes out.
 //!
-//! A value is changed if the node that was chosen for it is no instruction of the original. Behind it are the rules that
-//! matched in its class and whose right side may be that node; where none is, those that united the class with another.
-//! A part of some rule's right side has a class of its own in which nothing matched: behind it are the rules behind those
-//! who use it.
+//! A value is changed if the node that was chosen for it is no instruction of the original. Behind it are the rules
+//! that matched in its class and whose right side may be that node; where none is, those that united the class with
+//! another. A part of some rule's right side has a class of its own in which nothing matched: behind it are the rules
+//! behind those who use it.
 //!
-//! Not here: changes of branches and of what they lead to (rules of an earlier round decide those), what rules did before
-//! something was inlined, and statements that are left out ([`super::Relaxed`]).
+//! Not here: changes of branches and of what they lead to (rules of an earlier round decide those), what rules did
+//! before something was inlined, and statements that are left out ([`super::Relaxed`]).
 
 use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::egraph::{ClassId, Head, InputId, NodeId};

@@ -1,5 +1,5 @@
-//! What to do with functions. What a layer below decides by, it takes as it is here: [`Options::select`] goes to selection,
-//! [`Options::budget`] to the engine.
+//! What to do with functions. What a layer below decides by, it takes as it is here: [`Options::select`] goes to
+//! selection, [`Options::budget`] to the engine.
 
 use crate::profile::BlockCounts;
 use rewright_cfg_skeleton::select;

@@ -84,8 +84,8 @@ impl Question {
         self.open != [Expr::FALSE; 2]
     }
 
-    /// The rule's variables, with their provenance, under an assignment to what a script declares: bits where it depends
-    /// on them, and the bytes of a memory that it reads, by address.
+    /// The rule's variables, with their provenance, under an assignment to what a script declares: bits where it
+    /// depends on them, and the bytes of a memory that it reads, by address.
     pub(crate) fn assignment(&self, declared: &[String], values: &[Option<u128>]) -> Vec<(Assigned, Option<Assigned>)> {
         let value = |name: &str| values[declared.iter().position(|d| d == name)?];
         let of = |var: Expr| {
