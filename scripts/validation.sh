@@ -4,7 +4,7 @@
 #   VARIANTS=ir scripts/projects.sh PROJECT...
 #
 # has left in $WORK (target/projects), and takes $RULES and $REWRIGHT as that does. Not part of CI: it wants those builds,
-# clang and z3, and a minute or two of CPU time for each hundred functions.
+# clang and z3, and a few minutes of CPU time for a project.
 #
 #   scripts/validation.sh [PROJECT...]     (all that have been built)
 #
@@ -34,10 +34,15 @@ done
 
 # What `scripts/alive.py` and `scripts/passes.py` have printed, where it was kept.
 python3 - "$work/results" "$work" >"$table.part" <<'END_OF_TABLE'
-import glob, json, os, sys
+import glob, json, os, re, sys
 KINDS = ["pairs", "proved", "refuted", "tested", "unknown"]
+WIDTH = 120
 def row(*cells):
-    print("| " + " | ".join(map(str, cells)) + " |")
+    print("| " + " | ".join(str(cell).replace("|", "\\|") for cell in cells) + " |")
+def shortened(reason):
+    """Without the names of a program's functions and variables, cut at the end of a word."""
+    reason = re.sub(r'@(?!llvm\.)(?:"[^"]*"|[-\w$.]+)', "@..", reason)
+    return reason if len(reason) <= WIDTH else reason[:WIDTH].rsplit(" ", 1)[0] + " .."
 print("""# What `rewright validate` says
 
 *Proved*: an SMT solver says that the second version refines the first one, or both are one text. *Refuted*: an input on
@@ -58,8 +63,7 @@ for path in sorted(glob.glob(os.path.join(sys.argv[1], "*", "validation.json")))
         if function["verdict"] == "refuted":
             refuted.append(f"{project}: {function['function']} on {function['shown']}: before, {function['before']}; after, {function['after']}")
         if function["verdict"] not in ("proved", "refuted"):
-            # Which function is called does not matter here.
-            reason = (function["reasons"] or ["no method has been asked"])[0].split(" @")[0]
+            reason = shortened((function["reasons"] or ["no method has been asked"])[0])
             reasons[reason] = reasons.get(reason, 0) + 1
     row(project, *cells)
     total = [a + b for a, b in zip(total, cells)]

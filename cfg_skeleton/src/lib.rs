@@ -18,5 +18,6 @@ pub mod select;
 pub mod skeleton;
 #[doc(hidden)]
 pub mod testing;
+pub mod verdict;
 
 pub use saturated::Saturated;

@@ -20,6 +20,7 @@
 mod access;
 pub mod affine;
 pub mod compare;
+mod constraint;
 mod contained;
 pub mod difference;
 mod equal;

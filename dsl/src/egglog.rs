@@ -26,7 +26,7 @@
 //! **Overloads** of one name are one function: where a node of an operand's class has the type that a more specific one
 //! takes, both calls are united ([`overloads`]).
 //!
-//! **Generations** keep `match` blocks from matching what they have made ([`generations`]).
+//! **Generations** keep `match` blocks from matching what they have made ([`block_guard`]).
 //!
 //! **Literals** are expanded per type instance only where their canonical value depends on it ([`instances`]).
 //!
@@ -34,6 +34,7 @@
 
 mod block_guard;
 mod compile;
+mod context;
 mod instances;
 mod lower;
 mod names;

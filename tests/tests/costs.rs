@@ -7,7 +7,8 @@ use rewright_clif::read::{read_bytes, write};
 use rewright_dsl::program::Program;
 use rewright_packs as packs;
 use rewright_pipeline::config::Config;
-use rewright_pipeline::costs::{Costs, model};
+use rewright_pipeline::config::Costs;
+use rewright_pipeline::costs::model;
 use rewright_pipeline::optimiser::Options;
 use std::path::Path;
 

@@ -7,6 +7,7 @@ mod denotation;
 mod effect_traces;
 mod emitted;
 mod hard_cases;
+mod import_cycles;
 mod layout;
 mod match_blocks;
 mod negative_stories;

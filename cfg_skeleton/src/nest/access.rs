@@ -1,8 +1,9 @@
 //! The accesses of a nest without branches: where they are, when they are executed and which cells they touch.
 
 use super::affine::{Affine, Var};
+use super::constraint::Constraint;
 use super::flatten::Flat;
-use super::predicate::{Conjunction, Constraint};
+use super::predicate::Conjunction;
 use super::value::ValueId;
 use super::{ArrayId, Item, Line, LoadId, Nest};
 use rustc_hash::FxHashMap;

@@ -1,4 +1,4 @@
-//! Whether two nests do the same: a verdict, and what it rests on.
+//! Whether two nests do the same: evidence for a verdict, and what it rests on.
 
 use super::access::Program;
 use super::equal::Proof;
@@ -9,10 +9,11 @@ use super::normal::{Normal, normal};
 use super::predicate::{Conjunction, Decider};
 use super::same::Same;
 use super::sizes::{self, Bounds};
-use super::{Names, Nest, Pool, Var, contained};
+use super::{Line, Names, Nest, Pool, Var, contained};
 use rustc_hash::FxHashMap;
 
-pub use super::difference::{Difference, What};
+use super::difference::Difference;
+use crate::verdict::{Evidence, Tier};
 
 /// What is assumed, and how much work is done.
 #[derive(Clone, Debug)]
@@ -33,46 +34,23 @@ impl Default for Options {
     }
 }
 
-/// How a proof goes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Method {
-    /// Both execute the same sequence of accesses.
-    Sequence,
-    /// Both compute the same value for each cell.
-    Values,
-}
-
-/// What is known.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Verdict {
-    /// They do the same.
-    Proved(Method),
-    /// They do the same for these sizes.
-    ProvedIf {
-        /// How it was shown.
-        method: Method,
-        /// Lower bounds of sizes, as text.
-        condition: Vec<String>,
-        /// A run outside of the condition that differs, where one was found.
-        outside: Option<Box<Difference>>,
-    },
-    /// They do not: a run differs.
-    Refuted(Box<Difference>),
-    /// Nothing was shown.
-    Unknown {
-        /// Why.
-        reason: String,
-        /// The lines of the two statements in question; 0 where there is none.
-        lines: (u32, u32),
-    },
-    /// A proof and a run that differs: one of them is wrong, and so is this program.
-    Contradiction(Method, Box<Difference>),
+impl Options {
+    /// What proofs rest on.
+    fn assumptions(&self) -> Vec<String> {
+        let mut assumptions = vec!["arrays that are different arguments do not overlap"];
+        if self.in_bounds {
+            assumptions.push("accesses of the first version are in bounds");
+        }
+        assumptions.push("arithmetic on `index` does not overflow");
+        assumptions.push("sums and products of floats commute, but for the payload of a NaN");
+        assumptions.into_iter().map(String::from).collect()
+    }
 }
 
 /// Compares two nests over the same arguments.
-pub fn compare(pool: &mut Pool, names: &mut Names, before: &Nest, after: &Nest, options: &Options) -> Verdict {
+pub fn compare(pool: &mut Pool, names: &mut Names, before: &Nest, after: &Nest, options: &Options) -> Evidence {
     let mut comparison = Comparison { pool, names, before, after, options, decider: Decider::new(options.budget) };
-    comparison.verdict()
+    comparison.evidence()
 }
 
 struct Comparison<'a> {
@@ -86,14 +64,14 @@ struct Comparison<'a> {
 
 /// A proof, where sizes are at least these.
 struct Shown {
-    method: Method,
+    tier: Tier,
     bounds: Bounds,
 }
 
 impl Comparison<'_> {
-    fn verdict(&mut self) -> Verdict {
+    fn evidence(&mut self) -> Evidence {
         if Same::between(self.pool, self.before, self.after).program() {
-            return Verdict::Proved(Method::Sequence);
+            return self.proved(Tier::Sequence);
         }
         let left = normal(self.before, self.pool, self.names, &mut self.decider);
         let right = normal(self.after, self.pool, self.names, &mut self.decider);
@@ -104,7 +82,7 @@ impl Comparison<'_> {
         // Runs are cheaper than proofs, and most wrong programs are wrong on most sizes.
         let samples = sizes::samples(self.before, 0, false);
         if let Some(difference) = self.differing(&samples, &|_| true, 4) {
-            return Verdict::Refuted(Box::new(difference));
+            return refuted(&difference);
         }
         let (reason, lines) = match self.by_values(&left, &right, &failing) {
             Ok(shown) => return self.confirmed(shown),
@@ -114,10 +92,10 @@ impl Comparison<'_> {
         let more = [sizes::samples(self.before, rounds, false), sizes::landmarks(self.before, self.after)];
         for samples in more.into_iter().chain([sizes::samples(self.before, rounds, true)]) {
             if let Some(difference) = self.differing(&samples, &|_| true, 32) {
-                return Verdict::Refuted(Box::new(difference));
+                return refuted(&difference);
             }
         }
-        Verdict::Unknown { reason, lines }
+        Evidence::nothing(reason + &at(lines))
     }
 
     /// Where the normal forms are not what the nests do.
@@ -143,7 +121,7 @@ impl Comparison<'_> {
                 return None;
             }
         }
-        Some(Shown { method: Method::Sequence, bounds })
+        Some(Shown { tier: Tier::Sequence, bounds })
     }
 
     fn context(&self, bounds: &Bounds) -> Conjunction {
@@ -189,7 +167,7 @@ impl Comparison<'_> {
             true
         };
         let found = sizes::weakest(&self.before.sizes, &mut holds);
-        found.map(|bounds| Shown { method: Method::Values, bounds }).ok_or(failure)
+        found.map(|bounds| Shown { tier: Tier::Cells, bounds }).ok_or(failure)
     }
 
     /// Which stores belong together, as runs suggest.
@@ -205,24 +183,28 @@ impl Comparison<'_> {
         relations(first, second, &samples, &points)
     }
 
-    /// A proof is run, too.
-    fn confirmed(&mut self, shown: Shown) -> Verdict {
-        let Shown { method, bounds } = shown;
+    fn proved(&self, tier: Tier) -> Evidence {
+        Evidence { proved: Some(tier), assumptions: self.options.assumptions(), ..Evidence::default() }
+    }
+
+    /// A proof is run, too: where that shows a difference, one of the two is wrong.
+    fn confirmed(&mut self, Shown { tier, bounds }: Shown) -> Evidence {
         let inside = |sizes: &FxHashMap<Var, i128>| {
             bounds.iter().all(|(var, bound)| bound.is_none_or(|b| sizes.get(var).is_some_and(|s| *s >= b)))
         };
+        let proved = self.proved(tier);
         let mut samples = sizes::samples(self.before, 2, false);
         samples.truncate(3);
         if let Some(difference) = self.differing(&samples, &inside, 2) {
-            return Verdict::Contradiction(method, Box::new(difference));
+            return Evidence { refuted: Some((&difference).into()), ..proved };
         }
         let condition = sizes::show(&bounds, &self.before.sizes);
         if condition.is_empty() {
-            return Verdict::Proved(method);
+            return proved;
         }
         let samples = sizes::samples(self.before, self.options.rounds, true);
-        let outside = self.differing(&samples, &|sizes| !inside(sizes), 1).map(Box::new);
-        Verdict::ProvedIf { method, condition, outside }
+        let outside = self.differing(&samples, &|sizes| !inside(sizes), 1).map(|difference| (&difference).into());
+        Evidence { precondition: Some(condition.join(" and ")), outside, ..proved }
     }
 
     fn differing(
@@ -232,5 +214,19 @@ impl Comparison<'_> {
         seeds: u64,
     ) -> Option<Difference> {
         super::difference::find(self.pool, self.before, self.after, samples, wanted, (self.options.fuel, seeds))
+    }
+}
+
+fn refuted(difference: &Difference) -> Evidence {
+    Evidence { refuted: Some(difference.into()), ..Evidence::default() }
+}
+
+/// The lines of the two statements in question; 0 where there is none.
+fn at(lines: (Line, Line)) -> String {
+    match lines {
+        (0, 0) => String::new(),
+        (a, 0) => format!(" (first file, line {a})"),
+        (0, b) => format!(" (second file, line {b})"),
+        (a, b) => format!(" (line {a} of the first file, line {b} of the second)"),
     }
 }

@@ -5,7 +5,8 @@
 
 use super::access::{Access, Kind, Place, Program, cell, own_point};
 use super::affine::Affine;
-use super::predicate::{Conjunction, Constraint, Decider, without};
+use super::constraint::Constraint;
+use super::predicate::{Conjunction, Decider, without};
 use super::writers::{Reading, guesses};
 use super::{ArrayId, ArrayKind, Line};
 

@@ -3,6 +3,7 @@
 use super::eval::Scalar;
 use super::run::{End, Input, Outcome, initial, run};
 use super::{Array, ArrayKind, Line, Nest, Pool, Var};
+use crate::verdict::Counterexample;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -49,6 +50,39 @@ pub enum What {
         /// Why.
         why: String,
     },
+}
+
+impl From<&Difference> for Counterexample {
+    fn from(difference: &Difference) -> Counterexample {
+        let Difference { sizes, scalars, seed, what } = difference;
+        let by = |line: Line| if line == 0 { "as it was".to_string() } else { format!("from line {line}") };
+        let (before, after) = match what {
+            What::Cell { array, cell, before, after } => {
+                let cell: Vec<String> = cell.iter().map(ToString::to_string).collect();
+                let is =
+                    |(value, line): &(String, Line)| format!("{array}[{}] is {value} ({})", cell.join(", "), by(*line));
+                (is(before), is(after))
+            }
+            What::Result { number, before, after } => {
+                (format!("result {number} is {before}"), format!("result {number} is {after}"))
+            }
+            What::Undefined { line, why } => {
+                ("its behaviour is defined".into(), format!("line {line} is undefined behaviour: {why}"))
+            }
+        };
+        let scalars: Vec<(String, &String)> =
+            scalars.iter().map(|(n, value)| (format!("argument {n}"), value)).collect();
+        let sizes: Vec<(&String, String)> = sizes.iter().map(|(name, value)| (name, value.to_string())).collect();
+        let named = sizes.iter().map(|(name, value)| format!("{name} = {value}"));
+        let shown = named.chain(scalars.iter().map(|(name, value)| format!("{name} = {value}")));
+        let shown: Vec<String> = shown.chain([format!("contents of arrays from seed {seed}")]).collect();
+        let [sizes, scalars]: [serde_json::Map<String, serde_json::Value>; 2] = [
+            sizes.into_iter().map(|(name, value)| (name.clone(), value.into())).collect(),
+            scalars.into_iter().map(|(name, value)| (name, value.clone().into())).collect(),
+        ];
+        let input = serde_json::json!({ "sizes": sizes, "scalars": scalars, "seed": seed });
+        Counterexample { input, shown: shown.join(", "), before, after }
+    }
 }
 
 /// Runs both nests on samples and gives the first difference.

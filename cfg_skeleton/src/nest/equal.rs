@@ -10,9 +10,10 @@
 
 use super::access::{Access, Place, Program, cell, coordinate, own_point, unknown};
 use super::affine::{Affine, Var};
+use super::constraint::Constraint;
 use super::fit::Relations;
 use super::lockstep::{is_local_copy, stored_value};
-use super::predicate::{Conjunction, Constraint, Decider};
+use super::predicate::{Conjunction, Decider};
 use super::value::{Operation, Pool, Value, ValueId, commutes};
 use super::writers::{Piece, Reading, Source, of_load, pieces};
 use super::{ArrayId, ArrayKind, LoadId};

@@ -15,7 +15,8 @@ mod split;
 mod untile;
 
 use super::affine::Affine;
-use super::predicate::{Conjunction, Constraint, Decider};
+use super::constraint::Constraint;
+use super::predicate::{Conjunction, Decider};
 use super::{ArrayId, ArrayKind, For, If, Item, Names, Nest, Pool, Value};
 use rustc_hash::FxHashSet;
 

@@ -6,7 +6,7 @@
 //! which nothing is known: then "none" still means none, and "some" becomes "unknown".
 
 use super::affine::{Affine, Atom, gcd};
-use super::predicate::Constraint;
+use super::constraint::Constraint;
 use std::collections::BTreeMap;
 
 /// What is known of the solutions.

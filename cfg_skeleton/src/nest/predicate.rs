@@ -1,50 +1,8 @@
-//! Constraints on integers, conjunctions of them, and what follows when one is negated.
+//! Conjunctions of constraints: what is impossible, what follows, and what is left when one does not hold.
 
-use super::affine::{Affine, Var};
+use super::affine::Affine;
+use super::constraint::Constraint;
 use super::omega;
-
-/// `expr = 0` or `expr >= 0`.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub(crate) struct Constraint {
-    pub(crate) expr: Affine,
-    pub(crate) equality: bool,
-}
-
-impl Constraint {
-    /// `a >= b`.
-    pub(crate) fn at_least(a: &Affine, b: &Affine) -> Self {
-        Constraint { expr: a.plus(-1, b), equality: false }
-    }
-
-    /// `a < b`.
-    pub(crate) fn less(a: &Affine, b: &Affine) -> Self {
-        Constraint::at_least(b, &a.offset(1))
-    }
-
-    /// `a = b`.
-    pub(crate) fn equal(a: &Affine, b: &Affine) -> Self {
-        Constraint { expr: a.plus(-1, b), equality: true }
-    }
-
-    /// The cases in which the constraint does not hold; they exclude each other.
-    pub(crate) fn negated(&self) -> Vec<Constraint> {
-        let below = Constraint { expr: self.expr.times(-1).offset(-1), equality: false };
-        if !self.equality {
-            return vec![below];
-        }
-        vec![below, Constraint { expr: self.expr.offset(-1), equality: false }]
-    }
-
-    /// With variables replaced.
-    pub(crate) fn replace(&self, of: &dyn Fn(Var) -> Option<Affine>) -> Self {
-        Constraint { expr: self.expr.replace(of), equality: self.equality }
-    }
-
-    /// Whether the constraint holds for all values, as its text says.
-    pub(crate) fn is_trivial(&self) -> bool {
-        self.expr.as_constant().is_some_and(|c| if self.equality { c == 0 } else { c >= 0 })
-    }
-}
 
 /// All constraints hold.
 pub(crate) type Conjunction = Vec<Constraint>;

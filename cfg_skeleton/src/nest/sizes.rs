@@ -1,7 +1,8 @@
 //! Which sizes to try, and under which lower bounds of sizes something holds.
 
 use super::affine::{Affine, Atom, Var};
-use super::predicate::{Conjunction, Constraint, Decider};
+use super::constraint::Constraint;
+use super::predicate::{Conjunction, Decider};
 use super::run::mix;
 use super::{Item, Nest, Origin, Size};
 use rustc_hash::FxHashMap;

@@ -9,7 +9,8 @@
 use super::ArrayId;
 use super::access::{Access, Kind, Place, Program, cell, own_point, unknown, unknown_point};
 use super::affine::{Affine, Var};
-use super::predicate::{Conjunction, Constraint, Decider, without};
+use super::constraint::Constraint;
+use super::predicate::{Conjunction, Decider, without};
 
 /// Where a cell's contents come from.
 #[derive(Clone, Debug)]

@@ -5,10 +5,12 @@
 //! greedy and ILP, by placement, and by what blames a plan for what cannot be met.
 
 use super::keys::Licence;
+use super::prices::CostModel;
 use super::segments::SegmentTree;
+use super::selection::{Def, StatementChoice};
 use super::states::{Fate, Plan};
 use super::terms::Classes;
-use super::{CostModel, Def};
+use super::{calls, cost};
 use crate::Saturated;
 use crate::egraph::{ClassId, Head};
 use crate::skeleton::{SegmentId, SiteId, SkeletonArg, StatementKind};
@@ -111,6 +113,25 @@ impl Choices<'_> {
         &self.alternatives[id.index()]
     }
 
+    /// What an alternative costs where it is defined.
+    pub(crate) fn cost(&self, id: AltId, at: SegmentId) -> u64 {
+        let alt = self.alt(id);
+        match alt.def {
+            Def::Node(_) => self.tree.frequency(at).saturating_mul(alt.cost),
+            Def::Param { .. } => alt.cost,
+            // The statement costs that.
+            Def::Result { .. } => 0,
+        }
+    }
+
+    /// What statements cost, by site.
+    pub(crate) fn cost_of_statements(&self, statements: &[StatementChoice]) -> u64 {
+        let sites = (0..statements.len() as u32).map(SiteId);
+        let costs =
+            sites.map(|site| cost::statement(self.model, self.given, &self.classes, site, statements[site.index()]));
+        costs.fold(0, u64::saturating_add)
+    }
+
     /// The operands of a node that are values to be computed: neither `const` operands nor states.
     pub(crate) fn operands(&self, head: Head, children: &[ClassId]) -> Option<SmallVec<[ClassId; 3]>> {
         let mut operands: SmallVec<[ClassId; 3]> = SmallVec::new();
@@ -141,7 +162,7 @@ impl Choices<'_> {
     fn companions(&self, site: SiteId) -> Vec<Demand> {
         let demand = |other: &SiteId| Demand {
             segment: self.given.skeleton.segment_before(*other),
-            class: super::calls::executed(self.given.view, *other),
+            class: calls::executed(self.given.view, *other),
         };
         self.plan.licences.of(site).iter().map(demand).collect()
     }
@@ -180,12 +201,6 @@ impl Choices<'_> {
         let rows = self.rows.get(&state);
         self.sites.get(&state) == Some(&at)
             || rows.is_some_and(|rows| rows.iter().any(|row| self.plan.live[*row as usize][at.index()] == state))
-    }
-
-    /// The alternative that is chosen by a definition of a class.
-    pub(crate) fn alternative(&self, class: ClassId, def: Def) -> Option<AltId> {
-        let list = self.of_class.get(class.index())?;
-        list.iter().copied().find(|alt| self.alt(*alt).def == def)
     }
 
     /// Can it be defined in exactly that segment?

@@ -1,11 +1,14 @@
 //! The alternatives of each class, from the view, the skeleton and a plan of its states.
 
+use super::calls;
 use super::choices::{AltId, Alternative, Choices, Demand, Group, GroupId};
+use super::cost;
 use super::keys::{Keys, Licence};
+use super::prices::CostModel;
 use super::segments::SegmentTree;
+use super::selection::Def;
 use super::states::{Fate, Plan};
 use super::terms::Classes;
-use super::{CostModel, Def};
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::InstId;
@@ -137,7 +140,7 @@ impl<'a> Choices<'a> {
                     StatementKind::Call { node, .. } => {
                         calls.push((site, *node, fate));
                         if fate == Fate::Keep {
-                            roots.push(demand(super::calls::executed(self.given.view, site)));
+                            roots.push(demand(calls::executed(self.given.view, site)));
                         }
                     }
                     StatementKind::Write { .. } | StatementKind::Check { .. } => {}
@@ -176,7 +179,7 @@ impl<'a> Choices<'a> {
     fn call(&mut self, site: SiteId, node: InputId, fate: Fate, unavailable: &BTreeSet<OpId>) {
         let StatementKind::Call { site: token, .. } = &self.given.skeleton.statement(site).kind else { return };
         let (state, class) = (self.given.view.class_of(*token), self.given.view.class_of(node));
-        let executed = super::calls::executed(self.given.view, site);
+        let executed = calls::executed(self.given.view, site);
         let (before, after) = (self.given.skeleton.segment_before(site), self.given.skeleton.segment_after(site));
         self.sites.insert(state, before);
         self.tops.entry(state).or_default().push(before);
@@ -214,7 +217,7 @@ impl<'a> Choices<'a> {
             for (index, input) in self.given.skeleton.blocks[block.index()].params.iter().enumerate() {
                 let class = self.given.view.class_of(*input);
                 let index = index as u32;
-                let moves = super::cost::moves(self.given, *block, index, class);
+                let moves = cost::moves(self.given, *block, index, class);
                 let cost = moves
                     .iter()
                     .filter(|m| m.1)

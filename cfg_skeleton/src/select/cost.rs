@@ -7,16 +7,17 @@
 //! Sums count in sixteenths of a price ([`ONCE`]), since what is rare weighs less than once per call; [`reported`] is what
 //! people see.
 //!
-//! Shared by everything that makes or checks a selection; [`total`] is the one definition of [`Selection::cost`].
+//! [`total`] is the definition of [`Selection::cost`]. Passes add up the same prices as they go along, and the validator
+//! compares.
 
 use super::prices::CostModel;
+use super::selection::{Def, Selection, StatementChoice};
 use super::terms::{Classes, Values};
-use super::{Def, Selection, StatementChoice};
 use crate::Saturated;
 use crate::egraph::{ClassId, InputId, Node};
 use crate::ir::cfg::{Cfg, ONCE};
 use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects};
-use crate::skeleton::{SegmentId, Skeleton, SkeletonArg, StatementKind};
+use crate::skeleton::{SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::Universe;
 use std::collections::BTreeSet;
 
@@ -80,23 +81,10 @@ pub fn total(model: &CostModel, given: Saturated, selection: &Selection) -> u64 
     let Saturated { cfg, universe, skeleton, view, .. } = given;
     let classes = Classes::new(view);
     let mut sum = 0u64;
-    let mut add = |frequency: u64, cost: u64| sum = sum.saturating_add(frequency.saturating_mul(cost));
     for (site, choice) in selection.statements.iter().enumerate() {
-        let Some(statement) = skeleton.statements.get(site) else { continue };
-        let input_cost = |input| node_of_input(model, given, &classes, input);
-        let cost = match (&statement.kind, choice) {
-            // What is executed at a site is a definition.
-            (_, StatementChoice::Drop) | (StatementKind::Opaque { .. } | StatementKind::Call { .. }, _) => 0,
-            (StatementKind::Write { out, .. }, _) => input_cost(*out),
-            (StatementKind::Check { value: Some(value), .. }, StatementChoice::Keep { fused: true }) => {
-                input_cost(*value)
-            }
-            // A licence alone is nothing.
-            (StatementKind::Check { observes: false, .. }, _) => 0,
-            (StatementKind::Check { .. }, _) => model.check,
-        };
-        add(cfg.frequency(statement.block), cost);
+        sum = sum.saturating_add(statement(model, given, &classes, SiteId(site as u32), *choice));
     }
+    let mut add = |frequency: u64, cost: u64| sum = sum.saturating_add(frequency.saturating_mul(cost));
     // A parameter may define its class in one segment only, but several classes never share a parameter.
     let mut params = BTreeSet::new();
     for ((segment, class), def) in &selection.defs {
@@ -117,6 +105,28 @@ pub fn total(model: &CostModel, given: Saturated, selection: &Selection) -> u64 
         }
     }
     sum
+}
+
+/// What a statement costs, given what becomes of it.
+pub(super) fn statement(
+    model: &CostModel,
+    given: Saturated,
+    classes: &Classes,
+    site: SiteId,
+    choice: StatementChoice,
+) -> u64 {
+    let Some(statement) = given.skeleton.statements.get(site.index()) else { return 0 };
+    let input_cost = |input| node_of_input(model, given, classes, input);
+    let cost = match (&statement.kind, choice) {
+        // What is executed at a site is a definition.
+        (_, StatementChoice::Drop) | (StatementKind::Opaque { .. } | StatementKind::Call { .. }, _) => 0,
+        (StatementKind::Write { out, .. }, _) => input_cost(*out),
+        (StatementKind::Check { value: Some(value), .. }, StatementChoice::Keep { fused: true }) => input_cost(*value),
+        // A licence alone is nothing.
+        (StatementKind::Check { observes: false, .. }, _) => 0,
+        (StatementKind::Check { .. }, _) => model.check,
+    };
+    given.cfg.frequency(statement.block).saturating_mul(cost)
 }
 
 /// The cost of an original operation with the operands that it has in the view.

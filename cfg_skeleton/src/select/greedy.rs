@@ -14,14 +14,18 @@
 //! operand available in a strict dominator has a smaller segment, one in the same segment a strictly smaller cost.
 
 use super::choices::{AltId, Alternative, Choices, Demand, GroupId};
-use super::place;
-use super::states::Fate;
-use super::{Def, SelectError, Selection, StatementChoice, Status, UNIT, cost};
+use super::code_motion;
+use super::draft::{Chosen, Draft};
+use super::error::SelectError;
+use super::pass::{Pass, State};
+use super::placement::Placement;
+use super::prices::UNIT;
+use super::selection::Def;
 use crate::egraph::ClassId;
 use crate::ir::cfg::ONCE;
 use crate::skeleton::SegmentId;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 
 /// A class where one more of its alternatives becomes computable.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -87,43 +91,65 @@ impl Sum {
     }
 }
 
-struct Greedy<'c, 'a> {
+/// What there is to choose for.
+struct Entities<'c, 'a> {
     choices: &'c Choices<'a>,
     entities: Vec<Entity>,
     /// By class, in dominance preorder.
     of_class: Vec<SmallVec<[EntityId; 1]>>,
 }
 
-/// Makes a selection.
-pub(crate) fn select(choices: &Choices) -> Result<Selection, SelectError> {
-    select_in(choices, ROUNDS)
+/// The greedy choice.
+pub(crate) struct Greedy;
+
+impl Pass for Greedy {
+    fn name(&self) -> &'static str {
+        "greedy"
+    }
+
+    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+        state.placement = Placement::new(state.choices, choose(state.choices, ROUNDS)?);
+        Ok(())
+    }
 }
 
 /// The first choice, by tree costs, before anything is learnt of sharing.
-pub(crate) fn trees(choices: &Choices) -> Result<Selection, SelectError> {
-    select_in(choices, 0)
+pub(crate) struct Trees;
+
+impl Pass for Trees {
+    fn name(&self) -> &'static str {
+        "trees"
+    }
+
+    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+        state.placement = Placement::new(state.choices, choose(state.choices, 0)?);
+        Ok(())
+    }
 }
 
-fn select_in(choices: &Choices, rounds: usize) -> Result<Selection, SelectError> {
-    let mut greedy = Greedy::new(choices);
-    greedy.costs();
-    let order = greedy.order();
-    let mut marks = greedy.mark()?;
-    let mut best = greedy.place(&marks, &order);
+/// The cheapest of the first choice and so many others.
+fn choose(choices: &Choices, rounds: usize) -> Result<Draft, SelectError> {
+    let mut entities = Entities::new(choices);
+    entities.costs();
+    let order = entities.order();
+    let mut marks = entities.mark()?;
+    let mut best = entities.place(&marks, &order);
+    let mut least = best.cost(choices);
     for round in 0..rounds {
         if !marks.choice {
             break;
         }
         // First of all that the choice uses; then of all that it could use.
-        let users = if round == 1 { greedy.potential(&marks) } else { std::mem::take(&mut marks.users) };
-        greedy.share(&order, &users);
-        marks = greedy.mark()?;
-        let selection = greedy.place(&marks, &order);
-        if selection.cost < best.cost {
-            best = selection;
+        let users = if round == 1 { entities.potential(&marks) } else { std::mem::take(&mut marks.users) };
+        entities.share(&order, &users);
+        marks = entities.mark()?;
+        let other = entities.place(&marks, &order);
+        let cost = other.cost(choices);
+        if cost < least {
+            (best, least) = (other, cost);
         }
     }
-    Ok(place::tidy(choices, best))
+    Ok(best)
 }
 
 /// What the roots pull.
@@ -137,9 +163,9 @@ struct Marks {
     choice: bool,
 }
 
-impl<'c, 'a> Greedy<'c, 'a> {
+impl<'c, 'a> Entities<'c, 'a> {
     fn new(choices: &'c Choices<'a>) -> Self {
-        let mut greedy = Greedy { choices, entities: vec![], of_class: vec![SmallVec::new(); choices.of_class.len()] };
+        let mut this = Entities { choices, entities: vec![], of_class: vec![SmallVec::new(); choices.of_class.len()] };
         let tree = choices.tree;
         for class in 0..choices.of_class.len() {
             let mut segments: Vec<SegmentId> = vec![];
@@ -161,12 +187,12 @@ impl<'c, 'a> Greedy<'c, 'a> {
             segments.sort_by_key(|s| tree.order(*s));
             segments.dedup();
             for at in segments {
-                let id = EntityId(greedy.entities.len() as u32);
-                greedy.entities.push(Entity { class: ClassId(class as u32), at, cost: u64::MAX, alt: None });
-                greedy.of_class[class].push(id);
+                let id = EntityId(this.entities.len() as u32);
+                this.entities.push(Entity { class: ClassId(class as u32), at, cost: u64::MAX, alt: None });
+                this.of_class[class].push(id);
             }
         }
-        greedy
+        this
     }
 
     /// The cheapest entity of a class that is available there, and its cost seen from there: what is needed in a
@@ -382,7 +408,7 @@ impl<'c, 'a> Greedy<'c, 'a> {
     }
 
     /// Gives each marked entity its segments, from users to operands.
-    fn place(&self, marks: &Marks, order: &[EntityId]) -> Selection {
+    fn place(&self, marks: &Marks, order: &[EntityId]) -> Draft {
         let choices = self.choices;
         let mut uses: Vec<Vec<SegmentId>> = vec![vec![]; self.entities.len()];
         for demand in &marks.demands {
@@ -390,17 +416,17 @@ impl<'c, 'a> Greedy<'c, 'a> {
                 uses[entity.index()].push(demand.segment);
             }
         }
-        let mut defs = BTreeMap::new();
+        let mut chosen = Chosen::new();
         for id in order.iter().rev() {
             let entity = &self.entities[id.index()];
             let Some(alt) = entity.alt.filter(|_| marks.needed[id.index()]) else { continue };
             let here = std::mem::take(&mut uses[id.index()]);
             let segments = match choices.alt(alt).at {
                 Some(at) => vec![at],
-                None => place::segments(choices, alt, entity.at, here),
+                None => code_motion::segments(choices, alt, entity.at, here),
             };
             for at in segments {
-                defs.entry((at, entity.class)).or_insert(choices.alt(alt).def);
+                chosen.entry((at, entity.class)).or_insert(alt);
                 if choices.alt(alt).group.is_none() {
                     for child in &choices.alt(alt).children {
                         if let Some((operand, _)) = self.best(*child, entity.at) {
@@ -410,40 +436,8 @@ impl<'c, 'a> Greedy<'c, 'a> {
                 }
             }
         }
-        let statements = statements(choices, &marks.fused, &defs);
-        let mut selection =
-            Selection { defs, statements, cost: 0, rematerialised: 0, stays: 0, status: Status::Greedy };
-        selection.cost = cost::total(choices.model, choices.given, &selection);
-        selection
+        Draft::new(choices, &marks.fused, chosen)
     }
-}
-
-/// What becomes of statements, given which groups of checks are executed as their operation, and what is defined.
-pub(crate) fn statements(
-    choices: &Choices,
-    fused: &[bool],
-    defs: &BTreeMap<(SegmentId, ClassId), Def>,
-) -> Vec<StatementChoice> {
-    let choice = |fate: &Fate| match fate {
-        Fate::Keep => StatementChoice::Keep { fused: false },
-        Fate::Optional | Fate::Drop => StatementChoice::Drop,
-    };
-    let mut statements: Vec<StatementChoice> = choices.plan.fates.iter().map(choice).collect();
-    for (group, fused) in choices.groups.iter().zip(fused).filter(|(_, fused)| **fused) {
-        for (n, site) in group.sites.iter().enumerate() {
-            // The first one performs them all.
-            let first = n == 0 && *fused;
-            statements[site.index()] =
-                if first { StatementChoice::Keep { fused: true } } else { StatementChoice::Drop };
-        }
-    }
-    for site in choices.optional_calls() {
-        let executed = super::calls::executed(choices.given.view, site);
-        if defs.contains_key(&(choices.given.skeleton.segment_before(site), executed)) {
-            statements[site.index()] = StatementChoice::Keep { fused: false };
-        }
-    }
-    statements
 }
 
 fn report(missing: &[Demand]) -> Vec<(SegmentId, ClassId)> {

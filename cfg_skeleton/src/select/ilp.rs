@@ -1,45 +1,51 @@
-//! The cheapest selection by the integer program: makes the product, extracts from it, and reads a selection back.
+//! The cheapest program by the integer program: makes the product, extracts from it, and reads a program back.
 
 use super::choices::Choices;
+use super::draft::Draft;
+use super::error::SelectError;
+use super::options::Options;
+use super::pass::{Extracted, Pass, State};
+use super::placement::Placement;
 use super::product::product;
-use super::{Method, Options, Selection, Status, place};
-use rewright_extract::{Ended, Extraction, Highs, Limits, Solver, extract_with};
-use std::time::{Duration, Instant};
+use super::report::Effort;
+use rewright_extract::{Extraction, Highs, Limits, Method, Solver, extract_with};
+use std::time::Instant;
 
-/// What the integer program of a selection was: how large, and how much work.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Effort {
-    /// Classes of the product, before presolve.
-    pub classes: usize,
-    /// Their nodes.
-    pub nodes: usize,
-    /// Nodes that presolve left for a solver or a search to decide between.
-    pub left: usize,
-    /// Parts that do not meet.
-    pub parts: usize,
-    /// Solver runs.
-    pub runs: u32,
-    /// Units of counted work of the extraction ([`rewright_extract::meter`]).
-    pub work: u64,
-    /// Why it is not known to be better; `None` where it is optimal.
-    pub ended: Option<Ended>,
-    /// Making the product.
-    pub build: Duration,
-    /// Presolve, and all that finds the choice and its bound.
-    pub solve: Duration,
+/// The pass.
+pub(crate) struct Extract;
+
+impl Pass for Extract {
+    fn name(&self) -> &'static str {
+        "extract"
+    }
+
+    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+        let budget = &state.options.budget;
+        let (limit, work) = match state.options.method {
+            Method::Auto => (budget.auto_model, budget.auto_work),
+            Method::Greedy | Method::Tree | Method::Ilp => (budget.model, budget.work),
+        };
+        let start = state.placement.draft();
+        if let Some((best, slack, effort)) = improve(state.choices, start, state.options, limit, work) {
+            let start = std::mem::replace(&mut state.placement, Placement::new(state.choices, best));
+            state.extracted = Some(Extracted { start, slack });
+            state.effort = Some(effort);
+        }
+        Ok(())
+    }
 }
 
 /// Units of work per node of the product that making it, presolve and reading a selection back take at least.
 const PER_NODE: u64 = 400;
 
-/// Improves a selection. `None` where the product is over its budget.
-pub(crate) fn improve(
+/// Improves a program, and says how much cheaper one may be. `None` where the product is over its budget.
+fn improve(
     choices: &Choices,
-    start: &Selection,
+    start: Draft,
     options: &Options,
     limit: usize,
     work: u64,
-) -> Option<(Selection, Effort)> {
+) -> Option<(Draft, f64, Effort)> {
     let start_of_build = Instant::now();
     let budget = &options.budget;
     let solver: &dyn Solver = options.solver.as_deref().unwrap_or(&Highs);
@@ -70,16 +76,5 @@ pub(crate) fn improve(
         build: start_of_solve - start_of_build,
         solve: start_of_solve.elapsed(),
     };
-    let mut selection = place::sink(choices, place::tidy(choices, product.decode(choices, &picks)?));
-    if selection.cost > start.cost {
-        // Only where a part was left at its start's choices and presolve had better ones.
-        selection = start.clone();
-    }
-    // The product leaves out what every selection executes, such as stores. Costs are whole numbers.
-    let slack = cost - bound;
-    selection.status = match slack {
-        slack if slack < 0.5 => Status::Optimal,
-        slack => Status::Gap(slack / (selection.cost.max(1) as f64)),
-    };
-    Some((selection, effort))
+    Some((product.decode(choices, &picks)?, cost - bound, effort))
 }

@@ -1,7 +1,7 @@
 //! Which alternatives are the original's, and where the original has what they define.
 
-use super::Def;
 use super::choices::{AltId, Alternative, Choices};
+use super::selection::Def;
 use crate::egraph::{ClassId, InputId, Node};
 use crate::skeleton::SegmentId;
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -10,32 +10,19 @@
 //! **Invariant**: nothing becomes alive in a block where it was not; an operand is either alive there, or computed
 //! again there itself.
 
-use super::choices::Choices;
-use super::place::{self, Definitions};
-use super::{Def, Selection, cost};
+use super::choices::{AltId, Choices};
+use super::error::SelectError;
+use super::keys::Licence;
+use super::options::Registers;
+use super::pass::{Pass, State};
+use super::placement::{PlacedId, Placement};
+use super::selection::Def;
 use crate::egraph::ClassId;
 use crate::ir::BlockId;
-use crate::select::keys::Licence;
 use crate::skeleton::SegmentId;
 use rewright_typeprop::Repr;
 use rustc_hash::FxHashSet;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What a target keeps values in, and what it costs to do without. Prices are those of a [`super::CostModel`].
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Registers {
-    /// How many hold integers and addresses.
-    pub integers: usize,
-    /// How many hold floats and vectors.
-    pub floats: usize,
-    /// What it costs to have a value back from memory, its share of the store included.
-    pub reload: u64,
-}
-
-impl Registers {
-    /// x86-64 without stack and frame pointer. A reload is priced at four simple instructions.
-    pub const X86_64: Registers = Registers { integers: 14, floats: 16, reload: 12 * super::UNIT };
-}
 
 /// A kind of register.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -53,32 +40,38 @@ const MAX_DEPTH: u32 = 4;
 /// Each round makes some values shorter-lived; what has too many after that keeps them.
 const MAX_ROUNDS: u32 = 8;
 
-/// Computes values again where too many are alive.
-pub(crate) fn rematerialise(choices: &Choices, registers: &Registers, mut selection: Selection) -> Selection {
-    let before = selection.cost;
-    let mut changed = false;
-    for _ in 0..MAX_ROUNDS {
-        let again = Lives::new(choices, registers, &selection).map(Lives::recompute).unwrap_or_default();
-        if again.is_empty() {
-            break;
+/// The pass.
+pub(crate) struct Rematerialise;
+
+impl Pass for Rematerialise {
+    fn name(&self) -> &'static str {
+        "rematerialise"
+    }
+
+    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+        let Some(registers) = &state.options.registers else { return Ok(()) };
+        let before = state.placement.cost();
+        for _ in 0..MAX_ROUNDS {
+            let lives = Lives::new(state.choices, registers, &state.placement);
+            let again = lives.map(Lives::recompute).unwrap_or_default();
+            if again.is_empty() {
+                break;
+            }
+            for ((at, _), alt) in again {
+                state.placement.define_again(alt, at);
+            }
+            state.placement.settle();
         }
-        selection.defs.extend(again);
-        place::prune(choices, &mut selection);
-        changed = true;
+        state.rematerialised = state.placement.cost().saturating_sub(before);
+        Ok(())
     }
-    if !changed {
-        return selection;
-    }
-    selection.cost = cost::total(choices.model, choices.given, &selection);
-    selection.rematerialised = selection.cost.saturating_sub(before);
-    selection
 }
 
 /// Which definitions are alive where.
-struct Lives<'a, 'c> {
-    choices: &'a Choices<'c>,
-    registers: &'a Registers,
-    definitions: Definitions,
+struct Lives<'s, 'c, 'a> {
+    choices: &'c Choices<'a>,
+    registers: &'s Registers,
+    placement: &'s Placement<'c, 'a>,
     /// By definition: its uses in other blocks, the first one of each block.
     uses: BTreeMap<Key, BTreeMap<BlockId, SegmentId>>,
     /// By block: definitions in a register that are alive at its entry.
@@ -86,37 +79,39 @@ struct Lives<'a, 'c> {
     /// By block: how many more are alive than there are registers.
     excess: BTreeMap<(BlockId, File), usize>,
     /// Computed again in this round.
-    again: BTreeMap<Key, Def>,
+    again: BTreeMap<Key, AltId>,
     /// No longer alive where they were.
     shortened: FxHashSet<Key>,
 }
 
-impl<'a, 'c> Lives<'a, 'c> {
+impl<'s, 'c, 'a> Lives<'s, 'c, 'a> {
     /// `None` where there are registers enough everywhere.
-    fn new(choices: &'a Choices<'c>, registers: &'a Registers, selection: &Selection) -> Option<Self> {
+    fn new(choices: &'c Choices<'a>, registers: &'s Registers, placement: &'s Placement<'c, 'a>) -> Option<Self> {
         // No more can be alive than there are.
-        if selection.defs.len() <= registers.integers.min(registers.floats) {
+        if placement.used().count() <= registers.integers.min(registers.floats) {
             return None;
         }
         let tree = choices.tree;
-        let definitions = Definitions::new(selection);
         let mut uses: BTreeMap<Key, BTreeMap<BlockId, SegmentId>> = BTreeMap::new();
         let mut params: BTreeSet<Key> = BTreeSet::new();
-        place::walk(choices, selection, &definitions, |demand, (at, def)| {
-            if let Def::Param { .. } = def {
-                params.insert((at, demand.class));
+        for id in placement.used() {
+            let key = (placement.at(id), placement.class(id));
+            if let Def::Param { .. } = placement.def(id) {
+                params.insert(key);
             }
-            let block = tree.block(demand.segment);
-            if block != tree.block(at) && choices.given.view.classes.get(demand.class.index()).is_some() {
-                let first = uses.entry((at, demand.class)).or_default().entry(block).or_insert(demand.segment);
-                *first = demand.segment.min(*first);
+            if key.1.index() >= choices.given.view.classes.len() {
+                continue;
             }
-        });
+            for segment in placement.uses(id).filter(|segment| tree.block(*segment) != tree.block(key.0)) {
+                let first = uses.entry(key).or_default().entry(tree.block(segment)).or_insert(segment);
+                *first = segment.min(*first);
+            }
+        }
         let blocks = choices.given.skeleton.blocks.len();
         let mut lives = Lives {
             choices,
             registers,
-            definitions,
+            placement,
             uses,
             alive: vec![FxHashSet::default(); blocks],
             excess: BTreeMap::new(),
@@ -183,7 +178,7 @@ impl<'a, 'c> Lives<'a, 'c> {
     }
 
     /// The cheapest values first, until there are registers enough: what to compute again, and where.
-    fn recompute(mut self) -> BTreeMap<Key, Def> {
+    fn recompute(mut self) -> BTreeMap<Key, AltId> {
         let crowded: BTreeMap<Key, File> = self
             .excess
             .keys()
@@ -202,14 +197,13 @@ impl<'a, 'c> Lives<'a, 'c> {
         self.again
     }
 
-    /// A definition without effects that may stand anywhere below its operands, and its price.
-    fn price(&self, key: Key) -> Option<(Def, u64)> {
-        let choices = self.choices;
-        let (_, def) = self.definitions.nearest(choices, key.1, key.0)?;
-        let Def::Node(_) = def else { return None };
-        let alt = choices.alt(choices.alternative(key.1, def)?);
+    /// The definition that stands there, and its price, if it has no effects and may stand anywhere below its operands.
+    fn price(&self, (at, class): Key) -> Option<(PlacedId, u64)> {
+        let id = self.placement.standing(class, at)?;
+        let alt = self.choices.alt(self.placement.alt(id));
+        let is_node = matches!(alt.def, Def::Node(_));
         let free = alt.licence == Licence::Free && alt.state.is_none() && !alt.children.is_empty();
-        free.then_some((def, alt.cost))
+        (is_node && free).then_some((id, alt.cost))
     }
 
     /// Computes one value again in each block that uses it after a crowded one.
@@ -258,18 +252,17 @@ impl<'a, 'c> Lives<'a, 'c> {
     }
 
     /// What must be computed in a segment to have a class there without keeping it, and the price of all of it.
-    fn chain(&self, class: ClassId, at: SegmentId, chain: &mut Vec<(Key, Def)>, depth: u32) -> Option<u64> {
+    fn chain(&self, class: ClassId, at: SegmentId, chain: &mut Vec<(Key, AltId)>, depth: u32) -> Option<u64> {
         let choices = self.choices;
         let block = choices.tree.block(at);
-        let (place, _) = self.definitions.nearest(choices, class, at)?;
-        let (def, mut price) = self.price((place, class))?;
-        let Def::Node(node) = def else { return None };
-        let node = choices.given.view.node(node);
-        for operand in choices.operands(node.head, &node.children)? {
+        let place = self.placement.at(self.placement.nearest(class, at)?);
+        let (id, mut price) = self.price((place, class))?;
+        let alt = self.placement.alt(id);
+        for operand in choices.alt(alt).children.iter().copied() {
             if choices.given.view.class(operand).constant.is_some() {
                 continue;
             }
-            let (from, _) = self.definitions.nearest(choices, operand, at)?;
+            let from = self.placement.at(self.placement.nearest(operand, at)?);
             let here = choices.tree.block(from) == block;
             let kept =
                 self.alive[block.index()].contains(&(from, operand)) && !self.shortened.contains(&(from, operand));
@@ -281,7 +274,7 @@ impl<'a, 'c> Lives<'a, 'c> {
             }
             price += self.chain(operand, at, chain, depth + 1)?;
         }
-        chain.push(((at, class), def));
+        chain.push(((at, class), alt));
         (price <= self.registers.reload).then_some(price)
     }
 }

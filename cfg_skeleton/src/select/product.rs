@@ -8,7 +8,7 @@
 //! A class that reads no state needs few candidates. Its *breakpoints* are the segments where one more of its
 //! alternatives, or of its operands' breakpoints, becomes available; between a breakpoint and a demand below it the
 //! alternatives are the same, so it may as well be computed in the topmost of the rarest segments between the two.
-//! [`super::place::sink`] brings it back down to its uses afterwards.
+//! [`super::sink`] brings it back down to its uses afterwards.
 //! Operands are product classes, too; arguments of parameters are needed but may wait (deferred), so they never
 //! close a cycle. Every other cycle lies within one segment, since operands above stand in strict dominators.
 //!
@@ -38,8 +38,9 @@
 //! | 60 | 4,944 | 10 % | 5,421 | 1,944 | 1.5 s | optimal | 2,044,057 | - |
 
 use super::choices::{AltId, Choices, Demand, GroupId};
-use super::place::Definitions;
-use super::{Def, Selection};
+use super::draft::{Chosen, Draft};
+use super::selection::{Def, StatementChoice};
+use super::standing::Standing;
 use crate::egraph::ClassId;
 use crate::skeleton::SegmentId;
 use rewright_extract::{Class, Classes, Graph, Node};
@@ -79,19 +80,19 @@ pub(crate) struct Product {
 
 /// Makes the product; `None` where it would have more than `limit` choices. Gives back `start` moved to candidates,
 /// too, so that it is a point of the product.
-pub(crate) fn product(choices: &Choices, start: &Selection, limit: usize) -> Option<(Product, Selection)> {
+pub(crate) fn product(choices: &Choices, start: Draft, limit: usize) -> Option<(Product, Draft)> {
     let mut candidates = Candidates::new(choices, limit);
-    let mut moved = Selection { defs: BTreeMap::new(), ..start.clone() };
-    for ((segment, class), def) in &start.defs {
-        let at = match def {
-            Def::Node(_) => candidates.raise(*class, *def, *segment),
-            Def::Param { .. } | Def::Result { .. } => *segment,
+    let mut moved = Chosen::new();
+    for ((segment, class), alt) in start.chosen {
+        let at = match choices.alt(alt).def {
+            Def::Node(_) => candidates.raise(alt, segment),
+            Def::Param { .. } | Def::Result { .. } => segment,
         };
-        moved.defs.entry((at, *class)).or_insert(*def);
-        candidates.add(*class, at);
+        moved.entry((at, class)).or_insert(alt);
+        candidates.add(class, at);
     }
     candidates.close()?;
-    Some((candidates.finish(), moved))
+    Some((candidates.finish(), Draft { chosen: moved, ..start }))
 }
 
 /// How many breakpoints a class may have; more are left out.
@@ -221,15 +222,14 @@ impl<'c, 'a> Candidates<'c, 'a> {
     }
 
     /// A place for a node as good as its own, as far up as its operands could be.
-    fn raise(&self, class: ClassId, def: Def, segment: SegmentId) -> SegmentId {
+    fn raise(&self, alt: AltId, segment: SegmentId) -> SegmentId {
         let (choices, tree) = (self.choices, self.choices.tree);
+        let class = choices.alt(alt).class;
         if !self.reads[class.index()] {
             return self.topmost(class, segment).first().copied().unwrap_or(segment);
         }
-        let alt = choices.alternative(class, def);
-        let minimal = alt.map_or(&[][..], |a| &choices.minimal[a.index()][..]);
         let same = |m: &&SegmentId| tree.dominates(**m, segment) && tree.frequency(**m) == tree.frequency(segment);
-        minimal.iter().find(same).copied().unwrap_or(segment)
+        choices.minimal[alt.index()].iter().find(same).copied().unwrap_or(segment)
     }
 
     fn add(&mut self, class: ClassId, segment: SegmentId) {
@@ -356,11 +356,7 @@ impl<'c, 'a> Candidates<'c, 'a> {
                     let deferred: Option<Classes> = arguments.iter().map(at).collect();
                     let needs: Option<Classes> = a.children.iter().map(|c| nearest(*c, *segment, false)).collect();
                     let (Some(deferred), Some(needs)) = (deferred, needs) else { continue };
-                    let cost = match a.def {
-                        Def::Param { .. } => a.cost,
-                        _ => tree.frequency(*segment).saturating_mul(a.cost),
-                    };
-                    nodes.push(Node::new(cost as f64, needs, deferred));
+                    nodes.push(Node::new(choices.cost(*alt, *segment) as f64, needs, deferred));
                     list.push(Origin::Compute(*alt));
                 }
                 classes.push(nodes);
@@ -405,13 +401,16 @@ impl<'c, 'a> Candidates<'c, 'a> {
 }
 
 impl Product {
-    /// Where a selection is in the product: by product class, the choice that it makes.
-    pub(crate) fn locate(&self, choices: &Choices, selection: &Selection) -> Vec<Option<u32>> {
-        let definitions = Definitions::new(selection);
+    /// Where a program is in the product: by product class, the choice that it makes.
+    pub(crate) fn locate(&self, choices: &Choices, draft: &Draft) -> Vec<Option<u32>> {
         let tree = choices.tree;
+        let mut standing: FxHashMap<ClassId, Standing<AltId>> = FxHashMap::default();
+        for ((at, class), alt) in &draft.chosen {
+            standing.entry(*class).or_default().insert(tree, *at, *alt);
+        }
         let fused = |group: GroupId| {
             let site = choices.groups[group.index()].sites[0];
-            selection.statements[site.index()] == super::StatementChoice::Keep { fused: true }
+            draft.statements[site.index()] == StatementChoice::Keep { fused: true }
         };
         let mut picked = vec![None; self.meanings.len()];
         let mut work = self.graph.roots.clone();
@@ -421,11 +420,10 @@ impl Product {
             }
             let wanted = |origin: &Origin| match (self.meanings[item.index()], *origin) {
                 (Meaning::Class(class, at), origin) => {
-                    let def = definitions.nearest(choices, class, at);
-                    let here = def.filter(|(s, _)| *s == at);
-                    match (here, origin) {
-                        (Some((_, def)), Origin::Compute(alt)) => choices.alt(alt).def == def,
-                        (None, Origin::Inherit) => def.is_some_and(|(s, _)| tree.dominates(s, at)),
+                    let nearest = standing.get(&class).and_then(|standing| standing.nearest(tree, at));
+                    match (nearest, origin) {
+                        (Some((place, alt)), Origin::Compute(own)) => place == at && alt == own,
+                        (Some((place, _)), Origin::Inherit) => place != at,
                         _ => false,
                     }
                 }
@@ -442,9 +440,9 @@ impl Product {
         picked
     }
 
-    /// The selection that follows from choices, where the roots lead.
-    pub(crate) fn decode(&self, choices: &Choices, picked: &[Option<u32>]) -> Option<Selection> {
-        let mut defs = BTreeMap::new();
+    /// The program that follows from choices, where the roots lead.
+    pub(crate) fn decode(&self, choices: &Choices, picked: &[Option<u32>]) -> Option<Draft> {
+        let mut chosen = Chosen::new();
         let mut fused = vec![false; choices.groups.len()];
         let mut seen = vec![false; self.meanings.len()];
         let mut work = self.graph.roots.clone();
@@ -455,14 +453,13 @@ impl Product {
             let pick = picked[item.index()]? as usize;
             match (self.meanings[item.index()], self.origins[item.index()][pick]) {
                 (Meaning::Class(class, at), Origin::Compute(alt)) => {
-                    defs.insert((at, class), choices.alt(alt).def);
+                    chosen.insert((at, class), alt);
                 }
                 (Meaning::Fused(group), _) => fused[group.index()] = true,
                 _ => {}
             }
             work.extend(self.graph.classes[item.index()][pick].needs());
         }
-        let statements = super::greedy::statements(choices, &fused, &defs);
-        Some(Selection { defs, statements, cost: 0, rematerialised: 0, stays: 0, status: super::Status::Greedy })
+        Some(Draft::new(choices, &fused, chosen))
     }
 }

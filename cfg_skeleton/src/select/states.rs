@@ -434,7 +434,9 @@ impl Planner<'_> {
                     StatementKind::Check { observes, .. } => !observes,
                     StatementKind::Opaque { .. } | StatementKind::Call { .. } => false,
                 };
-                if said || self.plan.fates[site.index()] == Fate::Keep {
+                // What a dominator says already is nothing new.
+                let stated = said || self.plan.fates[site.index()] == Fate::Keep;
+                if stated && !self.plan.is_known(self.tree, key, after, write) {
                     self.plan.learn(key, after, write);
                 }
             }

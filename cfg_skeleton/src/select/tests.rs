@@ -5,6 +5,7 @@ mod curve;
 mod frequencies;
 mod memory;
 mod oracle;
+mod placement;
 mod pressure;
 mod prices;
 mod restored;
@@ -17,15 +18,16 @@ mod values;
 
 use super::*;
 use crate::egraph::EGraphView;
-use crate::egraph::{Head, InputId, Node};
+use crate::egraph::{ClassId, Head, InputId, Node};
 use crate::elaborate::elaborate;
 use crate::ir::verify::verify;
 use crate::ir::{Cfg, Function, InstKind};
-use crate::skeleton::Skeleton;
 use crate::skeleton::build;
+use crate::skeleton::{SegmentId, SiteId, Skeleton};
 use crate::testing::{Builder, op_id, trap_code, view};
 use rewright_typeprop::Model;
 use rewright_typeprop::Universe;
+use std::collections::BTreeMap;
 
 /// The test universe with meanings, so that conditions evaluate and accesses have widths.
 fn universe() -> Universe {
@@ -105,8 +107,8 @@ impl<'u> Case<'u> {
     }
 
     fn select_with(&self, options: &Options) -> Selection {
-        let selection = select_with(self.saturated(), options);
-        let selection = selection.unwrap_or_else(|e| {
+        let report = select(self.saturated(), options);
+        let Report { selection, .. } = report.unwrap_or_else(|e| {
             panic!("{e}\n{}", crate::ir::text::Printer(&self.function, self.universe));
         });
         let out = self.elaborate(&selection);

@@ -21,7 +21,9 @@ mod flow;
 mod states;
 mod types;
 
-use super::{CostModel, Def, Selection, StatementChoice, cost};
+use super::cost;
+use super::prices::CostModel;
+use super::selection::{Def, Selection, StatementChoice};
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node};
 use crate::ir::{BlockId, RegionId};

@@ -8,7 +8,7 @@ mod curve;
 mod sharing;
 mod stories;
 
-use super::{Finding, Format, opt, out, packs, sources};
+use super::{Finding, Format, input, opt, out, packs, sources};
 use anyhow::{Context, Result, anyhow};
 use rewright_cfg_skeleton::select::{Status, cost::reported};
 use rewright_clif::import::Imported;
@@ -106,7 +106,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
     let (mut unreadable, mut selections) = (0, vec![]);
     for path in &files {
         progress.inc(1);
-        if sources::clif(path)?.is_none() {
+        if input::clif(path)?.is_none() {
             unreadable += 1;
             continue;
         }

@@ -80,11 +80,14 @@ fn once(args: &Args) -> Result<Finding> {
                 out::note(&format!("note: {rule} takes part in no example"));
             }
             out::result(&format!(
-                "{rules} rules, {examples} examples: {} passed, {failed} failed{}; {errors} errors, {warnings} warnings, \
-                 {} rules in no example\n",
+                "{}, {}: {} passed, {failed} failed{}; {}, {}, {} in no example\n",
+                out::count(rules as u64, "rule"),
+                out::count(examples as u64, "example"),
                 if sound { examples - failed - not_run } else { 0 },
                 examples::not_run(not_run),
-                silent.len()
+                out::count(errors as u64, "error"),
+                out::count(warnings as u64, "warning"),
+                out::count(silent.len() as u64, "rule")
             ));
         }
         Format::Json => {

@@ -1,6 +1,6 @@
 //! `rewright corpus`: how much of a collection of LLVM IR is understood.
 
-use super::{Finding, Format, out, packs, progress, sources};
+use super::{Finding, Format, input, out, packs, progress, sources};
 use anyhow::Result;
 use rewright_files as files;
 use rewright_llvm::optimise::LlvmOptimiser;
@@ -40,7 +40,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let mut passed: Vec<Passed> = vec![];
     for path in &files {
         bar.inc(1);
-        let Some(file) = sources::llvm(path)? else {
+        let Some(file) = input::llvm(path)? else {
             finding = Finding::Found;
             continue;
         };
@@ -87,7 +87,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         out::note(&format!("{}: {}: {}", p.file, p.function, p.reason));
     }
     let share = 100.0 * understood as f64 / seen.max(1) as f64;
-    let mut text = format!("{} files, {seen} functions, {understood} understood ({share:.1} %)\n", files.len());
+    let mut text = format!(
+        "{}, {}, {understood} understood ({share:.1} %)\n",
+        out::count(files.len() as u64, "file"),
+        out::count(seen as u64, "function")
+    );
     let mut by_count: Vec<_> = reasons.into_iter().collect();
     by_count.sort_by_key(|(reason, n)| (std::cmp::Reverse(*n), *reason));
     for (reason, n) in by_count {

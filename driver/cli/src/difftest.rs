@@ -69,9 +69,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 fn text(report: &Report) -> String {
     let (f, d) = (&report.functions, &report.directives);
     let mut text = format!(
-        "{} files\nfunctions: {} total, {} optimised, {} unchanged, {} passed through, {} failed\n\
+        "{}\nfunctions: {} total, {} optimised, {} unchanged, {} passed through, {} failed\n\
          directives: {} total, {} run, {} passed, {} failed, {} skipped\n",
-        report.files,
+        out::count(report.files, "file"),
         f.total,
         f.optimised,
         f.unchanged,

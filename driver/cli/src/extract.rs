@@ -130,7 +130,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             };
             out::result(&format!("{text}\n"));
         }
-        Format::Text if !single => out::result(&format!("{} files, {proved} proved optimal\n", files.len())),
+        Format::Text if !single => {
+            out::result(&format!("{}, {proved} proved optimal\n", out::count(files.len() as u64, "file")))
+        }
         Format::Text => {}
     }
     Ok(if failed == 0 { Finding::Clean } else { Finding::Found })

@@ -74,13 +74,13 @@ fn text(report: &Report) -> String {
         );
     }
     text += &format!(
-        "{} functions from seed {}, {} changed, {} findings\n{} calls interpreted ({} trap, \
+        "{} from seed {}, {} changed, {}\n{} interpreted ({} trap, \
          {} depend on NaNs), {} compiled\n",
-        report.functions,
+        out::count(report.functions, "function"),
         report.seed,
         report.changed,
-        report.findings.len(),
-        report.interpreted,
+        out::count(report.findings.len() as u64, "finding"),
+        out::count(report.interpreted, "call"),
         report.trapped,
         report.nan_dependent,
         report.compiled

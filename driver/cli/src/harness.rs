@@ -1,7 +1,7 @@
 //! `rewright harness`: evaluates every e-node of saturated graphs on runs of the function, and compares the members of
 //! each class. With `--mutants` it makes rules wrong, one at a time, and says which of them it finds.
 
-use super::{Finding, Format, out, packs, sources};
+use super::{Finding, Format, input, out, packs, sources};
 use anyhow::{Context, Result};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -65,7 +65,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let universe = &clif.optimiser.program().universe;
     for path in &files {
         progress.inc(1);
-        let Some(file) = sources::clif(path)? else {
+        let Some(file) = input::clif(path)? else {
             total.unread += 1;
             continue;
         };

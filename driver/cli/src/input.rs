@@ -1,49 +1,16 @@
 //! Inputs of commands that take more than one language: which one a file is in, and its front end.
 
+use super::language::Language;
 use super::{out, sources};
 use anyhow::{Context, Result, bail};
 use rewright_clif::front::ClifInput;
+use rewright_clif::read as clif_file;
 use rewright_dsl::program::Program;
 use rewright_llvm::front::LlvmInput;
+use rewright_llvm::module as llvm_module;
 use rewright_native::module::ModuleOptimiser;
 use rewright_pipeline::front::{FrontEnd, ReadError};
 use std::path::Path;
-
-/// A language that functions come in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Language {
-    /// Cranelift's text.
-    Clif,
-    /// LLVM IR.
-    Llvm,
-    /// Rewright's own text.
-    Own,
-    /// MLIR, which is validated and not optimised.
-    Mlir,
-}
-
-impl Language {
-    /// The language of a file, which its name tells. This is the only place that decides it.
-    pub(super) fn of(path: &Path) -> Language {
-        match path.extension().and_then(|extension| extension.to_str()) {
-            // Its reader says of bitcode that it is that.
-            Some("ll" | "bc") => Language::Llvm,
-            Some("ir") => Language::Own,
-            Some("mlir") => Language::Mlir,
-            _ => Language::Clif,
-        }
-    }
-
-    /// How names of its files end.
-    pub(super) fn extension(self) -> &'static str {
-        match self {
-            Language::Clif => "clif",
-            Language::Llvm => "ll",
-            Language::Own => "ir",
-            Language::Mlir => "mlir",
-        }
-    }
-}
 
 /// A file with the rules for it; `None` where it has mistakes, which are on stderr then.
 pub(super) fn open(path: &Path, program: Program) -> Result<Option<Box<dyn FrontEnd>>> {
@@ -85,25 +52,19 @@ pub(super) fn readable<T>(path: &Path, read: Result<T, ReadError>) -> Result<Opt
     Ok(None)
 }
 
+/// A CLIF file; `None` where it has mistakes, which are on stderr then.
+pub(super) fn clif(path: &Path) -> Result<Option<clif_file::File>> {
+    readable(path, clif_file::read_bytes(&sources::bytes(path)?).map_err(ReadError::from))
+}
+
+/// A file of LLVM IR; `None` where it has mistakes, which are on stderr then.
+pub(super) fn llvm(path: &Path) -> Result<Option<llvm_module::File>> {
+    readable(path, llvm_module::read_bytes(sources::bytes(path)?).map_err(ReadError::from))
+}
+
 /// Which functions of a file are meant: the one that is named, or all.
 pub(super) fn wanted(path: &Path, input: &dyn FrontEnd, name: Option<&str>) -> Result<impl Fn(usize) -> bool + use<>> {
     let names = || input.functions().into_iter().map(|f| f.name);
     let chosen = name.map(|name| sources::function(path, names(), name)).transpose()?;
     Ok(move |index| chosen.is_none_or(|chosen| chosen == index))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_name_of_a_file_tells_its_language() {
-        for language in [Language::Clif, Language::Llvm, Language::Own, Language::Mlir] {
-            assert_eq!(Language::of(&Path::new("a.b/c").with_extension(language.extension())), language);
-        }
-        assert_eq!(Language::of(Path::new("c.bc")), Language::Llvm);
-        for name in ["c", "c.txt", "c.IR", "dir.ll/c", ".ll"] {
-            assert_eq!(Language::of(Path::new(name)), Language::Clif, "{name}");
-        }
-    }
 }

@@ -19,6 +19,7 @@ mod fmt;
 mod fuzz;
 mod harness;
 mod input;
+mod language;
 mod limits;
 mod opt;
 mod packs;
@@ -186,6 +187,11 @@ mod out {
     pub(super) fn colour() -> bool {
         let says = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         std::io::stderr().is_terminal() && says("NO_COLOR").is_none() && says("TERM").is_some_and(|term| term != "dumb")
+    }
+
+    /// `1 file`, `2 files`.
+    pub(super) fn count(n: u64, noun: &str) -> String {
+        if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
     }
 
     /// A result, to stdout.

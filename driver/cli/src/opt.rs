@@ -3,7 +3,8 @@
 mod changes;
 mod report;
 
-use super::input::{self, Language};
+use super::input;
+use super::language::Language;
 use super::limits::Limits;
 use super::{Finding, Format, emit, out, packs};
 use anyhow::{Result, anyhow, bail};

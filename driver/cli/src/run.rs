@@ -1,7 +1,8 @@
 //! `rewright run`: optimises a CLIF file or a module of our own text, compiles it for this host, and calls a function
 //! of it; with `--compare`, of the original in turn, to see what it gains.
 
-use super::input::{self, Language};
+use super::input;
+use super::language::Language;
 use super::{Finding, limits, opt, out, packs, sources};
 use anyhow::{Context, Result, bail};
 use rewright_clif::optimise::ClifOptimiser;
@@ -89,7 +90,7 @@ fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Run
 
 /// A function of a CLIF file; `None` where that has mistakes, which are on stderr then.
 fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Runnable>> {
-    let Some(file) = sources::clif(&args.file)? else { return Ok(None) };
+    let Some(file) = input::clif(&args.file)? else { return Ok(None) };
     let index = sources::function(&args.file, file.functions.iter().map(|f| f.name()), &args.function)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let outcome = clif.optimise(&file, options, |_| true);

@@ -1,12 +1,9 @@
 //! Finding and reading the files that a command was given.
 
-use super::input::{self, Language};
+use super::language::Language;
 use super::packs;
 use anyhow::{Context, Result, bail};
-use rewright_clif::read::{File, read_bytes};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
-use rewright_llvm::module as llvm_module;
-use rewright_pipeline::front::ReadError;
 use std::path::{Path, PathBuf};
 
 /// Every `.rw` file in the given files and directories, sorted within each directory.
@@ -74,16 +71,6 @@ pub(super) fn read(path: &Path) -> Result<String> {
 /// The bytes of a file.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
     std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
-}
-
-/// A CLIF file; `None` where it has mistakes, which are on stderr then.
-pub(super) fn clif(path: &Path) -> Result<Option<File>> {
-    input::readable(path, read_bytes(&bytes(path)?).map_err(ReadError::from))
-}
-
-/// A file of LLVM IR; `None` where it has mistakes, which are on stderr then.
-pub(super) fn llvm(path: &Path) -> Result<Option<llvm_module::File>> {
-    input::readable(path, llvm_module::read_bytes(bytes(path)?).map_err(ReadError::from))
 }
 
 /// The index of the function with a name, given with or without its sigil.

@@ -63,7 +63,8 @@ fn once(args: &Args) -> Result<Finding> {
                 rules => format!("; {} of {rules} rules take part", rules - silent.len()),
             };
             out::result(&format!(
-                "{total} examples: {} passed, {failed} failed{}{covered}\n",
+                "{}: {} passed, {failed} failed{}{covered}\n",
+                out::count(total as u64, "example"),
                 total - failed - not_run,
                 examples::not_run(not_run)
             ));

@@ -2,13 +2,14 @@
 
 mod mlir;
 
-use super::{Finding, Format, out, packs, progress, sources};
+use super::{Finding, Format, input, out, packs, progress, sources};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use rewright_cfg_skeleton::select;
+use rewright_cfg_skeleton::verdict::{Kind, Verdict, assumptions};
 use rewright_equiv::replay::Input;
-use rewright_equiv::verdict::{Counts, Kind, Report, Tally, Verdict};
-use rewright_equiv::{Config, Method, ValidateError, validate};
+use rewright_equiv::verdict::{Report, Tally};
+use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError, validate};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::optimiser::Options;
 use rewright_pipeline::{config, costs};
@@ -47,6 +48,10 @@ pub(super) struct Args {
     /// The solver with its arguments (`refined`); it reads SMT-LIB from its standard input
     #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
     solver: String,
+    /// Steps of the solver for one function; the functions of a file have five times as many together. A solver that does
+    /// not count its steps has a second for each 300000 of them
+    #[arg(long, value_name = "N", default_value_t = SOLVER_STEPS)]
+    solver_steps: u64,
     /// Inputs for each function
     #[arg(long, default_value_t = 64)]
     runs: u32,
@@ -78,8 +83,17 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let function = args.function.map(|name| if name.starts_with('@') { name } else { format!("@{name}") });
     let input = args.input.as_deref().map(input).transpose()?;
     let whole_modules = args.with.is_some();
-    let config =
-        Config { methods, runs: args.runs, seed: args.seed, clang: args.clang, solver, whole_modules, function, input };
+    let config = Config {
+        methods,
+        runs: args.runs,
+        seed: args.seed,
+        clang: args.clang,
+        solver,
+        solver_steps: args.solver_steps,
+        whole_modules,
+        function,
+        input,
+    };
     let files = sources::llvm_files(&args.paths)?;
     if args.with.is_some() && files.len() != 1 {
         return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
@@ -88,7 +102,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let (mut report, mut finding) = (Report::default(), Finding::Clean);
     for path in &files {
         bar.inc(1);
-        let Some(before) = sources::llvm(path)? else {
+        let Some(before) = input::llvm(path)? else {
             finding = Finding::Found;
             continue;
         };
@@ -112,14 +126,22 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         }
     }
     bar.finish_and_clear();
-    if report.refuted().next().is_some() {
-        finding = Finding::Found;
-    }
     out::result(&match args.format {
         Format::Json => format!("{}\n", serde_json::to_string_pretty(&report)?),
         Format::Text => text(files.len(), &report),
     });
-    Ok(finding)
+    let refuted = self::finding(&report.functions)?;
+    Ok(if finding == Finding::Found { finding } else { refuted })
+}
+
+/// A refuted function is a finding; one that is proved as well is a mistake of this program.
+fn finding(functions: &[Verdict]) -> Result<Finding> {
+    if let Some(verdict) = functions.iter().find(|verdict| verdict.is_contradiction()) {
+        let function = &verdict.function;
+        return Err(anyhow!("a proof and a run of {function} contradict each other: please report both files"));
+    }
+    let refuted = functions.iter().any(|verdict| verdict.verdict == Kind::Refuted);
+    Ok(if refuted { Finding::Found } else { Finding::Clean })
 }
 
 /// An input in a file.
@@ -144,12 +166,7 @@ fn text(files: usize, report: &Report) -> String {
     for verdict in functions {
         function(&mut text, verdict);
     }
-    let Counts { pairs, proved, refuted, tested, unknown } = counts;
-    let _ = writeln!(
-        text,
-        "{files} files, {unchanged} functions unchanged, {pairs} others: {proved} proved, {refuted} refuted, {tested} tested, \
-         {unknown} unknown"
-    );
+    let _ = writeln!(text, "{files} files, {unchanged} functions unchanged, {} others: {counts}", counts.pairs);
     for (method, Tally { compared, runs, open, .. }) in methods {
         let (each, done) = match method {
             Method::Replayed | Method::Interpreted | Method::Compiled => ("inputs", "compared"),
@@ -160,21 +177,13 @@ fn text(files: usize, report: &Report) -> String {
             let _ = writeln!(text, "{n:>6}  {each} not {done}: {reason}");
         }
     }
+    text.extend(assumptions(functions).map(|assumptions| assumptions + "\n"));
     text
 }
 
-/// What is said of one function.
+/// What is said of one function, and how to see it again.
 fn function(text: &mut String, verdict: &Verdict) {
-    let mut details = match &verdict.counterexample {
-        Some(found) => vec![format!("on {}: before, {}; after, {}", found.shown, found.before, found.after)],
-        None => verdict.reasons.clone(),
-    };
-    if verdict.verdict == Kind::Tested {
-        details.insert(0, format!("{} runs agree", verdict.runs));
-    }
-    details.extend(verdict.assumptions.iter().map(|assumption| format!("assuming that {assumption}")));
-    let details = if details.is_empty() { String::new() } else { format!(": {}", details.join("; ")) };
-    let _ = writeln!(text, "{}: {}{details}", verdict.function, verdict.word());
+    let _ = writeln!(text, "{verdict}");
     if let Some(found) = &verdict.counterexample {
         let _ = writeln!(
             text,

@@ -1,6 +1,7 @@
 //! `rewright why-not`: what keeps a rule from matching in a function.
 
-use super::input::{self, Language};
+use super::input;
+use super::language::Language;
 use super::{Finding, opt, out, packs};
 use anyhow::Result;
 use rewright_pipeline::front::Imported;

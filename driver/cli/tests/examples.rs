@@ -145,7 +145,7 @@ fn coverage_counts_examples_by_rule() {
     let silent = serde_json::json!(["told.r.distribute", "told.r.twice", "told.idle.inverted"]);
     assert_eq!(report["rules_in_no_example"], silent);
     let ran = rewright(dir.path(), "test told.rw --filter add_zero");
-    assert_eq!(ran.stdout, "1 examples: 1 passed, 0 failed\n");
+    assert_eq!(ran.stdout, "1 example: 1 passed, 0 failed\n");
     fs::write(dir.path().join("told.rw"), "pack told\nrule").unwrap();
     assert_eq!(rewright(dir.path(), "test told.rw").code, Some(1));
     assert_eq!(rewright(dir.path(), "test none.rw").code, Some(2));

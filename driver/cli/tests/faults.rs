@@ -10,6 +10,7 @@ mod disk;
 mod full;
 mod killed;
 mod streams;
+mod validate;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -6,7 +6,7 @@ use std::fs;
 use std::process::Command;
 
 /// A pack's rules before and after. Each is in a ruleset of its own, behind `import std.core` unless it stands alone.
-const REPAIRED: [(&str, &str, &str); 12] = [
+const REPAIRED: [(&str, &str, &str); 13] = [
     ("RW0502", "rule a{T <: Int}(x: T, y: T, z: i32): iadd(x, 0) => x", "rule a{T <: Int}(x: T): iadd(x, 0) => x"),
     ("RW0502", "rule a{T <: Int}(y: T, x: T): iadd(x, 0) => x", "rule a{T <: Int}(x: T): iadd(x, 0) => x"),
     ("RW0502", "rule a(x: i32): iadd(1, 0) => iadd(0, 1)", "rule a(): iadd(1, 0) => iadd(0, 1)"),
@@ -31,6 +31,7 @@ const REPAIRED: [(&str, &str, &str); 12] = [
         "rule a(x: i32): iadd(x, 0) => x\n}\nfn f(x: i32) -> i32  pure    cost 1\nruleset s {",
     ),
     ("RW0201", "rule a(x: i32): idad(x, 0) => x", "rule a(x: i32): iadd(x, 0) => x"),
+    ("RW0307", "rule a{T}(x: T): x + 0 => x", "rule a{T <: Int}(x: T): x + 0 => x"),
 ];
 
 /// The text after `check --fix`, with the codes of what is found before and after.
@@ -89,6 +90,8 @@ fn what_may_be_meant_otherwise_is_left_to_its_author() {
         "pack p\nimport std.core (Int)\nrule a{T <: Int}(x: T): bnot(bnot(x)) => x\n",
         // For the pack, or for what follows.
         "pack p\nimport std.core\n//! Adds nothing.\nrule a(x: i32): iadd(x, 0) => x\n",
+        // The pack that declares the name is known, but the function takes other types.
+        "pack p\nimport std.core\nrule a(x: i32, k: i32): imul(x, k) => ishl{i32, i32}(x, log2(k))\n",
         // What is computed on the left would be on the right, or not at all.
         "pack p\nimport std.core\nrule a(const x: i32): iadd(eval(x), 0) => x\n",
     ] {

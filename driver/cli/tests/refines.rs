@@ -1,15 +1,15 @@
 //! What `rewright opt` makes of functions whose values may be poison, by LLVM's semantics: on every input, poison among
-//! them, each behaviour of what goes out is one of what came in, or better defined (`poison`).
+//! them, each behaviour of what goes out is one of what came in, or better defined (`inputs`).
 //!
 //! Functions are those that every export must get right (`named`), some that are written for this, and random ones.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod inputs;
 mod named;
-mod poison;
 mod random;
 
-use poison::{Inputs, difference};
+use inputs::{Inputs, difference};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_llvm::module::{self, Definition, File};
@@ -100,7 +100,7 @@ fn random_functions_refine(rng: &mut impl Rng, options: &[&str]) {
         }
         changed += 1;
         let (before, after) = (by_name(&old, name), by_name(&new, name));
-        let found = difference(before, after, Inputs::Some);
+        let found = difference(before, after, Inputs::Edges);
         let texts = [body_text(&old.text, name), body_text(&new.text, name)];
         assert_eq!(found, None, "seed {}, {name}:\n{}", seed(), texts.join("\n"));
     }

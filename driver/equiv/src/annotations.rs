@@ -7,6 +7,7 @@
 
 pub(super) mod table;
 
+use rewright_llvm::lex::{Kind, tokens};
 use table::{Place, Says, says};
 
 /// An attribute's or metadata's name and what stands in its parentheses: `align 8` and `align(8)` are the same.
@@ -29,6 +30,13 @@ pub(super) fn parts(annotation: &str) -> (&str, &str) {
 pub(super) fn number(annotations: &[String], name: &str) -> Option<u64> {
     let of = |a: &String| (parts(a).0 == name).then(|| parts(a).1.parse().ok()).flatten();
     annotations.iter().filter_map(of).max()
+}
+
+/// The numbers in a text, those of `i8 0, 5` and of `!{i8 0, i8 5}`; `None` where one is too large.
+pub(super) fn numbers(text: &str) -> Option<Vec<i128>> {
+    let numbers = tokens(text).into_iter().filter(|token| token.kind == Kind::Number);
+    let number = |digits: &str| digits.parse::<i128>().or_else(|_| digits.parse::<u128>().map(|n| n as i128)).ok();
+    numbers.map(|token| number(&text[token.start..token.end])).collect()
 }
 
 /// Is there an annotation of this name?

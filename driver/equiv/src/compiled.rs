@@ -6,6 +6,8 @@
 //! write were told; where one of the two crashes, traps or does not end, the other one must. A crash of the first is
 //! something that is undefined there, and says nothing.
 //!
+//! **Invariant**: a function that runs can do nothing but compute: all system calls but those for memory are refused.
+//!
 //! What LLVM leaves open in a version is decided as our rules understand it, in both versions alike: amounts of shifts
 //! are taken modulo the width, conversions out of range saturate, `undef` and `poison` are zero, and flags are not there.
 //!
@@ -37,7 +39,8 @@ pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) 
     if program.functions.iter().all(Result::is_err) {
         return Ok(program.functions.into_iter().map(|f| f.map_or_else(Seen::nothing, |_| Seen::default())).collect());
     }
-    let folder = scratch_folder("validate-", &std::env::temp_dir())?;
+    let place = std::env::temp_dir();
+    let folder = scratch_folder("validate-", &place).map_err(|e| named(&e, "cannot make a folder in", &place))?;
     let executable = match compiled(&config.clang, &program.text, folder.path())? {
         Ok(executable) => executable,
         Err(message) => {
@@ -59,8 +62,8 @@ pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) 
 /// The program, or what clang says.
 fn compiled(clang: &Path, text: &str, folder: &Path) -> io::Result<Result<PathBuf, String>> {
     let [module, harness, executable] = ["module.ll", "harness.c", "run"].map(|name| folder.join(name));
-    fs::write(&module, text)?;
-    fs::write(&harness, HARNESS)?;
+    write(&module, text.as_bytes())?;
+    write(&harness, HARNESS.as_bytes())?;
     let Output { status, stderr, .. } = Command::new(clang)
         // What may be missing is looked for in libraries that nothing else asks for.
         .args(["-O0", "-w", "-no-pie", "-Wl,--no-as-needed", "-Wl,-z,now"])
@@ -73,13 +76,26 @@ fn compiled(clang: &Path, text: &str, folder: &Path) -> io::Result<Result<PathBu
         .arg(&executable)
         .stdin(Stdio::null())
         .output()
-        .map_err(|e| io::Error::new(e.kind(), format!("cannot start {}: {e}", clang.display())))?;
+        .map_err(|e| named(&e, "cannot start", clang))?;
+    if status.success() {
+        return Ok(if executable.exists() { Ok(executable) } else { Err("it has written no program".into()) });
+    }
     let said = String::from_utf8_lossy(&stderr);
     let first = said.lines().find(|line| line.contains("error") || line.contains("undefined"));
-    let reason = first.or(said.lines().next()).unwrap_or("it says nothing");
+    let silent = format!("it says nothing, and ended with {status}");
+    let reason = first.or(said.lines().next()).unwrap_or(&silent);
     // The folder's name is another one every time.
     let reason = reason.rsplit_once(&*folder.to_string_lossy()).map_or(reason, |(_, rest)| rest);
-    Ok(if status.success() { Ok(executable) } else { Err(reason.trim_start_matches('/').to_string()) })
+    Ok(Err(reason.trim_start_matches('/').to_string()))
+}
+
+fn write(path: &Path, content: &[u8]) -> io::Result<()> {
+    fs::write(path, content).map_err(|e| named(&e, "cannot write", path))
+}
+
+/// An error with what was done to which file.
+fn named(error: &io::Error, what: &str, path: &Path) -> io::Error {
+    io::Error::new(error.kind(), format!("{what} {}: {error}", path.display()))
 }
 
 /// How a version's run ended, as `harness.c` counts.
@@ -93,6 +109,7 @@ enum Status {
     Missing,
     Crashed(u32),
     TimedOut,
+    Unconfined,
 }
 
 /// What a version's run did.
@@ -117,6 +134,7 @@ impl Outcome {
             4 => Status::Missing,
             5 => Status::Crashed((status >> 32) as u32),
             6 => Status::TimedOut,
+            7 => Status::Unconfined,
             _ => return None,
         };
         let result = bytes.get(24..Self::SIZE)?.try_into().ok()?;
@@ -132,6 +150,7 @@ impl Outcome {
             Status::Missing => Some("it calls what only its own library has"),
             Status::Crashed(_) => Some("undefined"),
             Status::TimedOut => Some("too slow"),
+            Status::Unconfined => Some("this system cannot keep a process from system calls (seccomp)"),
         }
     }
 
@@ -165,8 +184,9 @@ fn runs(function: &Runnable, mut inputs: Inputs, runs: u32, executable: &Path) -
         arguments.push(slots);
     }
     let path = executable.with_extension("input");
-    fs::write(&path, &input)?;
-    let output = Command::new(executable).stdin(File::open(&path)?).stderr(Stdio::null()).output()?;
+    write(&path, &input)?;
+    let command = || Command::new(executable).stdin(File::open(&path)?).stderr(Stdio::null()).output();
+    let output = command().map_err(|e| named(&e, "cannot run", executable))?;
     let mut seen = Seen::default();
     let outcomes = output.stdout.chunks_exact(Outcome::SIZE).map(Outcome::read).collect::<Vec<_>>();
     for (run, slots) in arguments.iter().enumerate() {
@@ -179,7 +199,7 @@ fn runs(function: &Runnable, mut inputs: Inputs, runs: u32, executable: &Path) -
             seen.not_compared(reason);
             continue;
         }
-        if let (Status::Memory | Status::Missing, Some(reason)) = (after.status, after.open()) {
+        if let (Status::Memory | Status::Missing | Status::Unconfined, Some(reason)) = (after.status, after.open()) {
             seen.not_compared(reason);
             continue;
         }

@@ -35,6 +35,7 @@ pub mod verdict;
 use clap::ValueEnum;
 use modules::{Module, Version};
 use replay::Input;
+use rewright_cfg_skeleton::verdict::{Counts, Evidence, Tier, Verdict};
 use rewright_llvm::module::{Definition, File, ReadError, read};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::sums::add_up;
@@ -43,7 +44,10 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use verdict::{Counts, DOUBT, Evidence, Report, Tier, Verdict};
+use verdict::{DOUBT, Report};
+
+/// What the solver may do for a function if nobody says.
+pub const SOLVER_STEPS: u64 = refined::STEPS;
 
 /// A way to compare.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, clap::ValueEnum)]
@@ -72,6 +76,8 @@ pub struct Config {
     pub clang: PathBuf,
     /// The solver: program and arguments; it reads SMT-LIB from its standard input.
     pub solver: Vec<String>,
+    /// What it may do for a function, in its own steps; for a file five times that.
+    pub solver_steps: u64,
     /// The second file may be made from all of the first one: what a function is given and what its callees do may have
     /// been used.
     pub whole_modules: bool,
@@ -314,5 +320,5 @@ impl Found {
 }
 
 fn unknown(function: &str, reason: &str) -> Verdict {
-    Verdict::new(function, Evidence { reasons: vec![reason.to_string()], ..Evidence::default() })
+    Verdict::new(function, Evidence::nothing(reason))
 }

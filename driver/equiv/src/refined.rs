@@ -13,6 +13,7 @@
 //!
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 
+mod budget;
 mod facts;
 mod given;
 mod meaning;
@@ -25,17 +26,20 @@ mod tests;
 use super::modules::Version;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
+use budget::Budget;
 use given::Given;
 use refines::refines;
 use rewright_llvm::body::{self, Body};
 use rewright_smt::solver::{self, Answer, Solver};
 use rewright_smt::{Asserted, Expr, Script};
-use side::{Choosing, Keys, behaviour};
+use side::{Choosing, Keys, Likeness, behaviour};
 use std::io;
 use std::time::Duration;
 
-/// Solver steps per question, and time for a solver that does not count them.
-const STEPS: u64 = 20_000_000;
+/// What the solver may do for a function, in its own steps, if nobody says.
+pub(super) const STEPS: u64 = 4_000_000;
+
+/// The solver's processor time for what is no question: values of terms, reasons.
 const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// What the solver's side says of a pair.
@@ -54,9 +58,10 @@ pub(super) struct Decided {
 /// # Errors
 /// When the solver cannot be started.
 pub(super) fn compare(files: &Files<'_>, config: &Config) -> io::Result<Vec<Decided>> {
-    let settings = solver::Config { command: config.solver.clone(), steps: STEPS, timeout: TIMEOUT };
+    let settings = solver::Config { command: config.solver.clone(), steps: 0, timeout: TIMEOUT };
     let mut solver = Solver::start(settings)
         .map_err(|e| io::Error::new(e.kind(), format!("cannot start {}: {e}", config.solver.join(" "))))?;
+    let mut budget = Budget::new(config.solver_steps);
     let mut all = vec![];
     for pair in 0..files.pairs.len() {
         let versions = files.versions(pair);
@@ -65,7 +70,8 @@ pub(super) fn compare(files: &Files<'_>, config: &Config) -> io::Result<Vec<Deci
             Err(reason) => decided.seen.not_compared(reason),
             Ok(bodies) => {
                 let keys = Keys::new(versions, &bodies);
-                Pair { versions, bodies, keys }.decide(&mut solver, &mut decided)?;
+                budget.begin();
+                Pair { versions, bodies, keys }.decide(&mut solver, &mut budget, &mut decided)?;
             }
         }
         solver.forget();
@@ -92,9 +98,9 @@ struct Pair<'a> {
 
 impl Pair<'_> {
     /// Asks without and with what may be `undef`.
-    fn decide(&self, solver: &mut Solver, decided: &mut Decided) -> io::Result<()> {
+    fn decide(&self, solver: &mut Solver, budget: &mut Budget, decided: &mut Decided) -> io::Result<()> {
         for undefined in [false, true] {
-            let more = self.ask(undefined, solver, decided)?;
+            let more = self.ask(undefined, solver, budget, decided)?;
             if !more {
                 break;
             }
@@ -103,50 +109,73 @@ impl Pair<'_> {
     }
 
     /// Asks one question; is another one to be asked?
-    fn ask(&self, undefined: bool, solver: &mut Solver, decided: &mut Decided) -> io::Result<bool> {
+    fn ask(
+        &self,
+        undefined: bool,
+        solver: &mut Solver,
+        budget: &mut Budget,
+        decided: &mut Decided,
+    ) -> io::Result<bool> {
         let suffix = if undefined { ", where something may be `undef`" } else { "" };
-        let mut answer = Answer::Unknown(String::new());
-        for choosing in [Choosing::Alike, Choosing::Together, Choosing::Freely] {
-            let question = match Question::new(self, undefined, choosing) {
-                Ok(question) => question,
+        // The first one is the easiest to answer, and mostly enough; only an answer to the last one speaks against the
+        // second version.
+        let [easy, last] = [vec![Choosing::Like(Likeness::ALL[0])], vec![Choosing::Freely]];
+        for ways in [easy, Likeness::ALL.map(Choosing::Like).to_vec(), last] {
+            let (question, answer) = match self.answered(undefined, &ways, solver, budget)? {
+                Ok(found) => found,
                 Err(reason) => {
                     decided.seen.not_compared(format!("{reason}{suffix}"));
                     return Ok(false);
                 }
             };
-            let wanted: Vec<&str> = question.asserted.declared.iter().map(String::as_str).collect();
-            answer = solver.ask(&question.asserted.text, &wanted, 1)?;
-            match &answer {
-                Answer::Unsat => {
+            match answer {
+                None => {
                     decided.seen.runs += 1;
                     let more = !undefined && question.undefined_matters;
                     decided.proved = !more;
                     return Ok(more);
                 }
                 // The first version may choose in another way.
-                Answer::Sat(_) if choosing != Choosing::Freely && question.chooses => {}
-                Answer::Sat(values) => {
-                    self.against(&question, &wanted, values, suffix, decided);
+                Some(_) if question.chooses && ways != [Choosing::Freely] => {}
+                Some(values) => {
+                    self.against(&question, &values, suffix, decided);
                     return Ok(false);
                 }
-                Answer::Unknown(_) => {}
             }
-        }
-        if let Answer::Unknown(reason) = answer {
-            decided.seen.not_compared(format!("{reason}{suffix}"));
         }
         Ok(false)
     }
 
-    /// An answer against the second version: a candidate, and the reason why it is no more.
-    fn against(
+    /// A question in which the first version chooses in some ways, and the values that answer it, if any do; the reason
+    /// where there is none, or the solver does not know.
+    fn answered(
         &self,
-        question: &Question,
-        wanted: &[&str],
-        values: &[Option<u128>],
-        suffix: &str,
-        decided: &mut Decided,
-    ) {
+        undefined: bool,
+        ways: &[Choosing],
+        solver: &mut Solver,
+        budget: &mut Budget,
+    ) -> io::Result<Result<Answered, String>> {
+        let found = Question::new(self, undefined, ways).and_then(|question| Ok((question, budget.limit()?)));
+        let (question, limit) = match found {
+            Ok(found) => found,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        let answer = solver.ask_within(&question.asserted.text, &question.wanted(), limit)?;
+        budget.charge(solver.spent());
+        Ok(match answer {
+            Answer::Unsat => Ok((question, None)),
+            Answer::Sat(values) => Ok((question, Some(values))),
+            Answer::Unknown(reason) if solver::too_hard(Some(&reason)) => {
+                let time = || format!("solver, {} s for one question are over", limit.time.as_secs());
+                Err(budget.spent().unwrap_or_else(time))
+            }
+            Answer::Unknown(reason) => Err(reason),
+        })
+    }
+
+    /// An answer against the second version: a candidate, and the reason why it is no more.
+    fn against(&self, question: &Question, values: &[Option<u128>], suffix: &str, decided: &mut Decided) {
+        let wanted = question.wanted();
         let value = |name: Expr| {
             let at = wanted.iter().position(|w| *w == question.script.name(name))?;
             values.get(at).copied().flatten()
@@ -159,6 +188,9 @@ impl Pair<'_> {
         decided.seen.not_compared(format!("{reason}{suffix}"));
     }
 }
+
+/// A question, and the values of its variables that answer it, if any do.
+type Answered = (Question, Option<Vec<Option<u128>>>);
 
 /// Two versions as one question.
 struct Question {
@@ -174,23 +206,35 @@ struct Question {
 }
 
 impl Question {
-    fn new(pair: &Pair<'_>, undefined: bool, choosing: Choosing) -> Result<Question, String> {
+    /// Does the second version do what the first one does in none of some ways to choose?
+    fn new(pair: &Pair<'_>, undefined: bool, ways: &[Choosing]) -> Result<Question, String> {
         let Pair { versions, bodies, keys } = pair;
         let mut script = Script::new();
         let s = &mut script;
         let given = Given::new(s, *versions, bodies, undefined)?;
-        let old = behaviour(s, versions[0], &bodies[0], &given, keys, choosing)?;
         let new = behaviour(s, versions[1], &bodies[1], &given, keys, Choosing::Anything)?;
-        let (refines, uncovered) = refines(s, &old, &new, versions[0].definition);
-        let mut assumed: Vec<&str> = old.assumed.union(&new.assumed).copied().collect();
-        if uncovered {
-            assumed.push("what memory is there");
+        let (mut assumed, mut undefined_matters) = (new.assumed.clone(), new.undefined_matters);
+        let (mut chooses, mut choices, mut claims) = (false, vec![], vec![given.promised]);
+        for way in ways {
+            let old = behaviour(s, versions[0], &bodies[0], &given, keys, *way)?;
+            let (refines, uncovered) = refines(s, &old, &new, versions[0].definition);
+            claims.push(s.not(refines));
+            assumed.extend(&old.assumed);
+            if uncovered {
+                assumed.insert("what memory is there");
+            }
+            undefined_matters |= old.undefined_matters;
+            chooses |= old.chooses;
+            choices.extend(old.choices);
         }
-        let broken = s.not(given.promised);
-        let refines = s.or(&[broken, refines]);
-        let claim = s.not(refines);
-        let asserted = s.asserting_for_all(&old.choices, claim).ok_or("what it chooses decides what is read")?;
-        let undefined_matters = old.undefined_matters || new.undefined_matters;
-        Ok(Question { script, given, asserted, assumed, undefined_matters, chooses: old.chooses })
+        let claim = s.and(&claims);
+        let asserted = s.asserting_for_all(&choices, claim).ok_or("what it chooses decides what is read")?;
+        let assumed = assumed.into_iter().collect();
+        Ok(Question { script, given, asserted, assumed, undefined_matters, chooses })
+    }
+
+    /// The variables whose values an answer gives.
+    fn wanted(&self) -> Vec<&str> {
+        self.asserted.declared.iter().map(String::as_str).collect()
     }
 }

@@ -6,8 +6,9 @@
 use super::headers::names;
 use super::modules::Version;
 use super::replay::{Input, Replay, Replayer, candidates};
-use super::verdict::{Counterexample, DOUBT};
+use super::verdict::DOUBT;
 use super::{Config, Files, Seen};
+use rewright_cfg_skeleton::verdict::Counterexample;
 
 /// What running both texts has shown of a pair.
 #[derive(Default)]

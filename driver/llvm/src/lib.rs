@@ -32,6 +32,7 @@ pub mod faithful;
 pub mod front;
 pub mod grammar;
 pub mod import;
+pub mod instruction;
 pub mod known;
 pub mod lex;
 pub mod module;

@@ -5,9 +5,9 @@
 
 mod call;
 
-use super::body::{Instruction, MemoryAccess, Operand, Shape, Slot, Template};
 use super::cursor::Cursor;
 use super::grammar::{self, Form};
+use super::instruction::{Instruction, MemoryAccess, Operand, Shape, Slot, Template};
 use super::lex::{Kind, Token};
 use super::module::skip_to_type;
 use super::types::{self, Named, Type};

@@ -11,7 +11,7 @@
 //! }";
 //! let after = before.replace("= 0 to %n", "= 1 to %n");
 //! let report = rewright_mlir::validate(before, &after, &rewright_mlir::Options::default());
-//! assert_eq!(report.functions[0].outcome(), rewright_mlir::Outcome::Refuted);
+//! assert_eq!(report.counts.refuted, 1);
 //! ```
 
 mod import;
@@ -22,11 +22,12 @@ mod report;
 mod syntax;
 
 use import::{Lowered, import};
-use rewright_cfg_skeleton::nest::compare::{Verdict, compare};
+use rewright_cfg_skeleton::nest::compare::compare;
 use rewright_cfg_skeleton::nest::{Names, Origin, Pool};
+use rewright_cfg_skeleton::verdict::{Evidence, Kind, Verdict};
 use syntax::Module;
 
-pub use report::{FunctionReport, Outcome, Report};
+pub use report::Report;
 pub use rewright_cfg_skeleton::nest::compare::Options;
 pub use syntax::Unsupported;
 
@@ -48,42 +49,57 @@ pub fn validate(before: &str, after: &str, options: &Options) -> Report {
 
 fn files(before: &str, after: &str, options: &Options) -> Report {
     let (before, after) = (parse::parse(before), parse::parse(after));
-    let mut functions: Vec<FunctionReport> =
+    let mut functions: Vec<Compared> =
         before.functions.iter().map(|f| one(&before, &after, &f.name, options)).collect();
     for function in &after.functions {
         if !before.functions.iter().any(|f| f.name == function.name) {
-            functions.push(FunctionReport::unknown(&function.name, "only the second file has it", (0, function.line)));
+            let reason = format!("only the second file has it (line {})", function.line);
+            functions.push(Compared::unknown(&function.name, reason));
         }
     }
     depend_on_callees(&mut functions);
-    Report { functions, in_bounds: options.in_bounds }
+    Report::new(functions.into_iter().map(|f| f.verdict).collect())
 }
 
-fn one(before: &Module, after: &Module, name: &str, options: &Options) -> FunctionReport {
+/// A function in two versions.
+struct Compared {
+    verdict: Verdict,
+    /// Functions that it calls; calls of one function are taken to be equal.
+    calls: Vec<String>,
+}
+
+impl Compared {
+    fn unknown(name: &str, reason: impl Into<String>) -> Compared {
+        Compared { verdict: Verdict::new(name, Evidence::nothing(reason)), calls: vec![] }
+    }
+}
+
+fn one(before: &Module, after: &Module, name: &str, options: &Options) -> Compared {
     let find = |module: &'_ Module| module.functions.iter().position(|f| f.name == name);
     let (Some(m), Some(n)) = (find(before), find(after)) else {
-        return FunctionReport::unknown(name, "only the first file has it", (0, 0));
+        return Compared::unknown(name, "only the first file has it");
     };
     let (mut pool, mut names) = (Pool::default(), Names::default());
     let left = import(before, &before.functions[m], &mut pool, &mut names);
     let right = import(after, &after.functions[n], &mut pool, &mut names);
+    let not_read = |which, why: Unsupported| {
+        Compared::unknown(name, format!("the {which} file: {} ({which} file, line {})", why.what, why.line))
+    };
     let (mut left, mut right) = match (left, right) {
         (Ok(left), Ok(right)) => (left, right),
-        (Err(why), _) => return FunctionReport::unknown(name, &format!("the first file: {}", why.what), (why.line, 0)),
-        (_, Err(why)) => {
-            return FunctionReport::unknown(name, &format!("the second file: {}", why.what), (0, why.line));
-        }
+        (Err(why), _) => return not_read("first", why),
+        (_, Err(why)) => return not_read("second", why),
     };
     if left.nest.arguments != right.nest.arguments || left.nest.results.len() != right.nest.results.len() {
-        return FunctionReport::unknown(name, "the types of arguments or results differ", (0, 0));
+        return Compared::unknown(name, "the types of arguments or results differ");
     }
     share_sizes(&mut left, &mut right);
-    let verdict = compare(&mut pool, &mut names, &left.nest, &right.nest, options);
+    let evidence = compare(&mut pool, &mut names, &left.nest, &right.nest, options);
     let mut calls = left.calls;
     calls.extend(right.calls);
     calls.sort();
     calls.dedup();
-    FunctionReport { name: name.to_string(), verdict, calls }
+    Compared { verdict: Verdict::new(name, evidence), calls }
 }
 
 /// A size that one version looks at is one of the other, too.
@@ -104,18 +120,18 @@ fn share_sizes(left: &mut Lowered, right: &mut Lowered) {
     }
 }
 
-/// A proof that takes calls of a function for equal needs a proof of that function.
-fn depend_on_callees(functions: &mut [FunctionReport]) {
+/// A proof that takes calls of a function for equal needs a proof of that function, without a precondition.
+fn depend_on_callees(functions: &mut [Compared]) {
     loop {
-        let open: Vec<String> =
-            functions.iter().filter(|f| !matches!(f.verdict, Verdict::Proved(_))).map(|f| f.name.clone()).collect();
-        let proved = |f: &&mut FunctionReport| matches!(f.verdict, Verdict::Proved(_) | Verdict::ProvedIf { .. });
-        let dependent = functions.iter_mut().filter(proved).find_map(|f| {
+        let proved = |f: &Compared| f.verdict.verdict == Kind::Proved;
+        let holds = |f: &&Compared| proved(f) && f.verdict.precondition.is_none();
+        let open: Vec<String> = functions.iter().filter(|f| !holds(f)).map(|f| f.verdict.function.clone()).collect();
+        let dependent = functions.iter_mut().filter(|f| proved(f)).find_map(|f| {
             let callee = f.calls.iter().find(|c| open.contains(c))?.clone();
             Some((f, callee))
         });
         let Some((function, callee)) = dependent else { return };
         let reason = format!("it calls `{callee}`, which is not proved to do the same");
-        function.verdict = Verdict::Unknown { reason, lines: (0, 0) };
+        function.verdict = Verdict::new(&function.verdict.function, Evidence::nothing(reason));
     }
 }

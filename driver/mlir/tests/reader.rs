@@ -1,6 +1,7 @@
 //! What is read, what is not, and what is said of that.
 
-use rewright_mlir::{Options, Outcome, validate};
+use rewright_cfg_skeleton::verdict::Kind;
+use rewright_mlir::{Options, validate};
 
 const PRETTY: &str = r#"
 #map = affine_map<(d0)[s0] -> (d0 + 4, s0)>
@@ -39,11 +40,11 @@ const GENERIC: &str = r#"
 fn both_forms_are_one() {
     for (before, after) in [(PRETTY, GENERIC), (GENERIC, PRETTY)] {
         let report = validate(before, after, &Options::default());
-        assert_eq!(report.count(Outcome::Proved), 1, "{report}");
+        assert_eq!(report.counts.proved, 1, "{report}");
     }
     let other = GENERIC.replace("predicate = 4", "predicate = 5");
     let report = validate(PRETTY, &other, &Options::default());
-    assert_eq!(report.count(Outcome::Proved), 0, "{report}");
+    assert_eq!(report.counts.proved, 0, "{report}");
 }
 
 #[test]
@@ -65,9 +66,9 @@ fn what_is_not_understood_is_named_and_the_rest_goes_on() {
         let report = validate(&file, &file, &Options::default());
         let text = report.to_string();
         assert_eq!(report.functions.len(), 2, "{text}");
-        assert_eq!(report.functions[0].outcome(), Outcome::Unknown, "{text}");
+        assert_eq!(report.functions[0].verdict, Kind::Unknown, "{text}");
         assert!(text.contains(name) && text.contains("line 2"), "{text}");
-        assert_eq!(report.functions[1].outcome(), Outcome::Proved, "{text}");
+        assert_eq!(report.functions[1].verdict, Kind::Proved, "{text}");
     }
 }
 
@@ -89,9 +90,9 @@ fn opaque_operations_compare_by_what_they_say() {
         format!("func.func @f(%x: f32) {{\n\"my.op\"(%x) {{k = {attribute}}} : (f32) -> ()\nreturn\n}}")
     };
     let report = validate(&file("1"), &file("1"), &Options::default());
-    assert_eq!(report.count(Outcome::Proved), 1, "{report}");
+    assert_eq!(report.counts.proved, 1, "{report}");
     let report = validate(&file("1"), &file("2"), &Options::default());
-    assert_eq!(report.count(Outcome::Unknown), 1, "{report}");
+    assert_eq!(report.counts.unknown, 1, "{report}");
 }
 
 /// Whatever is cut off or changed, there is a report.
@@ -120,7 +121,7 @@ fn numbers_that_are_too_large_are_reported() {
       return
     }";
     let report = validate(file, file, &Options::default());
-    assert_eq!(report.count(Outcome::Unknown), 1, "{report}");
+    assert_eq!(report.counts.unknown, 1, "{report}");
 }
 
 #[test]
@@ -142,7 +143,7 @@ fn long_chains_of_values_are_compared() {
         file + &format!("affine.store %v{last}, %a[0] : memref<1xi32>\nreturn\n}}\n")
     };
     let report = validate(&chain("20000"), &chain("20000"), &Options::default());
-    assert_eq!(report.count(Outcome::Proved), 1, "{report}");
+    assert_eq!(report.counts.proved, 1, "{report}");
     let report = validate(&chain("20000"), &chain("3"), &Options::default());
-    assert_eq!(report.count(Outcome::Refuted), 1, "{report}");
+    assert_eq!(report.counts.refuted, 1, "{report}");
 }

@@ -14,7 +14,7 @@ pub enum PackError {
     /// A file is no text: the byte that is not UTF-8.
     #[error("{0} is not text: byte {1} is not UTF-8")]
     Encoding(String, usize),
-    /// A pack that ships imports one that does not.
-    #[error("no such pack ships with rewright")]
-    NotShipped,
+    /// No pack of this name ships; the one that may be meant.
+    #[error("no such pack ships with rewright{}", .0.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    NotShipped(Option<String>),
 }

@@ -11,13 +11,14 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Unknown functions, types and operators.
 const UNKNOWN: [&str; 3] = ["RW0201", "RW0202", "RW0213"];
 
-/// Adds imports to findings that want them.
-pub(super) fn suggest(diagnostics: &mut [Diagnostic], sources: &Sources) {
+/// Adds imports to findings that want them; as a fix where it `repairs`, which means that fewer mistakes are left.
+pub(super) fn suggest(diagnostics: &mut [Diagnostic], sources: &Sources, repairs: impl Fn(&Fix) -> bool) {
     let mut unknown = diagnostics.iter_mut().filter(|found| UNKNOWN.contains(&found.code)).peekable();
     if unknown.peek().is_none() {
         return;
     }
     let declared = declared();
+    let mut tried: BTreeMap<String, bool> = BTreeMap::new();
     for found in unknown {
         let at = found.primary.span;
         let Some((_, text)) = sources.files.get(at.file as usize) else { continue };
@@ -34,10 +35,14 @@ pub(super) fn suggest(diagnostics: &mut [Diagnostic], sources: &Sources) {
         found.help = Some(ships);
         let file = parse(at.file, text).0;
         if let ([pack], false) = (&Vec::from_iter(packs)[..], imports(&file, packs)) {
-            found.fix = place(&file).map(|(start, before, after)| Fix {
+            let import = place(&file).map(|(start, before, after)| Fix {
                 span: Span { start, end: start, ..at },
                 replacement: format!("{before}import {pack}{after}"),
                 applicability: Applicability::Safe,
+            });
+            found.fix = import.filter(|fix| {
+                let key = format!("{}:{}", at.file, fix.replacement);
+                *tried.entry(key).or_insert_with(|| repairs(fix))
             });
         }
     }

@@ -6,8 +6,9 @@ mod shipped;
 
 pub use error::PackError;
 
-use rewright_dsl::diagnostic::{Diagnostic, Sources};
+use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources};
 use rewright_dsl::load::{Origin, Root};
+use rewright_dsl::nearest::nearest;
 use rewright_dsl::program::{Program, Schedule};
 use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
@@ -103,7 +104,10 @@ pub fn root(name: &Path) -> Result<Root, PackError> {
 /// The text of a pack that is imported; what is wrong with it is said where it is imported.
 fn resolve(origin: &Origin) -> Result<String, String> {
     let text = match origin {
-        Origin::Std(path) => embedded(path).map(str::to_string).ok_or(PackError::NotShipped),
+        Origin::Std(path) => embedded(path).map(str::to_string).ok_or_else(|| {
+            let (wrong, names) = (path.trim_end_matches(".rw").replace('/', "."), shipped_names());
+            PackError::NotShipped(nearest(&wrong, names.iter().map(String::as_str)).map(str::to_string))
+        }),
         Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| PackError::Unreadable(path.clone(), e)),
     };
     text.map_err(|error| error.to_string())
@@ -165,12 +169,24 @@ pub fn load_rules(roots: Vec<Root>) -> Packs {
     load_as(roots, check::check_rules)
 }
 
-fn load_as(roots: Vec<Root>, check: impl FnOnce(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
-    let loaded = load::load(roots, &mut |origin: &Origin| resolve(origin));
-    let (mut program, found) = check(&loaded.files);
+fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
+    let checked = |roots: Vec<Root>| {
+        let mut loaded = load::load(roots, &mut |origin: &Origin| resolve(origin));
+        let (program, found) = check(&loaded.files);
+        loaded.diagnostics.extend(found);
+        (loaded, program)
+    };
+    let (loaded, mut program) = checked(roots.clone());
     let mut diagnostics = loaded.diagnostics;
-    diagnostics.extend(found);
-    imports::suggest(&mut diagnostics, &loaded.sources);
+    let errors = |found: &[Diagnostic]| found.iter().filter(|found| found.severity == Severity::Error).count();
+    let before = errors(&diagnostics);
+    imports::suggest(&mut diagnostics, &loaded.sources, |fix| {
+        let Some((_, text)) = loaded.sources.files.get(fix.span.file as usize) else { return false };
+        let mut fixed_roots = roots.clone();
+        let Some(root) = fixed_roots.iter_mut().find(|root| root.text == *text) else { return false };
+        root.text.replace_range(fix.span.start as usize..fix.span.end as usize, &fix.replacement);
+        errors(&checked(fixed_roots).0.diagnostics) < before
+    });
     let roots = loaded.files.iter().filter(|f| f.root).map(|f| f.pack.clone()).collect();
     for (name, point) in
         [(SCHEDULE, None), (BEFORE_INLINING, Some("before_inlining")), (AFTER_INLINING, Some("after_inlining"))]

@@ -10,11 +10,11 @@
 //! }
 //! ```
 //!
-//! Each part is a struct of the module that acts on it ([`crate::costs`]); unknown words are mistakes. What a command
+//! Each part is a struct here, and a module acts on it ([`crate::costs`] on the costs); unknown words are mistakes. What a command
 //! line says comes before what a file says.
 
-use crate::costs::Costs;
 use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The file that is looked for.
@@ -30,6 +30,40 @@ pub struct Config {
     /// What executing something costs.
     #[serde(default)]
     pub costs: Costs,
+}
+
+/// What executing something costs, as a file says it.
+#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Costs {
+    /// A profile that ships.
+    pub profile: Option<String>,
+    /// By operation.
+    pub operations: BTreeMap<String, f64>,
+    /// A constant, where it is materialised.
+    pub constant: Option<f64>,
+    /// A value moved into a block parameter.
+    pub parameter: Option<f64>,
+    /// A check that is executed without its operation.
+    pub check: Option<f64>,
+    /// A pure operation that no pack declares.
+    pub opaque: Option<f64>,
+    /// What a size that a declared cost names counts as where nobody knows it.
+    pub assumed: Option<u32>,
+    /// How blocks weigh against each other.
+    pub weigh: Option<Weigh>,
+    /// So many times more for each enclosing loop, where executions are weighed.
+    pub per_loop: Option<u32>,
+}
+
+/// How blocks weigh against each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Weigh {
+    /// By how often they are executed.
+    Executions,
+    /// Each once.
+    Occurrences,
 }
 
 /// Why there is no configuration.

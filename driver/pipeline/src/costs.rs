@@ -10,50 +10,15 @@
 //! (`select{_, i8}`); what names more types comes before what names less. Costs are in the packs' unit, in steps of a
 //! quarter.
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Costs, Weigh};
 use rewright_cfg_skeleton::ir::cfg::Weighing;
 use rewright_cfg_skeleton::select::{CostModel, Execution, Prices, UNIT};
 use rewright_dsl::nearest::nearest;
 use rewright_packs as packs;
 use rewright_typeprop::{OpId, Universe};
-use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
-
-/// What executing something costs, as a file says it.
-#[derive(Clone, PartialEq, Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-pub struct Costs {
-    /// A profile that ships.
-    pub profile: Option<String>,
-    /// By operation.
-    pub operations: BTreeMap<String, f64>,
-    /// A constant, where it is materialised.
-    pub constant: Option<f64>,
-    /// A value moved into a block parameter.
-    pub parameter: Option<f64>,
-    /// A check that is executed without its operation.
-    pub check: Option<f64>,
-    /// A pure operation that no pack declares.
-    pub opaque: Option<f64>,
-    /// What a size that a declared cost names counts as where nobody knows it.
-    pub assumed: Option<u32>,
-    /// How blocks weigh against each other.
-    pub weigh: Option<Weigh>,
-    /// So many times more for each enclosing loop, where executions are weighed.
-    pub per_loop: Option<u32>,
-}
-
-/// How blocks weigh against each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Weigh {
-    /// By how often they are executed.
-    Executions,
-    /// Each once.
-    Occurrences,
-}
 
 /// Why costs cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -4,6 +4,8 @@
 //!
 //! Not here: which language a file is in, which commands decide by its name.
 
+pub use crate::heading::Heading;
+
 use crate::optimiser::{FunctionOutcome, Optimiser, Options, Outcome, Phases};
 use rewright_cfg_skeleton::ir::{Function, text};
 use rewright_dsl::program::Program;
@@ -29,15 +31,6 @@ pub enum ReadError {
     /// The rules do not form a program.
     #[error("the rules do not form a program: {0}")]
     Rules(#[from] EngineError),
-}
-
-/// A function as its file names it.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Heading {
-    /// With its sigil.
-    pub name: String,
-    /// Names of its blocks, entry first, where the language has a profile of blocks.
-    pub blocks: Vec<String>,
 }
 
 /// Functions of a file as the pipeline takes them.

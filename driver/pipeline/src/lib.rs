@@ -15,6 +15,7 @@ pub mod config;
 pub mod costs;
 pub mod examples;
 pub mod front;
+mod heading;
 pub mod optimiser;
 pub mod profile;
 pub mod signatures;

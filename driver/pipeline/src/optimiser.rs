@@ -323,13 +323,14 @@ impl Optimiser {
             unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
             ..options.select.clone()
         };
-        let (selection, effort) =
-            phases.time(Phase::Select, || select::select_measured(given, &how)).map_err(Unusable::Selection)?;
+        let select::Report { selection, effort, passes, refused } =
+            phases.time(Phase::Select, || select::select(given, &how)).map_err(Unusable::Selection)?;
         let ended = match (how.method, selection.status, effort) {
             (Method::Greedy | Method::Tree, ..) | (_, Status::Optimal, _) => None,
             (_, _, Some(effort)) => effort.ended,
             (_, _, None) => Some(Ended::Size),
         };
+        phases.ran(&passes);
         phases.selections.push(Selected { time: start.elapsed(), status: selection.status, effort });
         let mut relaxed = vec![];
         for (site, rule) in select::relaxed(given, &selection) {
@@ -356,7 +357,8 @@ impl Optimiser {
             false => vec![],
         };
         let Selection { status, rematerialised, stays, .. } = selection;
-        Ok(Chosen { function, status, ended, rematerialised, stays, relaxed, changed })
+        let refused = refused.map(|refused| refused.pass);
+        Ok(Chosen { function, status, ended, refused, rematerialised, stays, relaxed, changed })
     }
 
     fn rules_at(&self, view: &EGraphView) -> String {

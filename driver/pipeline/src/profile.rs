@@ -8,7 +8,7 @@
 //! are of all runs together; those of the entry say how many calls there were, so it has to be among them. A block that
 //! is not there weighs as if there were no profile.
 
-use crate::front::Heading;
+use crate::heading::Heading;
 use rewright_cfg_skeleton::ir::cfg::ONCE;
 use rewright_cfg_skeleton::ir::{BlockId, Function};
 use std::collections::BTreeMap;

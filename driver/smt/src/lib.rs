@@ -10,6 +10,8 @@
 //!
 //! [`Model`]: rewright_typeprop::Model
 
+mod address;
+mod expr;
 mod float;
 mod integer;
 mod meaning;
@@ -20,6 +22,8 @@ pub mod solver;
 #[cfg(test)]
 mod tests;
 
+pub use address::Address;
+pub use expr::{Expr, Format, Sort};
 pub use meaning::{Meaning, meaning};
-pub use memory::{Address, given, load, read, same, store, written};
-pub use script::{Asserted, Expr, Format, Read, Script, Sort};
+pub use memory::{given, load, read, same, store, written};
+pub use script::{Asserted, Read, Script};

@@ -6,24 +6,12 @@
 //! What was there before the first write is a variable per address that is read; where two of these addresses are equal,
 //! so are the bytes (Ackermann 1954). So the solver sees bit vectors and nothing else.
 
-use super::script::Read;
-use super::{Expr, Script, Sort};
+use super::address::Address;
+use super::expr::{Expr, Sort};
+use super::script::{Read, Script};
 use rewright_typeprop::model::MemoryAccess;
 
-/// A sum modulo 2^64.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Address {
-    /// In order, each as often as it occurs.
-    terms: Vec<Expr>,
-    constant: u64,
-}
-
 impl Address {
-    /// The address that a term is.
-    fn of(term: Expr) -> Self {
-        Address { terms: vec![term], constant: 0 }
-    }
-
     /// The sum of terms.
     pub fn sum(s: &Script, parts: &[Expr]) -> Self {
         let mut sum = Address { terms: vec![], constant: 0 };
@@ -35,15 +23,6 @@ impl Address {
         }
         sum.terms.sort_unstable_by_key(|t| t.id);
         sum
-    }
-
-    fn plus(&self, n: u64) -> Self {
-        Address { terms: self.terms.clone(), constant: self.constant.wrapping_add(n) }
-    }
-
-    /// Is a term among those that are summed?
-    pub fn is_from(&self, term: Expr) -> bool {
-        self.terms.contains(&term)
     }
 
     /// As one term.

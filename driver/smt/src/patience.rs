@@ -57,7 +57,7 @@ impl Patience {
 }
 
 /// Processor time of a process and all that it has started.
-fn processor_time(process: u32) -> Option<Duration> {
+pub(super) fn processor_time(process: u32) -> Option<Duration> {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     // The name stands in brackets and may contain anything.
     let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();

@@ -4,7 +4,7 @@
 //! counted in the solver's own steps; its processor time, or that it does nothing, ends what does not count them
 //! ([`super::patience`]), and then the process is replaced. One that never answers is an error.
 
-use super::patience::{Patience, SLICE};
+use super::patience::{Patience, SLICE, processor_time};
 use std::collections::HashMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -33,12 +33,32 @@ pub struct Config {
     pub timeout: Duration,
 }
 
+/// What one question may take.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Limit {
+    /// The solver's steps; 0: no limit. Understood by z3.
+    pub steps: u64,
+    /// Its processor time.
+    pub time: Duration,
+}
+
+/// What a question has taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Spent {
+    /// The solver's steps, where it counts them.
+    pub steps: Option<u64>,
+    /// Its processor time.
+    pub time: Duration,
+}
+
 /// A running solver.
 pub struct Solver {
     config: Config,
     process: Process,
-    /// What has been asked since [`Solver::forget`], and with how much patience.
-    answers: HashMap<(String, u64), Answer>,
+    /// What has been asked since [`Solver::forget`], and within which limit.
+    answers: HashMap<(String, Limit), Answer>,
+    /// What the last question has taken.
+    spent: Spent,
     /// Questions in a row that a clock ended.
     unanswered: u32,
     /// Has a clock ended a question since [`Solver::forget`]?
@@ -68,7 +88,7 @@ impl Solver {
     /// When it cannot be started.
     pub fn start(config: Config) -> io::Result<Self> {
         let process = Process::start(&config)?;
-        Ok(Solver { config, process, answers: HashMap::new(), unanswered: 0, timed: false })
+        Ok(Solver { config, process, answers: HashMap::new(), spent: Spent::default(), unanswered: 0, timed: false })
     }
 
     /// Is there an assignment under which `script`'s assertions hold? `wanted` are the terms whose values to give,
@@ -77,13 +97,31 @@ impl Solver {
     /// # Errors
     /// When the process cannot be replaced, or does not answer again and again.
     pub fn ask(&mut self, script: &str, wanted: &[&str], patience: u64) -> io::Result<Answer> {
-        let key = (script.to_string(), patience);
+        let time = self.config.timeout.saturating_mul(u32::try_from(patience).unwrap_or(u32::MAX));
+        self.ask_within(script, wanted, Limit { steps: self.config.steps.saturating_mul(patience), time })
+    }
+
+    /// The same within a limit of its own.
+    ///
+    /// # Errors
+    /// As [`Solver::ask`].
+    pub fn ask_within(&mut self, script: &str, wanted: &[&str], limit: Limit) -> io::Result<Answer> {
+        let key = (script.to_string(), limit);
         if let Some(answer) = self.answers.get(&key) {
+            self.spent = Spent { steps: Some(0), time: Duration::ZERO };
             return Ok(answer.clone());
         }
-        let answer = self.ask_anew(script, wanted, patience)?;
+        let began = self.process.processor_time();
+        self.spent = Spent::default();
+        let answer = self.ask_anew(script, wanted, limit)?;
+        self.spent.time = self.spent.time.max(self.process.processor_time().saturating_sub(began));
         self.answers.insert(key, answer.clone());
         Ok(answer)
+    }
+
+    /// What the last question has taken.
+    pub fn spent(&self) -> Spent {
+        self.spent
     }
 
     /// Forgets what has been asked.
@@ -102,7 +140,10 @@ impl Solver {
         self.process = Process::start(&self.config)?;
         let seconds = match failure {
             Failure::Gone => return Ok(Answer::Unknown(GONE.into())),
-            Failure::Silent(time) => time.as_secs_f64(),
+            Failure::Silent(time) => {
+                self.spent.time = time;
+                time.as_secs_f64()
+            }
         };
         self.timed = true;
         self.unanswered += 1;
@@ -116,29 +157,33 @@ impl Solver {
         Err(io::Error::new(io::ErrorKind::TimedOut, reason))
     }
 
-    fn ask_anew(&mut self, script: &str, wanted: &[&str], patience: u64) -> io::Result<Answer> {
-        let milliseconds =
-            self.config.timeout.as_millis().saturating_mul(u128::from(patience)).min(u128::from(u32::MAX));
+    fn ask_anew(&mut self, script: &str, wanted: &[&str], limit: Limit) -> io::Result<Answer> {
+        let milliseconds = limit.time.as_millis().min(u128::from(u32::MAX));
         let mut text = String::from("(reset)\n(set-option :print-success false)\n");
-        if self.config.steps > 0 {
-            text += &format!("(set-option :rlimit {})\n", self.config.steps.saturating_mul(patience));
+        let mut count = "";
+        if limit.steps > 0 {
+            text += &format!("(set-option :rlimit {})\n", limit.steps);
+            count = "(get-info :rlimit)\n";
         }
-        text += &format!("(set-option :timeout {milliseconds})\n{script}(check-sat)\n(echo \"{END}\")\n");
-        let answer = match self.exchange(&text, patience) {
+        text += &format!("(set-option :timeout {milliseconds})\n{script}(check-sat)\n{count}(echo \"{END}\")\n");
+        let answer = match self.exchange(&text, limit.time) {
             Ok(lines) => lines,
             Err(failure) => return self.replace(failure),
         };
         self.unanswered = 0;
+        self.spent.steps = answer.iter().find_map(|line| steps(line));
         match answer.first().map(String::as_str) {
             Some("unsat") => Ok(Answer::Unsat),
             Some("sat") if wanted.is_empty() => Ok(Answer::Sat(vec![])),
             Some("sat") => {
-                let lines = self.exchange(&format!("(get-value ({}))\n(echo \"{END}\")\n", wanted.join(" ")), 1);
+                let lines = self
+                    .exchange(&format!("(get-value ({}))\n(echo \"{END}\")\n", wanted.join(" ")), self.config.timeout);
                 let text = lines.unwrap_or_default().join(" ");
                 Ok(Answer::Sat(values(&text, wanted)))
             }
             Some("unknown") => {
-                let lines = self.exchange(&format!("(get-info :reason-unknown)\n(echo \"{END}\")\n"), 1);
+                let lines =
+                    self.exchange(&format!("(get-info :reason-unknown)\n(echo \"{END}\")\n"), self.config.timeout);
                 let reason = lines.unwrap_or_default().join(" ");
                 let reason = reason.split('"').nth(1).unwrap_or("no reason given").trim().to_string();
                 let limit = ["canceled", "timeout", "max. resource limit exceeded"].iter().any(|r| reason.contains(r));
@@ -155,7 +200,7 @@ impl Solver {
     /// When it does not answer.
     pub fn version(&mut self) -> io::Result<String> {
         let text = format!("(get-info :name)\n(get-info :version)\n(echo \"{END}\")\n");
-        self.exchange(&text, 1).map(|lines| lines.join(" ")).map_err(|failure| {
+        self.exchange(&text, self.config.timeout).map(|lines| lines.join(" ")).map_err(|failure| {
             let command = self.config.command.join(" ");
             io::Error::other(match failure {
                 Failure::Gone => format!("the solver `{command}` ended before it said its name"),
@@ -167,9 +212,8 @@ impl Solver {
     }
 
     /// Writes, and reads all lines up to the end mark.
-    fn exchange(&mut self, text: &str, patience: u64) -> Result<Vec<String>, Failure> {
+    fn exchange(&mut self, text: &str, most: Duration) -> Result<Vec<String>, Failure> {
         self.process.text.send(text.to_string()).map_err(|_| Failure::Gone)?;
-        let most = self.config.timeout.saturating_mul(u32::try_from(patience).unwrap_or(u32::MAX));
         // Its own limits come first; this is for a solver that does not look at them.
         let mut patience = Patience::new(self.process.child.id(), most.saturating_mul(2));
         let mut lines = vec![];
@@ -245,6 +289,11 @@ impl Process {
         });
         Ok(Process { child, text, lines })
     }
+
+    /// What it has used so far, where the system says so.
+    fn processor_time(&self) -> Duration {
+        processor_time(self.child.id()).unwrap_or_default()
+    }
 }
 
 impl Drop for Process {
@@ -253,6 +302,11 @@ impl Drop for Process {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// The number in `(:rlimit 1234)`.
+fn steps(line: &str) -> Option<u64> {
+    line.trim().strip_prefix("(:rlimit")?.strip_suffix(')')?.trim().parse().ok()
 }
 
 /// `((x #x0f) (y #b01))`: the constants in order; `None` for what is no bit vector or truth value.

@@ -11,8 +11,9 @@
 //! **Invariant**: a mutant's fate depends on the seed, its rule and the options, not on jobs or on other rules. Fates
 //! are cached as verdicts are.
 
+use super::case::Case;
 use super::mutants::{Kind, Mutant, mutants};
-use super::prove::{Case, cases, text};
+use super::prove::{cases, text};
 use super::report::{Instance, Verdict};
 use super::sample::{Effort, Tried};
 use super::typing::is_well_typed;

@@ -17,8 +17,8 @@ mod conditions;
 mod experiment;
 
 use super::approximate::{are_close, ordinary};
+use super::case::Case;
 use super::code::Built;
-use super::prove::Case;
 use conditions::Condition;
 use experiment::{Experiment, Seen, Sides, Written};
 use rand::{Rng, SeedableRng};

@@ -32,6 +32,7 @@
 mod approximate;
 mod cache;
 mod campaign;
+mod case;
 mod code;
 mod concrete;
 pub mod denotation;
@@ -55,14 +56,12 @@ pub use report::{Compiled, Counterexample, Instance, RuleReport, Verdict};
 pub use trial::{Trial, try_rule};
 
 use cache::Key;
+use case::{Case, mentioned};
 use native::Machine;
-use prove::Case;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
 use rewright_files::cache::Cache;
 use rewright_smt::solver::{Config, Solver};
-use rewright_typeprop::{OpId, Term};
-use std::collections::BTreeSet;
 use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -267,21 +266,4 @@ fn content(program: &Program, rule: &Rule) -> Vec<String> {
         parts.extend(op.link.as_ref().map(|link| format!("{link:?}")));
     }
     parts
-}
-
-/// The operations that a rule and its meanings mention.
-fn mentioned(program: &Program, rule: &Rule) -> BTreeSet<OpId> {
-    let mut found = BTreeSet::new();
-    let mut todo: Vec<&Term> = rule.terms().collect();
-    todo.extend(program.facts.iter().filter_map(|f| f.spec.as_ref()));
-    while let Some(term) = todo.pop() {
-        todo.extend(term.parts());
-        if let Term::Call { op, .. } = term
-            && found.insert(*op)
-        {
-            let op = program.universe.ops.get(*op);
-            todo.extend(op.spec.iter().chain(op.checks.iter().filter_map(|c| c.condition.as_ref())));
-        }
-    }
-    found
 }

@@ -12,9 +12,9 @@
 //! Values at which an operation traps are left out. It does not run what looks at memory or concludes a fact, nor
 //! operations without code, and says so.
 
+use super::case::Case;
 use super::code::{Built, Code, Operand};
 use super::concrete::{Comparison, Evaluated, Stop, Value};
-use super::prove::Case;
 use super::report::Compiled;
 use super::sample::{Effort, assignments};
 use super::{mentioned, print};

@@ -1,7 +1,7 @@
 //! Terms and values as a pack writes them, for counterexamples that can be pasted.
 
+use super::case::Case;
 use super::concrete::Value;
-use super::prove::Case;
 use super::report::Counterexample;
 use super::typing::type_of;
 use rewright_dsl::constant::constant;

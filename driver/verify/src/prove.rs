@@ -1,12 +1,13 @@
 //! One rule: values first, then the solver, instance by instance.
 
 use super::approximate::{self, Closeness};
-use super::concrete::{Comparison, Concrete, Value};
+use super::case::Case;
+use super::concrete::{Comparison, Value};
 use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
 use super::executed::{self, Executed};
 use super::memory::{Bytes, Memory};
 use super::report::{Compiled, Counterexample, Instance, Verdict};
-use super::sample::{Effort, Tried, try_values};
+use super::sample::{Effort, Tried};
 use super::{Options, print};
 use rewright_dsl::instances::{Obstacle, Sense, TypeInstances};
 use rewright_dsl::program::{Program, Rule, Var, VarKind};
@@ -14,7 +15,7 @@ use rewright_native::permission::needs;
 use rewright_smt::Asserted;
 use rewright_smt::solver::{Answer, Solver};
 use rewright_typeprop::eval::repr_of;
-use rewright_typeprop::{Model, Op, Repr, Scalar, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Scalar, Term, Ty};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display};
 use std::io;
@@ -72,16 +73,6 @@ fn obstacle(instances: &TypeInstances<'_>, rule: &Rule, targs: &[Ty]) -> Option<
     instances.obstacle(rule, targs).or_else(literal)
 }
 
-/// A rule at one instance.
-pub(super) struct Case<'p> {
-    pub(super) program: &'p Program,
-    pub(super) rule: &'p Rule,
-    /// `None` for a type without representation.
-    pub(super) targs: Vec<Option<Repr>>,
-    /// The types for people and examples; empty where the instance stands for all types.
-    pub(super) types: Vec<Ty>,
-}
-
 /// What was found, without the time.
 pub(super) struct Found {
     pub(super) verdict: Verdict,
@@ -131,37 +122,6 @@ pub(super) fn text(reason: Option<Reason>) -> String {
 }
 
 impl Case<'_> {
-    /// The question that settles it, if it can be asked.
-    pub(super) fn question(&self) -> Result<Question, OutOfScope> {
-        encode::question(self.program, self.rule, &self.targs, Encoding::PLAIN)
-    }
-
-    /// Both sides on values alone.
-    pub(super) fn tried(&self, effort: Effort) -> Tried {
-        try_values(self.concrete(), effort)
-    }
-
-    pub(super) fn concrete(&self) -> Concrete<'_> {
-        Concrete { program: self.program, rule: self.rule, targs: &self.targs }
-    }
-
-    /// Is it the other instance, up to how many lanes vectors have?
-    pub(super) fn lanes_as_in(&self, other: &Case<'_>) -> bool {
-        let pattern = |case: &Case<'_>| -> Vec<_> {
-            let counts: Vec<_> = case.targs.iter().map(|repr| repr.and_then(Repr::lanes)).collect();
-            let first = |n: &Option<u32>| n.map(|n| counts.iter().position(|c| *c == Some(n)));
-            case.targs.iter().map(|repr| repr.map(|r| (r.lane(), r.bits()))).zip(counts.iter().map(first)).collect()
-        };
-        let vectors = self.targs.iter().flatten().any(|repr| repr.lanes().is_some());
-        vectors && pattern(self) == pattern(other)
-    }
-
-    pub(super) fn shown(&self) -> Vec<String> {
-        let types = &self.program.universe.types;
-        let named = self.rule.tparams.iter().zip(&self.types);
-        named.map(|(p, ty)| format!("{} = {}", p.name, types.display(*ty))).collect()
-    }
-
     /// Tries values, then asks the solver, unless the operands are wider than what was too hard.
     pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Instance> {
         let begun = Instant::now();
@@ -218,28 +178,7 @@ impl Case<'_> {
         }
     }
 
-    /// A library that alone knows what a function of the rule computes, and may not be called.
-    fn refused(&self) -> Option<&str> {
-        let ops = &self.program.universe.ops;
-        let mentioned = super::mentioned(self.program, self.rule);
-        let mut unknown = mentioned.into_iter().map(|op| ops.get(op)).filter(|op| op.spec.is_none());
-        unknown.find_map(|op| op.link.as_ref().filter(|link| !link.allowed).map(|link| link.library.as_str()))
-    }
-
-    /// Is it about values that its pack says how to make, or about memory that only a library looks at?
-    fn needs_library(&self) -> bool {
-        let made = |ty: &TypeExpr| match ty {
-            TypeExpr::App(decl, _) => self.program.samples.get(decl).is_some_and(|sample| sample.make.is_some()),
-            _ => false,
-        };
-        let ops = &self.program.universe.ops;
-        let mentioned = super::mentioned(self.program, self.rule);
-        let reads = mentioned.into_iter().map(|op| ops.get(op)).any(Op::is_linked_read);
-        reads || self.rule.vars.iter().any(|var| matches!(&var.kind, VarKind::Value { ty, .. } if made(ty)))
-    }
-
-    /// Both sides compiled and run, on values that the pack says how to make. What an `unsafe` rule lets go is not
-    /// seen.
+    /// Both sides compiled and run, on values that the pack says how to make. What an `unsafe` rule lets go is not seen.
     fn executed(&self, options: &Options) -> io::Result<Found> {
         let unsafe_rule = self.rule.relaxation.is_some();
         let licence = "an `unsafe` rule is a licence, not an equality: its author vouches for it";
@@ -289,26 +228,6 @@ impl Case<'_> {
             Reply::Yes(vars) => Ok(self.claimed(&question, &vars)),
             Reply::Unknown(why) => unknown(why),
         }
-    }
-
-    /// Does a side call what has no meaning but that somebody's code computes it?
-    fn calls_outside(&self) -> bool {
-        let Universe { ops, hosts, .. } = &self.program.universe;
-        let registered = |op: &Op| op.host && hosts.get(&op.name).is_some();
-        let mentioned = super::mentioned(self.program, self.rule);
-        mentioned
-            .into_iter()
-            .map(|op| ops.get(op))
-            .any(|op| (op.is_linked_value() || registered(op)) && op.model.is_none() && op.spec.is_none())
-    }
-
-    /// Are there both products and shifts left?
-    fn multiplies_and_shifts(&self) -> bool {
-        let models: Vec<Model> = super::mentioned(self.program, self.rule)
-            .into_iter()
-            .filter_map(|op| self.program.universe.ops.get(op).model)
-            .collect();
-        models.contains(&Model::Mul) && models.contains(&Model::Shl)
     }
 
     /// No counterexample: can it fire, is it open, does it trap?
@@ -407,16 +326,6 @@ impl Case<'_> {
         }
         let method = if agreed > 0 { format!("{agreed} values") } else { "none".into() };
         Ok(Found::new(Verdict::Unknown, method).because(why))
-    }
-
-    /// The width of the widest operand.
-    pub(super) fn widest(&self) -> u32 {
-        let types = &self.program.universe.types;
-        let own = self.rule.vars.iter().filter_map(|v| match &v.kind {
-            VarKind::Value { ty, .. } => repr_of(types, ty, &self.targs),
-            VarKind::State => None,
-        });
-        own.chain(self.targs.iter().copied().flatten()).map(Repr::bits).max().unwrap_or(0)
     }
 
     fn ask(&self, solver: &mut Solver, question: &mut Question, ask: Ask) -> io::Result<Reply> {

@@ -32,6 +32,8 @@ pub(crate) struct Elab<'c> {
     pub(crate) ambiguous: &'c [(OpId, OpId)],
     pub(crate) solver: Solver<'c>,
     pub(crate) tparams: Vec<TypeParam>,
+    /// Where the first of them are written, if without a bound.
+    pub(crate) unbounded: Vec<Option<Span>>,
     pub(crate) variables: Vec<Variable>,
     /// Names of parts of a `match` block.
     pub(crate) aliases: Vec<(Name, NodeId)>,
@@ -60,6 +62,7 @@ impl<'c> super::Checker<'c> {
             ambiguous: &self.ambiguous,
             solver,
             tparams,
+            unbounded: Vec::new(),
             variables: Vec::new(),
             aliases: Vec::new(),
             nodes: Vec::new(),

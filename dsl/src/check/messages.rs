@@ -3,9 +3,10 @@
 use super::elab::Elab;
 use super::nodes::{Call, Misfit, NodeId, NodeKind};
 use super::report::{Report, count, listed};
-use super::solve::{Clash, LiteralKind};
-use super::wording::{quoted, signature};
-use rewright_typeprop::OpId;
+use super::solve::{Clash, IType, LiteralKind, substitute};
+use super::wording::{quoted, short, signature};
+use rewright_typeprop::{Op, OpId, TypeParam};
+use strsim::osa_distance;
 
 impl Elab<'_> {
     /// Says why the only candidate does not fit.
@@ -14,7 +15,7 @@ impl Elab<'_> {
         let decl = self.universe.ops.get(op);
         let declared = self.op_spans[op.0 as usize];
         let signature = signature(decl, self.universe);
-        let report = match misfit {
+        let report = match &misfit {
             Misfit::Arity => Report::error(
                 "RW0302",
                 call.name_span,
@@ -33,23 +34,23 @@ impl Elab<'_> {
                 "wrong number of type arguments",
             ),
             Misfit::TypeArg(index, clash) => {
-                let found = self.show(&call.explicit[index]);
-                let param = &decl.tparams[index].name;
+                let found = self.show(&call.explicit[*index]);
+                let param = &decl.tparams[*index].name;
                 Report::error(
                     "RW0307",
                     call.name_span,
                     format!("`{found}` cannot be `{param}` of `{}`", call.name),
-                    self.explain(&clash),
+                    self.explain(clash),
                 )
             }
             Misfit::Arg(index, want, clash) => {
-                let arg = self.node(call.args[index]);
-                let (want, found) = (self.show(&want), self.show(&arg.ty));
-                match &clash {
+                let arg = self.node(call.args[*index]);
+                let (want, found) = (self.show(want), self.show(&arg.ty));
+                match clash {
                     Clash::Bound(..) => Report::error(
                         "RW0307",
                         arg.span,
-                        format!("{} here", self.explain(&clash)),
+                        format!("{} here", self.explain(clash)),
                         format!("of type `{found}`"),
                     ),
                     Clash::Different => Report::error(
@@ -60,19 +61,59 @@ impl Elab<'_> {
                     ),
                     _ => {
                         let message = format!("expected `{want}`, found {}", quoted(&found));
-                        Report::error("RW0301", arg.span, message, self.explain(&clash))
+                        Report::error("RW0301", arg.span, message, self.explain(clash))
                     }
                 }
             }
             Misfit::Result(gives, clash) => {
-                let (gives, want) = (self.show(&gives), self.show(&self.node(id).ty));
+                let (gives, want) = (self.show(gives), self.show(&self.node(id).ty));
                 let code = if matches!(clash, Clash::Bound(..)) { "RW0307" } else { "RW0301" };
                 let message = format!("`{}` gives `{gives}`, but `{want}` is wanted here", call.name);
-                Report::error(code, self.node(id).span, message, self.explain(&clash))
+                Report::error(code, self.node(id).span, message, self.explain(clash))
             }
+        };
+        let report = match &misfit {
+            Misfit::Arg(index, _, Clash::Bound(ty, bound)) => self.advise(report, &call, (op, *index), ty, bound),
+            _ => report,
         };
         self.report(report.also(declared, signature));
         self.nodes[id.0 as usize].kind = NodeKind::Error;
+    }
+
+    /// What takes an argument whose type is not below a bound: a bound of the rule's own parameter, or a function with
+    /// nearly the same name.
+    fn advise(&mut self, report: Report, call: &Call, (op, index): (OpId, usize), ty: &IType, bound: &IType) -> Report {
+        if let IType::Rigid(own) = self.solver.shallow(ty)
+            && let Some(Some(span)) = self.unbounded.get(own as usize)
+            && let Some(TypeParam { name, .. }) = self.tparams.get(own as usize)
+        {
+            let bounded = format!("{name} <: {}", self.show(bound));
+            return report.help(format!("bound the type parameter: `{{{bounded}}}`")).repair(*span, bounded);
+        }
+        match self.kin(call, op, index) {
+            Some(kin) => report.help(format!("`{}` takes `{}`", short(&kin), self.show(ty))),
+            None => report,
+        }
+    }
+
+    /// The function of the same pack with nearly the same name and as many parameters that takes an argument.
+    fn kin(&mut self, call: &Call, op: OpId, index: usize) -> Option<String> {
+        let Elab { universe, nodes, solver, .. } = self;
+        let (wrong, arg) = (universe.ops.get(op), &nodes[call.args[index].0 as usize].ty);
+        let mut takes = |decl: &Op| {
+            solver.trial(|solver| {
+                let targs = solver.instantiate(&decl.tparams);
+                solver.subtype(arg, &substitute(&decl.params[index].ty, &targs)).is_ok()
+            })
+        };
+        let mut near = universe.ops.iter().map(|(_, decl)| decl).filter(|decl| {
+            decl.pack == wrong.pack
+                && decl.params.len() == wrong.params.len()
+                && osa_distance(short(&decl.name), short(&wrong.name)) == 1
+                && takes(decl)
+        });
+        let first = near.next()?;
+        near.all(|other| other.name == first.name).then(|| first.name.clone())
     }
 
     /// The label of a clash.

@@ -121,13 +121,16 @@ impl Checker<'_> {
             ClauseKind::Because(text) => Some(text.clone()),
             _ => None,
         });
-        for (clause, missing) in [("removes ..", removes.is_none()), ("because \"..\"", because.is_none())] {
-            if missing {
-                self.report(
-                    Report::error("RW0451", at, format!("an unsafe rule without `{clause}`"), "which effect, and why?")
-                        .help("`removes allocates(heap) because \"nobody else can see it\"`"),
-                );
-            }
+        let missing: Vec<String> = [("`removes ..`", removes.is_none()), ("`because \"..\"`", because.is_none())]
+            .into_iter()
+            .filter_map(|(clause, missing)| missing.then(|| clause.to_string()))
+            .collect();
+        if !missing.is_empty() {
+            let message = format!("an unsafe rule without {}", listed(&missing));
+            self.report(
+                Report::error("RW0451", at, message, "which effect, and why?")
+                    .help("`removes allocates(heap) because \"nobody else can see it\"`"),
+            );
         }
         let (effects, span) = removes?;
         let scope = &self.scopes[file];

@@ -7,7 +7,8 @@ use super::elab::Elab;
 use super::guards::Condition;
 use super::nodes::{Around, NodeId, NodeKind};
 use super::report::Report;
-use super::solve::Clash;
+use super::solve::{Clash, IType, Solver, substitute};
+use super::wording::{short, signature};
 use crate::program::Guard;
 use crate::syntax::ast::{Clause, Rewrite, Span};
 use rewright_typeprop::{OpId, Term, TypeExpr};
@@ -180,11 +181,43 @@ impl Elab<'_> {
             } else {
                 format!("type `{name}` on this side is not known from the other")
             };
-            self.report(
-                Report::error("RW0306", span, message, "of which type?")
-                    .help("state type arguments, `f{T}(..)`, with parameters that the pattern determines"),
-            );
+            let help = self.typed_spelling(index).unwrap_or_else(|| {
+                "state type arguments, `f{T}(..)`, with parameters that the pattern determines".to_string()
+            });
+            self.report(Report::error("RW0306", span, message, "of which type?").help(help));
         }
+    }
+
+    /// How to write the call of which one type argument is this inferred parameter, with all of them stated.
+    fn typed_spelling(&mut self, unknown: u32) -> Option<String> {
+        let is_unknown = |solver: &Solver<'_>, ty: &IType| solver.shallow(ty) == IType::Rigid(unknown);
+        let (op, targs) = self.nodes.iter().find_map(|node| match &node.kind {
+            NodeKind::Call(call) => {
+                call.chosen.clone().filter(|(_, targs)| targs.iter().any(|ty| is_unknown(&self.solver, ty)))
+            }
+            _ => None,
+        })?;
+        let decl = self.universe.ops.get(op);
+        let known = targs.iter().find(|ty| !matches!(self.solver.shallow(ty), IType::Rigid(_)) || self.is_written(ty));
+        let mut written = vec![];
+        for (param, ty) in decl.tparams.iter().zip(&targs) {
+            let example = known.filter(|known| {
+                let bound = param.bound.as_ref().map(|bound| substitute(bound, &targs));
+                bound.is_none_or(|bound| self.solver.trial(|solver| solver.subtype(known, &bound).is_ok()))
+            });
+            written.push(match (is_unknown(&self.solver, ty), example) {
+                (false, _) => self.show(ty),
+                (true, Some(known)) => self.show(known),
+                (true, None) => "..".into(),
+            });
+        }
+        let written = format!("{}{{{}}}(..)", short(&decl.name), written.join(", "));
+        Some(format!("state its type arguments, for instance `{written}`: {}", signature(decl, self.universe)))
+    }
+
+    /// Is it a type parameter that the rule declares?
+    fn is_written(&self, ty: &IType) -> bool {
+        matches!(self.solver.shallow(ty), IType::Rigid(index) if !self.tparams[index as usize].name.starts_with('?'))
     }
 
     pub(super) fn build(&self, shape: &Shape) -> Option<(Vec<Term>, Term, Vec<Guard>)> {

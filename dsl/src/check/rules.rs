@@ -163,6 +163,7 @@ impl<'a> Checker<'a> {
             self.clauses_of_unsafe(&said);
         }
         let mut elab = self.elab(file, choice.tparams.clone());
+        elab.unbounded = rule.tparams.iter().map(|p| p.bound.is_none().then_some(p.name.span)).collect();
         elab.parameters(&rule.params, &states(&rule.body), true);
         let shape = match &rule.body {
             RuleBody::Rewrite { rewrite, .. } => Some(elab.rewrite(rewrite, rule.dynamic.is_some())),

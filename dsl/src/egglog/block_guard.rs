@@ -11,7 +11,7 @@
 //!
 //! Left out: patterns and results that are states.
 
-use super::compile::{Shared, output};
+use super::context::{Shared, output};
 use super::{Action, Atom, EgglogProgram, EgglogRule, Expr, Ruleset, Sort, TableKind};
 use crate::program::{Conclusion, Program, Rule};
 use crate::syntax::ast::Span;
@@ -22,7 +22,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub const GENERATION: &str = "Generation";
 
 /// By block, in order: what its patterns begin with and its results have, by the functions' names.
-#[derive(Default)]
 pub(super) struct Generations<'p>(BTreeMap<Span, BTreeSet<&'p str>>);
 
 impl<'p> Generations<'p> {

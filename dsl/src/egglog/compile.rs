@@ -1,19 +1,20 @@
 //! `Program` to `EgglogProgram`: declarations, then rules one by one.
 
 use super::block_guard::Generations;
+use super::context::{Reason, Shared, is_closed, output};
 use super::instances::instances;
-use super::lower::{Reason, is_closed, lower, substitute};
+use super::lower::lower;
 use super::names::{Names, path};
 use super::overloads::overload_rules;
 use super::variants::variants;
 use super::{
-    Action, Atom, EgglogProgram, EgglogRule, Expr, Primitive, PrimitiveKind, REST_COLUMNS, Relation, Ruleset, Skipped,
-    Sort, Table, TableKind,
+    Action, Atom, EgglogProgram, EgglogRule, Expr, PrimitiveKind, REST_COLUMNS, Relation, Ruleset, Skipped, Sort,
+    Table, TableKind,
 };
-use crate::program::{FactId, Guard, Program, Rule, RuleId, VarKind};
+use crate::program::{Guard, Program, Rule, RuleId, VarKind};
 use indexmap::IndexMap;
-use rewright_typeprop::types::{TypeData, TypeParam};
-use rewright_typeprop::{Op, OpId, Term, Ty, TypeExpr, TypeStore};
+use rewright_typeprop::types::TypeData;
+use rewright_typeprop::{OpId, Term, TypeExpr};
 use rustc_hash::FxHashSet;
 use smallvec::SmallVec;
 
@@ -65,17 +66,8 @@ pub fn compile(program: &Program) -> EgglogProgram {
         let columns = vec![Sort::Value; fact.params.len()];
         result.facts.push(Relation { name: names.capitalised(last), columns });
     }
-    let mut shared = Shared {
-        program,
-        types: program.universe.types.clone(),
-        base: program.universe.types.interned_len(),
-        op_names: result.op_tables.iter().map(|t| t.map(|t| result.tables[t].name.clone())).collect(),
-        fact_names: result.facts.iter().map(|f| f.name.clone()).collect(),
-        names,
-        primitives: IndexMap::new(),
-        needs_isa: false,
-        generations: Generations::new(program),
-    };
+    let generations = Generations::new(program);
+    let mut shared = Shared::new(program, names, &result);
     for (name, rules) in &program.rulesets {
         // A part by itself can be passed over where nothing is of its members' types.
         let mut parts: IndexMap<&[String], usize> = IndexMap::new();
@@ -89,7 +81,7 @@ pub fn compile(program: &Program) -> EgglogProgram {
         }
         for rule in rules {
             let part = parts[&program.rule(*rule).members[..]];
-            compile_rule(&mut shared, &mut result, *rule, part);
+            compile_rule(&mut shared, &generations, &mut result, *rule, part);
         }
         result.ruleset_index.insert(name.clone(), parts.into_values().collect());
     }
@@ -99,9 +91,14 @@ pub fn compile(program: &Program) -> EgglogProgram {
     }
     let mut everywhere = Vec::new();
     everywhere.extend(commutative(&mut shared, &mut result));
-    everywhere.extend(unite_overloads(&mut shared, &mut result, overloads.into_iter().map(|(_, _, rule)| rule)));
+    everywhere.extend(unite_overloads(
+        &mut shared,
+        &generations,
+        &mut result,
+        overloads.into_iter().map(|(_, _, rule)| rule),
+    ));
     everywhere.extend(infer_types(&mut shared, &mut result));
-    std::mem::take(&mut shared.generations).declare(&mut shared, &mut result);
+    generations.declare(&mut shared, &mut result);
     if !everywhere.is_empty() {
         for index in result.ruleset_index.values().flatten() {
             let ruleset = &mut result.rulesets[*index];
@@ -163,11 +160,13 @@ fn declare_tables(program: &Program, mentioned: &FxHashSet<OpId>, names: &mut Na
     }
 }
 
-pub(super) fn output(op: &Op) -> Sort {
-    if op.effects.gives_state() { Sort::State } else { Sort::Value }
-}
-
-fn compile_rule(shared: &mut Shared<'_>, result: &mut EgglogProgram, id: RuleId, ruleset: usize) {
+fn compile_rule<'p>(
+    shared: &mut Shared<'p>,
+    generations: &Generations<'p>,
+    result: &mut EgglogProgram,
+    id: RuleId,
+    ruleset: usize,
+) {
     let rule = shared.program.rule(id);
     let mut skip = |reason: String| result.skipped.push(Skipped { rule: id, reason });
     if !rule.terms().all(|term| within(term, MAX_DEPTH)) {
@@ -178,7 +177,7 @@ fn compile_rule(shared: &mut Shared<'_>, result: &mut EgglogProgram, id: RuleId,
     let mut made = 0;
     for variant in variants(&shared.program.universe.ops, rule) {
         for instance in &instances {
-            match lower(shared, id, &variant, instance) {
+            match lower(shared, generations, id, &variant, instance) {
                 Ok(lowered) => {
                     made += 1;
                     let suffix = if made == 1 { String::new() } else { format!("#{made}") };
@@ -232,8 +231,9 @@ fn commutative(shared: &mut Shared<'_>, result: &mut EgglogProgram) -> Option<us
 }
 
 /// The rules between overloads, in a ruleset that runs beside every other one.
-fn unite_overloads(
-    shared: &mut Shared<'_>,
+fn unite_overloads<'p>(
+    shared: &mut Shared<'p>,
+    generations: &Generations<'p>,
     result: &mut EgglogProgram,
     rules: impl Iterator<Item = Rule>,
 ) -> Option<usize> {
@@ -244,7 +244,7 @@ fn unite_overloads(
         for variant in variants(&shared.program.universe.ops, &rule) {
             for instance in &instances {
                 // What cannot be told in rows of types is left to the types of the function itself.
-                if let Ok(lowered) = lower(shared, rule.family, &variant, instance) {
+                if let Ok(lowered) = lower(shared, generations, rule.family, &variant, instance) {
                     let name = shared.names.unique(&path(&rule.name));
                     made.push(EgglogRule { name, source: None, ruleset: index, ..lowered });
                 }
@@ -317,92 +317,6 @@ fn result_column(
             Ok(call("|", unit, Expr::Int(ty.0.into())))
         }
     }
-}
-
-/// What all rules of one compilation share.
-pub(super) struct Shared<'p> {
-    pub(super) program: &'p Program,
-    /// A copy to ask in: asking interns.
-    pub(super) types: TypeStore,
-    /// Types from here on are not in the program's store.
-    base: usize,
-    op_names: Vec<Option<String>>,
-    fact_names: Vec<String>,
-    pub(super) names: Names,
-    primitives: IndexMap<String, Primitive>,
-    pub(super) needs_isa: bool,
-    pub(super) generations: Generations<'p>,
-}
-
-impl Shared<'_> {
-    pub(super) fn op_name(&self, op: OpId) -> Result<String, Reason> {
-        self.op_names.get(op.0 as usize).cloned().flatten().ok_or_else(|| "it names an unknown operation".into())
-    }
-
-    pub(super) fn output(&self, op: OpId) -> Sort {
-        output(self.program.universe.ops.get(op))
-    }
-
-    pub(super) fn fact(&self, fact: FactId) -> String {
-        self.fact_names[fact.0 as usize].clone()
-    }
-
-    /// The name of a primitive, declared at its first use.
-    pub(super) fn primitive(&mut self, kind: PrimitiveKind, arity: usize) -> String {
-        let types = &self.types;
-        let name = match &kind {
-            PrimitiveKind::Eval(op) => format!("eval-{}", path(&self.program.universe.ops.get(*op).unique)),
-            PrimitiveKind::Subtype(ty) => format!("subtype-{}-{}", path(&types.display(*ty)), ty.0),
-            PrimitiveKind::TypeArg(decl, i) => format!("type-arg-{}-{i}", path(&types.decl(*decl).name)),
-            PrimitiveKind::SuperArg(decl, i) => format!("super-arg-{}-{i}", path(&types.decl(*decl).name)),
-            PrimitiveKind::TypeApp(decl) => format!("type-app-{}", path(&types.decl(*decl).name)),
-            PrimitiveKind::Supertype => "supertype".into(),
-            PrimitiveKind::Bare => "bare-type".into(),
-        };
-        self.primitives.entry(name.clone()).or_insert(Primitive { name: name.clone(), kind, arity });
-        name
-    }
-
-    /// `Matrix` for any instance of a parametric type.
-    pub(super) fn is_bare(&self, ty: &TypeExpr) -> bool {
-        matches!(ty, TypeExpr::App(decl, args) if args.is_empty() && !self.types.decl(*decl).params.is_empty())
-    }
-
-    pub(super) fn closed_type(&mut self, ty: &TypeExpr) -> Result<Ty, Reason> {
-        match self.types.instantiate(ty, &[]) {
-            Some(ty) if (ty.0 as usize) < self.base => Ok(ty),
-            _ => Err("it names a type that the program has not interned".into()),
-        }
-    }
-
-    /// Is every value of type `place` also of type `wanted`? Both over the rule's type parameters.
-    pub(super) fn implies(&self, tparams: &[TypeParam], place: &TypeExpr, wanted: &TypeExpr) -> bool {
-        implies(&self.types, tparams, place, wanted)
-    }
-}
-
-/// Is every value of type `place` also of type `wanted`? Both over these type parameters.
-pub(super) fn implies(types: &TypeStore, tparams: &[TypeParam], place: &TypeExpr, wanted: &TypeExpr) -> bool {
-    let mut at = Some(place.clone());
-    // The lattice is a tree of declared types, so a chain is short; a cyclic one ends here.
-    for _ in 0..64 {
-        let Some(ty) = at else { return false };
-        if ty == *wanted {
-            return true;
-        }
-        if let (TypeExpr::App(a, _), TypeExpr::App(b, args)) = (&ty, wanted)
-            && (a == b || b.0 == Ty::ANY.0)
-            && args.is_empty()
-        {
-            return true;
-        }
-        at = match &ty {
-            TypeExpr::Param(i) => tparams.get(*i as usize).and_then(|p| p.bound.clone()),
-            TypeExpr::App(decl, args) => types.decl(*decl).supertype.as_ref().map(|sup| substitute(sup, args)),
-            TypeExpr::Int(_) => None,
-        };
-    }
-    false
 }
 
 /// Operations in terms that are matched or made.

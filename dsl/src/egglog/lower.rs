@@ -9,26 +9,25 @@ mod build;
 mod guard;
 mod pattern;
 
-use super::block_guard::mark;
-use super::compile::Shared;
+use super::block_guard::{Generations, mark};
+use super::context::{Reason, Shared, is_closed, substitute};
 use super::instances::Instance;
 use super::names::symbol;
 use super::{Action, Atom, EgglogRule, Expr, LICENCE, Sort, TYPE_MASK};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
 use rewright_typeprop::{OpId, Term, Ty, TypeExpr};
 
-/// Why a rule cannot be lowered.
-pub(super) type Reason = String;
-
 /// Lowers a rule; `name`, `source` and `ruleset` are the caller's.
-pub(super) fn lower(
-    shared: &mut Shared<'_>,
+pub(super) fn lower<'p>(
+    shared: &mut Shared<'p>,
+    generations: &Generations<'p>,
     id: RuleId,
     rule: &Rule,
     instance: &Instance,
 ) -> Result<EgglogRule, Reason> {
     let lower = Lower {
         shared,
+        generations,
         rule,
         instance,
         body: Vec::new(),
@@ -44,6 +43,7 @@ pub(super) fn lower(
 
 struct Lower<'a, 'p> {
     shared: &'a mut Shared<'p>,
+    generations: &'a Generations<'p>,
     rule: &'a Rule,
     instance: &'a Instance,
     body: Vec<Atom>,
@@ -78,7 +78,7 @@ impl Lower<'_, '_> {
                     subsumed = Some(pattern.clone());
                 }
             }
-            let asks = self.shared.generations.asks(self.shared.program, rule, *op, &var);
+            let asks = self.generations.asks(self.shared.program, rule, *op, &var);
             self.body.push(Atom::Equal(Expr::Var(var), pattern));
             self.body.extend(asks);
         }
@@ -112,7 +112,7 @@ impl Lower<'_, '_> {
                 let Some((var, _)) = &root else { return Err("it has no left side".into()) };
                 let var = Expr::Var(var.clone());
                 actions.push(Action::Union(var, self.build(term)?));
-                for (term, block) in self.shared.generations.marked(self.shared.program, rule) {
+                for (term, block) in self.generations.marked(self.shared.program, rule) {
                     actions.push(Action::Set(mark(self.build(term)?, block), 1));
                 }
             }
@@ -198,18 +198,4 @@ impl Lower<'_, '_> {
 fn has_type(column: &str, ty: Ty) -> Atom {
     let masked = Expr::Call("&".into(), vec![Expr::Var(column.into()), Expr::Int(TYPE_MASK)]);
     Atom::Equal(masked, Expr::Int(ty.0.into()))
-}
-
-/// Mentions no type parameter?
-pub(super) fn is_closed(ty: &TypeExpr) -> bool {
-    match ty {
-        TypeExpr::Param(_) => false,
-        TypeExpr::Int(_) => true,
-        TypeExpr::App(_, args) => args.iter().all(is_closed),
-    }
-}
-
-/// Puts `args` in for the type parameters.
-pub(super) fn substitute(ty: &TypeExpr, args: &[TypeExpr]) -> TypeExpr {
-    ty.substitute(&mut |i| args.get(i as usize).cloned().unwrap_or(TypeExpr::Param(i)))
 }

@@ -14,8 +14,7 @@
 //!
 //! Not here: overloads with other effects, or with conditions that cannot be looked up (`check::lints` says so).
 
-use super::compile::implies;
-use super::lower::substitute;
+use super::context::{implies, substitute};
 use crate::program::{Conclusion, Program, Rule, Var, VarKind};
 use rewright_typeprop::overload::is_below;
 use rewright_typeprop::{Op, OpId, Term, TypeExpr, TypeParam, TypeStore};

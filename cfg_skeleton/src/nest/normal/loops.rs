@@ -1,7 +1,8 @@
 //! One loop in normal form: bounds, loops that run never or once, and what is tried on the rest.
 
 use super::super::affine::Affine;
-use super::super::predicate::{Conjunction, Constraint};
+use super::super::constraint::Constraint;
+use super::super::predicate::Conjunction;
 use super::super::substitute::{Substitution, replaced};
 use super::super::{For, Item};
 use super::{Normaliser, range};

@@ -1,6 +1,7 @@
 //! `for i = 0 to a { B(i) } for j = 0 to b { B(a + j) }` is `for i = 0 to a + b { B(i) }`, on a condition.
 
-use super::super::predicate::{Conjunction, Constraint};
+use super::super::constraint::Constraint;
+use super::super::predicate::Conjunction;
 use super::super::same::Same;
 use super::super::substitute::replaced;
 use super::super::{Affine, For};

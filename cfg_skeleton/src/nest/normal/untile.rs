@@ -1,6 +1,7 @@
 //! `for x = 0 to .. { for y = 0 to min(t, n - t * x) { B(t * x + y) } }` is `for z = 0 to n { B(z) }`.
 
-use super::super::predicate::{Conjunction, Constraint};
+use super::super::constraint::Constraint;
+use super::super::predicate::Conjunction;
 use super::super::substitute::{mentions, replaced};
 use super::super::{Affine, For, Item};
 use super::loops::counts_from_zero;

@@ -142,7 +142,7 @@ fn blocks_weigh_as_the_model_says() {
     for weighing in [Weighing::default(), Weighing::Occurrences] {
         let cfg = case.cfg.clone().weighed(weighing);
         let options = Options { cost: CostModel { weighing, ..CostModel::default() }, ..case.options(Method::Ilp) };
-        let selection = select_with(Saturated { cfg: &cfg, ..case.saturated() }, &options).expect("a selection");
+        let selection = select(Saturated { cfg: &cfg, ..case.saturated() }, &options).expect("a selection").selection;
         let class = case.view.class_of(case.input(y));
         let at: Vec<BlockId> = selection
             .defs

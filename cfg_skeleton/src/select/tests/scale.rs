@@ -125,8 +125,8 @@ fn case<'u>(u: &'u Universe, shape: Shape, n: usize) -> Case<'u> {
 
 fn time(case: &Case, method: Method) -> (Duration, Selection) {
     let start = Instant::now();
-    let selection = select(case.saturated(), method);
-    (start.elapsed(), selection.expect("the original program is a selection"))
+    let report = select(case.saturated(), &case.options(method));
+    (start.elapsed(), report.expect("the original program is a selection").selection)
 }
 
 #[test]
@@ -148,27 +148,26 @@ fn measure() {
     for shape in [Shape::Line, Shape::Memory, Shape::Diamonds, Shape::Loops, Shape::Deep] {
         for n in [10, 100, 1000, 10_000] {
             let case = case(&u, shape, n);
-            let (greedy, selection) = time(&case, Method::Greedy);
+            let options = Options {
+                budget: Budget { work: u64::MAX, ..Budget::default() },
+                registers: Some(Registers::X86_64),
+                restore: true,
+                stay: true,
+                ..case.options(Method::Ilp)
+            };
             let start = Instant::now();
-            assert_eq!(case.validate(&selection), []);
+            let report = select(case.saturated(), &options).expect("the original program is a selection");
+            let all = start.elapsed();
+            let start = Instant::now();
+            assert_eq!(case.validate(&report.selection), []);
             let validate = start.elapsed();
-            let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg);
-            let mut keys = keys::Keys::new(&case.skeleton, &case.view, &u);
-            let options = Options::default();
-            let start = Instant::now();
-            let choices = choices(case.saturated(), &options, &tree, &mut keys);
-            let construct = start.elapsed();
-            let start = Instant::now();
-            let better = ilp::improve(&choices, &selection, &options, options.budget.model, u64::MAX);
-            let ilp = start.elapsed();
-            let (cost, size) = better.map_or((None, None), |(s, size)| (Some((s.cost, s.status)), Some(size)));
             writeln!(
                 out,
-                "{shape:?} {n}: {} nodes, {} segments; greedy {greedy:?} (construct {construct:?}, validate {validate:?}) \
-                 cost {}; ilp {ilp:?} cost {cost:?} {size:?}",
+                "{shape:?} {n}: {} nodes, {} segments; all {all:?} (validate {validate:?}); {:?} {:?}",
                 case.view.nodes.len(),
                 case.skeleton.segment_block.len(),
-                selection.cost,
+                report.passes,
+                report.effort,
             )
             .expect("stderr is there");
         }

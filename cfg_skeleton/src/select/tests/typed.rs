@@ -106,7 +106,7 @@ fn the_validator_refuses_operands_of_another_type() {
     whole.unite(narrow, n);
     whole.skeleton.input.nodes.truncate(originals);
     whole.view.input_class.truncate(originals);
-    let chosen = select_with(whole.saturated(), &whole.options(Method::Greedy));
+    let chosen = select(whole.saturated(), &whole.options(Method::Greedy));
     let class: ClassId = whole.view.class_of(n);
     let Err(SelectError::Invalid(violations)) = chosen else { panic!("{chosen:?}") };
     assert!(violations.iter().all(|v| matches!(v, Violation::OperandType(_, c) if *c == class)), "{violations:?}");

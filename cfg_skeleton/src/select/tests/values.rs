@@ -293,7 +293,8 @@ fn bad_input_is_an_error() {
     let case = Case::new(&b, &u);
     let mut view = case.view.clone();
     view.contradictions.push(crate::egraph::ClassId(0));
-    let select = |skeleton, view: &EGraphView| select(Saturated { skeleton, view, ..case.saturated() }, Method::Auto);
+    let options = Options::default();
+    let select = |skeleton, view: &EGraphView| select(Saturated { skeleton, view, ..case.saturated() }, &options);
     assert!(matches!(select(&case.skeleton, &view), Err(SelectError::Contradiction(_))));
     let mut short = case.view.clone();
     short.input_class.pop();

@@ -5,7 +5,8 @@
 //! both alike.
 
 use super::{Args, Finding, Format, out, sources};
-use crate::input::{self, Language};
+use crate::input;
+use crate::language::Language;
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_cfg_skeleton::select::Status;
 use rewright_cfg_skeleton::select::cost::reported;
@@ -107,7 +108,7 @@ fn versions(
         let Some(module) = input::read::<ModuleOptimiser>(path, program.clone())? else { return Ok(None) };
         module.versions(cranelift, options)
     } else {
-        let Some(file) = sources::clif(path)? else { return Ok(None) };
+        let Some(file) = input::clif(path)? else { return Ok(None) };
         let clif = match clif {
             Some(clif) => clif,
             none => none.insert(ClifOptimiser::new(program.clone()).context("the rules do not form a program")?),

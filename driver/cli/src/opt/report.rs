@@ -43,6 +43,15 @@ pub(super) fn report(args: &Args, file: &Made) {
             out::note(&format!("warning: {}: {reason}; the original goes out", function.name));
         }
     }
+    for function in functions() {
+        if let Some(pass) = function.outcome.as_ref().and_then(|outcome| outcome.refused) {
+            out::note(&format!(
+                "warning: {}: the pass `{pass}` over the selection made a wrong program, so it and those after it are left \
+                 out; this is a bug: report it",
+                function.name
+            ));
+        }
+    }
     let told = args.stats || args.remarks;
     if !told || args.format == Format::Text {
         limits::report(file.statistics.outcomes());
@@ -98,7 +107,15 @@ pub(super) fn report(args: &Args, file: &Made) {
         let rules: serde_json::Map<_, _> = matched()
             .map(|(r, report)| (rule(r), json!({ "matches": report.matches, "seconds": report.time.as_secs_f64() })))
             .collect();
-        out::note(&json!({ "functions": functions, "seconds": phases, "rules": rules }).to_string());
+        let passes: serde_json::Map<_, _> = file
+            .statistics
+            .phases
+            .passes
+            .iter()
+            .map(|(pass, time)| ((*pass).to_string(), json!(time.as_secs_f64())))
+            .collect();
+        let all = json!({ "functions": functions, "seconds": phases, "passes": passes, "rules": rules });
+        out::note(&all.to_string());
         return;
     }
     for f in functions() {
@@ -145,6 +162,11 @@ pub(super) fn report(args: &Args, file: &Made) {
             })
             .collect();
         out::note(&format!("time: {}", shown.join(", ")));
+        let passes = file.statistics.phases.passes.iter();
+        let passes: Vec<_> = passes.map(|(pass, t)| format!("{pass} {:.2} ms", t.as_secs_f64() * 1e3)).collect();
+        if !passes.is_empty() {
+            out::note(&format!("passes of select: {}", passes.join(", ")));
+        }
         let mut by_count: Vec<_> = matched().collect();
         by_count.sort_by_key(|(r, report)| (std::cmp::Reverse(report.matches), **r));
         for (r, report) in by_count.iter().take(20) {

@@ -1,9 +1,9 @@
 //! `rewright validate a.mlir b.mlir`: two MLIR files, compared without rules.
 
-use crate::input::Language;
+use crate::language::Language;
 use crate::{Finding, Format, out, sources};
 use anyhow::{Result, anyhow};
-use rewright_mlir::{Options, Outcome, validate};
+use rewright_mlir::{Options, validate};
 use std::path::{Path, PathBuf};
 
 /// The two files, where all that are named are MLIR; `None` where none is.
@@ -29,8 +29,5 @@ pub(super) fn run(before: &Path, after: &Path, format: Format) -> Result<Finding
     if report.functions.is_empty() {
         return Err(anyhow!("neither file has a function with a body"));
     }
-    if report.count(Outcome::Contradiction) > 0 {
-        return Err(anyhow!("a proof and a run contradict each other: please report both files"));
-    }
-    Ok(if report.count(Outcome::Refuted) > 0 { Finding::Found } else { Finding::Clean })
+    super::finding(&report.functions)
 }

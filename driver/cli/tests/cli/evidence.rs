@@ -38,7 +38,7 @@ fn random_functions_are_reported() {
     assert_eq!(report["findings"].as_array().unwrap().len(), 0);
     assert!(report["nan_dependent"].is_u64() && report["not_compiled"].is_object());
     let text = rewright(dir.path(), "fuzz --count 1 --size 12 --seed 7 --interpret").stdout;
-    assert!(text.starts_with("1 functions from seed 7"), "{text}");
+    assert!(text.starts_with("1 function from seed 7"), "{text}");
 }
 
 #[test]

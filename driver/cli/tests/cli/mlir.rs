@@ -26,8 +26,8 @@ fn versions_of_mlir_are_compared() {
     let wrong = rewright(dir.path(), "validate before.mlir --with short.mlir --format json");
     assert_eq!(wrong.code, Some(1), "{}", wrong.stderr);
     let report: serde_json::Value = serde_json::from_str(&wrong.stdout).unwrap();
-    assert_eq!(report["functions"][0]["outcome"], "refuted", "{report}");
-    assert!(report["functions"][0]["text"].as_str().unwrap().contains("%a[0] is"), "{report}");
+    assert_eq!(report["functions"][0]["verdict"], "refuted", "{report}");
+    assert!(report["functions"][0]["before"].as_str().unwrap().starts_with("%a[0] is"), "{report}");
     for (command, complaint) in [
         ("validate before.mlir", "name two files"),
         ("validate before.mlir cut.ll", "name two files"),

@@ -13,7 +13,7 @@ fn a_name_that_clif_does_not_know_is_a_warning() {
     let ran = rewright(dir.path(), "check names.rw");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
     assert!(ran.stderr.contains("no CLIF instruction is spelled \"iaddd\""), "{}", ran.stderr);
-    assert!(ran.stdout.contains("1 warnings"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 warning,"), "{}", ran.stdout);
     assert_eq!(rewright(dir.path(), "check --strict names.rw").code, Some(1));
     let ran = rewright(dir.path(), "check --format json names.rw");
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
@@ -89,7 +89,7 @@ fn examples_are_filtered_and_tell_how_near_a_rule_came() {
     assert!(ran.stderr.contains("would have to be `x` again"), "{}", ran.stderr);
     let ran = rewright(dir.path(), "check near.rw --filter holds");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("1 examples: 1 passed, 0 failed"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("1 example: 1 passed, 0 failed"), "{}", ran.stdout);
     assert!(!ran.stderr.contains("warning"), "{}", ran.stderr);
     let ran = rewright(dir.path(), "test near.rw --filter hodls");
     assert!(ran.stderr.contains("of no example do title, pack or rules contain \"hodls\""), "{}", ran.stderr);

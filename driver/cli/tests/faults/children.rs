@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use tempfile::TempDir;
 
 /// A program in the place of another.
-fn script(own: &TempDir, name: &str, text: &str) -> PathBuf {
+pub(super) fn script(own: &TempDir, name: &str, text: &str) -> PathBuf {
     let path = own.path().join(name);
     fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
     fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
@@ -15,7 +15,7 @@ fn script(own: &TempDir, name: &str, text: &str) -> PathBuf {
 }
 
 /// Programs that fail in one way each.
-fn faulty(own: &TempDir) -> [(&'static str, PathBuf); 4] {
+pub(super) fn faulty(own: &TempDir) -> [(&'static str, PathBuf); 4] {
     [
         ("missing", own.path().join("nowhere/program")),
         ("killed", script(own, "killed", "kill -9 $$")),

@@ -48,6 +48,11 @@ impl Disk {
     /// Runs a command on a copy of a folder that is on this disk, and gives what the folder holds afterwards. `@` in
     /// its arguments is that folder.
     pub(super) fn run(self, seed: &Path, own: &TempDir, arguments: &str) -> (Ran, TempDir) {
+        self.run_with(seed, own, false, arguments)
+    }
+
+    /// The same, and temporary files go into that folder, too, if they shall.
+    pub(super) fn run_with(self, seed: &Path, own: &TempDir, temporary: bool, arguments: &str) -> (Ran, TempDir) {
         let (place, after) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let copy = "cp -R \"$1\"/. \"$0\"/ && cd \"$0\" || exit 98\n";
         // Nothing is left, not even what the file system has begun.
@@ -65,6 +70,9 @@ impl Disk {
         command.arg(seed).arg("-").arg(env!("CARGO_BIN_EXE_rewright"));
         command.args(arguments.split_whitespace().map(|word| word.replace('@', place.path().to_str().unwrap())));
         home(&mut command, own);
+        if temporary {
+            command.env("TMPDIR", place.path());
+        }
         let output = command.env("AFTER", after.path()).output().unwrap();
         let ran = ran(output);
         assert!(!matches!(ran.code, Some(98 | 99)), "{self:?}: {ran:?}");

@@ -1,4 +1,4 @@
-//! The table: what each attribute and each kind of metadata says, by where it stands.
+//! The table: what each attribute and each kind of metadata says, by where it stands, for a proof and for a run.
 
 use super::parts;
 
@@ -15,7 +15,7 @@ pub(in super::super) enum Place {
     Metadata,
 }
 
-/// What an annotation says.
+/// What an annotation says, for a proof.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(in super::super) enum Says {
     /// Nothing of what a function may do: hints, debug information, how code is laid out.
@@ -28,222 +28,352 @@ pub(in super::super) enum Says {
     Unmodelled,
 }
 
+/// What a run of both texts makes of an annotation.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(in super::super) enum Runs {
+    /// Nothing: no run that returns breaks it.
+    Ignore,
+    /// The value or the access that it is said of is checked.
+    Check,
+    /// It is checked when the function whose parameter has it returns; a caller has no part in it.
+    CheckAtReturn,
+    /// It is not modelled. The first version may be undefined, and is not judged; in the second one it means nothing, as
+    /// what is less defined differs all the more.
+    Doubt,
+    /// It changes what is passed, in either version.
+    Refuse,
+}
+
+/// Annotations of which the same is so.
+struct Row {
+    place: Place,
+    says: Says,
+    runs: Runs,
+    names: &'static [&'static str],
+}
+
 /// What an annotation says at a place.
 pub(in super::super) fn says(place: Place, annotation: &str) -> Says {
+    found(place, annotation).0
+}
+
+/// What a run makes of an annotation at a place.
+pub(in super::super) fn runs(place: Place, annotation: &str) -> Runs {
+    found(place, annotation).1
+}
+
+/// What the table has for an annotation; what it lacks counts as the strongest.
+fn found(place: Place, annotation: &str) -> (Says, Runs) {
     let name = parts(annotation).0;
-    let listed = |list: &[&str]| list.contains(&name);
+    if let Some(row) = TABLE.iter().find(|row| row.place == place && row.names.contains(&name)) {
+        return (row.says, row.runs);
+    }
     match place {
-        Place::Metadata if listed(&HINTS) => Says::Nothing,
-        Place::Metadata if listed(&METADATA) => Says::Promise,
-        Place::Parameter if listed(&VALUES) || listed(&POINTERS) => Says::Promise,
-        Place::Parameter if listed(&PASSED) => Says::Meaning,
-        Place::Result if listed(&VALUES) || listed(&["noalias"]) || listed(&FAST) => Says::Promise,
-        Place::Result if listed(&["zeroext", "signext", "inreg"]) || is_convention(name) => Says::Meaning,
-        Place::Result if listed(&LINKAGE) => Says::Nothing,
-        Place::Function if listed(&EFFECTS) => Says::Promise,
-        Place::Function if listed(&MODES) => Says::Meaning,
-        Place::Function if listed(&UNMODELLED) => Says::Unmodelled,
         Place::Function if name.starts_with("\"denormal-fp-math") => match annotation.contains("ieee,ieee") {
-            true => Says::Nothing,
-            false => Says::Unmodelled,
+            true => (Says::Nothing, Runs::Ignore),
+            false => (Says::Unmodelled, Runs::Doubt),
         },
-        Place::Function if name.ends_with("-fp-math\"") => Says::Promise,
+        Place::Function if name.ends_with("-fp-math\"") => match annotation.contains("false") {
+            true => (Says::Promise, Runs::Ignore),
+            false => (Says::Promise, Runs::Doubt),
+        },
         // A text in quotes is for code generation: that is what LLVM has them for.
-        Place::Function if name.starts_with('"') || listed(&CODE) => Says::Nothing,
-        _ => Says::Unmodelled,
+        Place::Function if name.starts_with('"') => (Says::Nothing, Runs::Ignore),
+        Place::Result if name.ends_with("cc") || name == "cc" => (Says::Meaning, Runs::Doubt),
+        _ => (Says::Unmodelled, Runs::Doubt),
     }
 }
 
-fn is_convention(name: &str) -> bool {
-    name.ends_with("cc") || name == "cc"
+const TABLE: &[Row] = &[
+    // Metadata that says nothing of what happens. That of loops: nothing is proved of loops but where both versions are
+    // the same.
+    Row {
+        place: Place::Metadata,
+        says: Says::Nothing,
+        runs: Runs::Ignore,
+        names: &[
+            "!dbg",
+            "!prof",
+            "!unpredictable",
+            "!annotation",
+            "!nontemporal",
+            "!srcloc",
+            "!heapallocsite",
+            "!nosanitize",
+            "!pcsections",
+            "!DIAssignID",
+            "!memprof",
+            "!callsite",
+            "!section_prefix",
+            "!implicit.ref",
+            "!kcfi_type",
+            "!func_sanitize",
+            "!make.implicit",
+            "!llvm.loop",
+        ],
+    },
+    // A run compares the tags of accesses to the same bytes, whatever instructions they are of.
+    Row { place: Place::Metadata, says: Says::Promise, runs: Runs::Ignore, names: &["!tbaa"] },
+    // Metadata that promises something of a value that is read or given.
+    Row { place: Place::Metadata, says: Says::Promise, runs: Runs::Check, names: &["!range", "!nonnull", "!noundef"] },
+    Row {
+        place: Place::Metadata,
+        says: Says::Promise,
+        runs: Runs::Doubt,
+        names: &[
+            "!align",
+            "!dereferenceable",
+            "!dereferenceable_or_null",
+            "!invariant.load",
+            "!invariant.group",
+            "!noalias",
+            "!alias.scope",
+            "!tbaa.struct",
+            "!callees",
+            "!fpmath",
+            "!noalias.addrspace",
+            "!llvm.access.group",
+        ],
+    },
+    // What holds of a value.
+    Row {
+        place: Place::Parameter,
+        says: Says::Promise,
+        runs: Runs::Check,
+        names: &["noundef", "nonnull", "align", "range", "dereferenceable", "dereferenceable_or_null"],
+    },
+    Row {
+        place: Place::Result,
+        says: Says::Promise,
+        runs: Runs::Check,
+        names: &["noundef", "nonnull", "align", "range", "dereferenceable", "dereferenceable_or_null"],
+    },
+    Row { place: Place::Parameter, says: Says::Promise, runs: Runs::Doubt, names: &["nofpclass"] },
+    Row { place: Place::Result, says: Says::Promise, runs: Runs::Doubt, names: &["nofpclass", "noext", "noalias"] },
+    // What a function does with a pointer.
+    Row {
+        place: Place::Parameter,
+        says: Says::Promise,
+        runs: Runs::CheckAtReturn,
+        names: &["noalias", "nocapture", "captures", "readnone", "readonly", "writeonly", "returned"],
+    },
+    Row {
+        place: Place::Parameter,
+        says: Says::Promise,
+        runs: Runs::Ignore,
+        names: &["nofree", "writable", "immarg", "allocptr", "dead_on_unwind", "noext"],
+    },
+    Row {
+        place: Place::Parameter,
+        says: Says::Promise,
+        runs: Runs::Doubt,
+        names: &["initializes", "alignstack", "allocalign"],
+    },
+    // How an argument is passed.
+    Row { place: Place::Parameter, says: Says::Meaning, runs: Runs::Ignore, names: &["zeroext", "signext", "inreg"] },
+    Row { place: Place::Parameter, says: Says::Meaning, runs: Runs::Check, names: &["sret"] },
+    Row { place: Place::Parameter, says: Says::Meaning, runs: Runs::Refuse, names: &["byval", "byref"] },
+    Row {
+        place: Place::Parameter,
+        says: Says::Unmodelled,
+        runs: Runs::Refuse,
+        names: &["inalloca", "preallocated", "swifterror", "swiftself", "swiftasync", "nest"],
+    },
+    // What stands before a result: how it is passed, and by which convention.
+    Row {
+        place: Place::Result,
+        says: Says::Meaning,
+        runs: Runs::Ignore,
+        names: &["zeroext", "signext", "inreg", "fastcc", "coldcc", "tailcc"],
+    },
+    // Linkage, and what else is no attribute of the result.
+    Row {
+        place: Place::Result,
+        says: Says::Nothing,
+        runs: Runs::Ignore,
+        names: &[
+            "private",
+            "internal",
+            "available_externally",
+            "linkonce",
+            "weak",
+            "common",
+            "appending",
+            "extern_weak",
+            "linkonce_odr",
+            "weak_odr",
+            "external",
+            "default",
+            "hidden",
+            "protected",
+            "dllimport",
+            "dllexport",
+            "dso_local",
+            "dso_preemptable",
+            "unnamed_addr",
+            "local_unnamed_addr",
+            "notail",
+            "ccc",
+        ],
+    },
+    // A proof looks at it where there are stack slots.
+    Row { place: Place::Result, says: Says::Nothing, runs: Runs::Doubt, names: &["tail"] },
+    // Flags of calls that give floats: where a value is another one, it may be that.
+    Row {
+        place: Place::Result,
+        says: Says::Promise,
+        runs: Runs::Check,
+        names: &["nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"],
+    },
+    // Which memory a function accesses, and whether it returns.
+    Row {
+        place: Place::Function,
+        says: Says::Promise,
+        runs: Runs::Check,
+        names: &[
+            "memory",
+            "readnone",
+            "readonly",
+            "writeonly",
+            "argmemonly",
+            "inaccessiblememonly",
+            "inaccessiblemem_or_argmemonly",
+            "noreturn",
+        ],
+    },
+    // What else it does or does not do, which no run that returns shows.
+    Row {
+        place: Place::Function,
+        says: Says::Promise,
+        runs: Runs::Ignore,
+        names: &[
+            "nofree",
+            "nosync",
+            "nounwind",
+            "norecurse",
+            "willreturn",
+            "mustprogress",
+            "speculatable",
+            "nocallback",
+            "noduplicate",
+            "nomerge",
+            "vscale_range",
+        ],
+    },
+    Row {
+        place: Place::Function,
+        says: Says::Promise,
+        runs: Runs::Doubt,
+        names: &["nocreateundeforpoison", "nooutline", "allockind", "allocsize"],
+    },
+    // What is computed, and in which way calls are understood.
+    Row { place: Place::Function, says: Says::Meaning, runs: Runs::Doubt, names: &["null_pointer_is_valid"] },
+    Row {
+        place: Place::Function,
+        says: Says::Meaning,
+        runs: Runs::Ignore,
+        names: &["builtin", "nobuiltin", "\"no-builtins\""],
+    },
+    // What no proof can be based on.
+    Row {
+        place: Place::Function,
+        says: Says::Unmodelled,
+        runs: Runs::Doubt,
+        names: &["strictfp", "naked", "returns_twice", "presplitcoroutine", "jumptable", "denormal_fpenv", "\"thunk\""],
+    },
+    Row {
+        place: Place::Function,
+        says: Says::Unmodelled,
+        runs: Runs::Ignore,
+        names: &["convergent", "sanitize_memtag", "gc", "nodivergencesource"],
+    },
+    // How code is made, placed and called from outside.
+    Row {
+        place: Place::Function,
+        says: Says::Nothing,
+        runs: Runs::Ignore,
+        names: &[
+            "alignstack",
+            "align",
+            "alwaysinline",
+            "cold",
+            "hot",
+            "inlinehint",
+            "minsize",
+            "noinline",
+            "optnone",
+            "optsize",
+            "optdebug",
+            "optforfuzzing",
+            "nonlazybind",
+            "noredzone",
+            "noimplicitfloat",
+            "nocf_check",
+            "noprofile",
+            "skipprofile",
+            "nosanitize_bounds",
+            "nosanitize_coverage",
+            "sanitize_address",
+            "sanitize_hwaddress",
+            "sanitize_memory",
+            "sanitize_thread",
+            "sanitize_type",
+            "sanitize_realtime",
+            "safestack",
+            "shadowcallstack",
+            "speculative_load_hardening",
+            "ssp",
+            "sspreq",
+            "sspstrong",
+            "uwtable",
+            "fn_ret_thunk_extern",
+            "hybrid_patchable",
+            "section",
+            "partition",
+            "comdat",
+            "personality",
+            "prefix",
+            "prologue",
+            "unnamed_addr",
+            "local_unnamed_addr",
+        ],
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_has_one_row_at_each_place() {
+        for (n, row) in TABLE.iter().enumerate() {
+            for name in row.names {
+                let others = TABLE.iter().enumerate().filter(|(_, r)| r.place == row.place && r.names.contains(name));
+                assert_eq!(others.map(|(other, _)| other).collect::<Vec<_>>(), [n], "{name}");
+            }
+        }
+    }
+
+    #[test]
+    fn proofs_and_runs_agree() {
+        for row in TABLE {
+            // What a proof takes for nothing no run may doubt, but what it looks at elsewhere.
+            let nothing = row.says == Says::Nothing && row.names != ["tail"];
+            assert!(!nothing || row.runs == Runs::Ignore, "{:?}", row.names);
+        }
+    }
+
+    #[test]
+    fn texts_in_quotes_are_for_code_generation_but_for_floats() {
+        for (annotation, expected) in [
+            ("\"frame-pointer\"=\"all\"", (Says::Nothing, Runs::Ignore)),
+            ("\"denormal-fp-math\"=\"ieee,ieee\"", (Says::Nothing, Runs::Ignore)),
+            ("\"denormal-fp-math\"=\"preserve-sign,preserve-sign\"", (Says::Unmodelled, Runs::Doubt)),
+            ("\"no-nans-fp-math\"=\"true\"", (Says::Promise, Runs::Doubt)),
+            ("\"no-nans-fp-math\"=\"false\"", (Says::Promise, Runs::Ignore)),
+            ("nobody_knows", (Says::Unmodelled, Runs::Doubt)),
+        ] {
+            assert_eq!(found(Place::Function, annotation), expected, "{annotation}");
+        }
+    }
 }
-
-/// Metadata that says nothing of what happens.
-const HINTS: [&str; 18] = [
-    "!dbg",
-    "!prof",
-    "!unpredictable",
-    "!annotation",
-    "!nontemporal",
-    "!srcloc",
-    "!heapallocsite",
-    "!nosanitize",
-    "!pcsections",
-    "!DIAssignID",
-    "!memprof",
-    "!callsite",
-    "!section_prefix",
-    "!implicit.ref",
-    "!kcfi_type",
-    "!func_sanitize",
-    "!make.implicit",
-    // Of a loop, and nothing is proved of loops but where both versions are the same.
-    "!llvm.loop",
-];
-
-/// Metadata that promises something.
-const METADATA: [&str; 16] = [
-    "!range",
-    "!nonnull",
-    "!noundef",
-    "!align",
-    "!dereferenceable",
-    "!dereferenceable_or_null",
-    "!invariant.load",
-    "!invariant.group",
-    "!noalias",
-    "!alias.scope",
-    "!tbaa",
-    "!tbaa.struct",
-    "!callees",
-    "!fpmath",
-    "!noalias.addrspace",
-    "!llvm.access.group",
-];
-
-/// What holds of a value.
-const VALUES: [&str; 8] =
-    ["noundef", "nonnull", "align", "range", "dereferenceable", "dereferenceable_or_null", "nofpclass", "noext"];
-
-/// What is done with a pointer.
-const POINTERS: [&str; 15] = [
-    "noalias",
-    "nocapture",
-    "captures",
-    "readnone",
-    "readonly",
-    "writeonly",
-    "nofree",
-    "returned",
-    "writable",
-    "initializes",
-    "immarg",
-    "alignstack",
-    "allocptr",
-    "allocalign",
-    "dead_on_unwind",
-];
-
-/// How an argument is passed.
-const PASSED: [&str; 6] = ["zeroext", "signext", "inreg", "byval", "sret", "byref"];
-
-/// Flags of calls that give floats: where a value is another one, it may be that.
-const FAST: [&str; 8] = ["nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"];
-
-/// What stands before a function's result and is no attribute of it.
-const LINKAGE: [&str; 23] = [
-    "private",
-    "internal",
-    "available_externally",
-    "linkonce",
-    "weak",
-    "common",
-    "appending",
-    "extern_weak",
-    "linkonce_odr",
-    "weak_odr",
-    "external",
-    "default",
-    "hidden",
-    "protected",
-    "dllimport",
-    "dllexport",
-    "dso_local",
-    "dso_preemptable",
-    "unnamed_addr",
-    "local_unnamed_addr",
-    "tail",
-    "notail",
-    "ccc",
-];
-
-/// What a function does, or does not do.
-const EFFECTS: [&str; 23] = [
-    "memory",
-    "readnone",
-    "readonly",
-    "writeonly",
-    "argmemonly",
-    "inaccessiblememonly",
-    "inaccessiblemem_or_argmemonly",
-    "nofree",
-    "nosync",
-    "nounwind",
-    "norecurse",
-    "noreturn",
-    "willreturn",
-    "mustprogress",
-    "speculatable",
-    "nocallback",
-    "noduplicate",
-    "nomerge",
-    "nocreateundeforpoison",
-    "nooutline",
-    "allockind",
-    "allocsize",
-    "vscale_range",
-];
-
-/// What is computed, and in which way calls are understood.
-const MODES: [&str; 4] = ["null_pointer_is_valid", "builtin", "nobuiltin", "\"no-builtins\""];
-
-/// What no proof can be based on.
-const UNMODELLED: [&str; 10] = [
-    "strictfp",
-    "convergent",
-    "naked",
-    "returns_twice",
-    "presplitcoroutine",
-    "jumptable",
-    "denormal_fpenv",
-    "sanitize_memtag",
-    "\"thunk\"",
-    "gc",
-];
-
-/// How code is made, placed and called from outside.
-const CODE: [&str; 43] = [
-    "alignstack",
-    "align",
-    "alwaysinline",
-    "cold",
-    "hot",
-    "inlinehint",
-    "minsize",
-    "noinline",
-    "optnone",
-    "optsize",
-    "optdebug",
-    "optforfuzzing",
-    "nonlazybind",
-    "noredzone",
-    "noimplicitfloat",
-    "nocf_check",
-    "noprofile",
-    "skipprofile",
-    "nosanitize_bounds",
-    "nosanitize_coverage",
-    "sanitize_address",
-    "sanitize_hwaddress",
-    "sanitize_memory",
-    "sanitize_thread",
-    "sanitize_type",
-    "sanitize_realtime",
-    "safestack",
-    "shadowcallstack",
-    "speculative_load_hardening",
-    "ssp",
-    "sspreq",
-    "sspstrong",
-    "uwtable",
-    "fn_ret_thunk_extern",
-    "hybrid_patchable",
-    "section",
-    "partition",
-    "comdat",
-    "personality",
-    "prefix",
-    "prologue",
-    "unnamed_addr",
-    "local_unnamed_addr",
-];

@@ -1,8 +1,6 @@
 //! Annotations that say something of a value, as terms: when a value breaks them.
 
-use super::super::annotations::parts;
-use rewright_llvm::cursor::Cursor;
-use rewright_llvm::lex::{Kind, tokens};
+use super::super::annotations::{numbers, parts};
 use rewright_smt::{Expr, Script, Sort};
 
 /// When bits break `nonnull`, `align` or `range` of a list; what else there is says nothing here.
@@ -15,7 +13,7 @@ pub(super) fn broken(s: &mut Script, annotations: &[String], bits: Expr) -> Expr
                 broken.push(s.not(some));
             }
             ("align", argument) => broken.push(misaligned(s, bits, argument.parse().unwrap_or(1))),
-            ("range", argument) => broken.extend(outside(s, bits, &numbers(argument))),
+            ("range", argument) => broken.extend(numbers(argument).and_then(|ends| outside(s, bits, &ends))),
             _ => {}
         }
     }
@@ -47,18 +45,4 @@ pub(super) fn outside(s: &mut Script, bits: Expr, ends: &[i128]) -> Option<Expr>
     }
     let inside = s.or(&inside);
     Some(s.not(inside))
-}
-
-/// The numbers in a text: those of `i8 0, 5` and of `!{i8 0, i8 5}`.
-pub(super) fn numbers(text: &str) -> Vec<i128> {
-    let tokens = tokens(text);
-    let mut cursor = Cursor::new(text, &tokens);
-    let mut found = vec![];
-    while !cursor.is_done() {
-        if cursor.kind() == Some(Kind::Number) {
-            found.extend(cursor.text().parse::<i128>().ok());
-        }
-        cursor.skip();
-    }
-    found
 }

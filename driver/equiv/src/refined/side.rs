@@ -30,7 +30,7 @@ use rewright_llvm::module::File;
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Script};
 use rustc_hash::FxHashMap;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How often values may be computed: more than any that a solver could decide.
 const MOST: usize = 20_000;
@@ -40,12 +40,29 @@ const MOST: usize = 20_000;
 pub(super) enum Choosing {
     /// The second version: anything.
     Anything,
-    /// The first version, as the second one does where that uses the same thing as often.
-    Alike,
-    /// The first version, as the second one does where that uses it first: what it is within one sample.
-    Together,
+    /// The first version, as the second one does.
+    Like(Likeness),
     /// The first version: whatever serves.
     Freely,
+}
+
+/// Which choice of the second version one of the first one's is: that at a use of the same thing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Likeness {
+    /// At as late a use; else at the first one.
+    nth: bool,
+    /// Within the same sample; else outside of all samples, where things are frozen.
+    sampled: bool,
+}
+
+impl Likeness {
+    /// All there are, the likeliest first.
+    pub(super) const ALL: [Likeness; 4] = [
+        Likeness { nth: true, sampled: true },
+        Likeness { nth: false, sampled: true },
+        Likeness { nth: true, sampled: false },
+        Likeness { nth: false, sampled: false },
+    ];
 }
 
 impl Choosing {
@@ -87,7 +104,7 @@ pub(super) struct Side<'a> {
     events: Vec<Event>,
     slots: Vec<Expr>,
     /// How often each thing that may be `undef` has been used.
-    uses: FxHashMap<String, usize>,
+    uses: BTreeMap<String, usize>,
     /// What is being computed: a sample of what leaves.
     within: String,
     /// How often something loose has left in each way.
@@ -138,7 +155,7 @@ pub(super) fn behaviour(
         epoch: start,
         events: vec![],
         slots: vec![],
-        uses: FxHashMap::default(),
+        uses: BTreeMap::new(),
         within: String::new(),
         ways: FxHashMap::default(),
         choices: vec![],
@@ -381,10 +398,11 @@ impl<'a> Side<'a> {
         match &i.shape {
             Shape::Phi(values) => {
                 let mut result: Option<Value> = None;
+                let before = self.uses.clone();
                 for (from, when) in self.arrivals(at) {
                     let from = &self.body.blocks[from].label;
                     let Some((operand, _)) = values.iter().find(|(_, label)| label == from) else { continue };
-                    let value = self.operand(operand)?;
+                    let value = self.alternative(&before, operand)?;
                     result = Some(match result {
                         None => value,
                         Some(other) => self.choose(when, value, other),
@@ -397,7 +415,7 @@ impl<'a> Side<'a> {
                 if i.metadata.iter().any(|(kind, _)| kind == "!fpmath") {
                     return Err("`!fpmath`".into());
                 }
-                let args = operands.iter().map(|o| self.operand(o)).collect::<Terms<Vec<Value>>>()?;
+                let args = self.values(&i.opcode, operands)?;
                 let from = operands.first().map_or(&i.ty, |o| &o.ty);
                 let operation = Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty };
                 let mut meaning = operation.instruction(&i.opcode, from)?;

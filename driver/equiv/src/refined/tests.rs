@@ -9,6 +9,11 @@ const TARGET: &str = "target datalayout = \"e-i64:64\"\ntarget triple = \"x86_64
 
 /// What is decided of the first functions of two files.
 fn of_files(before: &File, after: &File) -> Decided {
+    within(before, after, super::STEPS)
+}
+
+/// The same within so many steps of the solver.
+fn within(before: &File, after: &File, solver_steps: u64) -> Decided {
     let modules = [Module::new(before), Module::new(after)];
     let files = Files { before, after, modules: [&modules[0], &modules[1]], pairs: vec![(0, 0)] };
     let solver = ["z3", "-in"].map(String::from).to_vec();
@@ -18,11 +23,28 @@ fn of_files(before: &File, after: &File) -> Decided {
         seed: 0,
         clang: "".into(),
         solver,
+        solver_steps,
         whole_modules: false,
         function: None,
         input: None,
     };
     compare(&files, &config).unwrap().remove(0)
+}
+
+#[test]
+fn a_budget_that_is_spent_is_said() {
+    let file =
+        |body: &str| read(format!("{TARGET}define i32 @f(i32 %x, i32 %y) {{\n{body}\nret i32 %r\n}}\n")).unwrap();
+    let [square, product] = [
+        "%s = add i32 %x, %y\n%r = mul i32 %s, %s",
+        "%a = mul i32 %x, %x\n%b = mul i32 %x, %y\n\
+        %c = shl i32 %b, 1\n%d = mul i32 %y, %y\n%e = add i32 %a, %c\n%r = add i32 %e, %d",
+    ]
+    .map(file);
+    let decided = within(&square, &product, 1000);
+    assert!(!decided.proved);
+    let said: Vec<&String> = decided.seen.open.keys().collect();
+    assert!(said[0].starts_with("solver, 1000 steps for this function are spent"), "{said:?}");
 }
 
 /// What is decided of two bodies that give an `i32`.
@@ -219,6 +241,19 @@ fn a_freeze_that_is_needed_stays() {
             assert!(of_definitions(&direct, &direct.replace("ule i32 0, %w", "uge i32 %w, 0")).proved, "{direct}");
         }
     }
+}
+
+/// `undef` may be what makes poison, however the test of it comes out.
+#[test]
+fn a_branch_on_what_may_be_poison_is_undefined() {
+    let function = |condition: &str| {
+        format!("define i32 @f() {{\n{condition}br i1 %c, label %a, label %b\na:\nret i32 1\nb:\nret i32 2\n}}\n")
+    };
+    let poisoned = function("%x = add nsw i8 undef, 100\n%c = icmp slt i8 %x, -128\n");
+    let defined = poisoned.replace("nsw ", "");
+    let decided = of_definitions(&defined, &poisoned);
+    assert!(!decided.proved && decided.model.is_some(), "{decided:?}");
+    assert!(of_definitions(&poisoned, &defined).proved);
 }
 
 /// Pointers to other objects are other pointers, wherever they lie.

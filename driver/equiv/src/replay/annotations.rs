@@ -5,129 +5,26 @@
 //! all the more.
 
 use super::choice::{Kind, Outcome, Side, Stop, undefined, unsupported};
-
 use super::machine::Machine;
 use super::memory::Memory;
 use super::value::{Atom, Lane, Object, Pointer, Value};
+use crate::annotations::table::{Place, Runs, runs};
+use crate::annotations::{numbers, parts};
 use rewright_llvm::body::Instruction;
 use rewright_llvm::cursor::Cursor;
-use rewright_llvm::lex::{Kind as Token, tokens};
+use rewright_llvm::lex::tokens;
 use rewright_llvm::module::Definition;
 use rewright_llvm::types::{self, Type};
 use std::collections::BTreeSet;
 
-/// Metadata that says nothing of values and of what is defined.
-const METADATA: [&str; 9] = [
-    "!dbg",
-    "!prof",
-    "!tbaa",
-    "!nosanitize",
-    "!srcloc",
-    "!llvm.loop",
-    "!annotation",
-    "!heapallocsite",
-    "!unpredictable",
-];
-
-/// Words before the type of a function or call that say nothing of its result.
-pub(super) const BEFORE_RESULT: [&str; 24] = [
-    "private",
-    "internal",
-    "external",
-    "weak",
-    "weak_odr",
-    "linkonce",
-    "linkonce_odr",
-    "available_externally",
-    "common",
-    "dso_local",
-    "dso_preemptable",
-    "hidden",
-    "protected",
-    "default",
-    "dllimport",
-    "dllexport",
-    "ccc",
-    "fastcc",
-    "coldcc",
-    "tailcc",
-    "signext",
-    "zeroext",
-    "inreg",
-    "unnamed_addr",
-];
-
-/// Attributes of parameters that say nothing, or only what a callee does.
-const PARAMETER: [&str; 9] =
-    ["signext", "zeroext", "inreg", "immarg", "nofree", "writable", "dead_on_unwind", "noext", "allocptr"];
-
-/// Attributes of parameters that a callee has to keep.
-const KEPT_BY_CALLEE: [&str; 6] = ["nocapture", "readonly", "readnone", "writeonly", "noalias", "returned"];
-
-/// Attributes of parameters that change how an argument is passed.
-const PASSED: [&str; 8] =
-    ["byval", "byref", "inalloca", "preallocated", "swifterror", "swiftself", "swiftasync", "nest"];
-
-/// Attributes of functions that say nothing of runs that return.
-const FUNCTION: [&str; 38] = [
-    "nounwind",
-    "willreturn",
-    "mustprogress",
-    "nosync",
-    "nofree",
-    "noinline",
-    "alwaysinline",
-    "inlinehint",
-    "optnone",
-    "optsize",
-    "minsize",
-    "cold",
-    "hot",
-    "uwtable",
-    "ssp",
-    "sspreq",
-    "sspstrong",
-    "sanitize_address",
-    "sanitize_memory",
-    "sanitize_thread",
-    "sanitize_hwaddress",
-    "sanitize_memtag",
-    "safestack",
-    "speculative_load_hardening",
-    "local_unnamed_addr",
-    "unnamed_addr",
-    "convergent",
-    "nobuiltin",
-    "builtin",
-    "noredzone",
-    "nocf_check",
-    "noimplicitfloat",
-    "speculatable",
-    "noduplicate",
-    "nomerge",
-    "nocallback",
-    "nodivergencesource",
-    "norecurse",
-];
-
-/// Attributes of functions with something in brackets or behind them that say nothing either.
-const FUNCTION_STARTS: [&str; 9] =
-    ["uwtable(", "align", "section", "comdat", "partition", "\"", "vscale_range(", "alignstack(", "gc"];
-
-/// The word of an attribute: `align` of `align 8`, `range` of `range(i8 0, 2)`.
-pub(super) fn word(attribute: &str) -> &str {
-    attribute.split(['(', ' ', '=']).next().unwrap_or("")
+/// Does an attribute of a function limit the memory that it accesses?
+pub(super) fn is_about_memory(attribute: &str) -> bool {
+    runs(Place::Function, attribute) == Runs::Check && attribute != "noreturn"
 }
 
 /// Does an attribute of a function say nothing of runs that return, beside what it accesses?
 pub(super) fn is_harmless_of_function(attribute: &str) -> bool {
-    FUNCTION.contains(&attribute) || FUNCTION_STARTS.iter().any(|start| attribute.starts_with(start))
-}
-
-/// Does an attribute of a function limit the memory that it accesses?
-pub(super) fn is_about_memory(attribute: &str) -> bool {
-    matches!(word(attribute), "memory" | "readnone" | "readonly" | "writeonly" | "argmemonly" | "inaccessiblememonly")
-        || attribute == "inaccessiblemem_or_argmemonly"
+    runs(Place::Function, attribute) == Runs::Ignore
 }
 
 /// Which accesses a function may make: reads and writes, by its arguments and elsewhere.
@@ -185,8 +82,7 @@ impl<'a> Machine<'a> {
     pub(super) fn enter(&mut self, definition: &Definition, arguments: Vec<Value>) -> Result<Entered, Stop> {
         if self.chooser.side == Side::Before {
             for attribute in &definition.attributes {
-                let known = is_harmless_of_function(attribute) || is_about_memory(attribute) || attribute == "noreturn";
-                if !known {
+                if runs(Place::Function, attribute) == Runs::Doubt {
                     return unsupported(format!("the attribute `{attribute}` of {}", definition.name));
                 }
                 if attribute == "norecurse" && self.stack.contains(&definition.name.as_str()) {
@@ -198,7 +94,7 @@ impl<'a> Machine<'a> {
         for (parameter, value) in definition.parameters.iter().zip(arguments) {
             let list: Vec<&str> = parameter.attributes.iter().map(String::as_str).collect();
             entered.objects.extend(object(&value));
-            entered.arguments.push(self.promised(&parameter.ty, value, &list, PARAMETER_OF_DEFINITION)?);
+            entered.arguments.push(self.promised(&parameter.ty, value, &list, Place::Parameter)?);
         }
         Ok(entered)
     }
@@ -212,7 +108,7 @@ impl<'a> Machine<'a> {
     ) -> Result<Option<Value>, Stop> {
         self.kept(definition, entered, result.as_ref())?;
         let list: Vec<&str> = definition.before.iter().map(String::as_str).collect();
-        result.map(|value| self.promised(&definition.result, value, &list, &BEFORE_RESULT)).transpose()
+        result.map(|value| self.promised(&definition.result, value, &list, Place::Result)).transpose()
     }
 
     /// Has a function kept what it promised of memory? It is undefined if the first version may not have, or the second
@@ -235,7 +131,7 @@ impl<'a> Machine<'a> {
         }
         for (n, parameter) in definition.parameters.iter().enumerate() {
             let Some(pointed) = object(&entered.arguments[n]) else { continue };
-            let says = |name: &str| parameter.attributes.iter().any(|attribute| word(attribute) == name);
+            let says = |name: &str| parameter.attributes.iter().any(|attribute| parts(attribute).0 == name);
             let was = |writes: bool| done.contains(&(pointed, writes));
             let shared = || {
                 let others = entered.arguments.iter().enumerate().filter(|(other, _)| *other != n);
@@ -270,18 +166,23 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    /// A value of which a list of attributes is said; those in `harmless` mean nothing here.
+    /// A value of which a list of attributes is said, as parameter, argument or result.
     pub(super) fn promised(
         &mut self,
         ty: &Type,
         mut value: Value,
         attributes: &[&str],
-        harmless: &[&str],
+        place: Place,
     ) -> Result<Value, Stop> {
-        // What makes poison comes before what must not be poison.
-        let (last, first): (Vec<&str>, Vec<&str>) = attributes.iter().partition(|attribute| **attribute == "noundef");
+        // What makes poison comes before what must not be poison: memory that must be there is not at poison.
+        let needs_value = |attribute: &&str| {
+            matches!(parts(attribute).0, "noundef" | "dereferenceable" | "dereferenceable_or_null" | "sret")
+        };
+        let (last, first): (Vec<&str>, Vec<&str>) = attributes.iter().partition(|attribute| needs_value(attribute));
         for attribute in first.into_iter().chain(last) {
-            value = match word(attribute) {
+            let runs = runs(place, attribute);
+            value = match parts(attribute).0 {
+                name if runs == Runs::Refuse => return unsupported(format!("an argument that is `{name}`")),
                 "noundef" => {
                     self.defined(&value)?;
                     value
@@ -293,14 +194,13 @@ impl<'a> Machine<'a> {
                 }
                 "range" => {
                     let inside = attribute.trim_start_matches("range(").trim_end_matches(')');
-                    let ranges = numbers(inside).unwrap_or_default();
+                    let ranges = ranges(inside);
                     self.in_range(super::instruction::element(ty), &value, &ranges)?
                 }
                 name @ ("dereferenceable" | "dereferenceable_or_null") => {
                     self.dereferenceable(&value, number(attribute), name.ends_with("null"))?;
                     value
                 }
-                name if PASSED.contains(&name) => return unsupported(format!("an argument that is `{name}`")),
                 "sret" if self.chooser.side == Side::Before => {
                     let inside = attribute.trim_start_matches("sret(").trim_end_matches(')');
                     let line = tokens(inside);
@@ -309,8 +209,7 @@ impl<'a> Machine<'a> {
                     self.dereferenceable(&value, size, false)?;
                     value
                 }
-                name if harmless.contains(&name) || PARAMETER.contains(&name) => value,
-                _ if self.chooser.side == Side::After => value,
+                _ if runs != Runs::Doubt || self.chooser.side == Side::After => value,
                 _ => return unsupported(format!("the attribute `{attribute}`")),
             };
         }
@@ -394,7 +293,7 @@ impl<'a> Machine<'a> {
 
     /// Stops the first version at metadata that may make it less defined.
     pub(super) fn metadata_is_harmless(&self, instruction: &Instruction) -> Result<(), Stop> {
-        let open = instruction.metadata.iter().find(|(kind, _)| !METADATA.contains(&kind.as_str()));
+        let open = instruction.metadata.iter().find(|(kind, _)| runs(Place::Metadata, kind) != Runs::Ignore);
         match (open, self.chooser.side) {
             (Some((kind, _)), Side::Before) => unsupported(format!("`{kind}` at `{}`", instruction.opcode)),
             _ => Ok(()),
@@ -409,7 +308,7 @@ impl<'a> Machine<'a> {
                 "!range" => {
                     let node = if node.starts_with("!{") { node } else { self.program.node(node).unwrap_or("") };
                     let inside = node.trim_start_matches("!{").trim_end_matches('}');
-                    let ranges = numbers(inside).unwrap_or_default();
+                    let ranges = ranges(inside);
                     self.in_range(super::instruction::element(&instruction.ty), &value, &ranges)?
                 }
                 "!nonnull" => self.checked_lanes(value, &|_, pointer| Some(pointer != Pointer::NULL))?,
@@ -417,7 +316,7 @@ impl<'a> Machine<'a> {
                     defined = true;
                     value
                 }
-                kind if METADATA.contains(&kind) || self.chooser.side == Side::After => value,
+                kind if runs(Place::Metadata, kind) == Runs::Ignore || self.chooser.side == Side::After => value,
                 kind => return unsupported(format!("`{kind}` at a load")),
             };
         }
@@ -433,15 +332,6 @@ impl<'a> Machine<'a> {
     }
 }
 
-/// Attributes of the parameters of a definition that are looked at when it returns.
-const PARAMETER_OF_DEFINITION: &[&str] =
-    &["nocapture", "captures", "readonly", "readnone", "writeonly", "noalias", "returned", "sret"];
-
-/// Attributes of an argument that its callee keeps.
-pub(super) fn kept_by_callee() -> Vec<&'static str> {
-    KEPT_BY_CALLEE.into_iter().chain(["captures"]).collect()
-}
-
 /// The object that a value points to, if it is one pointer.
 fn object(value: &Value) -> Option<Object> {
     match value {
@@ -452,16 +342,11 @@ fn object(value: &Value) -> Option<Object> {
 
 /// The number in `align 8`, `align(8)`, `dereferenceable(8)`.
 pub(super) fn number(attribute: &str) -> u64 {
-    let digits: String = attribute.chars().filter(char::is_ascii_digit).collect();
-    digits.parse().unwrap_or(1)
+    parts(attribute).1.parse().unwrap_or(1)
 }
 
-/// Pairs of numbers: `i8 0, i8 2` or `i8 0, 2`.
-fn numbers(text: &str) -> Option<Vec<(u128, u128)>> {
-    let mut found = vec![];
-    for token in tokens(text).iter().filter(|token| token.kind == Token::Number) {
-        let digits = &text[token.start..token.end];
-        found.push(digits.parse::<u128>().or_else(|_| digits.parse::<i128>().map(|n| n as u128)).ok()?);
-    }
-    (found.len() % 2 == 0).then(|| found.chunks(2).map(|pair| (pair[0], pair[1])).collect())
+/// Pairs of numbers: `i8 0, i8 2` or `i8 0, 2`; none where they cannot be read.
+fn ranges(text: &str) -> Vec<(u128, u128)> {
+    let ends = numbers(text).filter(|ends| ends.len().is_multiple_of(2)).unwrap_or_default();
+    ends.chunks(2).map(|pair| (pair[0] as u128, pair[1] as u128)).collect()
 }

@@ -4,14 +4,16 @@
 //! an event, with its arguments and, if nothing limits what is accessed, the memory that the callee may look at.
 //! What LLVM knows of functions of the C library it may use, so calls of these are not modelled.
 
-use super::annotations::{self, Effects, kept_by_callee};
+use super::annotations::{self, Effects};
 use super::behaviour::Event;
 use super::choice::{Side, Stop, unsupported};
-use super::float;
+use super::float::Format;
 use super::input::Answer;
 use super::machine::{Frame, Machine};
 use super::memory::Byte;
 use super::value::{Atom, Doubt, Lane, Object, Pointer, Value, ones};
+use crate::annotations::parts;
+use crate::annotations::table::{Place, Runs, runs};
 use crate::inputs::hash;
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::effects;
@@ -70,8 +72,7 @@ impl<'a> Machine<'a> {
         let Some(value) = result else { return self.metadata_is_harmless(instruction).map(|()| None) };
         let value = self.annotated(instruction, value)?;
         let said: Vec<&str> = instruction.flags.iter().map(String::as_str).collect();
-        let harmless: Vec<&str> = annotations::BEFORE_RESULT.into_iter().chain(float::FLAGS).collect();
-        let value = self.promised(&instruction.ty, value, &said, &harmless)?;
+        let value = self.promised(&instruction.ty, value, &said, Place::Result)?;
         self.passed_on(instruction, &instruction.ty, value).map(Some)
     }
 
@@ -86,11 +87,10 @@ impl<'a> Machine<'a> {
 
     /// Applies what a call says of its arguments.
     fn pass(&mut self, called: &mut Called<'_>) -> Result<(), Stop> {
-        let harmless = kept_by_callee();
         for (said, (ty, value)) in called.promises.iter().zip(&mut called.arguments) {
             let said: Vec<&str> = said.iter().map(String::as_str).collect();
-            *value = self.promised(ty, value.clone(), &said, &harmless)?;
-            if !said.iter().any(|attribute| matches!(annotations::word(attribute), "nocapture" | "captures")) {
+            *value = self.promised(ty, value.clone(), &said, Place::Parameter)?;
+            if !said.iter().any(|attribute| matches!(parts(attribute).0, "nocapture" | "captures")) {
                 let pointers = value.lanes().into_iter().flat_map(|lane| lane.values(64).unwrap_or_default());
                 for atom in pointers {
                     if let Atom::Pointer(pointer) = atom
@@ -131,19 +131,15 @@ impl<'a> Machine<'a> {
         }
         let declared_attributes = self.program.file.attributes.get(called.callee).map_or(&[][..], Vec::as_slice);
         let attributes: Vec<&str> = called.attributes.iter().chain(declared_attributes).map(String::as_str).collect();
-        let unknown = |attribute: &&&str| {
-            let known = annotations::is_harmless_of_function(attribute) || annotations::is_about_memory(attribute);
-            !known && **attribute != "noreturn"
-        };
+        let unknown = |attribute: &&&str| runs(Place::Function, attribute) == Runs::Doubt;
         if let Some(open) = attributes.iter().find(unknown) {
             return unsupported(format!("{}, which is `{open}`", called.callee));
         }
         let effects = Effects::of(attributes.iter().copied());
-        let harmless = kept_by_callee();
         for (n, (ty, value)) in called.arguments.iter_mut().enumerate() {
             let parameter = declared.and_then(|declared| declared.parameters.get(n));
             let said: Vec<&str> = parameter.iter().flat_map(|p| &p.attributes).map(String::as_str).collect();
-            *value = self.promised(ty, value.clone(), &said, &harmless)?;
+            *value = self.promised(ty, value.clone(), &said, Place::Parameter)?;
             let here = called.promises.get(n).is_some_and(|said| said.iter().any(|a| a == "returned"));
             if here || said.contains(&"returned") {
                 return unsupported(format!("{}, which returns an argument", called.callee));
@@ -174,11 +170,11 @@ impl<'a> Machine<'a> {
         let broken = || Stop::Unsupported("an answer of the input that breaks what is said of the result".into());
         let known = |attribute: &&&str| {
             matches!(
-                annotations::word(attribute),
+                parts(attribute).0,
                 "noundef" | "nonnull" | "range" | "align" | "dereferenceable" | "dereferenceable_or_null" | "noalias"
             )
         };
-        let open = said.iter().find(|attribute| !known(attribute) && !annotations::BEFORE_RESULT.contains(attribute));
+        let open = said.iter().find(|attribute| !known(attribute) && runs(Place::Result, attribute) != Runs::Ignore);
         if let Some(open) = open {
             return unsupported(format!("the attribute `{open}` of the result of a call"));
         }
@@ -187,7 +183,7 @@ impl<'a> Machine<'a> {
             return Err(broken());
         }
         let said: Vec<&str> = said.iter().copied().filter(|attribute| *attribute != "noalias").collect();
-        match self.promised(ty, value.clone(), &said, &annotations::BEFORE_RESULT) {
+        match self.promised(ty, value.clone(), &said, Place::Result) {
             Ok(same) if same == *value => Ok(()),
             Err(Stop::Unsupported(reason)) => unsupported(reason),
             _ => Err(broken()),
@@ -308,16 +304,16 @@ impl<'a> Machine<'a> {
             return Ok(Value::Scalar(Lane::pointer(self.made_up_pointer(key, said))));
         }
         let width = self.width(ty)?;
-        let bits = match (key % 8, float::Format::of(ty)) {
+        let bits = match (key % 8, Format::of(ty)) {
             (0, _) => 0,
             (1, None) => 1,
             (2, None) => u128::MAX,
             (3, None) => 1 << (width - 1),
             (_, None) => u128::from(key >> 8) | u128::from(hash(&key)) << 64,
-            (n, Some(float::Format::Single)) => {
+            (n, Some(Format::Single)) => {
                 [1.0f32, -1.5, 0.1, 1e30, -0.0, f32::INFINITY, 2.0][n as usize - 1].to_bits().into()
             }
-            (n, Some(float::Format::Double)) => {
+            (n, Some(Format::Double)) => {
                 [1.0f64, -1.5, 0.1, 1e300, -0.0, f64::INFINITY, 2.0][n as usize - 1].to_bits().into()
             }
         };
@@ -328,7 +324,7 @@ impl<'a> Machine<'a> {
     fn made_up_pointer(&self, key: u64, said: &[&str]) -> Pointer {
         let mut blocks = (0..self.world.input.memory.len() as u32).map(Object::Block);
         let known = blocks.rfind(|object| !self.world.is_private(*object));
-        let says = |word: &str| said.iter().any(|attribute| annotations::word(attribute) == word);
+        let says = |word: &str| said.iter().any(|attribute| parts(attribute).0 == word);
         match known {
             Some(object)
                 if !says("noalias") && (says("nonnull") || says("dereferenceable") || key.is_multiple_of(2)) =>

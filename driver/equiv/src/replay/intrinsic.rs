@@ -9,6 +9,7 @@ use super::instruction::{by_lane, element, strict};
 use super::integer;
 use super::machine::Machine;
 use super::value::{Atom, Lane, Value};
+use crate::annotations::parts;
 use rewright_llvm::body::Instruction;
 use rewright_llvm::types::Type;
 use std::collections::BTreeMap;
@@ -203,7 +204,7 @@ impl<'a> Machine<'a> {
             _ => return unsupported("an access of as many bytes as nobody knows"),
         };
         let align = |n: usize| {
-            let said = called.promises.get(n).and_then(|said| said.iter().find(|a| annotations::word(a) == "align"));
+            let said = called.promises.get(n).and_then(|said| said.iter().find(|a| parts(a).0 == "align"));
             said.map_or(1, |attribute| annotations::number(attribute))
         };
         match stem {

@@ -32,6 +32,18 @@ fn differs(replay: &Replay) -> bool {
     matches!(replay, Replay::Differs(_))
 }
 
+/// A pointer that is not aligned is poison, and then there is no memory at it, in whichever order that is said.
+#[test]
+fn memory_is_not_at_poison() {
+    let before = "br i1 %c, label %a, label %b\na:\n%v = load i32, ptr %p, align 4\nret i32 %v\nb:\nret i32 0";
+    let after = "%v = load i32, ptr %p, align 4\n%r = select i1 %c, i32 %v, i32 0\nret i32 %r";
+    let input = r#"{"arguments": ["0", "&0+1"], "memory": [{"bytes": "0102030405060708"}]}"#;
+    for said in ["dereferenceable(4) align 4", "align 4 dereferenceable(4)"] {
+        assert_eq!(on(("i32", &format!("i1 %c, ptr {said} %p")), before, after, input), Replay::Agrees, "{said}");
+    }
+    assert!(differs(&on(("i32", "i1 %c, ptr %p"), before, after, input)));
+}
+
 /// Neither way of two bodies that mean the same may differ.
 #[test]
 fn what_means_the_same_agrees() {

@@ -35,6 +35,8 @@ pub struct Outcome {
     pub status: Status,
     /// What ended the search for a better one, or for the proof that there is none.
     pub ended: Option<Ended>,
+    /// The pass over the selection that is left out because its result was wrong: a bug in Rewright.
+    pub refused: Option<&'static str>,
     /// E-nodes after saturation, in the last round.
     pub nodes: usize,
     /// E-classes after saturation, in the last round.

@@ -1,7 +1,7 @@
 //! Where the pipeline's time goes. Times are reported, never acted on.
 
 use crate::sums::add_up;
-use rewright_cfg_skeleton::select::{Effort, Status};
+use rewright_cfg_skeleton::select::{Effort, Ran, Status};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 pub struct Phases {
     /// In pipeline order.
     pub times: BTreeMap<Phase, Duration>,
+    /// Of selections, by pass, in the order in which passes ran first.
+    pub passes: Vec<(&'static str, Duration)>,
     /// In no particular order.
     pub selections: Vec<Selected>,
 }
@@ -94,9 +96,22 @@ impl Phases {
         *self.times.entry(to).or_default() += time;
     }
 
+    /// Adds the times of passes over a selection.
+    pub(super) fn ran(&mut self, passes: &[Ran]) {
+        passes.iter().for_each(|ran| self.add_pass(ran.pass, ran.time));
+    }
+
+    fn add_pass(&mut self, pass: &'static str, time: Duration) {
+        match self.passes.iter_mut().find(|(name, _)| *name == pass) {
+            Some((_, sum)) => *sum += time,
+            None => self.passes.push((pass, time)),
+        }
+    }
+
     /// Adds the times and selections of another report.
     pub fn add(&mut self, other: &Phases) {
         add_up(&mut self.times, other.times.iter().map(|(phase, time)| (*phase, *time)));
+        other.passes.iter().for_each(|(pass, time)| self.add_pass(pass, *time));
         self.selections.extend(&other.selections);
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Chosen {
     pub(super) function: Function,
     pub(super) status: Status,
     pub(super) ended: Option<Ended>,
+    /// The pass over the selection that is left out because its result was wrong.
+    pub(super) refused: Option<&'static str>,
     /// What the selection spends on values that would else be kept in memory.
     pub(super) rematerialised: u64,
     /// What it spends on values that later passes move.
@@ -88,6 +90,7 @@ impl Unit {
             cost_after: cost_before,
             status: Status::Greedy,
             ended: None,
+            refused: None,
             nodes: self.nodes,
             classes: self.classes,
             rounds: self.rounds,
@@ -98,7 +101,7 @@ impl Unit {
         };
         match self.state {
             State::Chosen(chosen) => {
-                (outcome.status, outcome.ended) = (chosen.status, chosen.ended);
+                (outcome.status, outcome.ended, outcome.refused) = (chosen.status, chosen.ended, chosen.refused);
                 let as_it_stands = cost(&chosen.function);
                 // What it will cost where later passes have moved what stays.
                 let cost_after = as_it_stands.saturating_sub(chosen.stays);

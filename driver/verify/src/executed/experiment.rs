@@ -2,8 +2,8 @@
 
 use super::conditions::{Condition, Context};
 use super::{Given, spelled};
+use crate::case::Case;
 use crate::code::{Built, Code, Operand};
-use crate::prove::Case;
 use rewright_cfg_skeleton::ir::{Function, InstKind, Value};
 use rewright_dsl::program::{Conclusion, Program, VarKind};
 use rewright_typeprop::types::{TypeData, TypeDeclId};

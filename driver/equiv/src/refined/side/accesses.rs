@@ -3,6 +3,7 @@
 //! A pointer is its address and the object that it belongs to. Addresses are kept as sums: those that have terms in common
 //! are compared by the rest.
 
+use super::super::super::annotations::numbers;
 use super::super::facts;
 use super::super::meaning::width;
 use super::annotated::promises;
@@ -149,7 +150,7 @@ impl<'a> Side<'a> {
                 "!range" | "!align" => {
                     let node =
                         self.version.module.nodes.text(node).ok_or_else(|| format!("{kind} without its node"))?;
-                    let numbers = facts::numbers(node);
+                    let numbers = numbers(node).ok_or_else(|| format!("`{kind}` of {node}"))?;
                     match kind.as_str() {
                         "!align" => facts::misaligned(self.s, bits, numbers.first().map_or(1, |n| *n as u64)),
                         _ => facts::outside(self.s, bits, &numbers).ok_or_else(|| format!("`!range` of {node}"))?,

@@ -1,8 +1,9 @@
 //! Values that may be `undef`: each use chooses its bits anew.
 
-use super::{Choosing, Leaf, Local, Samples, Side, Terms, Value};
+use super::{Choosing, Leaf, Likeness, Local, Samples, Side, Terms, Value};
 use rewright_llvm::body::Operand;
 use rewright_smt::{Expr, Sort};
+use std::collections::BTreeMap;
 
 impl Side<'_> {
     /// Is it computed anew at each use?
@@ -15,17 +16,47 @@ impl Side<'_> {
         if !self.is_loose(operand) {
             return self.operand(operand).map(|value| [value; 2]);
         }
+        let n = self.another(way);
+        Ok([self.sample(operand, way, n, 1)?, self.sample(operand, way, n, 2)?])
+    }
+
+    /// Counts what leaves in some way.
+    fn another(&mut self, way: &'static str) -> usize {
         let n = self.ways.entry(way).or_default();
         *n += 1;
-        let n = *n;
-        let outer = self.within.clone();
-        let mut samples = vec![];
-        for sample in 1..=2 {
-            self.within = format!("{way} {n} sample {sample}");
-            samples.push(self.operand(operand)?);
-        }
+        *n
+    }
+
+    /// A value with choices of its own.
+    fn sample(&mut self, operand: &Operand, way: &str, n: usize, sample: usize) -> Terms<Value> {
+        let outer = std::mem::replace(&mut self.within, format!("{way} {n} sample {sample}"));
+        let value = self.operand(operand);
         self.within = outer;
-        Ok([samples[0], samples[1]])
+        value
+    }
+
+    /// The operands of an instruction. A choice between two of them sees one.
+    pub(super) fn values(&mut self, opcode: &str, operands: &[Operand]) -> Terms<Vec<Value>> {
+        match operands {
+            [condition, one, other] if opcode == "select" => {
+                let condition = self.operand(condition)?;
+                let before = self.uses.clone();
+                Ok(vec![condition, self.alternative(&before, one)?, self.alternative(&before, other)?])
+            }
+            all => all.iter().map(|operand| self.operand(operand)).collect(),
+        }
+    }
+
+    /// An operand of which nothing is seen where another one is: it may choose as that does. `before` counts uses
+    /// before all of them.
+    pub(super) fn alternative(&mut self, before: &BTreeMap<String, usize>, operand: &Operand) -> Terms<Value> {
+        let others = std::mem::replace(&mut self.uses, before.clone());
+        let value = self.operand(operand);
+        for (what, n) in others {
+            let most = self.uses.entry(what).or_default();
+            *most = n.max(*most);
+        }
+        value
     }
 
     /// When two uses of one thing see other values.
@@ -52,11 +83,19 @@ impl Side<'_> {
                 self.s.nonzero(mask)
             }
             _ => {
-                let samples = self.samples(operand, "decided")?;
-                self.differ(&samples)
+                // Two uses may differ if one may differ from the plain bits. One that is poison is worse.
+                let n = self.another("decided");
+                let (plain, other) = (self.plain(operand)?, self.sample(operand, "decided", n, 1)?);
+                let differ = self.differ(&[plain, other]);
+                self.s.or(&[differ, other.poison])
             }
         };
         self.undefined(at, doubt);
+        self.plain(operand)
+    }
+
+    /// A value with the bits that what is `undef` has in it.
+    fn plain(&mut self, operand: &Operand) -> Terms<Value> {
         self.solid = true;
         let value = self.operand(operand);
         self.solid = false;
@@ -80,16 +119,29 @@ impl Side<'_> {
 
     /// Bits that may be chosen at a use of something.
     pub(super) fn choice(&mut self, what: &str, width: u32) -> Expr {
-        let key = format!("{} with {width} bits in {}", what.replace('|', ""), self.within);
-        let uses = self.uses.entry(key.clone()).or_default();
+        let what = format!("{} with {width} bits in ", what.replace('|', ""));
+        let uses = self.uses.entry(format!("{what}{}", self.within)).or_default();
         *uses += 1;
-        let n = if self.choosing == Choosing::Together { 1 } else { *uses };
-        let name = format!("use {n} of {key}");
-        if self.choosing == Choosing::Freely {
-            let choice = self.s.variable(&format!("{name} before"), Sort::Bits(width));
-            self.choices.push(choice);
-            return choice;
-        }
+        let uses = *uses;
+        let name = |n: usize, within: &str| format!("use {n} of {what}{within}");
+        let name = match self.choosing {
+            Choosing::Freely => return self.free(&format!("{} before", name(uses, &self.within)), width),
+            Choosing::Anything => name(uses, &self.within),
+            Choosing::Like(Likeness { nth, sampled }) => {
+                name(if nth { uses } else { 1 }, if sampled { &self.within } else { "" })
+            }
+        };
         self.s.unknown(&name, &[], Sort::Bits(width))
+    }
+
+    /// A variable that whoever asks may choose. Alternatives share some.
+    fn free(&mut self, name: &str, width: u32) -> Expr {
+        let known = self.choices.iter().find(|choice| self.s.name(**choice).trim_matches('|') == name);
+        if let Some(known) = known {
+            return *known;
+        }
+        let choice = self.s.variable(name, Sort::Bits(width));
+        self.choices.push(choice);
+        choice
     }
 }

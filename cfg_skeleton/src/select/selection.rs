@@ -1,0 +1,78 @@
+//! What selection gives: a [`Selection`] maps (class, segment) to a definition.
+
+use crate::Saturated;
+use crate::egraph::{ClassId, NodeId};
+use crate::ir::BlockId;
+use crate::skeleton::{SegmentId, SiteId, StatementKind};
+use rewright_extract::Status;
+use rewright_typeprop::RuleId;
+use std::collections::BTreeMap;
+
+/// Where a value comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Def {
+    /// A node, computed in that segment.
+    Node(NodeId),
+    /// The result of a statement, available from the segment after it.
+    Result {
+        /// The statement.
+        site: SiteId,
+        /// Which of its results.
+        index: u32,
+    },
+    /// A block parameter, available from its block's first segment.
+    Param {
+        /// The block.
+        block: BlockId,
+        /// Which parameter.
+        index: u32,
+    },
+}
+
+/// What becomes of a statement.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StatementChoice {
+    /// Executed. A check with a value executes the value's operation iff `fused`, else the bare check.
+    Keep {
+        /// Checks only.
+        fused: bool,
+    },
+    /// Gone.
+    Drop,
+}
+
+/// One program.
+///
+/// A use of class `c` in segment `g` takes the definition at the nearest segment that dominates `g` (or is `g`)
+/// and defines `c`. Children of a node are used in the node's segment; arguments of an edge in the last segment
+/// of the block that it leaves; within one segment definitions must be acyclic.
+#[derive(Clone, Debug)]
+pub struct Selection {
+    /// Definitions. Classes after those of the view are what is executed at the sites of `Call` statements, by
+    /// `SiteId`: such a class is defined in the segment before its statement.
+    pub defs: BTreeMap<(SegmentId, ClassId), Def>,
+    /// By `SiteId`.
+    pub statements: Vec<StatementChoice>,
+    /// Sum over what is executed of frequency times cost, in the cost model's units.
+    pub cost: u64,
+    /// The part of the cost that is for computing again what would else have to be kept in memory, which costs more.
+    pub rematerialised: u64,
+    /// The part of the cost that is for leaving values where the original computes them, for later passes to move.
+    pub stays: u64,
+    /// How good.
+    pub status: Status,
+}
+
+/// Statements that a selection leaves out because rules license it: what each is, and a rule that says so.
+pub fn relaxed(given: Saturated, selection: &Selection) -> Vec<(SiteId, RuleId)> {
+    let Saturated { skeleton, view, .. } = given;
+    let mut out = vec![];
+    for (i, (statement, choice)) in skeleton.statements.iter().zip(&selection.statements).enumerate() {
+        if let (StatementKind::Call { site, .. }, StatementChoice::Drop) = (&statement.kind, choice)
+            && let Some(licence) = view.licences.iter().find(|licence| licence.site == view.class_of(*site))
+        {
+            out.push((SiteId(i as u32), licence.rule));
+        }
+    }
+    out
+}

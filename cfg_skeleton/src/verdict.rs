@@ -1,0 +1,302 @@
+//! What is said of two versions of a function, whatever language they are written in, and of many together.
+//!
+//! * `proved`: whatever the second version may do, the first one may do as well, or is undefined (if a precondition
+//!   holds, where one is named; under the assumptions that are named);
+//! * `refuted`: on the input that is given, the second version does what the first one, which is defined on it, never
+//!   does. Both versions have been run on the input;
+//! * `tested`: runs agreed where the first version was defined. This claims nothing;
+//! * `unknown`: why.
+//!
+//! **Invariant**: a verdict is made by [`Verdict::new`] from evidence and in no other way.
+
+use serde::Serialize;
+use std::fmt;
+
+/// What is known of a pair.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// The second version refines the first one.
+    Proved,
+    /// It does not, on an input that is given.
+    Refuted,
+    /// Runs agreed.
+    Tested,
+    /// None of these.
+    Unknown,
+}
+
+/// How a verdict was reached.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Tier {
+    /// Both are one text, up to names and what says nothing.
+    Same,
+    /// Both execute the same sequence of accesses.
+    Sequence,
+    /// Both compute the same value for each cell.
+    Cells,
+    /// An SMT solver has decided it.
+    Solver,
+    /// Both have been run.
+    Runs,
+}
+
+/// An input on which the second version does something else.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Counterexample {
+    /// The input for programs.
+    pub input: serde_json::Value,
+    /// The input for people.
+    pub shown: String,
+    /// What the first version may do on it.
+    pub before: String,
+    /// What the second version did.
+    pub after: String,
+}
+
+/// What is known of one pair, before it is a verdict.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Evidence {
+    /// How it was proved.
+    pub proved: Option<Tier>,
+    /// What a proof needs to hold of arguments.
+    pub precondition: Option<String>,
+    /// An input on which the precondition does not hold, and they differ.
+    pub outside: Option<Counterexample>,
+    /// What a proof rests on that is not checked.
+    pub assumptions: Vec<String>,
+    /// An input on which both have been run.
+    pub refuted: Option<Counterexample>,
+    /// Something speaks against the second version that no run has confirmed.
+    pub doubted: bool,
+    /// Runs that agreed.
+    pub runs: u64,
+    /// Why nothing more is known.
+    pub reasons: Vec<String>,
+}
+
+impl Evidence {
+    /// Nothing is known, for a reason.
+    pub fn nothing(reason: impl Into<String>) -> Evidence {
+        Evidence { reasons: vec![reason.into()], ..Evidence::default() }
+    }
+}
+
+/// What is said of one pair.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+#[non_exhaustive]
+pub struct Verdict {
+    /// Its name.
+    pub function: String,
+    /// What is known.
+    pub verdict: Kind,
+    /// How it was reached.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tier: Option<Tier>,
+    /// `proved` holds for arguments of which this holds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub precondition: Option<String>,
+    /// An input of which the precondition does not hold, and on which they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub outside: Option<Counterexample>,
+    /// What it rests on that is not checked.
+    pub assumptions: Vec<String>,
+    /// Why no more is known.
+    pub reasons: Vec<String>,
+    /// Runs that agreed.
+    pub runs: u64,
+    /// On which input it is refuted, and how.
+    #[serde(skip_serializing_if = "Option::is_none", flatten)]
+    pub counterexample: Option<Counterexample>,
+}
+
+impl Verdict {
+    /// The verdict that evidence allows. A pair that is both proved and refuted shows a mistake of ours: it is unknown.
+    pub fn new(function: &str, evidence: Evidence) -> Verdict {
+        let Evidence { proved, precondition, outside, assumptions, refuted, doubted, runs, mut reasons } = evidence;
+        let (verdict, tier) = match (&refuted, proved) {
+            (Some(_), Some(_)) => {
+                reasons.insert(0, "it is both proved and refuted: please report this".to_string());
+                (Kind::Unknown, None)
+            }
+            (Some(_), None) => (Kind::Refuted, Some(Tier::Runs)),
+            (None, Some(tier)) => (Kind::Proved, Some(tier)),
+            (None, None) if runs > 0 && !doubted => (Kind::Tested, Some(Tier::Runs)),
+            (None, None) => (Kind::Unknown, None),
+        };
+        let claims = verdict == Kind::Proved;
+        Verdict {
+            function: function.to_string(),
+            verdict,
+            tier,
+            precondition: precondition.filter(|_| claims),
+            outside: outside.filter(|_| claims),
+            assumptions: if claims { assumptions } else { vec![] },
+            reasons: if matches!(verdict, Kind::Proved | Kind::Refuted) { vec![] } else { reasons },
+            runs,
+            counterexample: refuted,
+        }
+    }
+
+    /// Is it both proved and refuted?
+    pub fn is_contradiction(&self) -> bool {
+        self.verdict == Kind::Unknown && self.counterexample.is_some()
+    }
+
+    /// In one word, with its precondition.
+    pub fn word(&self) -> String {
+        match (self.verdict, &self.precondition) {
+            (Kind::Proved, Some(precondition)) => format!("proved if {precondition}"),
+            (Kind::Proved, None) => "proved".into(),
+            (Kind::Refuted, _) => "refuted".into(),
+            (Kind::Tested, _) => "tested".into(),
+            (Kind::Unknown, _) => "unknown".into(),
+        }
+    }
+
+    /// How it is proved, for people.
+    fn how(&self) -> &'static str {
+        match self.tier.filter(|_| self.verdict == Kind::Proved) {
+            Some(Tier::Same) => " (one text)",
+            Some(Tier::Sequence) => " (the same accesses in the same order)",
+            Some(Tier::Cells) => " (the same value in each cell)",
+            Some(Tier::Solver) => " (by a solver)",
+            Some(Tier::Runs) | None => "",
+        }
+    }
+}
+
+/// One line, without assumptions.
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}{}", self.function, self.word(), self.how())?;
+        if let Some(outside) = &self.outside {
+            write!(f, "; otherwise they differ {outside}")?;
+        }
+        let mut details = self.reasons.clone();
+        details.extend(self.counterexample.iter().map(ToString::to_string));
+        if self.verdict == Kind::Tested {
+            details.insert(0, format!("{} runs agree", self.runs));
+        }
+        if details.is_empty() { Ok(()) } else { write!(f, ": {}", details.join("; ")) }
+    }
+}
+
+impl fmt::Display for Counterexample {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "on {}: before, {}; after, {}", self.shown, self.before, self.after)
+    }
+}
+
+/// How many pairs have which verdict: `pairs` is the sum of the next four.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize)]
+pub struct Counts {
+    /// Functions that at least one version of a file defines.
+    pub pairs: u64,
+    /// Proved; those that are the same text among them.
+    pub proved: u64,
+    /// Refuted.
+    pub refuted: u64,
+    /// Tested.
+    pub tested: u64,
+    /// Unknown.
+    pub unknown: u64,
+    /// Of the proved ones, those that hold under a precondition.
+    pub conditional: u64,
+}
+
+impl Counts {
+    /// Of these verdicts.
+    pub fn of(verdicts: &[Verdict]) -> Counts {
+        let mut counts = Counts { pairs: verdicts.len() as u64, ..Counts::default() };
+        for verdict in verdicts {
+            *match verdict.verdict {
+                Kind::Proved => &mut counts.proved,
+                Kind::Refuted => &mut counts.refuted,
+                Kind::Tested => &mut counts.tested,
+                Kind::Unknown => &mut counts.unknown,
+            } += 1;
+            counts.conditional += u64::from(verdict.precondition.is_some());
+        }
+        counts
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Counts { proved, refuted, tested, unknown, conditional, .. } = self;
+        let some =
+            if *conditional > 0 { format!(" ({conditional} of them under a precondition)") } else { String::new() };
+        write!(f, "{proved} proved{some}, {refuted} refuted, {tested} tested, {unknown} unknown")
+    }
+}
+
+/// What proofs rest on that is not checked, in one line for all; `None` where they rest on nothing.
+pub fn assumptions(verdicts: &[Verdict]) -> Option<String> {
+    let mut all: Vec<&str> = vec![];
+    for assumption in verdicts.iter().flat_map(|verdict| &verdict.assumptions) {
+        if !all.contains(&assumption.as_str()) {
+            all.push(assumption);
+        }
+    }
+    (!all.is_empty()).then(|| format!("proofs assume that {}", all.join("; ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn counterexample() -> Option<Counterexample> {
+        let [shown, before, after] = ["(3)", "returns 1", "returns 2"].map(String::from);
+        Some(Counterexample { input: serde_json::Value::Null, shown, before, after })
+    }
+
+    fn proved(tier: Tier) -> Evidence {
+        Evidence { proved: Some(tier), runs: 3, ..Evidence::default() }
+    }
+
+    #[test]
+    fn evidence_decides() {
+        let reasons = || vec!["a loop".to_string()];
+        let refuted = || Evidence { refuted: counterexample(), runs: 3, ..Evidence::default() };
+        for (evidence, kind, shown) in [
+            (Evidence::nothing("a loop"), Kind::Unknown, "f: unknown: a loop"),
+            (
+                Evidence { runs: 3, reasons: reasons(), ..Evidence::default() },
+                Kind::Tested,
+                "f: tested: 3 runs agree; a loop",
+            ),
+            (Evidence { runs: 3, doubted: true, ..Evidence::default() }, Kind::Unknown, "f: unknown"),
+            (proved(Tier::Solver), Kind::Proved, "f: proved (by a solver)"),
+            (refuted(), Kind::Refuted, "f: refuted: on (3): before, returns 1; after, returns 2"),
+            (
+                Evidence { proved: Some(Tier::Same), ..refuted() },
+                Kind::Unknown,
+                "f: unknown: it is both proved and refuted: please report this; on (3): before, returns 1; after, returns 2",
+            ),
+            (
+                Evidence { precondition: Some("%n > 0".into()), outside: counterexample(), ..proved(Tier::Cells) },
+                Kind::Proved,
+                "f: proved if %n > 0 (the same value in each cell); otherwise they differ on (3): before, returns 1; after, \
+                 returns 2",
+            ),
+        ] {
+            let verdict = Verdict::new("f", evidence);
+            assert_eq!((verdict.verdict, verdict.to_string().as_str()), (kind, shown));
+            assert_eq!(verdict.is_contradiction(), shown.contains("both"));
+        }
+    }
+
+    #[test]
+    fn counts_add_up() {
+        let refuted = Evidence { refuted: counterexample(), ..Evidence::default() };
+        let conditional = Evidence { precondition: Some("%n > 0".into()), ..proved(Tier::Sequence) };
+        let tested = Evidence { runs: 1, ..Evidence::default() };
+        let evidence = [Evidence::default(), proved(Tier::Same), tested, refuted, conditional];
+        let counts = Counts::of(&evidence.map(|e| Verdict::new("@f", e)));
+        let expected = Counts { pairs: 5, proved: 2, refuted: 1, tested: 1, unknown: 1, conditional: 1 };
+        assert_eq!(counts, expected);
+        assert_eq!(counts.to_string(), "2 proved (1 of them under a precondition), 1 refuted, 1 tested, 1 unknown");
+    }
+}

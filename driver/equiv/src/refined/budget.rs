@@ -1,0 +1,101 @@
+//! How much the solver may do: for one function, and for all functions of a file.
+//!
+//! What it does is counted in its own steps. Of a solver that does not count them the processor time is measured, and
+//! [`PER_SECOND`] steps are charged for each second.
+//!
+//! **Invariant**: who is refused is told which budget is spent, and how large it was.
+
+use rewright_smt::solver::{Limit, Spent};
+use std::time::Duration;
+
+/// As many functions of a file may use up what there is for one.
+const FUNCTIONS: u64 = 5;
+
+/// Steps for a second of a solver that does not count them. z3 takes at least a third of these in a second of the hardest
+/// questions.
+const PER_SECOND: u64 = 300_000;
+
+/// One that counts its steps has so many times the time that they should take.
+const SLACK: u64 = 6;
+
+/// Steps that are left.
+pub(super) struct Budget {
+    /// For one function.
+    each: u64,
+    function: u64,
+    file: u64,
+}
+
+impl Budget {
+    /// So many steps for a function.
+    pub(super) fn new(each: u64) -> Budget {
+        Budget { each, function: 0, file: each.saturating_mul(FUNCTIONS) }
+    }
+
+    /// Another function begins.
+    pub(super) fn begin(&mut self) {
+        self.function = self.each;
+    }
+
+    /// What the next question may take; the reason where that is nothing.
+    pub(super) fn limit(&self) -> Result<Limit, String> {
+        let steps = self.function.min(self.file);
+        match self.spent() {
+            Some(reason) => Err(reason),
+            None => Ok(Limit { steps, time: Duration::from_secs(1 + SLACK * steps / PER_SECOND) }),
+        }
+    }
+
+    /// Takes off what a question has taken.
+    pub(super) fn charge(&mut self, Spent { steps, time }: Spent) {
+        let by_time = u64::try_from(time.as_millis()).unwrap_or(u64::MAX).saturating_mul(PER_SECOND / 1000);
+        let steps = steps.unwrap_or(by_time);
+        self.function = self.function.saturating_sub(steps);
+        self.file = self.file.saturating_sub(steps);
+    }
+
+    /// What is spent, if anything is.
+    pub(super) fn spent(&self) -> Option<String> {
+        match (self.file, self.function) {
+            (0, _) => Some(format!("solver, {} steps for this file are spent", self.each.saturating_mul(FUNCTIONS))),
+            (_, 0) => Some(format!("solver, {} steps for this function are spent", self.each)),
+            _ => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_is_refused_is_told_what_is_spent() {
+        let mut budget = Budget::new(1000);
+        let counted = |steps| Spent { steps: Some(steps), time: Duration::ZERO };
+        for _ in 0..4 {
+            budget.begin();
+            assert_eq!(budget.limit().map(|limit| limit.steps), Ok(1000));
+            budget.charge(counted(400));
+            assert_eq!(budget.limit().map(|limit| limit.steps), Ok(600));
+            // The last step may be a large one.
+            budget.charge(counted(700));
+            assert_eq!(budget.limit(), Err("solver, 1000 steps for this function are spent".into()));
+        }
+        budget.begin();
+        assert_eq!(budget.limit().map(|limit| limit.steps), Ok(600));
+        budget.charge(counted(600));
+        assert_eq!(budget.limit(), Err("solver, 5000 steps for this file are spent".into()));
+        budget.begin();
+        assert_eq!(budget.limit(), Err("solver, 5000 steps for this file are spent".into()));
+    }
+
+    #[test]
+    fn time_is_charged_where_steps_are_not_counted() {
+        let mut budget = Budget::new(2 * PER_SECOND);
+        budget.begin();
+        budget.charge(Spent { steps: None, time: Duration::from_millis(500) });
+        assert_eq!(budget.limit().map(|limit| limit.steps), Ok(3 * PER_SECOND / 2));
+        budget.charge(Spent { steps: None, time: Duration::from_millis(1500) });
+        assert!(budget.limit().is_err());
+    }
+}
