@@ -106,7 +106,7 @@ pub struct Block {
 /// not show it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Counts {
-    /// Of a loop's header: the loop's iterations each time that it is entered ([`counted`]).
+    /// Of a loop's header: the loop's iterations each time that it is entered ([`trip_count`]).
     pub trips: Option<u64>,
     /// Executions per call of the function, in units of [`cfg::FREQUENCY_ONE`], as a profile says.
     pub executions: Option<u64>,

@@ -1,5 +1,5 @@
 //! The integer program, solved with cycle cuts stated up front and added for each cycle in an answer. Before it is
-//! solved, linear programs ([`tighten`]) find further cuts ([`cycles`], [`founded`]), a bound and choices.
+//! solved, linear programs ([`tighten`]) find further cuts ([`cycles`], [`acyclicity_cuts`]), a bound and choices.
 //!
 //! Costs and cycles are recomputed from the choices. The solver is believed in nothing but its bound, and not in that
 //! if a choice is cheaper. "Infeasible" is a fault, since the incumbent is feasible: solved once more without the

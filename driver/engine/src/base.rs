@@ -38,6 +38,11 @@ impl Base {
         Base { prepared: Prepared::new(log), egraph: None, classes: 0 }
     }
 
+    /// Has it been used for no batch, and no rule prepared?
+    pub(super) fn is_unused(&self) -> bool {
+        self.classes == 0 && self.prepared.groups.is_empty()
+    }
+
     /// Declares what there is.
     pub(super) fn declare(&mut self, program: &EgglogProgram, shared: &Arc<Shared>) -> Result<(), EngineError> {
         let egraph = self.take(program, shared)?;

@@ -8,8 +8,8 @@
 //!
 //! **Budgets are counts.** A match is charged to its unit inside the step, by a primitive at the end of each
 //! rule's body that fails once the unit's budget is spent: one step can explode (2,600 to 66,000 nodes was
-//! seen), so limits between steps are not enough. A unit that ends its budget inside a batch is run again
-//! alone with the same budget.
+//! seen), so limits between steps are not enough. A unit that ends its budget is run again alone,
+//! with the same budget, in an e-graph that was used for nothing else: what it is then depends on nothing but itself.
 //!
 //! **Determinism.** One thread per e-graph, batches cut by the input alone, and views in an order that does not
 //! depend on e-class numbers ([`order`]).
@@ -259,12 +259,21 @@ impl Engine {
         let mut views: Vec<Option<EGraphView>> = vec![None; units.len()];
         let batches = batches(units.iter().map(|unit| unit.nodes.len()));
         // The first one is last.
-        let mut work: Vec<Vec<usize>> = batches.into_iter().rev().map(Vec::from_iter).collect();
-        while let Some(members) = work.pop() {
+        let mut work: Vec<Job> = batches.into_iter().rev().map(|batch| Job::new(batch.collect())).collect();
+        while let Some(Job { members, apart }) = work.pop() {
             let own: Vec<&EGraphInput> = members.iter().map(|i| units[*i]).collect();
-            let run = self.batch(&own, &plan, options, &mut report)?;
-            if let [unit] = members[..] {
-                report.exhausted += run.views.iter().filter(|view| view.exhausted).count();
+            let kept = apart.then(|| std::mem::replace(self.base(options), Base::new(options.log)));
+            let unused = self.base(options).is_unused();
+            let run = self.batch(&own, &plan, options, &mut report);
+            if let Some(kept) = kept {
+                *self.base(options) = kept;
+            }
+            let run = run?;
+            let exhausted = run.views.iter().any(|view| view.exhausted);
+            if let [unit] = members[..]
+                && (unused || !exhausted)
+            {
+                report.exhausted += usize::from(exhausted);
                 views[unit] = run.views.into_iter().next();
                 continue;
             }
@@ -275,14 +284,19 @@ impl Engine {
                 rest.into_iter().for_each(|(unit, view)| views[unit] = Some(view));
             } else if spent.is_empty() {
                 let (front, back) = members.split_at(members.len() / 2);
-                work.extend([front.to_vec(), back.to_vec()]);
+                work.extend([front.to_vec(), back.to_vec()].map(Job::new));
             } else if !rest.is_empty() {
-                work.push(rest.into_iter().map(|(unit, _)| unit).collect());
+                work.push(Job::new(rest.into_iter().map(|(unit, _)| unit).collect()));
             }
-            work.extend(spent.into_iter().map(|(unit, _)| vec![unit]));
+            work.extend(spent.into_iter().map(|(unit, _)| Job { members: vec![unit], apart: true }));
         }
         let views = views.into_iter().map(|view| view.expect("every unit is in a batch until it has a view")).collect();
         Ok((views, report))
+    }
+
+    /// The e-graph that batches with these options use.
+    fn base(&mut self, options: &SaturateOptions) -> &mut Base {
+        if options.log { &mut self.logging } else { &mut self.plain }
     }
 
     fn report(&self) -> Report {
@@ -330,6 +344,20 @@ impl Engine {
         report.times.read_back += read - ran;
         report.steps += steps.len();
         Ok(Run { views, steps, stopped })
+    }
+}
+
+/// Units that go into one e-graph together.
+struct Job {
+    members: Vec<usize>,
+    /// An e-graph that was used for nothing else: where a budget ends a step, what it ends at depends on the numbers that
+    /// classes and rules have, and so on what an e-graph was used for before.
+    apart: bool,
+}
+
+impl Job {
+    fn new(members: Vec<usize>) -> Self {
+        Job { members, apart: false }
     }
 }
 

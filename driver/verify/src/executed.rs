@@ -217,7 +217,7 @@ impl Prepared {
     fn new(case: &Case<'_>, program: Option<&Path>, sides: Sides) -> Built<Self> {
         let mut universe = case.program.universe.clone();
         let Written { function, is_called_here, given, conditions, seen } =
-            Experiment::new(case, &mut universe)?.written(sides)?;
+            Experiment::new(case, &mut universe).written(sides)?;
         let engine = if is_called_here {
             if given.iter().any(|(_, given)| matches!(given, Given::Place)) {
                 return Err("no made-up pointer may be given to a program's own functions".into());

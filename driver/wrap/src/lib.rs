@@ -6,9 +6,9 @@
 //! * [`entry`]: what the cache holds of a file;
 //! * [`rules`]: the packs, and what they are known by;
 //! * [`script`]: the compiler that a build finds in `CC`;
-//! * [`apply`]: rules on a file; [`server`]: the same for all files of a build;
+//! * [`rewrite_file`]: rules on a file; [`server`]: the same for all files of a build;
 //! * [`fork_server`]: the compiler and `opt`, started once for a build;
-//! * [`guard`]: a build that ends with its wrapper, and [`ended`]: what is passed on to it;
+//! * [`guard`]: a build that ends with its wrapper, and [`signals`]: what is passed on to it;
 //! * [`rewright_files::scratch`]: folders for what a command needs while it runs;
 //! * [`facts`]: what became of a file, for whoever sums up.
 //!

@@ -77,6 +77,26 @@ fn a_unit_that_explodes_does_not_change_its_neighbours() {
 }
 
 #[test]
+fn a_unit_that_explodes_does_not_depend_on_what_the_engine_did_before() {
+    let mut f = associative();
+    let i64 = f.type_of("i64");
+    let types = f.program.universe.types.clone();
+    let units: Vec<EGraphInput> = [5, 33, 60, 41, 60].map(|depth| chain(&f, i64, depth)).into();
+    let mut used = f.engine();
+    for unit in &units {
+        let (before, _) = used.saturate(&[unit], &types, &SaturateOptions::default()).unwrap();
+        let (fresh, _) = f.engine().saturate(&[unit], &types, &SaturateOptions::default()).unwrap();
+        assert_eq!(show(&before[0]), show(&fresh[0]));
+    }
+    let all: Vec<&EGraphInput> = units.iter().rev().collect();
+    let (together, _) = used.saturate(&all, &types, &SaturateOptions::default()).unwrap();
+    for (unit, view) in all.iter().zip(&together) {
+        let (fresh, _) = f.engine().saturate(&[unit], &types, &SaturateOptions::default()).unwrap();
+        assert_eq!(show(view), show(&fresh[0]));
+    }
+}
+
+#[test]
 fn the_same_input_gives_the_same_view() {
     let mut f = associative();
     let i64 = f.type_of("i64");

@@ -12,7 +12,7 @@ use rewright_packs as packs;
 use rewright_typeprop::Universe;
 use std::sync::Arc;
 
-/// A program of rules with its engine. It stays on one thread, as engines do.
+/// A program of rules with its engine.
 pub struct Laboratory {
     program: Arc<Program>,
     engine: Engine,

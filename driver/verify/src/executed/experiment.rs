@@ -44,11 +44,11 @@ pub(super) struct Written {
 }
 
 impl<'c, 'u> Experiment<'c, 'u> {
-    pub(super) fn new(case: &'c Case<'c>, universe: &'u mut Universe) -> Built<Self> {
+    pub(super) fn new(case: &'c Case<'c>, universe: &'u mut Universe) -> Self {
         let mut code = Code::new(universe, "%rule");
         // What runs a function on memory passes the memory's address first.
         let memory = code.parameter(Ty::ANY);
-        Ok(Experiment { case, code, memory })
+        Experiment { case, code, memory }
     }
 
     fn program(&self) -> &'c Program {
