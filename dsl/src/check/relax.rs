@@ -123,7 +123,8 @@ impl Checker<'_> {
         });
         let missing: Vec<String> = [("`removes ..`", removes.is_none()), ("`because \"..\"`", because.is_none())]
             .into_iter()
-            .filter_map(|(clause, missing)| missing.then(|| clause.to_string()))
+            .filter(|(_, missing)| *missing)
+            .map(|(clause, _)| clause.to_string())
             .collect();
         if !missing.is_empty() {
             let message = format!("an unsafe rule without {}", listed(&missing));
