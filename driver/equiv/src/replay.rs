@@ -20,6 +20,7 @@ mod call;
 mod candidates;
 mod choice;
 mod constant;
+mod effects;
 mod float;
 mod input;
 mod instruction;

@@ -4,9 +4,9 @@
 //! an event, with its arguments and, if nothing limits what is accessed, the memory that the callee may look at.
 //! What LLVM knows of functions of the C library it may use, so calls of these are not modelled.
 
-use super::annotations::{self, Effects};
 use super::behaviour::Event;
 use super::choice::{Side, Stop, unsupported};
+use super::effects::{Effects, is_harmless_of_function};
 use super::float::Format;
 use super::input::Answer;
 use super::machine::{Frame, Machine};
@@ -107,7 +107,7 @@ impl<'a> Machine<'a> {
     /// Runs a function of the module.
     fn of_module(&mut self, definition: &'a Definition, called: Called<'_>) -> Result<Option<Value>, Stop> {
         if self.chooser.side == Side::Before
-            && let Some(open) = called.attributes.iter().find(|a| !annotations::is_harmless_of_function(a))
+            && let Some(open) = called.attributes.iter().find(|a| !is_harmless_of_function(a))
         {
             return unsupported(format!("the attribute `{open}` of a call"));
         }

@@ -4,6 +4,7 @@ use super::annotations;
 use super::behaviour::Event;
 use super::call::Called;
 use super::choice::{Kind, Outcome, Side, Stop, undefined, unsupported};
+use super::effects;
 use super::float::{self, Format};
 use super::instruction::{by_lane, element, strict};
 use super::integer;
@@ -81,7 +82,7 @@ impl<'a> Machine<'a> {
     pub(super) fn intrinsic(&mut self, instruction: &Instruction, called: &Called<'_>) -> Result<Option<Value>, Stop> {
         let stem = stem(called.callee);
         if self.chooser.side == Side::Before {
-            let open = |a: &&String| !annotations::is_harmless_of_function(a) && !annotations::is_about_memory(a);
+            let open = |a: &&String| !effects::is_harmless_of_function(a) && !effects::is_about_memory(a);
             if let Some(open) = called.attributes.iter().find(open) {
                 return unsupported(format!("the attribute `{open}` of a call"));
             }

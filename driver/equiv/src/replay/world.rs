@@ -1,6 +1,6 @@
 //! What both versions of a function are run in: the input, and names of what lies outside.
 
-use super::annotations::Effects;
+use super::effects::Effects;
 use super::input::{Bytes, Cell, Datum, Input, Place, Scalar};
 use super::layout::Layout;
 use super::memory::Byte;
