@@ -137,7 +137,7 @@ pub struct Application {
 /// A rule's word that a statement at a site may be left out: a licence, not an equality. Whether it is used, and
 /// whether it holds where the site is, is not the engine's to say.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Licence {
+pub struct Removable {
     /// The state of the site.
     pub site: ClassId,
     /// The state of the site that the rule's root stands at: the same one where the root itself may go.
@@ -160,7 +160,7 @@ pub struct EGraphView {
     /// Rules that were applied, where logging was asked for; sorted, no duplicates.
     pub applications: Vec<Application>,
     /// Statements that may go, where rules say so; sorted, no duplicates.
-    pub licences: Vec<Licence>,
+    pub removable: Vec<Removable>,
     /// Classes that hold two different constants.
     pub contradictions: Vec<ClassId>,
     /// Classes that hold the values of another one at some types only, and which one; see [`demand`].

@@ -108,7 +108,7 @@ pub struct Block {
 pub struct Counts {
     /// Of a loop's header: the loop's iterations each time that it is entered ([`counted`]).
     pub trips: Option<u64>,
-    /// Executions per call of the function, in units of [`cfg::ONCE`], as a profile says.
+    /// Executions per call of the function, in units of [`cfg::FREQUENCY_ONE`], as a profile says.
     pub executions: Option<u64>,
 }
 

@@ -8,7 +8,7 @@
 //! **State** is threaded by tokens: [`Skeleton::live`] says which state is live in each segment for each region;
 //! a node that reads a state can be computed only where that state is live.
 
-mod behind;
+mod branch_facts;
 pub mod build;
 pub mod changes;
 pub mod dot;
@@ -16,8 +16,8 @@ mod nodes;
 mod roles;
 pub mod variance;
 
-pub(crate) use behind::truths;
-pub use behind::{Conjunction, Test};
+pub(crate) use branch_facts::truths;
+pub use branch_facts::{Conjunction, Test};
 pub use build::{build, build_with_truth};
 pub use changes::{Change, apply, changes};
 

@@ -411,5 +411,5 @@ pub fn identity_selection(function: &Function, skeleton: &Skeleton, view: &EGrap
             defs.entry((last, view.class_of(*input))).or_insert(Def::Node(node(*input)));
         }
     }
-    Selection { defs, statements, cost: 0, rematerialised: 0, stays: 0, status: Status::Greedy }
+    Selection { defs, statements, cost: 0, rematerialised: 0, placement_cost: 0, status: Status::Greedy }
 }

@@ -60,8 +60,8 @@ pub const TYPE_MASK: i64 = (1 << TYPE_BITS) - 1;
 /// Operands of an operation that no rule mentions: up to this many are columns, more are a list.
 pub const REST_COLUMNS: usize = 3;
 
-/// The relation of licences: `(Optional site root rule)`.
-pub const LICENCE: &str = "Optional";
+/// The relation of removable statements: `(Optional site root rule)`.
+pub const REMOVABLE: &str = "Optional";
 
 /// What egglog runs.
 #[derive(Clone, Debug, Default)]
@@ -76,7 +76,7 @@ pub struct EgglogProgram {
     pub isa: Option<Relation>,
     /// `Optional`, where some rule licenses statements to go: the state of the statement's site, that of the rule's
     /// root, and the rule of the program.
-    pub licence: Option<Relation>,
+    pub removable: Option<Relation>,
     /// The ruleset that must run before rules that ask for generations ([`EgglogRule::asks_generation`]), where there
     /// are such rules.
     pub generations: Option<usize>,
@@ -274,7 +274,7 @@ pub struct Skipped {
 impl EgglogProgram {
     /// All relations.
     pub fn relations(&self) -> impl Iterator<Item = &Relation> {
-        self.facts.iter().chain(&self.isa).chain(&self.licence)
+        self.facts.iter().chain(&self.isa).chain(&self.removable)
     }
 
     /// The relation of a fact.

@@ -4,10 +4,10 @@
 //! ([`Module::bodies`]). Its effects are those of what it executes: a function that only computes is pure. A loop,
 //! or a recursion, may not end, unless the pack that declares the operation promises otherwise.
 
-use super::cfg::ONCE;
+use super::cfg::FREQUENCY_ONE;
 use super::{Cfg, Function, InstKind, Module, OpaqueEffects, Terminator};
 use crate::select::cost::function_cost;
-use crate::select::{CostModel, UNIT};
+use crate::select::{COST_SCALE, CostModel};
 use petgraph::algo::tarjan_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
 use rewright_typeprop::ops::{Cost, TrapCheck};
@@ -126,7 +126,7 @@ pub fn summarise(module: &Module, graph: &CallGraph, own: &[OpId], universe: &mu
                 let f = &module.functions[*index];
                 let mut effects = effects_of(f, universe);
                 effects.diverges |= graph.is_recursive(*index);
-                let cost = function_cost(&CostModel::default(), f, universe) / (UNIT * ONCE);
+                let cost = function_cost(&CostModel::default(), f, universe) / (COST_SCALE * FREQUENCY_ONE);
                 for (op, _) in module.bodies.iter().filter(|(_, body)| *body == index) {
                     let decl = universe.ops.get_mut(*op);
                     if !own.contains(op) {

@@ -10,7 +10,7 @@ pub use super::loops::{Loop, LoopId};
 use super::{BlockId, Counts, EdgeId, Function};
 
 /// What a block weighs that is executed once per call: weights count in sixteenths.
-pub const ONCE: u64 = 16;
+pub const FREQUENCY_ONE: u64 = 16;
 
 /// Frequencies stop growing at this many executions per call, and so do the iterations of one loop.
 pub const MAX_EXECUTIONS: u64 = 100_000;
@@ -37,7 +37,7 @@ impl Default for Weighing {
     }
 }
 
-/// What a block weighs outside loops, if occurrences are counted, in units of [`ONCE`].
+/// What a block weighs outside loops, if occurrences are counted, in units of [`FREQUENCY_ONE`].
 pub const OCCURRENCE: u64 = 100;
 
 /// Control flow of one function.
@@ -251,7 +251,7 @@ impl Cfg {
         self.forest.cycles[block.index()]
     }
 
-    /// What a block weighs: executions per call in units of [`ONCE`], unless [`Cfg::weighed`] says otherwise; zero
+    /// What a block weighs: executions per call in units of [`FREQUENCY_ONE`], unless [`Cfg::weighed`] says otherwise; zero
     /// when unreachable, else at least 1.
     ///
     /// Where they have been counted, they are what was counted. Else each enclosing loop multiplies them by its
@@ -263,10 +263,13 @@ impl Cfg {
         }
         match self.weighing {
             Weighing::Executions { per_loop } => match self.counts[block.index()].executions {
-                Some(counted) => counted.clamp(1, MAX_EXECUTIONS * ONCE),
-                None => self.assumed_executions(block, per_loop) * ONCE / if self.is_cold(block) { COLD } else { 1 },
+                Some(counted) => counted.clamp(1, MAX_EXECUTIONS * FREQUENCY_ONE),
+                None => {
+                    self.assumed_executions(block, per_loop) * FREQUENCY_ONE
+                        / if self.is_cold(block) { COLD } else { 1 }
+                }
             },
-            Weighing::Occurrences => (OCCURRENCE + u64::from(self.depth(block))).min(MAX_EXECUTIONS) * ONCE,
+            Weighing::Occurrences => (OCCURRENCE + u64::from(self.depth(block))).min(MAX_EXECUTIONS) * FREQUENCY_ONE,
         }
     }
 

@@ -8,7 +8,7 @@
 //! **Invariant**: a verified caller stays verified. Nothing here decides what is worth it but for sizes: recursion is
 //! never followed ([`super::calls::CallGraph`]).
 
-use super::cfg::ONCE;
+use super::cfg::FREQUENCY_ONE;
 use super::{Block, BlockId, Counts, Edge, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
 use rewright_typeprop::OpId;
 use smallvec::SmallVec;
@@ -145,7 +145,7 @@ impl Copy<'_> {
             let params = data.params.iter().map(|p| self.value(*p)).collect();
             let term = Terminator::Trap { code: 0 };
             let per_call = data.counts.executions.zip(self.executions);
-            let executions = per_call.map(|(here, calls)| here.saturating_mul(calls) / ONCE);
+            let executions = per_call.map(|(here, calls)| here.saturating_mul(calls) / FREQUENCY_ONE);
             let counts = Counts { executions, ..data.counts };
             self.f.blocks.push(Block { params, insts: vec![], term, cold: data.cold, counts });
             self.blocks[b.index()] = Some(id);

@@ -3,11 +3,11 @@
 //!
 //! A class is constructible in a segment iff one of its minimal segments dominates it; the sets are antichains and
 //! nearly always hold one segment. A node can be *computed* where its operands are constructible, the state that it
-//! reads is the planned live one, and its licence holds; a state does not stay live, so for readers that is not
+//! reads is the planned live one, and its speculation holds; a state does not stay live, so for readers that is not
 //! everything below a minimal segment.
 
+use super::check_identity::Speculation;
 use super::choices::{AltId, Choices};
-use super::keys::Licence;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 
@@ -36,7 +36,7 @@ impl Choices<'_> {
                     if let Some(state) = alt.state {
                         candidates.extend(self.tops.get(&state).into_iter().flatten().copied());
                     }
-                    if let Licence::Keys(keys) = &alt.licence {
+                    if let Speculation::IfChecked(keys) = &alt.speculation {
                         let known = keys.iter().filter_map(|k| self.plan.known.get(k.0 as usize));
                         candidates.extend(known.flatten().map(|k| k.from));
                     }

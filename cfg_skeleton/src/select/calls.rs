@@ -19,12 +19,12 @@ pub(crate) fn executed(view: &EGraphView, site: SiteId) -> ClassId {
 }
 
 /// Which statements may go, and which only together.
-pub(crate) struct Licences {
+pub(crate) struct RemovalGroups {
     /// By site: nothing where it must stay; else those that are executed if it is.
     companions: Vec<Option<Vec<SiteId>>>,
 }
 
-impl Licences {
+impl RemovalGroups {
     /// A statement that only allocates goes by itself. All others that one match of a rule lets go, go together:
     /// `unlock(lock(m)) => m` must not leave a lock. For that, they must be executed together in the first place.
     pub(crate) fn new(given: Saturated) -> Self {
@@ -37,10 +37,10 @@ impl Licences {
             }
         }
         let mut matches: BTreeMap<(ClassId, RuleId), Vec<SiteId>> = BTreeMap::new();
-        for licence in &view.licences {
-            match sites.get(&licence.site) {
+        for row in &view.removable {
+            match sites.get(&row.site) {
                 Some((site, true)) => drop(companions[site.index()].get_or_insert_default()),
-                Some((site, false)) => matches.entry((licence.root, licence.rule)).or_default().push(*site),
+                Some((site, false)) => matches.entry((row.root, row.rule)).or_default().push(*site),
                 None => {}
             }
         }
@@ -54,23 +54,23 @@ impl Licences {
             }
         }
         // Whoever is executed with one that is executed with it is, too.
-        let mut licences = Licences { companions };
-        for site in 0..licences.companions.len() {
-            let mut all = licences.of(SiteId(site as u32)).to_vec();
+        let mut groups = RemovalGroups { companions };
+        for site in 0..groups.companions.len() {
+            let mut all = groups.of(SiteId(site as u32)).to_vec();
             let mut next = 0;
             while let Some(other) = all.get(next).copied() {
                 next += 1;
-                let more = licences.of(other).iter().filter(|s| s.index() != site && !all.contains(s));
+                let more = groups.of(other).iter().filter(|s| s.index() != site && !all.contains(s));
                 let more: Vec<SiteId> = more.copied().collect();
                 all.extend(more);
             }
             all.sort();
             all.dedup();
-            if let Some(own) = &mut licences.companions[site] {
+            if let Some(own) = &mut groups.companions[site] {
                 *own = all;
             }
         }
-        licences
+        groups
     }
 
     /// May the statement at a site go?

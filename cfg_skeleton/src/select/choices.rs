@@ -4,11 +4,11 @@
 //! made once per state plan (`construct`), with where each can be had (`available`), and only read afterwards: by
 //! greedy and ILP, by placement, and by what blames a plan for what cannot be met.
 
-use super::keys::Licence;
-use super::prices::CostModel;
+use super::check_identity::Speculation;
+use super::cost_model::CostModel;
+use super::memory_plan::{Plan, StatementPlan};
 use super::segments::SegmentTree;
 use super::selection::{Def, StatementChoice};
-use super::states::{Fate, Plan};
 use super::terms::Classes;
 use super::{calls, cost};
 use crate::Saturated;
@@ -47,7 +47,7 @@ pub(crate) struct Alternative {
     pub(crate) children: SmallVec<[ClassId; 3]>,
     /// What it reads.
     pub(crate) state: Option<ClassId>,
-    pub(crate) licence: Licence,
+    pub(crate) speculation: Speculation,
     /// Of one execution. For parameters: already multiplied by frequency.
     pub(crate) cost: u64,
     /// The one segment in which it is defined; `None` for nodes.
@@ -164,7 +164,7 @@ impl Choices<'_> {
             segment: self.given.skeleton.segment_before(*other),
             class: calls::executed(self.given.view, *other),
         };
-        self.plan.licences.of(site).iter().map(demand).collect()
+        self.plan.removable.of(site).iter().map(demand).collect()
     }
 
     /// The classes that a parameter needs, each at the end of a predecessor; and what must be executed beside a
@@ -212,7 +212,7 @@ impl Choices<'_> {
             _ => at,
         };
         alt.state.is_none_or(|state| self.is_live(state, at))
-            && self.plan.licensed(self.tree, &alt.licence, at)
+            && self.plan.may_speculate(self.tree, &alt.speculation, at)
             && alt.children.iter().all(|c| self.constructible(*c, operands_at))
     }
 
@@ -220,7 +220,7 @@ impl Choices<'_> {
     pub(crate) fn optional_calls(&self) -> impl Iterator<Item = SiteId> + '_ {
         let sites = (0..self.given.skeleton.statements.len() as u32).map(SiteId);
         sites.filter(|site| {
-            self.plan.fates[site.index()] == Fate::Optional
+            self.plan.fates[site.index()] == StatementPlan::Optional
                 && matches!(self.given.skeleton.statement(*site).kind, StatementKind::Call { .. })
         })
     }
@@ -256,7 +256,7 @@ impl Choices<'_> {
             }
         }
         let dropped = |(site, statement): &(usize, &crate::skeleton::Statement)| {
-            self.plan.fates[*site] == Fate::Drop
+            self.plan.fates[*site] == StatementPlan::Drop
                 && matches!(&statement.kind, StatementKind::Write { out, .. } if states.contains(&self.given.view.class_of(*out)))
         };
         let statements = self.given.skeleton.statements.iter().enumerate();

@@ -1,13 +1,13 @@
 //! The alternatives of each class, from the view, the skeleton and a plan of its states.
 
 use super::calls;
+use super::check_identity::{CheckIdentities, Speculation};
 use super::choices::{AltId, Alternative, Choices, Demand, Group, GroupId};
 use super::cost;
-use super::keys::{Keys, Licence};
-use super::prices::CostModel;
+use super::cost_model::CostModel;
+use super::memory_plan::{Plan, StatementPlan};
 use super::segments::SegmentTree;
 use super::selection::Def;
-use super::states::{Fate, Plan};
 use super::terms::Classes;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
@@ -22,7 +22,7 @@ impl<'a> Choices<'a> {
     pub(crate) fn new(
         given: Saturated<'a>,
         tree: &'a SegmentTree<'a>,
-        keys: &mut Keys,
+        keys: &mut CheckIdentities,
         model: &'a CostModel,
         unavailable: &BTreeSet<OpId>,
         plan: Plan,
@@ -94,19 +94,19 @@ impl<'a> Choices<'a> {
                             results.push((class_of(input), def, site, None));
                         }
                     }
-                    StatementKind::Write { out, .. } if fate == Fate::Keep => {
+                    StatementKind::Write { out, .. } if fate == StatementPlan::Keep => {
                         roots.extend(self.original_operands(*out).into_iter().map(demand));
                     }
-                    StatementKind::Check { key, value: None, .. } if fate == Fate::Keep => {
+                    StatementKind::Check { key, value: None, .. } if fate == StatementPlan::Keep => {
                         if let CheckKey::Condition { tested, .. } = key {
                             roots.push(demand(class_of(tested)));
                         }
                     }
-                    StatementKind::Check { key, value: Some(value), .. } if fate != Fate::Drop => {
+                    StatementKind::Check { key, value: Some(value), .. } if fate != StatementPlan::Drop => {
                         let same = open == Some(statement.inst);
                         open = Some(statement.inst);
                         if !same {
-                            if fate == Fate::Optional && !self.executable(*value, segment) {
+                            if fate == StatementPlan::Optional && !self.executable(*value, segment) {
                                 open = None;
                                 continue;
                             }
@@ -128,18 +128,18 @@ impl<'a> Choices<'a> {
                         }
                         let Some(group) = self.groups.last_mut() else { continue };
                         group.sites.push(site);
-                        group.required |= fate == Fate::Keep;
+                        group.required |= fate == StatementPlan::Keep;
                         match key {
                             CheckKey::Condition { tested, .. } => {
                                 group.conditions.push(class_of(tested));
                                 group.bare += self.model.check;
                             }
-                            CheckKey::Operation { .. } => group.must_fuse |= fate == Fate::Keep,
+                            CheckKey::Operation { .. } => group.must_fuse |= fate == StatementPlan::Keep,
                         }
                     }
                     StatementKind::Call { node, .. } => {
                         calls.push((site, *node, fate));
-                        if fate == Fate::Keep {
+                        if fate == StatementPlan::Keep {
                             roots.push(demand(calls::executed(self.given.view, site)));
                         }
                     }
@@ -170,13 +170,13 @@ impl<'a> Choices<'a> {
                 }
             };
             let at = Some(self.given.skeleton.segment_after(site));
-            let licence = Licence::Free;
-            self.add(Alternative { class, def, children, state: None, licence, cost, at, group });
+            let speculation = Speculation::Always;
+            self.add(Alternative { class, def, children, state: None, speculation, cost, at, group });
         }
     }
 
     /// What may be executed at a site, and the result of that.
-    fn call(&mut self, site: SiteId, node: InputId, fate: Fate, unavailable: &BTreeSet<OpId>) {
+    fn call(&mut self, site: SiteId, node: InputId, fate: StatementPlan, unavailable: &BTreeSet<OpId>) {
         let StatementKind::Call { site: token, .. } = &self.given.skeleton.statement(site).kind else { return };
         let (state, class) = (self.given.view.class_of(*token), self.given.view.class_of(node));
         let executed = calls::executed(self.given.view, site);
@@ -197,7 +197,7 @@ impl<'a> Choices<'a> {
                 def: Def::Node(id),
                 children,
                 state: Some(state),
-                licence: Licence::Free,
+                speculation: Speculation::Always,
                 cost,
                 at: None,
                 group: None,
@@ -205,10 +205,20 @@ impl<'a> Choices<'a> {
         }
         if !self.given.skeleton.statement(site).results.is_empty() {
             // What is executed anyway costs its users nothing.
-            let children = if fate == Fate::Keep { SmallVec::new() } else { SmallVec::from_slice(&[executed]) };
+            let children =
+                if fate == StatementPlan::Keep { SmallVec::new() } else { SmallVec::from_slice(&[executed]) };
             let def = Def::Result { site, index: 0 };
-            let licence = Licence::Free;
-            self.add(Alternative { class, def, children, state: None, licence, cost: 0, at: Some(after), group: None });
+            let speculation = Speculation::Always;
+            self.add(Alternative {
+                class,
+                def,
+                children,
+                state: None,
+                speculation,
+                cost: 0,
+                at: Some(after),
+                group: None,
+            });
         }
     }
 
@@ -228,7 +238,7 @@ impl<'a> Choices<'a> {
                     def: Def::Param { block: *block, index },
                     children: SmallVec::new(),
                     state: None,
-                    licence: Licence::Free,
+                    speculation: Speculation::Always,
                     cost,
                     at: Some(self.tree.first(*block)),
                     group: None,
@@ -237,7 +247,7 @@ impl<'a> Choices<'a> {
         }
     }
 
-    fn node(&mut self, id: NodeId, keys: &mut Keys, unavailable: &BTreeSet<OpId>, literals: &[bool]) {
+    fn node(&mut self, id: NodeId, keys: &mut CheckIdentities, unavailable: &BTreeSet<OpId>, literals: &[bool]) {
         let node = self.given.view.node(id);
         let class = self.given.view.node_class[id.index()];
         let usable = match node.head {
@@ -256,13 +266,13 @@ impl<'a> Choices<'a> {
         if children.contains(&class) {
             return;
         }
-        let licence = keys.licence(id);
-        if licence == Licence::Never {
+        let speculation = keys.speculation(id);
+        if speculation == Speculation::Never {
             return;
         }
         let state = self.state_of(node.head, &node.children);
         let cost = self.model.node(self.given.universe, &self.classes, node);
-        self.add(Alternative { class, def: Def::Node(id), children, state, licence, cost, at: None, group: None });
+        self.add(Alternative { class, def: Def::Node(id), children, state, speculation, cost, at: None, group: None });
     }
 
     fn add(&mut self, alternative: Alternative) {

@@ -4,18 +4,18 @@
 //! where it is a `const` operand; a block parameter that is kept costs a move on each of its edges. Opaque statements
 //! and terminators are the same in every selection and are not counted.
 //!
-//! Sums count in sixteenths of a price ([`ONCE`]), since what is rare weighs less than once per call; [`reported`] is what
+//! Sums count in sixteenths of a price ([`FREQUENCY_ONE`]), since what is rare weighs less than once per call; [`reported`] is what
 //! people see.
 //!
 //! [`total`] is the definition of [`Selection::cost`]. Passes add up the same prices as they go along, and the validator
 //! compares.
 
-use super::prices::CostModel;
+use super::cost_model::CostModel;
 use super::selection::{Def, Selection, StatementChoice};
 use super::terms::{Classes, Values};
 use crate::Saturated;
 use crate::egraph::{ClassId, InputId, Node};
-use crate::ir::cfg::{Cfg, ONCE};
+use crate::ir::cfg::{Cfg, FREQUENCY_ONE};
 use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects};
 use crate::skeleton::{SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::Universe;
@@ -23,7 +23,7 @@ use std::collections::BTreeSet;
 
 /// A sum as it is reported: in the units of prices, rounded up.
 pub fn reported(sum: u64) -> u64 {
-    sum.div_ceil(ONCE)
+    sum.div_ceil(FREQUENCY_ONE)
 }
 
 /// The static cost of a function of the IR, in the same units as that of a selection for it.
@@ -122,7 +122,7 @@ pub(super) fn statement(
         (_, StatementChoice::Drop) | (StatementKind::Opaque { .. } | StatementKind::Call { .. }, _) => 0,
         (StatementKind::Write { out, .. }, _) => input_cost(*out),
         (StatementKind::Check { value: Some(value), .. }, StatementChoice::Keep { fused: true }) => input_cost(*value),
-        // A licence alone is nothing.
+        // A removable statement alone is nothing.
         (StatementKind::Check { observes: false, .. }, _) => 0,
         (StatementKind::Check { .. }, _) => model.check,
     };

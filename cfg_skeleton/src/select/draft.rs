@@ -2,8 +2,8 @@
 
 use super::calls::executed;
 use super::choices::{AltId, Choices};
+use super::memory_plan::StatementPlan;
 use super::selection::StatementChoice;
-use super::states::Fate;
 use crate::egraph::ClassId;
 use crate::skeleton::SegmentId;
 use std::collections::BTreeMap;
@@ -22,9 +22,9 @@ pub(crate) struct Draft {
 impl Draft {
     /// The program in which these groups of checks are executed as their operation.
     pub(crate) fn new(choices: &Choices, fused: &[bool], chosen: Chosen) -> Self {
-        let choice = |fate: &Fate| match fate {
-            Fate::Keep => StatementChoice::Keep { fused: false },
-            Fate::Optional | Fate::Drop => StatementChoice::Drop,
+        let choice = |fate: &StatementPlan| match fate {
+            StatementPlan::Keep => StatementChoice::Keep { fused: false },
+            StatementPlan::Optional | StatementPlan::Drop => StatementChoice::Drop,
         };
         let mut statements: Vec<StatementChoice> = choices.plan.fates.iter().map(choice).collect();
         for (group, _) in choices.groups.iter().zip(fused).filter(|(_, fused)| **fused) {

@@ -15,14 +15,14 @@
 
 use super::choices::{AltId, Alternative, Choices, Demand, GroupId};
 use super::code_motion;
+use super::cost_model::COST_SCALE;
 use super::draft::{Chosen, Draft};
 use super::error::SelectError;
 use super::pass::{Pass, State};
 use super::placement::Placement;
-use super::prices::UNIT;
 use super::selection::Def;
 use crate::egraph::ClassId;
-use crate::ir::cfg::ONCE;
+use crate::ir::cfg::FREQUENCY_ONE;
 use crate::skeleton::SegmentId;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -72,7 +72,7 @@ const SMALL: u64 = 256;
 
 impl Sum {
     fn new(own: u64, frequency: u64) -> Self {
-        let small = frequency.saturating_mul(SMALL * UNIT * SCALE);
+        let small = frequency.saturating_mul(SMALL * COST_SCALE * SCALE);
         Sum { own, small, limited: 0, dearest: 0, known: true }
     }
 
@@ -228,7 +228,7 @@ impl<'c, 'a> Entities<'c, 'a> {
     fn own_cost(&self, alt: AltId, at: SegmentId) -> u64 {
         let a = self.choices.alt(alt);
         match a.def {
-            Def::Param { .. } => a.cost.saturating_mul(SCALE).saturating_add(ONCE),
+            Def::Param { .. } => a.cost.saturating_mul(SCALE).saturating_add(FREQUENCY_ONE),
             _ => self.choices.tree.frequency(at).saturating_mul(a.cost.saturating_mul(SCALE).saturating_add(1)),
         }
     }

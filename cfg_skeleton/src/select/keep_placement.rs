@@ -32,7 +32,7 @@ impl Pass for KeepPlacement {
         let mut layout = Layout { choices: state.choices, originals, placement: &mut state.placement };
         if layout.restore() {
             state.placement.settle();
-            state.stays = state.placement.cost().saturating_sub(before);
+            state.placement_cost = state.placement.cost().saturating_sub(before);
         }
         Ok(())
     }

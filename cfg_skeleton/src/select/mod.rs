@@ -8,45 +8,45 @@
 mod available;
 mod calls;
 mod cheapest;
+mod check_identity;
 mod choices;
 mod code_motion;
 mod construct;
 pub mod cost;
+mod cost_model;
 mod draft;
 mod error;
 mod greedy;
 mod ilp;
 mod keep_placement;
-mod keys;
+mod memory_plan;
 mod options;
 mod original;
 mod pass;
 mod placement;
 mod prefer_original;
 mod pressure;
-mod prices;
 mod product;
 mod report;
 mod segments;
 mod selection;
 mod sink;
 mod standing;
-mod states;
 mod terms;
 pub mod validate;
 
 pub(crate) use calls::executed;
+pub use cost_model::{COST_SCALE, CostModel, Execution, Prices};
 pub use error::SelectError;
 pub use options::{Budget, Options, Registers};
-pub use prices::{CostModel, Execution, Prices, UNIT};
 pub use report::{Effort, Ran, Refused, Report};
 pub use rewright_extract::{Ended, Highs, Method, Solver, Status};
 pub use selection::{Def, Selection, StatementChoice, relaxed};
 pub use validate::{Violation, validate};
 
 use crate::Saturated;
+use check_identity::CheckIdentities;
 use choices::Choices;
-use keys::Keys;
 use pass::{Pass, State};
 use segments::SegmentTree;
 use std::time::Instant;
@@ -64,7 +64,7 @@ pub fn select(given: Saturated, options: &Options) -> Result<Report, SelectError
         return Err(SelectError::Mismatch);
     }
     let tree = SegmentTree::new(skeleton, cfg);
-    let mut keys = Keys::new(skeleton, view, universe);
+    let mut keys = CheckIdentities::new(skeleton, view, universe);
     let choices = choices(given, options, &tree, &mut keys);
     let passes = line(options);
     // A violation is a bug in a pass. Those before it do not know it.
@@ -91,12 +91,12 @@ fn line(options: &Options) -> Vec<&'static dyn Pass> {
     let passes: [(bool, &dyn Pass); 8] = [
         (by_trees, &greedy::Trees),
         (!by_trees, &greedy::Greedy),
-        (!by_trees && options.restore, &prefer_original::PreferOriginal),
+        (!by_trees && options.prefer_original, &prefer_original::PreferOriginal),
         (solved, &ilp::Extract),
         (solved, &sink::Sink),
         (solved, &cheapest::Cheapest),
         (options.registers.is_some(), &pressure::Rematerialise),
-        (options.stay, &keep_placement::KeepPlacement),
+        (options.keep_placement, &keep_placement::KeepPlacement),
     ];
     passes.into_iter().filter(|(wanted, _)| *wanted).map(|(_, pass)| pass).collect()
 }
@@ -121,12 +121,12 @@ fn choices<'a>(
     given: Saturated<'a>,
     options: &'a Options,
     tree: &'a SegmentTree<'a>,
-    keys: &mut Keys<'a>,
+    keys: &mut CheckIdentities<'a>,
 ) -> Choices<'a> {
     let mut kept = vec![false; given.skeleton.statements.len()];
     let mut round = 0;
     loop {
-        let plan = states::plan(given, tree, keys, &kept);
+        let plan = memory_plan::plan(given, tree, keys, &kept);
         let found = Choices::new(given, tree, keys, &options.cost, &options.unavailable, plan);
         let missing = if round == PLANS { vec![] } else { found.missing() };
         if missing.is_empty() {

@@ -1,6 +1,6 @@
 //! What decides a selection besides the e-graph: the method, prices, the target, and how much work it may be.
 
-use super::prices::{CostModel, UNIT};
+use super::cost_model::{COST_SCALE, CostModel};
 use rewright_extract::{Method, Solver};
 use rewright_typeprop::OpId;
 use std::collections::BTreeSet;
@@ -24,9 +24,9 @@ pub struct Options {
     /// are as many as it takes.
     pub registers: Option<Registers>,
     /// What costs no more is to be as it was, in a greedy selection.
-    pub restore: bool,
+    pub prefer_original: bool,
     /// What the function computes is to be computed where it does so: what follows moves and shares values itself.
-    pub stay: bool,
+    pub keep_placement: bool,
 }
 
 /// How much work the integer program may be.
@@ -98,5 +98,5 @@ pub struct Registers {
 
 impl Registers {
     /// x86-64 without stack and frame pointer. A reload is priced at four simple instructions.
-    pub const X86_64: Registers = Registers { integers: 14, floats: 16, reload: 12 * UNIT };
+    pub const X86_64: Registers = Registers { integers: 14, floats: 16, reload: 12 * COST_SCALE };
 }

@@ -30,7 +30,7 @@ pub(crate) struct State<'c, 'a> {
     /// What the program spends on computing values again.
     pub(crate) rematerialised: u64,
     /// What it spends on leaving values where the original computes them.
-    pub(crate) stays: u64,
+    pub(crate) placement_cost: u64,
     pub(crate) extracted: Option<Extracted<'c, 'a>>,
     pub(crate) effort: Option<Effort>,
     /// What the original computes, where a pass asks that.
@@ -54,18 +54,18 @@ impl<'c, 'a> State<'c, 'a> {
             placement: Placement::empty(choices),
             status: Status::Greedy,
             rematerialised: 0,
-            stays: 0,
+            placement_cost: 0,
             extracted: None,
             effort: None,
-            originals: (options.restore || options.stay).then(|| Originals::new(choices)),
+            originals: (options.prefer_original || options.keep_placement).then(|| Originals::new(choices)),
         }
     }
 
     /// The program as it is now.
     pub(crate) fn selection(&self) -> Selection {
-        let State { rematerialised, stays, status, .. } = *self;
+        let State { rematerialised, placement_cost, status, .. } = *self;
         let (defs, statements, cost) =
             (self.placement.defs(), self.placement.statements().to_vec(), self.placement.cost());
-        Selection { defs, statements, cost, rematerialised, stays, status }
+        Selection { defs, statements, cost, rematerialised, placement_cost, status }
     }
 }

@@ -10,9 +10,9 @@
 //! **Invariant**: nothing becomes alive in a block where it was not; an operand is either alive there, or computed
 //! again there itself.
 
+use super::check_identity::Speculation;
 use super::choices::{AltId, Choices};
 use super::error::SelectError;
-use super::keys::Licence;
 use super::options::Registers;
 use super::pass::{Pass, State};
 use super::placement::{PlacedId, Placement};
@@ -202,7 +202,7 @@ impl<'s, 'c, 'a> Lives<'s, 'c, 'a> {
         let id = self.placement.standing(class, at)?;
         let alt = self.choices.alt(self.placement.alt(id));
         let is_node = matches!(alt.def, Def::Node(_));
-        let free = alt.licence == Licence::Free && alt.state.is_none() && !alt.children.is_empty();
+        let free = alt.speculation == Speculation::Always && alt.state.is_none() && !alt.children.is_empty();
         (is_node && free).then_some((id, alt.cost))
     }
 

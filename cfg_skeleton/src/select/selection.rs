@@ -58,7 +58,7 @@ pub struct Selection {
     /// The part of the cost that is for computing again what would else have to be kept in memory, which costs more.
     pub rematerialised: u64,
     /// The part of the cost that is for leaving values where the original computes them, for later passes to move.
-    pub stays: u64,
+    pub placement_cost: u64,
     /// How good.
     pub status: Status,
 }
@@ -69,9 +69,9 @@ pub fn relaxed(given: Saturated, selection: &Selection) -> Vec<(SiteId, RuleId)>
     let mut out = vec![];
     for (i, (statement, choice)) in skeleton.statements.iter().zip(&selection.statements).enumerate() {
         if let (StatementKind::Call { site, .. }, StatementChoice::Drop) = (&statement.kind, choice)
-            && let Some(licence) = view.licences.iter().find(|licence| licence.site == view.class_of(*site))
+            && let Some(row) = view.removable.iter().find(|row| row.site == view.class_of(*site))
         {
-            out.push((SiteId(i as u32), licence.rule));
+            out.push((SiteId(i as u32), row.rule));
         }
     }
     out

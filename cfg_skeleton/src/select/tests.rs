@@ -1,17 +1,17 @@
 //! Selections of small functions under unions made by hand, and their validation.
 
 mod corrupted;
+mod cost_model;
 mod curve;
 mod frequencies;
+mod keep_placement;
 mod memory;
 mod oracle;
 mod placement;
+mod prefer_original;
 mod pressure;
-mod prices;
-mod restored;
 mod runs;
 mod scale;
-mod stays;
 mod truth;
 mod typed;
 mod values;

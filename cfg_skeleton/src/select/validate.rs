@@ -1,6 +1,6 @@
 //! Is a selection a program that means what the original means? Believes nothing that the rest of this directory
 //! computes: dominance is computed anew from the skeleton's edges, states by executing the statements that are
-//! kept, licences from the checks that are executed. Only the prices ([`CostModel`]) and the view's equalities are
+//! kept, what may be speculated from the checks that are executed. Only the prices ([`CostModel`]) and the view's equalities are
 //! taken as given.
 //!
 //! [`validate()`] lists everything that is wrong. A selection without violations is
@@ -18,11 +18,11 @@
 mod calls;
 mod checks;
 mod flow;
-mod states;
+mod memory_plan;
 mod types;
 
 use super::cost;
-use super::prices::CostModel;
+use super::cost_model::CostModel;
 use super::selection::{Def, Selection, StatementChoice};
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node};
@@ -91,7 +91,7 @@ pub enum Violation {
     Uncovered(SiteId),
     /// A statement is gone that no rule licenses to go.
     #[error("statement {} is gone, and no rule licenses that", .0.0)]
-    NoLicence(SiteId),
+    NotRemovable(SiteId),
     /// What is executed at a site does not stand there.
     #[error("segment {} executes something that does not stand at site {}", .0.0, .1.0)]
     NotAtSite(SegmentId, SiteId),
@@ -278,7 +278,7 @@ impl Validator<'_> {
                 self.found.push(Violation::PinnedDropped(site));
             }
             if matches!(statement.kind, StatementKind::Call { .. }) && !executed && !self.may_go(site) {
-                self.found.push(Violation::NoLicence(site));
+                self.found.push(Violation::NotRemovable(site));
             }
             let key = match &statement.kind {
                 StatementKind::Check { key, observes: true, .. } => Some(key),

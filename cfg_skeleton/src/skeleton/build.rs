@@ -4,7 +4,7 @@
 //! visited in reverse post-order, where definitions come before uses, so each instruction is looked at a constant
 //! number of times (once more per region that the function accesses).
 
-use super::behind::conjunctions;
+use super::branch_facts::conjunctions;
 use super::nodes::Nodes;
 use super::roles::{Role, Roles};
 use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};

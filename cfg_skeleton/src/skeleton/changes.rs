@@ -12,7 +12,7 @@
 mod known;
 mod params;
 
-use super::behind::truths;
+use super::branch_facts::truths;
 use super::{CheckKey, SiteId, Skeleton, SkeletonBlock, StatementKind, Test};
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, InputId};

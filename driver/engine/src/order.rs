@@ -7,7 +7,7 @@
 //! before it.
 
 use egglog::Value;
-use rewright_cfg_skeleton::egraph::{Application, Class, ClassId, EGraphView, Head, Licence, Node, NodeId};
+use rewright_cfg_skeleton::egraph::{Application, Class, ClassId, EGraphView, Head, Node, NodeId, Removable};
 use rewright_typeprop::{RuleId, Ty};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -21,9 +21,9 @@ pub(super) struct RawNode {
     pub(super) class: Value,
 }
 
-/// A licence as read: the states of the statement's and of the root's site, and the rule.
+/// A removable as read: the states of the statement's and of the root's site, and the rule.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RawLicence {
+pub(super) struct RawRemovable {
     pub(super) site: Value,
     pub(super) root: Value,
     pub(super) rule: RuleId,
@@ -36,7 +36,7 @@ pub(super) fn order(
     rows: Vec<RawNode>,
     inputs: &[usize],
     applications: Vec<(RuleId, Value)>,
-    licences: &[RawLicence],
+    removable: &[RawRemovable],
 ) -> EGraphView {
     // Dense numbers in row order, which are not the final ones.
     let mut dense: FxHashMap<Value, u32> = FxHashMap::default();
@@ -103,10 +103,11 @@ pub(super) fn order(
         })
         .collect();
     let class = |value: &Value| dense.get(value).map(|class| ClassId(number[*class as usize]));
-    let licence = |raw: &RawLicence| Some(Licence { site: class(&raw.site)?, root: class(&raw.root)?, rule: raw.rule });
-    view.licences = licences.iter().filter_map(licence).collect();
-    view.licences.sort_unstable();
-    view.licences.dedup();
+    let read =
+        |raw: &RawRemovable| Some(Removable { site: class(&raw.site)?, root: class(&raw.root)?, rule: raw.rule });
+    view.removable = removable.iter().filter_map(read).collect();
+    view.removable.sort_unstable();
+    view.removable.dedup();
     view.applications.sort_unstable();
     view.applications.dedup();
     view

@@ -2,7 +2,7 @@
 
 use super::EngineError;
 use super::batch::Batch;
-use super::order::{RawLicence, RawNode, order};
+use super::order::{RawNode, RawRemovable, order};
 use egglog::Value;
 use rewright_cfg_skeleton::egraph::{EGraphView, Head, LeafId, TokenId};
 use rewright_dsl::egglog::print::APPLIED;
@@ -18,12 +18,12 @@ fn failed(error: egglog::Error) -> EngineError {
 /// One view per unit.
 pub(super) fn views(batch: &Batch<'_>, log: bool) -> Result<Vec<EGraphView>, EngineError> {
     let rows = rows(batch)?;
-    let licences = licences(batch, &rows)?;
+    let removable = removable(batch, &rows)?;
     let mut applications = if log { applications(batch, &rows)? } else { vec![Vec::new(); rows.len()] };
     let mut views = Vec::with_capacity(rows.len());
     for (unit, rows) in rows.into_iter().enumerate() {
         let inputs = input_rows(batch, unit, &rows)?;
-        views.push(order(rows, &inputs, std::mem::take(&mut applications[unit]), &licences[unit]));
+        views.push(order(rows, &inputs, std::mem::take(&mut applications[unit]), &removable[unit]));
     }
     Ok(views)
 }
@@ -138,14 +138,14 @@ fn applications(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<(Rul
 }
 
 /// Licences by unit.
-fn licences(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<RawLicence>>, EngineError> {
+fn removable(batch: &Batch<'_>, rows: &[Vec<RawNode>]) -> Result<Vec<Vec<RawRemovable>>, EngineError> {
     let mut result = vec![Vec::new(); rows.len()];
-    if let Some(relation) = &batch.program.licence {
+    if let Some(relation) = &batch.program.removable {
         let unit_of = units_of(rows);
         let read = batch.egraph.constructor_enodes(&relation.name, |enode| {
             if let (Some(unit), [site, root, rule]) = (unit_of.get(&enode.children[0]), enode.children) {
                 let rule = RuleId(batch.egraph.value_to_base::<i64>(*rule) as u32);
-                result[*unit].push(RawLicence { site: *site, root: *root, rule });
+                result[*unit].push(RawRemovable { site: *site, root: *root, rule });
             }
         });
         read.map_err(failed)?;

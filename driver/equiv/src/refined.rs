@@ -15,11 +15,11 @@
 
 mod budget;
 mod facts;
-mod given;
+mod inputs;
 mod meaning;
 mod model;
 mod refines;
-mod side;
+mod symexec;
 #[cfg(test)]
 mod tests;
 
@@ -27,14 +27,14 @@ use super::modules::Version;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
 use budget::Budget;
-use given::Given;
+use inputs::Inputs;
 use refines::refines;
 use rewright_llvm::body::{self, Body};
 use rewright_smt::solver::{self, Answer, Solver};
 use rewright_smt::{Asserted, Expr, Script};
-use side::{Choosing, Keys, Likeness, behaviour};
 use std::io;
 use std::time::Duration;
+use symexec::{Choosing, Keys, Likeness, behaviour};
 
 /// What the solver may do for a function, in its own steps, if nobody says.
 pub(super) const STEPS: u64 = 4_000_000;
@@ -195,7 +195,7 @@ type Answered = (Question, Option<Vec<Option<u128>>>);
 /// Two versions as one question.
 struct Question {
     script: Script,
-    given: Given,
+    given: Inputs,
     asserted: Asserted,
     /// What an answer may rest on that is not modelled.
     assumed: Vec<&'static str>,
@@ -211,7 +211,7 @@ impl Question {
         let Pair { versions, bodies, keys } = pair;
         let mut script = Script::new();
         let s = &mut script;
-        let given = Given::new(s, *versions, bodies, undefined)?;
+        let given = Inputs::new(s, *versions, bodies, undefined)?;
         let new = behaviour(s, versions[1], &bodies[1], &given, keys, Choosing::Anything)?;
         let (mut assumed, mut undefined_matters) = (new.assumed.clone(), new.undefined_matters);
         let (mut chooses, mut choices, mut claims) = (false, vec![], vec![given.promised]);

@@ -1,7 +1,7 @@
 //! Our function back to the body of an LLVM function.
 //!
 //! The head of the function stays; blocks and values get new names. Opaque instructions are the original text with
-//! new operands; operations are written as [`Names`] says, with the flags that [`Faithful`] allows. Checks vanish:
+//! new operands; operations are written as [`Names`] says, with the flags that [`PoisonAnalysis`] allows. Checks vanish:
 //! they state what is undefined in LLVM. So does what nobody needs.
 //!
 //! | metadata of | kept |
@@ -21,10 +21,10 @@ mod memory;
 mod operations;
 mod values;
 
-use super::faithful::{Faithful, Original, value_of};
 use super::import::{Imported, Place, Source};
 use super::module::{Definition, File};
 use super::names::{Names, Written};
+use super::poison::{Original, PoisonAnalysis, value_of};
 use super::types::Type;
 use rewright_cfg_skeleton::ir::{
     BlockId, Cfg, Definition as Defined, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, Value, definitions,
@@ -63,7 +63,7 @@ pub enum ExportError {
     /// A payload that import did not make.
     #[error("payload {0:?} is unknown")]
     Payload(PayloadId),
-    /// See [`Faithful::frozen_twice`].
+    /// See [`PoisonAnalysis::frozen_twice`].
     #[error("a value that may be poison would be frozen twice")]
     FrozenTwice,
     /// A `switch` that is not on a case of the original.
@@ -96,8 +96,8 @@ pub fn export(
     let original = Original::new(&imported.function, universe, makes_poison(imported, names));
     let cfg = Cfg::new(function);
     let needed = needed(function, universe, &cfg);
-    let faithful = Faithful::new(&original, function, universe, names, &|id| needed[id.index()]);
-    if faithful.frozen_twice(&|id| needed[id.index()]) {
+    let poison = PoisonAnalysis::new(&original, function, universe, names, &|id| needed[id.index()]);
+    if poison.frozen_twice(&|id| needed[id.index()]) {
         return Err(ExportError::FrozenTwice);
     }
     let mut exporter = Exporter {
@@ -108,7 +108,7 @@ pub fn export(
         names,
         universe,
         original: &original,
-        faithful: &faithful,
+        poison: &poison,
         written: written(function, names, &cfg, &needed),
         natives: vec![],
         prefix: prefix(imported),
@@ -237,7 +237,7 @@ pub(super) struct Exporter<'a> {
     names: &'a Names,
     universe: &'a Universe,
     original: &'a Original<'a>,
-    faithful: &'a Faithful<'a>,
+    poison: &'a PoisonAnalysis<'a>,
     written: Vec<bool>,
     /// By value: the type under which its name goes.
     natives: Vec<Type>,

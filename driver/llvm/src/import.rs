@@ -2,7 +2,7 @@
 //!
 //! Scalar instructions whose opcode a pack declares become operations, loads and stores with their addresses among
 //! them; everything else becomes opaque, with the effects that LLVM states of it, and keeps its text. Flags that
-//! make results poison are dropped: what is left has a value for all operands. [`super::faithful`] finds out where
+//! make results poison are dropped: what is left has a value for all operands. [`super::poison`] finds out where
 //! `export` may put them back, and where it has to freeze instead.
 //!
 //! * A truth value (`i1`) is an 8-bit integer that is 0 or 1.

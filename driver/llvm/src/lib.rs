@@ -10,7 +10,7 @@
 //! * [`names`]: which spelling is which declared operation, in both directions;
 //! * [`effects`]: what a call may do, from LLVM's attributes;
 //! * [`import`]: a body to our function, without poison;
-//! * [`faithful`]: which flags may come back, and what has to be frozen;
+//! * [`poison`]: which flags may come back, and what has to be frozen;
 //! * [`export`]: our function to a body;
 //! * [`optimise`]: a file through the pipeline; [`known`]: functions that need not go through it again; [`front`]: the
 //!   same as every front end does it.
@@ -28,7 +28,6 @@ pub mod constants;
 pub mod cursor;
 pub mod effects;
 pub mod export;
-pub mod faithful;
 pub mod front;
 pub mod grammar;
 pub mod import;
@@ -39,6 +38,7 @@ pub mod module;
 pub mod names;
 pub mod optimise;
 pub mod parse;
+pub mod poison;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod types;

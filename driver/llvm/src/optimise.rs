@@ -116,7 +116,8 @@ impl LlvmOptimiser {
         // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
         // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
         let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
-        let select = select::Options { unavailable: own, registers: None, restore: true, ..options.select.clone() };
+        let select =
+            select::Options { unavailable: own, registers: None, prefer_original: true, ..options.select.clone() };
         let options = &Options { select, ..options.clone() };
         let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
         let Results { became, phases, rules, compare, known } = self.results(&understood, &universe, options, known);
@@ -208,7 +209,7 @@ impl LlvmOptimiser {
                 Method::Greedy if known => Method::Auto,
                 method => method,
             };
-            let select = select::Options { method, stay: !known, ..options.select.clone() };
+            let select = select::Options { method, keep_placement: !known, ..options.select.clone() };
             let options = Options { select, ..options.clone() };
             whole.add(self.optimiser.optimise(&batch, universe, &options));
             order.extend(own);
@@ -230,7 +231,7 @@ impl LlvmOptimiser {
         let suspect = |i: &usize| outcomes[*i].fate == Fate::Optimised && !more_is_known[*i];
         let cheaper: Vec<usize> = (0..outcomes.len()).filter(suspect).collect();
         let originals: Vec<Function> = cheaper.iter().map(|i| functions[*i].clone()).collect();
-        let select = select::Options { stay: false, ..options.select.clone() };
+        let select = select::Options { keep_placement: false, ..options.select.clone() };
         let without = Options { select, rules: Rules::Nothing, log: false, ..options.clone() };
         let baseline = self.optimiser.optimise(&originals, universe, &without);
         for (i, baseline) in cheaper.into_iter().zip(baseline.outcomes) {

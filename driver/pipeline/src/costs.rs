@@ -12,7 +12,7 @@
 
 use crate::config::{Config, ConfigError, Costs, Weigh};
 use rewright_cfg_skeleton::ir::cfg::Weighing;
-use rewright_cfg_skeleton::select::{CostModel, Execution, Prices, UNIT};
+use rewright_cfg_skeleton::select::{COST_SCALE, CostModel, Execution, Prices};
 use rewright_dsl::nearest::nearest;
 use rewright_packs as packs;
 use rewright_typeprop::{OpId, Universe};
@@ -144,7 +144,7 @@ fn apply(
 
 /// A cost in quarters of the packs' unit.
 fn quarters(key: &str, cost: f64) -> Result<u64, CostError> {
-    let scaled = cost * UNIT as f64;
+    let scaled = cost * COST_SCALE as f64;
     if !(0.0..=MOST).contains(&cost) || scaled.fract() != 0.0 {
         return Err(CostError::NoCost(key.to_string(), cost));
     }

@@ -346,7 +346,7 @@ impl Optimiser {
             .time(Phase::Elaborate, || elaborate::elaborate_traced(given, &selection))
             .map_err(Unusable::Elaboration)?;
         phases.time(Phase::Cleanup, || {
-            let keep = |block: ir::BlockId| how.restore && block.index() < blocks;
+            let keep = |block: ir::BlockId| how.prefer_original && block.index() < blocks;
             ir::cleanup::cleanup_keeping(&mut function, universe, &keep);
             ir::verify::verify(&function, universe)
                 .first()
@@ -356,9 +356,9 @@ impl Optimiser {
             true => Change { program: self.program(), given, made: &made, function: &function }.all(),
             false => vec![],
         };
-        let Selection { status, rematerialised, stays, .. } = selection;
+        let Selection { status, rematerialised, placement_cost, .. } = selection;
         let refused = refused.map(|refused| refused.pass);
-        Ok(Chosen { function, status, ended, refused, rematerialised, stays, relaxed, changed })
+        Ok(Chosen { function, status, ended, refused, rematerialised, placement_cost, relaxed, changed })
     }
 
     fn rules_at(&self, view: &EGraphView) -> String {

@@ -9,7 +9,7 @@
 //! is not there weighs as if there were no profile.
 
 use crate::heading::Heading;
-use rewright_cfg_skeleton::ir::cfg::ONCE;
+use rewright_cfg_skeleton::ir::cfg::FREQUENCY_ONE;
 use rewright_cfg_skeleton::ir::{BlockId, Function};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -85,7 +85,7 @@ impl BlockCounts {
         let Some(calls) = calls else { return };
         for block in function.layout.clone() {
             if let Some(count) = counts.get(&block_name(block)) {
-                let executions = u128::from(*count) * u128::from(ONCE) / u128::from(calls);
+                let executions = u128::from(*count) * u128::from(FREQUENCY_ONE) / u128::from(calls);
                 function.blocks[block.index()].counts.executions = Some(u64::try_from(executions).unwrap_or(u64::MAX));
             }
         }

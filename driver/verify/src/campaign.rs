@@ -200,7 +200,7 @@ fn judge(mut cases: Vec<Case<'_>>, options: &Options, solver: &mut Solver) -> io
         return Ok((Fate::Refuted, at(narrowest, &format!("the solver: {}", alone.verdict.words()))));
     }
     let first = match alone.verdict {
-        Verdict::Unknown => narrowest.narrower(solver, options, text(alone.reason))?,
+        Verdict::Unknown => narrowest.prove_at_smaller_width(solver, options, text(alone.reason))?,
         _ => alone,
     };
     // Where it never matches it may match elsewhere.

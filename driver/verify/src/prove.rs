@@ -125,7 +125,7 @@ impl Case<'_> {
     /// Tries values, then asks the solver, unless the operands are wider than what was too hard.
     pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Instance> {
         let begun = Instant::now();
-        let mut found = self.found(solver, options, too_hard)?;
+        let mut found = self.decide(solver, options, too_hard)?;
         if let (Verdict::Unknown, false, Some(library)) = (found.verdict, found.unconfirmed(), self.refused()) {
             found = Found::new(Verdict::NotRun, "none").because(needs(library));
         }
@@ -140,7 +140,7 @@ impl Case<'_> {
         })
     }
 
-    fn found(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Found> {
+    fn decide(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Found> {
         if self.rule.relaxation.is_some() || self.needs_library() {
             return self.executed(options);
         }
@@ -172,7 +172,7 @@ impl Case<'_> {
         };
         match found {
             Found { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
-                self.narrower(solver, options, text(reason))
+                self.prove_at_smaller_width(solver, options, text(reason))
             }
             found => Ok(found),
         }
@@ -224,14 +224,14 @@ impl Case<'_> {
             }
         }
         match wrong {
-            Reply::No => self.settled(solver, question, agreed),
-            Reply::Yes(vars) => Ok(self.claimed(&question, &vars)),
+            Reply::No => self.conclude_unsat(solver, question, agreed),
+            Reply::Yes(vars) => Ok(self.confirm_model(&question, &vars)),
             Reply::Unknown(why) => unknown(why),
         }
     }
 
     /// No counterexample: can it fire, is it open, does it trap?
-    fn settled(&self, solver: &mut Solver, mut question: Question, agreed: usize) -> io::Result<Found> {
+    fn conclude_unsat(&self, solver: &mut Solver, mut question: Question, agreed: usize) -> io::Result<Found> {
         if agreed == 0 && self.ask(solver, &mut question, Ask::Fires)?.is_no() {
             return Ok(Found::new(Verdict::CannotFire, "solver").because("its conditions contradict each other"));
         }
@@ -263,7 +263,7 @@ impl Case<'_> {
     }
 
     /// The solver has a counterexample: values are run before anybody believes it.
-    fn claimed(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Found {
+    fn confirm_model(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Found {
         if let Some(why) = &question.uninterpreted {
             return Found::new(Verdict::Unknown, "solver").because(why.clone());
         }
@@ -300,7 +300,12 @@ impl Case<'_> {
     }
 
     /// The same rule with all widths divided: a proof of the idea, beside values at the real widths.
-    pub(super) fn narrower(&self, solver: &mut Solver, options: &Options, why: String) -> io::Result<Found> {
+    pub(super) fn prove_at_smaller_width(
+        &self,
+        solver: &mut Solver,
+        options: &Options,
+        why: String,
+    ) -> io::Result<Found> {
         let widest = self.widest();
         // Without a proof at this width, more values are due.
         let effort = Effort { samples: MORE * options.samples, exhaustive: 1 << 16, ..options.effort() };
@@ -333,7 +338,7 @@ impl Case<'_> {
         let hard = HARD.iter().any(|symbol| script.text.contains(symbol));
         let mut reply = self.answer(solver, question, &script, 1)?;
         if matches!(reply, Reply::Unknown(_))
-            && let Some(found) = self.divided(solver, question, ask, &script)?
+            && let Some(found) = self.case_split(solver, question, ask, &script)?
         {
             reply = found;
         }
@@ -346,7 +351,7 @@ impl Case<'_> {
     /// The question once for each value of a few bits on which much depends, where it has such: with an amount that is
     /// known a rotation only renames bits, and with an exponent that is known a float is an integer. `None`: one of
     /// these is too hard as well.
-    fn divided(
+    fn case_split(
         &self,
         solver: &mut Solver,
         question: &mut Question,

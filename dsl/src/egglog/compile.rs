@@ -86,8 +86,8 @@ pub fn compile(program: &Program) -> EgglogProgram {
         result.ruleset_index.insert(name.clone(), parts.into_values().collect());
     }
     if program.rules.iter().any(|rule| rule.relaxation.is_some()) {
-        result.licence =
-            Some(Relation { name: super::LICENCE.into(), columns: vec![Sort::State, Sort::State, Sort::I64] });
+        result.removable =
+            Some(Relation { name: super::REMOVABLE.into(), columns: vec![Sort::State, Sort::State, Sort::I64] });
     }
     let mut everywhere = Vec::new();
     everywhere.extend(commutative(&mut shared, &mut result));

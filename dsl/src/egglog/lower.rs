@@ -13,7 +13,7 @@ use super::block_guard::{Generations, mark};
 use super::context::{Reason, Shared, is_closed, substitute};
 use super::instances::Instance;
 use super::names::symbol;
-use super::{Action, Atom, EgglogRule, Expr, LICENCE, Sort, TYPE_MASK};
+use super::{Action, Atom, EgglogRule, Expr, REMOVABLE, Sort, TYPE_MASK};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
 use rewright_typeprop::{OpId, Term, Ty, TypeExpr};
 
@@ -125,7 +125,7 @@ impl Lower<'_, '_> {
             for site in &relaxation.dropped {
                 let state = |var: u32| Expr::Var(self.var_name(var));
                 let columns = vec![state(*site), state(relaxation.root.unwrap_or(*site)), Expr::Int(id.0.into())];
-                actions.push(Action::Insert(Expr::Call(LICENCE.into(), columns)));
+                actions.push(Action::Insert(Expr::Call(REMOVABLE.into(), columns)));
             }
         }
         actions.extend(subsumed.map(Action::Subsume));

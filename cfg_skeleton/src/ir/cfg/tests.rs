@@ -139,7 +139,7 @@ fn irreducible_regions_hold_the_loops_inside_them() {
     assert_eq!(marked, [false, true, true, true, false]);
     let depth: Vec<u32> = (0..5).map(|b| cfg.depth(BlockId(b))).collect();
     assert_eq!(depth, [0, 1, 2, 2, 0]);
-    assert_eq!(cfg.frequency(BlockId(3)), 100 * ONCE);
+    assert_eq!(cfg.frequency(BlockId(3)), 100 * FREQUENCY_ONE);
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn deep_graphs_do_not_overflow_the_stack() {
     let cfg = Cfg::new(&function(&nested));
     assert_eq!(cfg.loop_count() as u32, n / 2 - 1);
     assert_eq!(cfg.depth(BlockId(n / 2)), n / 2 - 1);
-    assert_eq!(cfg.frequency(BlockId(n / 2)), MAX_EXECUTIONS * ONCE);
+    assert_eq!(cfg.frequency(BlockId(n / 2)), MAX_EXECUTIONS * FREQUENCY_ONE);
 }
 
 #[test]
@@ -185,11 +185,11 @@ fn what_leads_to_or_comes_from_a_rare_block_is_rare() {
         let cfg = Cfg::new(&f);
         (0..5).map(|b| cfg.frequency(BlockId(b))).collect::<Vec<_>>()
     };
-    assert_eq!(weights(None), [ONCE, ONCE, 10 * ONCE, ONCE, ONCE]);
+    assert_eq!(weights(None), [FREQUENCY_ONE, FREQUENCY_ONE, 10 * FREQUENCY_ONE, FREQUENCY_ONE, FREQUENCY_ONE]);
     for marked in [1, 2, 3] {
-        assert_eq!(weights(Some(marked)), [ONCE, 1, 10, 1, ONCE], "{marked}");
+        assert_eq!(weights(Some(marked)), [FREQUENCY_ONE, 1, 10, 1, FREQUENCY_ONE], "{marked}");
     }
-    assert_eq!(weights(Some(4)), [ONCE, ONCE, 10 * ONCE, ONCE, 1]);
+    assert_eq!(weights(Some(4)), [FREQUENCY_ONE, FREQUENCY_ONE, 10 * FREQUENCY_ONE, FREQUENCY_ONE, 1]);
     assert_eq!(weights(Some(0)), [1, 1, 10, 1, 1], "each as rare as the function");
 }
 
@@ -198,12 +198,12 @@ fn what_is_known_comes_before_what_is_assumed() {
     // The loop {1, 2} around the loop {2}.
     let mut f = function(&[vec![1], vec![2, 3], vec![2, 1], vec![]]);
     f.blocks[1].counts.trips = Some(3);
-    let weights = |f: &Function| (0..4).map(|b| Cfg::new(f).frequency(BlockId(b)) / ONCE).collect::<Vec<_>>();
+    let weights = |f: &Function| (0..4).map(|b| Cfg::new(f).frequency(BlockId(b)) / FREQUENCY_ONE).collect::<Vec<_>>();
     assert_eq!(weights(&f), [1, 3, 30, 1]);
-    f.blocks[2].counts.executions = Some(7 * ONCE);
+    f.blocks[2].counts.executions = Some(7 * FREQUENCY_ONE);
     assert_eq!(weights(&f), [1, 3, 7, 1]);
     f.blocks[2].counts.executions = Some(0);
     assert_eq!(Cfg::new(&f).frequency(BlockId(2)), 1, "nothing is free that can be reached");
     let occurrences = Cfg::new(&f).weighed(Weighing::Occurrences);
-    assert_eq!(occurrences.frequency(BlockId(2)), (OCCURRENCE + 2) * ONCE);
+    assert_eq!(occurrences.frequency(BlockId(2)), (OCCURRENCE + 2) * FREQUENCY_ONE);
 }

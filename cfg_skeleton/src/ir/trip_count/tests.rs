@@ -3,7 +3,7 @@
 use super::Relation::{Eq, Ge, Gt, Le, Lt, Ne};
 use super::note_trips;
 use crate::ir::BlockId;
-use crate::ir::cfg::{Cfg, MAX_EXECUTIONS, ONCE};
+use crate::ir::cfg::{Cfg, FREQUENCY_ONE, MAX_EXECUTIONS};
 use crate::ir::parse::parse;
 use crate::testing::universe;
 
@@ -31,7 +31,7 @@ fn trips(body: &str) -> Option<u64> {
     note_trips(&mut f, &u);
     let trips = f.block(BlockId(1)).counts.trips;
     let weight = Cfg::new(&f).frequency(BlockId(1));
-    assert_eq!(weight, trips.unwrap_or(10) * ONCE);
+    assert_eq!(weight, trips.unwrap_or(10) * FREQUENCY_ONE);
     trips
 }
 

@@ -64,7 +64,7 @@ impl Placement<'_, '_> {
         for id in self.used() {
             if let Def::Result { site, .. } = self.def(id) {
                 wanted.insert(site);
-                wanted.extend(choices.plan.licences.of(site));
+                wanted.extend(choices.plan.removable.of(site));
             }
         }
         let checks = choices.groups.iter().filter(|group| !group.required).map(|group| group.sites[0]);

@@ -414,10 +414,10 @@ const KINDS: [Kind; 35] = [
         wanted: |v| matches!(v, Violation::Unlicensed(..)),
     },
     Kind {
-        name: "a call that is gone without a licence",
+        name: "a call that is gone that no rule lets go",
         program: ticks,
         corrupt: |p, s| s.statements[p.site(is_call, 0)] = StatementChoice::Drop,
-        wanted: |v| matches!(v, Violation::NoLicence(_)),
+        wanted: |v| matches!(v, Violation::NotRemovable(_)),
     },
     Kind {
         name: "a call of one site at another",

@@ -159,7 +159,7 @@ fn row(u: &Universe, blocks: usize, nodes: usize, share: usize) -> String {
         Status::Greedy => "greedy".into(),
     };
     let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg);
-    let mut keys = keys::Keys::new(&case.skeleton, &case.view, u);
+    let mut keys = check_identity::CheckIdentities::new(&case.skeleton, &case.view, u);
     let choices = choices(case.saturated(), &options, &tree, &mut keys);
     let graph = naive(&choices);
     let variables = graph.node_count();
@@ -193,7 +193,7 @@ fn the_naive_model_has_the_same_optimum() {
         let ilp = case.select(Method::Ilp);
         let options = Options::default();
         let tree = segments::SegmentTree::new(&case.skeleton, &case.cfg);
-        let mut keys = keys::Keys::new(&case.skeleton, &case.view, &u);
+        let mut keys = check_identity::CheckIdentities::new(&case.skeleton, &case.view, &u);
         let choices = choices(case.saturated(), &options, &tree, &mut keys);
         let graph = naive(&choices);
         let found = extract(&graph, Method::Ilp, &Limits::default(), None).expect("a choice");

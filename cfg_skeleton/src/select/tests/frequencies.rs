@@ -1,7 +1,7 @@
 //! What is known of how often blocks are executed decides between programs.
 
 use super::*;
-use crate::ir::cfg::ONCE;
+use crate::ir::cfg::FREQUENCY_ONE;
 use crate::ir::trip_count::note_trips;
 use crate::ir::{BlockId, Counts, Value};
 
@@ -44,7 +44,7 @@ fn what_two_rare_arms_need_is_computed_in_both() {
     b.function.blocks[ARMS[1].index()].cold = true;
     let case = Case::new(&b, &u);
     assert_eq!(places(&case, square), ARMS);
-    assert_eq!(case.select(Method::Ilp).cost, 2 * 3 * UNIT * ONCE / 16);
+    assert_eq!(case.select(Method::Ilp).cost, 2 * 3 * COST_SCALE * FREQUENCY_ONE / 16);
 }
 
 #[test]
@@ -57,8 +57,8 @@ fn a_profile_decides_where_it_has_counts() {
         }
         places(&Case::new(&b, &u), square)
     };
-    assert_eq!(count([ONCE / 4, ONCE / 4]), ARMS);
-    assert_eq!(count([ONCE / 2, ONCE / 2 + 1]), [BlockId(0)]);
+    assert_eq!(count([FREQUENCY_ONE / 4, FREQUENCY_ONE / 4]), ARMS);
+    assert_eq!(count([FREQUENCY_ONE / 2, FREQUENCY_ONE / 2 + 1]), [BlockId(0)]);
 }
 
 /// A loop of so many iterations that adds `x` to what it counts; the sum equals `x * x`, which it does not change.

@@ -53,7 +53,7 @@ fn changes_leave_the_uses_that_are_found_anew() {
         }
         let options = case.options(Method::Greedy);
         let tree = SegmentTree::new(&case.skeleton, &case.cfg);
-        let mut keys = Keys::new(&case.skeleton, &case.view, &u);
+        let mut keys = CheckIdentities::new(&case.skeleton, &case.view, &u);
         let choices = choices(case.saturated(), &options, &tree, &mut keys);
         let mut state = State::new(&choices, &options);
         if greedy::Greedy.run(&mut state).is_err() {

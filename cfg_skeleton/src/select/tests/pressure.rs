@@ -86,7 +86,7 @@ fn operands_are_computed_again_in_turn() {
 #[test]
 fn what_costs_more_than_memory_is_kept() {
     let u = universe();
-    let dear = Registers { reload: UNIT, ..FEW };
+    let dear = Registers { reload: COST_SCALE, ..FEW };
     let (selection, _) = optimised(&sums(&u, true, 6, true), &u, Some(dear));
     assert_eq!(selection.rematerialised, 0);
 }

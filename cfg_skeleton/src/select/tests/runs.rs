@@ -150,9 +150,13 @@ fn compare(seed: u64, programs: usize) {
         for (method, registers, stay) in
             [(Method::Greedy, None, false), (Method::Greedy, None, true), (Method::Ilp, Some(few), false)]
         {
-            let restore = stay;
-            let selection = case.select_with(&Options { registers, restore, stay, ..case.options(method) });
-            stays += usize::from(selection.stays > 0);
+            let selection = case.select_with(&Options {
+                registers,
+                prefer_original: stay,
+                keep_placement: stay,
+                ..case.options(method)
+            });
+            stays += usize::from(selection.placement_cost > 0);
             dropped += selection.statements.iter().filter(|s| **s == StatementChoice::Drop).count();
             let out = case.elaborate(&selection);
             for args in [

@@ -151,8 +151,8 @@ fn measure() {
             let options = Options {
                 budget: Budget { work: u64::MAX, ..Budget::default() },
                 registers: Some(Registers::X86_64),
-                restore: true,
-                stay: true,
+                prefer_original: true,
+                keep_placement: true,
                 ..case.options(Method::Ilp)
             };
             let start = Instant::now();

@@ -1,7 +1,7 @@
 //! Values: what is chosen, and where it stands.
 
 use super::*;
-use crate::ir::cfg::ONCE;
+use crate::ir::cfg::FREQUENCY_ONE;
 use crate::ir::{BlockId, OpaqueEffects, Value};
 
 fn args<const N: usize>(b: &Builder) -> [Value; N] {
@@ -27,7 +27,7 @@ fn the_cheaper_node_wins() {
     let sum = case.op("iadd", "i32", &[x, x]);
     case.unite(y, sum);
     assert_eq!(listing(&case.optimised(), &u), ["iadd"]);
-    assert_eq!(case.select(Method::Greedy).cost, UNIT * ONCE, "the constant is not needed any more");
+    assert_eq!(case.select(Method::Greedy).cost, COST_SCALE * FREQUENCY_ONE, "the constant is not needed any more");
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn sharing_decides_where_trees_do_not() {
         let v = case.input(*v);
         case.unite(v, three);
     }
-    assert_eq!(case.select(Method::Greedy).cost, 7 * UNIT * ONCE);
+    assert_eq!(case.select(Method::Greedy).cost, 7 * COST_SCALE * FREQUENCY_ONE);
 }
 
 #[test]

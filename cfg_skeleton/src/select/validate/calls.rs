@@ -1,4 +1,4 @@
-//! Is what is executed at a site what stands there, and is what is not executed licensed to go?
+//! Is what is executed at a site what stands there, and is what is not executed may_speculate to go?
 
 use super::{Validator, Violation};
 use crate::egraph::{ClassId, Head, NodeId};
@@ -66,11 +66,11 @@ impl Validator<'_> {
             sites.find(|site| call(*site).is_some_and(|own| own.0 == state))
         };
         let Some((own, harmless)) = call(site) else { return false };
-        self.view.licences.iter().filter(|licence| licence.site == own).any(|licence| {
-            let members = self.view.licences.iter().filter(|l| l.root == licence.root && l.rule == licence.rule);
+        self.view.removable.iter().filter(|row| row.site == own).any(|row| {
+            let members = self.view.removable.iter().filter(|l| l.root == row.root && l.rule == row.rule);
             let members = members.filter_map(|l| at(l.site)).filter(|s| call(*s).is_some_and(|own| !own.1));
             let members: Vec<SiteId> = members.collect();
-            let root = at(licence.root);
+            let root = at(row.root);
             let with_root = |s: SiteId| root.is_some_and(|root| s == root || self.together(s, root, &members));
             harmless || members.iter().all(|s| !self.executed(*s) && with_root(*s))
         })

@@ -11,7 +11,7 @@ use super::{Change, Reader};
 use crate::egraph::{ClassId, Head, InputId, NodeId};
 use crate::ir::{BlockId, Cfg, InstId, InstKind, Value};
 use crate::skeleton::Test;
-use crate::skeleton::behind::{Fact, fact, facts};
+use crate::skeleton::branch_facts::{Fact, fact, facts};
 use rewright_typeprop::Model;
 use smallvec::SmallVec;
 

@@ -3,14 +3,14 @@
 //! What callees do and what globals hold in the answer is left out: a replay shows whether that matters.
 
 use super::super::replay::{Block, Bytes, Cell, Datum, Input, Place, Scalar};
-use super::given::{Given, Leaf};
+use super::inputs::{Inputs, Leaf};
 use rewright_smt::{Expr, Read, Script};
 
 /// Bytes behind a pointer.
 const BLOCK: u64 = 64;
 
 /// The input that an answer is; `value` gives what it says of a variable.
-pub(super) fn input(s: &Script, given: &Given, value: impl Fn(Expr) -> Option<u128>) -> Input {
+pub(super) fn input(s: &Script, given: &Inputs, value: impl Fn(Expr) -> Option<u128>) -> Input {
     let mut memory = vec![];
     let arguments =
         given.parameters.iter().map(|leaf| Datum::Scalar(argument(s, given, leaf, &value, &mut memory))).collect();
@@ -19,7 +19,7 @@ pub(super) fn input(s: &Script, given: &Given, value: impl Fn(Expr) -> Option<u1
 
 fn argument(
     s: &Script,
-    given: &Given,
+    given: &Inputs,
     leaf: &Leaf,
     value: &impl Fn(Expr) -> Option<u128>,
     memory: &mut Vec<Block>,
@@ -45,13 +45,13 @@ fn argument(
 }
 
 /// What the answer says of a byte.
-fn byte(s: &Script, given: &Given, address: u64, value: &impl Fn(Expr) -> Option<u128>) -> Cell {
+fn byte(s: &Script, given: &Inputs, address: u64, value: &impl Fn(Expr) -> Option<u128>) -> Cell {
     let of = |memory: Expr| {
         let here = |read: &&Read| read.memory == memory && value(read.at) == Some(address.into());
         s.reads().iter().find(here).and_then(|read| value(read.byte)).unwrap_or(0)
     };
     match () {
-        () if of(given.doubt) != 0 => Cell::Poison,
+        () if of(given.poison_memory) != 0 => Cell::Poison,
         () if of(given.mask) != 0 => Cell::Undef,
         () => Cell::Byte(of(given.memory) as u8),
     }

@@ -1,7 +1,7 @@
 //! When one behaviour refines another: the claim that a solver is asked to break.
 
 use super::meaning::{Value, format, is_float};
-use super::side::{Access, Behaviour, Memory};
+use super::symexec::{Access, Behaviour, Memory};
 use rewright_llvm::module::Definition;
 use rewright_smt::{self as smt, Expr, Script, Sort};
 
@@ -76,9 +76,9 @@ fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &[Expr]) ->
     let mut same = vec![];
     for address in &addresses {
         let [was, is] = [old, new].map(|memory| {
-            let doubt = smt::read(s, memory.doubt, address);
+            let poison_memory = smt::read(s, memory.poison_memory, address);
             let [bits, origin] = [memory.bits, memory.origins].map(|chain| smt::read(s, chain, address));
-            (bits, s.nonzero(doubt), origin)
+            (bits, s.nonzero(poison_memory), origin)
         });
         let (equal, one) = (s.equal(was.0, is.0), s.equal(was.2, is.2));
         let equal = s.and(&[equal, one]);

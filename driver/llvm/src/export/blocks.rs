@@ -84,7 +84,7 @@ impl Exporter<'_> {
             let EdgeArg::Value(value) = arg else { return Err(ExportError::Undefined(param)) };
             let ty = self.native(param).clone();
             // A parameter that must be total has arguments that are; another one takes what the original took.
-            let clean = !self.faithful.is_total(param);
+            let clean = !self.poison.is_non_poison(param);
             texts.push(self.used(*value, &ty, clean)?);
         }
         Ok(texts)
@@ -122,7 +122,7 @@ impl Exporter<'_> {
     fn end(&mut self, block: BlockId) -> Result<(), ExportError> {
         let term = self.function.block(block).term.clone();
         let (labels, between) = self.edges(block)?;
-        let before = self.faithful.original_end(block);
+        let before = self.poison.original_end(block);
         let original = self
             .imported
             .payloads
@@ -134,7 +134,7 @@ impl Exporter<'_> {
             (None, Some(original)) => metadata_text(original.metadata.iter().filter(|(kind, _)| kind == "!dbg")),
             (_, None) => String::new(),
         };
-        let clean = self.faithful.is_clean_end(block, 0);
+        let clean = self.poison.is_clean_end(block, 0);
         let text = match &term {
             Terminator::Jump(_) => format!("br label %{}", labels[0]),
             Terminator::Branch { cond, .. } => {

@@ -43,11 +43,11 @@ impl<'a> Exporter<'a> {
 
     /// The call of the original that this is, where it differs at most in values that have names there.
     fn original_call(&self, inst: &Inst, op: OpId) -> Option<&'a Instruction> {
-        let origin = self.faithful.origin(inst)?;
+        let origin = self.poison.origin(inst)?;
         let whole = self.whole(origin)?;
         let Shape::Call { callee: Some(callee), args, in_memory, .. } = &whole.shape else { return None };
         let operands: Vec<&Operand> = operands(args, in_memory).map(|(_, arg)| arg).collect();
-        let same = |i: usize| operands[i].is_local() || self.faithful.is_same(inst.args[i], origin.args[i]);
+        let same = |i: usize| operands[i].is_local() || self.poison.is_same(inst.args[i], origin.args[i]);
         let all_named = operands.len() == inst.args.len() && (0..operands.len()).all(same);
         // Where the result goes is named in the text, or else what is put there would be lost.
         let given = in_memory.iter().filter(|m| m.role == Role::Result).all(|m| args[m.argument].is_local());

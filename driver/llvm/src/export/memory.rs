@@ -16,7 +16,7 @@ impl<'a> Exporter<'a> {
         let names = self.names;
         let (opcode, written) = names.written(op).ok_or(ExportError::Unwritable(op))?;
         let bad = || ExportError::Operands(opcode.to_string());
-        let origin = self.faithful.origin(inst);
+        let origin = self.poison.origin(inst);
         match (written, inst.args.as_slice()) {
             (Written::Load, [_, _]) => {
                 let result = *inst.results.first().ok_or_else(bad)?;
@@ -31,7 +31,7 @@ impl<'a> Exporter<'a> {
                 let align = self.alignment(&ty, access, &like);
                 let mut metadata = vec![];
                 if let Some((first, rest)) = like.split_first() {
-                    let total = self.faithful.is_total(result);
+                    let total = self.poison.is_non_poison(result);
                     metadata = first.metadata.clone();
                     metadata.retain(|m| {
                         m.0 != "!dbg"
@@ -80,7 +80,7 @@ impl<'a> Exporter<'a> {
         if offset == 0 {
             return Ok(base);
         }
-        let exact = clean || !self.faithful.is_total(location);
+        let exact = clean || !self.poison.is_non_poison(location);
         let flags = if exact { self.common_offset_flags(like) } else { String::new() };
         let result = self.temporary();
         let dbg = self.location(inst);
@@ -90,7 +90,7 @@ impl<'a> Exporter<'a> {
 
     /// Flags of an offset that stands for itself.
     pub(super) fn offset_flags(&self, inst: &Inst) -> String {
-        let Some(origin) = self.faithful.exact(inst) else { return String::new() };
+        let Some(origin) = self.poison.with_flags(inst) else { return String::new() };
         let mut chains = vec![];
         for member in self.original.members(origin) {
             match self.whole(self.imported.function.inst(*member)) {

@@ -28,10 +28,10 @@ impl Exporter<'_> {
 
     /// Is the i-th operand used as the original uses it?
     pub(super) fn is_clean(&self, inst: &Inst, index: usize) -> bool {
-        let total = inst.results.iter().any(|v| self.faithful.is_total(*v));
+        let total = inst.results.iter().any(|v| self.poison.is_non_poison(*v));
         let by_itself = !matches!(&inst.kind, InstKind::Op { access: None, .. })
             && !matches!(&inst.kind, InstKind::Opaque { effects: OpaqueEffects::Pure, .. });
-        (by_itself || !total) && self.faithful.is_clean(inst, index)
+        (by_itself || !total) && self.poison.is_clean(inst, index)
     }
 
     pub(super) fn operand(&mut self, inst: &Inst, index: usize, wanted: &Type) -> Result<String, ExportError> {
@@ -46,7 +46,7 @@ impl Exporter<'_> {
 
     /// Flags that all originals of an exact operation have; none where they are not all of this opcode and type.
     fn flags(&self, inst: &Inst, opcode: &str, ty: &Type) -> String {
-        let Some(origin) = self.faithful.exact(inst) else { return String::new() };
+        let Some(origin) = self.poison.with_flags(inst) else { return String::new() };
         let mut common: Option<Vec<String>> = None;
         for member in self.original.members(origin) {
             let Some(whole) = self.whole(self.imported.function.inst(*member)) else { return String::new() };
@@ -85,7 +85,7 @@ impl Exporter<'_> {
                 let bits = width(&native).ok_or_else(bad)?;
                 let y = match self.number(inst.args[1]) {
                     Some(n) => (n as u64 % bits).to_string(),
-                    None if self.faithful.exact(inst).is_some() && self.operand_type(inst, 1)? == native => {
+                    None if self.poison.with_flags(inst).is_some() && self.operand_type(inst, 1)? == native => {
                         self.operand(inst, 1, &native)?
                     }
                     None => {
@@ -214,7 +214,7 @@ impl Exporter<'_> {
 
     /// The opcode of an exact conversion all of whose originals are poison out of range.
     fn narrow_original(&self, inst: &Inst) -> Option<String> {
-        let origin = self.faithful.exact(inst)?;
+        let origin = self.poison.with_flags(inst)?;
         let mut opcodes = self.original.members(origin).iter().map(|m| {
             let whole = self.whole(self.imported.function.inst(*m))?;
             matches!(whole.shape, crate::body::Shape::Plain(_)).then_some(&whole.opcode)
@@ -261,7 +261,7 @@ impl Exporter<'_> {
         let representative = self.at(place);
         let whole = self.whole(inst).unwrap_or(representative);
         let pure = effects == OpaqueEffects::Pure;
-        let exact = self.faithful.exact(inst).is_some();
+        let exact = self.poison.with_flags(inst).is_some();
         let template = match &representative.bare {
             Some(bare) if pure && !exact => bare,
             _ => &representative.template,

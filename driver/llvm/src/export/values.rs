@@ -54,7 +54,7 @@ impl<'a> Exporter<'a> {
         }
         for (v, truth) in truth.iter().enumerate() {
             let value = Value(v as u32);
-            self.natives[v] = match self.faithful.definitions[v] {
+            self.natives[v] = match self.poison.definitions[v] {
                 Some(_) if *truth => TRUTH,
                 Some(_) => self.declared_type(self.function.ty(value)).ok_or(ExportError::Type(value))?,
                 None => Type::Void,
@@ -77,7 +77,7 @@ impl<'a> Exporter<'a> {
                 _ => false,
             },
             InstKind::Opaque { .. } => {
-                let origin = self.faithful.origin(inst).and_then(|o| o.results.get(result));
+                let origin = self.poison.origin(inst).and_then(|o| o.results.get(result));
                 origin.is_some_and(|o| self.imported.payloads.types[o.index()] == TRUTH)
             }
             InstKind::Check { .. } => false,
@@ -110,7 +110,7 @@ impl<'a> Exporter<'a> {
 
     /// The instruction that gives a value.
     pub(super) fn defining(&self, value: Value) -> Option<&Inst> {
-        match self.faithful.definitions[value.index()]? {
+        match self.poison.definitions[value.index()]? {
             Definition::Result(_, id, _) => Some(self.function.inst(id)),
             Definition::Param(..) => None,
         }
@@ -118,7 +118,7 @@ impl<'a> Exporter<'a> {
 
     /// The name of a value as it is defined.
     pub(super) fn raw(&self, value: Value) -> Result<String, ExportError> {
-        match self.faithful.definitions[value.index()] {
+        match self.poison.definitions[value.index()] {
             Some(Definition::Param(b, i)) if b == self.function.entry() => {
                 let own = self.definition.parameters.len();
                 match self.definition.parameters.get(i) {
@@ -136,10 +136,10 @@ impl<'a> Exporter<'a> {
 
     /// Is there a frozen copy of the value?
     pub(super) fn is_frozen(&self, value: Value) -> bool {
-        if !self.faithful.is_total(value) || self.structure(self.function.ty(value)).is_some() {
+        if !self.poison.is_non_poison(value) || self.structure(self.function.ty(value)).is_some() {
             return false;
         }
-        match self.faithful.definitions[value.index()] {
+        match self.poison.definitions[value.index()] {
             Some(Definition::Param(b, i)) if b == self.function.entry() => {
                 let own = self.definition.parameters.len();
                 match self.definition.parameters.get(i) {

@@ -48,11 +48,11 @@ fn an_instance_comes_before_an_operation_and_a_user_before_a_profile() {
     let universe = program().universe;
     let at = |costs: &Costs, ty| price(&model(costs, Some("latency"), &universe).unwrap(), &universe, "udiv", &[ty]);
     let plain = Costs::default();
-    assert_eq!((at(&plain, "i32"), at(&plain, "i64")), (Some(36 * UNIT), Some(42 * UNIT)));
+    assert_eq!((at(&plain, "i32"), at(&plain, "i64")), (Some(36 * COST_SCALE), Some(42 * COST_SCALE)));
     let general = costs(r#"{ "operations": { "udiv": 1.25 } }"#);
     assert_eq!((at(&general, "i32"), at(&general, "i64")), (Some(5), Some(5)));
     let instance = costs(r#"{ "operations": { "std.core.udiv{i64}": 2 } }"#);
-    assert_eq!((at(&instance, "i32"), at(&instance, "i64")), (Some(36 * UNIT), Some(2 * UNIT)));
+    assert_eq!((at(&instance, "i32"), at(&instance, "i64")), (Some(36 * COST_SCALE), Some(2 * COST_SCALE)));
 }
 
 #[test]
@@ -67,7 +67,11 @@ fn what_a_pack_overrides_comes_before_a_profile_and_after_a_user() {
     for profile in ["latency", "llvm"] {
         assert_eq!(at(&Costs::default(), profile, "udiv"), None, "{profile}");
         assert!(at(&Costs::default(), profile, "urem").is_some(), "{profile}");
-        assert_eq!(at(&costs(r#"{ "operations": { "udiv": 2 } }"#), profile, "udiv"), Some(2 * UNIT), "{profile}");
+        assert_eq!(
+            at(&costs(r#"{ "operations": { "udiv": 2 } }"#), profile, "udiv"),
+            Some(2 * COST_SCALE),
+            "{profile}"
+        );
     }
 }
 
@@ -78,9 +82,9 @@ fn a_key_may_leave_types_open() {
         costs(r#"{ "operations": { "select": 1, "select{_, i8}": 2, "select{i8, i8}": 3, "select{_, _}": 4 } }"#);
     let model = model(&costs, None, &universe).unwrap();
     let at = |types| price(&model, &universe, "select", types);
-    assert_eq!(at(&["i8", "i8"]), Some(3 * UNIT));
-    assert_eq!(at(&["i32", "i8"]), Some(2 * UNIT));
-    assert_eq!(at(&["i8", "f64"]), Some(4 * UNIT));
+    assert_eq!(at(&["i8", "i8"]), Some(3 * COST_SCALE));
+    assert_eq!(at(&["i32", "i8"]), Some(2 * COST_SCALE));
+    assert_eq!(at(&["i8", "f64"]), Some(4 * COST_SCALE));
 }
 
 #[test]

@@ -26,7 +26,7 @@ pub(super) struct Chosen {
     /// What the selection spends on values that would else be kept in memory.
     pub(super) rematerialised: u64,
     /// What it spends on values that later passes move.
-    pub(super) stays: u64,
+    pub(super) placement_cost: u64,
     pub(super) relaxed: Vec<Relaxed>,
     pub(super) changed: Vec<Changed>,
 }
@@ -104,7 +104,7 @@ impl Unit {
                 (outcome.status, outcome.ended, outcome.refused) = (chosen.status, chosen.ended, chosen.refused);
                 let as_it_stands = cost(&chosen.function);
                 // What it will cost where later passes have moved what stays.
-                let cost_after = as_it_stands.saturating_sub(chosen.stays);
+                let cost_after = as_it_stands.saturating_sub(chosen.placement_cost);
                 // The table prices no memory that is saved by computing a value again.
                 let comparable = as_it_stands.saturating_sub(chosen.rematerialised);
                 if comparable < cost_before || (chosen.rematerialised > 0 && comparable == cost_before) {

@@ -1,17 +1,17 @@
 //! Plain values: what makes them poison, and whether that makes a value of the original poison.
 //!
-//! Each use of a value that is `undef` may see another one, so a plain value uses each of its causes once: then what
+//! Each use of a value that is `undef` may see another one, so a value that may be poison uses each of its causes once: then what
 //! its uses see, all uses in the original may have seen.
 
-use super::{Faithful, is_function_of_operands};
+use super::{PoisonAnalysis, is_function_of_operands};
 use crate::names::Poison;
 use rewright_cfg_skeleton::ir::{Definition, Inst, InstKind, Value};
 use smallvec::SmallVec;
 
-/// How many values are looked at for one answer; beyond, a value is made total.
+/// How many values are looked at for one answer; beyond, a value is made non-poison.
 const FUEL: u32 = 200;
 
-/// Which exact values are causes.
+/// Which original values are causes.
 #[derive(Clone, Copy)]
 enum Depth {
     /// All: the nearest ones.
@@ -20,7 +20,7 @@ enum Depth {
     Flagged,
 }
 
-impl Faithful<'_> {
+impl PoisonAnalysis<'_> {
     /// Is a value poison at most where the original's value `wanted` is?
     pub(super) fn covers(&self, wanted: Value, value: Value) -> bool {
         self.is_same(value, wanted)
@@ -39,7 +39,7 @@ impl Faithful<'_> {
         causes.into_iter().filter(spoils).collect()
     }
 
-    /// May an exact value be plain as well?
+    /// May an original value be one that may be poison as well?
     fn may_be_bare(&self, value: Value) -> bool {
         let Some(Definition::Result(_, id, _)) = self.definitions[value.index()] else { return false };
         let inst = self.function.inst(id);
@@ -50,7 +50,7 @@ impl Faithful<'_> {
             && !self.bare[value.index()]
     }
 
-    /// Is an exact value poison only if an operand is?
+    /// Is an original value poison only if an operand is?
     fn is_unflagged(&self, value: Value, inst: &Inst) -> bool {
         let InstKind::Op { op, .. } = &inst.kind else { return false };
         is_function_of_operands(&inst.kind, self.universe)
@@ -86,7 +86,7 @@ impl Faithful<'_> {
             match self.definitions[value.index()]? {
                 Definition::Param(block, _) => {
                     let matched = self.params.get(&value).is_some_and(|all| !all.is_empty());
-                    // What is no parameter of the original is total.
+                    // What is no parameter of the original is non-poison.
                     if matched || block == self.function.entry() {
                         once(&mut causes, value)?;
                     }

@@ -11,7 +11,7 @@ struct Table(Vec<(&'static str, u64)>);
 impl Prices for Table {
     fn price(&self, execution: &Execution) -> Option<u64> {
         let name = &execution.universe.ops.get(execution.op).name;
-        Some(self.0.iter().find(|(wanted, _)| wanted == name).map_or(1, |(_, price)| *price) * UNIT)
+        Some(self.0.iter().find(|(wanted, _)| wanted == name).map_or(1, |(_, price)| *price) * COST_SCALE)
     }
 }
 
@@ -32,7 +32,7 @@ fn chosen(restore: bool, exclusive: u64, sum: u64) -> Vec<String> {
     case.unite(factor, other);
     let cost =
         CostModel { prices: vec![Arc::new(Table(vec![("bxor", exclusive), ("iadd", sum)]))], ..Default::default() };
-    let selection = case.select_with(&Options { cost, restore, ..case.options(Method::Greedy) });
+    let selection = case.select_with(&Options { cost, prefer_original: restore, ..case.options(Method::Greedy) });
     let out = case.elaborate(&selection);
     let name = |id: &crate::ir::InstId| match out.inst(*id).kind {
         InstKind::Op { op, .. } => u.ops.get(op).name.clone(),
@@ -68,7 +68,8 @@ fn what_comes_back_brings_what_it_needs() {
         ..Default::default()
     };
     let select = |sum, restore| {
-        let selection = case.select_with(&Options { cost: cost(sum), restore, ..case.options(Method::Greedy) });
+        let selection =
+            case.select_with(&Options { cost: cost(sum), prefer_original: restore, ..case.options(Method::Greedy) });
         (selection.cost, case.elaborate(&selection).block(entry).insts.len())
     };
     let (kept, restored) = (select(4, false), select(4, true));

@@ -1,7 +1,7 @@
 //! What executing something once costs: what packs declare, unless prices of a target, a user or an embedding
 //! program say otherwise.
 //!
-//! Costs are whole numbers of quarters of a pack's unit ([`UNIT`]). The standard packs count in thirds of a simple
+//! Costs are whole numbers of quarters of a pack's unit ([`COST_SCALE`]). The standard packs count in thirds of a simple
 //! integer instruction; a profile may count in anything (cycles, bytes), since costs are compared with each other
 //! only.
 //!
@@ -21,7 +21,7 @@ use std::fmt::Debug;
 use std::sync::Arc;
 
 /// One unit of a pack's `cost`.
-pub const UNIT: u64 = 4;
+pub const COST_SCALE: u64 = 4;
 
 /// An operation that is executed, and what is known of that.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +42,7 @@ pub struct Execution<'a> {
 /// its library's kernels.
 ///
 /// ```
-/// use rewright_cfg_skeleton::select::{CostModel, Execution, Prices, UNIT};
+/// use rewright_cfg_skeleton::select::{CostModel, Execution, Prices, COST_SCALE};
 /// use std::sync::Arc;
 ///
 /// /// Multiplying by a power of two is a shift for this back end.
@@ -53,7 +53,7 @@ pub struct Execution<'a> {
 ///     fn price(&self, execution: &Execution) -> Option<u64> {
 ///         let multiplies = execution.universe.ops.get(execution.op).name == "imul";
 ///         let by_shift = execution.operands.iter().flatten().any(|n| n.count_ones() == 1);
-///         (multiplies && by_shift).then_some(3 * UNIT)
+///         (multiplies && by_shift).then_some(3 * COST_SCALE)
 ///     }
 /// }
 ///
@@ -90,10 +90,10 @@ pub struct CostModel {
 impl Default for CostModel {
     fn default() -> Self {
         CostModel {
-            constant: UNIT,
-            parameter: UNIT / 4,
-            check: 3 * UNIT,
-            opaque: 3 * UNIT,
+            constant: COST_SCALE,
+            parameter: COST_SCALE / 4,
+            check: 3 * COST_SCALE,
+            opaque: 3 * COST_SCALE,
             assumed: 16,
             weighing: Weighing::default(),
             prices: vec![],
@@ -135,6 +135,6 @@ impl CostModel {
                 u64::try_from(number(universe, known, term, types, operands, self.assumed)).unwrap_or(0)
             }
         };
-        units.saturating_mul(UNIT)
+        units.saturating_mul(COST_SCALE)
     }
 }

@@ -1,6 +1,6 @@
 //! When two checks are the same check, and what an operation needs to be computed without its own.
 //!
-//! Checks with equal [`Key`]s trap on the same inputs. A node of an operation that may trap needs, for each of its
+//! Checks with equal [`CheckIdentity`]s trap on the same inputs. A node of an operation that may trap needs, for each of its
 //! declared conditions, the key of that condition; a memory access needs its address' key. Condition classes are
 //! *found* in the view, never made: a condition that no node states, and that does not evaluate, licenses nothing.
 
@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 
 /// What a check checks, up to the view's equalities.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(crate) enum Key {
+pub(crate) enum CheckIdentity {
     /// Traps iff the class is not zero; the class of its truth where there is one.
     Condition(ClassId),
     /// Traps iff these bits at address and offset cannot be accessed.
@@ -23,37 +23,37 @@ pub(crate) enum Key {
     Operation(OpId, SmallVec<[Ty; 2]>, SmallVec<[ClassId; 3]>),
 }
 
-/// A [`Key`], interned.
+/// A [`CheckIdentity`], interned.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) struct KeyId(pub(crate) u32);
+pub(crate) struct CheckIdentityId(pub(crate) u32);
 
 /// What a node needs to be computed where the program did not.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Licence {
+pub(crate) enum Speculation {
     /// Nothing.
-    Free,
+    Always,
     /// All of these keys are known not to trap there.
-    Keys(SmallVec<[KeyId; 2]>),
+    IfChecked(SmallVec<[CheckIdentityId; 2]>),
     /// It is never computed but as a statement.
     Never,
 }
 
 /// All keys of one unit.
-pub(crate) struct Keys<'a> {
+pub(crate) struct CheckIdentities<'a> {
     view: &'a EGraphView,
     universe: &'a Universe,
-    keys: IndexSet<Key>,
+    keys: IndexSet<CheckIdentity>,
     classes: Classes<'a>,
     /// By class of integers: the class of its truth, where some node says it.
     truths: FxHashMap<ClassId, ClassId>,
     movable: Vec<bool>,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> CheckIdentities<'a> {
     pub(crate) fn new(skeleton: &Skeleton, view: &'a EGraphView, universe: &'a Universe) -> Self {
         let truths = crate::skeleton::truths(view, universe);
         let classes = Classes::new(view);
-        let mut keys = Keys { view, universe, keys: IndexSet::new(), classes, truths, movable: vec![] };
+        let mut keys = CheckIdentities { view, universe, keys: IndexSet::new(), classes, truths, movable: vec![] };
         for input in &skeleton.movable {
             let node = keys.in_view(skeleton, *input);
             if let Some(key) = keys.operation(&node) {
@@ -69,8 +69,8 @@ impl<'a> Keys<'a> {
         self.keys.len()
     }
 
-    fn intern(&mut self, key: Key) -> KeyId {
-        KeyId(self.keys.insert_full(key).0 as u32)
+    fn intern(&mut self, key: CheckIdentity) -> CheckIdentityId {
+        CheckIdentityId(self.keys.insert_full(key).0 as u32)
     }
 
     /// An original node with its operands' classes.
@@ -81,7 +81,11 @@ impl<'a> Keys<'a> {
     }
 
     /// The key and trap code of a statement's check, if it makes one.
-    pub(crate) fn of_statement(&mut self, skeleton: &Skeleton, statement: &Statement) -> Option<(KeyId, Option<u32>)> {
+    pub(crate) fn of_statement(
+        &mut self,
+        skeleton: &Skeleton,
+        statement: &Statement,
+    ) -> Option<(CheckIdentityId, Option<u32>)> {
         match &statement.kind {
             StatementKind::Opaque { .. } | StatementKind::Call { .. } => None,
             StatementKind::Check { key: CheckKey::Condition { condition, code, .. }, .. } => {
@@ -96,8 +100,12 @@ impl<'a> Keys<'a> {
             StatementKind::Write { out, trap, key, .. } => {
                 let node = self.in_view(skeleton, *out);
                 let key = self.operation(&node).unwrap_or_else(|| {
-                    let Head::Op(op) = node.head else { return Key::Condition(self.view.class_of(*out)) };
-                    Key::Operation(op, node.types.clone(), key.iter().map(|k| self.view.class_of(*k)).collect())
+                    let Head::Op(op) = node.head else { return CheckIdentity::Condition(self.view.class_of(*out)) };
+                    CheckIdentity::Operation(
+                        op,
+                        node.types.clone(),
+                        key.iter().map(|k| self.view.class_of(*k)).collect(),
+                    )
                 });
                 Some((self.intern(key), *trap))
             }
@@ -105,12 +113,12 @@ impl<'a> Keys<'a> {
     }
 
     /// The key of "it is not zero". Classes with one truth have one key.
-    fn condition(&self, class: ClassId) -> Key {
-        Key::Condition(self.truths.get(&class).copied().unwrap_or(class))
+    fn condition(&self, class: ClassId) -> CheckIdentity {
+        CheckIdentity::Condition(self.truths.get(&class).copied().unwrap_or(class))
     }
 
     /// The key under which executing a node tells whether it traps.
-    fn operation(&self, node: &Node<ClassId>) -> Option<Key> {
+    fn operation(&self, node: &Node<ClassId>) -> Option<CheckIdentity> {
         let Head::Op(id) = node.head else { return None };
         let op = self.universe.ops.get(id);
         let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.effects.takes_state()))];
@@ -121,37 +129,37 @@ impl<'a> Keys<'a> {
             };
             match (access.store, operands, bits) {
                 (true, [address, _, offset], Some(bits)) | (false, [address, offset], Some(bits)) => {
-                    return Some(Key::Access(*address, *offset, bits));
+                    return Some(CheckIdentity::Access(*address, *offset, bits));
                 }
                 _ => {}
             }
         }
-        Some(Key::Operation(id, node.types.clone(), SmallVec::from_slice(operands)))
+        Some(CheckIdentity::Operation(id, node.types.clone(), SmallVec::from_slice(operands)))
     }
 
     /// What a node needs.
-    pub(crate) fn licence(&mut self, id: NodeId) -> Licence {
+    pub(crate) fn speculation(&mut self, id: NodeId) -> Speculation {
         let view = self.view;
         let node = view.node(id);
-        let Head::Op(op) = node.head else { return Licence::Free };
+        let Head::Op(op) = node.head else { return Speculation::Always };
         let universe = self.universe;
         let op = universe.ops.get(op);
         if !op.effects.traps {
-            return Licence::Free;
+            return Speculation::Always;
         }
-        let Some(own) = self.operation(node) else { return Licence::Never };
+        let Some(own) = self.operation(node) else { return Speculation::Never };
         let own = self.intern(own);
         if self.movable.get(own.0 as usize) == Some(&true) {
-            return Licence::Free;
+            return Speculation::Always;
         }
         let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.effects.takes_state()))];
-        let mut needed: SmallVec<[KeyId; 2]> = SmallVec::new();
+        let mut needed: SmallVec<[CheckIdentityId; 2]> = SmallVec::new();
         for check in &op.checks {
             let found = check.condition.as_ref().map(|c| find(universe, &self.classes, c, &node.types, operands));
             let key = match found {
                 None | Some(None) => own,
                 Some(Some(Found::Constant(0))) => continue,
-                Some(Some(Found::Constant(_))) => return Licence::Never,
+                Some(Some(Found::Constant(_))) => return Speculation::Never,
                 Some(Some(Found::Value(class))) => {
                     let key = self.condition(class);
                     self.intern(key)
@@ -164,6 +172,6 @@ impl<'a> Keys<'a> {
         if needed.is_empty() && op.checks.is_empty() {
             needed.push(own);
         }
-        if needed.is_empty() { Licence::Free } else { Licence::Keys(needed) }
+        if needed.is_empty() { Speculation::Always } else { Speculation::IfChecked(needed) }
     }
 }

@@ -19,7 +19,7 @@ mod values;
 use super::super::annotations::{has, implied};
 use super::super::modules::Version;
 use super::facts;
-use super::given::{Given, Leaf};
+use super::inputs::{Inputs, Leaf};
 use super::meaning::{Meaning, Operation, Value, width};
 pub(super) use annotated::Keys;
 pub(super) use behaviour::{Access, Behaviour, Event, Memory, Samples};
@@ -73,16 +73,16 @@ impl Choosing {
 
 enum Local {
     Fixed(Value),
-    /// Given from outside.
+    /// Inputs from outside.
     Leaf(Leaf),
     /// Computed anew at each use.
-    Loose,
+    PerUse,
 }
 
 pub(super) struct Side<'a> {
     s: &'a mut Script,
     version: Version<'a>,
-    given: &'a Given,
+    given: &'a Inputs,
     body: &'a Body,
     keys: &'a Keys,
     choosing: Choosing,
@@ -124,7 +124,7 @@ pub(super) fn behaviour(
     s: &mut Script,
     version: Version<'_>,
     body: &Body,
-    given: &Given,
+    given: &Inputs,
     keys: &Keys,
     choosing: Choosing,
 ) -> Terms<Behaviour> {
@@ -132,7 +132,7 @@ pub(super) fn behaviour(
     let instructions = body.blocks.iter().enumerate().flat_map(|(n, b)| b.instructions.iter().map(move |i| (i, n)));
     let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
     let start = s.bits(64, 0);
-    let memory = Memory { bits: given.memory, doubt: given.doubt, origins: given.origins };
+    let memory = Memory { bits: given.memory, poison_memory: given.poison_memory, origins: given.origins };
     let mut side = Side {
         s,
         version,
@@ -321,7 +321,7 @@ impl<'a> Side<'a> {
                     self.assumed.insert("the bits of a NaN");
                 }
                 let loose = self.operands(i).iter().any(|operand| self.is_loose(operand));
-                self.define(i, if loose { Local::Loose } else { Local::Fixed(meaning.value) });
+                self.define(i, if loose { Local::PerUse } else { Local::Fixed(meaning.value) });
             }
         }
         Ok(())

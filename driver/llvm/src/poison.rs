@@ -4,16 +4,16 @@
 //! Our functions know no poison: import drops the flags that make it, and every rule holds for all values. What
 //! goes out must not be poison where the original was not. So every value of the optimised function is one of
 //!
-//! * **exact**: the same operation as its original, on operands that are exact or total; it has its original's
+//! * **original**: the same operation as its original, on operands that are original or non-poison; it has its original's
 //!   flags, and is poison at most when its original is;
-//! * **total**: without flags, of operands that are total; what may be poison and has no operands of ours (a
+//! * **non-poison**: without flags, of operands that are non-poison; what may be poison and has no operands of ours (a
 //!   parameter, what a load or a call gives) is frozen first. It is never poison.
 //!
-//! * **plain**: without flags, of operands as they are; it is poison if one of its *causes* is (`causes`), which are
-//!   exact values. What could be exact is plain where its flags are all that is wrong with it.
+//! * **may be poison**: without flags, of operands as they are; it is poison if one of its *causes* is (`causes`), which are
+//!   original values. What could be original only may be poison where its flags are all that is wrong with it.
 //!
-//! A use of an exact value is fine where the original of its user used this value's original; that of an exact or
-//! plain one where it used something that is poison if any cause is. All other uses want a total one. Instructions
+//! A use of an original value is fine where the original of its user used this value's original; that of an original or
+//! possibly poisonous one where it used something that is poison if any cause is. All other uses want a non-poison one. Instructions
 //! name their originals ([`Inst::origin`]); parameters of blocks are matched with those of the original block by what
 //! arrives on their edges, coinductively (`control`).
 //!
@@ -23,8 +23,8 @@
 //! Instructions of the original that compute the same from the same operands are one original here, with the flags
 //! that all of them have.
 //!
-//! **Invariant**: [`Faithful::is_total`] is closed: operands of total operations and arguments of total parameters
-//! are total. It does not look at what flags mean.
+//! **Invariant**: [`PoisonAnalysis::is_non_poison`] is closed: operands of non-poison operations and arguments of non-poison parameters
+//! are non-poison. It does not look at what flags mean.
 
 mod causes;
 mod control;
@@ -127,8 +127,8 @@ fn is_function_of_operands(kind: &InstKind, universe: &Universe) -> bool {
     }
 }
 
-/// What may be exact and what must be total.
-pub struct Faithful<'a> {
+/// What may be original and what must be non-poison.
+pub struct PoisonAnalysis<'a> {
     original: &'a Original<'a>,
     function: &'a Function,
     universe: &'a Universe,
@@ -141,12 +141,12 @@ pub struct Faithful<'a> {
     absorbed: FxHashSet<BlockId>,
     /// By parameter of a block: originals that it may be.
     params: FxHashMap<Value, Vec<Value>>,
-    /// By value: it is plain, although it could be exact.
+    /// By value: it may be poison, although it could be original.
     bare: Vec<bool>,
-    total: Vec<bool>,
+    non_poison: Vec<bool>,
 }
 
-impl<'a> Faithful<'a> {
+impl<'a> PoisonAnalysis<'a> {
     /// Compares an optimised function with its original. `needed` says which instructions go out.
     pub fn new(
         original: &'a Original<'a>,
@@ -155,7 +155,7 @@ impl<'a> Faithful<'a> {
         names: &'a Names,
         needed: &dyn Fn(InstId) -> bool,
     ) -> Self {
-        let mut faithful = Faithful {
+        let mut poison = PoisonAnalysis {
             original,
             function,
             universe,
@@ -165,23 +165,23 @@ impl<'a> Faithful<'a> {
             absorbed: FxHashSet::default(),
             params: FxHashMap::default(),
             bare: vec![false; function.values.len()],
-            total: vec![false; function.values.len()],
+            non_poison: vec![false; function.values.len()],
         };
-        faithful.compare_blocks();
-        faithful.match_params();
-        faithful.give_up_flags(needed);
-        faithful.propagate(needed);
-        faithful
+        poison.compare_blocks();
+        poison.match_params();
+        poison.give_up_flags(needed);
+        poison.propagate(needed);
+        poison
     }
 
     /// Must the value never be poison?
-    pub fn is_total(&self, value: Value) -> bool {
-        self.total[value.index()]
+    pub fn is_non_poison(&self, value: Value) -> bool {
+        self.non_poison[value.index()]
     }
 
     /// The instruction of the original that this one is, if it may have its flags.
-    pub fn exact(&self, inst: &Inst) -> Option<&'a Inst> {
-        if inst.results.iter().any(|v| self.is_total(*v) || self.bare[v.index()]) {
+    pub fn with_flags(&self, inst: &Inst) -> Option<&'a Inst> {
+        if inst.results.iter().any(|v| self.is_non_poison(*v) || self.bare[v.index()]) {
             return None;
         }
         self.origin(inst)
@@ -257,7 +257,7 @@ impl<'a> Faithful<'a> {
         found
     }
 
-    /// Gives up flags of exact values where that may make a use fine.
+    /// Gives up flags of original values where that may make a use fine.
     fn give_up_flags(&mut self, needed: &dyn Fn(InstId) -> bool) {
         loop {
             let uses = self.unclean(needed);
@@ -272,7 +272,7 @@ impl<'a> Faithful<'a> {
         }
     }
 
-    /// Marks what must be total, starting from uses that are not those of the original.
+    /// Marks what must be non-poison, starting from uses that are not those of the original.
     fn propagate(&mut self, needed: &dyn Fn(InstId) -> bool) {
         let mut work: Vec<Value> = self.unclean(needed).into_iter().map(|(_, value)| value).collect();
         let mut arriving: FxHashMap<Value, Vec<Value>> = FxHashMap::default();
@@ -284,7 +284,7 @@ impl<'a> Faithful<'a> {
             }
         }
         while let Some(v) = work.pop() {
-            if std::mem::replace(&mut self.total[v.index()], true) {
+            if std::mem::replace(&mut self.non_poison[v.index()], true) {
                 continue;
             }
             match self.definitions[v.index()] {
@@ -313,7 +313,8 @@ impl<'a> Faithful<'a> {
                     InstKind::Opaque { effects, .. } => *effects == OpaqueEffects::Pure,
                     _ => false,
                 };
-                if let (true, Some(origin)) = (by_itself && inst.results.iter().any(|v| self.is_total(*v)), inst.origin)
+                if let (true, Some(origin)) =
+                    (by_itself && inst.results.iter().any(|v| self.is_non_poison(*v)), inst.origin)
                 {
                     seen.entry(origin).or_default().push(*b);
                 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::ir::BlockId;
-use crate::ir::cfg::{OCCURRENCE, ONCE, Weighing};
+use crate::ir::cfg::{FREQUENCY_ONE, OCCURRENCE, Weighing};
 use crate::select::cost::function_cost;
 use rewright_typeprop::ops::Cost;
 use rewright_typeprop::term::Literal;
@@ -35,7 +35,7 @@ fn price(model: &CostModel, u: &Universe, operands: [Option<i64>; 2]) -> u64 {
     let in_view = model.node(u, &classes, node);
     // The function's own price is the same, beside its constants.
     let constants = operands.iter().flatten().count() as u64 * model.constant;
-    assert_eq!(function_cost(model, &case.function, u), (in_view + constants) * ONCE);
+    assert_eq!(function_cost(model, &case.function, u), (in_view + constants) * FREQUENCY_ONE);
     in_view
 }
 
@@ -43,11 +43,11 @@ fn price(model: &CostModel, u: &Universe, operands: [Option<i64>; 2]) -> u64 {
 fn a_declared_cost_may_depend_on_constants() {
     let u = priced_by_operands();
     let model = CostModel::default();
-    assert_eq!(price(&model, &u, [Some(3), Some(5)]), 30 * UNIT);
+    assert_eq!(price(&model, &u, [Some(3), Some(5)]), 30 * COST_SCALE);
     // What nobody knows is assumed.
-    assert_eq!(price(&model, &u, [Some(3), None]), 6 * 16 * UNIT);
+    assert_eq!(price(&model, &u, [Some(3), None]), 6 * 16 * COST_SCALE);
     let model = CostModel { assumed: 100, ..model };
-    assert_eq!(price(&model, &u, [None, None]), 20_000 * UNIT);
+    assert_eq!(price(&model, &u, [None, None]), 20_000 * COST_SCALE);
     // Less than nothing is nothing.
     assert_eq!(price(&model, &u, [Some(-1), Some(5)]), 0);
 }
@@ -70,12 +70,12 @@ fn a_declared_cost_may_depend_on_what_a_node_states() {
         model.node(&u, &terms::Classes::new(&case.view), node)
     };
     // No node says what the sum of the operands is: each counts as 16.
-    assert_eq!(price(&case), 32 * UNIT);
+    assert_eq!(price(&case), 32 * COST_SCALE);
     let (x, y) = (case.input(x), case.input(y));
     let sum = case.op("iadd", "i64", &[x, y]);
     let seven = case.add(Head::Const(7), "i64", &[]);
     case.unite(sum, seven);
-    assert_eq!(price(&case), 7 * UNIT);
+    assert_eq!(price(&case), 7 * COST_SCALE);
 }
 
 /// Multiplying by a known constant is nearly free.
@@ -94,7 +94,7 @@ fn other_prices_come_before_those_of_packs() {
     let u = universe();
     let model = CostModel { prices: vec![Arc::new(Cheap)], ..CostModel::default() };
     assert_eq!(price(&model, &u, [Some(8), None]), 1);
-    assert_eq!(price(&model, &u, [None, None]), 3 * UNIT);
+    assert_eq!(price(&model, &u, [None, None]), 3 * COST_SCALE);
 }
 
 /// `x * 2` equals `x + x`; which of them is selected is a matter of prices, and the validator knows them.
@@ -134,9 +134,9 @@ fn blocks_weigh_as_the_model_says() {
         let model = CostModel { weighing, ..CostModel::default() };
         function_cost(&model, &b.function, &u)
     };
-    assert_eq!(cost(Weighing::default()), 10 * UNIT * ONCE);
-    assert_eq!(cost(Weighing::Executions { per_loop: 3 }), 3 * UNIT * ONCE);
-    assert_eq!(cost(Weighing::Occurrences), (OCCURRENCE + 1) * UNIT * ONCE);
+    assert_eq!(cost(Weighing::default()), 10 * COST_SCALE * FREQUENCY_ONE);
+    assert_eq!(cost(Weighing::Executions { per_loop: 3 }), 3 * COST_SCALE * FREQUENCY_ONE);
+    assert_eq!(cost(Weighing::Occurrences), (OCCURRENCE + 1) * COST_SCALE * FREQUENCY_ONE);
     // What the loop does not change leaves it even where a block counts once.
     let case = Case::new(&b, &u);
     for weighing in [Weighing::default(), Weighing::Occurrences] {

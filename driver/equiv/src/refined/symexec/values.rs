@@ -41,7 +41,7 @@ impl Side<'_> {
         match self.locals.get(name) {
             Some(Local::Fixed(value)) => Ok(*value),
             Some(Local::Leaf(leaf)) => Ok(self.use_of(*leaf)),
-            Some(Local::Loose) => {
+            Some(Local::PerUse) => {
                 let (i, at) = *self.made.get(name).ok_or("a value without a definition")?;
                 Ok(self.meaning(i, at)?.value)
             }

@@ -142,8 +142,9 @@ impl<'a> Side<'a> {
     pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
         let Shape::Load(from, said) = &i.shape else { return Ok(()) };
         let place = self.access(i, (from, said), &i.ty, at, false)?;
-        let [bits, doubt] = [self.memory[0].bits, self.memory[0].doubt].map(|memory| self.read(memory, &place));
-        let mut poison = self.s.nonzero(doubt);
+        let [bits, poison_memory] =
+            [self.memory[0].bits, self.memory[0].poison_memory].map(|memory| self.read(memory, &place));
+        let mut poison = self.s.nonzero(poison_memory);
         for (kind, node) in &i.metadata {
             let broken = match kind.as_str() {
                 "!nonnull" => facts::broken(self.s, &["nonnull".to_string()], bits),
@@ -191,12 +192,12 @@ impl<'a> Side<'a> {
         }
         let samples = self.samples(value, "stored")?;
         for (n, sample) in samples.into_iter().enumerate() {
-            let Memory { bits, doubt, origins } = self.memory[n];
+            let Memory { bits, poison_memory, origins } = self.memory[n];
             let is_poison = self.s.choose(sample.poison, all, none);
             let origin = sample.origin.filter(|_| value.ty == Type::Ptr).unwrap_or(none);
             self.memory[n] = Memory {
                 bits: self.write(bits, &place, here, sample.bits),
-                doubt: self.write(doubt, &place, here, is_poison),
+                poison_memory: self.write(poison_memory, &place, here, is_poison),
                 origins: self.write(origins, &place, here, origin),
             };
         }
@@ -212,8 +213,8 @@ impl<'a> Side<'a> {
         match self.locals.get(value.text.as_str()) {
             Some(Local::Leaf(leaf)) => leaf.mask.unwrap_or_else(|| self.s.bits(size, 0)),
             // A value that the first version may have chosen is one of those that it may hold.
-            Some(Local::Loose) if self.choosing.is_first() => self.s.bits(size, 0),
-            Some(Local::Loose) => self.s.bits(size, u128::MAX),
+            Some(Local::PerUse) if self.choosing.is_first() => self.s.bits(size, 0),
+            Some(Local::PerUse) => self.s.bits(size, u128::MAX),
             _ if value.text == "undef" => self.s.bits(size, u128::MAX),
             _ => self.s.bits(size, 0),
         }

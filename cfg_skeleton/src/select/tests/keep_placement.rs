@@ -5,14 +5,14 @@ use crate::ir::{BlockId, Value};
 
 /// By block of what comes out: its operations. With and without staying, and what staying costs.
 fn places(case: &Case, stay: bool) -> (Vec<Vec<String>>, u64) {
-    let selection = case.select_with(&Options { stay, ..case.options(Method::Greedy) });
+    let selection = case.select_with(&Options { keep_placement: stay, ..case.options(Method::Greedy) });
     let out = case.elaborate(&selection);
     let name = |id: &crate::ir::InstId| match out.inst(*id).kind {
         InstKind::Op { op, .. } => Some(case.universe.ops.get(op).name.clone()),
         _ => None,
     };
     let blocks = out.layout.iter().map(|b| out.block(*b).insts.iter().filter_map(name).collect());
-    (blocks.collect(), selection.stays)
+    (blocks.collect(), selection.placement_cost)
 }
 
 fn named(names: &[&[&str]]) -> Vec<Vec<String>> {
@@ -53,7 +53,8 @@ fn what_was_hoisted_goes_back_into_its_loop() {
     assert_eq!(places(&case, false), (named(&[&["imul"], &["isub"], &[]]), 0));
     let (blocks, stays) = places(&case, true);
     assert_eq!(blocks, named(&[&[], &["imul", "isub"], &[]]));
-    let [moved, stayed] = [false, true].map(|stay| case.select_with(&Options { stay, ..case.options(Method::Greedy) }));
+    let [moved, stayed] =
+        [false, true].map(|stay| case.select_with(&Options { keep_placement: stay, ..case.options(Method::Greedy) }));
     assert_eq!(stays, stayed.cost - moved.cost);
     assert_ne!(stays, 0);
 }

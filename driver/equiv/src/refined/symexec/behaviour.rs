@@ -13,7 +13,7 @@ pub(in super::super) struct Memory {
     /// Values.
     pub(in super::super) bits: Expr,
     /// Bits that are poison.
-    pub(in super::super) doubt: Expr,
+    pub(in super::super) poison_memory: Expr,
     /// Objects of pointers.
     pub(in super::super) origins: Expr,
 }

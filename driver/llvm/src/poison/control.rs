@@ -4,7 +4,7 @@
 //! where the edge led; and it may lack some, which have become part of the only block that leads to them, or which only
 //! jump on.
 
-use super::{Faithful, value_of};
+use super::{PoisonAnalysis, value_of};
 use rewright_cfg_skeleton::ir::{BlockId, Definition, Edge, EdgeArg, Terminator, Value};
 use smallvec::SmallVec;
 
@@ -15,7 +15,7 @@ struct Way {
     args: Vec<Option<Value>>,
 }
 
-impl<'a> Faithful<'a> {
+impl<'a> PoisonAnalysis<'a> {
     /// The original's end of a block, where it is of the same kind and leads to the same blocks.
     pub fn original_end(&self, block: BlockId) -> Option<&'a Terminator> {
         let (before, now) = (self.end(block)?, self.destinations(block));

@@ -10,7 +10,7 @@ use rewright_smt::{Expr, Script, Sort};
 use std::collections::BTreeSet;
 
 /// What both versions are given.
-pub(super) struct Given {
+pub(super) struct Inputs {
     /// By parameter: its value, and which of its bits are `undef`.
     pub(super) parameters: Vec<Leaf>,
     /// When the parameters are as the first version says they are; a caller that gives others has undefined behaviour, or
@@ -22,7 +22,7 @@ pub(super) struct Given {
     pub(super) readable: Vec<(usize, u64)>,
     pub(super) memory: Expr,
     /// Which bits of memory are poison.
-    pub(super) doubt: Expr,
+    pub(super) poison_memory: Expr,
     /// Which bits of memory are `undef`.
     pub(super) mask: Expr,
     /// Which objects the pointers in memory belong to: 8 bytes behind the address of each.
@@ -41,14 +41,14 @@ pub(super) struct Leaf {
     pub(super) key: Expr,
 }
 
-impl Given {
+impl Inputs {
     /// Variables for the parameters of a function, whose bits may be `undef` where that is asked for and matters.
     pub(super) fn new(
         s: &mut Script,
         versions: [Version<'_>; 2],
         bodies: &[Body; 2],
         undefined: bool,
-    ) -> Result<Given, String> {
+    ) -> Result<Inputs, String> {
         let definition = versions[0].definition;
         let only_accessed = only_accessed(versions, bodies);
         let (mut parameters, mut promised, mut readable) = (vec![], vec![], vec![]);
@@ -72,10 +72,11 @@ impl Given {
             readable.extend(number(&parameter.attributes, "dereferenceable").map(|bytes| (n, bytes)));
         }
         let promised = s.and(&promised);
-        let [memory, doubt, mask, origins] = ["memory", "poison in memory", "undef in memory", "pointers in memory"]
-            .map(|name| s.variable(name, Sort::Memory));
+        let [memory, poison_memory, mask, origins] =
+            ["memory", "poison in memory", "undef in memory", "pointers in memory"]
+                .map(|name| s.variable(name, Sort::Memory));
         let said = definition.parameters.iter().map(|p| p.attributes.clone()).collect();
-        Ok(Given { parameters, promised, said, readable, memory, doubt, mask, origins, undefined })
+        Ok(Inputs { parameters, promised, said, readable, memory, poison_memory, mask, origins, undefined })
     }
 }
 

@@ -8,7 +8,8 @@ use std::collections::BTreeMap;
 impl Side<'_> {
     /// Is it computed anew at each use?
     pub(super) fn is_loose(&self, operand: &Operand) -> bool {
-        operand.text == "undef" || matches!(self.locals.get(operand.text.as_str()), Some(Local::Loose | Local::Leaf(_)))
+        operand.text == "undef"
+            || matches!(self.locals.get(operand.text.as_str()), Some(Local::PerUse | Local::Leaf(_)))
     }
 
     /// What leaves in some way: the same twice, or two uses of what may be another value each time.
@@ -77,7 +78,7 @@ impl Side<'_> {
         if !self.is_loose(operand) {
             return self.operand(operand);
         }
-        let doubt = match self.locals.get(operand.text.as_str()) {
+        let poison_memory = match self.locals.get(operand.text.as_str()) {
             Some(Local::Leaf(Leaf { mask: Some(mask), .. })) => {
                 let mask = *mask;
                 self.s.nonzero(mask)
@@ -90,7 +91,7 @@ impl Side<'_> {
                 self.s.or(&[differ, other.poison])
             }
         };
-        self.undefined(at, doubt);
+        self.undefined(at, poison_memory);
         self.plain(operand)
     }
 

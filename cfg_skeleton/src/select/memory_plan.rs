@@ -17,8 +17,8 @@
 //! Dropping a write takes its state away from the values that read it; [`super::construct`] finds out, and the
 //! plan is made again with that write kept.
 
-use super::calls::Licences;
-use super::keys::{KeyId, Keys, Licence};
+use super::calls::RemovalGroups;
+use super::check_identity::{CheckIdentities, CheckIdentityId, Speculation};
 use super::segments::SegmentTree;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head};
@@ -34,7 +34,7 @@ const LOOK_AHEAD: u32 = 256;
 
 /// What becomes of a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Fate {
+pub(crate) enum StatementPlan {
     /// Executed.
     Keep,
     /// A check that observes nothing, or a statement that a rule licenses to go: executed iff somebody wants its
@@ -55,31 +55,31 @@ pub(crate) struct Known {
 /// Decided states.
 pub(crate) struct Plan {
     /// By site.
-    pub(crate) fates: Vec<Fate>,
+    pub(crate) fates: Vec<StatementPlan>,
     /// By row and segment: the live state.
     pub(crate) live: Vec<Vec<ClassId>>,
     /// By key.
     pub(crate) known: Vec<Vec<Known>>,
     /// Which statements at sites may go.
-    pub(crate) licences: Licences,
+    pub(crate) removable: RemovalGroups,
 }
 
 impl Plan {
-    /// May something with this licence be computed there?
-    pub(crate) fn licensed(&self, tree: &SegmentTree, licence: &Licence, at: SegmentId) -> bool {
-        match licence {
-            Licence::Free => true,
-            Licence::Never => false,
-            Licence::Keys(keys) => keys.iter().all(|k| self.is_known(tree, *k, at, false)),
+    /// May a value that needs this be computed there?
+    pub(crate) fn may_speculate(&self, tree: &SegmentTree, needs: &Speculation, at: SegmentId) -> bool {
+        match needs {
+            Speculation::Always => true,
+            Speculation::Never => false,
+            Speculation::IfChecked(keys) => keys.iter().all(|k| self.is_known(tree, *k, at, false)),
         }
     }
 
-    fn is_known(&self, tree: &SegmentTree, key: KeyId, at: SegmentId, write: bool) -> bool {
+    fn is_known(&self, tree: &SegmentTree, key: CheckIdentityId, at: SegmentId, write: bool) -> bool {
         let known = self.known.get(key.0 as usize);
         known.is_some_and(|list| list.iter().any(|k| (k.write || !write) && tree.dominates(k.from, at)))
     }
 
-    fn learn(&mut self, key: KeyId, from: SegmentId, write: bool) {
+    fn learn(&mut self, key: CheckIdentityId, from: SegmentId, write: bool) {
         if self.known.len() <= key.0 as usize {
             self.known.resize_with(key.0 as usize + 1, Vec::new);
         }
@@ -88,16 +88,16 @@ impl Plan {
 }
 
 /// Makes the plan; writes in `kept` are executed.
-pub(crate) fn plan(given: Saturated, tree: &SegmentTree, keys: &mut Keys, kept: &[bool]) -> Plan {
+pub(crate) fn plan(given: Saturated, tree: &SegmentTree, keys: &mut CheckIdentities, kept: &[bool]) -> Plan {
     let Saturated { cfg, universe, skeleton, view, .. } = given;
     let checks: Vec<_> = skeleton.statements.iter().map(|s| keys.of_statement(skeleton, s)).collect();
     let original: Vec<Vec<ClassId>> =
         skeleton.live.iter().map(|row| row.iter().map(|input| view.class_of(*input)).collect()).collect();
     let plan = Plan {
-        fates: vec![Fate::Drop; skeleton.statements.len()],
+        fates: vec![StatementPlan::Drop; skeleton.statements.len()],
         live: original.clone(),
         known: vec![vec![]; keys.len()],
-        licences: Licences::new(given),
+        removable: RemovalGroups::new(given),
     };
     let desynced = vec![FxHashMap::default(); original.len()];
     let forced = vec![false; skeleton.statements.len()];
@@ -119,7 +119,7 @@ struct Planner<'a> {
     /// By site: writes that are not to be dropped.
     kept: &'a [bool],
     /// By site: key and trap code.
-    checks: Vec<Option<(KeyId, Option<u32>)>>,
+    checks: Vec<Option<(CheckIdentityId, Option<u32>)>>,
     original: Vec<Vec<ClassId>>,
     plan: Plan,
     /// By row: the planned state at the entry of blocks where it is not the original one.
@@ -136,12 +136,12 @@ impl Planner<'_> {
         for block in self.cfg.reverse_post_order() {
             for site in self.skeleton.sites(*block) {
                 let (before, after) = (self.skeleton.segment_before(site), self.skeleton.segment_after(site));
-                let mut fate = Fate::Keep;
+                let mut fate = StatementPlan::Keep;
                 match &self.skeleton.statement(site).kind {
                     StatementKind::Opaque { .. } => {}
                     StatementKind::Call { .. } => {
-                        if self.plan.licences.may_go(site) {
-                            fate = Fate::Optional;
+                        if self.plan.removable.may_go(site) {
+                            fate = StatementPlan::Optional;
                         }
                     }
                     StatementKind::Write { .. } => {
@@ -153,12 +153,12 @@ impl Planner<'_> {
                         let never = matches!(key, CheckKey::Condition { condition, .. }
                             if self.view.class(self.view.class_of(*condition)).constant == Some(0));
                         match self.checks[site.index()] {
-                            _ if never => fate = Fate::Drop,
+                            _ if never => fate = StatementPlan::Drop,
                             Some((key, _)) if self.plan.is_known(self.tree, key, before, false) => {
-                                fate = if *observes { Fate::Drop } else { Fate::Optional };
+                                fate = if *observes { StatementPlan::Drop } else { StatementPlan::Optional };
                             }
                             Some((key, _)) => {
-                                fate = if *observes { Fate::Keep } else { Fate::Optional };
+                                fate = if *observes { StatementPlan::Keep } else { StatementPlan::Optional };
                                 self.plan.learn(key, after, false);
                             }
                             None => {}
@@ -196,7 +196,7 @@ impl Planner<'_> {
                             continue;
                         };
                         if self.forced[site.index()] || self.droppable(site, *region, *state) {
-                            self.plan.fates[site.index()] = Fate::Drop;
+                            self.plan.fates[site.index()] = StatementPlan::Drop;
                             self.forget(site, after);
                         } else {
                             *state = self.original[region.index()][after.index()];
@@ -339,12 +339,12 @@ impl Planner<'_> {
             }
             StatementKind::Check { observes, .. } => match self.plan.fates[site.index()] {
                 // It would be executed without the check that it was behind, and may not trap only there.
-                Fate::Optional if walk.pending_any => Step::Observed,
-                Fate::Optional => Step::On,
-                Fate::Keep if *observes => Step::Observed,
-                Fate::Keep => Step::On,
+                StatementPlan::Optional if walk.pending_any => Step::Observed,
+                StatementPlan::Optional => Step::On,
+                StatementPlan::Keep if *observes => Step::Observed,
+                StatementPlan::Keep => Step::On,
                 // It may have gone because of the very write that is to go now.
-                Fate::Drop => match (walk.pending, own) {
+                StatementPlan::Drop => match (walk.pending, own) {
                     (Some((key, code)), Some((other, other_code))) if key == other && code != other_code => {
                         Step::Observed
                     }
@@ -435,7 +435,7 @@ impl Planner<'_> {
                     StatementKind::Opaque { .. } | StatementKind::Call { .. } => false,
                 };
                 // What a dominator says already is nothing new.
-                let stated = said || self.plan.fates[site.index()] == Fate::Keep;
+                let stated = said || self.plan.fates[site.index()] == StatementPlan::Keep;
                 if stated && !self.plan.is_known(self.tree, key, after, write) {
                     self.plan.learn(key, after, write);
                 }
@@ -449,9 +449,9 @@ struct Walk {
     row: usize,
     planned: ClassId,
     /// What the dropped write checks.
-    key: Option<KeyId>,
+    key: Option<CheckIdentityId>,
     /// Its check, while nothing covers it.
-    pending: Option<(KeyId, Option<u32>)>,
+    pending: Option<(CheckIdentityId, Option<u32>)>,
     pending_any: bool,
     /// Blocks entered in the planned state, and over how many edges.
     entered: IndexMap<BlockId, u32>,

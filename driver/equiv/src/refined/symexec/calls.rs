@@ -97,10 +97,10 @@ impl<'a> Side<'a> {
                 self.epoch = self.s.choose(reached, time, self.epoch);
             }
             for n in 0..2 {
-                let Memory { bits, doubt, origins } = self.memory[n];
+                let Memory { bits, poison_memory, origins } = self.memory[n];
                 self.memory[n] = Memory {
                     bits: smt::given(self.s, bits, reached, time),
-                    doubt: self.left_by("poison", doubt, reached, time),
+                    poison_memory: self.left_by("poison", poison_memory, reached, time),
                     origins: self.left_by("objects", origins, reached, time),
                 };
             }
