@@ -1,7 +1,7 @@
 //! Functions that differ: is each thing that the second version may do one that the first one may, or better defined?
 //!
 //! An SMT solver is asked for parameters, memory, and choices of the second version, for which no choice of the first one
-//! does the same. Both are terms by LLVM's semantics ([`meaning`], [`side`]), with poison, with what is undefined, with
+//! does the same. Both are terms by LLVM's semantics ([`meaning`], [`symexec`]), with poison, with what is undefined, with
 //! `freeze` and `undef`. First parameters, memory and what calls give are values or poison, then their bits may also be
 //! `undef`, where each use may see others; the solver decides the second question less often. What leaves the second
 //! version is computed twice, and the first one must give both.
