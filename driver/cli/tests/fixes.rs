@@ -90,6 +90,8 @@ fn what_may_be_meant_otherwise_is_left_to_its_author() {
         "pack p\nimport std.core (Int)\nrule a{T <: Int}(x: T): bnot(bnot(x)) => x\n",
         // For the pack, or for what follows.
         "pack p\nimport std.core\n//! Adds nothing.\nrule a(x: i32): iadd(x, 0) => x\n",
+        // No bound is below both.
+        "pack p\nimport std.core\nrule a{T}(x: T): iadd(fadd(x, x), x) => x\n",
         // The pack that declares the name is known, but the function takes other types.
         "pack p\nimport std.core\nrule a(x: i32, k: i32): imul(x, k) => ishl{i32, i32}(x, log2(k))\n",
         // What is computed on the left would be on the right, or not at all.

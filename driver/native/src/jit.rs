@@ -142,7 +142,9 @@ pub fn compile(functions: &[&Function], isa: OwnedTargetIsa, externals: External
 /// What Cranelift says, with what its verifier has found.
 fn reason(error: &ModuleError) -> String {
     match error {
-        ModuleError::Compilation(CodegenError::Verifier(errors)) => errors.to_string().trim_end().to_string(),
+        ModuleError::Compilation(CodegenError::Verifier(errors)) => {
+            errors.to_string().trim().trim_start_matches("- ").to_string()
+        }
         other => other.to_string(),
     }
 }

@@ -87,8 +87,20 @@ impl Elab<'_> {
             && let Some(Some(span)) = self.unbounded.get(own as usize)
             && let Some(TypeParam { name, .. }) = self.tparams.get(own as usize)
         {
-            let bounded = format!("{name} <: {}", self.show(bound));
-            return report.help(format!("bound the type parameter: `{{{bounded}}}`")).repair(*span, bounded);
+            let (span, bounded) = (*span, format!("{name} <: {}", self.show(bound)));
+            let report = report.help(format!("bound the type parameter: `{{{bounded}}}`"));
+            // Of several bounds none is the repair.
+            let fixes = self.diagnostics.iter_mut().map(|found| &mut found.fix);
+            let others = fixes.filter(|fix| fix.as_ref().is_some_and(|f| f.span == span && f.replacement != bounded));
+            let mut conflicts = false;
+            for other in others {
+                (*other, conflicts) = (None, true);
+            }
+            if conflicts {
+                self.unbounded[own as usize] = None;
+                return report;
+            }
+            return report.repair(span, bounded);
         }
         match self.kin(call, op, index) {
             Some(kin) => report.help(format!("`{}` takes `{}`", short(&kin), self.show(ty))),
