@@ -98,3 +98,8 @@ impl Sources {
         item.join("\n")
     }
 }
+
+/// `1 argument`, `2 arguments`.
+pub fn count(n: usize, noun: &str) -> String {
+    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
+}

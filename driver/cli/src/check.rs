@@ -7,6 +7,7 @@ use super::findings::{self, Format};
 use super::{Finding, examples, out, packs, sources, watch};
 use anyhow::Result;
 use rewright_dsl::diagnostic::Severity;
+use rewright_dsl::diagnostic::count;
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -81,13 +82,13 @@ fn once(args: &Args) -> Result<Finding> {
             }
             out::result(&format!(
                 "{}, {}: {} passed, {failed} failed{}; {}, {}, {} in no example\n",
-                out::count(rules as u64, "rule"),
-                out::count(examples as u64, "example"),
+                count(rules, "rule"),
+                count(examples, "example"),
                 if sound { examples - failed - not_run } else { 0 },
                 examples::not_run(not_run),
-                out::count(errors as u64, "error"),
-                out::count(warnings as u64, "warning"),
-                out::count(silent.len() as u64, "rule")
+                count(errors, "error"),
+                count(warnings, "warning"),
+                count(silent.len(), "rule")
             ));
         }
         Format::Json => {

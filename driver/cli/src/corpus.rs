@@ -2,6 +2,7 @@
 
 use super::{Finding, Format, input, out, packs, progress, sources};
 use anyhow::Result;
+use rewright_dsl::diagnostic::count;
 use rewright_files as files;
 use rewright_llvm::optimise::LlvmOptimiser;
 use serde_json::json;
@@ -89,8 +90,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let share = 100.0 * understood as f64 / seen.max(1) as f64;
     let mut text = format!(
         "{}, {}, {understood} understood ({share:.1} %)\n",
-        out::count(files.len() as u64, "file"),
-        out::count(seen as u64, "function")
+        count(files.len(), "file"),
+        count(seen, "function")
     );
     let mut by_count: Vec<_> = reasons.into_iter().collect();
     by_count.sort_by_key(|(reason, n)| (std::cmp::Reverse(*n), *reason));

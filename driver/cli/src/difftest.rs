@@ -4,6 +4,7 @@ use super::{Finding, Format, opt, out, packs};
 use anyhow::{Context, Result, bail};
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::read::File;
+use rewright_dsl::diagnostic::count;
 use rewright_lab::difftest::{self, Change, Config, Report};
 use rewright_native::runtest::Outcome;
 use rewright_pipeline::optimiser::Fate;
@@ -71,7 +72,7 @@ fn text(report: &Report) -> String {
     let mut text = format!(
         "{}\nfunctions: {} total, {} optimised, {} unchanged, {} passed through, {} failed\n\
          directives: {} total, {} run, {} passed, {} failed, {} skipped\n",
-        out::count(report.files, "file"),
+        count(report.files as usize, "file"),
         f.total,
         f.optimised,
         f.unchanged,

@@ -4,6 +4,7 @@ use super::limits::seconds;
 use super::{Finding, Format, out, sources};
 use anyhow::{Context, Result};
 use clap::ValueEnum;
+use rewright_dsl::diagnostic::count;
 use rewright_extract::{Ended, Extraction, Limits, Method, Status, extract, serialized};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
@@ -130,9 +131,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             };
             out::result(&format!("{text}\n"));
         }
-        Format::Text if !single => {
-            out::result(&format!("{}, {proved} proved optimal\n", out::count(files.len() as u64, "file")))
-        }
+        Format::Text if !single => out::result(&format!("{}, {proved} proved optimal\n", count(files.len(), "file"))),
         Format::Text => {}
     }
     Ok(if failed == 0 { Finding::Clean } else { Finding::Found })

@@ -5,6 +5,7 @@
 use super::{Finding, Format, opt, out, packs};
 use anyhow::{Context, Result};
 use rewright_clif::optimise::ClifOptimiser;
+use rewright_dsl::diagnostic::count;
 use rewright_lab::fuzz::{self, Config, Report};
 use rewright_lab::generate::Shape;
 
@@ -76,11 +77,11 @@ fn text(report: &Report) -> String {
     text += &format!(
         "{} from seed {}, {} changed, {}\n{} interpreted ({} trap, \
          {} depend on NaNs), {} compiled\n",
-        out::count(report.functions, "function"),
+        count(report.functions as usize, "function"),
         report.seed,
         report.changed,
-        out::count(report.findings.len() as u64, "finding"),
-        out::count(report.interpreted, "call"),
+        count(report.findings.len(), "finding"),
+        count(report.interpreted as usize, "call"),
         report.trapped,
         report.nan_dependent,
         report.compiled

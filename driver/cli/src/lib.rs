@@ -189,11 +189,6 @@ mod out {
         std::io::stderr().is_terminal() && says("NO_COLOR").is_none() && says("TERM").is_some_and(|term| term != "dumb")
     }
 
-    /// `1 file`, `2 files`.
-    pub(super) fn count(n: u64, noun: &str) -> String {
-        if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
-    }
-
     /// A result, to stdout.
     pub(super) fn result(text: &str) {
         let mut stdout = std::io::stdout().lock();

@@ -8,6 +8,7 @@ mod update;
 use super::findings::{self, Format};
 use super::{Finding, examples, out, packs, sources, watch};
 use anyhow::Result;
+use rewright_dsl::diagnostic::count;
 use rewright_dsl::diagnostic::{Diagnostic, to_json};
 use rewright_packs::Packs;
 use serde_json::{Map, json};
@@ -64,7 +65,7 @@ fn once(args: &Args) -> Result<Finding> {
             };
             out::result(&format!(
                 "{}: {} passed, {failed} failed{}{covered}\n",
-                out::count(total as u64, "example"),
+                count(total, "example"),
                 total - failed - not_run,
                 examples::not_run(not_run)
             ));

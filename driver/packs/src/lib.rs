@@ -62,7 +62,7 @@ fn ships(text: &str) -> bool {
 
 /// The text of a file that ships, by its path: `std/arith.rw`, `profiles/size.json`.
 pub fn embedded(path: &str) -> Option<&'static str> {
-    shipped::FILES.get(path).map(String::as_str)
+    shipped::FILES.get(path).map(AsRef::as_ref)
 }
 
 /// The names of the files in a folder that ships, sorted.
@@ -119,7 +119,7 @@ pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
     let mut texts = vec![];
     // A debug build reads what ships from the source tree.
     if cfg!(debug_assertions) {
-        texts.extend(shipped::FILES.values().cloned());
+        texts.extend(shipped::FILES.values().map(ToString::to_string));
     }
     for root in &mut roots {
         texts.push(match &root.origin {

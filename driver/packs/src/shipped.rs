@@ -3,15 +3,16 @@
 //! A release build carries them. A debug build reads them from the source tree when they are first wanted, so that an
 //! edit of a pack needs no build.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 /// By path, with `/`: `std/arith.rw`, `profiles/size.json`.
-pub(crate) static FILES: LazyLock<BTreeMap<String, String>> = LazyLock::new(read);
+pub(crate) static FILES: LazyLock<BTreeMap<String, Cow<'static, str>>> = LazyLock::new(read);
 
-/// Reads the source tree; what cannot be read is not there, and the error of whoever wants it says so.
+/// Reads the source tree; what cannot be read is not there, and the error of the reader that wants it says so.
 #[cfg(debug_assertions)]
-fn read() -> BTreeMap<String, String> {
+fn read() -> BTreeMap<String, Cow<'static, str>> {
     let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../stdlib_rules"));
     let (mut folders, mut files) = (vec![root.to_path_buf()], BTreeMap::new());
     while let Some(folder) = folders.pop() {
@@ -20,7 +21,7 @@ fn read() -> BTreeMap<String, String> {
             if path.is_dir() {
                 folders.push(path);
             } else if let (Ok(name), Ok(text)) = (path.strip_prefix(root), std::fs::read_to_string(&path)) {
-                files.insert(name.display().to_string(), text);
+                files.insert(name.display().to_string(), text.into());
             }
         }
     }
@@ -28,7 +29,7 @@ fn read() -> BTreeMap<String, String> {
 }
 
 #[cfg(not(debug_assertions))]
-fn read() -> BTreeMap<String, String> {
+fn read() -> BTreeMap<String, Cow<'static, str>> {
     use include_dir::{Dir, include_dir};
     static CARRIED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../stdlib_rules");
     let (mut folders, mut files) = (vec![&CARRIED], BTreeMap::new());
@@ -36,7 +37,7 @@ fn read() -> BTreeMap<String, String> {
         folders.extend(folder.dirs());
         for file in folder.files() {
             if let Some(text) = file.contents_utf8() {
-                files.insert(file.path().display().to_string(), text.to_string());
+                files.insert(file.path().display().to_string(), text.into());
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Building diagnostics, and the nearest name to a misspelt one.
 
+pub(crate) use crate::diagnostic::count;
 use crate::diagnostic::{Applicability, Diagnostic, Fix, Label, Severity};
 use crate::nearest::nearest;
 use crate::syntax::ast::{Name, Span};
@@ -108,11 +109,6 @@ pub(crate) fn listed(items: &[String]) -> String {
         [one] => one.clone(),
         [init @ .., last] => format!("{} and {last}", init.join(", ")),
     }
-}
-
-/// `1 argument`, `2 arguments`.
-pub(crate) fn count(n: usize, noun: &str) -> String {
-    if n == 1 { format!("1 {noun}") } else { format!("{n} {noun}s") }
 }
 
 #[cfg(test)]
