@@ -158,7 +158,9 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
             };
             let emitted = replaced[index].as_ref().unwrap_or(&function.func);
             // Both results are priced as the front end reads them.
-            let (Ok(a), Ok(b)) = (clif.import_function(emitted, &file), clif.import_function(theirs, &file)) else {
+            let (Ok(a), Ok(b)) =
+                (clif.import_function(emitted, file.endianness()), clif.import_function(theirs, file.endianness()))
+            else {
                 continue;
             };
             let cost = |imported: &Imported| {

@@ -1,10 +1,12 @@
-//! A CLIF file through the pipeline: import what can be imported, optimise, export what became cheaper.
+//! CLIF through the pipeline, a file or one function: import what can be imported, optimise, export what became cheaper.
 
 use super::export::{ExportError, Exported, Surroundings, export};
 use super::import::{ImportError, Imported, import};
 use super::names::Names;
-use super::read::{File, Rejected};
-use cranelift_codegen::ir::{self as clif, TrapCode};
+use super::read::{File, Rejected, verify};
+use cranelift_codegen::ir::{self as clif, Endianness, TrapCode};
+use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::settings::FlagsOrIsa;
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::trip_count::note_trips;
 use rewright_dsl::program::Program;
@@ -61,14 +63,45 @@ impl ClifOptimiser {
     pub fn import(&self, file: &File, index: usize) -> Result<Imported, OutOfScope> {
         let function = &file.functions[index].func;
         file.accepts(function).map_err(OutOfScope::Rejected)?;
-        self.import_function(function, file)
+        self.import_function(function, file.endianness())
     }
 
-    /// Imports a function that is in no file.
-    pub fn import_function(&self, function: &clif::Function, file: &File) -> Result<Imported, OutOfScope> {
-        let mut imported = import(function, &self.names, file.endianness())?;
+    /// Imports a function that is in no file. `native` is the byte order of accesses that state none.
+    pub fn import_function(&self, function: &clif::Function, native: Endianness) -> Result<Imported, OutOfScope> {
+        let mut imported = import(function, &self.names, native)?;
         note_trips(&mut imported.function, &self.optimiser.program().universe);
         Ok(imported)
+    }
+
+    /// Optimises one function in place, for a compiler that holds functions and not files. It is verified for `isa`
+    /// before and after; the outcome says what became of it, and unless that is [`Fate::Optimised`] it stays as it is.
+    /// Any number of threads may do so at once: each gets an engine that is kept for the next function, and what comes
+    /// out does not depend on what came before.
+    pub fn optimise_function(
+        &self,
+        function: &mut clif::Function,
+        isa: &dyn TargetIsa,
+        options: &Options,
+    ) -> FunctionOutcome {
+        let name = function.name.to_string();
+        let imported = verify(function, isa.into())
+            .map_err(OutOfScope::Rejected)
+            .and_then(|()| self.import_function(function, isa.endianness()));
+        let imported = match imported {
+            Ok(imported) => imported,
+            Err(reason) => {
+                let fate = Fate::PassedThrough(reason.to_string());
+                return FunctionOutcome { name, fate, outcome: None, names: ValueNames::default() };
+            }
+        };
+        let universe = &self.optimiser.program().universe;
+        let mut batch = self.optimiser.optimise(std::slice::from_ref(&imported.function), universe, options);
+        let outcome = batch.outcomes.pop().expect("one outcome per function that went in");
+        let (new, fate, names) = self.exported(function, || Ok(isa.into()), isa.endianness(), &imported, &outcome);
+        if let Some(new) = new {
+            *function = new;
+        }
+        FunctionOutcome { name, fate, outcome: Some(outcome), names }
     }
 
     /// Optimises the functions of a file for which `wanted` holds.
@@ -99,7 +132,9 @@ impl ClifOptimiser {
                 }
                 Some(Ok(imported)) => {
                     let outcome = outcomes.next().expect("one outcome per function that went in");
-                    let (new, fate, names) = self.exported(file, index, &imported, &outcome);
+                    let original = &file.functions[index].func;
+                    let accepted = || file.accepts(original);
+                    let (new, fate, names) = self.exported(original, accepted, file.endianness(), &imported, &outcome);
                     (new, Some((fate, Some(outcome), names)))
                 }
             };
@@ -110,10 +145,11 @@ impl ClifOptimiser {
         FileOutcome { replaced, statistics, import, export: start.elapsed() }
     }
 
-    fn exported(
+    fn exported<'a>(
         &self,
-        file: &File,
-        index: usize,
+        original: &clif::Function,
+        accepted: impl FnOnce() -> Result<FlagsOrIsa<'a>, Rejected>,
+        native: Endianness,
         imported: &Imported,
         outcome: &Outcome,
     ) -> (Option<clif::Function>, Fate, ValueNames) {
@@ -121,10 +157,8 @@ impl ClifOptimiser {
         if outcome.fate != Fate::Optimised {
             return (None, outcome.fate.clone(), names);
         }
-        let original = &file.functions[index].func;
-        let exported = file.accepts(original).map_err(ExportError::from).and_then(|fisa| {
-            let payloads = &imported.payloads;
-            let around = Surroundings { original, payloads, linkage: None, native: file.endianness(), fisa };
+        let exported = accepted().map_err(ExportError::from).and_then(|fisa| {
+            let around = Surroundings { original, payloads: &imported.payloads, linkage: None, native, fisa };
             export(&outcome.function, &self.names, &around)
         });
         match exported {

@@ -2,7 +2,7 @@
 //!
 //! A pack's text declares types, functions and rules; a `host fn` of it is a Rust function that the program
 //! registers under its name. `driver/embed/examples/embedding.rs` is a whole program, `verifying.rs` one that verifies
-//! its rules:
+//! its rules, `jit.rs` a JIT that optimises Cranelift's functions as it makes them:
 //!
 //! ```no_run
 //! use rewright_embed::Embedding;
@@ -24,6 +24,7 @@
 //! Compiled code runs in this process: it is as safe as the libraries that it is linked with.
 
 use cranelift_codegen::data_value::DataValue;
+use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::{Severity, render};
 use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::program::{Program, RuleId};
@@ -125,6 +126,18 @@ impl Embedding {
     /// Mistakes in packs or in the module.
     pub fn module(&self, text: &str) -> Result<ModuleOptimiser, EmbedError> {
         Ok(ModuleOptimiser::new(self.program()?, text)?)
+    }
+
+    /// The packs, ready for the functions of a compiler that holds them as Cranelift does:
+    /// [`ClifOptimiser::optimise_function`] optimises one in place. Packs are read once, here; the optimiser holds
+    /// no global state and may be used by several threads at once, and its clones share what it has prepared.
+    /// `driver/embed/examples/jit.rs` is a small JIT. For functions of our own IR there is
+    /// [`ClifOptimiser::optimiser`].
+    ///
+    /// # Errors
+    /// Mistakes in packs.
+    pub fn clif(&self) -> Result<ClifOptimiser, EmbedError> {
+        Ok(ClifOptimiser::new(self.program()?).map_err(ModuleError::from)?)
     }
 
     /// Verifies the rules whose qualified names are `wanted`, as `rewright verify` does, with what only this program

@@ -4,7 +4,7 @@
 
 use rewright_embed::Embedding;
 use rewright_native::module::ModuleOptimiser;
-use rewright_pipeline::optimiser::Options;
+use rewright_pipeline::optimiser::{Fate, Options};
 
 #[allow(unreachable_pub, reason = "it is a program of its own elsewhere")]
 #[path = "../examples/embedding.rs"]
@@ -18,6 +18,47 @@ fn the_example_runs() {
 #[allow(unreachable_pub, reason = "it is a program of its own elsewhere")]
 #[path = "../examples/verifying.rs"]
 mod verifying;
+
+#[allow(unreachable_pub, reason = "it is a program of its own elsewhere")]
+#[path = "../examples/jit.rs"]
+mod jit;
+
+/// Several threads optimise with one handle; every compiled function computes what its expression says.
+#[test]
+fn a_jit_optimises_its_functions() {
+    jit::main().unwrap();
+}
+
+/// A function comes out the same whatever was optimised before it, and on whatever thread.
+#[test]
+fn functions_do_not_depend_on_each_other() {
+    let optimiser = Embedding::new().named("std").unwrap().clif().unwrap();
+    let isa = jit::host().unwrap();
+    let optimised = |seed: u64| {
+        let mut function = jit::lower(&jit::Expr::random(seed), &isa);
+        optimiser.optimise_function(&mut function, &*isa, &Options::default());
+        function.to_string()
+    };
+    let alone: Vec<String> = (0..20).map(|seed| optimised(seed)).collect();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..20).rev().for_each(|seed| assert_eq!(optimised(seed), alone[seed as usize])));
+        }
+    });
+}
+
+/// A function that Cranelift's verifier rejects stays as it is, and the outcome says so.
+#[test]
+fn a_wrong_function_stays() {
+    let optimiser = Embedding::new().named("std").unwrap().clif().unwrap();
+    let isa = jit::host().unwrap();
+    let mut function = jit::lower(&jit::Expr::random(1), &isa);
+    function.signature.returns.clear();
+    let before = function.to_string();
+    let outcome = optimiser.optimise_function(&mut function, &*isa, &Options::default());
+    assert!(matches!(outcome.fate, Fate::PassedThrough(_)), "{:?}", outcome.fate);
+    assert_eq!(function.to_string(), before);
+}
 
 /// Rules on functions of a program are tested by it: the right ones agree, the wrong ones are refuted.
 #[test]

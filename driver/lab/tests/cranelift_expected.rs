@@ -44,7 +44,7 @@ fn no_result_costs_more_than_the_expected_one() {
             // Out of scope for either: vectors of another target, exceptions.
             let Some(ours) = outcome.and_then(|o| o.outcome) else { continue };
             let Ok((expected, _)) = cranelift.optimise(&function.func) else { continue };
-            let Ok(imported) = clif.import_function(&expected, &file) else { continue };
+            let Ok(imported) = clif.import_function(&expected, file.endianness()) else { continue };
             let theirs = clif.optimiser.cost_of(&imported.function, &clif.optimiser.program().universe, &options);
             let name = function.name();
             let listed = DEARER.iter().any(|(dearer, _)| *dearer == name);

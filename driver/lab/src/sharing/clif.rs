@@ -50,7 +50,7 @@ impl ClifSubject<'_> {
         let mut made = vec![];
         for (original, replaced) in file.functions.iter().zip(replaced) {
             let function = replaced.as_ref().unwrap_or(&original.func);
-            let imported = clif.import_function(function, file)?;
+            let imported = clif.import_function(function, file.endianness())?;
             let cost = clif.optimiser.cost_of(&imported.function, universe, options);
             made.push(Made { cost, code: cranelift.code(function)?.0 });
         }
