@@ -37,7 +37,7 @@ mod value;
 mod world;
 
 pub use candidates::candidates;
-pub use input::{Answer, Block, Bytes, Cell, Datum, Input, Place, Scalar, Write};
+pub use input::{Answer, Block, Bytes, Cell, Datum, Input, InputAddress, Scalar, Write};
 
 use behaviour::Behaviour;
 use choice::{Chooser, Side};

@@ -21,7 +21,7 @@ mod memory;
 mod operations;
 mod values;
 
-use super::import::{Imported, Place, Source};
+use super::import::{Imported, InstPosition, Source};
 use super::module::{Definition, File};
 use super::names::{Names, Written};
 use super::poison::{Original, PoisonAnalysis, value_of};
@@ -263,7 +263,7 @@ impl<'a> Exporter<'a> {
         }
     }
 
-    fn at(&self, place: Place) -> &'a super::body::Instruction {
+    fn at(&self, place: InstPosition) -> &'a super::body::Instruction {
         &self.imported.body.blocks[place.0].instructions[place.1]
     }
 

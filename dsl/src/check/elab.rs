@@ -6,7 +6,7 @@
 
 mod calls;
 
-use super::nodes::{Around, Node, NodeId, NodeKind, Place, Variable, VariableKind};
+use super::nodes::{Around, ExprContext, Node, NodeId, NodeKind, Variable, VariableKind};
 use super::report::Report;
 use super::scope::Scope;
 use super::solve::{IType, LiteralKind, Solver, rigid};
@@ -166,7 +166,7 @@ impl Elab<'_> {
                 }
                 let index = match self.variable(name) {
                     Some(index) => index,
-                    None if matches!(around.place, Place::Left | Place::Example) => {
+                    None if matches!(around.place, ExprContext::Left | ExprContext::Example) => {
                         self.declare(name, expr.span, VariableKind::State)
                     }
                     None => {
@@ -245,7 +245,7 @@ impl Elab<'_> {
             ExprKind::Float { value, .. } => self.literal(Literal::Float(*value), LiteralKind::Float, span),
             ExprKind::Str(text) => self.literal(Literal::Str(text.clone()), LiteralKind::Str, span),
             ExprKind::Bool(b) => self.literal(Literal::Int(i128::from(*b)), LiteralKind::Int, span),
-            ExprKind::Wildcard if around.place == Place::Left => {
+            ExprKind::Wildcard if around.place == ExprContext::Left => {
                 let ty = self.solver.fresh();
                 let index = self.declare("_", span, VariableKind::Value { ty: ty.clone(), constant: false });
                 self.push(NodeKind::Var(index), ty, span)
@@ -350,7 +350,7 @@ impl Elab<'_> {
     }
 
     fn eval(&mut self, inner: &Expr, span: Span, around: Around) -> NodeId {
-        if around.place != Place::Right {
+        if around.place != ExprContext::Right {
             self.report(
                 Report::error("RW0405", span, "`eval` belongs on a right side", "nothing is computed here")
                     .help("`dynamic rule f(const c: T): lhs => eval(..)`"),

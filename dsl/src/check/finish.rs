@@ -2,7 +2,7 @@
 //! or become inferred type parameters, literals are checked against the instances; then nodes become terms.
 
 use super::elab::Elab;
-use super::nodes::{NodeId, NodeKind, Place, VariableKind};
+use super::nodes::{ExprContext, NodeId, NodeKind, VariableKind};
 use super::report::{Report, listed};
 use super::solve::IType;
 use super::wording::short;
@@ -64,17 +64,19 @@ impl Elab<'_> {
                     used.push(state);
                     Some(state)
                 }
-                (None, Place::Left) => {
+                (None, ExprContext::Left) => {
                     let name = format!("{ANY_STATE}{}", self.variables.len());
                     Some(self.state_variable(name, call.name_span))
                 }
-                (None, Place::Example | Place::Declaration) => {
+                (None, ExprContext::Example | ExprContext::Declaration) => {
                     Some(self.state_variable(ANY_STATE.into(), call.name_span))
                 }
-                (None, Place::Right | Place::Guard) => match sited.then(|| self.same_statement(id)).flatten() {
-                    Some(state) => Some(state),
-                    None => self.state_of_match(left, call.name_span),
-                },
+                (None, ExprContext::Right | ExprContext::Guard) => {
+                    match sited.then(|| self.same_statement(id)).flatten() {
+                        Some(state) => Some(state),
+                        None => self.state_of_match(left, call.name_span),
+                    }
+                }
             };
             if let NodeKind::Call(call) = &mut self.nodes[id.0 as usize].kind {
                 Rc::make_mut(call).state = state;
@@ -106,7 +108,7 @@ impl Elab<'_> {
     /// The state of a statement on the left that is written again: it is that statement, at its site.
     fn same_statement(&self, id: NodeId) -> Option<NodeId> {
         self.calls().into_iter().find_map(|other| match &self.node(other).kind {
-            NodeKind::Call(call) if call.around.place == Place::Left && self.same(id, other) => call.state,
+            NodeKind::Call(call) if call.around.place == ExprContext::Left && self.same(id, other) => call.state,
             _ => None,
         })
     }
@@ -165,7 +167,7 @@ impl Elab<'_> {
                         match &mut variable.kind {
                             VariableKind::Value { constant, .. } => {
                                 *constant |= variable.name == "_";
-                                *constant || call.around.place == Place::Declaration
+                                *constant || call.around.place == ExprContext::Declaration
                             }
                             VariableKind::State => false,
                         }
@@ -178,7 +180,9 @@ impl Elab<'_> {
                     let message = format!("`{}` of `{}` is a compile-time value", param.name, call.name);
                     let help = match &kind {
                         NodeKind::Var(v) => format!("declare `const {}`", self.variables[*v as usize].name),
-                        _ if call.around.place == Place::Right => "compute it in a dynamic rule: `eval(..)`".into(),
+                        _ if call.around.place == ExprContext::Right => {
+                            "compute it in a dynamic rule: `eval(..)`".into()
+                        }
                         _ => "match it with a `const` parameter, and constrain that with `when`".into(),
                     };
                     self.report(

@@ -9,7 +9,7 @@ use super::effects::Effects;
 use super::machine::Machine;
 use super::memory::Memory;
 use super::value::{Atom, Lane, Object, Pointer, Value};
-use crate::annotations::table::{Place, Runs, runs};
+use crate::annotations::table::{AnnotationTarget, Runs, runs};
 use crate::annotations::{numbers, parts};
 use rewright_llvm::body::Instruction;
 use rewright_llvm::cursor::Cursor;
@@ -32,7 +32,7 @@ impl<'a> Machine<'a> {
     pub(super) fn enter(&mut self, definition: &Definition, arguments: Vec<Value>) -> Result<Entered, Stop> {
         if self.chooser.side == Side::Before {
             for attribute in &definition.attributes {
-                if runs(Place::Function, attribute) == Runs::Doubt {
+                if runs(AnnotationTarget::Function, attribute) == Runs::Doubt {
                     return unsupported(format!("the attribute `{attribute}` of {}", definition.name));
                 }
                 if attribute == "norecurse" && self.stack.contains(&definition.name.as_str()) {
@@ -44,7 +44,7 @@ impl<'a> Machine<'a> {
         for (parameter, value) in definition.parameters.iter().zip(arguments) {
             let list: Vec<&str> = parameter.attributes.iter().map(String::as_str).collect();
             entered.objects.extend(object(&value));
-            entered.arguments.push(self.promised(&parameter.ty, value, &list, Place::Parameter)?);
+            entered.arguments.push(self.promised(&parameter.ty, value, &list, AnnotationTarget::Parameter)?);
         }
         Ok(entered)
     }
@@ -58,7 +58,7 @@ impl<'a> Machine<'a> {
     ) -> Result<Option<Value>, Stop> {
         self.kept(definition, entered, result.as_ref())?;
         let list: Vec<&str> = definition.before.iter().map(String::as_str).collect();
-        result.map(|value| self.promised(&definition.result, value, &list, Place::Result)).transpose()
+        result.map(|value| self.promised(&definition.result, value, &list, AnnotationTarget::Result)).transpose()
     }
 
     /// Has a function kept what it promised of memory? It is undefined if the first version may not have, or the second
@@ -122,7 +122,7 @@ impl<'a> Machine<'a> {
         ty: &Type,
         mut value: Value,
         attributes: &[&str],
-        place: Place,
+        place: AnnotationTarget,
     ) -> Result<Value, Stop> {
         // What makes poison comes before what must not be poison: memory that must be there is not at poison.
         let needs_value = |attribute: &&str| {
@@ -243,7 +243,7 @@ impl<'a> Machine<'a> {
 
     /// Stops the first version at metadata that may make it less defined.
     pub(super) fn metadata_is_harmless(&self, instruction: &Instruction) -> Result<(), Stop> {
-        let open = instruction.metadata.iter().find(|(kind, _)| runs(Place::Metadata, kind) != Runs::Ignore);
+        let open = instruction.metadata.iter().find(|(kind, _)| runs(AnnotationTarget::Metadata, kind) != Runs::Ignore);
         match (open, self.chooser.side) {
             (Some((kind, _)), Side::Before) => unsupported(format!("`{kind}` at `{}`", instruction.opcode)),
             _ => Ok(()),
@@ -266,7 +266,9 @@ impl<'a> Machine<'a> {
                     defined = true;
                     value
                 }
-                kind if runs(Place::Metadata, kind) == Runs::Ignore || self.chooser.side == Side::After => value,
+                kind if runs(AnnotationTarget::Metadata, kind) == Runs::Ignore || self.chooser.side == Side::After => {
+                    value
+                }
                 kind => return unsupported(format!("`{kind}` at a load")),
             };
         }

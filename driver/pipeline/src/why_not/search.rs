@@ -6,7 +6,7 @@
 //!
 //! Not here: facts, which a view does not hold. A condition on one is reported as what is left to doubt.
 
-use super::{MatchContext, Place};
+use super::{MatchContext, MatchStart};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head};
 use rewright_dsl::program::{Guard, Program, Rule, VarKind};
 use rewright_typeprop::eval::{constant, evaluate_term};
@@ -34,7 +34,7 @@ pub(super) fn near(
     universe: &Universe,
     rule: &Rule,
     context: &MatchContext,
-    place: Option<&Place>,
+    place: Option<&MatchStart>,
 ) -> Option<Near> {
     let view = &context.view;
     let mut search = Search { program, universe, rule, context, view, steps: 0, root: ClassId(0), best: None };

@@ -1,6 +1,6 @@
 //! Calls of functions, uses of operators and facts: their arguments, and what they may mean.
 
-use super::super::nodes::{Around, Call, NodeId, NodeKind, Place};
+use super::super::nodes::{Around, Call, ExprContext, NodeId, NodeKind};
 use super::super::report::{Report, count};
 use super::super::solve::substitute;
 use super::super::wording::short;
@@ -27,7 +27,7 @@ impl Elab<'_> {
                     self.report(super::super::decls::variadic(name.span));
                     self.error_node(name.span)
                 }
-                Arg::For { expr, .. } if around.place == Place::Left => {
+                Arg::For { expr, .. } if around.place == ExprContext::Left => {
                     self.report(
                         Report::error("RW0404", expr.span, "`for` on a left side", "a pattern builds no list")
                             .help("match the list as `xs...`, and use `for` on the right"),

@@ -14,7 +14,7 @@ use rewright_smt::{self as smt, Address, Expr, Sort};
 use rewright_typeprop::model::MemoryAccess;
 
 /// Where something is read or written.
-struct Place {
+struct AddressRange {
     address: Address,
     /// In bits.
     size: u32,
@@ -105,7 +105,7 @@ impl<'a> Side<'a> {
         ty: &Type,
         at: usize,
         writes: bool,
-    ) -> Terms<Place> {
+    ) -> Terms<AddressRange> {
         if !said.plain {
             return Err(format!("a {} that is more than one", i.opcode));
         }
@@ -136,7 +136,7 @@ impl<'a> Side<'a> {
             epoch: self.epoch,
             promises: promises(self.version, i),
         });
-        Ok(Place { address: Address::sum(self.s, &self.parts(pointer.bits)), size })
+        Ok(AddressRange { address: Address::sum(self.s, &self.parts(pointer.bits)), size })
     }
 
     pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
@@ -220,12 +220,12 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn read(&mut self, memory: Expr, place: &Place) -> Expr {
+    fn read(&mut self, memory: Expr, place: &AddressRange) -> Expr {
         let how = MemoryAccess { bits: Some(place.size), signed: false, store: false };
         smt::load(self.s, memory, &place.address, how, place.size)
     }
 
-    fn write(&mut self, memory: Expr, place: &Place, when: Expr, value: Expr) -> Expr {
+    fn write(&mut self, memory: Expr, place: &AddressRange, when: Expr, value: Expr) -> Expr {
         let how = MemoryAccess { bits: Some(place.size), signed: false, store: true };
         let value = match when {
             Expr::TRUE => value,
