@@ -63,7 +63,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{FactId, Program, RuleId};
 use crate::syntax::ast::{File, Item, ItemKind, Name, Span};
 use indexmap::IndexMap;
-use report::Report;
+use report::DiagnosticBuilder;
 use rewright_typeprop::names::Owners;
 use rustc_hash::FxHashMap;
 use scope::Scope;
@@ -149,7 +149,7 @@ struct FnPlace<'a> {
 }
 
 /// A rule as written, for lints: its file, its directions and instances, of which there is at least one.
-struct Written {
+struct WrittenRule {
     file: usize,
     name: Span,
     rules: Vec<RuleId>,
@@ -178,21 +178,21 @@ struct Checker<'a> {
     /// Qualified names of rules and rulesets that were rejected.
     rejected_rules: Vec<String>,
     rejected_sets: Vec<String>,
-    written: Vec<Written>,
+    written: Vec<WrittenRule>,
 }
 
 impl<'a> Checker<'a> {
-    fn report(&mut self, report: Report) {
+    fn report(&mut self, report: DiagnosticBuilder) {
         self.diagnostics.push(report.done());
     }
 
     /// Notes a rule for lints. One that stands for no rule, as over a family without members, can never fire.
     fn note_written(&mut self, file: usize, name: Span, rules: Vec<RuleId>) {
         if !rules.is_empty() {
-            self.written.push(Written { file, name, rules });
+            self.written.push(WrittenRule { file, name, rules });
         } else if self.files[file].root && self.errors() == 0 {
             self.report(
-                Report::lint("RW0505", name, "this rule can never fire", "at no member of its families")
+                DiagnosticBuilder::lint("RW0505", name, "this rule can never fire", "at no member of its families")
                     .help("its sides have no meaning at any of them, or they have no members"),
             );
         }

@@ -12,7 +12,7 @@
 //! **Invariant**: the same operation on operands of which the same is known costs the same wherever it is asked:
 //! selection, validation and the comparison with the original all ask [`CostModel`].
 
-use super::terms::{Classes, Known, number};
+use super::terms::{Classes, ValueTable, number};
 use crate::egraph::{ClassId, Head, Node};
 use crate::ir::cfg::Weighing;
 use rewright_typeprop::ops::Cost;
@@ -113,7 +113,7 @@ impl CostModel {
     }
 
     /// What one execution of a declared operation costs.
-    pub(crate) fn operation<K: Known>(
+    pub(crate) fn operation<K: ValueTable>(
         &self,
         universe: &Universe,
         known: &K,

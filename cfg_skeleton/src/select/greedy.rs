@@ -18,7 +18,7 @@ use super::code_motion;
 use super::cost_model::COST_SCALE;
 use super::draft::{Chosen, Draft};
 use super::error::SelectError;
-use super::pass::{Pass, State};
+use super::pass::{Pass, PassState};
 use super::placement::Placement;
 use super::selection::Def;
 use crate::egraph::ClassId;
@@ -107,7 +107,7 @@ impl Pass for Greedy {
         "greedy"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         state.placement = Placement::new(state.choices, choose(state.choices, ROUNDS)?);
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Pass for Trees {
         "trees"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         state.placement = Placement::new(state.choices, choose(state.choices, 0)?);
         Ok(())
     }

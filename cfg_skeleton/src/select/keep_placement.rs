@@ -12,7 +12,7 @@
 use super::choices::Choices;
 use super::error::SelectError;
 use super::original::Originals;
-use super::pass::{Pass, State};
+use super::pass::{Pass, PassState};
 use super::placement::{PlacedId, Placement};
 use super::selection::Def;
 use crate::egraph::Head;
@@ -26,7 +26,7 @@ impl Pass for KeepPlacement {
         "keep placement"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         let Some(originals) = &state.originals else { return Ok(()) };
         let before = state.placement.cost();
         let mut layout = Layout { choices: state.choices, originals, placement: &mut state.placement };

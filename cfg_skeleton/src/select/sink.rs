@@ -5,7 +5,7 @@
 
 use super::code_motion;
 use super::error::SelectError;
-use super::pass::{Pass, State};
+use super::pass::{Pass, PassState};
 use super::placement::{PlacedId, Placement};
 use super::selection::Def;
 use rustc_hash::FxHashSet;
@@ -18,7 +18,7 @@ impl Pass for Sink {
         "sink"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         if state.extracted.is_none() {
             return Ok(());
         }

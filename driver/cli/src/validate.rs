@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use rewright_cfg_skeleton::select;
 use rewright_cfg_skeleton::verdict::{Kind, Verdict, assumptions};
 use rewright_equiv::replay::Input;
-use rewright_equiv::verdict::{Report, Tally};
+use rewright_equiv::verdict::{Tally, ValidationReport};
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError, validate};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::optimiser::Options;
@@ -99,7 +99,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
     }
     let bar = progress("files", files.len() as u64);
-    let (mut report, mut finding) = (Report::default(), Finding::Clean);
+    let (mut report, mut finding) = (ValidationReport::default(), Finding::Clean);
     for path in &files {
         bar.inc(1);
         let Some(before) = input::llvm(path)? else {
@@ -160,8 +160,8 @@ fn ready(args: &Args) -> Result<Option<Ready>> {
     Ok(Some(Ready::new(LlvmOptimiser::new(program), options)))
 }
 
-fn text(files: usize, report: &Report) -> String {
-    let Report { counts, unchanged, methods, functions, .. } = report;
+fn text(files: usize, report: &ValidationReport) -> String {
+    let ValidationReport { counts, unchanged, methods, functions, .. } = report;
     let mut text = String::new();
     for verdict in functions {
         function(&mut text, verdict);

@@ -10,7 +10,7 @@ use rewright_cfg_skeleton::ir::trip_count::note_trips;
 use rewright_dsl::program::Program;
 use rewright_engine::EngineError;
 use rewright_pipeline::front::Statistics;
-use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, ValueNames};
+use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, ValueNames};
 use std::time::{Duration, Instant};
 
 /// A program of rules, ready for CLIF.
@@ -115,7 +115,7 @@ impl ClifOptimiser {
         file: &File,
         index: usize,
         imported: &Imported,
-        outcome: &Outcome,
+        outcome: &OptimisedFunction,
     ) -> (Option<clif::Function>, Fate, ValueNames) {
         let mut names = ValueNames::default();
         if outcome.fate != Fate::Optimised {

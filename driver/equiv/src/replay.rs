@@ -40,7 +40,7 @@ pub use candidates::candidates;
 pub use input::{Answer, Block, Bytes, Cell, Datum, Input, InputAddress, Scalar, Write};
 
 use behaviour::Behaviour;
-use choice::{Chooser, Side};
+use choice::{Chooser, RefinementSide};
 use machine::Machine;
 use program::Program;
 use rewright_llvm::module::{Definition, File};
@@ -161,14 +161,14 @@ impl<'a> Replayer<'a> {
     }
 
     fn compare(&self, world: &World<'_>, work: &mut usize) -> Result<Option<Difference>, String> {
-        let mut machine = Machine::new(&self.before, world, Chooser::new(Side::Before));
+        let mut machine = Machine::new(&self.before, world, Chooser::new(RefinementSide::Before));
         let allowed = self.allowed(&mut machine);
         *work += machine.chooser.work();
         let allowed = allowed?;
         if allowed.iter().any(|behaviour| matches!(behaviour, Behaviour::Undefined(_))) {
             return Ok(None);
         }
-        let mut machine = Machine::new(&self.after, world, Chooser::new(Side::After));
+        let mut machine = Machine::new(&self.after, world, Chooser::new(RefinementSide::After));
         let found = self.other(&mut machine, &allowed);
         *work += machine.chooser.work();
         Ok(found?.map(|behaviour| difference(&allowed, &behaviour, world)))

@@ -23,7 +23,7 @@ mod values;
 
 use super::import::{Imported, InstPosition, Source};
 use super::module::{Definition, File};
-use super::names::{Names, Written};
+use super::names::{InstructionForm, Names};
 use super::poison::{Original, PoisonAnalysis, value_of};
 use super::types::Type;
 use rewright_cfg_skeleton::ir::{
@@ -148,9 +148,9 @@ fn makes_poison(imported: &Imported, names: &Names) -> Vec<bool> {
         .map(|(id, inst)| {
             let InstKind::Op { op, .. } = &inst.kind else { return true };
             let narrow = match names.written(*op) {
-                Some((_, Written::Shift)) => !inst.args.last().is_some_and(is_constant),
+                Some((_, InstructionForm::Shift)) => !inst.args.last().is_some_and(is_constant),
                 // The offset of a pointer has the flags of several instructions.
-                Some((_, Written::Conversion | Written::Offset)) | None => true,
+                Some((_, InstructionForm::Conversion | InstructionForm::Offset)) | None => true,
                 Some(_) => false,
             };
             narrow || flagged(payloads.sources.get(id))
@@ -208,7 +208,7 @@ fn written(function: &Function, names: &Names, cfg: &Cfg, needed: &[bool]) -> Ve
         block.term.operands().iter().copied().chain(arguments).for_each(|v| is_used[v.index()] = true);
     }
     let is_address = |inst: &Inst| match &inst.kind {
-        InstKind::Op { op, .. } => matches!(names.written(*op), Some((_, Written::Address))),
+        InstKind::Op { op, .. } => matches!(names.written(*op), Some((_, InstructionForm::Address))),
         _ => false,
     };
     let instructions = function.insts.iter().zip(needed);

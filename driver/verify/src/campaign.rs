@@ -14,7 +14,7 @@
 use super::case::Case;
 use super::mutants::{Kind, Mutant, mutants};
 use super::prove::{cases, text};
-use super::report::{Instance, Verdict};
+use super::report::{InstanceReport, Verdict};
 use super::sample::{Effort, Tried};
 use super::typing::is_well_typed;
 use super::{Options, cache, content, in_parallel, method, start, version};
@@ -211,7 +211,7 @@ fn judge(mut cases: Vec<Case<'_>>, options: &Options, solver: &mut Solver) -> io
         if cases[..=n].iter().any(|earlier| earlier.lanes_as_in(case)) {
             continue;
         }
-        let Instance { verdict, method, reason, .. } = case.verify(solver, options, hard)?;
+        let InstanceReport { verdict, method, reason, .. } = case.verify(solver, options, hard)?;
         if matches!(verdict, Verdict::Counterexample | Verdict::OneWay) {
             return Ok((Fate::Refuted, at(case, &method)));
         }

@@ -124,7 +124,7 @@ impl fmt::Display for Witness {
 
 /// What a harness saw.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Report {
+pub struct DenotationReport {
     /// At most one per class, from the leaves up.
     pub disagreements: Vec<Disagreement>,
     /// Visits at which the graph was evaluated.
@@ -154,7 +154,7 @@ impl<'a> Harness<'a> {
     }
 
     /// Runs one input and adds to a report.
-    pub fn run(&self, input: &Input, limits: Limits, report: &mut Report) -> Outcome {
+    pub fn run(&self, input: &Input, limits: Limits, report: &mut DenotationReport) -> Outcome {
         let mut memory = input.memory.clone();
         let mut recorder = Recorder::new(self, input.seed, limits.visits, report);
         let outcome = interp::run(self.function, self.universe, &input.args, &mut memory, &mut recorder, limits.fuel);
@@ -171,9 +171,9 @@ pub fn check(
     view: &EGraphView,
     inputs: &[Input],
     limits: Limits,
-) -> Report {
+) -> DenotationReport {
     let harness = Harness::new(function, universe, skeleton, view);
-    let mut report = Report::default();
+    let mut report = DenotationReport::default();
     for input in inputs {
         harness.run(input, limits, &mut report);
     }

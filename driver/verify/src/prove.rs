@@ -6,7 +6,7 @@ use super::concrete::{Comparison, Value};
 use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
 use super::executed::{self, Executed};
 use super::memory::{Bytes, Memory};
-use super::report::{Compiled, Counterexample, Instance, Verdict};
+use super::report::{Compiled, Counterexample, InstanceReport, Verdict};
 use super::sample::{Effort, Tried};
 use super::{Options, print};
 use rewright_dsl::instances::{Obstacle, Sense, TypeInstances};
@@ -74,7 +74,7 @@ fn obstacle(instances: &TypeInstances<'_>, rule: &Rule, targs: &[Ty]) -> Option<
 }
 
 /// What was found, without the time.
-pub(super) struct Found {
+pub(super) struct Decision {
     pub(super) verdict: Verdict,
     pub(super) method: String,
     pub(super) reason: Option<Reason>,
@@ -100,9 +100,9 @@ impl Display for Reason {
     }
 }
 
-impl Found {
+impl Decision {
     fn new(verdict: Verdict, method: impl Into<String>) -> Self {
-        Found { verdict, method: method.into(), reason: None, counterexample: None }
+        Decision { verdict, method: method.into(), reason: None, counterexample: None }
     }
 
     /// Do solver and evaluator contradict each other?
@@ -123,13 +123,13 @@ pub(super) fn text(reason: Option<Reason>) -> String {
 
 impl Case<'_> {
     /// Tries values, then asks the solver, unless the operands are wider than what was too hard.
-    pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Instance> {
+    pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<InstanceReport> {
         let begun = Instant::now();
         let mut found = self.decide(solver, options, too_hard)?;
         if let (Verdict::Unknown, false, Some(library)) = (found.verdict, found.unconfirmed(), self.refused()) {
-            found = Found::new(Verdict::NotRun, "none").because(needs(library));
+            found = Decision::new(Verdict::NotRun, "none").because(needs(library));
         }
-        Ok(Instance {
+        Ok(InstanceReport {
             types: self.shown(),
             verdict: found.verdict,
             method: found.method,
@@ -140,7 +140,7 @@ impl Case<'_> {
         })
     }
 
-    fn decide(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Found> {
+    fn decide(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Decision> {
         if self.rule.relaxation.is_some() || self.needs_library() {
             return self.executed(options);
         }
@@ -149,10 +149,12 @@ impl Case<'_> {
                 Closeness::Close(close, of) => {
                     let within = approximate::tolerance(stated);
                     let method = format!("{close} of {of} ordinary values agree within {within}");
-                    Found::new(Verdict::Tested, method).because(format!("gives up {}", stated.gives_up))
+                    Decision::new(Verdict::Tested, method).because(format!("gives up {}", stated.gives_up))
                 }
                 Closeness::Far(values, sides) => self.refuted(&values, sides, "ordinary values"),
-                Closeness::Unknown => Found::new(Verdict::Unknown, "none").because("no ordinary value could be tried"),
+                Closeness::Unknown => {
+                    Decision::new(Verdict::Unknown, "none").because("no ordinary value could be tried")
+                }
             });
         }
         let agreed = match self.tried(options.effort()) {
@@ -162,16 +164,16 @@ impl Case<'_> {
         };
         if agreed > 0 && self.calls_outside() {
             let reason = "a library or the program computes a side";
-            return Ok(Found::new(Verdict::Tested, format!("{agreed} values")).because(reason));
+            return Ok(Decision::new(Verdict::Tested, format!("{agreed} values")).because(reason));
         }
         let found = if self.widest() > too_hard {
             let reason = format!("out of steps or time at {too_hard} bits already");
-            Found::new(Verdict::Unknown, "none").because(reason)
+            Decision::new(Verdict::Unknown, "none").because(reason)
         } else {
             self.prove(solver, agreed)?
         };
         match found {
-            Found { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
+            Decision { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
                 self.prove_at_smaller_width(solver, options, text(reason))
             }
             found => Ok(found),
@@ -179,12 +181,12 @@ impl Case<'_> {
     }
 
     /// Both sides compiled and run, on values that the pack says how to make. What an `unsafe` rule lets go is not seen.
-    fn executed(&self, options: &Options) -> io::Result<Found> {
+    fn executed(&self, options: &Options) -> io::Result<Decision> {
         let unsafe_rule = self.rule.relaxation.is_some();
         let licence = "an `unsafe` rule is a licence, not an equality: its author vouches for it";
         let unknown = |why: String| {
             let why = if unsafe_rule { format!("{licence}; its values: {why}") } else { why };
-            Ok(Found::new(Verdict::Unknown, "none").because(why))
+            Ok(Decision::new(Verdict::Unknown, "none").because(why))
         };
         let stated = self.rule.approximate.as_ref();
         let tolerance = stated.map(|stated| stated.tolerance.unwrap_or_else(|| approximate::usual(Scalar::F64)));
@@ -195,21 +197,21 @@ impl Case<'_> {
                 let what_goes = "its author vouches for what goes";
                 reasons.push(if unsafe_rule { what_goes } else { "a library or the program computes a side" }.into());
                 let method = format!("{agreed} of {of} values of its pack agree {within}");
-                Ok(Found::new(Verdict::Tested, method).because(reasons.join("; ")))
+                Ok(Decision::new(Verdict::Tested, method).because(reasons.join("; ")))
             }
             Executed::Differ(values, [left, right]) => {
                 let counterexample = Counterexample { values, left, right, example: None };
-                let found = Found::new(Verdict::Counterexample, "values of its pack");
-                Ok(Found { counterexample: Some(counterexample), ..found })
+                let found = Decision::new(Verdict::Counterexample, "values of its pack");
+                Ok(Decision { counterexample: Some(counterexample), ..found })
             }
-            Executed::NotAllowed(library) => Ok(Found::new(Verdict::NotRun, "none").because(needs(&library))),
+            Executed::NotAllowed(library) => Ok(Decision::new(Verdict::NotRun, "none").because(needs(&library))),
             Executed::CannotRun(why) => unknown(why),
         }
     }
 
     /// What the solver alone says; `agreed` assignments were found at which the rule matches.
-    pub(super) fn prove(&self, solver: &mut Solver, agreed: usize) -> io::Result<Found> {
-        let unknown = |why: String| Ok(Found::new(Verdict::Unknown, "solver").because(why));
+    pub(super) fn prove(&self, solver: &mut Solver, agreed: usize) -> io::Result<Decision> {
+        let unknown = |why: String| Ok(Decision::new(Verdict::Unknown, "solver").because(why));
         let mut question = match self.question() {
             Ok(question) => question,
             Err(OutOfScope(why)) => return unknown(why),
@@ -231,13 +233,13 @@ impl Case<'_> {
     }
 
     /// No counterexample: can it fire, is it open, does it trap?
-    fn conclude_unsat(&self, solver: &mut Solver, mut question: Question, agreed: usize) -> io::Result<Found> {
+    fn conclude_unsat(&self, solver: &mut Solver, mut question: Question, agreed: usize) -> io::Result<Decision> {
         if agreed == 0 && self.ask(solver, &mut question, Ask::Fires)?.is_no() {
-            return Ok(Found::new(Verdict::CannotFire, "solver").because("its conditions contradict each other"));
+            return Ok(Decision::new(Verdict::CannotFire, "solver").because("its conditions contradict each other"));
         }
         let differs = if question.may_be_open() { self.ask(solver, &mut question, Ask::Differs)? } else { Reply::No };
         if let Reply::Unknown(why) = differs {
-            return Ok(Found::new(Verdict::Unknown, "solver").because(why));
+            return Ok(Decision::new(Verdict::Unknown, "solver").because(why));
         }
         if !differs.is_no() {
             // Somewhere one side is a NaN whose bits nobody may rely on, and the other is not, or another.
@@ -246,26 +248,26 @@ impl Case<'_> {
                     && !self.ask(solver, &mut question, Ask::DiffersDespite(1 - side))?.is_no()
                 {
                     let reason = format!("the {other} side is more defined: the other is a NaN with any bits");
-                    return Ok(Found::new(Verdict::OneWay, "solver").because(reason));
+                    return Ok(Decision::new(Verdict::OneWay, "solver").because(reason));
                 }
             }
             let reason = "both sides depend on the bits of a NaN that arithmetic made, and on different ones";
-            return Ok(Found::new(Verdict::Unknown, "solver").because(reason));
+            return Ok(Decision::new(Verdict::Unknown, "solver").because(reason));
         }
         match self.ask(solver, &mut question, Ask::TrapsMore)? {
-            Reply::No => Ok(Found::new(Verdict::Equal, "solver")),
+            Reply::No => Ok(Decision::new(Verdict::Equal, "solver")),
             Reply::Yes(_) => {
                 let reason = "the left side is more defined: the right one traps where it does not";
-                Ok(Found::new(Verdict::OneWay, "solver").because(reason))
+                Ok(Decision::new(Verdict::OneWay, "solver").because(reason))
             }
-            Reply::Unknown(why) => Ok(Found::new(Verdict::Unknown, "solver").because(why)),
+            Reply::Unknown(why) => Ok(Decision::new(Verdict::Unknown, "solver").because(why)),
         }
     }
 
     /// The solver has a counterexample: values are run before anybody believes it.
-    fn confirm_model(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Found {
+    fn confirm_model(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Decision {
         if let Some(why) = &question.uninterpreted {
-            return Found::new(Verdict::Unknown, "solver").because(why.clone());
+            return Decision::new(Verdict::Unknown, "solver").because(why.clone());
         }
         let types = &self.program.universe.types;
         let bytes = |assigned: &Assigned| match assigned {
@@ -290,13 +292,13 @@ impl Case<'_> {
         let vars: Vec<Value> = self.rule.vars.iter().zip(assigned).map(value).collect();
         match self.concrete().compare(&vars) {
             Comparison::Different(left, right) => self.refuted(&vars, [left, right], "solver"),
-            _ => Found { reason: Some(Reason::Unconfirmed), ..Found::new(Verdict::Unknown, "solver") },
+            _ => Decision { reason: Some(Reason::Unconfirmed), ..Decision::new(Verdict::Unknown, "solver") },
         }
     }
 
-    fn refuted(&self, values: &[Value], sides: [Value; 2], method: &str) -> Found {
+    fn refuted(&self, values: &[Value], sides: [Value; 2], method: &str) -> Decision {
         let counterexample = print::counterexample(self, values, sides);
-        Found { counterexample: Some(counterexample), ..Found::new(Verdict::Counterexample, method) }
+        Decision { counterexample: Some(counterexample), ..Decision::new(Verdict::Counterexample, method) }
     }
 
     /// The same rule with all widths divided: a proof of the idea, beside values at the real widths.
@@ -305,7 +307,7 @@ impl Case<'_> {
         solver: &mut Solver,
         options: &Options,
         why: String,
-    ) -> io::Result<Found> {
+    ) -> io::Result<Decision> {
         let widest = self.widest();
         // Without a proof at this width, more values are due.
         let effort = Effort { samples: MORE * options.samples, exhaustive: 1 << 16, ..options.effort() };
@@ -326,11 +328,11 @@ impl Case<'_> {
                 && self.ask(solver, &mut small, Ask::TrapsMore)?.is_no()
             {
                 let method = format!("solver at {width} bits, {agreed} values");
-                return Ok(Found::new(Verdict::Narrower, method).because(why));
+                return Ok(Decision::new(Verdict::Narrower, method).because(why));
             }
         }
         let method = if agreed > 0 { format!("{agreed} values") } else { "none".into() };
-        Ok(Found::new(Verdict::Unknown, method).because(why))
+        Ok(Decision::new(Verdict::Unknown, method).because(why))
     }
 
     fn ask(&self, solver: &mut Solver, question: &mut Question, ask: Ask) -> io::Result<Reply> {

@@ -79,7 +79,7 @@ enum Local {
     PerUse,
 }
 
-pub(super) struct Side<'a> {
+pub(super) struct SymbolicExecutor<'a> {
     s: &'a mut Script,
     version: Version<'a>,
     given: &'a Inputs,
@@ -133,7 +133,7 @@ pub(super) fn behaviour(
     let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
     let start = s.bits(64, 0);
     let memory = Memory { bits: given.memory, poison_memory: given.poison_memory, origins: given.origins };
-    let mut side = Side {
+    let mut side = SymbolicExecutor {
         s,
         version,
         given,
@@ -171,7 +171,9 @@ pub(super) fn behaviour(
     let undefined = side.s.or(&side.undefined);
     let returns = side.s.or(&side.returns);
     let chooses = !side.uses.is_empty();
-    let Side { returned, memory, accesses, trace, events, slots, choices, assumed, undefined_matters, .. } = side;
+    let SymbolicExecutor {
+        returned, memory, accesses, trace, events, slots, choices, assumed, undefined_matters, ..
+    } = side;
     Ok(Behaviour {
         undefined,
         returned,
@@ -188,7 +190,7 @@ pub(super) fn behaviour(
     })
 }
 
-impl<'a> Side<'a> {
+impl<'a> SymbolicExecutor<'a> {
     fn file(&self) -> &'a File {
         self.version.file()
     }

@@ -5,7 +5,7 @@
 //! What LLVM knows of functions of the C library it may use, so calls of these are not modelled.
 
 use super::behaviour::Event;
-use super::choice::{Side, Stop, unsupported};
+use super::choice::{RefinementSide, Stop, unsupported};
 use super::effects::{Effects, is_harmless_of_function};
 use super::float::Format;
 use super::input::Answer;
@@ -52,7 +52,7 @@ impl<'a> Machine<'a> {
             return unsupported("an argument that is `byval`");
         }
         let assumes = callee == "@llvm.assume";
-        if *bundles && !(assumes && self.chooser.side == Side::After) {
+        if *bundles && !(assumes && self.chooser.side == RefinementSide::After) {
             return unsupported("a call with operand bundles");
         }
         // What stands before the result's type is said of the result.
@@ -106,7 +106,7 @@ impl<'a> Machine<'a> {
 
     /// Runs a function of the module.
     fn of_module(&mut self, definition: &'a Definition, called: Called<'_>) -> Result<Option<Value>, Stop> {
-        if self.chooser.side == Side::Before
+        if self.chooser.side == RefinementSide::Before
             && let Some(open) = called.attributes.iter().find(|a| !is_harmless_of_function(a))
         {
             return unsupported(format!("the attribute `{open}` of a call"));
@@ -203,11 +203,13 @@ impl<'a> Machine<'a> {
             if value.lanes().iter().any(|lane| lane.may_be_poison()) {
                 // It is not asked what becomes of poison: anything may.
                 return match self.chooser.side {
-                    Side::Before => self.everywhere_lane(&instruction.ty, &Lane::Unknown(Doubt::Poison)).map(Some),
-                    Side::After => self.everywhere(&instruction.ty, "poison").map(Some),
+                    RefinementSide::Before => {
+                        self.everywhere_lane(&instruction.ty, &Lane::Unknown(Doubt::Poison)).map(Some)
+                    }
+                    RefinementSide::After => self.everywhere(&instruction.ty, "poison").map(Some),
                 };
             }
-            if loose && self.chooser.side == Side::Before {
+            if loose && self.chooser.side == RefinementSide::Before {
                 return self.everywhere_lane(&instruction.ty, &Lane::Unknown(Doubt::Undef)).map(Some);
             }
             let value = if loose { self.freeze(ty, value)? } else { value.clone() };

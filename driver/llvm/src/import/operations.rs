@@ -2,7 +2,7 @@
 
 use super::{Importer, InstPosition, Read, Source};
 use crate::body::{Instruction, Operand, Shape};
-use crate::names::{Truth, Written, narrow, spelling, truth};
+use crate::names::{InstructionForm, Truth, narrow, spelling, truth};
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{BlockId, Inst, InstKind};
 use rewright_typeprop::Ty;
@@ -23,10 +23,10 @@ impl<'a> Importer<'a, '_> {
                     return self.call(block, place, instruction, callee, args, in_memory);
                 };
                 let operands = match (written, &args[..]) {
-                    (Written::Rotate, [x, y, n]) if x == y => vec![x.clone(), n.clone()],
-                    (Written::Rotate, _) => return Ok(false),
+                    (InstructionForm::Rotate, [x, y, n]) if x == y => vec![x.clone(), n.clone()],
+                    (InstructionForm::Rotate, _) => return Ok(false),
                     // Whether some value is poison: with ours it is not.
-                    (Written::Intrinsic(", i1 false"), [x, _]) => vec![x.clone()],
+                    (InstructionForm::Intrinsic(", i1 false"), [x, _]) => vec![x.clone()],
                     _ => args.clone(),
                 };
                 // They mean something else on a bit than on a byte that is 0 or 1.
@@ -113,7 +113,8 @@ impl<'a> Importer<'a, '_> {
             return Ok(false);
         };
         // A C function that is an intrinsic, too, is no operation where it is defined.
-        let defined = |(name, written)| written == Written::Call && self.file.functions.iter().any(|f| f.name == name);
+        let defined =
+            |(name, written)| written == InstructionForm::Call && self.file.functions.iter().any(|f| f.name == name);
         if instruction.result.is_none() || self.names.written(op).is_some_and(defined) {
             return Ok(false);
         }

@@ -7,7 +7,7 @@ use super::super::super::annotations::numbers;
 use super::super::facts;
 use super::super::meaning::width;
 use super::annotated::promises;
-use super::{Access, Leaf, Local, Memory, Side, Terms, Value};
+use super::{Access, Leaf, Local, Memory, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape, Slot};
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Address, Expr, Sort};
@@ -20,7 +20,7 @@ struct AddressRange {
     size: u32,
 }
 
-impl<'a> Side<'a> {
+impl<'a> SymbolicExecutor<'a> {
     /// A pointer that lies further on.
     pub(super) fn offset(
         &mut self,

@@ -3,7 +3,7 @@
 use super::super::super::annotations::table::{AnnotationTarget, Says, says};
 use super::super::super::annotations::{essence, has, parts};
 use super::super::super::modules::Version;
-use super::{Side, Terms};
+use super::{SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::effects;
 use std::collections::BTreeMap;
@@ -145,7 +145,7 @@ impl Said {
     }
 }
 
-impl Side<'_> {
+impl SymbolicExecutor<'_> {
     /// What is said of the arguments of an intrinsic that only computes.
     pub(super) fn arguments(&mut self, i: &Instruction, at: usize) -> Terms<()> {
         let Shape::Call { args, promises, .. } = &i.shape else { return Ok(()) };

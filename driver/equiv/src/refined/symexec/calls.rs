@@ -9,7 +9,7 @@
 use super::super::super::annotations::{has, number};
 use super::super::facts;
 use super::annotated::Said;
-use super::{Access, Event, Leaf, Local, Memory, Side, Terms, Value, width};
+use super::{Access, Event, Leaf, Local, Memory, SymbolicExecutor, Terms, Value, width};
 use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::effects;
@@ -26,7 +26,7 @@ pub(super) fn is_arithmetic(callee: Option<&str>) -> bool {
     intrinsic.is_some_and(|name| !OTHERS.iter().any(|other| name.starts_with(other)))
 }
 
-impl<'a> Side<'a> {
+impl<'a> SymbolicExecutor<'a> {
     pub(super) fn call(&mut self, i: &'a Instruction, callee: Option<&str>, args: &[Operand], at: usize) -> Terms<()> {
         let callee = callee.ok_or("it calls what a pointer says")?;
         if callee.starts_with("@llvm.lifetime.") && self.choosing.is_first() && !self.keys.has_lifetimes() {
