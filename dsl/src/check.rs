@@ -63,7 +63,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{FactId, Program, RuleId};
 use crate::syntax::ast::{File, Item, ItemKind, Name, Span};
 use indexmap::IndexMap;
-use report::DiagnosticBuilder;
+use report::Diag;
 use rewright_typeprop::names::Owners;
 use rustc_hash::FxHashMap;
 use scope::Scope;
@@ -182,7 +182,7 @@ struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    fn report(&mut self, report: DiagnosticBuilder) {
+    fn report(&mut self, report: Diag) {
         self.diagnostics.push(report.done());
     }
 
@@ -192,7 +192,7 @@ impl<'a> Checker<'a> {
             self.written.push(WrittenRule { file, name, rules });
         } else if self.files[file].root && self.errors() == 0 {
             self.report(
-                DiagnosticBuilder::lint("RW0505", name, "this rule can never fire", "at no member of its families")
+                Diag::lint("RW0505", name, "this rule can never fire", "at no member of its families")
                     .help("its sides have no meaning at any of them, or they have no members"),
             );
         }

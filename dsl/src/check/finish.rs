@@ -3,7 +3,7 @@
 
 use super::elab::Elab;
 use super::nodes::{ExprContext, NodeId, NodeKind, VariableKind};
-use super::report::{DiagnosticBuilder, listed};
+use super::report::{Diag, listed};
 use super::solve::IType;
 use super::wording::short;
 use crate::syntax::ast::Span;
@@ -43,7 +43,7 @@ impl Elab<'_> {
             let decl = self.universe.ops.get(op);
             if decl.effects.gives_state() && decl.results.iter().any(|r| *r != unit(self.universe)) {
                 let message = format!("`{}` gives a state and a value: not yet supported in rules", decl.name);
-                self.report(DiagnosticBuilder::error("RW0455", call.name_span, message, "used here"));
+                self.report(Diag::error("RW0455", call.name_span, message, "used here"));
             }
             if !decl.effects.takes_state() {
                 continue;
@@ -56,12 +56,7 @@ impl Elab<'_> {
                 let regions: Vec<String> = regions.iter().map(|r| format!("`{r}`")).collect();
                 let message =
                     format!("`{}` uses {}: several regions are not yet supported", decl.name, listed(&regions));
-                self.report(DiagnosticBuilder::error(
-                    "RW0455",
-                    call.name_span,
-                    message,
-                    "which state does it stand in?",
-                ));
+                self.report(Diag::error("RW0455", call.name_span, message, "which state does it stand in?"));
                 continue;
             }
             let state = match (call.around.state, call.around.place) {
@@ -94,7 +89,7 @@ impl Elab<'_> {
             if !chained(state) && !self.failed {
                 let span = self.node(state).span;
                 self.report(
-                    DiagnosticBuilder::error("RW0310", span, "nothing here stands in a state", "`after` says nothing")
+                    Diag::error("RW0310", span, "nothing here stands in a state", "`after` says nothing")
                         .help("only calls that read or write a region take `after`"),
                 );
             }
@@ -150,7 +145,7 @@ impl Elab<'_> {
         }
         let why = if states.is_empty() { "the left side has no state" } else { "the left side has several states" };
         self.report(
-            DiagnosticBuilder::error("RW0311", at, format!("in which state does this stand? {why}"), "state unknown")
+            Diag::error("RW0311", at, format!("in which state does this stand? {why}"), "state unknown")
                 .help("name it: `... after s` on both sides"),
         );
         None
@@ -191,7 +186,7 @@ impl Elab<'_> {
                         _ => "match it with a `const` parameter, and constrain that with `when`".into(),
                     };
                     self.report(
-                        DiagnosticBuilder::error("RW0319", span, message, "known only at run time")
+                        Diag::error("RW0319", span, message, "known only at run time")
                             .also(declared, "declared `const` here")
                             .help(help),
                     );
@@ -221,7 +216,7 @@ impl Elab<'_> {
                             .map(|t| if self.solver.is_closed(t) { self.show(t) } else { "..".into() })
                             .collect();
                         let message = format!("`{}` of `{}` is not known here", params[index], call.name);
-                        let report = DiagnosticBuilder::error("RW0306", call.name_span, message, "of which type?")
+                        let report = Diag::error("RW0306", call.name_span, message, "of which type?")
                             .also(self.op_spans[op.0 as usize], "declared here")
                             .help(format!("write `{}{{{}}}(..)`", short(&call.name), written.join(", ")));
                         if self.failed {
@@ -262,13 +257,8 @@ impl Elab<'_> {
                     (None, None) => {
                         if !self.failed && self.solver.literal(hole).is_some() {
                             self.report(
-                                DiagnosticBuilder::error(
-                                    "RW0306",
-                                    span,
-                                    "this literal may have any type",
-                                    "of which type?",
-                                )
-                                .help("use it where an operation wants a certain type"),
+                                Diag::error("RW0306", span, "this literal may have any type", "of which type?")
+                                    .help("use it where an operation wants a certain type"),
                             );
                         }
                         self.solver.close(hole, any());
@@ -319,13 +309,8 @@ impl Elab<'_> {
                 format!("fits none of {}", listed(&names))
             };
             self.report(
-                DiagnosticBuilder::error(
-                    "RW0305",
-                    span,
-                    format!("literal {shown} fits no instance of its type"),
-                    tried,
-                )
-                .help("an integer of N bits holds -2^(N-1) to 2^N - 1"),
+                Diag::error("RW0305", span, format!("literal {shown} fits no instance of its type"), tried)
+                    .help("an integer of N bits holds -2^(N-1) to 2^N - 1"),
             );
         }
     }

@@ -2,7 +2,7 @@
 //! a mistake makes its neighbours look unused.
 
 use super::overload::is_below;
-use super::report::DiagnosticBuilder;
+use super::report::Diag;
 use super::{Checker, WrittenRule};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
 use crate::syntax::ast::Span;
@@ -36,13 +36,9 @@ impl Checker<'_> {
             let evals =
                 matches!(&first.right, Conclusion::Equal(t) if t.subterms().any(|part| matches!(part, Term::Eval(_))));
             if first.dynamic && !evals {
-                let report = DiagnosticBuilder::lint(
-                    "RW0508",
-                    rule.name,
-                    "a dynamic rule that computes nothing",
-                    "has no `eval(..)`",
-                )
-                .help("write `rule`");
+                let report =
+                    Diag::lint("RW0508", rule.name, "a dynamic rule that computes nothing", "has no `eval(..)`")
+                        .help("write `rule`");
                 self.report(match self.rule_item(rule).and_then(|item| item.dynamic.map(|at| (at, item.is_unsafe))) {
                     Some((at, before)) => {
                         let modifier =
@@ -87,14 +83,9 @@ impl Checker<'_> {
         }
         for (op, above, name, why) in found {
             self.report(
-                DiagnosticBuilder::lint(
-                    "RW0510",
-                    self.op_spans[op.0 as usize],
-                    format!("no call of `{name}` moves here"),
-                    why,
-                )
-                .also(self.op_spans[above.0 as usize], "the more general one")
-                .help("overloads of one name are one function: give them the same effects, and require facts"),
+                Diag::lint("RW0510", self.op_spans[op.0 as usize], format!("no call of `{name}` moves here"), why)
+                    .also(self.op_spans[above.0 as usize], "the more general one")
+                    .help("overloads of one name are one function: give them the same effects, and require facts"),
             );
         }
     }
@@ -108,13 +99,8 @@ impl Checker<'_> {
         let name = self.program.rule(rule.rules[0]).name.clone();
         let short = name.rsplit('.').next().unwrap_or(&name).to_string();
         self.report(
-            DiagnosticBuilder::lint(
-                "RW0501",
-                rule.name,
-                format!("rule `{short}` has no example"),
-                "in no example's `fires`",
-            )
-            .help(format!("add `example \"..\" (..) fires {short}: .. becomes ..`")),
+            Diag::lint("RW0501", rule.name, format!("rule `{short}` has no example"), "in no example's `fires`")
+                .help(format!("add `example \"..\" (..) fires {short}: .. becomes ..`")),
         );
     }
 
@@ -130,13 +116,8 @@ impl Checker<'_> {
         });
         if again {
             self.report(
-                DiagnosticBuilder::lint(
-                    "RW0503",
-                    written.name,
-                    "this rule may grow without bound",
-                    "its result matches again",
-                )
-                .help("give its ruleset a limit: `run ruleset limit 5000 nodes`"),
+                Diag::lint("RW0503", written.name, "this rule may grow without bound", "its result matches again")
+                    .help("give its ruleset a limit: `run ruleset limit 5000 nodes`"),
             );
         }
     }
@@ -144,7 +125,7 @@ impl Checker<'_> {
     fn lint_monotone(&mut self, rule: &Rule, written: &WrittenRule) {
         if rule.guards.iter().any(|g| matches!(g, Guard::Class { same: false, .. })) && !rule.name.ends_with(".back") {
             self.report(
-                DiagnosticBuilder::lint(
+                Diag::lint(
                     "RW0504",
                     written.name,
                     "this rule asks whether two classes are distinct",
@@ -176,13 +157,8 @@ impl Checker<'_> {
                 let other = self.program.rules[earlier].clone();
                 let what = if other.law { "the law" } else { "rule" };
                 self.report(
-                    DiagnosticBuilder::lint(
-                        "RW0506",
-                        rule.name,
-                        format!("{what} `{}` says the same", other.name),
-                        "says it again",
-                    )
-                    .also(other.span, "said here"),
+                    Diag::lint("RW0506", rule.name, format!("{what} `{}` says the same", other.name), "says it again")
+                        .also(other.span, "said here"),
                 );
             }
         }

@@ -5,7 +5,7 @@
 
 use super::elab::Elab;
 use super::nodes::{Call, Misfit, Node, NodeId, NodeKind};
-use super::report::DiagnosticBuilder;
+use super::report::Diag;
 use super::solve::{IType, Solver, rigid, substitute};
 use super::wording::signature;
 use crate::syntax::ast::{Span, Spanned};
@@ -139,7 +139,7 @@ impl Elab<'_> {
     }
 
     fn report_none_fits(&mut self, id: NodeId, call: &Call) {
-        let mut report = DiagnosticBuilder::error(
+        let mut report = Diag::error(
             "RW0303",
             call.name_span,
             format!("no `{}` fits {}", call.name, self.arg_types(call)),
@@ -161,7 +161,7 @@ impl Elab<'_> {
     }
 
     fn report_ambiguous(&mut self, id: NodeId, call: &Call, fitting: &[OpId]) {
-        let mut report = DiagnosticBuilder::error(
+        let mut report = Diag::error(
             "RW0304",
             call.name_span,
             format!("`{}` of {} is ambiguous", call.name, self.arg_types(call)),

@@ -1,7 +1,7 @@
 //! A `spec` must not lead back to itself.
 
 use super::Checker;
-use super::report::DiagnosticBuilder;
+use super::report::Diag;
 use rewright_typeprop::{OpId, Term};
 
 impl Checker<'_> {
@@ -25,13 +25,8 @@ impl Checker<'_> {
                 let name = op.name.clone();
                 let at = self.op_spans[start];
                 self.report(
-                    DiagnosticBuilder::error(
-                        "RW0314",
-                        at,
-                        format!("the `spec` of `{name}` leads back to itself"),
-                        "means itself",
-                    )
-                    .help("state its meaning in terms of simpler operations"),
+                    Diag::error("RW0314", at, format!("the `spec` of `{name}` leads back to itself"), "means itself")
+                        .help("state its meaning in terms of simpler operations"),
                 );
             }
         }

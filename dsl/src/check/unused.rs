@@ -3,7 +3,7 @@
 //! What is written decides where something is to be removed, the checked rule whether it is used: a list that is
 //! written out has other names there.
 
-use super::report::DiagnosticBuilder;
+use super::report::Diag;
 use super::{Checker, WrittenRule};
 use crate::program::Rule;
 use crate::syntax::ast::{
@@ -32,11 +32,10 @@ impl<'a> Checker<'a> {
             let message = format!("parameter `{}` is never used", var.name);
             let place = item.and_then(|item| Some((item, item.params.iter().position(|p| p.name.node == var.name)?)));
             self.report(match place {
-                None => DiagnosticBuilder::lint("RW0502", written.name, message, "declared by this rule"),
+                None => Diag::lint("RW0502", written.name, message, "declared by this rule"),
                 Some((item, position)) => {
                     let span = item.params[position].name.span;
-                    let report =
-                        DiagnosticBuilder::lint("RW0502", span, message, "nothing mentions it").help("remove it");
+                    let report = Diag::lint("RW0502", span, message, "nothing mentions it").help("remove it");
                     let places: Option<Vec<Place>> = item.params.iter().map(Place::of_param).collect();
                     match places.and_then(|places| removal(&places, position)) {
                         Some(span) => report.repair(span, ""),
@@ -68,7 +67,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let message = format!("type parameter `{}` is never used", name.node);
-            let report = DiagnosticBuilder::lint("RW0502", name.span, message, "nothing mentions it").help("remove it");
+            let report = Diag::lint("RW0502", name.span, message, "nothing mentions it").help("remove it");
             self.report(match (&places[..], removal(&places, position)) {
                 // The braces go as well.
                 ([only], _) => {

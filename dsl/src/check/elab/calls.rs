@@ -1,7 +1,7 @@
 //! Calls of functions, uses of operators and facts: their arguments, and what they may mean.
 
 use super::super::nodes::{Around, Call, ExprContext, NodeId, NodeKind};
-use super::super::report::{DiagnosticBuilder, count};
+use super::super::report::{Diag, count};
 use super::super::solve::substitute;
 use super::super::wording::short;
 use super::Elab;
@@ -29,13 +29,8 @@ impl Elab<'_> {
                 }
                 Arg::For { expr, .. } if around.place == ExprContext::Left => {
                     self.report(
-                        DiagnosticBuilder::error(
-                            "RW0404",
-                            expr.span,
-                            "`for` on a left side",
-                            "a pattern builds no list",
-                        )
-                        .help("match the list as `xs...`, and use `for` on the right"),
+                        Diag::error("RW0404", expr.span, "`for` on a left side", "a pattern builds no list")
+                            .help("match the list as `xs...`, and use `for` on the right"),
                     );
                     self.error_node(expr.span)
                 }
@@ -58,23 +53,13 @@ impl Elab<'_> {
             let elsewhere: Vec<_> =
                 self.universe.ops.alike(last).iter().map(|id| self.universe.ops.get(*id).pack.clone()).collect();
             let report = if is_fact {
-                DiagnosticBuilder::error(
-                    "RW0317",
-                    callee.span,
-                    format!("fact `{name}` is not a value"),
-                    "not allowed here",
-                )
-                .help("facts stand after `when`")
+                Diag::error("RW0317", callee.span, format!("fact `{name}` is not a value"), "not allowed here")
+                    .help("facts stand after `when`")
             } else {
-                DiagnosticBuilder::error(
-                    "RW0201",
-                    callee.span,
-                    format!("unknown function `{name}`"),
-                    "not declared or imported",
-                )
-                .nearest(last, known.iter().map(String::as_str), || {
-                    elsewhere.first().map(|pack| format!("pack `{pack}` declares it: `import {pack}`"))
-                })
+                Diag::error("RW0201", callee.span, format!("unknown function `{name}`"), "not declared or imported")
+                    .nearest(last, known.iter().map(String::as_str), || {
+                        elsewhere.first().map(|pack| format!("pack `{pack}` declares it: `import {pack}`"))
+                    })
             };
             self.report(report);
             return self.error_node(span);
@@ -98,7 +83,7 @@ impl Elab<'_> {
                     _ => format!("declare one: `fn name(..) -> .. as \"{}\"`, or import a pack that does", op.node),
                 };
                 self.report(
-                    DiagnosticBuilder::error(
+                    Diag::error(
                         "RW0213",
                         op.span,
                         format!("no function is {kind} `{}` here", op.node),
@@ -132,9 +117,7 @@ impl Elab<'_> {
                 count(fact.params.len(), "argument"),
                 args.len()
             );
-            self.report(
-                DiagnosticBuilder::error("RW0302", at, message, "wrong number").also(fact.span, "declared here"),
-            );
+            self.report(Diag::error("RW0302", at, message, "wrong number").also(fact.span, "declared here"));
             return None;
         }
         let mut nodes = Vec::new();
@@ -150,7 +133,7 @@ impl Elab<'_> {
             if self.solver.subtype(&ty, &want).is_err() {
                 let (want, found) = (self.show(&want), self.show(&ty));
                 self.report(
-                    DiagnosticBuilder::error(
+                    Diag::error(
                         "RW0301",
                         e.span,
                         format!("expected `{want}`, found `{found}`"),
