@@ -165,11 +165,11 @@ impl Pair<'_> {
         Ok(match answer {
             Answer::Unsat => Ok((question, None)),
             Answer::Sat(values) => Ok((question, Some(values))),
-            Answer::Unknown(reason) if solver::too_hard(Some(&reason)) => {
+            Answer::Unknown(reason) if reason.is_too_hard() => {
                 let time = || format!("solver, {} s for one question are over", limit.time.as_secs());
                 Err(budget.spent().unwrap_or_else(time))
             }
-            Answer::Unknown(reason) => Err(reason),
+            Answer::Unknown(reason) => Err(reason.to_string()),
         })
     }
 

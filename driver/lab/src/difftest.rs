@@ -16,7 +16,7 @@ use rewright_clif::names::Names;
 use rewright_clif::read::{File, read_bytes, write};
 use rewright_native::isolate::{Call, Engine, Job, Worker};
 use rewright_native::jit::Imports;
-use rewright_native::runtest::{CallOutcome, Directive, directives, host_targets, run_ours};
+use rewright_native::runtest::{CallOutcome, Directive, TargetError, directives, host_targets, run_ours};
 use rewright_pipeline::sums::add_up;
 use rewright_typeprop::Universe;
 use serde::Serialize;
@@ -249,7 +249,7 @@ fn run_everywhere(
     found: &[Directive],
     config: &Config<'_>,
     worker: &mut Worker,
-) -> Result<(Vec<Runs>, Vec<String>), LabError> {
+) -> Result<(Vec<Runs>, Vec<TargetError>), LabError> {
     let call = |d: &Directive| Call::Directive { function: d.function, text: d.text.clone() };
     let calls: Vec<Call> = found.iter().map(call).collect();
     let mut run = |text: &str, engine, target| {
@@ -315,7 +315,7 @@ fn judge(
     widened: &[bool],
     found: &[Directive],
     runs: &[Runs],
-    skipped: &[String],
+    skipped: &[TargetError],
 ) {
     for (n, directive) in found.iter().enumerate() {
         report.directives.total += 1;
@@ -372,7 +372,7 @@ fn judge(
 const ENGINES: [&str; 3] = ["jit", "cranelift-interpreter", "rewright-interpreter"];
 
 /// Why a directive ran nowhere: what the compiler said, else why its targets do not run here.
-fn reason(runs: &[Runs], skipped: &[String], directive: usize) -> String {
+fn reason(runs: &[Runs], skipped: &[TargetError], directive: usize) -> String {
     let compiled = runs.iter().filter(|run| run.engine.starts_with("jit"));
     let said = compiled.filter_map(|run| match &run.before[directive] {
         CallOutcome::Failed(message) => Some(format!("plain Cranelift does not run it: {message}")),
@@ -380,8 +380,10 @@ fn reason(runs: &[Runs], skipped: &[String], directive: usize) -> String {
         _ => None,
     });
     // A missing extension of this architecture says more than another architecture.
-    let near = skipped.iter().find(|reason| !reason.contains("does not run on this host"));
-    said.reduce(|_, last| last).or(near.cloned()).unwrap_or_else(|| "no target line that this host can run".to_string())
+    let near = skipped.iter().find(|reason| !matches!(reason, TargetError::Architecture(_)));
+    said.reduce(|_, last| last)
+        .or(near.map(TargetError::to_string))
+        .unwrap_or_else(|| "no target line that this host can run".to_string())
 }
 
 /// Do two outcomes agree? Compiled code does not say which trap it was, interpreters do.

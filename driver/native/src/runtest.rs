@@ -112,38 +112,59 @@ pub struct HostTarget {
     pub isa: OwnedTargetIsa,
 }
 
+/// Why the host cannot run a target of a file.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TargetError {
+    /// This Cranelift was built without a feature that the file asks for.
+    #[error("needs a Cranelift built with feature {0}")]
+    Feature(String),
+    /// Another architecture.
+    #[error("target {0} does not run on this host")]
+    Architecture(String),
+    /// The processor lacks an extension of its architecture.
+    #[error("this host has no {0}")]
+    Extension(String),
+    /// The target reserves a register that the host's own code uses.
+    #[error("enable_pinned_reg: the host's own code uses that register")]
+    PinnedRegister,
+    /// Cranelift does not accept the settings.
+    #[error("{0}")]
+    Unusable(String),
+}
+
 /// Every target of a file: how to run it here, or why not. A file without targets runs on the host as it is.
-pub fn host_targets(file: &File) -> Vec<Result<HostTarget, String>> {
+pub fn host_targets(file: &File) -> Vec<Result<HostTarget, TargetError>> {
     if let Some(feature) = file.features.iter().find(|f| f.wanted) {
-        return vec![Err(format!("needs a Cranelift built with feature {}", feature.name))];
+        return vec![Err(TargetError::Feature(feature.name.to_string()))];
     }
     if file.isas.is_empty() {
-        let isa = host_isa(file.flags.clone(), None).map_err(|e| e.to_string());
+        let isa = host_isa(file.flags.clone(), None).map_err(|e| TargetError::Unusable(e.to_string()));
         return vec![isa.map(|isa| HostTarget { name: "host".to_string(), isa })];
     }
     let target = |isa: &OwnedTargetIsa| {
         if isa.flags().enable_pinned_reg() {
-            return Err("enable_pinned_reg: the host's own code uses that register".to_string());
+            return Err(TargetError::PinnedRegister);
         }
-        let host = host_isa(isa.flags().clone(), None).map_err(|e| e.to_string())?;
+        let unusable = |e: JitError| TargetError::Unusable(e.to_string());
+        let host = host_isa(isa.flags().clone(), None).map_err(unusable)?;
         compatible(host.as_ref(), isa.as_ref())?;
         let flags = isa.isa_flags();
-        let built = host_isa(isa.flags().clone(), Some(&flags)).map_err(|e| e.to_string())?;
+        let built = host_isa(isa.flags().clone(), Some(&flags)).map_err(unusable)?;
         Ok(HostTarget { name: isa.triple().to_string(), isa: built })
     };
     file.isas.iter().map(target).collect()
 }
 
 /// Can the host run what is compiled for `requested`?
-fn compatible(host: &dyn TargetIsa, requested: &dyn TargetIsa) -> Result<(), String> {
+fn compatible(host: &dyn TargetIsa, requested: &dyn TargetIsa) -> Result<(), TargetError> {
     let (has, wants) = (host.triple().architecture, requested.triple().architecture);
     if has != wants {
-        return Err(format!("target {wants} does not run on this host"));
+        return Err(TargetError::Architecture(wants.to_string()));
     }
     let available = host.isa_flags();
     for flag in requested.isa_flags().iter().filter(|f| f.as_bool() == Some(true)) {
         if !available.iter().any(|f| f.name == flag.name && f.as_bool() == Some(true)) {
-            return Err(format!("this host has no {}", flag.name));
+            return Err(TargetError::Extension(flag.name.to_string()));
         }
     }
     Ok(())

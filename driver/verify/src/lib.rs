@@ -200,11 +200,11 @@ fn one(
             found.push(InstanceReport { types: case.shown(), seconds: 0.0, ..InstanceReport::clone(&found[same]) });
             continue;
         }
-        let instance = case.verify(solver, options, too_hard)?;
-        if rewright_smt::solver::too_hard(instance.reason.as_deref()) {
+        let verified = case.verify(solver, options, too_hard)?;
+        if verified.too_hard {
             too_hard = too_hard.min(case.widest());
         }
-        found.push(instance);
+        found.push(verified.report);
     }
     if let Some(machine) = machine {
         for (instance, compiled) in found.iter_mut().zip(machine.run(&cases, options.effort().halved())?) {

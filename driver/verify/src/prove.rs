@@ -13,7 +13,7 @@ use rewright_dsl::instances::{Obstacle, Sense, TypeInstances};
 use rewright_dsl::program::{Program, Rule, Var, VarKind};
 use rewright_native::permission::needs;
 use rewright_smt::Asserted;
-use rewright_smt::solver::{Answer, Solver};
+use rewright_smt::solver::{Answer, Solver, Unanswered};
 use rewright_typeprop::eval::repr_of;
 use rewright_typeprop::{Scalar, Term, Ty};
 use std::collections::BTreeMap;
@@ -81,22 +81,50 @@ pub(super) struct Decision {
     counterexample: Option<Counterexample>,
 }
 
+/// An instance that was verified.
+pub(super) struct Verified {
+    pub(super) report: InstanceReport,
+    /// The solver had too few steps or too little time for it.
+    pub(super) too_hard: bool,
+}
+
 /// What is behind a verdict.
 pub(super) enum Reason {
     /// The solver's word against the evaluator's: a mistake of ours.
     Unconfirmed,
+    /// The solver has no answer.
+    Unanswered(Unanswered),
     /// Anything else, for people.
     Because(String),
 }
 
 impl Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        match self {
             Reason::Unconfirmed => {
-                "the solver claims a counterexample that the evaluator does not confirm: report this"
+                f.write_str("the solver claims a counterexample that the evaluator does not confirm: report this")
             }
-            Reason::Because(reason) => reason,
-        })
+            Reason::Unanswered(reason) => reason.fmt(f),
+            Reason::Because(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl From<Unanswered> for Reason {
+    fn from(reason: Unanswered) -> Self {
+        Reason::Unanswered(reason)
+    }
+}
+
+impl From<String> for Reason {
+    fn from(reason: String) -> Self {
+        Reason::Because(reason)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(reason: &str) -> Self {
+        Reason::Because(reason.into())
     }
 }
 
@@ -110,26 +138,27 @@ impl Decision {
         matches!(self.reason, Some(Reason::Unconfirmed))
     }
 
-    fn because(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(Reason::Because(reason.into()));
+    /// Does the solver need more steps or time than it has?
+    pub(super) fn too_hard(&self) -> bool {
+        matches!(&self.reason, Some(Reason::Unanswered(reason)) if reason.is_too_hard())
+    }
+
+    fn because(mut self, reason: impl Into<Reason>) -> Self {
+        self.reason = Some(reason.into());
         self
     }
 }
 
-/// A reason as reports have it; empty where there is none.
-pub(super) fn text(reason: Option<Reason>) -> String {
-    reason.map(|reason| reason.to_string()).unwrap_or_default()
-}
-
 impl Case<'_> {
     /// Tries values, then asks the solver, unless the operands are wider than what was too hard.
-    pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<InstanceReport> {
+    pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Verified> {
         let begun = Instant::now();
         let mut found = self.decide(solver, options, too_hard)?;
         if let (Verdict::Unknown, false, Some(library)) = (found.verdict, found.unconfirmed(), self.refused()) {
             found = Decision::new(Verdict::NotRun, "none").because(needs(library));
         }
-        Ok(InstanceReport {
+        let too_hard = found.too_hard();
+        let report = InstanceReport {
             types: self.shown(),
             verdict: found.verdict,
             method: found.method,
@@ -137,7 +166,8 @@ impl Case<'_> {
             compiled: Compiled::NotRun("compiled code is not run here".into()),
             seconds: begun.elapsed().as_secs_f64(),
             counterexample: found.counterexample,
-        })
+        };
+        Ok(Verified { report, too_hard })
     }
 
     fn decide(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Decision> {
@@ -174,7 +204,7 @@ impl Case<'_> {
         };
         match found {
             Decision { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
-                self.prove_at_smaller_width(solver, options, text(reason))
+                self.prove_at_smaller_width(solver, options, reason)
             }
             found => Ok(found),
         }
@@ -211,10 +241,10 @@ impl Case<'_> {
 
     /// What the solver alone says; `agreed` assignments were found at which the rule matches.
     pub(super) fn prove(&self, solver: &mut Solver, agreed: usize) -> io::Result<Decision> {
-        let unknown = |why: String| Ok(Decision::new(Verdict::Unknown, "solver").because(why));
+        let unknown = |why: Reason| Ok(Decision::new(Verdict::Unknown, "solver").because(why));
         let mut question = match self.question() {
             Ok(question) => question,
-            Err(OutOfScope(why)) => return unknown(why),
+            Err(OutOfScope(why)) => return unknown(why.into()),
         };
         let mut wrong = self.ask(solver, &mut question, Ask::Wrong)?;
         if matches!(wrong, Reply::Unknown(_)) && self.multiplies_and_shifts() {
@@ -228,7 +258,7 @@ impl Case<'_> {
         match wrong {
             Reply::No => self.conclude_unsat(solver, question, agreed),
             Reply::Yes(vars) => Ok(self.confirm_model(&question, &vars)),
-            Reply::Unknown(why) => unknown(why),
+            Reply::Unknown(why) => unknown(why.into()),
         }
     }
 
@@ -306,7 +336,7 @@ impl Case<'_> {
         &self,
         solver: &mut Solver,
         options: &Options,
-        why: String,
+        why: Option<Reason>,
     ) -> io::Result<Decision> {
         let widest = self.widest();
         // Without a proof at this width, more values are due.
@@ -328,11 +358,11 @@ impl Case<'_> {
                 && self.ask(solver, &mut small, Ask::TrapsMore)?.is_no()
             {
                 let method = format!("solver at {width} bits, {agreed} values");
-                return Ok(Decision::new(Verdict::Narrower, method).because(why));
+                return Ok(Decision { reason: why, ..Decision::new(Verdict::Narrower, method) });
             }
         }
         let method = if agreed > 0 { format!("{agreed} values") } else { "none".into() };
-        Ok(Decision::new(Verdict::Unknown, method).because(why))
+        Ok(Decision { reason: why, ..Decision::new(Verdict::Unknown, method) })
     }
 
     fn ask(&self, solver: &mut Solver, question: &mut Question, ask: Ask) -> io::Result<Reply> {
@@ -387,7 +417,7 @@ enum Reply {
     /// With the rule's variables.
     Yes(Vec<(Assigned, Option<Assigned>)>),
     No,
-    Unknown(String),
+    Unknown(Unanswered),
 }
 
 impl Reply {

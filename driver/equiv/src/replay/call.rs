@@ -187,7 +187,7 @@ impl<'a> Machine<'a> {
         let said: Vec<&str> = said.iter().copied().filter(|attribute| *attribute != "noalias").collect();
         match self.promised(ty, value.clone(), &said, AnnotationTarget::Result) {
             Ok(same) if same == *value => Ok(()),
-            Err(Stop::Unsupported(reason)) => unsupported(reason),
+            Err(stop @ (Stop::Unsupported(_) | Stop::PointerAsNumber)) => Err(stop),
             _ => Err(broken()),
         }
     }

@@ -25,6 +25,8 @@ pub(super) enum Stop {
     Undefined(String),
     /// It needs what is not modelled.
     Unsupported(String),
+    /// It computes with a pointer as with a number, which is not modelled.
+    PointerAsNumber,
     /// A call does not return; that it is made is what others notice.
     Ends,
 }
@@ -49,6 +51,8 @@ pub(super) enum OpResult {
     Loose(Atom),
     /// It is not modelled which.
     Unclear(&'static str),
+    /// An operand is a pointer where a number is needed.
+    PointerAsNumber,
     /// The operation is undefined.
     Undefined(&'static str),
 }
@@ -222,7 +226,8 @@ impl Chooser {
                 OpResult::Nan if combinations.len() == 1 => return Ok(Lane::Nan),
                 OpResult::Nan => lost = lost.max(Some(Doubt::Undef)),
                 OpResult::Unclear(what) if self.side == RefinementSide::After => return unsupported(what),
-                OpResult::Unclear(_) => lost = Some(Doubt::Poison),
+                OpResult::PointerAsNumber if self.side == RefinementSide::After => return Err(Stop::PointerAsNumber),
+                OpResult::Unclear(_) | OpResult::PointerAsNumber => lost = Some(Doubt::Poison),
             }
         }
         if let Some(doubt) = lost {

@@ -51,7 +51,7 @@ pub(super) fn strict(atoms: &[Atom], f: impl Fn(&[u128]) -> Option<OpResult>) ->
     if atoms.contains(&Atom::Poison) {
         return OpResult::Is(Atom::Poison);
     }
-    numbers(atoms).and_then(|bits| f(&bits)).unwrap_or(OpResult::Unclear("an operation on a pointer as a number"))
+    numbers(atoms).and_then(|bits| f(&bits)).unwrap_or(OpResult::PointerAsNumber)
 }
 
 impl<'a> Machine<'a> {
@@ -375,9 +375,7 @@ impl<'a> Machine<'a> {
 /// Says which operation is not modelled.
 fn named(stop: Stop, opcode: &str) -> Stop {
     match stop {
-        Stop::Unsupported(what) if what == "an operation on a pointer as a number" => {
-            Stop::Unsupported(format!("`{opcode}`"))
-        }
+        Stop::PointerAsNumber => Stop::Unsupported(format!("`{opcode}`")),
         stop => stop,
     }
 }

@@ -270,9 +270,7 @@ impl<'a> Machine<'a> {
 /// Says which intrinsic is not modelled.
 fn renamed(stop: Stop, callee: &str) -> Stop {
     match stop {
-        Stop::Unsupported(what) if what == "an operation on a pointer as a number" => {
-            Stop::Unsupported(format!("it calls {callee}"))
-        }
+        Stop::PointerAsNumber => Stop::Unsupported(format!("it calls {callee}")),
         stop => stop,
     }
 }

@@ -78,7 +78,7 @@ fn compile(job: &Job, externals: Externals) -> Result<(File, Option<Jit>), Strin
         Engine::Interpreter => None,
         Engine::Jit => {
             let target = host_targets(&file).into_iter().nth(job.target);
-            let target = target.ok_or("the file has no such target")??;
+            let target = target.ok_or("the file has no such target")?.map_err(|e| e.to_string())?;
             Some(compile_file(&file, &target, externals).map_err(|e| e.to_string())?)
         }
     };
