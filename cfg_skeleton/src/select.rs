@@ -2,8 +2,8 @@
 //!
 //! What there is to choose from ([`choices`](mod@choices)) is found first, with a plan of the states in memory. Then
 //! passes make the program and change it, once each, in the order of one list ([`line`](fn@line)). They work on one
-//! [`placement`], which knows what uses what and what all of it costs. The validator checks what comes out and shares no
-//! code with the rest, and elaboration only prints it.
+//! [`placement`], which knows what uses what and what all of it costs. The validator checks what comes out and shares
+//! no code with the rest, and elaboration only prints it.
 
 mod available;
 mod calls;

@@ -8,8 +8,8 @@
 //!
 //! [`Model::eval`] dispatches: integers are in `int.rs`, floats in `float.rs`, what is larger than a word in `repr.rs`.
 //! Memory accesses have names here so that a declaration can say what it is, but no value: their meaning needs a
-//! memory, which the interpreter has. A malformed use (wrong arity, widths that do not fit) is [`Evaluation::Undefined`],
-//! never a panic.
+//! memory, which the interpreter has. A malformed use (wrong arity, widths that do not fit) is
+//! [`Evaluation::Undefined`], never a panic.
 
 mod edges;
 mod float;

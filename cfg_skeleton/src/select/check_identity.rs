@@ -1,7 +1,7 @@
 //! When two checks are the same check, and what an operation needs to be computed without its own.
 //!
-//! Checks with equal [`CheckIdentity`]s trap on the same inputs. A node of an operation that may trap needs, for each of its
-//! declared conditions, the key of that condition; a memory access needs its address' key. Condition classes are
+//! Checks with equal [`CheckIdentity`]s trap on the same inputs. A node of an operation that may trap needs, for each
+//! of its declared conditions, the key of that condition; a memory access needs its address' key. Condition classes are
 //! *found* in the view, never made: a condition that no node states, and that does not evaluate, licenses nothing.
 
 use super::terms::{Classes, TermValue, find};

@@ -1,9 +1,9 @@
 //! What executing something once costs: what packs declare, unless prices of a target, a user or an embedding
 //! program say otherwise.
 //!
-//! Costs are whole numbers of quarters of a pack's unit ([`COST_SCALE`]). The standard packs count in thirds of a simple
-//! integer instruction; a profile may count in anything (cycles, bytes), since costs are compared with each other
-//! only.
+//! Costs are whole numbers of quarters of a pack's unit ([`COST_SCALE`]). The standard packs count in thirds of a
+//! simple integer instruction; a profile may count in anything (cycles, bytes), since costs are compared with each
+//! other only.
 //!
 //! A declared cost may depend on constants and shapes (`cost 2 * rows(A) * cols(A) * cols(B)`). What it names is
 //! looked up among the known constants and the nodes that there are; a size that nobody knows counts as

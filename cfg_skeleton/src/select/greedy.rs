@@ -7,8 +7,8 @@
 //! may be speculated.
 //!
 //! Tree costs count shared operands once per user. So the choice is made again with costs divided by the number of
-//! users, those in the choice before or those that there could be, restricted to operands that precede in the first order, which keeps it acyclic; the
-//! cheapest of the rounds is taken.
+//! users, those in the choice before or those that there could be, restricted to operands that precede in the first
+//! order, which keeps it acyclic; the cheapest of the rounds is taken.
 //!
 //! **Invariant**: an entity's operands precede it in the order (segment in dominance preorder, then tree cost): an
 //! operand available in a strict dominator has a smaller segment, one in the same segment a strictly smaller cost.

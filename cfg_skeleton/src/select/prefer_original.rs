@@ -83,8 +83,8 @@ struct Attempt<'s, 'c, 'a> {
 }
 
 impl Attempt<'_, '_, '_> {
-    /// Where the original's node can take the place of a definition, and which nodes are to be there then, itself first;
-    /// `None` where that costs more or is not possible.
+    /// Where the original's node can take the place of a definition, and which nodes are to be there then, itself
+    /// first; `None` where that costs more or is not possible.
     fn plan(&self, id: PlacedId, alt: AltId) -> Option<(SegmentId, Vec<AltId>)> {
         let (choices, from, chosen) = (self.choices, self.placement.at(id), self.placement.alt(id));
         let at = self.place(id, alt)?;

@@ -1,7 +1,8 @@
-//! Moves nodes down to where their uses are, operands after what takes them, as long as that is not executed more often.
+//! Moves nodes down to where their uses are, operands after what takes them, as long as that is not executed more
+//! often.
 //!
-//! The integer program computes a value in the topmost of the segments that are as good; greedy selections are made with
-//! each node as far down as here.
+//! The integer program computes a value in the topmost of the segments that are as good; greedy selections are made
+//! with each node as far down as here.
 
 use super::code_motion;
 use super::error::SelectError;

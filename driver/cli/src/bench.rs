@@ -36,7 +36,8 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 3)]
     repeat: u32,
     /// Instead of files: made-up modules of 10 to this many statements, and the conversion both ways
-    #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "5000", conflicts_with = "stories")]
+    #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "5000")]
+    #[arg(conflicts_with = "stories")]
     curve: Option<usize>,
     /// For each folder with a pack and an input: time per phase, and the integer program's size and time
     #[arg(long)]

@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 /// Arguments of `validate`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Files of textual LLVM IR (`.ll`), or directories of them, say what `rewright wrap --keep` has kept. Each is compared
-    /// with what a build would make of it. Or two files of MLIR (`.mlir`), which are compared with each other
+    /// Files of textual LLVM IR (`.ll`), or directories of them, say what `rewright wrap --keep` has kept. Each is
+    /// compared with what a build would make of it. Or two files of MLIR (`.mlir`), which are compared with each other
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Compare the one file with this one instead
@@ -48,8 +48,8 @@ pub(super) struct Args {
     /// The solver with its arguments (`refined`); it reads SMT-LIB from its standard input
     #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
     solver: String,
-    /// Steps of the solver for one function; the functions of a file have five times as many together. A solver that does
-    /// not count its steps has a second for each 300000 of them
+    /// Steps of the solver for one function; the functions of a file have five times as many together. A solver that
+    /// does not count its steps has a second for each 300000 of them
     #[arg(long, value_name = "N", default_value_t = SOLVER_STEPS)]
     solver_steps: u64,
     /// Inputs for each function

@@ -24,7 +24,8 @@ use std::time::{Duration, Instant};
 /// What verification is expected to find in a directory of packs: the file's name and its first line.
 const EXPECTED: (&str, &str) = (
     "verify.expected",
-    "What `rewright verify` finds of each rule here: type instances by verdict. `rewright verify --update` writes this.",
+    "What `rewright verify` finds of each rule here: type instances by verdict. `rewright verify --update` writes \
+     this.",
 );
 
 /// Arguments of `verify`.

@@ -152,7 +152,8 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
     let mut text = format!(
         "{files} files compiled with rules ({cached} from the cache), {handed_over} commands handed over, \
          {fell_back} fell back, {rejected} rejected by the compiler\n\
-         {functions} functions ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
+         {functions} functions ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} \
+         not understood, \
          {failed} failed\n"
     );
     if files + handed_over + fell_back + rejected == 0 {

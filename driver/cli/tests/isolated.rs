@@ -41,7 +41,8 @@ fn a_wrong_optimiser_is_found() {
     let path = folder.path().join("wrong.clif");
     let text = |n: i32| {
         format!(
-            "function %f() -> i32 {{\nblock0:\n    v0 = iconst.i32 {n}\n    return v0\n}}\n; run: %f() == 1\n; print: %f()\n"
+            "function %f() -> i32 {{\nblock0:\n    v0 = iconst.i32 {n}\n    return v0\n}}\n; run: %f() == 1\n\
+             ; print: %f()\n"
         )
     };
     std::fs::write(&path, text(1)).unwrap();
@@ -55,7 +56,10 @@ fn a_wrong_optimiser_is_found() {
 
 #[test]
 fn crashes_and_endless_loops_cost_one_call_each() {
-    let text = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 10\n    brif v0, block1, block4\nblock1:\n    v2 = udiv v1, v0\n    v3 = icmp ugt v2, v1\n    trapnz v3, user1\n    v4 = iconst.i32 7\n    v5 = icmp eq v0, v4\n    brif v5, block2, block3\nblock2:\n    jump block2\nblock3:\n    return v2\nblock4:\n    v6 = iconst.i64 1\n    v7 = load.i32 v6\n    return v7\n}\n";
+    let text = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 10\n    brif v0, block1, block4\n\
+        block1:\n    v2 = udiv v1, v0\n    v3 = icmp ugt v2, v1\n    trapnz v3, user1\n    v4 = iconst.i32 7\n    v5 \
+        = icmp eq v0, v4\n    brif v5, block2, block3\nblock2:\n    jump block2\nblock3:\n    return v2\n\
+        block4:\n    v6 = iconst.i64 1\n    v7 = load.i32 v6\n    return v7\n}\n";
     let outcomes = run(text, &["run: %f(5) == 2", "print: %f(0)", "print: %f(7)", "run: %f(2) == 6", "print: %f(10)"]);
     assert!(outcomes[0].holds());
     assert!(matches!(&outcomes[1], CallOutcome::Trapped(signal) if signal == "SIGSEGV"), "{outcomes:?}");

@@ -321,7 +321,9 @@ fn target_lines(header: &str) -> Vec<TargetLine> {
 mod tests {
     use super::*;
 
-    const FILE: &str = "test run\nset opt_level=speed\ntarget x86_64 has_avx\n; about\n\nfunction %f(i32) -> i32 {\n; inside\nblock0(v0: i32):\n    return v0 ; v0\n}\n; run: %f(1) == 1\n\nfunction %g() {\nblock0:\n    return\n}\n";
+    const FILE: &str = "test run\nset opt_level=speed\ntarget x86_64 has_avx\n; about\n\nfunction %f(i32) -> i32 {\n\
+        ; inside\nblock0(v0: i32):\n    return v0 ; v0\n}\n; run: %f(1) == 1\n\nfunction %g() {\nblock0:\n    return\n\
+        }\n";
 
     #[test]
     fn unchanged_files_are_written_byte_for_byte() {

@@ -350,8 +350,8 @@ impl Engine {
 /// Units that go into one e-graph together.
 struct Job {
     members: Vec<usize>,
-    /// An e-graph that was used for nothing else: where a budget ends a step, what it ends at depends on the numbers that
-    /// classes and rules have, and so on what an e-graph was used for before.
+    /// An e-graph that was used for nothing else: where a budget ends a step, what it ends at depends on the numbers
+    /// that classes and rules have, and so on what an e-graph was used for before.
     apart: bool,
 }
 

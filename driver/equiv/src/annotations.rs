@@ -1,9 +1,9 @@
 //! Annotations: what attributes and metadata promise, and when the second version may have one.
 //!
 //! An annotation adds undefined behaviour or poison to a function that is without it the same. So there is a direction:
-//! the first version's may be ignored in a proof (never in a refutation); one of the second version must be in the first
-//! one at the matching place, or be proved, or nothing is known. [`table`] says what each one is; what it lacks counts as
-//! the strongest: nothing is known of either version.
+//! the first version's may be ignored in a proof (never in a refutation); one of the second version must be in the
+//! first one at the matching place, or be proved, or nothing is known. [`table`] says what each one is; what it lacks
+//! counts as the strongest: nothing is known of either version.
 
 pub(super) mod table;
 

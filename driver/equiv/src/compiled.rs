@@ -1,15 +1,16 @@
 //! Functions that differ, before and after, as clang compiles them, in processes of their own.
 //!
-//! Both versions of all pairs go into one module ([`text`]) that clang compiles without optimisation, so that LLVM itself
-//! changes nothing, with a program (`harness.c`) that runs them: it makes up the memory that they reach, and what they
-//! call comes back to it. What is compared is the result, the memory but for the stack, and what callees that may
-//! write were told; where one of the two crashes, traps or does not end, the other one must. A crash of the first is
-//! something that is undefined there, and says nothing.
+//! Both versions of all pairs go into one module ([`text`]) that clang compiles without optimisation, so that LLVM
+//! itself changes nothing, with a program (`harness.c`) that runs them: it makes up the memory that they reach, and
+//! what they call comes back to it. What is compared is the result, the memory but for the stack, and what callees that
+//! may write were told; where one of the two crashes, traps or does not end, the other one must. A crash of the first
+//! is something that is undefined there, and says nothing.
 //!
 //! **Invariant**: a function that runs can do nothing but compute: all system calls but those for memory are refused.
 //!
 //! What LLVM leaves open in a version is decided as our rules understand it, in both versions alike: amounts of shifts
-//! are taken modulo the width, conversions out of range saturate, `undef` and `poison` are zero, and flags are not there.
+//! are taken modulo the width, conversions out of range saturate, `undef` and `poison` are zero, and flags are not
+//! there.
 //!
 //! Not here: what poison does to flags and `freeze`.
 

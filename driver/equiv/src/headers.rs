@@ -28,8 +28,8 @@ pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<Strin
     (was != is).then(|| format!("its signature was {was}, and is {is}"))
 }
 
-/// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that keeps,
-/// and what is promised of values is left to whoever asks.
+/// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that
+/// keeps, and what is promised of values is left to whoever asks.
 pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), String> {
     let of_values =
         |a: &str| body.is_some() && ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(a).0);

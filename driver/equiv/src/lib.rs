@@ -1,16 +1,16 @@
 //! Two files of LLVM IR: does each function of the second one only what the function of that name in the first one may
 //! do?
 //!
-//! A pair is *the same* if its texts are ([`same`], where [`headers`] allow it). Others are compared by [`Method`]s; each
-//! sees what others cannot:
+//! A pair is *the same* if its texts are ([`same`], where [`headers`] allow it). Others are compared by [`Method`]s;
+//! each sees what others cannot:
 //!
 //! * [`replayed`]: both texts are run by an interpreter of LLVM IR that knows poison and undefined behaviour;
 //! * [`refined`]: an SMT solver is asked, by LLVM's semantics with poison, about small functions;
 //! * [`interpreted`]: both are imported and run in our interpreter, what is opaque made up;
 //! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up.
 //!
-//! What they find is evidence, of which [`verdict`] makes one verdict. An answer of the solver is an input to be replayed,
-//! and the last two never refute.
+//! What they find is evidence, of which [`verdict`] makes one verdict. An answer of the solver is an input to be
+//! replayed, and the last two never refute.
 //!
 //! [`replay`] runs both texts on one input, with poison and `undef`: what it calls a difference is one.
 //!

@@ -89,7 +89,8 @@ impl<'a> Promises<'a> {
         AccessedMemory::Anywhere
     }
 
-    /// No block leads back to an earlier one in the text: LLVM prints what it can that way, and so nothing runs for ever.
+    /// No block leads back to an earlier one in the text: LLVM prints what it can that way, and so nothing runs for
+    /// ever.
     fn ends(&self) -> bool {
         let blocks = &self.body.blocks;
         let position = |label: &String| blocks.iter().position(|b| b.label == *label);

@@ -1,8 +1,8 @@
 //! Our function back to the body of an LLVM function.
 //!
 //! The head of the function stays; blocks and values get new names. Opaque instructions are the original text with
-//! new operands; operations are written as [`Names`] says, with the flags that [`PoisonAnalysis`] allows. Checks vanish:
-//! they state what is undefined in LLVM. So does what nobody needs.
+//! new operands; operations are written as [`Names`] says, with the flags that [`PoisonAnalysis`] allows. Checks
+//! vanish: they state what is undefined in LLVM. So does what nobody needs.
 //!
 //! | metadata of | kept |
 //! |---|---|

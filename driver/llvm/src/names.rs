@@ -1,7 +1,7 @@
 //! LLVM's spellings and declared operations, looked up in both directions.
 //!
-//! A pack says `@llvm("add")`, `@llvm("icmp slt")`, `@llvm("llvm.ctpop")`; [`InstructionForm`] is how an operation of that
-//! spelling is written. Some spellings stand for an instruction with a constant in it: `sub 0` negates, `xor -1`
+//! A pack says `@llvm("add")`, `@llvm("icmp slt")`, `@llvm("llvm.ctpop")`; [`InstructionForm`] is how an operation of
+//! that spelling is written. Some spellings stand for an instruction with a constant in it: `sub 0` negates, `xor -1`
 //! complements. `@llvm("@sin")`, or else `@link("libm.so.6", "sin")`, is the C function of that name, and
 //! `@intrinsic("llvm.sin")` beside it the intrinsic of the same meaning, as which clang gives calls that set no
 //! `errno`.

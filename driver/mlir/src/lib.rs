@@ -1,8 +1,8 @@
 //! Two versions of an MLIR file: do their functions do the same?
 //!
-//! [`validate`] reads both texts (`affine`, `scf`, `arith`, `math`, `memref`, `func`, in pretty and generic forms), makes
-//! a nest of each function and compares the nests ([`rewright_cfg_skeleton::nest`]). Nothing of LLVM or MLIR is linked.
-//! What is not understood is named with its line, and the other functions go on.
+//! [`validate`] reads both texts (`affine`, `scf`, `arith`, `math`, `memref`, `func`, in pretty and generic forms),
+//! makes a nest of each function and compares the nests ([`rewright_cfg_skeleton::nest`]). Nothing of LLVM or MLIR is
+//! linked. What is not understood is named with its line, and the other functions go on.
 //!
 //! ```
 //! let before = "func.func @f(%n: index, %a: memref<?xf64>, %x: f64) {

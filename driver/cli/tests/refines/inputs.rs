@@ -1,5 +1,5 @@
-//! Inputs of functions of small integers, and what is wrong with another version on one of them: `validate`'s own replay
-//! says so.
+//! Inputs of functions of small integers, and what is wrong with another version on one of them: `validate`'s own
+//! replay says so.
 
 use rewright_equiv::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Replay, Replayer, Scalar};
 use rewright_llvm::module::{Definition, File};

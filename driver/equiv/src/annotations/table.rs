@@ -37,8 +37,8 @@ pub(in super::super) enum Runs {
     Check,
     /// It is checked when the function whose parameter has it returns; a caller has no part in it.
     CheckAtReturn,
-    /// It is not modelled. The first version may be undefined, and is not judged; in the second one it means nothing, as
-    /// what is less defined differs all the more.
+    /// It is not modelled. The first version may be undefined, and is not judged; in the second one it means nothing,
+    /// as what is less defined differs all the more.
     Doubt,
     /// It changes what is passed, in either version.
     Refuse,

@@ -1,12 +1,13 @@
-//! One version of a function as terms: what it returns and leaves in memory, and when it is undefined, by its parameters.
+//! One version of a function as terms: what it returns and leaves in memory, and when it is undefined, by its
+//! parameters.
 //!
 //! Blocks are taken in an order in which all that leads to one comes first; each has the condition under which it is
-//! reached. Memory is one chain of bytes through all of them: what a block writes it writes where it is reached. Beside it
-//! run chains that say which bits are poison, which are `undef`, and to which objects pointers belong.
+//! reached. Memory is one chain of bytes through all of them: what a block writes it writes where it is reached. Beside
+//! it run chains that say which bits are poison, which are `undef`, and to which objects pointers belong.
 //!
 //! A value that depends on `undef` is *loose*: it is computed anew wherever it is used, with choices of its own. What
-//! leaves a version (is returned, stored, passed) is computed twice ([`Samples`]): two samples tell `undef` from a value
-//! that was chosen once.
+//! leaves a version (is returned, stored, passed) is computed twice ([`Samples`]): two samples tell `undef` from a
+//! value that was chosen once.
 
 mod accesses;
 mod annotated;

@@ -1,7 +1,7 @@
 //! Addresses, and what is read and written there.
 //!
-//! A pointer is its address and the object that it belongs to. Addresses are kept as sums: those that have terms in common
-//! are compared by the rest.
+//! A pointer is its address and the object that it belongs to. Addresses are kept as sums: those that have terms in
+//! common are compared by the rest.
 
 use super::super::super::annotations::numbers;
 use super::super::facts;
@@ -208,7 +208,8 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(())
     }
 
-    /// Which bits of a stored value are `undef`: of the second version at least these, of the first version at most these.
+    /// Which bits of a stored value are `undef`: of the second version at least these, of the first version at most
+    /// these.
     fn mask_of(&mut self, value: &Operand, size: u32) -> Expr {
         match self.locals.get(value.text.as_str()) {
             Some(Local::Leaf(leaf)) => leaf.mask.unwrap_or_else(|| self.s.bits(size, 0)),

@@ -2,9 +2,10 @@
 //!
 //! What a call does and gives depends on who is called, on the arguments, on the calls before it, and on memory. The
 //! first three are one number, the *trace*, by functions that a solver may choose: equal calls in equal order have
-//! equal traces, and whatever holds for all such functions holds for those that tell all calls apart. That both versions show
-//! a callee the same memory is claimed apart, for each two calls with equal traces. Behind a call memory holds anything, if
-//! it may write; and it may not return: where it is said to return, or not to, it is undefined otherwise.
+//! equal traces, and whatever holds for all such functions holds for those that tell all calls apart. That both
+//! versions show a callee the same memory is claimed apart, for each two calls with equal traces. Behind a call memory
+//! holds anything, if it may write; and it may not return: where it is said to return, or not to, it is undefined
+//! otherwise.
 
 use super::super::super::annotations::{has, number};
 use super::super::facts;
