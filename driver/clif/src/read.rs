@@ -10,8 +10,8 @@
 //! **Invariant**: no text makes this module panic or exhaust memory. Entity numbers are bounded before the reader
 //! allocates by them, and the reader runs under [`quietly`], since it is not our code.
 
+use super::panics::quietly;
 use super::print::{Unstated, print_as_written};
-use super::quietly::quietly;
 use super::scan::{functions, words};
 use cranelift_codegen::ir::entities::AnyEntity;
 use cranelift_codegen::ir::{Endianness, Function};

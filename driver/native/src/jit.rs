@@ -31,7 +31,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 use indexmap::IndexMap;
-use rewright_clif::quietly::quietly;
+use rewright_clif::panics::quietly;
 
 /// Bytes per argument or result.
 const SLOT: usize = 16;

@@ -14,7 +14,7 @@ use cranelift_interpreter::step::{ControlFlow, CraneliftTrap};
 use cranelift_reader::{Comparison, Invocation, RunCommand, parse_run_command};
 use rewright_cfg_skeleton::ir::interp;
 use rewright_clif::interpret::{Functions, from_canonical, to_canonical};
-use rewright_clif::quietly::quietly;
+use rewright_clif::panics::quietly;
 use rewright_clif::read::{File, is_directive};
 use serde::{Deserialize, Serialize};
 

@@ -9,7 +9,7 @@
 //!   a load outside memory has none and is left out;
 //! * pure operations without a meaning are functions that nobody knows: hashes of their operands.
 //!
-//! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`steady`]).
+//! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`invariance`]).
 //!
 //! All members of one class must agree, with each other and with what the run computed. NaNs are equal to each other.
 //! Where a function names several regions, a state is compared on the bytes that no other region touched.
@@ -21,11 +21,11 @@
 
 mod evaluate;
 mod inputs;
+mod invariance;
 mod laboratory;
 mod mutate;
 mod observe;
 mod separate;
-mod steady;
 
 pub use inputs::random_inputs;
 pub use laboratory::{Laboratory, Saturated};
@@ -33,6 +33,7 @@ pub use mutate::{Mutant, mutants};
 pub use separate::{Separation, separations};
 
 use evaluate::Graph;
+use invariance::Claims;
 use observe::Recorder;
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, NodeId};
 use rewright_cfg_skeleton::ir::interp::{self, Memory, Outcome};
@@ -40,7 +41,6 @@ use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, Value};
 use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_typeprop::{RuleId, Universe};
 use std::fmt;
-use steady::Claims;
 
 /// One call.
 #[derive(Clone, Debug)]

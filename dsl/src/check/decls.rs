@@ -1,6 +1,6 @@
 //! Stage 1: names. Imports, types, effects, facts and signatures.
 
-use super::owners::several;
+use super::name_clashes::several;
 use super::report::Diag;
 use super::scope::{Scope, extend};
 use super::{Checker, FnPlace};

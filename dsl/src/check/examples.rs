@@ -97,7 +97,7 @@ impl Checker<'_> {
                 let place = self.rule_names.get(&name).map(|id| self.program.rule(*id).span);
                 (name, place)
             });
-            let report = super::owners::several("rules", path, places);
+            let report = super::name_clashes::several("rules", path, places);
             self.report(report);
             return None;
         }
@@ -166,7 +166,7 @@ impl Checker<'_> {
             [one] => return Some(one.clone()),
             _ => {
                 let places = found.into_iter().map(|name| (name, None));
-                self.report(super::owners::several("schedules", path, places));
+                self.report(super::name_clashes::several("schedules", path, places));
                 return None;
             }
         }

@@ -102,7 +102,7 @@ impl Elab<'_> {
                 let [fact] = facts[..] else {
                     let found = facts.iter().map(|id| &self.facts[id.0 as usize]);
                     let found = found.map(|fact| (fact.name.clone(), Some(fact.span)));
-                    self.report(super::owners::several("facts", callee, found));
+                    self.report(super::name_clashes::several("facts", callee, found));
                     return None;
                 };
                 Some(Condition::Fact(fact, self.fact_args(fact, args, expr.span, around)?))

@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
                     (Err(several), named) => {
                         let path = named.unwrap_or(&effect.name);
                         let found = several.into_iter().map(|region| (region, None));
-                        self.report(super::owners::several("effects", path, found));
+                        self.report(super::name_clashes::several("effects", path, found));
                         continue;
                     }
                 };

@@ -113,7 +113,7 @@ impl Elab<'_> {
         }
         let path = Spanned { node: call.name.clone(), span: call.name_span };
         let found = functions.into_iter().map(|(name, place)| (name, Some(place)));
-        self.report(super::owners::several("functions", &path, found));
+        self.report(super::name_clashes::several("functions", &path, found));
         self.nodes[id.0 as usize].kind = NodeKind::Error;
         true
     }

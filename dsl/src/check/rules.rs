@@ -1,6 +1,6 @@
 //! Stage 3: rules. Each item becomes a rule per choice of family members, rewriting and direction.
 //!
-//! One rewriting is elaborated by [`super::rewritings`], or by [`super::matches`] where it stands in a block.
+//! One rewriting is elaborated by [`super::rewritings`], or by [`super::match_blocks`] where it stands in a block.
 
 use super::Checker;
 use super::approximate::given_up;

@@ -102,7 +102,7 @@ impl Checker<'_> {
         }
         if !found.is_empty() {
             let places = found.into_iter().map(|name| (name, None));
-            return self.report(super::owners::several("rulesets", path, places));
+            return self.report(super::name_clashes::several("rulesets", path, places));
         }
         if self.scopes[file].incomplete {
             return;

@@ -1,7 +1,7 @@
 //! Follows a run: what leaves and tokens are at each moment, and what opaque statements do.
 
 use super::evaluate::{Denotation, Environment, Unknown, mix, unknown, unknown_result};
-use super::steady::Steady;
+use super::invariance::Steady;
 use super::{DenotationReport, Harness, Witness};
 use rewright_cfg_skeleton::ir::interp::{Host, InterpreterState, Memory, Outcome, Point};
 use rewright_cfg_skeleton::ir::{Inst, InstKind, OpaqueEffects, Terminator};
