@@ -2,8 +2,8 @@
 //!
 //! What there is to choose from ([`choices`](mod@choices)) is found first, with a plan of the states in memory. Then
 //! passes make the program and change it, once each, in the order of one list ([`line`](fn@line)). They work on one
-//! [`placement`], which knows what uses what and what all of it costs. The validator checks what comes out and shares no
-//! code with the rest, and elaboration only prints it.
+//! [`placement`], which knows what uses what and what all of it costs. The validator checks what comes out and shares
+//! no code with the rest, and elaboration only prints it.
 
 mod available;
 mod calls;
@@ -39,7 +39,7 @@ pub(crate) use calls::executed;
 pub use cost_model::{COST_SCALE, CostModel, Execution, Prices};
 pub use error::SelectError;
 pub use options::{Budget, Options, Registers};
-pub use report::{Effort, Ran, Refused, Report};
+pub use report::{Effort, Ran, Refused, SelectionReport};
 pub use rewright_extract::{Ended, Highs, Method, Solver, Status};
 pub use selection::{Def, Selection, StatementChoice, relaxed};
 pub use validate::{Violation, validate};
@@ -47,12 +47,12 @@ pub use validate::{Violation, validate};
 use crate::Saturated;
 use check_identity::CheckIdentities;
 use choices::Choices;
-use pass::{Pass, State};
+use pass::{Pass, PassState};
 use segments::SegmentTree;
 use std::time::Instant;
 
 /// Chooses the cheapest program that it finds. What comes back has passed [`fn@validate`].
-pub fn select(given: Saturated, options: &Options) -> Result<Report, SelectError> {
+pub fn select(given: Saturated, options: &Options) -> Result<SelectionReport, SelectError> {
     let Saturated { cfg, universe, skeleton, view, .. } = given;
     if !view.contradictions.is_empty() {
         return Err(SelectError::Contradiction(view.contradictions.clone()));
@@ -74,7 +74,7 @@ pub fn select(given: Saturated, options: &Options) -> Result<Report, SelectError
         let violations = validate::check(given, &options.cost, &report.selection);
         if violations.is_empty() {
             debug_assert!(refused.is_none(), "{refused:?}");
-            return Ok(Report { refused, ..report });
+            return Ok(SelectionReport { refused, ..report });
         }
         refused = Some(Refused { pass: passes[end - 1].name(), violations });
     }
@@ -102,15 +102,15 @@ fn line(options: &Options) -> Vec<&'static dyn Pass> {
 }
 
 /// Runs passes one after the other.
-fn run(choices: &Choices, options: &Options, passes: &[&dyn Pass]) -> Result<Report, SelectError> {
-    let mut state = State::new(choices, options);
+fn run(choices: &Choices, options: &Options, passes: &[&dyn Pass]) -> Result<SelectionReport, SelectError> {
+    let mut state = PassState::new(choices, options);
     let mut ran = vec![];
     for pass in passes {
         let start = Instant::now();
         pass.run(&mut state)?;
         ran.push(Ran { pass: pass.name(), cost: state.placement.cost(), time: start.elapsed() });
     }
-    Ok(Report { selection: state.selection(), effort: state.effort, passes: ran, refused: None })
+    Ok(SelectionReport { selection: state.selection(), effort: state.effort, passes: ran, refused: None })
 }
 
 /// How often a state plan is made again before no write is dropped at all.

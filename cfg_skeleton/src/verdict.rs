@@ -273,12 +273,14 @@ mod tests {
             (
                 Evidence { proved: Some(Tier::Same), ..refuted() },
                 Kind::Unknown,
-                "f: unknown: it is both proved and refuted: please report this; on (3): before, returns 1; after, returns 2",
+                "f: unknown: it is both proved and refuted: please report this; on (3): before, returns 1; after, \
+                 returns 2",
             ),
             (
                 Evidence { precondition: Some("%n > 0".into()), outside: counterexample(), ..proved(Tier::Cells) },
                 Kind::Proved,
-                "f: proved if %n > 0 (the same value in each cell); otherwise they differ on (3): before, returns 1; after, \
+                "f: proved if %n > 0 (the same value in each cell); otherwise they differ on (3): before, returns 1; \
+                 after, \
                  returns 2",
             ),
         ] {

@@ -4,15 +4,16 @@
 //!
 //! 0. [`lists`]: what takes a list is written out per length.
 //! 1. [`decls`]: names. Types, effects, facts and the signatures of functions, file by file; a [`scope::Scope`]
-//!    says what each name means there, [`owners`] what it is called. [`ambiguous`] compares the overloads of each name.
+//!    says what each name means there, [`name_clashes`] what it is called. [`ambiguous`] compares the overloads of each
+//!    name.
 //! 2. [`ops`]: what clauses and attributes of functions say: cost, laws, meaning, checks; [`overrides`]: what other
 //!    packs say of their cost.
-//! 3. [`rules`], [`rewritings`], [`mod@matches`], [`inferences`], [`guards`]: rules and inferences, elaborated by
+//! 3. [`rules`], [`rewritings`], [`match_blocks`], [`inferences`], [`guards`]: rules and inferences, elaborated by
 //!    [`elab`] with the types of [`solve`] and the overloads of [`overload`]; [`effects`] says what a plain rule may
-//!    not do, [`relax`] what an `unsafe` one may. [`laws`] adds the rules that declarations imply.
+//!    not do, [`unsafe_rules`] what an `unsafe` one may. [`laws`] adds the rules that declarations imply.
 //!    [`approximate`] reads what a rule that is no equality gives up.
 //! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
-//! 5. [`lints`], [`unused`], [`mentions`]: what is allowed but probably not meant, in root files only.
+//! 5. [`lints`], [`unused`], [`unused_items`]: what is allowed but probably not meant, in root files only.
 //!
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
 //! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
@@ -35,15 +36,14 @@ mod laws;
 mod link;
 mod lints;
 mod lists;
-mod matches;
-mod mentions;
+mod match_blocks;
 mod messages;
+mod name_clashes;
 mod nodes;
 mod ops;
 mod overload;
 mod overrides;
-mod owners;
-mod relax;
+mod repeated;
 mod report;
 mod rewritings;
 mod rules;
@@ -54,8 +54,9 @@ mod solve;
 mod specs;
 #[cfg(test)]
 mod tests;
-mod twice;
+mod unsafe_rules;
 mod unused;
+mod unused_items;
 mod variables;
 mod wording;
 
@@ -63,7 +64,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::program::{FactId, Program, RuleId};
 use crate::syntax::ast::{File, Item, ItemKind, Name, Span};
 use indexmap::IndexMap;
-use report::Report;
+use report::Diag;
 use rewright_typeprop::names::Owners;
 use rustc_hash::FxHashMap;
 use scope::Scope;
@@ -149,7 +150,7 @@ struct FnPlace<'a> {
 }
 
 /// A rule as written, for lints: its file, its directions and instances, of which there is at least one.
-struct Written {
+struct WrittenRule {
     file: usize,
     name: Span,
     rules: Vec<RuleId>,
@@ -178,21 +179,21 @@ struct Checker<'a> {
     /// Qualified names of rules and rulesets that were rejected.
     rejected_rules: Vec<String>,
     rejected_sets: Vec<String>,
-    written: Vec<Written>,
+    written: Vec<WrittenRule>,
 }
 
 impl<'a> Checker<'a> {
-    fn report(&mut self, report: Report) {
+    fn report(&mut self, report: Diag) {
         self.diagnostics.push(report.done());
     }
 
     /// Notes a rule for lints. One that stands for no rule, as over a family without members, can never fire.
     fn note_written(&mut self, file: usize, name: Span, rules: Vec<RuleId>) {
         if !rules.is_empty() {
-            self.written.push(Written { file, name, rules });
+            self.written.push(WrittenRule { file, name, rules });
         } else if self.files[file].root && self.errors() == 0 {
             self.report(
-                Report::lint("RW0505", name, "this rule can never fire", "at no member of its families")
+                Diag::lint("RW0505", name, "this rule can never fire", "at no member of its families")
                     .help("its sides have no meaning at any of them, or they have no members"),
             );
         }

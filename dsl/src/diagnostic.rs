@@ -7,7 +7,7 @@ mod render;
 mod tests;
 
 pub use fix::{fixed, safe};
-pub use json::{JsonDiagnostic, JsonFix, JsonLabel, Place, to_json};
+pub use json::{JsonDiagnostic, JsonFix, JsonLabel, SourceLocation, to_json};
 pub use render::render;
 
 use crate::syntax::ast::Span;

@@ -9,7 +9,7 @@ use crate::computable::{computable_ops, needs};
 use crate::program::{Guard, Program, Rule};
 use rewright_typeprop::eval::{evaluate_term, has_meaning, literal, repr_of};
 use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{Outcome, Repr, Term, Ty, TypeExpr, TypeStore, Universe};
+use rewright_typeprop::{Evaluation, Repr, Term, Ty, TypeExpr, TypeStore, Universe};
 use std::borrow::Cow;
 
 /// More combinations than this are not looked at.
@@ -170,8 +170,8 @@ impl<'p> TypeInstances<'p> {
             return None;
         }
         match evaluate_term(self.universe, term, targs, &[0; 64]) {
-            Outcome::Value(value) => Some(value),
-            Outcome::Nan | Outcome::Undefined => None,
+            Evaluation::Value(value) => Some(value),
+            Evaluation::Nan | Evaluation::Undefined => None,
         }
     }
 }

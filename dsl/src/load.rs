@@ -104,7 +104,7 @@ pub fn load(roots: Vec<Root>, resolver: &mut Resolver<'_>) -> Loaded {
 }
 
 /// A file on its way.
-struct Found {
+struct LoadedFile {
     parsed: ParsedFile,
     /// Import as written -> place and origin; what could not be read is absent.
     imports: IndexMap<String, (Span, Origin)>,
@@ -113,7 +113,7 @@ struct Found {
 struct Loader<'r, 'f> {
     resolver: &'r mut Resolver<'f>,
     sources: Sources,
-    found: IndexMap<Origin, Found>,
+    found: IndexMap<Origin, LoadedFile>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -127,7 +127,7 @@ impl Loader<'_, '_> {
         let stem = stem.strip_suffix(".rw").unwrap_or(stem);
         let pack = file.pack.as_ref().map_or_else(|| stem.to_string(), |p| p.node.clone());
         let parsed = ParsedFile { path: path.to_string(), pack, file, imports: IndexMap::new(), root, library };
-        self.found.insert(origin, Found { parsed, imports: IndexMap::new() });
+        self.found.insert(origin, LoadedFile { parsed, imports: IndexMap::new() });
     }
 
     /// Reads what a file imports; gives the origins that were new.

@@ -9,7 +9,7 @@ use rewright_dsl::load::{Origin, Root};
 use rewright_native::module::{ModuleOptimiser, ModuleOutcome};
 use rewright_packs as packs;
 use rewright_pipeline::examples;
-use rewright_pipeline::optimiser::{Fate, Options, Outcome};
+use rewright_pipeline::optimiser::{Fate, OptimisedFunction, Options};
 
 fn load(pack: &str) -> packs::Packs {
     packs::load(vec![Root { origin: Origin::Disk("pack.rw".into()), text: pack.into(), library: false }])
@@ -62,7 +62,7 @@ impl Optimised {
     }
 
     /// What became of a function.
-    pub fn outcome(&self, name: &str) -> &Outcome {
+    pub fn outcome(&self, name: &str) -> &OptimisedFunction {
         let index = self.before.function(name).expect("the module has this function");
         self.after.statistics.outcome(index).expect("all were asked for")
     }

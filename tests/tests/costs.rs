@@ -49,7 +49,8 @@ fn a_division_is_multiplied_out_unless_code_is_to_be_small() {
 fn what_only_rare_blocks_need_is_computed_there_each_time() {
     let arms = |mark: &str| {
         format!(
-            "function %f(i64, i64, i64) -> i64 {{\nblock0(v0: i64, v1: i64, v2: i64):\n    v3 = imul v0, v0\n    brif v1, \
+            "function %f(i64, i64, i64) -> i64 {{\nblock0(v0: i64, v1: i64, v2: i64):\n    v3 = imul v0, v0\n    brif \
+             v1, \
              block1, block2\n\nblock1{mark}:\n    return v3\n\nblock2:\n    brif v2, block3, block4\n\n\
              block3{mark}:\n    return v3\n\nblock4:\n    return v0\n}}\n"
         )
@@ -65,7 +66,8 @@ fn a_loop_weighs_as_often_as_it_counts() {
     let cost = |bound: &str| {
         let text = format!(
             "function %f(i64) -> i64 {{\nblock0(v0: i64):\n    v1 = iconst.i64 0\n    jump block1(v1)\n\n\
-             block1(v2: i64):\n    v5 = iconst.i64 1\n    v6 = iconst.i64 {bound}\n    v3 = iadd v2, v5\n    v4 = icmp ult v3, v6\n    \
+             block1(v2: i64):\n    v5 = iconst.i64 1\n    v6 = iconst.i64 {bound}\n    v3 = iadd v2, v5\n    v4 = \
+             icmp ult v3, v6\n    \
              brif v4, block1(v3), block2\n\nblock2:\n    return v3\n}}\n"
         );
         let file = read_bytes(text.as_bytes()).unwrap();

@@ -10,7 +10,7 @@ use rewright_lab::generate::{Generator, Shape};
 use rewright_packs as packs;
 use rewright_pipeline::examples;
 use rewright_typeprop::Universe;
-use rewright_verify::denotation::{Harness, Laboratory, Limits, Report, Separation, mutants, separations};
+use rewright_verify::denotation::{DenotationReport, Harness, Laboratory, Limits, Separation, mutants, separations};
 use std::path::Path;
 
 fn program() -> Program {
@@ -31,7 +31,12 @@ fn names(program: &Program, rules: &[RuleId]) -> Vec<String> {
 }
 
 #[track_caller]
-fn assert_agreement(laboratory: &Laboratory, universe: &Universe, functions: &[Function], reports: &[Report]) -> u64 {
+fn assert_agreement(
+    laboratory: &Laboratory,
+    universe: &Universe,
+    functions: &[Function],
+    reports: &[DenotationReport],
+) -> u64 {
     for (f, report) in functions.iter().zip(reports) {
         if let Some(d) = report.disagreements.first() {
             let text = rewright_cfg_skeleton::ir::text::print(f, universe);
@@ -94,7 +99,7 @@ fn missed(count: usize) -> Vec<String> {
         let mut changed = Laboratory::new(mutant.apply(&program), trap_code).unwrap();
         let saturated = &changed.saturate(std::slice::from_ref(&function), &universe).unwrap()[0];
         let harness = Harness::new(&function, &universe, &saturated.skeleton, &saturated.view);
-        let mut report = Report::default();
+        let mut report = DenotationReport::default();
         harness.run(&input, Limits::default(), &mut report);
         if report.disagreements.is_empty() {
             let text = rewright_cfg_skeleton::ir::text::print(&function, &universe);

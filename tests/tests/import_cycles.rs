@@ -1,7 +1,7 @@
 //! Files of a crate do not import each other in circles: what two of them need is below both.
 //!
-//! A file and the files of its own folder (`a.rs` and `a/b.rs`) are one subject, so imports between the two do not count.
-//! A name that a file re-exports belongs to the file that it is from.
+//! A file and the files of its own folder (`a.rs` and `a/b.rs`) are one subject, so imports between the two do not
+//! count. A name that a file re-exports belongs to the file that it is from.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

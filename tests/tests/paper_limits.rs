@@ -61,7 +61,8 @@ unsafe rule fuse(f: Fn, xs...: Operand, t: Operand, ys...: Operand):
             let params: Vec<String> = (0..operands).map(|i| format!("%x{i}: Operand")).collect();
             let (args, params) = (args.join(", "), params.join(", "));
             let module = format!(
-                "func %f(%f: Fn, {params}) -> Operand {{\n  %t = materialize %x{place}\n  %y = bcast %f, {args}\n  return %y\n}}\n"
+                "func %f(%f: Fn, {params}) -> Operand {{\n  %t = materialize %x{place}\n  %y = bcast %f, {args}\n  \
+                 return %y\n}}\n"
             );
             let done = Optimised::new(pack, &module);
             assert_eq!(done.operations("f"), ["bcast"], "{}", done.text("f"));

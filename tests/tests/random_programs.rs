@@ -2,13 +2,13 @@
 //! them (`scripts/test.sh` some), larger ones, and as compiled code.
 
 use rewright_clif::optimise::ClifOptimiser;
-use rewright_lab::fuzz::{Config, Finding, Report, fuzz};
+use rewright_lab::fuzz::{Config, Finding, FuzzReport, fuzz};
 use rewright_lab::generate::Shape;
 use rewright_packs as packs;
 use rewright_pipeline::optimiser::Options;
 use std::path::Path;
 
-fn run(seed: u64, count: u64, size: usize) -> Report {
+fn run(seed: u64, count: u64, size: usize) -> FuzzReport {
     let root = packs::root(Path::new(packs::DEFAULT)).expect("the standard packs ship");
     let clif = ClifOptimiser::new(packs::load(vec![root]).program).expect("they lower");
     let config = Config {

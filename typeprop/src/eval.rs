@@ -3,13 +3,13 @@
 //! evaluator for constant folding, guards and the interpreter.
 //!
 //! **Invariant**: apart from registered functions, which answer for themselves, it never panics and always ends,
-//! whatever a pack declares: a spec that mentions itself, or that grows exponentially, is [`Outcome::Undefined`].
+//! whatever a pack declares: a spec that mentions itself, or that grows exponentially, is [`Evaluation::Undefined`].
 //!
 //! [`Model`]: crate::model::Model
 
 use crate::host::Constant;
 use crate::ids::OpId;
-use crate::model::{Outcome, Repr, Scalar, widen};
+use crate::model::{Evaluation, Repr, Scalar, widen};
 use crate::ops::{Op, Universe};
 use crate::term::{Literal, Term};
 use crate::types::{Ty, TypeExpr, TypeStore};
@@ -27,18 +27,18 @@ const MAX_SPECS: usize = 1_000;
 const MAX_STEPS: u32 = 10_000;
 
 /// Applies `op` at the type arguments `targs` to constants in canonical form, one per parameter.
-pub fn evaluate(universe: &Universe, op: OpId, targs: &[Ty], args: &[i64]) -> Outcome {
+pub fn evaluate(universe: &Universe, op: OpId, targs: &[Ty], args: &[i64]) -> Evaluation {
     let reprs: Types = targs.iter().map(|ty| universe.types.repr(*ty)).collect();
     evaluate_words(universe, op, &reprs, args)
 }
 
 /// Like [`evaluate`], with the representation of each type argument instead of the type: no type that a front end
 /// added to a store of its own needs to be known.
-pub fn evaluate_words(universe: &Universe, op: OpId, targs: &[Option<Repr>], args: &[i64]) -> Outcome {
+pub fn evaluate_words(universe: &Universe, op: OpId, targs: &[Option<Repr>], args: &[i64]) -> Evaluation {
     let args: SmallVec<[i128; 4]> = args.iter().copied().map(i128::from).collect();
     // A 128-bit integer is no word, even where its value would fit.
     match universe.ops.get(op).results.first().and_then(|ty| repr_of(&universe.types, ty, targs)) {
-        Some(Repr::Int128) => Outcome::Undefined,
+        Some(Repr::Int128) => Evaluation::Undefined,
         _ => word(evaluate_at(universe, op, targs, &args)),
     }
 }
@@ -46,7 +46,7 @@ pub fn evaluate_words(universe: &Universe, op: OpId, targs: &[Option<Repr>], arg
 /// Like [`evaluate_words`] at representations of any size; see [`Repr`] for what the values are.
 ///
 /// [`Repr`]: crate::model::Repr
-pub fn evaluate_at(universe: &Universe, op: OpId, targs: &[Option<Repr>], args: &[i128]) -> Outcome<i128> {
+pub fn evaluate_at(universe: &Universe, op: OpId, targs: &[Option<Repr>], args: &[i128]) -> Evaluation<i128> {
     Evaluator { universe, steps: 0 }.op(op, targs, args, 0).unwrap_or_else(|stop| stop)
 }
 
@@ -105,19 +105,19 @@ fn signature(types: &TypeStore, op: &Op, targs: &[Option<Repr>]) -> Option<(Smal
 }
 
 /// What has no word's form has no value for who wants words.
-fn word(outcome: Outcome<i128>) -> Outcome {
+fn word(outcome: Evaluation<i128>) -> Evaluation {
     match outcome {
-        Outcome::Value(value) => i64::try_from(value).map_or(Outcome::Undefined, Outcome::Value),
-        Outcome::Nan => Outcome::Nan,
-        Outcome::Undefined => Outcome::Undefined,
+        Evaluation::Value(value) => i64::try_from(value).map_or(Evaluation::Undefined, Evaluation::Value),
+        Evaluation::Nan => Evaluation::Nan,
+        Evaluation::Undefined => Evaluation::Undefined,
     }
 }
 
 /// Evaluates a term whose variables are constants; `targs` stands for the type parameters that it mentions.
-pub fn evaluate_term(universe: &Universe, term: &Term, targs: &[Ty], vars: &[i64]) -> Outcome {
+pub fn evaluate_term(universe: &Universe, term: &Term, targs: &[Ty], vars: &[i64]) -> Evaluation {
     let targs: Types = targs.iter().map(|ty| universe.types.repr(*ty)).collect();
     let vars: SmallVec<[i128; 4]> = vars.iter().copied().map(i128::from).collect();
-    word(Evaluator { universe, steps: 0 }.term(term, &targs, &vars, 0).map_or_else(|stop| stop, Outcome::Value))
+    word(Evaluator { universe, steps: 0 }.term(term, &targs, &vars, 0).map_or_else(|stop| stop, Evaluation::Value))
 }
 
 /// A literal as a constant of a type: in the form of the type's representation, and where it has none, a number as
@@ -185,7 +185,7 @@ pub fn call_host(
     params: &[Option<Scalar>],
     result: Option<Scalar>,
     args: &[i64],
-) -> Option<Outcome> {
+) -> Option<Evaluation> {
     let function = universe.hosts.get(name)?;
     let constant = |(scalar, n): (&Option<Scalar>, &i64)| match scalar {
         Some(scalar) => Constant::Scalar(*scalar, *n),
@@ -194,11 +194,11 @@ pub fn call_host(
     let args: SmallVec<[Constant; 4]> = params.iter().zip(args).map(constant).collect();
     match (function(&args)?, result) {
         (Constant::Scalar(found, n), Some(wanted)) if found == wanted => Some(match found.canonical(n as u64) {
-            n if found.is_nan(n) => Outcome::Nan,
-            n => Outcome::Value(n),
+            n if found.is_nan(n) => Evaluation::Nan,
+            n => Evaluation::Value(n),
         }),
-        (Constant::Data(data), None) => Some(Outcome::Value(universe.data.intern_shared(data))),
-        (Constant::Handle(n), None) => Some(Outcome::Value(n)),
+        (Constant::Data(data), None) => Some(Evaluation::Value(universe.data.intern_shared(data))),
+        (Constant::Handle(n), None) => Some(Evaluation::Value(n)),
         _ => None,
     }
 }
@@ -218,25 +218,25 @@ impl Evaluator<'_> {
         targs: &[Option<Repr>],
         args: &[i128],
         depth: u32,
-    ) -> Result<Outcome<i128>, Outcome<i128>> {
+    ) -> Result<Evaluation<i128>, Evaluation<i128>> {
         self.steps += 1;
         if depth > MAX_DEPTH || self.steps > MAX_STEPS {
-            return Err(Outcome::Undefined);
+            return Err(Evaluation::Undefined);
         }
         let op = self.universe.ops.get(id);
         if args.len() != op.params.len() {
-            return Err(Outcome::Undefined);
+            return Err(Evaluation::Undefined);
         }
         if let Some(model) = op.model {
             let Some((types, result)) = signature(&self.universe.types, op, targs) else {
-                return Err(Outcome::Undefined);
+                return Err(Evaluation::Undefined);
             };
             return Ok(model.eval_at(&types, result, args));
         }
         if let Some(spec) = &op.spec {
-            return self.term(spec, targs, args, depth + 1).map(Outcome::Value);
+            return self.term(spec, targs, args, depth + 1).map(Evaluation::Value);
         }
-        let [result] = op.results.as_slice() else { return Err(Outcome::Undefined) };
+        let [result] = op.results.as_slice() else { return Err(Evaluation::Undefined) };
         // Host functions know words, and constants of types without representation.
         let known = |expr: &TypeExpr| match repr_of(&self.universe.types, expr, targs) {
             Some(repr) => repr.scalar().map(Some),
@@ -250,25 +250,31 @@ impl Evaluator<'_> {
                 let name = if self.universe.hosts.get(&op.unique).is_some() { &op.unique } else { &op.name };
                 match call_host(self.universe, name, &params, result, &args) {
                     // A handle means something in one process and one run only.
-                    Some(Outcome::Value(n)) if result.is_none() && self.universe.data.get(n).is_none() => {
-                        Err(Outcome::Undefined)
+                    Some(Evaluation::Value(n)) if result.is_none() && self.universe.data.get(n).is_none() => {
+                        Err(Evaluation::Undefined)
                     }
-                    value => value.map(widen).ok_or(Outcome::Undefined),
+                    value => value.map(widen).ok_or(Evaluation::Undefined),
                 }
             }
-            _ => Err(Outcome::Undefined),
+            _ => Err(Evaluation::Undefined),
         }
     }
 
-    fn term(&mut self, term: &Term, targs: &[Option<Repr>], vars: &[i128], depth: u32) -> Result<i128, Outcome<i128>> {
+    fn term(
+        &mut self,
+        term: &Term,
+        targs: &[Option<Repr>],
+        vars: &[i128],
+        depth: u32,
+    ) -> Result<i128, Evaluation<i128>> {
         if depth > MAX_DEPTH {
-            return Err(Outcome::Undefined);
+            return Err(Evaluation::Undefined);
         }
         match term {
-            Term::Var(n) => vars.get(*n as usize).copied().ok_or(Outcome::Undefined),
+            Term::Var(n) => vars.get(*n as usize).copied().ok_or(Evaluation::Undefined),
             Term::Lit(lit, ty) => {
                 let scalar = repr_of(&self.universe.types, ty, targs).and_then(Repr::lane);
-                literal(lit, scalar.ok_or(Outcome::Undefined)?).map(i128::from).ok_or(Outcome::Undefined)
+                literal(lit, scalar.ok_or(Evaluation::Undefined)?).map(i128::from).ok_or(Evaluation::Undefined)
             }
             Term::Call { op, targs: inner, args, state: _ } => {
                 let mut values: SmallVec<[i128; 4]> = SmallVec::new();
@@ -277,7 +283,7 @@ impl Evaluator<'_> {
                 }
                 let inner: Types = inner.iter().map(|ty| repr_of(&self.universe.types, ty, targs)).collect();
                 match self.op(*op, &inner, &values, depth + 1)? {
-                    Outcome::Value(value) => Ok(value),
+                    Evaluation::Value(value) => Ok(value),
                     stop => Err(stop),
                 }
             }
@@ -328,10 +334,10 @@ mod tests {
         let lit = Term::Lit(Literal::Int(255), TypeExpr::Param(0));
         let spec = call(add, vec![call(add, vec![Term::Var(0), Term::Var(0)]), lit]);
         let twice_less_one = universe.ops.declare(op("f", 1, None, Some(spec)));
-        assert_eq!(evaluate(&universe, add, &[i8], &[100, 100]), Outcome::Value(-56));
-        assert_eq!(evaluate(&universe, twice_less_one, &[i8], &[3]), Outcome::Value(5));
-        assert_eq!(evaluate(&universe, add, &[i8], &[1]), Outcome::Undefined);
-        assert_eq!(evaluate(&universe, add, &[Ty::ANY], &[1, 1]), Outcome::Undefined);
+        assert_eq!(evaluate(&universe, add, &[i8], &[100, 100]), Evaluation::Value(-56));
+        assert_eq!(evaluate(&universe, twice_less_one, &[i8], &[3]), Evaluation::Value(5));
+        assert_eq!(evaluate(&universe, add, &[i8], &[1]), Evaluation::Undefined);
+        assert_eq!(evaluate(&universe, add, &[Ty::ANY], &[1, 1]), Evaluation::Undefined);
     }
 
     #[test]
@@ -340,7 +346,7 @@ mod tests {
         let this = OpId(universe.ops.len() as u32);
         let spec = call(add, vec![call(this, vec![Term::Var(0)]), Term::Var(0)]);
         assert_eq!(universe.ops.declare(op("loop", 1, None, Some(spec))), this);
-        assert_eq!(evaluate(&universe, this, &[i8], &[1]), Outcome::Undefined);
+        assert_eq!(evaluate(&universe, this, &[i8], &[1]), Evaluation::Undefined);
 
         let mut last = add;
         for i in 0..60 {
@@ -348,7 +354,7 @@ mod tests {
             let spec = call(add, vec![half(last), half(last)]);
             last = universe.ops.declare(op(&format!("twice{i}"), 2, None, Some(spec)));
         }
-        assert_eq!(evaluate(&universe, last, &[i8], &[1, 1]), Outcome::Undefined);
+        assert_eq!(evaluate(&universe, last, &[i8], &[1, 1]), Evaluation::Undefined);
     }
 
     #[test]

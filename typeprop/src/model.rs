@@ -4,12 +4,12 @@
 //!
 //! Integers are two's complement and wrap; shift amounts are taken modulo the width; division is total
 //! (SMT-LIB's value at zero, the trap is a check beside it). Floats are IEEE-754, bit-exact where the standard
-//! is; a NaN that arithmetic *produces* has no defined bits ([`Outcome::Nan`]).
+//! is; a NaN that arithmetic *produces* has no defined bits ([`Evaluation::Nan`]).
 //!
 //! [`Model::eval`] dispatches: integers are in `int.rs`, floats in `float.rs`, what is larger than a word in `repr.rs`.
 //! Memory accesses have names here so that a declaration can say what it is, but no value: their meaning needs a
-//! memory, which the interpreter has. A malformed use (wrong arity, widths that do not fit) is [`Outcome::Undefined`],
-//! never a panic.
+//! memory, which the interpreter has. A malformed use (wrong arity, widths that do not fit) is
+//! [`Evaluation::Undefined`], never a panic.
 
 mod edges;
 mod float;
@@ -97,7 +97,7 @@ impl Scalar {
 
 /// What evaluating an operation on constants gives.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome<V = i64> {
+pub enum Evaluation<V = i64> {
     /// A constant in canonical form (see [`Scalar::canonical`]).
     Value(V),
     /// Arithmetic produced a NaN: some NaN, never folded.
@@ -412,13 +412,13 @@ impl Model {
     /// Has it a value at these representations? That depends on them alone: it has one for all operands, or for none.
     pub fn has_meaning_at(self, types: &[Repr], result: Repr) -> bool {
         let zeros: SmallVec<[i128; 4]> = types.iter().map(|_| 0).collect();
-        self.eval_at(types, result, &zeros) != Outcome::Undefined
+        self.eval_at(types, result, &zeros) != Evaluation::Undefined
     }
 
     /// The value on constants. `types` and `args` (canonical) are the operands', `result` is the result's type.
-    pub fn eval(self, types: &[Scalar], result: Scalar, args: &[i64]) -> Outcome {
+    pub fn eval(self, types: &[Scalar], result: Scalar, args: &[i64]) -> Evaluation {
         if types.len() != args.len() || args.len() != self.arity() {
-            return Outcome::Undefined;
+            return Evaluation::Undefined;
         }
         let value = match self {
             Model::Width => Some(result.canonical(u64::from(types[0].bits()))),
@@ -442,7 +442,7 @@ impl Model {
             _ if self >= Model::Fadd => return float::eval(self, types, result, args),
             _ => int::eval(self, types, result, args),
         };
-        value.map_or(Outcome::Undefined, Outcome::Value)
+        value.map_or(Evaluation::Undefined, Evaluation::Value)
     }
 }
 

@@ -16,7 +16,7 @@ pub use callees::Callees;
 pub use memory::{Area, Memory};
 
 use super::{BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, Terminator, Value};
-use rewright_typeprop::model::{MemoryAccess, Outcome as Evaluated};
+use rewright_typeprop::model::{Evaluation, MemoryAccess};
 use rewright_typeprop::{Model, Op, OpId, Scalar, Ty, Universe, eval};
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -44,7 +44,7 @@ pub struct Point {
 }
 
 /// What is known while a function runs.
-pub struct State<'a> {
+pub struct InterpreterState<'a> {
     /// By value; `None` before its definition is first executed. Values of earlier visits stay until redefined.
     pub values: &'a [Option<i64>],
     /// Memory.
@@ -86,7 +86,7 @@ pub trait Host {
     }
 
     /// Sees the state at every point that is reached.
-    fn observe(&mut self, at: Point, state: State<'_>) {
+    fn observe(&mut self, at: Point, state: InterpreterState<'_>) {
         let _ = (at, state);
     }
 }
@@ -192,7 +192,7 @@ impl Run<'_> {
     }
 
     fn observe(&mut self, block: BlockId, executed: usize) {
-        self.host.observe(Point { block, executed }, State { values: &self.values, memory: self.memory });
+        self.host.observe(Point { block, executed }, InterpreterState { values: &self.values, memory: self.memory });
     }
 
     fn edge(&mut self, edge: &Edge, own: &[i64]) -> Result<Args, Outcome> {
@@ -279,7 +279,7 @@ impl Run<'_> {
         for check in &op.checks {
             let traps = match &check.condition {
                 Some(condition) => match eval::evaluate_term(self.universe, condition, targs, args) {
-                    Evaluated::Value(n) => n != 0,
+                    Evaluation::Value(n) => n != 0,
                     _ => return unsupported(format!("{}: its trap condition has no value", op.unique)),
                 },
                 None => self.conversion_overflows(inst, op, args)?,
@@ -290,12 +290,12 @@ impl Run<'_> {
         }
         let [result] = inst.results.as_slice() else { return self.outside(inst, args) };
         match eval::evaluate(self.universe, id, targs, args) {
-            Evaluated::Value(n) => self.set(*result, n),
-            Evaluated::Nan => {
+            Evaluation::Value(n) => self.set(*result, n),
+            Evaluation::Nan => {
                 let nan = self.host.nan(self.scalar(self.function.ty(*result))?);
                 self.set(*result, nan);
             }
-            Evaluated::Undefined => return unsupported(format!("{} has no value here", op.unique)),
+            Evaluation::Undefined => return unsupported(format!("{} has no value here", op.unique)),
         }
         Ok(())
     }
@@ -308,8 +308,8 @@ impl Run<'_> {
         let params: SmallVec<[Option<Scalar>; 4]> = op.params.iter().map(|p| scalar(&p.ty)).collect();
         let result = op.results.first().and_then(scalar);
         match (eval::call_host(self.universe, &op.name, &params, result, args), inst.results.first()) {
-            (Some(Evaluated::Value(n)), Some(value)) => self.set(*value, n),
-            (Some(Evaluated::Nan), Some(value)) => {
+            (Some(Evaluation::Value(n)), Some(value)) => self.set(*value, n),
+            (Some(Evaluation::Nan), Some(value)) => {
                 let nan = self.host.nan(self.scalar(self.function.ty(*value))?);
                 self.set(*value, nan);
             }

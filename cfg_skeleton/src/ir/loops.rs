@@ -118,15 +118,15 @@ impl LoopForest {
 }
 
 /// Loops as they are found: inner before outer.
-struct Found {
+struct NaturalLoops {
     headers: Vec<u32>,
     latches: Vec<Vec<u32>>,
     parent: Vec<Option<usize>>,
     innermost: Vec<Option<usize>>,
 }
 
-fn find_natural_loops(n: usize, preds: &Graph, rpo: &[u32], dom: &DominatorTree) -> Found {
-    let mut found = Found { headers: vec![], latches: vec![], parent: vec![], innermost: vec![None; n] };
+fn find_natural_loops(n: usize, preds: &Graph, rpo: &[u32], dom: &DominatorTree) -> NaturalLoops {
+    let mut found = NaturalLoops { headers: vec![], latches: vec![], parent: vec![], innermost: vec![None; n] };
     // The outermost loop found so far around each loop, with path halving.
     let mut outermost: Vec<usize> = vec![];
     let mut position = vec![0u32; n];
@@ -181,7 +181,7 @@ fn find(up: &mut [usize], mut at: usize) -> usize {
     at
 }
 
-impl Found {
+impl NaturalLoops {
     /// Turns the order round: outer loops first, in reverse post-order of their headers.
     fn into_forest(self, n: usize, rpo: &[u32]) -> LoopForest {
         let count = self.headers.len();

@@ -16,7 +16,7 @@ use thiserror::Error;
 
 /// Where an error is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum Location {
     /// The function as a whole.
     Function,
     /// A block's head.
@@ -112,18 +112,18 @@ pub enum Defect {
 #[error("{place}: {defect}")]
 pub struct IrError {
     /// Where.
-    pub place: Place,
+    pub place: Location,
     /// What.
     pub defect: Defect,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for Location {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Place::Function => write!(f, "function"),
-            Place::Block(b) => write!(f, "b{}", b.0),
-            Place::Inst(b, i) => write!(f, "b{}, instruction {}", b.0, i.0),
-            Place::Terminator(b) => write!(f, "b{}, terminator", b.0),
+            Location::Function => write!(f, "function"),
+            Location::Block(b) => write!(f, "b{}", b.0),
+            Location::Inst(b, i) => write!(f, "b{}, instruction {}", b.0, i.0),
+            Location::Terminator(b) => write!(f, "b{}, terminator", b.0),
         }
     }
 }
@@ -154,7 +154,7 @@ struct Verifier<'a> {
 }
 
 impl Verifier<'_> {
-    fn report(&mut self, place: Place, defect: Defect) {
+    fn report(&mut self, place: Location, defect: Defect) {
         self.errors.push(IrError { place, defect });
     }
 
@@ -163,19 +163,19 @@ impl Verifier<'_> {
         let f = self.function;
         let mut defs: Vec<Option<Definition>> = vec![None; f.values.len()];
         if f.layout.is_empty() {
-            self.report(Place::Function, Defect::NoBlock);
+            self.report(Location::Function, Defect::NoBlock);
         }
         let mut in_layout = vec![false; f.blocks.len()];
         for b in &f.layout {
             match in_layout.get_mut(b.index()) {
-                None => self.report(Place::Function, Defect::UnknownBlock(*b)),
-                Some(true) => self.report(Place::Function, Defect::RepeatedBlock(*b)),
+                None => self.report(Location::Function, Defect::UnknownBlock(*b)),
+                Some(true) => self.report(Location::Function, Defect::RepeatedBlock(*b)),
                 Some(flag) => *flag = true,
             }
         }
         for ty in f.values.iter().chain(&f.results) {
             if !self.universe.types.contains(*ty) {
-                self.report(Place::Function, Defect::Unknown("type"));
+                self.report(Location::Function, Defect::Unknown("type"));
             }
         }
         if !self.errors.is_empty() {
@@ -185,26 +185,26 @@ impl Verifier<'_> {
         for b in &f.layout {
             let block = f.block(*b);
             for p in &block.params {
-                self.define(&mut defs, *p, Definition::Param(*b), Place::Block(*b));
+                self.define(&mut defs, *p, Definition::Param(*b), Location::Block(*b));
             }
             for (position, id) in block.insts.iter().enumerate() {
                 match placed.get_mut(id.index()) {
                     None => {
-                        self.report(Place::Block(*b), Defect::UnknownInst(*id));
+                        self.report(Location::Block(*b), Defect::UnknownInst(*id));
                         continue;
                     }
-                    Some(true) => self.report(Place::Block(*b), Defect::RepeatedInst(*id)),
+                    Some(true) => self.report(Location::Block(*b), Defect::RepeatedInst(*id)),
                     Some(flag) => *flag = true,
                 }
                 for r in &f.inst(*id).results {
-                    self.define(&mut defs, *r, Definition::Result(*b, position as u32, *id), Place::Inst(*b, *id));
+                    self.define(&mut defs, *r, Definition::Result(*b, position as u32, *id), Location::Inst(*b, *id));
                 }
             }
             for edge in block.term.edges() {
                 if in_layout.get(edge.target.index()) != Some(&true) {
-                    self.report(Place::Terminator(*b), Defect::UnknownBlock(edge.target));
+                    self.report(Location::Terminator(*b), Defect::UnknownBlock(edge.target));
                 } else if edge.target == f.entry() {
-                    self.report(Place::Terminator(*b), Defect::EntryTarget(edge.target));
+                    self.report(Location::Terminator(*b), Defect::EntryTarget(edge.target));
                 }
             }
         }
@@ -219,7 +219,7 @@ impl Verifier<'_> {
         defs
     }
 
-    fn define(&mut self, defs: &mut [Option<Definition>], value: Value, def: Definition, place: Place) {
+    fn define(&mut self, defs: &mut [Option<Definition>], value: Value, def: Definition, place: Location) {
         match defs.get_mut(value.index()) {
             None => self.report(place, Defect::Undefined(value)),
             Some(Some(_)) => self.report(place, Defect::Redefined(value)),
@@ -231,20 +231,20 @@ impl Verifier<'_> {
         let f = self.function;
         for b in &f.layout {
             for id in &f.block(*b).insts {
-                self.inst(Place::Inst(*b, *id), f.inst(*id), defs);
+                self.inst(Location::Inst(*b, *id), f.inst(*id), defs);
             }
             self.terminator(*b);
         }
     }
 
-    fn count(&mut self, place: Place, what: &'static str, expected: usize, found: usize) -> bool {
+    fn count(&mut self, place: Location, what: &'static str, expected: usize, found: usize) -> bool {
         if expected != found {
             self.report(place, Defect::Count { what, expected, found });
         }
         expected == found
     }
 
-    fn expect(&mut self, place: Place, value: Value, expected: Ty) {
+    fn expect(&mut self, place: Location, value: Value, expected: Ty) {
         let (found, types) = (self.function.ty(value), &self.universe.types);
         if !types.is_subtype(found, expected) {
             let (expected, found) = (types.display(expected), types.display(found));
@@ -253,7 +253,7 @@ impl Verifier<'_> {
     }
 
     /// An integer, or a type that only the front end knows.
-    fn expect_integer(&mut self, place: Place, value: Value) {
+    fn expect_integer(&mut self, place: Location, value: Value) {
         let found = self.function.ty(value);
         if self.universe.types.scalar(found).is_some_and(|s| !s.is_int()) {
             let found = self.universe.types.display(found);
@@ -261,7 +261,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn inst(&mut self, place: Place, inst: &Inst, defs: &[Option<Definition>]) {
+    fn inst(&mut self, place: Location, inst: &Inst, defs: &[Option<Definition>]) {
         match &inst.kind {
             InstKind::Const(n) => {
                 self.count(place, "operands of a constant", 0, inst.args.len());
@@ -302,7 +302,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn signature(&mut self, place: Place, inst: &Inst, op: &Op, targs: &[Ty], defs: &[Option<Definition>]) {
+    fn signature(&mut self, place: Location, inst: &Inst, op: &Op, targs: &[Ty], defs: &[Option<Definition>]) {
         let types = &self.universe.types;
         for (param, found) in op.tparams.iter().zip(targs) {
             let Some(bound) = param.bound.as_ref().and_then(|b| types.find_instance(b, targs)) else { continue };
@@ -334,7 +334,7 @@ impl Verifier<'_> {
     }
 
     fn terminator(&mut self, b: BlockId) {
-        let (f, place) = (self.function, Place::Terminator(b));
+        let (f, place) = (self.function, Location::Terminator(b));
         let term = &f.block(b).term;
         match term {
             Terminator::Branch { cond, .. } => self.expect_integer(place, *cond),
@@ -354,7 +354,7 @@ impl Verifier<'_> {
         }
     }
 
-    fn edge(&mut self, place: Place, edge: &Edge, opaque: bool) {
+    fn edge(&mut self, place: Location, edge: &Edge, opaque: bool) {
         let params = &self.function.block(edge.target).params;
         if !self.count(place, "arguments of an edge", params.len(), edge.args.len()) {
             return;
@@ -379,9 +379,9 @@ impl Verifier<'_> {
         }
         for_each_use(f, |place, value| {
             let (block, at) = match place {
-                Place::Inst(b, inst) => (b, position[inst.index()]),
-                Place::Terminator(b) | Place::Block(b) => (b, u32::MAX),
-                Place::Function => return,
+                Location::Inst(b, inst) => (b, position[inst.index()]),
+                Location::Terminator(b) | Location::Block(b) => (b, u32::MAX),
+                Location::Function => return,
             };
             let fine = match defs[value.index()] {
                 None => false,
@@ -397,21 +397,21 @@ impl Verifier<'_> {
 }
 
 /// Every use of a value, with its place, in layout order.
-fn for_each_use(f: &Function, mut visit: impl FnMut(Place, Value)) {
+fn for_each_use(f: &Function, mut visit: impl FnMut(Location, Value)) {
     for b in &f.layout {
         let block = f.block(*b);
         for id in &block.insts {
             for arg in &f.inst(*id).args {
-                visit(Place::Inst(*b, *id), *arg);
+                visit(Location::Inst(*b, *id), *arg);
             }
         }
         for value in block.term.operands() {
-            visit(Place::Terminator(*b), *value);
+            visit(Location::Terminator(*b), *value);
         }
         for edge in block.term.edges() {
             for arg in &edge.args {
                 if let EdgeArg::Value(value) = arg {
-                    visit(Place::Terminator(*b), *value);
+                    visit(Location::Terminator(*b), *value);
                 }
             }
         }

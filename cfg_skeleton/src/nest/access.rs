@@ -43,7 +43,7 @@ pub(crate) struct Access {
 
 /// Where in the execution something is: in its loops, or after everything.
 #[derive(Clone, Copy)]
-pub(crate) enum Place<'a> {
+pub(crate) enum ExecutionPoint<'a> {
     At(&'a Access, &'a [Affine]),
     End,
 }
@@ -161,8 +161,8 @@ impl Program {
     }
 
     /// The cases in which the first place comes before the second one.
-    pub(crate) fn before(&self, access: &Access, at: &[Affine], place: Place<'_>) -> Vec<Conjunction> {
-        let Place::At(other, other_at) = place else { return vec![vec![]] };
+    pub(crate) fn before(&self, access: &Access, at: &[Affine], place: ExecutionPoint<'_>) -> Vec<Conjunction> {
+        let ExecutionPoint::At(other, other_at) = place else { return vec![vec![]] };
         let (mut cases, mut equal) = (vec![], vec![]);
         for depth in 0.. {
             let (Some(a), Some(b)) = (access.path.get(depth), other.path.get(depth)) else { break };

@@ -3,7 +3,7 @@
 //! A cell exists if the type of its array says so, or, dimension by dimension, if the first program touches a cell with
 //! the same subscript there: its accesses are in bounds.
 
-use super::access::{Access, Kind, Place, Program, cell, own_point};
+use super::access::{Access, ExecutionPoint, Kind, Program, cell, own_point};
 use super::affine::Affine;
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider, without};
@@ -59,7 +59,7 @@ fn touched(
             .accesses
             .push(Access { cell: Some(vec![subscripts[dimension].clone()]), ..before.accesses[number].clone() });
         let target = [subscript.clone()];
-        let reading = Reading { array, cell: &target, place: Place::End };
+        let reading = Reading { array, cell: &target, place: ExecutionPoint::End };
         for (_, candidate) in guesses(&projected, 0, &reading) {
             left = left.iter().flat_map(|part| without(decider, part, &candidate.guard)).collect();
             if left.is_empty() {

@@ -1,7 +1,7 @@
 //! Runs of two nests on one input that differ.
 
 use super::eval::Scalar;
-use super::run::{End, Input, Outcome, initial, run};
+use super::run::{End, FinalState, Input, initial, run};
 use super::{Array, ArrayKind, Line, Nest, Pool, Var};
 use crate::verdict::Counterexample;
 use rustc_hash::FxHashMap;
@@ -127,7 +127,7 @@ fn difference(pool: &Pool, before: &Nest, after: &Nest, input: &Input) -> Option
 }
 
 /// The extents that the first run needs, by the arrays of the second nest.
-fn given_extents(before: &Nest, after: &Nest, left: &Outcome) -> Vec<Vec<i64>> {
+fn given_extents(before: &Nest, after: &Nest, left: &FinalState) -> Vec<Vec<i64>> {
     let of = |array: &Array| {
         let position = before.arrays.iter().position(|a| a.kind == array.kind);
         position.map_or_else(|| vec![0; array.shape.len()], |n| left.extents[n].clone())
@@ -151,7 +151,7 @@ fn show(scalar: Scalar, value: Option<u128>) -> String {
     value.map_or_else(|| "undefined".to_string(), |bits| scalar.show(bits))
 }
 
-fn memory(before: &Nest, after: &Nest, left: &Outcome, right: &Outcome, seed: u64) -> Option<What> {
+fn memory(before: &Nest, after: &Nest, left: &FinalState, right: &FinalState, seed: u64) -> Option<What> {
     before.arrays.iter().enumerate().find_map(|(n, array)| {
         let ArrayKind::Argument(position) = array.kind else { return None };
         let m = after.arrays.iter().position(|a| a.kind == array.kind)?;

@@ -8,7 +8,7 @@
 //!
 //! Relations are guesses; one that is wrong fails to be shown, and then nothing is claimed.
 
-use super::access::{Access, Place, Program, cell, coordinate, own_point, unknown};
+use super::access::{Access, ExecutionPoint, Program, cell, coordinate, own_point, unknown};
 use super::affine::{Affine, Var};
 use super::constraint::Constraint;
 use super::fit::Relations;
@@ -144,7 +144,7 @@ impl<'a> Proof<'a> {
             given.extend(extent.as_ref().map(|extent| Constraint::less(subscript, extent)));
         }
         let mut last = |program: &Program, array| {
-            let reading = Reading { array, cell: &target, place: Place::End };
+            let reading = Reading { array, cell: &target, place: ExecutionPoint::End };
             pieces(program, self.decider, &reading, &given)
         };
         let (left, right) = (last(self.before, a), last(self.after, b));

@@ -6,7 +6,7 @@
 
 use super::access::{Kind, Program};
 use super::affine::Var;
-use super::run::{Input, Instance, Origins, Outcome, Read, mix, run};
+use super::run::{FinalState, Input, Origins, Read, StoreInstance, mix, run};
 use super::value::{Pool, Value, ValueId, commutes};
 use super::{ArrayKind, Nest};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -40,7 +40,7 @@ pub(crate) fn observe(
     let mut walk = Walk { pool, before, after, left: &left, right: &right, seen: FxHashSet::default(), rest: vec![] };
     walk.start();
     let mut counts: FxHashMap<(u32, u32), usize> = FxHashMap::default();
-    let mut seen: Vec<(Instance, Instance)> = walk.finish();
+    let mut seen: Vec<(StoreInstance, StoreInstance)> = walk.finish();
     // Spread over the run, whatever order they were found in.
     seen.sort_by_key(|&(a, b)| (mix(u64::from(a) << 32 | u64::from(b)), a, b));
     for (a, b) in seen {
@@ -57,7 +57,7 @@ pub(crate) fn observe(
 /// A value in one of the runs: a tree at a store, or what a cell held.
 #[derive(Clone)]
 enum Term {
-    Tree(ValueId, Option<Instance>),
+    Tree(ValueId, Option<StoreInstance>),
     Contents(Origins),
 }
 
@@ -65,9 +65,9 @@ struct Walk<'a> {
     pool: &'a Pool,
     before: &'a Program,
     after: &'a Program,
-    left: &'a Outcome,
-    right: &'a Outcome,
-    seen: FxHashSet<(Instance, Instance)>,
+    left: &'a FinalState,
+    right: &'a FinalState,
+    seen: FxHashSet<(StoreInstance, StoreInstance)>,
     rest: Vec<(Term, Term)>,
 }
 
@@ -93,7 +93,7 @@ impl Walk<'_> {
         }
     }
 
-    fn finish(mut self) -> Vec<(Instance, Instance)> {
+    fn finish(mut self) -> Vec<(StoreInstance, StoreInstance)> {
         while let Some((a, b)) = self.rest.pop() {
             self.step(a, b);
         }
@@ -124,19 +124,19 @@ impl Walk<'_> {
         Term::Contents(read.map_or(Origins::Undefined, |(_, origin, _)| origin.clone()))
     }
 
-    fn reads(&self, at: Option<Instance>, left: bool) -> &[Read] {
+    fn reads(&self, at: Option<StoreInstance>, left: bool) -> &[Read] {
         let outcome = if left { self.left } else { self.right };
         at.map_or(&outcome.results, |at| &outcome.record[at as usize].loads)
     }
 
     /// The value tree of a store, at the store.
-    fn written(&self, at: Instance, left: bool) -> Term {
+    fn written(&self, at: StoreInstance, left: bool) -> Term {
         let (program, outcome) = if left { (self.before, self.left) } else { (self.after, self.right) };
         let store = outcome.record[at as usize].store;
         Term::Tree(stored_value(program, program.stores[store as usize]).unwrap_or(ValueId(0)), Some(at))
     }
 
-    fn stores(&mut self, i: Instance, j: Instance) {
+    fn stores(&mut self, i: StoreInstance, j: StoreInstance) {
         let (a, b) = (&self.left.record[i as usize], &self.right.record[j as usize]);
         if a.value != b.value || !self.seen.insert((i, j)) {
             return;
@@ -152,7 +152,7 @@ impl Walk<'_> {
         });
     }
 
-    fn operations(&mut self, (x, i): (ValueId, Option<Instance>), (y, j): (ValueId, Option<Instance>)) {
+    fn operations(&mut self, (x, i): (ValueId, Option<StoreInstance>), (y, j): (ValueId, Option<StoreInstance>)) {
         let (Value::Op(a), Value::Op(b)) = (self.pool.get(x), self.pool.get(y)) else { return };
         if a.name != b.name || a.operands.len() != b.operands.len() {
             return;
@@ -170,7 +170,7 @@ impl Walk<'_> {
     }
 
     /// A number that differs for different values, mostly.
-    fn digest(&self, value: ValueId, at: Option<Instance>, left: bool) -> u64 {
+    fn digest(&self, value: ValueId, at: Option<StoreInstance>, left: bool) -> u64 {
         match self.pool.get(value) {
             Value::Load(load) => {
                 let read = self.reads(at, left).iter().find(|(id, ..)| id == load);

@@ -21,7 +21,7 @@ pub(crate) struct Input {
 }
 
 /// A store that was executed: which one, in the order of the nest, and its loop variables.
-pub(crate) type Instance = u32;
+pub(crate) type StoreInstance = u32;
 
 /// The subscripts of a cell.
 pub(crate) type Cell = Box<[i64]>;
@@ -45,7 +45,7 @@ pub(crate) enum Origins {
     /// Its contents are undefined.
     Undefined,
     /// A store.
-    Store(Instance),
+    Store(StoreInstance),
 }
 
 /// A store in a record.
@@ -76,7 +76,7 @@ pub(crate) enum End {
 }
 
 /// What is left after a run.
-pub(crate) struct Outcome {
+pub(crate) struct FinalState {
     pub(crate) end: End,
     /// The cells of each array that were touched.
     pub(crate) memory: Vec<FxHashMap<Cell, Content>>,
@@ -90,7 +90,7 @@ pub(crate) struct Outcome {
 
 /// Runs a nest. `extents`: how large the arguments' arrays are where their types do not say; `None`: as large as
 /// needed.
-pub(crate) fn run(nest: &Nest, pool: &Pool, input: &Input, extents: Option<&[Vec<i64>]>, record: bool) -> Outcome {
+pub(crate) fn run(nest: &Nest, pool: &Pool, input: &Input, extents: Option<&[Vec<i64>]>, record: bool) -> FinalState {
     let mut machine = Machine::new(nest, pool, input, extents, record);
     let end = match machine.items(&nest.items) {
         Ok(()) => machine.results(),
@@ -98,7 +98,7 @@ pub(crate) fn run(nest: &Nest, pool: &Pool, input: &Input, extents: Option<&[Vec
         Err(Halt(_, Stop::Unknown(why))) => End::Unknown(why),
     };
     let (memory, extents, record) = (machine.memory, machine.extents, machine.record);
-    Outcome { end, memory, extents, record, results: machine.read }
+    FinalState { end, memory, extents, record, results: machine.read }
 }
 
 struct Halt(Line, Stop);

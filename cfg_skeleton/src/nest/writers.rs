@@ -7,7 +7,7 @@
 //! it" only after it is shown of every store.
 
 use super::ArrayId;
-use super::access::{Access, Kind, Place, Program, cell, own_point, unknown, unknown_point};
+use super::access::{Access, ExecutionPoint, Kind, Program, cell, own_point, unknown, unknown_point};
 use super::affine::{Affine, Var};
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider, without};
@@ -32,7 +32,7 @@ pub(crate) struct Piece {
 pub(crate) struct Reading<'a> {
     pub(crate) array: ArrayId,
     pub(crate) cell: &'a [Affine],
-    pub(crate) place: Place<'a>,
+    pub(crate) place: ExecutionPoint<'a>,
 }
 
 /// More candidates than this for one writer are not made.
@@ -132,7 +132,7 @@ impl Search<'_, '_> {
         self.writers.iter().all(|&other| {
             let between = &self.program.accesses[other];
             let point = unknown_point(between, 1);
-            let after = self.program.before(access, at, Place::At(between, &point));
+            let after = self.program.before(access, at, ExecutionPoint::At(between, &point));
             let no_write = |case: &Conjunction| {
                 never_writes(self.program, self.decider, self.reading, given, (between, &point), case)
             };
@@ -184,8 +184,8 @@ pub(crate) fn guesses(program: &Program, writer: usize, reading: &Reading<'_>) -
     }
     let mut result: Vec<(usize, Candidate)> = vec![];
     let shared = match reading.place {
-        Place::At(other, _) => Program::shared(access, other),
-        Place::End => 0,
+        ExecutionPoint::At(other, _) => Program::shared(access, other),
+        ExecutionPoint::End => 0,
     };
     for (level, order) in program.before(access, &point, reading.place).into_iter().enumerate() {
         let mut system = base.clone();
@@ -302,6 +302,6 @@ pub(crate) fn of_load(
     let subscripts = cell(access, &at)?;
     let mut given = context.clone();
     given.extend(program.domain(access, &at));
-    let reading = Reading { array: access.array, cell: &subscripts, place: Place::At(access, &at) };
+    let reading = Reading { array: access.array, cell: &subscripts, place: ExecutionPoint::At(access, &at) };
     pieces(program, decider, &reading, &given)
 }

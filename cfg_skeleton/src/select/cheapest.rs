@@ -1,7 +1,7 @@
 //! Takes the cheaper one of what the integer program gave and what it started from, and says how good that is.
 
 use super::error::SelectError;
-use super::pass::{Extracted, Pass, State};
+use super::pass::{Extracted, Pass, PassState};
 use rewright_extract::Status;
 
 /// The pass.
@@ -12,7 +12,7 @@ impl Pass for Cheapest {
         "cheapest"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         let Some(Extracted { start, slack }) = state.extracted.take() else { return Ok(()) };
         if state.placement.cost() > start.cost() {
             // Only where a part was left at its start's choices and presolve had better ones.

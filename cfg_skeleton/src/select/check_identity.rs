@@ -1,10 +1,10 @@
 //! When two checks are the same check, and what an operation needs to be computed without its own.
 //!
-//! Checks with equal [`CheckIdentity`]s trap on the same inputs. A node of an operation that may trap needs, for each of its
-//! declared conditions, the key of that condition; a memory access needs its address' key. Condition classes are
+//! Checks with equal [`CheckIdentity`]s trap on the same inputs. A node of an operation that may trap needs, for each
+//! of its declared conditions, the key of that condition; a memory access needs its address' key. Condition classes are
 //! *found* in the view, never made: a condition that no node states, and that does not evaluate, licenses nothing.
 
-use super::terms::{Classes, Found, find};
+use super::terms::{Classes, TermValue, find};
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::skeleton::{CheckKey, Skeleton, Statement, StatementKind};
 use indexmap::IndexSet;
@@ -158,9 +158,9 @@ impl<'a> CheckIdentities<'a> {
             let found = check.condition.as_ref().map(|c| find(universe, &self.classes, c, &node.types, operands));
             let key = match found {
                 None | Some(None) => own,
-                Some(Some(Found::Constant(0))) => continue,
-                Some(Some(Found::Constant(_))) => return Speculation::Never,
-                Some(Some(Found::Value(class))) => {
+                Some(Some(TermValue::Constant(0))) => continue,
+                Some(Some(TermValue::Constant(_))) => return Speculation::Never,
+                Some(Some(TermValue::Value(class))) => {
                     let key = self.condition(class);
                     self.intern(key)
                 }

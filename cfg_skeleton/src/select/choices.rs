@@ -12,7 +12,7 @@ use super::selection::{Def, StatementChoice};
 use super::terms::Classes;
 use super::{calls, cost};
 use crate::Saturated;
-use crate::egraph::{ClassId, Head};
+use crate::egraph::{ClassId, Head, InputId};
 use crate::skeleton::{SegmentId, SiteId, SkeletonArg, StatementKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -255,9 +255,10 @@ impl Choices<'_> {
                 work.extend(alt.children.iter().copied());
             }
         }
+        let needed = |out: &InputId| states.contains(&self.given.view.class_of(*out));
         let dropped = |(site, statement): &(usize, &crate::skeleton::Statement)| {
             self.plan.fates[*site] == StatementPlan::Drop
-                && matches!(&statement.kind, StatementKind::Write { out, .. } if states.contains(&self.given.view.class_of(*out)))
+                && matches!(&statement.kind, StatementKind::Write { out, .. } if needed(out))
         };
         let statements = self.given.skeleton.statements.iter().enumerate();
         statements.filter(dropped).map(|(site, _)| SiteId(site as u32)).collect()

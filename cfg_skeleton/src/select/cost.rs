@@ -4,11 +4,11 @@
 //! where it is a `const` operand; a block parameter that is kept costs a move on each of its edges. Opaque statements
 //! and terminators are the same in every selection and are not counted.
 //!
-//! Sums count in sixteenths of a price ([`FREQUENCY_ONE`]), since what is rare weighs less than once per call; [`reported`] is what
-//! people see.
+//! Sums count in sixteenths of a price ([`FREQUENCY_ONE`]), since what is rare weighs less than once per call;
+//! [`reported`] is what people see.
 //!
-//! [`total`] is the definition of [`Selection::cost`]. Passes add up the same prices as they go along, and the validator
-//! compares.
+//! [`total`] is the definition of [`Selection::cost`]. Passes add up the same prices as they go along, and the
+//! validator compares.
 
 use super::cost_model::CostModel;
 use super::selection::{Def, Selection, StatementChoice};

@@ -1,9 +1,9 @@
 //! What executing something once costs: what packs declare, unless prices of a target, a user or an embedding
 //! program say otherwise.
 //!
-//! Costs are whole numbers of quarters of a pack's unit ([`COST_SCALE`]). The standard packs count in thirds of a simple
-//! integer instruction; a profile may count in anything (cycles, bytes), since costs are compared with each other
-//! only.
+//! Costs are whole numbers of quarters of a pack's unit ([`COST_SCALE`]). The standard packs count in thirds of a
+//! simple integer instruction; a profile may count in anything (cycles, bytes), since costs are compared with each
+//! other only.
 //!
 //! A declared cost may depend on constants and shapes (`cost 2 * rows(A) * cols(A) * cols(B)`). What it names is
 //! looked up among the known constants and the nodes that there are; a size that nobody knows counts as
@@ -12,7 +12,7 @@
 //! **Invariant**: the same operation on operands of which the same is known costs the same wherever it is asked:
 //! selection, validation and the comparison with the original all ask [`CostModel`].
 
-use super::terms::{Classes, Known, number};
+use super::terms::{Classes, ValueTable, number};
 use crate::egraph::{ClassId, Head, Node};
 use crate::ir::cfg::Weighing;
 use rewright_typeprop::ops::Cost;
@@ -113,7 +113,7 @@ impl CostModel {
     }
 
     /// What one execution of a declared operation costs.
-    pub(crate) fn operation<K: Known>(
+    pub(crate) fn operation<K: ValueTable>(
         &self,
         universe: &Universe,
         known: &K,

@@ -7,8 +7,8 @@
 //! may be speculated.
 //!
 //! Tree costs count shared operands once per user. So the choice is made again with costs divided by the number of
-//! users, those in the choice before or those that there could be, restricted to operands that precede in the first order, which keeps it acyclic; the
-//! cheapest of the rounds is taken.
+//! users, those in the choice before or those that there could be, restricted to operands that precede in the first
+//! order, which keeps it acyclic; the cheapest of the rounds is taken.
 //!
 //! **Invariant**: an entity's operands precede it in the order (segment in dominance preorder, then tree cost): an
 //! operand available in a strict dominator has a smaller segment, one in the same segment a strictly smaller cost.
@@ -18,7 +18,7 @@ use super::code_motion;
 use super::cost_model::COST_SCALE;
 use super::draft::{Chosen, Draft};
 use super::error::SelectError;
-use super::pass::{Pass, State};
+use super::pass::{Pass, PassState};
 use super::placement::Placement;
 use super::selection::Def;
 use crate::egraph::ClassId;
@@ -107,7 +107,7 @@ impl Pass for Greedy {
         "greedy"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         state.placement = Placement::new(state.choices, choose(state.choices, ROUNDS)?);
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Pass for Trees {
         "trees"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         state.placement = Placement::new(state.choices, choose(state.choices, 0)?);
         Ok(())
     }

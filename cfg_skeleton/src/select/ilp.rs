@@ -4,7 +4,7 @@ use super::choices::Choices;
 use super::draft::Draft;
 use super::error::SelectError;
 use super::options::Options;
-use super::pass::{Extracted, Pass, State};
+use super::pass::{Extracted, Pass, PassState};
 use super::placement::Placement;
 use super::product::product;
 use super::report::Effort;
@@ -19,7 +19,7 @@ impl Pass for Extract {
         "extract"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         let budget = &state.options.budget;
         let (limit, work) = match state.options.method {
             Method::Auto => (budget.auto_model, budget.auto_work),

@@ -3,16 +3,17 @@
 //! A selection gives each value the place where it costs least. For a back end that moves and shares values itself that
 //! gains nothing, and everything that hangs on places (which values are alive at the same time, what is speculated and
 //! has to be frozen for it, how large a block is) becomes different from what it would have made of the original. So
-//! each value of the original goes back to where it was, if its operands are there and all its uses are below; to several
-//! places, if the original computes it anew in each of them. Values that the original has not stay as they were placed.
+//! each value of the original goes back to where it was, if its operands are there and all its uses are below; to
+//! several places, if the original computes it anew in each of them. Values that the original has not stay as they were
+//! placed.
 //!
-//! **Invariant**: the program is the same but for places. What the places cost more is `stays` of the selection: a change
-//! is compared by what it costs where everything has its best place.
+//! **Invariant**: the program is the same but for places. What the places cost more is `stays` of the selection: a
+//! change is compared by what it costs where everything has its best place.
 
 use super::choices::Choices;
 use super::error::SelectError;
 use super::original::Originals;
-use super::pass::{Pass, State};
+use super::pass::{Pass, PassState};
 use super::placement::{PlacedId, Placement};
 use super::selection::Def;
 use crate::egraph::Head;
@@ -26,7 +27,7 @@ impl Pass for KeepPlacement {
         "keep placement"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         let Some(originals) = &state.originals else { return Ok(()) };
         let before = state.placement.cost();
         let mut layout = Layout { choices: state.choices, originals, placement: &mut state.placement };

@@ -46,7 +46,7 @@ pub(crate) enum StatementPlan {
 
 /// A fact: from this segment on, the key does not trap.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct AvailableCheck {
     pub(crate) from: SegmentId,
     /// Stated by a write, or at least as strong.
     write: bool,
@@ -59,7 +59,7 @@ pub(crate) struct Plan {
     /// By row and segment: the live state.
     pub(crate) live: Vec<Vec<ClassId>>,
     /// By key.
-    pub(crate) known: Vec<Vec<Known>>,
+    pub(crate) known: Vec<Vec<AvailableCheck>>,
     /// Which statements at sites may go.
     pub(crate) removable: RemovalGroups,
 }
@@ -83,7 +83,7 @@ impl Plan {
         if self.known.len() <= key.0 as usize {
             self.known.resize_with(key.0 as usize + 1, Vec::new);
         }
-        self.known[key.0 as usize].push(Known { from, write });
+        self.known[key.0 as usize].push(AvailableCheck { from, write });
     }
 }
 

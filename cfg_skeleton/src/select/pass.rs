@@ -18,11 +18,11 @@ pub(crate) trait Pass {
     fn name(&self) -> &'static str;
 
     /// Changes the program, and leaves it settled.
-    fn run(&self, state: &mut State) -> Result<(), SelectError>;
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError>;
 }
 
 /// The program on its way through the passes.
-pub(crate) struct State<'c, 'a> {
+pub(crate) struct PassState<'c, 'a> {
     pub(crate) choices: &'c Choices<'a>,
     pub(crate) options: &'c Options,
     pub(crate) placement: Placement<'c, 'a>,
@@ -45,10 +45,10 @@ pub(crate) struct Extracted<'c, 'a> {
     pub(crate) slack: f64,
 }
 
-impl<'c, 'a> State<'c, 'a> {
+impl<'c, 'a> PassState<'c, 'a> {
     /// A program in which nothing is chosen yet.
     pub(crate) fn new(choices: &'c Choices<'a>, options: &'c Options) -> Self {
-        State {
+        PassState {
             choices,
             options,
             placement: Placement::empty(choices),
@@ -63,7 +63,7 @@ impl<'c, 'a> State<'c, 'a> {
 
     /// The program as it is now.
     pub(crate) fn selection(&self) -> Selection {
-        let State { rematerialised, placement_cost, status, .. } = *self;
+        let PassState { rematerialised, placement_cost, status, .. } = *self;
         let (defs, statements, cost) =
             (self.placement.defs(), self.placement.statements().to_vec(), self.placement.cost());
         Selection { defs, statements, cost, rematerialised, placement_cost, status }

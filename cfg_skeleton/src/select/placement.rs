@@ -1,8 +1,8 @@
 //! The program that passes over a selection change: which definitions there are, where they stand, and what uses them.
 //!
 //! [`Placement::settle`] gives each use the nearest definition above it, as a [`Selection`](super::Selection) means it,
-//! and leaves out what is not needed. Between two of these, a pass moves definitions and puts others in their place, and
-//! only what that touches is updated: a use stays with its definition wherever the two go.
+//! and leaves out what is not needed. Between two of these, a pass moves definitions and puts others in their place,
+//! and only what that touches is updated: a use stays with its definition wherever the two go.
 //!
 //! **Invariant**: a definition takes its operands iff it is used itself. One that is not used any more stands where it
 //! stood until the next `settle`, and may be used again.
@@ -178,8 +178,8 @@ impl<'c, 'a> Placement<'c, 'a> {
         self.placed[id.index()].again = true;
     }
 
-    /// Moves a definition, with its uses. One of its class that stands there already gives its uses to it, and goes with
-    /// the next `settle`.
+    /// Moves a definition, with its uses. One of its class that stands there already gives its uses to it, and goes
+    /// with the next `settle`.
     pub(crate) fn put(&mut self, id: PlacedId, at: SegmentId) {
         let (class, from, tree) = (self.class(id), self.at(id), self.choices.tree);
         let own = self.standing(class, from) == Some(id);
@@ -199,8 +199,8 @@ impl<'c, 'a> Placement<'c, 'a> {
         }
     }
 
-    /// Moves a definition to several segments, which dominate its uses: each of these goes to one that dominates it. What
-    /// is below another one of the segments, or has no uses, is left out.
+    /// Moves a definition to several segments, which dominate its uses: each of these goes to one that dominates it.
+    /// What is below another one of the segments, or has no uses, is left out.
     pub(crate) fn spread(&mut self, id: PlacedId, mut places: Vec<SegmentId>) {
         let tree = self.choices.tree;
         tree.minimal(&mut places);
@@ -243,8 +243,8 @@ impl<'c, 'a> Placement<'c, 'a> {
         }
     }
 
-    /// Puts an alternative in the place of a definition, or further down where all its uses have it. Definitions that the
-    /// alternative takes are there.
+    /// Puts an alternative in the place of a definition, or further down where all its uses have it. Definitions that
+    /// the alternative takes are there.
     pub(crate) fn replace(&mut self, id: PlacedId, alt: AltId, at: SegmentId) {
         self.placed[id.index()].alt = alt;
         self.put(id, at);

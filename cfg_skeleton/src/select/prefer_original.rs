@@ -12,7 +12,7 @@
 use super::choices::{AltId, Choices};
 use super::error::SelectError;
 use super::original::Originals;
-use super::pass::{Pass, State};
+use super::pass::{Pass, PassState};
 use super::placement::{PlacedId, Placement};
 use super::selection::Def;
 use crate::egraph::ClassId;
@@ -34,7 +34,7 @@ impl Pass for PreferOriginal {
         "prefer original"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         let Some(original) = &state.originals else { return Ok(()) };
         let choices = state.choices;
         let is_new = |id: &PlacedId| !original.has(state.placement.alt(*id));
@@ -83,8 +83,8 @@ struct Attempt<'s, 'c, 'a> {
 }
 
 impl Attempt<'_, '_, '_> {
-    /// Where the original's node can take the place of a definition, and which nodes are to be there then, itself first;
-    /// `None` where that costs more or is not possible.
+    /// Where the original's node can take the place of a definition, and which nodes are to be there then, itself
+    /// first; `None` where that costs more or is not possible.
     fn plan(&self, id: PlacedId, alt: AltId) -> Option<(SegmentId, Vec<AltId>)> {
         let (choices, from, chosen) = (self.choices, self.placement.at(id), self.placement.alt(id));
         let at = self.place(id, alt)?;

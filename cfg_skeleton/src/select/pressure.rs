@@ -14,7 +14,7 @@ use super::check_identity::Speculation;
 use super::choices::{AltId, Choices};
 use super::error::SelectError;
 use super::options::Registers;
-use super::pass::{Pass, State};
+use super::pass::{Pass, PassState};
 use super::placement::{PlacedId, Placement};
 use super::selection::Def;
 use crate::egraph::ClassId;
@@ -48,7 +48,7 @@ impl Pass for Rematerialise {
         "rematerialise"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         let Some(registers) = &state.options.registers else { return Ok(()) };
         let before = state.placement.cost();
         for _ in 0..MAX_ROUNDS {

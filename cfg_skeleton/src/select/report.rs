@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// A selection, and how it came about.
 #[derive(Clone, Debug)]
-pub struct Report {
+pub struct SelectionReport {
     /// The program that was chosen.
     pub selection: Selection,
     /// What the integer program was, if there was one.

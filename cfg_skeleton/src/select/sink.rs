@@ -1,11 +1,12 @@
-//! Moves nodes down to where their uses are, operands after what takes them, as long as that is not executed more often.
+//! Moves nodes down to where their uses are, operands after what takes them, as long as that is not executed more
+//! often.
 //!
-//! The integer program computes a value in the topmost of the segments that are as good; greedy selections are made with
-//! each node as far down as here.
+//! The integer program computes a value in the topmost of the segments that are as good; greedy selections are made
+//! with each node as far down as here.
 
 use super::code_motion;
 use super::error::SelectError;
-use super::pass::{Pass, State};
+use super::pass::{Pass, PassState};
 use super::placement::{PlacedId, Placement};
 use super::selection::Def;
 use rustc_hash::FxHashSet;
@@ -18,7 +19,7 @@ impl Pass for Sink {
         "sink"
     }
 
-    fn run(&self, state: &mut State) -> Result<(), SelectError> {
+    fn run(&self, state: &mut PassState) -> Result<(), SelectError> {
         if state.extracted.is_none() {
             return Ok(());
         }

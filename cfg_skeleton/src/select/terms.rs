@@ -6,7 +6,7 @@
 use crate::egraph::{ClassId, EGraphView, Head, Node};
 use crate::ir::{Function, InstKind, Value};
 use rewright_typeprop::eval::{evaluate, literal};
-use rewright_typeprop::{Outcome, Term, Ty, Universe};
+use rewright_typeprop::{Evaluation, Term, Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::borrow::Cow;
@@ -14,7 +14,7 @@ use std::cell::OnceCell;
 use std::hash::Hash;
 
 /// Values that terms are looked up among.
-pub(crate) trait Known {
+pub(crate) trait ValueTable {
     /// A value.
     type Id: Copy + Eq + Hash;
 
@@ -46,7 +46,7 @@ impl<'a> Classes<'a> {
     }
 }
 
-impl Known for Classes<'_> {
+impl ValueTable for Classes<'_> {
     type Id = ClassId;
 
     fn constant(&self, id: ClassId) -> Option<i64> {
@@ -94,7 +94,7 @@ impl<'a> Values<'a> {
     }
 }
 
-impl Known for Values<'_> {
+impl ValueTable for Values<'_> {
     type Id = Value;
 
     fn constant(&self, id: Value) -> Option<i64> {
@@ -108,7 +108,7 @@ impl Known for Values<'_> {
 
 /// What a term comes to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Found<Id> {
+pub(crate) enum TermValue<Id> {
     /// A constant.
     Constant(i64),
     /// A value that is not known to be one.
@@ -119,26 +119,26 @@ pub(crate) enum Found<Id> {
 const MAX_DEPTH: u32 = 64;
 
 /// Finds a term over a node's operands and type arguments.
-pub(crate) fn find<K: Known>(
+pub(crate) fn find<K: ValueTable>(
     universe: &Universe,
     known: &K,
     term: &Term,
     types: &[Ty],
     operands: &[K::Id],
-) -> Option<Found<K::Id>> {
+) -> Option<TermValue<K::Id>> {
     find_at(universe, known, term, types, operands, 0)
 }
 
-fn find_at<K: Known>(
+fn find_at<K: ValueTable>(
     universe: &Universe,
     known: &K,
     term: &Term,
     types: &[Ty],
     operands: &[K::Id],
     depth: u32,
-) -> Option<Found<K::Id>> {
+) -> Option<TermValue<K::Id>> {
     let store = &universe.types;
-    let value = |id: K::Id| known.constant(id).map_or(Found::Value(id), Found::Constant);
+    let value = |id: K::Id| known.constant(id).map_or(TermValue::Value(id), TermValue::Constant);
     if depth > MAX_DEPTH {
         return None;
     }
@@ -146,7 +146,7 @@ fn find_at<K: Known>(
         Term::Var(i) => operands.get(*i as usize).map(|id| value(*id)),
         Term::Lit(lit, ty) => {
             let scalar = store.scalar(store.find_instance(ty, types)?)?;
-            literal(lit, scalar).map(Found::Constant)
+            literal(lit, scalar).map(TermValue::Constant)
         }
         Term::Eval(inner) => find_at(universe, known, inner, types, operands, depth + 1),
         Term::Call { op, targs, args, state } => {
@@ -155,26 +155,26 @@ fn find_at<K: Known>(
             }
             let targs: SmallVec<[Ty; 2]> =
                 targs.iter().map(|t| store.find_instance(t, types)).collect::<Option<_>>()?;
-            let found: Vec<Found<K::Id>> =
+            let found: Vec<TermValue<K::Id>> =
                 args.iter().map(|a| find_at(universe, known, a, types, operands, depth + 1)).collect::<Option<_>>()?;
             let constants: Option<Vec<i64>> = found
                 .iter()
                 .map(|f| match f {
-                    Found::Constant(n) => Some(*n),
-                    Found::Value(_) => None,
+                    TermValue::Constant(n) => Some(*n),
+                    TermValue::Value(_) => None,
                 })
                 .collect();
             if let Some(constants) = constants
-                && let Outcome::Value(n) = evaluate(universe, *op, &targs, &constants)
+                && let Evaluation::Value(n) = evaluate(universe, *op, &targs, &constants)
             {
-                return Some(Found::Constant(n));
+                return Some(TermValue::Constant(n));
             }
             let declared = universe.ops.get(*op);
             let mut children: SmallVec<[K::Id; 3]> = SmallVec::new();
             for (found, param) in found.iter().zip(&declared.params) {
                 children.push(match found {
-                    Found::Value(id) => *id,
-                    Found::Constant(n) => {
+                    TermValue::Value(id) => *id,
+                    TermValue::Constant(n) => {
                         let types = SmallVec::from_slice(&[store.find_instance(&param.ty, &targs)?]);
                         known.value_of(&Node { head: Head::Const(*n), types, children: SmallVec::new() })?
                     }
@@ -187,7 +187,7 @@ fn find_at<K: Known>(
 
 /// The number that a term comes to where every size that nobody knows is `assumed`: what cannot be found is computed
 /// from what its operands come to, and where it does not compute (a shape, a variable), it is the assumed one.
-pub(crate) fn number<K: Known>(
+pub(crate) fn number<K: ValueTable>(
     universe: &Universe,
     known: &K,
     term: &Term,
@@ -195,7 +195,7 @@ pub(crate) fn number<K: Known>(
     operands: &[K::Id],
     assumed: i64,
 ) -> i64 {
-    if let Some(Found::Constant(n)) = find(universe, known, term, types, operands) {
+    if let Some(TermValue::Constant(n)) = find(universe, known, term, types, operands) {
         return n;
     }
     match term {
@@ -205,7 +205,7 @@ pub(crate) fn number<K: Known>(
             let targs: Option<SmallVec<[Ty; 2]>> = targs.iter().map(|t| store.find_instance(t, types)).collect();
             let args: Vec<i64> = args.iter().map(|a| number(universe, known, a, types, operands, assumed)).collect();
             match targs.map(|targs| evaluate(universe, *op, &targs, &args)) {
-                Some(Outcome::Value(n)) => n,
+                Some(Evaluation::Value(n)) => n,
                 _ => assumed,
             }
         }

@@ -108,7 +108,7 @@ impl<'u> Case<'u> {
 
     fn select_with(&self, options: &Options) -> Selection {
         let report = select(self.saturated(), options);
-        let Report { selection, .. } = report.unwrap_or_else(|e| {
+        let SelectionReport { selection, .. } = report.unwrap_or_else(|e| {
             panic!("{e}\n{}", crate::ir::text::Printer(&self.function, self.universe));
         });
         let out = self.elaborate(&selection);

@@ -1,7 +1,7 @@
 //! Is a selection a program that means what the original means? Believes nothing that the rest of this directory
 //! computes: dominance is computed anew from the skeleton's edges, states by executing the statements that are
-//! kept, what may be speculated from the checks that are executed. Only the prices ([`CostModel`]) and the view's equalities are
-//! taken as given.
+//! kept, what may be speculated from the checks that are executed. Only the prices ([`CostModel`]) and the view's
+//! equalities are taken as given.
 //!
 //! [`validate()`] lists everything that is wrong. A selection without violations is
 //!

@@ -9,7 +9,7 @@
 //! **Invariant**: each change leaves fewer parameters, edges, checks or operands that are no constants, so rounds end;
 //! and a change is reported only where it holds for the function as it is, all others made or not.
 
-mod known;
+mod decided_tests;
 mod params;
 
 use super::branch_facts::truths;
@@ -122,7 +122,7 @@ pub fn changes(given: Saturated) -> Vec<Change> {
     for block in s.layout.iter().filter(|b| reached[b.index()]) {
         found.extend(reader.trap(*block));
         found.extend(reader.passed(*block));
-        found.extend(known::comparisons(&reader, *block));
+        found.extend(decided_tests::comparisons(&reader, *block));
         if let Taken::One(slot) = reader.taken[block.index()]
             && s.blocks[block.index()].edges.len() > 1
         {
@@ -130,7 +130,7 @@ pub fn changes(given: Saturated) -> Vec<Change> {
         }
     }
     found.extend(params::replacements(&reader, cfg));
-    found.extend(known::constants(&reader, cfg));
+    found.extend(decided_tests::constants(&reader, cfg));
     found.sort_by_key(|change| match change {
         Change::Jump { block, .. }
         | Change::Pass { block, .. }

@@ -14,7 +14,7 @@ use rewright_cfg_skeleton::select::{Status, cost::reported};
 use rewright_clif::import::Imported;
 use rewright_clif::optimise::{ClifOptimiser, FileOutcome};
 use rewright_clif::read::read_bytes;
-use rewright_lab::losses::{Loss, Side, explain};
+use rewright_lab::losses::{ImportedResult, Loss, explain};
 use rewright_lab::midend::{Code, Cranelift};
 use rewright_pipeline::optimiser::{FunctionOutcome, Options, Phase, Selected};
 use serde_json::json;
@@ -36,7 +36,8 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 3)]
     repeat: u32,
     /// Instead of files: made-up modules of 10 to this many statements, and the conversion both ways
-    #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "5000", conflicts_with = "stories")]
+    #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "5000")]
+    #[arg(conflicts_with = "stories")]
     curve: Option<usize>,
     /// For each folder with a pack and an input: time per phase, and the integer program's size and time
     #[arg(long)]
@@ -168,7 +169,8 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
             };
             let (ours, cost_of_theirs) = (cost(&a), cost(&b));
             let loss = (ours > cost_of_theirs).then(|| {
-                let (ours, theirs) = (Side { clif: emitted, imported: &a }, Side { clif: theirs, imported: &b });
+                let (ours, theirs) =
+                    (ImportedResult { clif: emitted, imported: &a }, ImportedResult { clif: theirs, imported: &b });
                 explain(fate, outcome, ours, theirs)
             });
             let code = cranelift.code(emitted).ok().zip(cranelift.code(theirs).ok());

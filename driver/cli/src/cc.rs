@@ -44,7 +44,8 @@ Our own options come first:
       --rules <PACK>    A pack (`mine.rw`), or one that ships; repeatable [default: std]
       --profile <NAME>  Costs, as `rewright opt` takes them
       --config <FILE>   Costs, as `rewright opt` takes them
-      --strict          Fail where code would be compiled without rules: C++, assembly, no -O, an option such as -flto, a
+      --strict          Fail where code would be compiled without rules: C++, assembly, no -O, an option such as \
+      -flto, a
                         failure of ours
       --keep-going      Compile without rules where the packs are missing or have mistakes; without this it is an error
       --no-cache        Do not look for objects of earlier commands, and keep none
@@ -54,13 +55,15 @@ Our own options come first:
 Environment:
   REWRIGHT_CLANG     The compiler [default: clang-19]
   REWRIGHT_OPT       LLVM's `opt` of the same version [default: opt-19]
-  REWRIGHT_CACHE     Where objects are kept, by content: what the front end gives, options, packs, programs. Deleting the
+  REWRIGHT_CACHE     Where objects are kept, by content: what the front end gives, options, packs, programs. Deleting \
+  the
                      folder is safe at any time [default: ~/.cache/rewright/cc]
   REWRIGHT_CACHE_MB  How much of them; those used longest ago are removed first [default: 1024]
   REWRIGHT_LOG       A file for a line of JSON per command
 
 Rules that compute what a function of a library gives (`eval` of a function with `@link`) do not match here: a library's
-content is no part of what objects are kept by. A cache that wants its compiler in one word, as ccache does, gets one from
+content is no part of what objects are kept by. A cache that wants its compiler in one word, as ccache does, gets one \
+from
 `rewright wrap`, in `CC`. `rewright cc --help` is clang's.";
 
 /// Arguments of `cc`.

@@ -73,7 +73,8 @@ fn once(args: &Args) -> Result<Finding> {
             findings::print(args.format, &files, &diagnostics);
             for (op, spelling) in &unknown {
                 out::note(&format!(
-                    "warning: {op}: no CLIF instruction is spelled {spelling:?}, or its effects are not those declared; \
+                    "warning: {op}: no CLIF instruction is spelled {spelling:?}, or its effects are not those \
+                     declared; \
                      no function will hold this operation"
                 ));
             }

@@ -5,8 +5,8 @@ use anyhow::{Context, Result, bail};
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::read::File;
 use rewright_dsl::diagnostic::count;
-use rewright_lab::difftest::{self, Change, Config, Report};
-use rewright_native::runtest::Outcome;
+use rewright_lab::difftest::{self, Change, Config, DiffTestReport};
+use rewright_native::runtest::CallOutcome;
 use rewright_pipeline::optimiser::Fate;
 use std::path::PathBuf;
 
@@ -67,7 +67,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     Ok(if report.is_clean() { Finding::Clean } else { Finding::Found })
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &DiffTestReport) -> String {
     let (f, d) = (&report.functions, &report.directives);
     let mut text = format!(
         "{}\nfunctions: {} total, {} optimised, {} unchanged, {} passed through, {} failed\n\
@@ -107,11 +107,11 @@ fn text(report: &Report) -> String {
     text
 }
 
-fn outcome(outcome: &Outcome) -> String {
+fn outcome(outcome: &CallOutcome) -> String {
     match outcome {
-        Outcome::Returned { values, .. } => values.clone(),
-        Outcome::Trapped(how) => format!("trap {how}"),
-        Outcome::TimedOut => "no end in time".to_string(),
-        Outcome::Failed(reason) => format!("not run: {reason}"),
+        CallOutcome::Returned { values, .. } => values.clone(),
+        CallOutcome::Trapped(how) => format!("trap {how}"),
+        CallOutcome::TimedOut => "no end in time".to_string(),
+        CallOutcome::Failed(reason) => format!("not run: {reason}"),
     }
 }

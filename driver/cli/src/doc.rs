@@ -86,7 +86,8 @@ struct Book<'p> {
 /// What verdicts mean.
 const EVIDENCE: &str = "\
 Evidence is what `rewright verify` found at each type instance that a rule admits. *equal*: proved for all values. \
-*equal at smaller widths*: proved at the widths that the solver decides, and tested at this one. *tested*: no value tried \
+*equal at smaller widths*: proved at the widths that the solver decides, and tested at this one. *tested*: no value \
+tried \
 tells the sides apart; of an approximate rule, they stay close. *unknown*: neither proved nor tested, because what an \
 operation means is not known here.\n";
 

@@ -3,7 +3,7 @@
 use super::{out, packs};
 use clap::ValueEnum;
 use quick_junit::{NonSuccessKind, TestCase, TestCaseStatus, TestSuite};
-use rewright_dsl::diagnostic::{Diagnostic, JsonDiagnostic, JsonFix, Place, Severity, Sources, to_json};
+use rewright_dsl::diagnostic::{Diagnostic, JsonDiagnostic, JsonFix, Severity, SourceLocation, Sources, to_json};
 use serde_json::json;
 use serde_sarif::sarif;
 use std::collections::BTreeSet;
@@ -69,8 +69,8 @@ fn whole(d: &JsonDiagnostic) -> String {
 }
 
 fn sarif(found: &[JsonDiagnostic]) -> sarif::Sarif {
-    let artifact = |place: &Place| sarif::ArtifactLocation::builder().uri(&place.file).build();
-    let region = |place: &Place| {
+    let artifact = |place: &SourceLocation| sarif::ArtifactLocation::builder().uri(&place.file).build();
+    let region = |place: &SourceLocation| {
         sarif::Region::builder()
             .start_line(place.line as i64)
             .start_column(place.column as i64)
@@ -78,7 +78,7 @@ fn sarif(found: &[JsonDiagnostic]) -> sarif::Sarif {
             .end_column(place.end_column as i64)
             .build()
     };
-    let location = |place: &Place| {
+    let location = |place: &SourceLocation| {
         let physical = sarif::PhysicalLocation::builder();
         let physical = physical.artifact_location(artifact(place)).region(region(place)).build();
         sarif::Location::builder().physical_location(physical).build()

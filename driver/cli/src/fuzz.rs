@@ -6,7 +6,7 @@ use super::{Finding, Format, opt, out, packs};
 use anyhow::{Context, Result};
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::count;
-use rewright_lab::fuzz::{self, Config, Report};
+use rewright_lab::fuzz::{self, Config, FuzzReport};
 use rewright_lab::generate::Shape;
 
 /// Arguments of `fuzz`.
@@ -59,7 +59,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     Ok(if report.findings.is_empty() { Finding::Clean } else { Finding::Found })
 }
 
-fn text(report: &Report) -> String {
+fn text(report: &FuzzReport) -> String {
     let mut text = String::new();
     for f in &report.findings {
         text += &format!(

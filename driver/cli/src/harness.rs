@@ -13,7 +13,7 @@ use rewright_dsl::program::{Program, RuleId};
 use rewright_lab::generate::{Generator, Shape};
 use rewright_pipeline::optimiser::{Optimiser, Options};
 use rewright_typeprop::{Scalar, Universe};
-use rewright_verify::denotation::{self, Input, Limits, Report, Separation};
+use rewright_verify::denotation::{self, DenotationReport, Input, Limits, Separation};
 use serde_json::json;
 use std::path::PathBuf;
 
@@ -138,7 +138,7 @@ fn examine(optimiser: &Optimiser, universe: &Universe, f: &Function, name: &str,
             return;
         }
     };
-    let report: Report = denotation::check(&f, universe, &skeleton, &view, inputs, Limits::default());
+    let report: DenotationReport = denotation::check(&f, universe, &skeleton, &view, inputs, Limits::default());
     total.functions += 1;
     total.comparisons += report.comparisons;
     total.unsupported += report.unsupported;

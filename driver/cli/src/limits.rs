@@ -3,7 +3,7 @@
 use super::out;
 use anyhow::Result;
 use rewright_cfg_skeleton::select::{Budget, Ended, Status};
-use rewright_pipeline::optimiser::Outcome;
+use rewright_pipeline::optimiser::OptimisedFunction;
 use std::time::Duration;
 
 /// Limits of selection.
@@ -42,7 +42,7 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
 }
 
 /// Says on stderr how many functions might be better if selection had had no limits, and how much.
-pub(super) fn report<'o>(outcomes: impl Iterator<Item = &'o Outcome>) {
+pub(super) fn report<'o>(outcomes: impl Iterator<Item = &'o OptimisedFunction>) {
     let (mut count, mut gap, mut without, mut reasons) = (0, 0.0f64, 0, vec![]);
     for outcome in outcomes {
         let Some(ended) = outcome.ended else { continue };

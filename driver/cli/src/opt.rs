@@ -35,8 +35,8 @@ pub(super) struct Args {
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
     /// How often blocks were executed, for CLIF and Rewright's own text (not for LLVM IR):
-    /// `{"f": {"block0": 1000, "block3": 12}}`, in own text `b0`, `b3` as `--emit ir` numbers them. The entry's count is
-    /// the number of calls; blocks without a count weigh as if there were none
+    /// `{"f": {"block0": 1000, "block3": 12}}`, in own text `b0`, `b3` as `--emit ir` numbers them. The entry's count
+    /// is the number of calls; blocks without a count weigh as if there were none
     #[arg(long, value_name = "FILE", verbatim_doc_comment)]
     block_counts: Option<PathBuf>,
     /// What to print

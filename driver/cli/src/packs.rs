@@ -80,7 +80,8 @@ impl Calls {
             for pack in outdated {
                 let pack = pack.display();
                 out::note(&format!(
-                    "note: the permission of {pack} to call libraries is not used: it was given before {pack}, or a pack \
+                    "note: the permission of {pack} to call libraries is not used: it was given before {pack}, or a \
+                     pack \
                      that it imports, has changed; `rewright allow {pack}` gives it again"
                 ));
             }
@@ -162,7 +163,8 @@ pub(super) fn rules_named(program: &Program, name: &str) -> Result<Vec<RuleId>> 
             let ends = program.rules.iter().filter(|rule| !rule.law).map(|rule| &rule.name[end(&rule.name)..]);
             let near = nearest(name, ends).map_or(String::new(), |near| format!("did you mean {near}? "));
             bail!(
-                "no rule is called {name}; {near}`--rules` says in which packs to look, `rewright doc` lists their rules"
+                "no rule is called {name}; {near}`--rules` says in which packs to look, `rewright doc` lists their \
+                 rules"
             )
         }
         _ => bail!("several rules are called {name}: {}", families.join(", ")),

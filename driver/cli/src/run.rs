@@ -11,7 +11,7 @@ use rewright_dsl::program::Program;
 use rewright_native::isolate::{Call, Comparison, Engine, Job, Printed, Version, Worker};
 use rewright_native::jit::Imports;
 use rewright_native::module::ModuleOptimiser;
-use rewright_native::runtest::{Outcome, host_targets};
+use rewright_native::runtest::{CallOutcome, host_targets};
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Fate, Options};
 use std::path::PathBuf;
@@ -173,13 +173,13 @@ fn isolated(
     let Version { text, imports } = version;
     let job = Job { text, engine: Engine::Jit, target, calls: vec![call], seconds: args.seconds, imports };
     match worker.run(&job)?.pop() {
-        Some(Outcome::Returned { values, holds }) => show(values, holds),
-        Some(Outcome::Trapped(how)) => {
+        Some(CallOutcome::Returned { values, holds }) => show(values, holds),
+        Some(CallOutcome::Trapped(how)) => {
             out::error(&format!("{name} trapped: {how}"));
             Ok(Finding::Found)
         }
-        Some(Outcome::TimedOut) => bail!("{name} did not return within {} s", args.seconds),
-        Some(Outcome::Failed(reason)) => bail!("{name}: {reason}"),
+        Some(CallOutcome::TimedOut) => bail!("{name} did not return within {} s", args.seconds),
+        Some(CallOutcome::Failed(reason)) => bail!("{name}: {reason}"),
         None => bail!("{name}: the call gave nothing"),
     }
 }

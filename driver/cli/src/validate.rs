@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use rewright_cfg_skeleton::select;
 use rewright_cfg_skeleton::verdict::{Kind, Verdict, assumptions};
 use rewright_equiv::replay::Input;
-use rewright_equiv::verdict::{Report, Tally};
+use rewright_equiv::verdict::{Tally, ValidationReport};
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError, validate};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::optimiser::Options;
@@ -21,8 +21,8 @@ use std::path::{Path, PathBuf};
 /// Arguments of `validate`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Files of textual LLVM IR (`.ll`), or directories of them, say what `rewright wrap --keep` has kept. Each is compared
-    /// with what a build would make of it. Or two files of MLIR (`.mlir`), which are compared with each other
+    /// Files of textual LLVM IR (`.ll`), or directories of them, say what `rewright wrap --keep` has kept. Each is
+    /// compared with what a build would make of it. Or two files of MLIR (`.mlir`), which are compared with each other
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Compare the one file with this one instead
@@ -48,8 +48,8 @@ pub(super) struct Args {
     /// The solver with its arguments (`refined`); it reads SMT-LIB from its standard input
     #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
     solver: String,
-    /// Steps of the solver for one function; the functions of a file have five times as many together. A solver that does
-    /// not count its steps has a second for each 300000 of them
+    /// Steps of the solver for one function; the functions of a file have five times as many together. A solver that
+    /// does not count its steps has a second for each 300000 of them
     #[arg(long, value_name = "N", default_value_t = SOLVER_STEPS)]
     solver_steps: u64,
     /// Inputs for each function
@@ -99,7 +99,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
     }
     let bar = progress("files", files.len() as u64);
-    let (mut report, mut finding) = (Report::default(), Finding::Clean);
+    let (mut report, mut finding) = (ValidationReport::default(), Finding::Clean);
     for path in &files {
         bar.inc(1);
         let Some(before) = input::llvm(path)? else {
@@ -160,8 +160,8 @@ fn ready(args: &Args) -> Result<Option<Ready>> {
     Ok(Some(Ready::new(LlvmOptimiser::new(program), options)))
 }
 
-fn text(files: usize, report: &Report) -> String {
-    let Report { counts, unchanged, methods, functions, .. } = report;
+fn text(files: usize, report: &ValidationReport) -> String {
+    let ValidationReport { counts, unchanged, methods, functions, .. } = report;
     let mut text = String::new();
     for verdict in functions {
         function(&mut text, verdict);

@@ -12,7 +12,7 @@ use rewright_dsl::instances::Obstacle;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_native::foreign::Listener;
 use rewright_pipeline::sums::add_up;
-use rewright_verify::{self as verify, Instance, Options, RuleReport, Verdict};
+use rewright_verify::{self as verify, InstanceReport, Options, RuleReport, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::{self, Display, Formatter};
@@ -24,7 +24,8 @@ use std::time::{Duration, Instant};
 /// What verification is expected to find in a directory of packs: the file's name and its first line.
 const EXPECTED: (&str, &str) = (
     "verify.expected",
-    "What `rewright verify` finds of each rule here: type instances by verdict. `rewright verify --update` writes this.",
+    "What `rewright verify` finds of each rule here: type instances by verdict. `rewright verify --update` writes \
+     this.",
 );
 
 /// Arguments of `verify`.
@@ -259,7 +260,7 @@ fn diagnostic(program: &Program, report: &RuleReport) -> Option<Diagnostic> {
 }
 
 /// What is different, and the example to paste.
-fn refutation(instance: &Instance) -> (String, Option<String>) {
+fn refutation(instance: &InstanceReport) -> (String, Option<String>) {
     let Some(c) = &instance.counterexample else { return (String::new(), None) };
     let values: Vec<String> = c.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let text = format!("left is {}, right is {} where {}", c.left, c.right, values.join(", "));

@@ -6,13 +6,13 @@ use anyhow::{Context, Result};
 use rewright_files::cache::default_folder;
 use rewright_files::scratch::Scratch;
 use rewright_wrap::compile::exit_code;
-use rewright_wrap::facts::Facts;
 use rewright_wrap::fork_server::ForkServers;
 use rewright_wrap::guard;
 use rewright_wrap::rules::{Refused, Rules};
 use rewright_wrap::script::script;
 use rewright_wrap::server::serve;
 use rewright_wrap::signals;
+use rewright_wrap::statistics::Facts;
 use signal_hook::consts::SIGTERM;
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -152,7 +152,8 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
     let mut text = format!(
         "{files} files compiled with rules ({cached} from the cache), {handed_over} commands handed over, \
          {fell_back} fell back, {rejected} rejected by the compiler\n\
-         {functions} functions ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
+         {functions} functions ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} \
+         not understood, \
          {failed} failed\n"
     );
     if files + handed_over + fell_back + rejected == 0 {

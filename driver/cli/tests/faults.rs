@@ -32,7 +32,8 @@ fn pack() -> String {
 const FUNCTION: &str = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 0\n    v2 = iadd v0, v1\n    return v2\n}\n; run: %f(7) == 7\n";
 
 /// It never ends.
-const ENDLESS: &str = "test run\ntarget x86_64\n\nfunction %endless(i32) -> i32 {\nblock0(v0: i32):\n    jump block1\n\nblock1:\n    jump block1\n}\n\
+const ENDLESS: &str = "test run\ntarget x86_64\n\nfunction %endless(i32) -> i32 {\nblock0(v0: i32):\n    jump block1\n\
+    \nblock1:\n    jump block1\n}\n\
                        ; run: %endless(7) == 7\n";
 
 const GRAPH: &str =
@@ -41,7 +42,8 @@ const GRAPH: &str =
 const SUM: &str = "int sum(int x, int y) { return (x ^ y) + ((x & y) << 1); }\n";
 
 const PACK: &str = "pack mine\nimport std.core\n\nruleset sums {\n  rule carries(x: i32, y: i32): \
-                    iadd(bxor(x, y), ishl{i32, i32}(band(x, y), 1)) => iadd(x, y)\n}\nschedule default { saturate sums }\n";
+                    iadd(bxor(x, y), ishl{i32, i32}(band(x, y), 1)) => iadd(x, y)\n}\n\
+                    schedule default { saturate sums }\n";
 
 const MODULE: &str = "target datalayout = \"e-m:e-i64:64\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n\
                       define i32 @f(i32 %x) {\n  %y = add i32 %x, 0\n  ret i32 %y\n}\n";

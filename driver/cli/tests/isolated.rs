@@ -7,14 +7,14 @@ use rewright_clif::read::read;
 use rewright_lab::difftest::{Change, Config, collect, difftest};
 use rewright_native::isolate::{Call, Engine, Job, Worker};
 use rewright_native::jit::Imports;
-use rewright_native::runtest::Outcome;
+use rewright_native::runtest::CallOutcome;
 use std::path::{Path, PathBuf};
 
 fn program() -> PathBuf {
     PathBuf::from(env!("CARGO_BIN_EXE_rewright"))
 }
 
-fn run(text: &str, calls: &[&str]) -> Vec<Outcome> {
+fn run(text: &str, calls: &[&str]) -> Vec<CallOutcome> {
     let calls = calls.iter().map(|c| Call::Directive { function: 0, text: (*c).to_string() }).collect();
     let job =
         Job { text: text.to_string(), engine: Engine::Jit, target: 0, calls, seconds: 1, imports: Imports::default() };
@@ -41,7 +41,8 @@ fn a_wrong_optimiser_is_found() {
     let path = folder.path().join("wrong.clif");
     let text = |n: i32| {
         format!(
-            "function %f() -> i32 {{\nblock0:\n    v0 = iconst.i32 {n}\n    return v0\n}}\n; run: %f() == 1\n; print: %f()\n"
+            "function %f() -> i32 {{\nblock0:\n    v0 = iconst.i32 {n}\n    return v0\n}}\n; run: %f() == 1\n\
+             ; print: %f()\n"
         )
     };
     std::fs::write(&path, text(1)).unwrap();
@@ -55,13 +56,16 @@ fn a_wrong_optimiser_is_found() {
 
 #[test]
 fn crashes_and_endless_loops_cost_one_call_each() {
-    let text = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 10\n    brif v0, block1, block4\nblock1:\n    v2 = udiv v1, v0\n    v3 = icmp ugt v2, v1\n    trapnz v3, user1\n    v4 = iconst.i32 7\n    v5 = icmp eq v0, v4\n    brif v5, block2, block3\nblock2:\n    jump block2\nblock3:\n    return v2\nblock4:\n    v6 = iconst.i64 1\n    v7 = load.i32 v6\n    return v7\n}\n";
+    let text = "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 10\n    brif v0, block1, block4\n\
+        block1:\n    v2 = udiv v1, v0\n    v3 = icmp ugt v2, v1\n    trapnz v3, user1\n    v4 = iconst.i32 7\n    v5 \
+        = icmp eq v0, v4\n    brif v5, block2, block3\nblock2:\n    jump block2\nblock3:\n    return v2\n\
+        block4:\n    v6 = iconst.i64 1\n    v7 = load.i32 v6\n    return v7\n}\n";
     let outcomes = run(text, &["run: %f(5) == 2", "print: %f(0)", "print: %f(7)", "run: %f(2) == 6", "print: %f(10)"]);
     assert!(outcomes[0].holds());
-    assert!(matches!(&outcomes[1], Outcome::Trapped(signal) if signal == "SIGSEGV"), "{outcomes:?}");
-    assert_eq!(outcomes[2], Outcome::TimedOut);
-    assert_eq!(outcomes[3], Outcome::Returned { values: "5".into(), holds: false });
-    assert_eq!(outcomes[4], Outcome::Returned { values: "1".into(), holds: true });
+    assert!(matches!(&outcomes[1], CallOutcome::Trapped(signal) if signal == "SIGSEGV"), "{outcomes:?}");
+    assert_eq!(outcomes[2], CallOutcome::TimedOut);
+    assert_eq!(outcomes[3], CallOutcome::Returned { values: "5".into(), holds: false });
+    assert_eq!(outcomes[4], CallOutcome::Returned { values: "1".into(), holds: true });
 }
 
 #[test]
@@ -69,5 +73,5 @@ fn what_does_not_compile_fails_every_call() {
     let text = "function %f() {\n    fn0 = %nowhere()\nblock0:\n    call fn0()\n    return\n}\n";
     let outcomes = run(text, &["print: %f()", "print: %f()"]);
     assert_eq!(outcomes.len(), 2);
-    assert!(outcomes.iter().all(|o| matches!(o, Outcome::Failed(m) if m.contains("nowhere"))), "{outcomes:?}");
+    assert!(outcomes.iter().all(|o| matches!(o, CallOutcome::Failed(m) if m.contains("nowhere"))), "{outcomes:?}");
 }

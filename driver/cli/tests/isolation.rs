@@ -39,7 +39,8 @@ fn own_number(index: usize) -> usize {
     1000 * (index + 1)
 }
 
-/// The functions as a library, a pack that computes each while matching, and a module that calls each with 1 and with 2.
+/// The functions as a library, a pack that computes each while matching, and a module that calls each with 1 and with
+/// 2.
 fn folder() -> tempfile::TempDir {
     let mut library = "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n#include <unistd.h>\n\
         static const char line[64] = \"flooded\\n\";\n\

@@ -194,7 +194,8 @@ fn standard_packs_call_what_they_name() {
     let dir = tempfile::tempdir().unwrap();
     let uses = "pack uses\nimport std.core\nimport std.libm\n\
         ruleset r { rule one(x: f64): fsub(sin(x), sin(x)) => fsub(sin(x), sin(x)) }\n";
-    let kills = "pack kills\nimport std.core\n@link(\"libc.so.6\", \"kill\")\nfn kill(p: i32, s: i32) -> i32  pure  cost 9\n\
+    let kills = "pack kills\nimport std.core\n@link(\"libc.so.6\", \"kill\")\n\
+        fn kill(p: i32, s: i32) -> i32  pure  cost 9\n\
         ruleset r { dynamic rule k(const p: i32, const s: i32): kill(p, s) => eval(kill(p, s)) }\n\
         example \"k\" (): kill(1, 0) becomes 0\n";
     // Its text is not that of the pack whose name it takes.
@@ -246,7 +247,12 @@ fn an_embedding_program_says_so_itself() {
         if allowed {
             embedding.allow_link(&library).unwrap();
         }
-        let module = embedding.module("func %f(%x: i32) -> i32 {\n  %y = more %x\n  return %y\n}\nfunc %c -> (i32) {\nentry:\n  %one: i32 = const 1\n  %y = more %one\n  return %y\n}\n").unwrap();
+        let module = embedding
+            .module(
+                "func %f(%x: i32) -> i32 {\n  %y = more %x\n  return %y\n}\nfunc %c -> (i32) {\n\
+            entry:\n  %one: i32 = const 1\n  %y = more %one\n  return %y\n}\n",
+            )
+            .unwrap();
         let outcome = module.optimise(&Options::default(), |_| true);
         assert_eq!(outcome.print().contains("const 101"), allowed);
         match embedding.code(&module, &outcome) {
@@ -257,8 +263,8 @@ fn an_embedding_program_says_so_itself() {
     assert!(Embedding::new().allow_link("./nowhere.so").is_err());
 }
 
-/// A function of the process itself: `validate` makes up what it gives, and calls it only with permission. Even then it is
-/// refused what it asks of the system, and gives -1.
+/// A function of the process itself: `validate` makes up what it gives, and calls it only with permission. Even then it
+/// is refused what it asks of the system, and gives -1.
 #[test]
 fn validate_calls_what_is_allowed_and_confines_it() {
     let dir = tempfile::tempdir().unwrap();

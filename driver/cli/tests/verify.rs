@@ -38,7 +38,8 @@ fn types_have_whatever_names_their_authors_like() {
     let path = dir.path().join("names.rw");
     for name in ["Set", "Array", "Seq", "String", "Thing"] {
         let pack = format!(
-            "pack names\nimport std.core\ntype {name}\nfn single(x: i64) -> {name}  pure\nfn count(a: {name}) -> i64  pure\n\
+            "pack names\nimport std.core\ntype {name}\nfn single(x: i64) -> {name}  pure\n\
+             fn count(a: {name}) -> i64  pure\n\
              rule one(x: i64): count(single(x)) => 1\n"
         );
         fs::write(&path, pack).unwrap();
@@ -347,7 +348,8 @@ fn pack(name: &str, rules: &str) -> (tempfile::TempDir, PathBuf) {
 /// amounts that nobody knows take a minute: `verify stdlib_rules` has them.)
 #[test]
 fn hard_questions_are_divided() {
-    let rules = "  rule exact(x: f32): fcvt_to_sint_sat{f64, i64}(fpromote{f32, f64}(x)) => fcvt_to_sint_sat{f32, i64}(x)\n\
+    let rules = "  rule exact(x: f32): fcvt_to_sint_sat{f64, i64}(fpromote{f32, f64}(x)) => \
+        fcvt_to_sint_sat{f32, i64}(x)\n\
                  \x20 rule wrong(x: i64, y: i8, z: i8): rotl(rotl(x, y), z) => rotl(x, bor(y, z))\n";
     let (_folder, path) = pack("divided", rules);
     let (rules, _) = verify(&path, &["--samples", "40"]);
@@ -358,7 +360,8 @@ fn hard_questions_are_divided() {
 /// A rule that says that it gives something up is close, or wrong all the same. A library's results are tested.
 #[test]
 fn rules_that_are_no_equalities_are_tested() {
-    let rules = "  @approximate(\"rounding\")\n  rule close(x: f64, y: f64, z: f64): fadd(fadd(x, y), z) => fadd(x, fadd(y, z))\n\
+    let rules = "  @approximate(\"rounding\")\n  rule close(x: f64, y: f64, z: f64): fadd(fadd(x, y), z) => fadd(x, \
+        fadd(y, z))\n\
                  \x20 @approximate(\"much\")\n  rule far(x: f64, y: f64): fmul(x, y) => fadd(x, y)\n\
                  \x20 rule odd(x: f64): sine(fneg(x)) => fneg(sine(x))\n\
                  \x20 rule even(x: f64): sine(fneg(x)) => sine(x)\n\

@@ -20,7 +20,8 @@ use tempfile::TempDir;
 const SUM: &str = "int sum(int x, int y) { return (x ^ y) + ((x & y) << 1); }\n";
 
 const PACK: &str = "pack mine\nimport std.core\n\nruleset sums {\n  rule carries(x: i32, y: i32): \
-                    iadd(bxor(x, y), ishl{i32, i32}(band(x, y), 1)) => iadd(x, y)\n}\nschedule default { saturate sums }\n";
+                    iadd(bxor(x, y), ishl{i32, i32}(band(x, y), 1)) => iadd(x, y)\n}\n\
+                    schedule default { saturate sums }\n";
 
 /// A folder of sources.
 fn sources() -> TempDir {
@@ -323,7 +324,8 @@ fn a_compiler_that_is_killed_leaves_no_object() {
         &own,
         "clang",
         &format!(
-            "case \" $* \" in *' -x ir '*) for last; do :; done; echo half > \"$last\"; touch '{}'; exec sleep 60;; esac\n\
+            "case \" $* \" in *' -x ir '*) for last; do :; done; echo half > \"$last\"; touch '{}'; exec sleep 60;; \
+             esac\n\
              exec clang-19 \"$@\"",
             started.display()
         ),

@@ -4,7 +4,7 @@
 //! text --read--> File --import--> ir::Function + Payloads --(optimiser)--> ir::Function --export--> CLIF function
 //! ```
 //!
-//! * [`scan`]: words of a text, without comments and strings; [`mod@quietly`]: panics of Cranelift as messages;
+//! * [`scan`]: words of a text, without comments and strings; [`panics`]: panics of Cranelift as messages;
 //! * [`read`]: files, with everything that is needed to write them back;
 //! * [`names`]: which CLIF spelling is which declared operation, in both directions;
 //! * [`mod@print`]: a function as text, without the losses of Cranelift's own writer;
@@ -25,8 +25,8 @@ pub mod interpret;
 pub mod linkage;
 pub mod names;
 pub mod optimise;
+pub mod panics;
 pub mod print;
-pub mod quietly;
 pub mod read;
 #[cfg(test)]
 mod roundtrip;

@@ -12,7 +12,7 @@ use rewright_cfg_skeleton::ir::trip_count::note_trips;
 use rewright_dsl::program::Program;
 use rewright_engine::EngineError;
 use rewright_pipeline::front::Statistics;
-use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, ValueNames};
+use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, ValueNames};
 use std::time::{Duration, Instant};
 
 /// A program of rules, ready for CLIF.
@@ -151,7 +151,7 @@ impl ClifOptimiser {
         accepted: impl FnOnce() -> Result<FlagsOrIsa<'a>, Rejected>,
         native: Endianness,
         imported: &Imported,
-        outcome: &Outcome,
+        outcome: &OptimisedFunction,
     ) -> (Option<clif::Function>, Fate, ValueNames) {
         let mut names = ValueNames::default();
         if outcome.fate != Fate::Optimised {

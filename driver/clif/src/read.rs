@@ -10,8 +10,8 @@
 //! **Invariant**: no text makes this module panic or exhaust memory. Entity numbers are bounded before the reader
 //! allocates by them, and the reader runs under [`quietly`], since it is not our code.
 
+use super::panics::quietly;
 use super::print::{Unstated, print_as_written};
-use super::quietly::quietly;
 use super::scan::{functions, words};
 use cranelift_codegen::ir::entities::AnyEntity;
 use cranelift_codegen::ir::{Endianness, Function};
@@ -321,7 +321,9 @@ fn target_lines(header: &str) -> Vec<TargetLine> {
 mod tests {
     use super::*;
 
-    const FILE: &str = "test run\nset opt_level=speed\ntarget x86_64 has_avx\n; about\n\nfunction %f(i32) -> i32 {\n; inside\nblock0(v0: i32):\n    return v0 ; v0\n}\n; run: %f(1) == 1\n\nfunction %g() {\nblock0:\n    return\n}\n";
+    const FILE: &str = "test run\nset opt_level=speed\ntarget x86_64 has_avx\n; about\n\nfunction %f(i32) -> i32 {\n\
+        ; inside\nblock0(v0: i32):\n    return v0 ; v0\n}\n; run: %f(1) == 1\n\nfunction %g() {\nblock0:\n    return\n\
+        }\n";
 
     #[test]
     fn unchanged_files_are_written_byte_for_byte() {

@@ -88,7 +88,7 @@ pub struct SaturateOptions {
 
 /// What a run did.
 #[derive(Clone, Debug, Default)]
-pub struct Report {
+pub struct SaturationReport {
     /// By position in [`EgglogProgram::rules`].
     pub rules: Vec<RuleReport>,
     /// Steps of all e-graphs.
@@ -133,7 +133,7 @@ impl RuleReport {
     }
 }
 
-impl Report {
+impl SaturationReport {
     /// Matches and time by rule of the program: variants and instances together, laws and what was not asked left out.
     pub fn by_rule(&self, program: &EgglogProgram) -> BTreeMap<RuleId, RuleReport> {
         let mut result = BTreeMap::<RuleId, RuleReport>::new();
@@ -148,7 +148,7 @@ impl Report {
     }
 
     /// Adds another run's numbers.
-    pub fn add(&mut self, other: &Report) {
+    pub fn add(&mut self, other: &SaturationReport) {
         self.rules.resize(self.rules.len().max(other.rules.len()), RuleReport::default());
         for (mine, theirs) in self.rules.iter_mut().zip(&other.rules) {
             mine.add(*theirs);
@@ -252,7 +252,7 @@ impl Engine {
         units: &[&EGraphInput],
         types: &TypeStore,
         options: &SaturateOptions,
-    ) -> Result<(Vec<EGraphView>, Report), EngineError> {
+    ) -> Result<(Vec<EGraphView>, SaturationReport), EngineError> {
         let plan = budget::plan(&self.program, options)?;
         self.shared.begin(types, false);
         let mut report = self.report();
@@ -299,8 +299,8 @@ impl Engine {
         if options.log { &mut self.logging } else { &mut self.plain }
     }
 
-    fn report(&self) -> Report {
-        Report { rules: vec![RuleReport::default(); self.program.rules.len()], ..Report::default() }
+    fn report(&self) -> SaturationReport {
+        SaturationReport { rules: vec![RuleReport::default(); self.program.rules.len()], ..SaturationReport::default() }
     }
 
     /// One e-graph.
@@ -309,7 +309,7 @@ impl Engine {
         units: &[&EGraphInput],
         plan: &[Step],
         options: &SaturateOptions,
-        report: &mut Report,
+        report: &mut SaturationReport,
     ) -> Result<Run, EngineError> {
         report.batches += 1;
         let start = Instant::now();
@@ -350,8 +350,8 @@ impl Engine {
 /// Units that go into one e-graph together.
 struct Job {
     members: Vec<usize>,
-    /// An e-graph that was used for nothing else: where a budget ends a step, what it ends at depends on the numbers that
-    /// classes and rules have, and so on what an e-graph was used for before.
+    /// An e-graph that was used for nothing else: where a budget ends a step, what it ends at depends on the numbers
+    /// that classes and rules have, and so on what an e-graph was used for before.
     apart: bool,
 }
 

@@ -9,7 +9,7 @@ use rewright_dsl::egglog::{EgglogProgram, PrimitiveKind, TYPE_MASK};
 use rewright_dsl::program::Program;
 use rewright_typeprop::eval::evaluate_words;
 use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{Outcome, Repr, Ty, TypeStore};
+use rewright_typeprop::{Evaluation, Repr, Ty, TypeStore};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -90,8 +90,8 @@ impl Shared {
                 let reprs: SmallVec<[Option<Repr>; 4]> =
                     targs.iter().map(|t| types.repr(Ty((t & TYPE_MASK) as u32))).collect();
                 match evaluate_words(universe, *op, &reprs, values) {
-                    Outcome::Value(value) => Some(value),
-                    Outcome::Nan | Outcome::Undefined => None,
+                    Evaluation::Value(value) => Some(value),
+                    Evaluation::Nan | Evaluation::Undefined => None,
                 }
             }
             PrimitiveKind::Subtype(bound) => {

@@ -9,7 +9,7 @@ use super::batch::Batch;
 use super::budget::{Budget, Step};
 use super::pattern_pairs::Present;
 use super::rule_filter::{Possible, rulesets};
-use super::{EngineError, Report};
+use super::{EngineError, SaturationReport};
 use rewright_dsl::egglog::{EgglogProgram, TYPE_BITS, TableKind};
 use rustc_hash::FxHashMap;
 
@@ -59,7 +59,7 @@ pub(super) fn run(
     plan: &[Step],
     rules: Rules<'_>,
     budget: &Budget,
-    report: &mut Report,
+    report: &mut SaturationReport,
 ) -> Result<(Vec<String>, bool), EngineError> {
     let possible = rulesets(batch.program, rules.can_match);
     let mut runner = Runner {
@@ -106,7 +106,7 @@ struct Runner<'r, 'b> {
     /// By group: the last step that ran it.
     ran_at: FxHashMap<usize, usize>,
     budget: &'r Budget,
-    report: &'r mut Report,
+    report: &'r mut SaturationReport,
     steps: Vec<String>,
     stopped: bool,
 }

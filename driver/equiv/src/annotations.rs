@@ -1,14 +1,14 @@
 //! Annotations: what attributes and metadata promise, and when the second version may have one.
 //!
 //! An annotation adds undefined behaviour or poison to a function that is without it the same. So there is a direction:
-//! the first version's may be ignored in a proof (never in a refutation); one of the second version must be in the first
-//! one at the matching place, or be proved, or nothing is known. [`table`] says what each one is; what it lacks counts as
-//! the strongest: nothing is known of either version.
+//! the first version's may be ignored in a proof (never in a refutation); one of the second version must be in the
+//! first one at the matching place, or be proved, or nothing is known. [`table`] says what each one is; what it lacks
+//! counts as the strongest: nothing is known of either version.
 
 pub(super) mod table;
 
 use rewright_llvm::lex::{Kind, tokens};
-use table::{Place, Says, says};
+use table::{AnnotationTarget, Says, says};
 
 /// An attribute's or metadata's name and what stands in its parentheses: `align 8` and `align(8)` are the same.
 pub(super) fn parts(annotation: &str) -> (&str, &str) {
@@ -77,7 +77,7 @@ fn normal(argument: &str) -> String {
 /// The first reason why annotations at one place of both versions leave a proof without ground. `proved` says which
 /// promises of the second version hold by themselves.
 pub(super) fn check(
-    place: Place,
+    place: AnnotationTarget,
     first: &[String],
     second: &[String],
     proved: impl Fn(&str) -> bool,
@@ -108,7 +108,7 @@ fn unmodelled(annotation: &str) -> String {
 }
 
 /// Those that promise or mean something, each in one spelling and in order: what two places must agree on.
-pub(super) fn essence(place: Place, annotations: &[String]) -> Vec<String> {
+pub(super) fn essence(place: AnnotationTarget, annotations: &[String]) -> Vec<String> {
     let matters = |a: &&String| says(place, a) != Says::Nothing;
     let mut kept: Vec<String> = annotations.iter().filter(matters).map(|a| spelled(a)).collect();
     kept.sort();
@@ -134,27 +134,27 @@ mod tests {
     #[test]
     fn annotations_have_a_direction() {
         for (place, first, second, holds) in [
-            (Place::Parameter, "nonnull", "", true),
-            (Place::Parameter, "", "nonnull", false),
-            (Place::Parameter, "align 8", "align(4)", true),
-            (Place::Parameter, "align 4", "align 8", false),
-            (Place::Parameter, "dereferenceable(8)", "dereferenceable_or_null(4)", true),
-            (Place::Parameter, "dereferenceable_or_null(8)", "dereferenceable(8)", false),
-            (Place::Parameter, "range(i8 0, 5)", "range(i8 0,5)", true),
-            (Place::Parameter, "range(i8 0, 5)", "range(i8 0, 4)", false),
-            (Place::Parameter, "readnone", "readonly", true),
-            (Place::Parameter, "byval(i32)", "", false),
-            (Place::Parameter, "", "nobody_knows_this", false),
-            (Place::Parameter, "nobody_knows_this", "nobody_knows_this", false),
-            (Place::Function, "null_pointer_is_valid", "", false),
-            (Place::Function, "", "noreturn", false),
-            (Place::Function, "noreturn", "", true),
-            (Place::Function, "", "\"frame-pointer\"=\"all\"; noinline; align 16", true),
-            (Place::Function, "\"nobody-knows-this\"=\"1\"", "\"nobody-knows-this\"=\"1\"", true),
-            (Place::Function, "", "memory(none)", false),
-            (Place::Function, "memory(none)", "memory(read)", true),
-            (Place::Metadata, "", "!dbg !1; !prof !2", true),
-            (Place::Metadata, "", "!nobody.knows !1", false),
+            (AnnotationTarget::Parameter, "nonnull", "", true),
+            (AnnotationTarget::Parameter, "", "nonnull", false),
+            (AnnotationTarget::Parameter, "align 8", "align(4)", true),
+            (AnnotationTarget::Parameter, "align 4", "align 8", false),
+            (AnnotationTarget::Parameter, "dereferenceable(8)", "dereferenceable_or_null(4)", true),
+            (AnnotationTarget::Parameter, "dereferenceable_or_null(8)", "dereferenceable(8)", false),
+            (AnnotationTarget::Parameter, "range(i8 0, 5)", "range(i8 0,5)", true),
+            (AnnotationTarget::Parameter, "range(i8 0, 5)", "range(i8 0, 4)", false),
+            (AnnotationTarget::Parameter, "readnone", "readonly", true),
+            (AnnotationTarget::Parameter, "byval(i32)", "", false),
+            (AnnotationTarget::Parameter, "", "nobody_knows_this", false),
+            (AnnotationTarget::Parameter, "nobody_knows_this", "nobody_knows_this", false),
+            (AnnotationTarget::Function, "null_pointer_is_valid", "", false),
+            (AnnotationTarget::Function, "", "noreturn", false),
+            (AnnotationTarget::Function, "noreturn", "", true),
+            (AnnotationTarget::Function, "", "\"frame-pointer\"=\"all\"; noinline; align 16", true),
+            (AnnotationTarget::Function, "\"nobody-knows-this\"=\"1\"", "\"nobody-knows-this\"=\"1\"", true),
+            (AnnotationTarget::Function, "", "memory(none)", false),
+            (AnnotationTarget::Function, "memory(none)", "memory(read)", true),
+            (AnnotationTarget::Metadata, "", "!dbg !1; !prof !2", true),
+            (AnnotationTarget::Metadata, "", "!nobody.knows !1", false),
         ] {
             let found = check(place, &list(first), &list(second), |_| false);
             assert_eq!(found.is_ok(), holds, "{first} / {second}: {found:?}");

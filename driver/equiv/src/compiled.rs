@@ -1,15 +1,16 @@
 //! Functions that differ, before and after, as clang compiles them, in processes of their own.
 //!
-//! Both versions of all pairs go into one module ([`text`]) that clang compiles without optimisation, so that LLVM itself
-//! changes nothing, with a program (`harness.c`) that runs them: it makes up the memory that they reach, and what they
-//! call comes back to it. What is compared is the result, the memory but for the stack, and what callees that may
-//! write were told; where one of the two crashes, traps or does not end, the other one must. A crash of the first is
-//! something that is undefined there, and says nothing.
+//! Both versions of all pairs go into one module ([`text`]) that clang compiles without optimisation, so that LLVM
+//! itself changes nothing, with a program (`harness.c`) that runs them: it makes up the memory that they reach, and
+//! what they call comes back to it. What is compared is the result, the memory but for the stack, and what callees that
+//! may write were told; where one of the two crashes, traps or does not end, the other one must. A crash of the first
+//! is something that is undefined there, and says nothing.
 //!
 //! **Invariant**: a function that runs can do nothing but compute: all system calls but those for memory are refused.
 //!
 //! What LLVM leaves open in a version is decided as our rules understand it, in both versions alike: amounts of shifts
-//! are taken modulo the width, conversions out of range saturate, `undef` and `poison` are zero, and flags are not there.
+//! are taken modulo the width, conversions out of range saturate, `undef` and `poison` are zero, and flags are not
+//! there.
 //!
 //! Not here: what poison does to flags and `freeze`.
 
@@ -113,17 +114,17 @@ enum Status {
 }
 
 /// What a version's run did.
-struct Outcome {
+struct VersionRun {
     status: Status,
     memory: u64,
     told: u64,
     result: [u8; SLOT],
 }
 
-impl Outcome {
+impl VersionRun {
     const SIZE: usize = 24 + SLOT;
 
-    fn read(bytes: &[u8]) -> Option<Outcome> {
+    fn read(bytes: &[u8]) -> Option<VersionRun> {
         let word = |at: usize| Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?));
         let status = word(0)?;
         let status = match status as u32 {
@@ -138,7 +139,7 @@ impl Outcome {
             _ => return None,
         };
         let result = bytes.get(24..Self::SIZE)?.try_into().ok()?;
-        Some(Outcome { status, memory: word(8)?, told: word(16)?, result })
+        Some(VersionRun { status, memory: word(8)?, told: word(16)?, result })
     }
 
     /// Why nothing can be compared with it.
@@ -154,11 +155,11 @@ impl Outcome {
         }
     }
 
-    fn difference(&self, after: &Outcome, result: &[Leaf]) -> Option<String> {
+    fn difference(&self, after: &VersionRun, result: &[Leaf]) -> Option<String> {
         if self.status != after.status {
             return Some(format!("it ends as {:?}, and ended as {:?}", after.status, self.status));
         }
-        let values = |outcome: &Outcome| result.iter().map(|leaf| leaf.read(&outcome.result)).collect::<Vec<_>>();
+        let values = |outcome: &VersionRun| result.iter().map(|leaf| leaf.read(&outcome.result)).collect::<Vec<_>>();
         let (was, is) = (values(self), values(after));
         if self.status == Status::Returned && was != is {
             return Some(format!("it gives {is:x?}, and gave {was:x?}"));
@@ -188,7 +189,7 @@ fn runs(function: &Runnable, mut inputs: Inputs, runs: u32, executable: &Path) -
     let command = || Command::new(executable).stdin(File::open(&path)?).stderr(Stdio::null()).output();
     let output = command().map_err(|e| named(&e, "cannot run", executable))?;
     let mut seen = Seen::default();
-    let outcomes = output.stdout.chunks_exact(Outcome::SIZE).map(Outcome::read).collect::<Vec<_>>();
+    let outcomes = output.stdout.chunks_exact(VersionRun::SIZE).map(VersionRun::read).collect::<Vec<_>>();
     for (run, slots) in arguments.iter().enumerate() {
         let outcome = |version| outcomes.get(2 * run + version).and_then(Option::as_ref);
         let (Some(before), Some(after)) = (outcome(0), outcome(1)) else {

@@ -3,7 +3,7 @@
 //! Parameters are compared by position, types by their structure. What the second version's module promises beyond the
 //! first one's is not known to hold, and what a global is must be the same in both where either body mentions it.
 
-use super::annotations::table::Place;
+use super::annotations::table::AnnotationTarget;
 use super::annotations::{check, parts};
 use super::layout;
 use super::modules::Version;
@@ -28,8 +28,8 @@ pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<Strin
     (was != is).then(|| format!("its signature was {was}, and is {is}"))
 }
 
-/// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that keeps,
-/// and what is promised of values is left to whoever asks.
+/// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that
+/// keeps, and what is promised of values is left to whoever asks.
 pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), String> {
     let of_values =
         |a: &str| body.is_some() && ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(a).0);
@@ -38,10 +38,12 @@ pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Bod
     }
     let (was, is) = (before.definition, after.definition);
     let promises = body.map(|body| Promises::new(after, body));
-    check(Place::Function, &was.attributes, &is.attributes, |a| promises.as_ref().is_some_and(|p| p.hold(a)))?;
-    check(Place::Result, &was.before, &is.before, of_values).map_err(|e| format!("{e} in what it gives"))?;
+    check(AnnotationTarget::Function, &was.attributes, &is.attributes, |a| {
+        promises.as_ref().is_some_and(|p| p.hold(a))
+    })?;
+    check(AnnotationTarget::Result, &was.before, &is.before, of_values).map_err(|e| format!("{e} in what it gives"))?;
     for (n, (was, is)) in was.parameters.iter().zip(&is.parameters).enumerate() {
-        check(Place::Parameter, &was.attributes, &is.attributes, of_values)
+        check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, of_values)
             .map_err(|e| format!("{e} at parameter {n}"))?;
     }
     mentioned(before, after)
@@ -75,13 +77,13 @@ fn declared(name: &str, was: (&File, &Definition), is: (&File, &Definition)) -> 
         resolve(&mut list, &file.groups);
         list
     });
-    check(Place::Function, &was_attributes, &is_attributes, |_| false).map_err(of)?;
-    check(Place::Result, &was.1.before, &is.1.before, |_| false).map_err(of)?;
+    check(AnnotationTarget::Function, &was_attributes, &is_attributes, |_| false).map_err(of)?;
+    check(AnnotationTarget::Result, &was.1.before, &is.1.before, |_| false).map_err(of)?;
     if was.1.parameters.len() != is.1.parameters.len() {
         return Err(format!("{name} has other parameters"));
     }
     for (was, is) in was.1.parameters.iter().zip(&is.1.parameters) {
-        check(Place::Parameter, &was.attributes, &is.attributes, |_| false).map_err(of)?;
+        check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, |_| false).map_err(of)?;
     }
     Ok(())
 }

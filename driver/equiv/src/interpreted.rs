@@ -1,10 +1,10 @@
 //! Functions that differ, before and after, in our interpreter.
 //!
-//! Both are imported, and run on edges and random numbers. There is memory at every address but the lowest: pages are made
-//! up when they are reached, numbers and pointers mixed. What is opaque is made up, too: the result of a call or of an
-//! instruction that nothing models depends on its text and its operands only, and calls that may write are noted in
-//! order; one that does not return ends the run. So what is compared is the result, the memory but for the stack, and
-//! what the outside was told.
+//! Both are imported, and run on edges and random numbers. There is memory at every address but the lowest: pages are
+//! made up when they are reached, numbers and pointers mixed. What is opaque is made up, too: the result of a call or
+//! of an instruction that nothing models depends on its text and its operands only, and calls that may write are noted
+//! in order; one that does not return ends the run. So what is compared is the result, the memory but for the stack,
+//! and what the outside was told.
 //!
 //! Not here: poison, which import knows no more (see [`refined`](super::refined)), and operations
 //! that only a pack declares. A run that meets them before is none; one that meets them after says nothing either.
@@ -249,8 +249,8 @@ impl Outside<'_> {
     }
 }
 
-/// The text of an instruction with values in it, written as constants are: which of its operands are constants, rules may
-/// change.
+/// The text of an instruction with values in it, written as constants are: which of its operands are constants, rules
+/// may change.
 fn concrete(instruction: &Instruction, args: &[i64]) -> String {
     let template = instruction.bare.as_ref().unwrap_or(&instruction.template);
     let operands: &[Operand] = match &instruction.shape {

@@ -1,4 +1,5 @@
-//! Data layouts that proofs and refutations know: little endian, pointers of 64 bits that are integers, one address space.
+//! Data layouts that proofs and refutations know: little endian, pointers of 64 bits that are integers, one address
+//! space.
 
 use rewright_llvm::module::File;
 use rewright_llvm::types::{Named, Type};

@@ -1,16 +1,16 @@
 //! Two files of LLVM IR: does each function of the second one only what the function of that name in the first one may
 //! do?
 //!
-//! A pair is *the same* if its texts are ([`same`], where [`headers`] allow it). Others are compared by [`Method`]s; each
-//! sees what others cannot:
+//! A pair is *the same* if its texts are ([`same`], where [`headers`] allow it). Others are compared by [`Method`]s;
+//! each sees what others cannot:
 //!
 //! * [`replayed`]: both texts are run by an interpreter of LLVM IR that knows poison and undefined behaviour;
 //! * [`refined`]: an SMT solver is asked, by LLVM's semantics with poison, about small functions;
 //! * [`interpreted`]: both are imported and run in our interpreter, what is opaque made up;
 //! * [`compiled`]: clang compiles both as they are written, and a process runs them; what they call is made up.
 //!
-//! What they find is evidence, of which [`verdict`] makes one verdict. An answer of the solver is an input to be replayed,
-//! and the last two never refute.
+//! What they find is evidence, of which [`verdict`] makes one verdict. An answer of the solver is an input to be
+//! replayed, and the last two never refute.
 //!
 //! [`replay`] runs both texts on one input, with poison and `undef`: what it calls a difference is one.
 //!
@@ -44,7 +44,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::PathBuf;
-use verdict::{DOUBT, Report};
+use verdict::{DOUBT, ValidationReport};
 
 /// What the solver may do for a function if nobody says.
 pub const SOLVER_STEPS: u64 = refined::STEPS;
@@ -172,18 +172,18 @@ pub fn validate(
     before: &File,
     after: &str,
     config: &Config,
-) -> Result<Report, ValidateError> {
+) -> Result<ValidationReport, ValidateError> {
     let after = read(after.to_string())?;
     let modules = [Module::new(before), Module::new(&after)];
     let only = config.function.as_deref();
     if let Some(name) = only.filter(|name| before.functions.iter().chain(&after.functions).all(|f| f.name != *name)) {
         return Err(ValidateError::Function(name.to_string()));
     }
-    let mut found = Found::new(&modules, only);
+    let mut found = FunctionPairs::new(&modules, only);
     let files =
         Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
     let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
-    let mut report = Report { unchanged: found.unchanged, ..Report::default() };
+    let mut report = ValidationReport { unchanged: found.unchanged, ..ValidationReport::default() };
     for method in &config.methods {
         let seen = match method {
             Method::Replayed => run_on(replayed::compare(&files, config), &mut evidence),
@@ -272,7 +272,7 @@ fn tested(method: Method, seen: &Seen, evidence: &mut Evidence) {
 }
 
 /// Functions of two modules by what is known without comparing bodies.
-struct Found {
+struct FunctionPairs {
     /// Positions of those that are to be compared.
     open: Vec<(usize, usize)>,
     /// By position in the first module.
@@ -283,12 +283,12 @@ struct Found {
     unchanged: u64,
 }
 
-impl Found {
+impl FunctionPairs {
     /// Of all functions, or of one.
-    fn new(modules: &[Module<'_>; 2], only: Option<&str>) -> Found {
+    fn new(modules: &[Module<'_>; 2], only: Option<&str>) -> FunctionPairs {
         let [before, after] = modules;
         let asked = |name: &str| only.is_none_or(|only| only == name);
-        let mut found = Found { open: vec![], verdicts: BTreeMap::new(), new: vec![], unchanged: 0 };
+        let mut found = FunctionPairs { open: vec![], verdicts: BTreeMap::new(), new: vec![], unchanged: 0 };
         let mut others: FxHashMap<&str, usize> =
             after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
         for (i, was) in before.file.functions.iter().enumerate().filter(|(_, was)| asked(&was.name)) {

@@ -24,8 +24,8 @@ impl<'a> Nodes<'a> {
         if name.starts_with("!{") { Some(name) } else { self.0.get(name).copied() }
     }
 
-    /// A node's text with the texts of the nodes that it refers to. One that is `distinct` keeps its number: it is equal
-    /// to itself only.
+    /// A node's text with the texts of the nodes that it refers to. One that is `distinct` keeps its number: it is
+    /// equal to itself only.
     pub(super) fn whole(&self, name: &str) -> String {
         self.whole_at(name, 0)
     }

@@ -15,7 +15,7 @@ pub(super) struct Promises<'a> {
 
 /// Memory that an access may be to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum AccessedMemory {
     /// A stack slot of its own.
     Slot,
     /// What an argument points to.
@@ -73,23 +73,24 @@ impl<'a> Promises<'a> {
     }
 
     /// Where a pointer points, as far as sums show.
-    fn place(&self, pointer: &Operand) -> Place {
+    fn place(&self, pointer: &Operand) -> AccessedMemory {
         let mut name = pointer.text.as_str();
         // Code that nothing reaches may have sums of each other.
         for _ in 0..self.made.len() + 1 {
             if self.version.definition.parameters.iter().any(|p| p.name == name) {
-                return Place::Argument;
+                return AccessedMemory::Argument;
             }
             match self.made.get(name).map(|i| &i.shape) {
                 Some(Shape::Offset { base, .. }) => name = &base.text,
-                Some(Shape::Alloca(_)) => return Place::Slot,
-                _ => return Place::Anywhere,
+                Some(Shape::Alloca(_)) => return AccessedMemory::Slot,
+                _ => return AccessedMemory::Anywhere,
             }
         }
-        Place::Anywhere
+        AccessedMemory::Anywhere
     }
 
-    /// No block leads back to an earlier one in the text: LLVM prints what it can that way, and so nothing runs for ever.
+    /// No block leads back to an earlier one in the text: LLVM prints what it can that way, and so nothing runs for
+    /// ever.
     fn ends(&self) -> bool {
         let blocks = &self.body.blocks;
         let position = |label: &String| blocks.iter().position(|b| b.label == *label);
@@ -126,11 +127,11 @@ impl Allowed {
         Some(allowed)
     }
 
-    fn at(self, place: Place) -> (bool, bool) {
+    fn at(self, place: AccessedMemory) -> (bool, bool) {
         match place {
-            Place::Slot => (true, true),
-            Place::Argument => self.argument,
-            Place::Anywhere => (self.argument.0 && self.elsewhere.0, self.argument.1 && self.elsewhere.1),
+            AccessedMemory::Slot => (true, true),
+            AccessedMemory::Argument => self.argument,
+            AccessedMemory::Anywhere => (self.argument.0 && self.elsewhere.0, self.argument.1 && self.elsewhere.1),
         }
     }
 

@@ -1,15 +1,15 @@
 //! Functions that differ: is each thing that the second version may do one that the first one may, or better defined?
 //!
-//! An SMT solver is asked for parameters, memory, and choices of the second version, for which no choice of the first one
-//! does the same. Both are terms by LLVM's semantics ([`meaning`], [`symexec`]), with poison, with what is undefined, with
-//! `freeze` and `undef`. First parameters, memory and what calls give are values or poison, then their bits may also be
-//! `undef`, where each use may see others; the solver decides the second question less often. What leaves the second
-//! version is computed twice, and the first one must give both.
+//! An SMT solver is asked for parameters, memory, and choices of the second version, for which no choice of the first
+//! one does the same. Both are terms by LLVM's semantics ([`meaning`], [`symexec`]), with poison, with what is
+//! undefined, with `freeze` and `undef`. First parameters, memory and what calls give are values or poison, then their
+//! bits may also be `undef`, where each use may see others; the solver decides the second question less often. What
+//! leaves the second version is computed twice, and the first one must give both.
 //!
-//! In scope: functions without loops on integers to 128 bits, floats and pointers, with plain loads and stores. A version
-//! may access what the first one accesses by a pointer to the same object, and only while that is sure not to be freed.
-//! Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything that its
-//! attributes allow, and does the same for both versions where they tell it the same.
+//! In scope: functions without loops on integers to 128 bits, floats and pointers, with plain loads and stores. A
+//! version may access what the first one accesses by a pointer to the same object, and only while that is sure not to
+//! be freed. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything
+//! that its attributes allow, and does the same for both versions where they tell it the same.
 //!
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 
@@ -165,11 +165,11 @@ impl Pair<'_> {
         Ok(match answer {
             Answer::Unsat => Ok((question, None)),
             Answer::Sat(values) => Ok((question, Some(values))),
-            Answer::Unknown(reason) if solver::too_hard(Some(&reason)) => {
+            Answer::Unknown(reason) if reason.is_too_hard() => {
                 let time = || format!("solver, {} s for one question are over", limit.time.as_secs());
                 Err(budget.spent().unwrap_or_else(time))
             }
-            Answer::Unknown(reason) => Err(reason),
+            Answer::Unknown(reason) => Err(reason.to_string()),
         })
     }
 

@@ -1,15 +1,17 @@
-//! Runs two versions of a function, as texts of LLVM IR, on one input: may the second one do what the first one may not?
+//! Runs two versions of a function, as texts of LLVM IR, on one input: may the second one do what the first one may
+//! not?
 //!
 //! The interpreter follows the Language Reference, with poison, `undef`, `freeze`, immediate undefined behaviour, and
-//! objects in memory with provenance. [`replay`] says [`Replay::Differs`] only where the first version is defined on the
-//! input, and a behaviour of the second version is found that the first one has in no way and that is not better
+//! objects in memory with provenance. [`replay`] says [`Replay::Differs`] only where the first version is defined on
+//! the input, and a behaviour of the second version is found that the first one has in no way and that is not better
 //! defined; see [`choice`] for why that is certain. What is not modelled is [`Replay::Unsupported`], with its reason.
 //!
 //! What is compared: whether the behaviour is undefined, the result, what is left in memory that the caller sees, and
 //! the calls that somebody may notice, with their arguments and the memory that they may look at.
 //!
 //! * [`value`], [`memory`]: what a run computes with; [`layout`], [`program`], [`world`]: what it runs in;
-//! * [`integer`], [`float`]: operations; [`machine`], [`instruction`], [`access`], [`mod@pointer`], [`call`], [`intrinsic`],
+//! * [`integer`], [`float`]: operations; [`machine`], [`instruction`], [`access`], [`mod@pointer`], [`call`],
+//!   [`intrinsic`],
 //!   [`constant`]: a run; [`annotations`]: promises;
 //! * [`behaviour`]: what refines what; [`mod@candidates`]: inputs that are worth trying.
 
@@ -37,10 +39,10 @@ mod value;
 mod world;
 
 pub use candidates::candidates;
-pub use input::{Answer, Block, Bytes, Cell, Datum, Input, Place, Scalar, Write};
+pub use input::{Answer, Block, Bytes, Cell, Datum, Input, InputAddress, Scalar, Write};
 
 use behaviour::Behaviour;
-use choice::{Chooser, Side};
+use choice::{Chooser, RefinementSide};
 use machine::Machine;
 use program::Program;
 use rewright_llvm::module::{Definition, File};
@@ -161,14 +163,14 @@ impl<'a> Replayer<'a> {
     }
 
     fn compare(&self, world: &World<'_>, work: &mut usize) -> Result<Option<Difference>, String> {
-        let mut machine = Machine::new(&self.before, world, Chooser::new(Side::Before));
+        let mut machine = Machine::new(&self.before, world, Chooser::new(RefinementSide::Before));
         let allowed = self.allowed(&mut machine);
         *work += machine.chooser.work();
         let allowed = allowed?;
         if allowed.iter().any(|behaviour| matches!(behaviour, Behaviour::Undefined(_))) {
             return Ok(None);
         }
-        let mut machine = Machine::new(&self.after, world, Chooser::new(Side::After));
+        let mut machine = Machine::new(&self.after, world, Chooser::new(RefinementSide::After));
         let found = self.other(&mut machine, &allowed);
         *work += machine.chooser.work();
         Ok(found?.map(|behaviour| difference(&allowed, &behaviour, world)))

@@ -5,7 +5,7 @@
 //! they are first named, in an order of blocks that follows the branches.
 
 use super::annotations::essence;
-use super::annotations::table::{Place, Says, says};
+use super::annotations::table::{AnnotationTarget, Says, says};
 use super::headers::structure;
 use super::modules::Version;
 use rewright_llvm::body::lines;
@@ -153,7 +153,7 @@ impl<'a> Writer<'a> {
                 Kind::Local => out.push_str(&self.ty(&line[at..at + 1])),
                 Kind::Hash => {
                     let group = self.version.file().groups.get(word).map_or(&[][..], Vec::as_slice);
-                    out.push_str(&essence(Place::Function, group).join(" "));
+                    out.push_str(&essence(AnnotationTarget::Function, group).join(" "));
                 }
                 Kind::Metadata if word.len() > 1 => out.push_str(&self.version.module.nodes.whole(word)),
                 _ => out.push_str(word),
@@ -175,7 +175,7 @@ impl<'a> Writer<'a> {
             && kind.kind == Kind::Metadata
             && node.kind == Kind::Metadata
         {
-            if says(Place::Metadata, self.word(kind)) != Says::Nothing {
+            if says(AnnotationTarget::Metadata, self.word(kind)) != Says::Nothing {
                 found.push((self.word(kind), self.word(node)));
             }
             line = rest;

@@ -23,7 +23,7 @@ pub struct Tally {
 
 /// What was found in one or more pairs of modules.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Report {
+pub struct ValidationReport {
     /// Of this form.
     pub schema: u32,
     /// How many pairs have which verdict.
@@ -36,15 +36,21 @@ pub struct Report {
     pub functions: Vec<Verdict>,
 }
 
-impl Default for Report {
+impl Default for ValidationReport {
     fn default() -> Self {
-        Report { schema: 1, counts: Counts::default(), unchanged: 0, methods: BTreeMap::new(), functions: vec![] }
+        ValidationReport {
+            schema: 1,
+            counts: Counts::default(),
+            unchanged: 0,
+            methods: BTreeMap::new(),
+            functions: vec![],
+        }
     }
 }
 
-impl Report {
+impl ValidationReport {
     /// Adds that of another pair of modules.
-    pub fn add(&mut self, other: Report) {
+    pub fn add(&mut self, other: ValidationReport) {
         self.unchanged += other.unchanged;
         for (method, tally) in other.methods {
             let own = self.methods.entry(method).or_default();

@@ -12,6 +12,6 @@ mod instance;
 mod isle;
 mod sample;
 
-pub use instance::{Instance, Unable};
+pub use instance::{ClifInstance, Unable};
 pub use isle::{Pattern, ReadError, Rule, read};
 pub use sample::{Case, Effort, Sampler};

@@ -16,7 +16,7 @@ use rewright_clif::names::Names;
 use rewright_clif::read::{File, read_bytes, write};
 use rewright_native::isolate::{Call, Engine, Job, Worker};
 use rewright_native::jit::Imports;
-use rewright_native::runtest::{Directive, Outcome, directives, host_targets, run_ours};
+use rewright_native::runtest::{CallOutcome, Directive, TargetError, directives, host_targets, run_ours};
 use rewright_pipeline::sums::add_up;
 use rewright_typeprop::Universe;
 use serde::Serialize;
@@ -55,7 +55,7 @@ pub struct Config<'a> {
 
 /// What was found.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct DiffTestReport {
     /// Files that were read.
     pub files: u64,
     /// Functions of these.
@@ -120,9 +120,9 @@ pub struct Mismatch {
     /// `jit x86_64`, `cranelift-interpreter`, `rewright-interpreter`.
     pub engine: String,
     /// What the original gives.
-    pub before: Outcome,
+    pub before: CallOutcome,
     /// What the optimised one gives.
-    pub after: Outcome,
+    pub after: CallOutcome,
 }
 
 /// Something that went wrong beside results.
@@ -158,9 +158,9 @@ pub fn collect(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Tests files.
-pub fn difftest(files: &[PathBuf], optimise: &Optimise<'_>, config: &Config<'_>) -> Report {
+pub fn difftest(files: &[PathBuf], optimise: &Optimise<'_>, config: &Config<'_>) -> DiffTestReport {
     let workers: Mutex<Vec<Worker>> = Mutex::new(vec![]);
-    let reports: Vec<Report> = files
+    let reports: Vec<DiffTestReport> = files
         .par_iter()
         .map(|path| {
             let idle = workers.lock().ok().and_then(|mut idle| idle.pop());
@@ -173,16 +173,16 @@ pub fn difftest(files: &[PathBuf], optimise: &Optimise<'_>, config: &Config<'_>)
             report
         })
         .collect();
-    let mut total = Report::default();
+    let mut total = DiffTestReport::default();
     for report in reports {
         total.add(report);
     }
     total
 }
 
-fn one_file(path: &Path, optimise: &Optimise<'_>, config: &Config<'_>, worker: &mut Worker) -> Report {
+fn one_file(path: &Path, optimise: &Optimise<'_>, config: &Config<'_>, worker: &mut Worker) -> DiffTestReport {
     let name = path.display().to_string();
-    let mut report = Report::default();
+    let mut report = DiffTestReport::default();
     let failure = |function, reason| Failure { file: name.clone(), function, reason };
     let read = std::fs::read(path).map_err(|e| e.to_string());
     let file = match read.and_then(|bytes| read_bytes(&bytes).map_err(|e| e.to_string())) {
@@ -238,8 +238,8 @@ fn one_file(path: &Path, optimise: &Optimise<'_>, config: &Config<'_>, worker: &
 /// One engine's outcomes, by directive.
 struct Runs {
     engine: String,
-    before: Vec<Outcome>,
-    after: Vec<Outcome>,
+    before: Vec<CallOutcome>,
+    after: Vec<CallOutcome>,
 }
 
 /// Runs all directives before and after; also why targets were skipped.
@@ -249,7 +249,7 @@ fn run_everywhere(
     found: &[Directive],
     config: &Config<'_>,
     worker: &mut Worker,
-) -> Result<(Vec<Runs>, Vec<String>), LabError> {
+) -> Result<(Vec<Runs>, Vec<TargetError>), LabError> {
     let call = |d: &Directive| Call::Directive { function: d.function, text: d.text.clone() };
     let calls: Vec<Call> = found.iter().map(call).collect();
     let mut run = |text: &str, engine, target| {
@@ -309,17 +309,17 @@ fn widens(before: &Function, after: Option<&Function>) -> bool {
 
 /// Counts and compares; `widened` is said of each function.
 fn judge(
-    report: &mut Report,
+    report: &mut DiffTestReport,
     name: &str,
     file: &File,
     widened: &[bool],
     found: &[Directive],
     runs: &[Runs],
-    skipped: &[String],
+    skipped: &[TargetError],
 ) {
     for (n, directive) in found.iter().enumerate() {
         report.directives.total += 1;
-        let usable = |run: &&Runs| !matches!(run.before[n], Outcome::Failed(_) | Outcome::TimedOut);
+        let usable = |run: &&Runs| !matches!(run.before[n], CallOutcome::Failed(_) | CallOutcome::TimedOut);
         // A call that traps as it stands does so on every engine; ours alone would be wrong about it.
         let theirs = |run: &&Runs| !run.engine.starts_with("rewright");
         let fails = runs.iter().filter(usable).filter(theirs).any(|run| !run.before[n].holds());
@@ -336,7 +336,7 @@ fn judge(
                 continue;
             }
             let ours = run.engine.starts_with("rewright");
-            if ours && ran && widened[directive.function] && matches!(after, Outcome::Failed(_)) {
+            if ours && ran && widened[directive.function] && matches!(after, CallOutcome::Failed(_)) {
                 continue;
             }
             ran = true;
@@ -372,25 +372,27 @@ fn judge(
 const ENGINES: [&str; 3] = ["jit", "cranelift-interpreter", "rewright-interpreter"];
 
 /// Why a directive ran nowhere: what the compiler said, else why its targets do not run here.
-fn reason(runs: &[Runs], skipped: &[String], directive: usize) -> String {
+fn reason(runs: &[Runs], skipped: &[TargetError], directive: usize) -> String {
     let compiled = runs.iter().filter(|run| run.engine.starts_with("jit"));
     let said = compiled.filter_map(|run| match &run.before[directive] {
-        Outcome::Failed(message) => Some(format!("plain Cranelift does not run it: {message}")),
-        Outcome::TimedOut => Some("takes too long".to_string()),
+        CallOutcome::Failed(message) => Some(format!("plain Cranelift does not run it: {message}")),
+        CallOutcome::TimedOut => Some("takes too long".to_string()),
         _ => None,
     });
     // A missing extension of this architecture says more than another architecture.
-    let near = skipped.iter().find(|reason| !reason.contains("does not run on this host"));
-    said.reduce(|_, last| last).or(near.cloned()).unwrap_or_else(|| "no target line that this host can run".to_string())
+    let near = skipped.iter().find(|reason| !matches!(reason, TargetError::Architecture(_)));
+    said.reduce(|_, last| last)
+        .or(near.map(TargetError::to_string))
+        .unwrap_or_else(|| "no target line that this host can run".to_string())
 }
 
 /// Do two outcomes agree? Compiled code does not say which trap it was, interpreters do.
-fn same(before: &Outcome, after: &Outcome, compiled: bool) -> bool {
+fn same(before: &CallOutcome, after: &CallOutcome, compiled: bool) -> bool {
     match (before, after) {
-        (Outcome::Returned { values: a, holds: x }, Outcome::Returned { values: b, holds: y }) => {
+        (CallOutcome::Returned { values: a, holds: x }, CallOutcome::Returned { values: b, holds: y }) => {
             x == y && (a == b || *x && without_nans(a) == without_nans(b))
         }
-        (Outcome::Trapped(_), Outcome::Trapped(_)) if compiled => true,
+        (CallOutcome::Trapped(_), CallOutcome::Trapped(_)) if compiled => true,
         (before, after) => before == after,
     }
 }
@@ -401,9 +403,9 @@ fn without_nans(values: &str) -> String {
     values.split(", ").map(|v| one(v.trim_matches(['[', ']']))).collect::<Vec<_>>().join(", ")
 }
 
-impl Report {
+impl DiffTestReport {
     /// Takes another report in.
-    fn add(&mut self, other: Report) {
+    fn add(&mut self, other: DiffTestReport) {
         self.files += other.files;
         let (f, g) = (&mut self.functions, other.functions);
         f.total += g.total;
@@ -436,17 +438,17 @@ impl Report {
 mod tests {
     use super::*;
 
-    fn returned(values: &str, holds: bool) -> Outcome {
-        Outcome::Returned { values: values.to_string(), holds }
+    fn returned(values: &str, holds: bool) -> CallOutcome {
+        CallOutcome::Returned { values: values.to_string(), holds }
     }
 
     #[test]
     fn outcomes_compare_up_to_traps_and_nans() {
-        assert!(same(&Outcome::Trapped("SIGILL".into()), &Outcome::Trapped("SIGFPE".into()), true));
+        assert!(same(&CallOutcome::Trapped("SIGILL".into()), &CallOutcome::Trapped("SIGFPE".into()), true));
         assert!(same(&returned("+NaN", true), &returned("-NaN:0x1", true), true));
-        assert!(!same(&Outcome::Trapped("int_ovf".into()), &Outcome::Trapped("int_divz".into()), false));
+        assert!(!same(&CallOutcome::Trapped("int_ovf".into()), &CallOutcome::Trapped("int_divz".into()), false));
         assert!(!same(&returned("1", true), &returned("2", true), true));
         assert!(!same(&returned("1", true), &returned("1", false), true));
-        assert!(!same(&returned("1", true), &Outcome::TimedOut, true));
+        assert!(!same(&returned("1", true), &CallOutcome::TimedOut, true));
     }
 }

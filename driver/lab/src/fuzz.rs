@@ -62,7 +62,7 @@ pub struct Config<'a> {
 
 /// What was found.
 #[derive(Clone, Debug, Default, Serialize)]
-pub struct Report {
+pub struct FuzzReport {
     /// The first function's seed.
     pub seed: u64,
     /// Functions that were made.
@@ -134,7 +134,7 @@ struct Difference {
 }
 
 /// Tests random functions.
-pub fn fuzz(config: &Config<'_>) -> Report {
+pub fn fuzz(config: &Config<'_>) -> FuzzReport {
     let universe = &config.clif.optimiser.program().universe;
     let file = outside::file();
     let outside = Outside::new(config.clif, &file);
@@ -146,7 +146,7 @@ pub fn fuzz(config: &Config<'_>) -> Report {
     }
     let workers: Mutex<Vec<Worker>> = Mutex::new(vec![]);
     let chunks: Vec<u64> = (0..config.count).step_by(CHUNK as usize).collect();
-    let reports: Vec<Report> = chunks
+    let reports: Vec<FuzzReport> = chunks
         .par_iter()
         .map(|first| {
             let worker = config.program.as_ref().map(|program| {
@@ -154,7 +154,7 @@ pub fn fuzz(config: &Config<'_>) -> Report {
                 idle.unwrap_or_else(|| Worker::new(program.clone()))
             });
             let count = CHUNK.min(config.count - first);
-            let mut tester = Tester { config, universe, outside: &outside, worker, report: Report::default() };
+            let mut tester = Tester { config, universe, outside: &outside, worker, report: FuzzReport::default() };
             let seeds: Vec<u64> = (0..count).map(|i| config.seed.wrapping_add(first + i)).collect();
             tester.chunk(&generator, &seeds);
             if let (Some(worker), Ok(mut idle)) = (tester.worker, workers.lock()) {
@@ -164,7 +164,7 @@ pub fn fuzz(config: &Config<'_>) -> Report {
             tester.report
         })
         .collect();
-    let mut whole = Report { seed: config.seed, ..Report::default() };
+    let mut whole = FuzzReport { seed: config.seed, ..FuzzReport::default() };
     for report in reports {
         whole.functions += report.functions;
         whole.changed += report.changed;
@@ -183,7 +183,7 @@ struct Tester<'a> {
     universe: &'a Universe,
     outside: &'a Outside<'a>,
     worker: Option<Worker>,
-    report: Report,
+    report: FuzzReport,
 }
 
 impl Tester<'_> {

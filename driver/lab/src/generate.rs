@@ -17,7 +17,7 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::{BlockId, Function, InstKind, OpaqueEffects, PayloadId, Terminator, Value};
 use rewright_typeprop::eval::evaluate;
-use rewright_typeprop::{Model, Op, OpId, Outcome, Scalar, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Evaluation, Model, Op, OpId, Scalar, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 
 /// Bytes behind the pointer parameter that a random function may access.
@@ -47,7 +47,7 @@ impl Default for Shape {
 
 /// An operation at closed types.
 #[derive(Clone, Debug)]
-struct Instance {
+struct OpInstance {
     op: OpId,
     targs: SmallVec<[Ty; 2]>,
     params: Vec<(Ty, bool)>,
@@ -68,9 +68,9 @@ enum Kind {
 pub struct Generator<'u> {
     universe: &'u Universe,
     types: Vec<Ty>,
-    instances: Vec<Instance>,
+    instances: Vec<OpInstance>,
     /// What loops and addresses need, at one integer type each.
-    arithmetic: Vec<(Model, Instance)>,
+    arithmetic: Vec<(Model, OpInstance)>,
     opaque: Vec<Opaque>,
     trap_code: u32,
 }
@@ -109,13 +109,13 @@ impl<'u> Generator<'u> {
                 let params: Option<Vec<_>> = op.params.iter().map(|p| Some((close(&p.ty)?, p.constant))).collect();
                 let result = op.results.first().map(&mut close);
                 if let (Some(params), None | Some(Some(_))) = (params, &result) {
-                    instances.push(Instance { op: id, targs, params, result: result.flatten(), kind });
+                    instances.push(OpInstance { op: id, targs, params, result: result.flatten(), kind });
                 }
             }
         }
         // Types that fit the declaration but not the operation: extension to a narrower type.
         instances.retain(|i| i.kind != Kind::Pure || defined(universe, i));
-        let uniform = |i: &&Instance| i.targs.iter().all(|t| Some(t) == i.targs.first());
+        let uniform = |i: &&OpInstance| i.targs.iter().all(|t| Some(t) == i.targs.first());
         let arithmetic = instances.iter().filter(uniform).filter_map(|i| match universe.ops.get(i.op).model {
             Some(model @ (Model::Add | Model::And | Model::Shl)) => Some((model, i.clone())),
             _ => None,
@@ -140,13 +140,13 @@ impl<'u> Generator<'u> {
 
     /// Keeps the operations without effects for which `wanted` holds of a function that does nothing else.
     pub fn retain(&mut self, mut wanted: impl FnMut(&Function) -> bool) {
-        let memory = |i: &Instance| matches!(i.kind, Kind::Read | Kind::Write);
+        let memory = |i: &OpInstance| matches!(i.kind, Kind::Read | Kind::Write);
         let instances = std::mem::take(&mut self.instances);
         self.instances = instances.into_iter().filter(|i| memory(i) || wanted(&self.only(i))).collect();
     }
 
     /// A function of one instruction.
-    fn only(&self, instance: &Instance) -> Function {
+    fn only(&self, instance: &OpInstance) -> Function {
         let mut f = empty("%only".into());
         let entry = f.add_block();
         self.param(&mut f, entry, self.ty(Scalar::I64));
@@ -206,9 +206,9 @@ fn empty(name: String) -> Function {
 }
 
 /// Has the operation a meaning at these types?
-fn defined(universe: &Universe, instance: &Instance) -> bool {
+fn defined(universe: &Universe, instance: &OpInstance) -> bool {
     let ones: Vec<i64> = instance.params.iter().map(|_| 1).collect();
-    evaluate(universe, instance.op, &instance.targs, &ones) != Outcome::Undefined
+    evaluate(universe, instance.op, &instance.targs, &ones) != Evaluation::Undefined
 }
 
 fn kind(op: &Op) -> Option<Kind> {

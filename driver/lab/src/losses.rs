@@ -7,7 +7,7 @@ use cranelift_codegen::ir as clif;
 use rewright_cfg_skeleton::ir::InstKind;
 use rewright_cfg_skeleton::select::Status;
 use rewright_clif::import::Imported;
-use rewright_pipeline::optimiser::{Fate, Outcome};
+use rewright_pipeline::optimiser::{Fate, OptimisedFunction};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -41,7 +41,7 @@ pub struct Loss {
 
 /// A result as a front end reads it.
 #[derive(Clone, Copy)]
-pub struct Side<'a> {
+pub struct ImportedResult<'a> {
     /// Cranelift's form.
     pub clif: &'a clif::Function,
     /// Ours.
@@ -49,7 +49,7 @@ pub struct Side<'a> {
 }
 
 /// Explains why `ours`, which came of `outcome` with `fate`, costs more than `theirs`.
-pub fn explain(fate: &Fate, outcome: &Outcome, ours: Side<'_>, theirs: Side<'_>) -> Loss {
+pub fn explain(fate: &Fate, outcome: &OptimisedFunction, ours: ImportedResult<'_>, theirs: ImportedResult<'_>) -> Loss {
     let (a, b) = (instructions(ours), instructions(theirs));
     let only = |x: &BTreeMap<Mnemonic, usize>, y: &BTreeMap<Mnemonic, usize>| -> Vec<(Mnemonic, usize)> {
         let more = x.iter().map(|(m, n)| (m.clone(), n.saturating_sub(y.get(m).copied().unwrap_or(0))));
@@ -84,7 +84,7 @@ struct Mnemonic {
 }
 
 /// How often each occurs; terminators and constants that are only immediates are not counted.
-fn instructions(side: Side<'_>) -> BTreeMap<Mnemonic, usize> {
+fn instructions(side: ImportedResult<'_>) -> BTreeMap<Mnemonic, usize> {
     let mut count = BTreeMap::new();
     let function = &side.imported.function;
     for block in &function.layout {

@@ -7,7 +7,7 @@ use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_control::ControlPlane;
-use rewright_clif::quietly::quietly;
+use rewright_clif::panics::quietly;
 use std::time::{Duration, Instant};
 
 /// Cranelift for this host.

@@ -12,7 +12,7 @@ use rewright_lab::sharing::clif::ClifSubject;
 use rewright_lab::sharing::{Subject, Version, Versions};
 use rewright_native::module::ModuleOptimiser;
 use rewright_packs as packs;
-use rewright_pipeline::optimiser::{Fate, Options, Outcome};
+use rewright_pipeline::optimiser::{Fate, OptimisedFunction, Options};
 use std::fmt::Display;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -45,7 +45,7 @@ struct Sum {
 }
 
 impl Sum {
-    fn add(&mut self, outcome: &Outcome) {
+    fn add(&mut self, outcome: &OptimisedFunction) {
         assert!(!matches!(outcome.fate, Fate::Failed(_)), "{:?}", outcome.fate);
         self.functions += 1;
         self.optimised += usize::from(outcome.fate == Fate::Optimised);
@@ -63,7 +63,7 @@ fn selecting(set: impl FnOnce(&mut select::Options)) -> Options {
 }
 
 /// The same functions with the solver, without it, and with one that always fails.
-fn compare(run: impl Fn(&Options) -> Vec<Outcome>) -> (Sum, Sum, u32) {
+fn compare(run: impl Fn(&Options) -> Vec<OptimisedFunction>) -> (Sum, Sum, u32) {
     let broken = Arc::new(Broken::default());
     let fails: Arc<dyn select::Solver> = broken.clone();
     // Parts that are small enough to try everything are left to the solver, too.

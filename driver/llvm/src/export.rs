@@ -1,8 +1,8 @@
 //! Our function back to the body of an LLVM function.
 //!
 //! The head of the function stays; blocks and values get new names. Opaque instructions are the original text with
-//! new operands; operations are written as [`Names`] says, with the flags that [`PoisonAnalysis`] allows. Checks vanish:
-//! they state what is undefined in LLVM. So does what nobody needs.
+//! new operands; operations are written as [`Names`] says, with the flags that [`PoisonAnalysis`] allows. Checks
+//! vanish: they state what is undefined in LLVM. So does what nobody needs.
 //!
 //! | metadata of | kept |
 //! |---|---|
@@ -21,9 +21,9 @@ mod memory;
 mod operations;
 mod values;
 
-use super::import::{Imported, Place, Source};
+use super::import::{Imported, InstPosition, Source};
 use super::module::{Definition, File};
-use super::names::{Names, Written};
+use super::names::{InstructionForm, Names};
 use super::poison::{Original, PoisonAnalysis, value_of};
 use super::types::Type;
 use rewright_cfg_skeleton::ir::{
@@ -148,9 +148,9 @@ fn makes_poison(imported: &Imported, names: &Names) -> Vec<bool> {
         .map(|(id, inst)| {
             let InstKind::Op { op, .. } = &inst.kind else { return true };
             let narrow = match names.written(*op) {
-                Some((_, Written::Shift)) => !inst.args.last().is_some_and(is_constant),
+                Some((_, InstructionForm::Shift)) => !inst.args.last().is_some_and(is_constant),
                 // The offset of a pointer has the flags of several instructions.
-                Some((_, Written::Conversion | Written::Offset)) | None => true,
+                Some((_, InstructionForm::Conversion | InstructionForm::Offset)) | None => true,
                 Some(_) => false,
             };
             narrow || flagged(payloads.sources.get(id))
@@ -208,7 +208,7 @@ fn written(function: &Function, names: &Names, cfg: &Cfg, needed: &[bool]) -> Ve
         block.term.operands().iter().copied().chain(arguments).for_each(|v| is_used[v.index()] = true);
     }
     let is_address = |inst: &Inst| match &inst.kind {
-        InstKind::Op { op, .. } => matches!(names.written(*op), Some((_, Written::Address))),
+        InstKind::Op { op, .. } => matches!(names.written(*op), Some((_, InstructionForm::Address))),
         _ => false,
     };
     let instructions = function.insts.iter().zip(needed);
@@ -263,7 +263,7 @@ impl<'a> Exporter<'a> {
         }
     }
 
-    fn at(&self, place: Place) -> &'a super::body::Instruction {
+    fn at(&self, place: InstPosition) -> &'a super::body::Instruction {
         &self.imported.body.blocks[place.0].instructions[place.1]
     }
 

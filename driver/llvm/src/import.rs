@@ -36,21 +36,21 @@ use smallvec::{SmallVec, smallvec};
 use structures::Structures;
 
 /// Where an instruction is in a body: its block, and its place there.
-pub type Place = (usize, usize);
+pub type InstPosition = (usize, usize);
 
 /// Where an imported instruction comes from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
     /// It is this instruction.
-    Instruction(Place),
+    Instruction(InstPosition),
     /// It is a part of what this instruction means.
-    Part(Place),
+    Part(InstPosition),
     /// It finds the position of a case of this `switch`.
-    Cases(Place),
+    Cases(InstPosition),
     /// It fetches a structure that this call takes from memory.
-    Fetched(Place),
+    Fetched(InstPosition),
     /// It puts a structure where this call puts its result.
-    Put(Place),
+    Put(InstPosition),
     /// A constant.
     Constant,
 }
@@ -61,7 +61,7 @@ pub struct Payloads {
     /// By instruction of the imported function.
     pub sources: Vec<Source>,
     /// By payload.
-    pub opaque: Vec<Place>,
+    pub opaque: Vec<InstPosition>,
     /// By value of the imported function: its type in LLVM.
     pub types: Vec<Type>,
     /// By local name: the value.
@@ -176,7 +176,7 @@ pub(super) struct Importer<'a, 't> {
     out: Function,
     payloads: Payloads,
     /// Where local names are defined.
-    places: FxHashMap<&'a str, Place>,
+    places: FxHashMap<&'a str, InstPosition>,
     labels: FxHashMap<&'a str, usize>,
     block_ids: FxHashMap<usize, BlockId>,
     /// Local names of pointers to something that packs name.
@@ -353,7 +353,7 @@ impl<'a> Importer<'a, '_> {
         Ok(())
     }
 
-    fn instruction(&mut self, block: BlockId, place: Place, instruction: &'a Instruction) -> Read<()> {
+    fn instruction(&mut self, block: BlockId, place: InstPosition, instruction: &'a Instruction) -> Read<()> {
         if self.modelled(block, place, instruction)? {
             return Ok(());
         }
@@ -410,7 +410,7 @@ impl<'a> Importer<'a, '_> {
         Ok(Edge { target: self.block_ids[&target], args })
     }
 
-    fn terminator(&mut self, id: BlockId, b: usize, place: Place, shape: &'a Shape) -> Read<Terminator> {
+    fn terminator(&mut self, id: BlockId, b: usize, place: InstPosition, shape: &'a Shape) -> Read<Terminator> {
         Ok(match shape {
             Shape::Jump(label) => Terminator::Jump(self.edge(id, b, label)?),
             Shape::Branch(condition, [then, els]) => Terminator::Branch {

@@ -349,7 +349,12 @@ fn block_addresses(text: &str) -> FxHashSet<String> {
 mod tests {
     use super::*;
 
-    const FILE: &str = "; ModuleID = 'a'\ntarget datalayout = \"e-m:e-i64:64\"\ntarget triple = \"x86_64-pc-linux-gnu\"\n%struct.V = type { double, i32 }\n%o = type opaque\n\ndefine internal noundef i32 @f(ptr noundef sret(%struct.V) align 8 %0, i32, ...) local_unnamed_addr #0 section \"a b\" !dbg !3 {\n  ret i32 0\n}\ndeclare !dbg !4 void @g(ptr nocapture) #1\ndefine void @\"a b\"() {\nx:\n  br label %x\n}\n@t = global ptr blockaddress(@f, %x)\nattributes #0 = { nounwind memory(argmem: read) \"k\"=\"v\" }\nattributes #1 = { noreturn }\n";
+    const FILE: &str = "; ModuleID = 'a'\ntarget datalayout = \"e-m:e-i64:64\"\n\
+        target triple = \"x86_64-pc-linux-gnu\"\n%struct.V = type { double, i32 }\n%o = type opaque\n\n\
+        define internal noundef i32 @f(ptr noundef sret(%struct.V) align 8 %0, i32, ...) local_unnamed_addr #0 \
+        section \"a b\" !dbg !3 {\n  ret i32 0\n}\ndeclare !dbg !4 void @g(ptr nocapture) #1\n\
+        define void @\"a b\"() {\nx:\n  br label %x\n}\n@t = global ptr blockaddress(@f, %x)\n\
+        attributes #0 = { nounwind memory(argmem: read) \"k\"=\"v\" }\nattributes #1 = { noreturn }\n";
 
     #[test]
     fn unchanged_files_are_written_byte_for_byte() {

@@ -1,7 +1,7 @@
 //! LLVM's spellings and declared operations, looked up in both directions.
 //!
-//! A pack says `@llvm("add")`, `@llvm("icmp slt")`, `@llvm("llvm.ctpop")`; [`Written`] is how an operation of that
-//! spelling is written. Some spellings stand for an instruction with a constant in it: `sub 0` negates, `xor -1`
+//! A pack says `@llvm("add")`, `@llvm("icmp slt")`, `@llvm("llvm.ctpop")`; [`InstructionForm`] is how an operation of
+//! that spelling is written. Some spellings stand for an instruction with a constant in it: `sub 0` negates, `xor -1`
 //! complements. `@llvm("@sin")`, or else `@link("libm.so.6", "sin")`, is the C function of that name, and
 //! `@intrinsic("llvm.sin")` beside it the intrinsic of the same meaning, as which clang gives calls that set no
 //! `errno`.
@@ -94,7 +94,7 @@ pub fn compares_truth(opcode: &str) -> bool {
 
 /// How an operation is written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Written {
+pub enum InstructionForm {
     /// `op T x, y`
     Binary,
     /// The same, poison where the second operand is not below the width: it is masked.
@@ -155,54 +155,54 @@ pub enum Poison {
     Unknown,
 }
 
-impl Written {
+impl InstructionForm {
     /// What becomes of operands that are poison, without flags.
     fn poison(self) -> Poison {
         match self {
-            Written::Binary
-            | Written::Shift
-            | Written::SignedRemainder
-            | Written::With(_)
-            | Written::Compare
-            | Written::Unary
-            | Written::Cast
-            | Written::Address
-            | Written::Pointer
-            | Written::Mask
-            | Written::Intrinsic(_)
-            | Written::Conversion
-            | Written::Rotate
-            | Written::Offset => Poison::Passes,
-            Written::Select => Poison::Chosen,
+            InstructionForm::Binary
+            | InstructionForm::Shift
+            | InstructionForm::SignedRemainder
+            | InstructionForm::With(_)
+            | InstructionForm::Compare
+            | InstructionForm::Unary
+            | InstructionForm::Cast
+            | InstructionForm::Address
+            | InstructionForm::Pointer
+            | InstructionForm::Mask
+            | InstructionForm::Intrinsic(_)
+            | InstructionForm::Conversion
+            | InstructionForm::Rotate
+            | InstructionForm::Offset => Poison::Passes,
+            InstructionForm::Select => Poison::Chosen,
             _ => Poison::Unknown,
         }
     }
     /// How something of this spelling is written.
-    fn parse(spelling: &str) -> Option<(String, Written)> {
+    fn parse(spelling: &str) -> Option<(String, InstructionForm)> {
         let (opcode, rest) = spelling.split_once(' ').unwrap_or((spelling, ""));
         let written = match (opcode, rest) {
-            ("sub", "0") => Written::With("0"),
-            ("xor", "-1") => Written::With("-1"),
-            ("sext", "i1") => Written::Mask,
-            ("bitcast", "ptr") => Written::Pointer,
-            ("icmp" | "fcmp", _) if !rest.is_empty() => return Some((spelling.into(), Written::Compare)),
+            ("sub", "0") => InstructionForm::With("0"),
+            ("xor", "-1") => InstructionForm::With("-1"),
+            ("sext", "i1") => InstructionForm::Mask,
+            ("bitcast", "ptr") => InstructionForm::Pointer,
+            ("icmp" | "fcmp", _) if !rest.is_empty() => return Some((spelling.into(), InstructionForm::Compare)),
             (_, rest) if !rest.is_empty() => return None,
-            ("shl" | "lshr" | "ashr", _) => Written::Shift,
-            ("srem", _) => Written::SignedRemainder,
-            ("llvm.fshl" | "llvm.fshr", _) => Written::Rotate,
-            ("llvm.fptosi.sat" | "llvm.fptoui.sat", _) => Written::Conversion,
-            (name, _) if name.starts_with('@') => Written::Call,
-            (name, _) if TOTAL_IF_FALSE.contains(&name) => Written::Intrinsic(", i1 false"),
-            (name, _) if name.starts_with("llvm.") => Written::Intrinsic(""),
+            ("shl" | "lshr" | "ashr", _) => InstructionForm::Shift,
+            ("srem", _) => InstructionForm::SignedRemainder,
+            ("llvm.fshl" | "llvm.fshr", _) => InstructionForm::Rotate,
+            ("llvm.fptosi.sat" | "llvm.fptoui.sat", _) => InstructionForm::Conversion,
+            (name, _) if name.starts_with('@') => InstructionForm::Call,
+            (name, _) if TOTAL_IF_FALSE.contains(&name) => InstructionForm::Intrinsic(", i1 false"),
+            (name, _) if name.starts_with("llvm.") => InstructionForm::Intrinsic(""),
             (name, _) => match grammar::form(name)? {
-                Form::Binary(_) => Written::Binary,
-                Form::Unary => Written::Unary,
-                Form::Cast if name == spelling::ADDRESS => Written::Address,
-                Form::Cast => Written::Cast,
-                Form::Select => Written::Select,
-                Form::Offset => Written::Offset,
-                Form::Load => Written::Load,
-                Form::Store => Written::Store,
+                Form::Binary(_) => InstructionForm::Binary,
+                Form::Unary => InstructionForm::Unary,
+                Form::Cast if name == spelling::ADDRESS => InstructionForm::Address,
+                Form::Cast => InstructionForm::Cast,
+                Form::Select => InstructionForm::Select,
+                Form::Offset => InstructionForm::Offset,
+                Form::Load => InstructionForm::Load,
+                Form::Store => InstructionForm::Store,
                 _ => return None,
             },
         };
@@ -216,14 +216,14 @@ pub struct Names {
     scalars: Vec<(Type, Ty)>,
     signatures: Signatures<String>,
     /// By `OpId`.
-    written: Vec<Option<(String, Written)>>,
+    written: Vec<Option<(String, InstructionForm)>>,
     /// C functions, each with the operations that it is, in the order in which packs declare them.
     functions: FxHashMap<String, Vec<OpId>>,
     /// Intrinsics that operations are, by their spelling.
-    intrinsics: FxHashMap<String, Written>,
+    intrinsics: FxHashMap<String, InstructionForm>,
     /// C functions that are intrinsics, too.
     also: FxHashMap<OpId, String>,
-    /// What takes a pointer for one to what a function names, which is [`Written::Pointer`].
+    /// What takes a pointer for one to what a function names, which is [`InstructionForm::Pointer`].
     pointer: Option<OpId>,
     /// Declared spellings that are none of LLVM's: (operation, spelling).
     pub unknown: Vec<(String, String)>,
@@ -270,23 +270,26 @@ impl Names {
         for (id, op) in ops.iter() {
             let linked = op.link.as_ref().map(|link| format!("@{}", link.symbol));
             let spelling = op.names.get(FRONT_END).or(linked.as_ref());
-            let written = spelling.and_then(|s| Written::parse(s));
+            let written = spelling.and_then(|s| InstructionForm::parse(s));
             match (spelling, &written) {
-                (Some(function), Some((_, Written::Call))) => {
+                (Some(function), Some((_, InstructionForm::Call))) => {
                     names.functions.entry(function.clone()).or_default().push(id);
                     let intrinsic = op.names.get(INTRINSIC);
-                    match intrinsic.and_then(|i| Written::parse(i)) {
-                        Some((spelling, Written::Intrinsic(""))) => {
+                    match intrinsic.and_then(|i| InstructionForm::parse(i)) {
+                        Some((spelling, InstructionForm::Intrinsic(""))) => {
                             names.signatures.declare(spelling.clone(), id, op, types);
-                            names.intrinsics.insert(spelling.clone(), Written::Intrinsic(""));
+                            names.intrinsics.insert(spelling.clone(), InstructionForm::Intrinsic(""));
                             names.also.insert(id, spelling);
                         }
                         _ => names.unknown.extend(intrinsic.map(|i| (op.unique.clone(), i.clone()))),
                     }
                 }
-                (Some(_), Some((_, Written::Pointer))) => names.pointer = Some(id),
+                (Some(_), Some((_, InstructionForm::Pointer))) => names.pointer = Some(id),
                 (Some(spelling), Some((_, written))) => {
-                    if matches!(written, Written::Intrinsic(_) | Written::Conversion | Written::Rotate) {
+                    if matches!(
+                        written,
+                        InstructionForm::Intrinsic(_) | InstructionForm::Conversion | InstructionForm::Rotate
+                    ) {
                         names.intrinsics.insert(spelling.clone(), *written);
                     }
                     names.signatures.declare(spelling.clone(), id, op, types);
@@ -338,7 +341,7 @@ impl Names {
     }
 
     /// How an operation is written.
-    pub fn written(&self, op: OpId) -> Option<(&str, Written)> {
+    pub fn written(&self, op: OpId) -> Option<(&str, InstructionForm)> {
         self.written.get(op.0 as usize)?.as_ref().map(|(opcode, written)| (opcode.as_str(), *written))
     }
 
@@ -365,7 +368,7 @@ impl Names {
     }
 
     /// The spelling of an intrinsic, and how it is written: `@llvm.ctpop.i32` is `llvm.ctpop`.
-    pub fn intrinsic(&self, callee: &str) -> Option<(String, Written)> {
+    pub fn intrinsic(&self, callee: &str) -> Option<(String, InstructionForm)> {
         let mut name = callee.strip_prefix('@')?;
         while let Some((shorter, _)) = name.rsplit_once('.') {
             if shorter == FRONT_END {

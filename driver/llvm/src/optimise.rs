@@ -1,8 +1,8 @@
 //! A file of LLVM IR through the pipeline: import what is understood, optimise, export what became cheaper.
 
 use super::export::{Exported, export};
+use super::function_cache::{self, Became, FunctionCache};
 use super::import::{Imported, Types, import};
-use super::known::{self, Became, Known};
 use super::module::{File, write};
 use super::names::Names;
 use rewright_cfg_skeleton::ir::trip_count::note_trips;
@@ -13,7 +13,7 @@ use rewright_engine::RuleReport;
 use rewright_files::cache::Key;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{
-    Batch, Fate, FunctionOutcome, Optimiser, Options, Outcome, Phases, Rules, ValueNames, untouched,
+    Batch, Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, Phases, Rules, ValueNames, untouched,
 };
 use rewright_typeprop::{RuleId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,7 +51,7 @@ pub struct FileOutcome {
 /// What became of functions of a file that are understood.
 struct Results {
     /// In order, with the pipeline's own figures where it was asked.
-    became: Vec<(Became, Option<Outcome>)>,
+    became: Vec<(Became, Option<OptimisedFunction>)>,
     phases: Phases,
     rules: BTreeMap<RuleId, RuleReport>,
     /// Time for comparing.
@@ -95,7 +95,7 @@ impl LlvmOptimiser {
     /// Optimises the functions of a file for which `wanted` holds. A function changes only if it becomes cheaper than
     /// without any rule, what is frozen for it included: what moving and sharing alone can do, LLVM does by itself.
     pub fn optimise(&self, file: &File, options: &Options, wanted: impl Fn(usize) -> bool) -> FileOutcome {
-        self.optimise_unknown(file, options, wanted, &Known::default())
+        self.optimise_unknown(file, options, wanted, &FunctionCache::default())
     }
 
     /// The same for one of many files: functions that were met before do not go through the pipeline again.
@@ -104,7 +104,7 @@ impl LlvmOptimiser {
         file: &File,
         options: &Options,
         wanted: impl Fn(usize) -> bool,
-        known: &Known,
+        known: &FunctionCache,
     ) -> FileOutcome {
         let start = Instant::now();
         let (imported, universe) = self.import(file, wanted);
@@ -136,7 +136,7 @@ impl LlvmOptimiser {
                     };
                     let (new, fate) = match this.function.map(export).transpose().map(Option::flatten) {
                         Ok(None) if this.fate == Fate::Optimised => {
-                            outcome.iter_mut().for_each(Outcome::take_back);
+                            outcome.iter_mut().for_each(OptimisedFunction::take_back);
                             (None, Fate::Unchanged)
                         }
                         Ok(new) => (new, this.fate),
@@ -163,13 +163,19 @@ impl LlvmOptimiser {
     }
 
     /// What becomes of functions of one file: what is known of them, or what the pipeline gives.
-    fn results(&self, functions: &[&Imported], universe: &Universe, options: &Options, known: &Known) -> Results {
+    fn results(
+        &self,
+        functions: &[&Imported],
+        universe: &Universe,
+        options: &Options,
+        known: &FunctionCache,
+    ) -> Results {
         // Of calls that packs know more of, moving and sharing is what LLVM cannot do.
         let more_is_known: Vec<bool> = functions.iter().map(|i| !i.payloads.narrowed.is_empty()).collect();
-        let context = known::context(&self.optimiser.program().universe, universe, options);
-        let key = |(i, more): (&&Imported, &bool)| known::key(context, &i.function, *more);
+        let context = function_cache::context(&self.optimiser.program().universe, universe, options);
+        let key = |(i, more): (&&Imported, &bool)| function_cache::key(context, &i.function, *more);
         let keys: Vec<Key> = functions.iter().zip(&more_is_known).map(key).collect();
-        let mut became: Vec<(Option<Became>, Option<Outcome>)> =
+        let mut became: Vec<(Option<Became>, Option<OptimisedFunction>)> =
             keys.iter().map(|key| (known.find(*key), None)).collect();
         let new: Vec<usize> = (0..became.len()).filter(|i| became[*i].0.is_none()).collect();
         let known_before = became.len() - new.len();
@@ -214,7 +220,7 @@ impl LlvmOptimiser {
             whole.add(self.optimiser.optimise(&batch, universe, &options));
             order.extend(own);
         }
-        let mut outcomes: Vec<(usize, Outcome)> = order.into_iter().zip(whole.outcomes).collect();
+        let mut outcomes: Vec<(usize, OptimisedFunction)> = order.into_iter().zip(whole.outcomes).collect();
         outcomes.sort_by_key(|(i, _)| *i);
         Batch { outcomes: outcomes.into_iter().map(|(_, outcome)| outcome).collect(), ..whole }
     }
@@ -222,7 +228,7 @@ impl LlvmOptimiser {
     /// Takes back what would have become as cheap without rules.
     fn compare(
         &self,
-        outcomes: &mut [Outcome],
+        outcomes: &mut [OptimisedFunction],
         functions: &[Function],
         more_is_known: &[bool],
         universe: &Universe,
@@ -283,7 +289,7 @@ fn price_of_freezing(new: &Exported, function: &Function, options: &Options) -> 
 }
 
 /// What changed values are called in what goes out, and were called.
-fn value_names(outcome: &Outcome, imported: &Imported, prefix: &str) -> ValueNames {
+fn value_names(outcome: &OptimisedFunction, imported: &Imported, prefix: &str) -> ValueNames {
     let mut names = ValueNames::default();
     if outcome.changed.is_empty() {
         return names;

@@ -4,18 +4,19 @@
 //! Our functions know no poison: import drops the flags that make it, and every rule holds for all values. What
 //! goes out must not be poison where the original was not. So every value of the optimised function is one of
 //!
-//! * **original**: the same operation as its original, on operands that are original or non-poison; it has its original's
-//!   flags, and is poison at most when its original is;
+//! * **original**: the same operation as its original, on operands that are original or non-poison; it has its
+//!   original's flags, and is poison at most when its original is;
 //! * **non-poison**: without flags, of operands that are non-poison; what may be poison and has no operands of ours (a
 //!   parameter, what a load or a call gives) is frozen first. It is never poison.
 //!
-//! * **may be poison**: without flags, of operands as they are; it is poison if one of its *causes* is (`causes`), which are
-//!   original values. What could be original only may be poison where its flags are all that is wrong with it.
+//! * **may be poison**: without flags, of operands as they are; it is poison if one of its *causes* is (`causes`),
+//!   which are original values. What could be original only may be poison where its flags are all that is wrong with
+//!   it.
 //!
 //! A use of an original value is fine where the original of its user used this value's original; that of an original or
-//! possibly poisonous one where it used something that is poison if any cause is. All other uses want a non-poison one. Instructions
-//! name their originals ([`Inst::origin`]); parameters of blocks are matched with those of the original block by what
-//! arrives on their edges, coinductively (`control`).
+//! possibly poisonous one where it used something that is poison if any cause is. All other uses want a non-poison one.
+//! Instructions name their originals ([`Inst::origin`]); parameters of blocks are matched with those of the original
+//! block by what arrives on their edges, coinductively (`control`).
 //!
 //! Why that refines: let whatever may be poison by itself have its frozen value. Then every value is that of its class
 //! or poison, and poison only where all its users find the original's operand poison as well.
@@ -23,8 +24,8 @@
 //! Instructions of the original that compute the same from the same operands are one original here, with the flags
 //! that all of them have.
 //!
-//! **Invariant**: [`PoisonAnalysis::is_non_poison`] is closed: operands of non-poison operations and arguments of non-poison parameters
-//! are non-poison. It does not look at what flags mean.
+//! **Invariant**: [`PoisonAnalysis::is_non_poison`] is closed: operands of non-poison operations and arguments of
+//! non-poison parameters are non-poison. It does not look at what flags mean.
 
 mod causes;
 mod control;

@@ -1,8 +1,8 @@
 //! Two versions of an MLIR file: do their functions do the same?
 //!
-//! [`validate`] reads both texts (`affine`, `scf`, `arith`, `math`, `memref`, `func`, in pretty and generic forms), makes
-//! a nest of each function and compares the nests ([`rewright_cfg_skeleton::nest`]). Nothing of LLVM or MLIR is linked.
-//! What is not understood is named with its line, and the other functions go on.
+//! [`validate`] reads both texts (`affine`, `scf`, `arith`, `math`, `memref`, `func`, in pretty and generic forms),
+//! makes a nest of each function and compares the nests ([`rewright_cfg_skeleton::nest`]). Nothing of LLVM or MLIR is
+//! linked. What is not understood is named with its line, and the other functions go on.
 //!
 //! ```
 //! let before = "func.func @f(%n: index, %a: memref<?xf64>, %x: f64) {
@@ -27,7 +27,7 @@ use rewright_cfg_skeleton::nest::{Names, Origin, Pool};
 use rewright_cfg_skeleton::verdict::{Evidence, Kind, Verdict};
 use syntax::Module;
 
-pub use report::Report;
+pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
 pub use syntax::Unsupported;
 
@@ -36,7 +36,7 @@ const STACK: usize = 1 << 30;
 
 /// Compares the functions of two files, by name.
 #[must_use]
-pub fn validate(before: &str, after: &str, options: &Options) -> Report {
+pub fn validate(before: &str, after: &str, options: &Options) -> NestReport {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
         match thread.spawn_scoped(scope, || files(before, after, options)) {
@@ -47,7 +47,7 @@ pub fn validate(before: &str, after: &str, options: &Options) -> Report {
     })
 }
 
-fn files(before: &str, after: &str, options: &Options) -> Report {
+fn files(before: &str, after: &str, options: &Options) -> NestReport {
     let (before, after) = (parse::parse(before), parse::parse(after));
     let mut functions: Vec<Compared> =
         before.functions.iter().map(|f| one(&before, &after, &f.name, options)).collect();
@@ -58,7 +58,7 @@ fn files(before: &str, after: &str, options: &Options) -> Report {
         }
     }
     depend_on_callees(&mut functions);
-    Report::new(functions.into_iter().map(|f| f.verdict).collect())
+    NestReport::new(functions.into_iter().map(|f| f.verdict).collect())
 }
 
 /// A function in two versions.

@@ -6,7 +6,7 @@ use std::fmt;
 
 /// All functions of two files.
 #[derive(Clone, PartialEq, Debug, Serialize)]
-pub struct Report {
+pub struct NestReport {
     /// Of this form.
     pub schema: u32,
     /// How many functions have which verdict.
@@ -15,13 +15,13 @@ pub struct Report {
     pub functions: Vec<Verdict>,
 }
 
-impl Report {
-    pub(crate) fn new(functions: Vec<Verdict>) -> Report {
-        Report { schema: 1, counts: Counts::of(&functions), functions }
+impl NestReport {
+    pub(crate) fn new(functions: Vec<Verdict>) -> NestReport {
+        NestReport { schema: 1, counts: Counts::of(&functions), functions }
     }
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for NestReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for function in &self.functions {
             writeln!(f, "{function}")?;

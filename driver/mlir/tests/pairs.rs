@@ -1,7 +1,7 @@
 //! Pairs of functions with what is true of them.
 
 use rewright_cfg_skeleton::verdict::Kind;
-use rewright_mlir::{Options, Report, validate};
+use rewright_mlir::{NestReport, Options, validate};
 
 /// What is known, and whether a proof has a precondition.
 type Outcome = (Kind, bool);
@@ -10,7 +10,7 @@ const PROVED_IF: Outcome = (Kind::Proved, true);
 const REFUTED: Outcome = (Kind::Refuted, false);
 const UNKNOWN: Outcome = (Kind::Unknown, false);
 
-fn report(before: &str, after: &str) -> Report {
+fn report(before: &str, after: &str) -> NestReport {
     validate(before, after, &Options::default())
 }
 

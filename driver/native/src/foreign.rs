@@ -12,7 +12,7 @@
 use crate::isolate::{Call, Engine, Job, Worker};
 use crate::module::compile;
 use crate::permission::needs;
-use crate::runtest::{Outcome, Returned};
+use crate::runtest::{CallOutcome, Returned};
 use rewright_cfg_skeleton::ir::{Function, InstKind, Module, Terminator, Value};
 use rewright_clif::names::Names;
 use rewright_dsl::program::{Program, Rule};
@@ -186,15 +186,15 @@ impl Service {
         let job = self.job(op, words).map_err(always)?;
         let outcome = worker.run(&job).map_err(|e| always(format!("cannot start a process for it: {e}")))?.pop();
         match outcome {
-            Some(Outcome::Returned { values, .. }) => {
+            Some(CallOutcome::Returned { values, .. }) => {
                 let returned: Returned = serde_json::from_str(&values).map_err(|e| always(e.to_string()))?;
                 Ok(returned.results.first().copied())
             }
-            Some(Outcome::Trapped(_)) => Ok(None),
-            Some(Outcome::TimedOut) => {
+            Some(CallOutcome::Trapped(_)) => Ok(None),
+            Some(CallOutcome::TimedOut) => {
                 Err(Failure { why: format!("it did not come back within {SECONDS} s"), always: false })
             }
-            Some(Outcome::Failed(why)) => Err(Failure { why, always: false }),
+            Some(CallOutcome::Failed(why)) => Err(Failure { why, always: false }),
             None => Err(always("the call gave nothing".into())),
         }
     }

@@ -25,7 +25,7 @@ pub use serve::serve;
 
 use crate::jit::Imports;
 use crate::permission::needs;
-use crate::runtest::Outcome;
+use crate::runtest::CallOutcome;
 use process::{Conversation, Process, said};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -159,7 +159,7 @@ enum Step {
     /// The file is compiled, or why not.
     Compiled(Result<(), String>),
     /// What the call of a number gave.
-    Called(usize, Outcome),
+    Called(usize, CallOutcome),
 }
 
 /// A child process, started when it is needed.
@@ -184,9 +184,9 @@ impl Worker {
     ///
     /// # Errors
     /// When no process can be started.
-    pub fn run(&mut self, job: &Job) -> std::io::Result<Vec<Outcome>> {
+    pub fn run(&mut self, job: &Job) -> std::io::Result<Vec<CallOutcome>> {
         if let Some(library) = job.imports.refused() {
-            return Ok(vec![Outcome::Failed(needs(library)); job.calls.len()]);
+            return Ok(vec![CallOutcome::Failed(needs(library)); job.calls.len()]);
         }
         let mut outcomes = Vec::with_capacity(job.calls.len());
         while outcomes.len() < job.calls.len() {
@@ -202,12 +202,12 @@ impl Worker {
                 Conversation::Done => self.running = Some(process),
                 Conversation::Refused(why) => {
                     self.running = Some(process);
-                    outcomes.resize(job.calls.len(), Outcome::Failed(why));
+                    outcomes.resize(job.calls.len(), CallOutcome::Failed(why));
                 }
                 Conversation::Broken { calling: true, error } => outcomes.push(process.end(&error)),
                 Conversation::Broken { error, .. } if is_fresh => {
                     let why = format!("before the call: {}", said(&process.end(&error)));
-                    outcomes.resize(job.calls.len(), Outcome::Failed(why));
+                    outcomes.resize(job.calls.len(), CallOutcome::Failed(why));
                 }
                 // An earlier job has spoilt it: this one begins anew.
                 Conversation::Broken { .. } => drop(process),

@@ -31,7 +31,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 use indexmap::IndexMap;
-use rewright_clif::quietly::quietly;
+use rewright_clif::panics::quietly;
 
 /// Bytes per argument or result.
 const SLOT: usize = 16;
@@ -357,7 +357,8 @@ mod tests {
 
     #[test]
     fn calls_pass_every_kind_of_value() {
-        let text = "function %f(i8, f64, i128, i32x4) -> i32x4, i128, f64, i8 {\nblock0(v0: i8, v1: f64, v2: i128, v3: i32x4):\n    return v3, v2, v1, v0\n}\n";
+        let text = "function %f(i8, f64, i128, i32x4) -> i32x4, i128, f64, i8 {\n\
+            block0(v0: i8, v1: f64, v2: i128, v3: i32x4):\n    return v3, v2, v1, v0\n}\n";
         let vector = DataValue::V128([1, 0, 0, 0, 2, 0, 0, 0, 3, 0, 0, 0, 4, 0, 0, 0]);
         let args = [DataValue::I8(-3), f64(2.5), DataValue::I128(-1 << 70), vector];
         let mut results = run(text, "%f", &args).unwrap();
@@ -367,7 +368,10 @@ mod tests {
 
     #[test]
     fn functions_call_each_other_and_the_runtime() {
-        let text = "function %g(f64) -> f64 {\n    fn0 = %CeilF64(f64) -> f64\nblock0(v0: f64):\n    v1 = call fn0(v0)\n    return v1\n}\nfunction %f(f64) -> f64 {\n    fn0 = colocated %g(f64) -> f64\nblock0(v0: f64):\n    v1 = call fn0(v0)\n    return v1\n}\n";
+        let text = "function %g(f64) -> f64 {\n    fn0 = %CeilF64(f64) -> f64\n\
+            block0(v0: f64):\n    v1 = call fn0(v0)\n    return v1\n}\n\
+            function %f(f64) -> f64 {\n    fn0 = colocated %g(f64) -> f64\n\
+            block0(v0: f64):\n    v1 = call fn0(v0)\n    return v1\n}\n";
         assert_eq!(run(text, "%f", &[f64(1.5)]).unwrap(), [f64(2.0)]);
     }
 

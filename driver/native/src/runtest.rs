@@ -14,7 +14,7 @@ use cranelift_interpreter::step::{ControlFlow, CraneliftTrap};
 use cranelift_reader::{Comparison, Invocation, RunCommand, parse_run_command};
 use rewright_cfg_skeleton::ir::interp;
 use rewright_clif::interpret::{Functions, from_canonical, to_canonical};
-use rewright_clif::quietly::quietly;
+use rewright_clif::panics::quietly;
 use rewright_clif::read::{File, is_directive};
 use serde::{Deserialize, Serialize};
 
@@ -33,7 +33,7 @@ pub struct Directive {
 /// What became of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Outcome {
+pub enum CallOutcome {
     /// It returned.
     Returned {
         /// All results, bit by bit.
@@ -49,10 +49,10 @@ pub enum Outcome {
     Failed(String),
 }
 
-impl Outcome {
+impl CallOutcome {
     /// Did it return what the directive expects?
     pub fn holds(&self) -> bool {
-        matches!(self, Outcome::Returned { holds: true, .. })
+        matches!(self, CallOutcome::Returned { holds: true, .. })
     }
 }
 
@@ -93,7 +93,7 @@ fn invocation(command: &RunCommand) -> (&Invocation, Option<(&Comparison, &[Data
     }
 }
 
-fn judge(command: &RunCommand, values: &[DataValue], same: impl Fn(&DataValue, &DataValue) -> bool) -> Outcome {
+fn judge(command: &RunCommand, values: &[DataValue], same: impl Fn(&DataValue, &DataValue) -> bool) -> CallOutcome {
     let holds = match invocation(command).1 {
         None => true,
         Some((comparison, expected)) => {
@@ -101,7 +101,7 @@ fn judge(command: &RunCommand, values: &[DataValue], same: impl Fn(&DataValue, &
             equal == matches!(comparison, Comparison::Equals)
         }
     };
-    Outcome::Returned { values: DisplayDataValues(values).to_string(), holds }
+    CallOutcome::Returned { values: DisplayDataValues(values).to_string(), holds }
 }
 
 /// A way to run a file on this host.
@@ -112,38 +112,59 @@ pub struct HostTarget {
     pub isa: OwnedTargetIsa,
 }
 
+/// Why the host cannot run a target of a file.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum TargetError {
+    /// This Cranelift was built without a feature that the file asks for.
+    #[error("needs a Cranelift built with feature {0}")]
+    Feature(String),
+    /// Another architecture.
+    #[error("target {0} does not run on this host")]
+    Architecture(String),
+    /// The processor lacks an extension of its architecture.
+    #[error("this host has no {0}")]
+    Extension(String),
+    /// The target reserves a register that the host's own code uses.
+    #[error("enable_pinned_reg: the host's own code uses that register")]
+    PinnedRegister,
+    /// Cranelift does not accept the settings.
+    #[error("{0}")]
+    Unusable(String),
+}
+
 /// Every target of a file: how to run it here, or why not. A file without targets runs on the host as it is.
-pub fn host_targets(file: &File) -> Vec<Result<HostTarget, String>> {
+pub fn host_targets(file: &File) -> Vec<Result<HostTarget, TargetError>> {
     if let Some(feature) = file.features.iter().find(|f| f.wanted) {
-        return vec![Err(format!("needs a Cranelift built with feature {}", feature.name))];
+        return vec![Err(TargetError::Feature(feature.name.to_string()))];
     }
     if file.isas.is_empty() {
-        let isa = host_isa(file.flags.clone(), None).map_err(|e| e.to_string());
+        let isa = host_isa(file.flags.clone(), None).map_err(|e| TargetError::Unusable(e.to_string()));
         return vec![isa.map(|isa| HostTarget { name: "host".to_string(), isa })];
     }
     let target = |isa: &OwnedTargetIsa| {
         if isa.flags().enable_pinned_reg() {
-            return Err("enable_pinned_reg: the host's own code uses that register".to_string());
+            return Err(TargetError::PinnedRegister);
         }
-        let host = host_isa(isa.flags().clone(), None).map_err(|e| e.to_string())?;
+        let unusable = |e: JitError| TargetError::Unusable(e.to_string());
+        let host = host_isa(isa.flags().clone(), None).map_err(unusable)?;
         compatible(host.as_ref(), isa.as_ref())?;
         let flags = isa.isa_flags();
-        let built = host_isa(isa.flags().clone(), Some(&flags)).map_err(|e| e.to_string())?;
+        let built = host_isa(isa.flags().clone(), Some(&flags)).map_err(unusable)?;
         Ok(HostTarget { name: isa.triple().to_string(), isa: built })
     };
     file.isas.iter().map(target).collect()
 }
 
 /// Can the host run what is compiled for `requested`?
-fn compatible(host: &dyn TargetIsa, requested: &dyn TargetIsa) -> Result<(), String> {
+fn compatible(host: &dyn TargetIsa, requested: &dyn TargetIsa) -> Result<(), TargetError> {
     let (has, wants) = (host.triple().architecture, requested.triple().architecture);
     if has != wants {
-        return Err(format!("target {wants} does not run on this host"));
+        return Err(TargetError::Architecture(wants.to_string()));
     }
     let available = host.isa_flags();
     for flag in requested.isa_flags().iter().filter(|f| f.as_bool() == Some(true)) {
         if !available.iter().any(|f| f.name == flag.name && f.as_bool() == Some(true)) {
-            return Err(format!("this host has no {}", flag.name));
+            return Err(TargetError::Extension(flag.name.to_string()));
         }
     }
     Ok(())
@@ -161,13 +182,15 @@ pub fn arguments(text: &str, signature: &Signature) -> Result<Vec<DataValue>, St
 }
 
 /// Runs one directive on compiled code. The process may die of it.
-pub fn run_compiled(jit: &Jit, name: &str, text: &str) -> Outcome {
-    let Some(signature) = jit.signature(name) else { return Outcome::Failed(format!("there is no function {name}")) };
+pub fn run_compiled(jit: &Jit, name: &str, text: &str) -> CallOutcome {
+    let Some(signature) = jit.signature(name) else {
+        return CallOutcome::Failed(format!("there is no function {name}"));
+    };
     match command(text, signature) {
-        Err(message) => Outcome::Failed(message),
+        Err(message) => CallOutcome::Failed(message),
         Ok(command) => match jit.call(name, &invocation(&command).0.args) {
             Ok(values) => judge(&command, &values, DataValue::bitwise_eq),
-            Err(error) => Outcome::Failed(error.to_string()),
+            Err(error) => CallOutcome::Failed(error.to_string()),
         },
     }
 }
@@ -185,24 +208,26 @@ pub struct Returned {
 const MARGIN: usize = 256;
 
 /// Runs a compiled function on memory of its own, whose address is the first argument. The process may die of it.
-pub fn run_on_memory(jit: &Jit, name: &str, args: &[i64], memory: &[u8]) -> Outcome {
-    let Some(signature) = jit.signature(name) else { return Outcome::Failed(format!("there is no function {name}")) };
+pub fn run_on_memory(jit: &Jit, name: &str, args: &[i64], memory: &[u8]) -> CallOutcome {
+    let Some(signature) = jit.signature(name) else {
+        return CallOutcome::Failed(format!("there is no function {name}"));
+    };
     let mut bytes = vec![0u8; memory.len() + 2 * MARGIN];
     bytes[MARGIN..][..memory.len()].copy_from_slice(memory);
     let types = signature.params.iter().skip(1).map(|p| p.value_type);
     let Some(mut values) = args.iter().zip(types).map(|(n, ty)| from_canonical(*n, ty)).collect::<Option<Vec<_>>>()
     else {
-        return Outcome::Failed("an argument that is no scalar".to_string());
+        return CallOutcome::Failed("an argument that is no scalar".to_string());
     };
     values.insert(0, DataValue::I64(bytes[MARGIN..].as_mut_ptr().expose_provenance() as i64));
     match jit.call(name, &values) {
-        Err(error) => Outcome::Failed(error.to_string()),
+        Err(error) => CallOutcome::Failed(error.to_string()),
         Ok(results) => {
             let results = results.iter().filter_map(to_canonical).collect();
             let returned = Returned { results, memory: bytes[MARGIN..][..memory.len()].to_vec() };
             match serde_json::to_string(&returned) {
-                Ok(values) => Outcome::Returned { values, holds: true },
-                Err(error) => Outcome::Failed(error.to_string()),
+                Ok(values) => CallOutcome::Returned { values, holds: true },
+                Err(error) => CallOutcome::Failed(error.to_string()),
             }
         }
     }
@@ -210,11 +235,13 @@ pub fn run_on_memory(jit: &Jit, name: &str, args: &[i64], memory: &[u8]) -> Outc
 
 /// Runs a compiled function on rows of arguments, each in the low bits of its word; so are the results. The process may
 /// die of it.
-pub fn run_on_words(jit: &Jit, name: &str, rows: &[Vec<u128>]) -> Outcome {
-    let Some(signature) = jit.signature(name) else { return Outcome::Failed(format!("there is no function {name}")) };
+pub fn run_on_words(jit: &Jit, name: &str, rows: &[Vec<u128>]) -> CallOutcome {
+    let Some(signature) = jit.signature(name) else {
+        return CallOutcome::Failed(format!("there is no function {name}"));
+    };
     let types: Vec<Type> = signature.params.iter().map(|p| p.value_type).collect();
     if let Some(large) = types.iter().find(|ty| ty.is_dynamic_vector() || ty.bits() > u128::BITS) {
-        return Outcome::Failed(format!("values of type {large} do not fit a word"));
+        return CallOutcome::Failed(format!("values of type {large} do not fit a word"));
     }
     let call = |row: &Vec<u128>| {
         let args = row.iter().zip(&types).map(|(word, ty)| DataValue::read_from_slice_le(&word.to_le_bytes(), *ty));
@@ -228,15 +255,15 @@ pub fn run_on_words(jit: &Jit, name: &str, rows: &[Vec<u128>]) -> Outcome {
     };
     let results = rows.iter().map(call).collect::<Result<Vec<_>, _>>();
     let values = results.map_err(|e| e.to_string()).and_then(|r| serde_json::to_string(&r).map_err(|e| e.to_string()));
-    values.map_or_else(Outcome::Failed, |values| Outcome::Returned { values, holds: true })
+    values.map_or_else(CallOutcome::Failed, |values| CallOutcome::Returned { values, holds: true })
 }
 
 /// Runs one directive on Cranelift's interpreter.
-pub fn run_interpreted(file: &File, function: usize, text: &str) -> Outcome {
-    let Some(function) = file.functions.get(function) else { return Outcome::Failed("no such function".into()) };
+pub fn run_interpreted(file: &File, function: usize, text: &str) -> CallOutcome {
+    let Some(function) = file.functions.get(function) else { return CallOutcome::Failed("no such function".into()) };
     let command = match command(text, &function.func.signature) {
         Ok(command) => command,
-        Err(message) => return Outcome::Failed(message),
+        Err(message) => return CallOutcome::Failed(message),
     };
     let mut store = FunctionStore::default();
     for f in &file.functions {
@@ -247,27 +274,27 @@ pub fn run_interpreted(file: &File, function: usize, text: &str) -> Outcome {
         let mut interpreter = Interpreter::new(state).with_fuel(Some(FUEL));
         match interpreter.call_by_name(&function.name(), &invocation(&command).0.args) {
             Ok(ControlFlow::Return(values)) => judge(&command, &values, DataValue::bitwise_eq),
-            Ok(ControlFlow::Trap(trap)) => Outcome::Trapped(format!("{trap:?}")),
-            Ok(other) => Outcome::Failed(format!("unexpected {other:?}")),
-            Err(InterpreterError::FuelExhausted) => Outcome::TimedOut,
-            Err(error) => Outcome::Failed(error.to_string()),
+            Ok(ControlFlow::Trap(trap)) => CallOutcome::Trapped(format!("{trap:?}")),
+            Ok(other) => CallOutcome::Failed(format!("unexpected {other:?}")),
+            Err(InterpreterError::FuelExhausted) => CallOutcome::TimedOut,
+            Err(error) => CallOutcome::Failed(error.to_string()),
         }
     };
-    quietly(run).unwrap_or_else(Outcome::Failed)
+    quietly(run).unwrap_or_else(CallOutcome::Failed)
 }
 
 /// Runs one directive on our own interpreter. NaNs are equal: which one arithmetic gives is not defined.
-pub fn run_ours(functions: &Functions<'_>, function: &Function, text: &str) -> Outcome {
+pub fn run_ours(functions: &Functions<'_>, function: &Function, text: &str) -> CallOutcome {
     let name = function.name.to_string();
     let command = match command(text, &function.signature) {
         Ok(command) => command,
-        Err(message) => return Outcome::Failed(message),
+        Err(message) => return CallOutcome::Failed(message),
     };
     match functions.call(&name, &invocation(&command).0.args) {
         Ok(values) => judge(&command, &values, |a, b| a.bitwise_eq(b) || is_nan(a) && is_nan(b)),
-        Err(interp::Outcome::Trap(code)) => Outcome::Trapped(code.to_string()),
-        Err(interp::Outcome::OutOfFuel) => Outcome::TimedOut,
-        Err(other) => Outcome::Failed(format!("{other:?}")),
+        Err(interp::Outcome::Trap(code)) => CallOutcome::Trapped(code.to_string()),
+        Err(interp::Outcome::OutOfFuel) => CallOutcome::TimedOut,
+        Err(other) => CallOutcome::Failed(format!("{other:?}")),
     }
 }
 

@@ -15,6 +15,7 @@ pub enum PackError {
     #[error("{0} is not text: byte {1} is not UTF-8")]
     Encoding(String, usize),
     /// No pack of this name ships; the one that may be meant.
-    #[error("no such pack ships with rewright{}", .0.as_ref().map(|name| format!("; did you mean `{name}`?")).unwrap_or_default())]
+    #[error("no such pack ships with rewright{}", .0.as_ref().map(|name| format!("; did you mean \
+        `{name}`?")).unwrap_or_default())]
     NotShipped(Option<String>),
 }

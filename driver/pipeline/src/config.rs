@@ -10,8 +10,8 @@
 //! }
 //! ```
 //!
-//! Each part is a struct here, and a module acts on it ([`crate::costs`] on the costs); unknown words are mistakes. What a command
-//! line says comes before what a file says.
+//! Each part is a struct here, and a module acts on it ([`crate::costs`] on the costs); unknown words are mistakes.
+//! What a command line says comes before what a file says.
 
 use serde::Deserialize;
 use std::collections::BTreeMap;

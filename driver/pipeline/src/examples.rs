@@ -214,7 +214,7 @@ fn judge(
 fn became(
     stage: &Stage<'_>,
     before: &Function,
-    outcome: &crate::optimiser::Outcome,
+    outcome: &crate::optimiser::OptimisedFunction,
     wanted: &Function,
 ) -> Result<Judgement, ExampleError> {
     if let Fate::Failed(reason) | Fate::PassedThrough(reason) = &outcome.fate {

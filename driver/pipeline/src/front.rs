@@ -6,7 +6,7 @@
 
 pub use crate::heading::Heading;
 
-use crate::optimiser::{FunctionOutcome, Optimiser, Options, Outcome, Phases};
+use crate::optimiser::{FunctionOutcome, OptimisedFunction, Optimiser, Options, Phases};
 use rewright_cfg_skeleton::ir::{Function, text};
 use rewright_dsl::program::Program;
 use rewright_engine::{EngineError, RuleReport};
@@ -59,12 +59,12 @@ impl Statistics {
     }
 
     /// What the pipeline gave for them, where it was asked.
-    pub fn outcomes(&self) -> impl Iterator<Item = &Outcome> {
+    pub fn outcomes(&self) -> impl Iterator<Item = &OptimisedFunction> {
         self.wanted().filter_map(|f| f.outcome.as_ref())
     }
 
     /// What the pipeline gave for one function of the file.
-    pub fn outcome(&self, index: usize) -> Option<&Outcome> {
+    pub fn outcome(&self, index: usize) -> Option<&OptimisedFunction> {
         self.functions.get(index)?.as_ref()?.outcome.as_ref()
     }
 }
@@ -121,7 +121,7 @@ pub trait Optimised {
 
     /// Our own text of what became of functions.
     fn write_ir(&self) -> String {
-        let print = |o: &Outcome| text::print(&o.function, self.universe()) + "\n";
+        let print = |o: &OptimisedFunction| text::print(&o.function, self.universe()) + "\n";
         self.statistics().outcomes().map(print).collect()
     }
 }

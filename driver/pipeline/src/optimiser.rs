@@ -19,7 +19,7 @@ mod unit;
 
 pub use changed::{Changed, Now};
 pub use options::{Accept, Options, Rules};
-pub use outcome::{Batch, Fate, FunctionOutcome, Outcome, Relaxed, ValueNames};
+pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
 
 use changed::Change;
@@ -34,14 +34,14 @@ use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
-use rewright_engine::{Engine, EngineError, Report, RuleReport, SaturateOptions, print_runnable};
+use rewright_engine::{Engine, EngineError, RuleReport, SaturateOptions, SaturationReport, print_runnable};
 use rewright_typeprop::{OpId, RuleId, TypeStore, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 pub use unit::untouched;
-use unit::{Chosen, State, Unit};
+use unit::{Chosen, Progress, Unit};
 
 /// How often a function may be built again after skeleton changes. Most need none; a chain of constant branches
 /// needs one round for each that decides the next.
@@ -239,7 +239,8 @@ impl Optimiser {
             units.iter_mut().filter_map(Unit::current).for_each(ir::normalise::normalise);
         });
         for round in 0..=MAX_ROUNDS {
-            let mut active: Vec<&mut Unit> = units.iter_mut().filter(|u| matches!(u.state, State::Build(_))).collect();
+            let mut active: Vec<&mut Unit> =
+                units.iter_mut().filter(|u| matches!(u.state, Progress::Build(_))).collect();
             if active.is_empty() {
                 break;
             }
@@ -250,7 +251,9 @@ impl Optimiser {
             });
             let inputs: Vec<&EGraphInput> = built.iter().map(|(_, s)| &s.input).collect();
             let saturated = batch.phases.time(Phase::Saturate, || match options.rules {
-                Rules::Nothing => Ok((inputs.iter().map(|input| input.unsaturated()).collect(), Report::default())),
+                Rules::Nothing => {
+                    Ok((inputs.iter().map(|input| input.unsaturated()).collect(), SaturationReport::default()))
+                }
                 Rules::Usual | Rules::Schedule(_) => {
                     self.with_engine(|e| e.saturate(&inputs, &universe.types, &self.saturate_options(options)))
                 }
@@ -266,14 +269,14 @@ impl Optimiser {
                 }
                 Err(error) => {
                     for unit in active {
-                        unit.state = State::Done(Fate::Failed(format!("saturation failed: {error}")));
+                        unit.state = Progress::Done(Fate::Failed(format!("saturation failed: {error}")));
                     }
                     break;
                 }
             };
             for ((unit, (cfg, skeleton)), view) in active.into_iter().zip(&built).zip(&views) {
                 unit.note(view);
-                let State::Build(function) = &unit.state else { continue };
+                let Progress::Build(function) = &unit.state else { continue };
                 let given = Saturated { function, cfg, universe, skeleton, view };
                 let last = round == MAX_ROUNDS;
                 unit.state = self.advance(given, unit.blocks, last, options, &mut batch.phases);
@@ -285,10 +288,10 @@ impl Optimiser {
     }
 
     /// From a saturated e-graph to the next build or to the end. `blocks`: how many the original has.
-    fn advance(&self, given: Saturated, blocks: usize, last: bool, options: &Options, phases: &mut Phases) -> State {
+    fn advance(&self, given: Saturated, blocks: usize, last: bool, options: &Options, phases: &mut Phases) -> Progress {
         if !given.view.contradictions.is_empty() {
             let rules = self.rules_at(given.view);
-            return State::Done(Fate::Failed(format!(
+            return Progress::Done(Fate::Failed(format!(
                 "a class holds two different constants, so a rule is wrong{rules}"
             )));
         }
@@ -298,12 +301,12 @@ impl Optimiser {
                 (!changes.is_empty()).then(|| skeleton::changes::apply(given.function, &changes))
             });
             if let Some(changed) = changed {
-                return State::Build(changed);
+                return Progress::Build(changed);
             }
         }
         match self.choose(given, blocks, options, phases) {
-            Ok(chosen) => State::Chosen(chosen),
-            Err(error) => State::Done(Fate::Failed(error.to_string())),
+            Ok(chosen) => Progress::Chosen(chosen),
+            Err(error) => Progress::Done(Fate::Failed(error.to_string())),
         }
     }
 
@@ -323,7 +326,7 @@ impl Optimiser {
             unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
             ..options.select.clone()
         };
-        let select::Report { selection, effort, passes, refused } =
+        let select::SelectionReport { selection, effort, passes, refused } =
             phases.time(Phase::Select, || select::select(given, &how)).map_err(Unusable::Selection)?;
         let ended = match (how.method, selection.status, effort) {
             (Method::Greedy | Method::Tree, ..) | (_, Status::Optimal, _) => None,

@@ -33,7 +33,7 @@ pub struct MatchContext {
 
 /// A class that a rule is to match, with what some of its variables are then.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Place {
+pub(crate) struct MatchStart {
     pub(crate) root: ClassId,
     pub(crate) vars: Vec<(u32, ClassId)>,
 }
@@ -140,7 +140,7 @@ impl MatchContext {
         program: &Program,
         universe: &Universe,
         id: RuleId,
-        place: Option<&Place>,
+        place: Option<&MatchStart>,
     ) -> NearMiss {
         if place.is_none() && self.view.applications.iter().any(|a| a.rule == id) {
             return NearMiss::Fired;

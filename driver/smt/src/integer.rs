@@ -22,7 +22,8 @@ pub(super) fn rotate(s: &mut Script, x: Expr, amount: Expr, left: bool) -> Expr 
     s.apply("bvor", &[high, low], sort)
 }
 
-/// A product by a constant of a few bits, as the sum of shifted operands that it is, added up in pairs: as [`ones`] adds.
+/// A product by a constant of a few bits, as the sum of shifted operands that it is, added up in pairs: as [`ones`]
+/// adds.
 pub(super) fn multiple(s: &mut Script, x: Expr, factor: Expr) -> Option<Expr> {
     let width = x.width();
     let set = s.constant(factor).filter(|bits| (2..=8).contains(&bits.count_ones()))?;

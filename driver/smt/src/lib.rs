@@ -1,8 +1,8 @@
 //! SMT-LIB: the meaning of operations as terms, and the process that decides them.
 //!
 //! * [`Script`] holds definitions: every term once, so that a value used twice is printed once.
-//! * [`mod@meaning`] is the table: one entry per [`Model`], beside the evaluator's in `typeprop::model`. That the two agree
-//!   is tested on edge values at every width (`tests.rs`): z3 evaluates what this table says.
+//! * [`mod@meaning`] is the table: one entry per [`Model`], beside the evaluator's in `typeprop::model`. That the two
+//!   agree is tested on edge values at every width (`tests.rs`): z3 evaluates what this table says.
 //! * [`solver`] talks to the process.
 //!
 //! Values are bit vectors, floats too: their bits, read as IEEE-754 where an operation is arithmetic. Where arithmetic

@@ -5,7 +5,7 @@
 
 use super::float::{self, Accepts};
 use super::{Expr, Format, Script, Sort, integer};
-use rewright_typeprop::{Model, Outcome, Scalar};
+use rewright_typeprop::{Evaluation, Model, Scalar};
 
 /// What an operation gives.
 #[derive(Clone, Copy, Debug)]
@@ -218,7 +218,7 @@ pub fn meaning(s: &mut Script, model: Model, args: &[Expr], width: u32, lanes: b
 fn tabled(s: &mut Script, model: Model, x: Expr) -> Expr {
     let mut value = s.bits(8, 0);
     for n in i8::MIN..=i8::MAX {
-        let Outcome::Value(result) = model.eval(&[Scalar::I8], Scalar::I8, &[n.into()]) else { continue };
+        let Evaluation::Value(result) = model.eval(&[Scalar::I8], Scalar::I8, &[n.into()]) else { continue };
         if result != 0 {
             let (at, result) = (s.bits(8, n as u8 as u128), s.bits(8, result as u8 as u128));
             let here = s.equal(x, at);

@@ -3,8 +3,8 @@
 //! Addresses are sums of terms and a constant. Two of them are compared by what they do not have in common, so that
 //! accesses from one base are compared by their offsets: that is what makes such questions easy for a solver.
 //!
-//! What was there before the first write is a variable per address that is read; where two of these addresses are equal,
-//! so are the bytes (Ackermann 1954). So the solver sees bit vectors and nothing else.
+//! What was there before the first write is a variable per address that is read; where two of these addresses are
+//! equal, so are the bytes (Ackermann 1954). So the solver sees bit vectors and nothing else.
 
 use super::address::Address;
 use super::expr::{Expr, Sort};

@@ -6,6 +6,7 @@
 
 use super::patience::{Patience, SLICE, processor_time};
 use std::collections::HashMap;
+use std::fmt;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -19,7 +20,38 @@ pub enum Answer {
     /// There is none.
     Unsat,
     /// It does not know, and why.
-    Unknown(String),
+    Unknown(Unanswered),
+}
+
+/// Why a solver does not know an answer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Unanswered {
+    /// It has used up its steps or its time.
+    Exhausted,
+    /// A clock ended it after this processor time.
+    Silent(Duration),
+    /// Its process ended.
+    Gone,
+    /// It ended the question for a reason of its own.
+    Because(String),
+}
+
+impl Unanswered {
+    /// Is the question too hard, for these steps or this time?
+    pub fn is_too_hard(&self) -> bool {
+        matches!(self, Unanswered::Exhausted | Unanswered::Silent(_))
+    }
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unanswered::Exhausted => f.write_str("out of steps or time"),
+            Unanswered::Silent(time) => write!(f, "solver, {} s", time.as_secs_f64()),
+            Unanswered::Gone => f.write_str("the solver ended"),
+            Unanswered::Because(reason) => f.write_str(reason),
+        }
+    }
 }
 
 /// How to run a solver.
@@ -74,9 +106,6 @@ struct Process {
 
 /// With so many questions in a row that it does not answer, a solver is given up.
 const UNANSWERED: u32 = 3;
-
-/// Why a solver does not know, where it had no more steps or time.
-const EXHAUSTED: &str = "out of steps or time";
 
 /// Printed after each answer, to know where it ends.
 const END: &str = "end of answer";
@@ -138,19 +167,14 @@ impl Solver {
     /// Replaces the process; what to answer, or an error where that has not helped so often.
     fn replace(&mut self, failure: Failure) -> io::Result<Answer> {
         self.process = Process::start(&self.config)?;
-        let seconds = match failure {
-            Failure::Gone => return Ok(Answer::Unknown(GONE.into())),
-            Failure::Silent(time) => {
-                self.spent.time = time;
-                time.as_secs_f64()
-            }
-        };
+        let Failure::Silent(time) = failure else { return Ok(Answer::Unknown(Unanswered::Gone)) };
+        self.spent.time = time;
         self.timed = true;
         self.unanswered += 1;
         if self.unanswered < UNANSWERED {
-            return Ok(Answer::Unknown(format!("{SILENT}{seconds} s")));
+            return Ok(Answer::Unknown(Unanswered::Silent(time)));
         }
-        let command = self.config.command.join(" ");
+        let (command, seconds) = (self.config.command.join(" "), time.as_secs_f64());
         let reason = format!(
             "the solver `{command}` did not answer {UNANSWERED} questions in a row, the last one within {seconds} s"
         );
@@ -187,10 +211,10 @@ impl Solver {
                 let reason = lines.unwrap_or_default().join(" ");
                 let reason = reason.split('"').nth(1).unwrap_or("no reason given").trim().to_string();
                 let limit = ["canceled", "timeout", "max. resource limit exceeded"].iter().any(|r| reason.contains(r));
-                Ok(Answer::Unknown(if limit { EXHAUSTED.into() } else { reason }))
+                Ok(Answer::Unknown(if limit { Unanswered::Exhausted } else { Unanswered::Because(reason) }))
             }
-            Some(other) => Ok(Answer::Unknown(format!("the solver said: {other}"))),
-            None => Ok(Answer::Unknown("the solver said nothing".into())),
+            Some(other) => Ok(Answer::Unknown(Unanswered::Because(format!("the solver said: {other}")))),
+            None => Ok(Answer::Unknown(Unanswered::Because("the solver said nothing".into()))),
         }
     }
 
@@ -244,17 +268,6 @@ enum Failure {
     Gone,
     /// It took so long.
     Silent(Duration),
-}
-
-/// Why a solver does not know, where its process ended.
-const GONE: &str = "the solver ended";
-
-/// The same, where a clock ended it; how long it had follows.
-const SILENT: &str = "solver, ";
-
-/// Is a question too hard, for these steps or this time?
-pub fn too_hard(reason: Option<&str>) -> bool {
-    reason.is_some_and(|reason| reason == EXHAUSTED || reason.starts_with(SILENT))
 }
 
 impl Process {

@@ -4,7 +4,7 @@
 
 use super::solver::{Answer, Config, Solver};
 use super::{Expr, Script, meaning};
-use rewright_typeprop::{Model, Outcome, Repr, Scalar};
+use rewright_typeprop::{Evaluation, Model, Repr, Scalar};
 use std::time::Duration;
 
 const WORDS: [Repr; 6] = [
@@ -85,9 +85,9 @@ fn agrees(solver: &mut Solver, model: Model, types: &[Repr], result: Repr) {
             return;
         };
         let agree = match model.eval_at(types, result, args) {
-            Outcome::Undefined => continue,
-            Outcome::Nan => m.nan,
-            Outcome::Value(value) => {
+            Evaluation::Undefined => continue,
+            Evaluation::Nan => m.nan,
+            Evaluation::Value(value) => {
                 let value = s.bits(result.bits(), result.zero_extended(value));
                 let (same, number) = (s.equal(m.bits, value), s.not(m.nan));
                 s.and(&[same, number])

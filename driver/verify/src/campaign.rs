@@ -13,8 +13,8 @@
 
 use super::case::Case;
 use super::mutants::{Kind, Mutant, mutants};
-use super::prove::{cases, text};
-use super::report::{Instance, Verdict};
+use super::prove::{Verified, cases};
+use super::report::{InstanceReport, Verdict};
 use super::sample::{Effort, Tried};
 use super::typing::is_well_typed;
 use super::{Options, cache, content, in_parallel, method, start, version};
@@ -23,7 +23,7 @@ use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
-use rewright_smt::solver::{Solver, too_hard};
+use rewright_smt::solver::Solver;
 use rewright_typeprop::Repr;
 use serde::{Deserialize, Serialize};
 use std::io;
@@ -200,22 +200,23 @@ fn judge(mut cases: Vec<Case<'_>>, options: &Options, solver: &mut Solver) -> io
         return Ok((Fate::Refuted, at(narrowest, &format!("the solver: {}", alone.verdict.words()))));
     }
     let first = match alone.verdict {
-        Verdict::Unknown => narrowest.prove_at_smaller_width(solver, options, text(alone.reason))?,
+        Verdict::Unknown => narrowest.prove_at_smaller_width(solver, options, alone.reason)?,
         _ => alone,
     };
     // Where it never matches it may match elsewhere.
+    let mut hard = if first.too_hard() { narrowest.widest() } else { u32::MAX };
     let mut worst = (first.verdict, at(narrowest, &first.method), first.reason.map(|reason| reason.to_string()));
-    let mut hard = if too_hard(worst.2.as_deref()) { narrowest.widest() } else { u32::MAX };
     for (n, case) in wider.iter().enumerate() {
         // One lane is the same question however many there are.
         if cases[..=n].iter().any(|earlier| earlier.lanes_as_in(case)) {
             continue;
         }
-        let Instance { verdict, method, reason, .. } = case.verify(solver, options, hard)?;
+        let Verified { report, too_hard } = case.verify(solver, options, hard)?;
+        let InstanceReport { verdict, method, reason, .. } = report;
         if matches!(verdict, Verdict::Counterexample | Verdict::OneWay) {
             return Ok((Fate::Refuted, at(case, &method)));
         }
-        if too_hard(reason.as_deref()) {
+        if too_hard {
             hard = hard.min(case.widest());
         }
         let fires = verdict != Verdict::CannotFire;

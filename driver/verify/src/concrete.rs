@@ -10,7 +10,7 @@ use super::typing::{Origin, Types, fact_types, origin, type_of};
 use rewright_cfg_skeleton::ir::interp::quiet_nan;
 use rewright_dsl::program::{Conclusion, Guard, Program, Rule};
 use rewright_typeprop::eval::{evaluate_at, literal, repr_of};
-use rewright_typeprop::{Model, OpId, Outcome, Repr, Term, TypeExpr, Universe};
+use rewright_typeprop::{Evaluation, Model, OpId, Repr, Term, TypeExpr, Universe};
 
 /// What a term is.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -263,7 +263,7 @@ impl Concrete<'_> {
         let decl = ops.get(op);
         let is_there = [&decl.unique, &decl.name].into_iter().any(|name| hosts.get(name).is_some());
         match evaluate_at(&self.program.universe, op, own, &bits.collect::<Result<Vec<_>, _>>()?) {
-            Outcome::Undefined if is_there => Err(Stop::NoValue),
+            Evaluation::Undefined if is_there => Err(Stop::NoValue),
             outcome => named(outcome),
         }
     }
@@ -323,10 +323,10 @@ fn chosen(args: &[Value]) -> Evaluated {
     Ok(if condition.bits()? != 0 { x.clone() } else { y.clone() })
 }
 
-fn named(outcome: Outcome<i128>) -> Evaluated {
+fn named(outcome: Evaluation<i128>) -> Evaluated {
     match outcome {
-        Outcome::Value(value) => Ok(Value::Bits(value)),
-        Outcome::Nan => Ok(Value::Nan),
-        Outcome::Undefined => Err(Stop::Meaningless),
+        Evaluation::Value(value) => Ok(Value::Bits(value)),
+        Evaluation::Nan => Ok(Value::Nan),
+        Evaluation::Undefined => Err(Stop::Meaningless),
     }
 }

@@ -9,7 +9,7 @@
 //!   a load outside memory has none and is left out;
 //! * pure operations without a meaning are functions that nobody knows: hashes of their operands.
 //!
-//! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`steady`]).
+//! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`invariance`]).
 //!
 //! All members of one class must agree, with each other and with what the run computed. NaNs are equal to each other.
 //! Where a function names several regions, a state is compared on the bytes that no other region touched.
@@ -21,11 +21,11 @@
 
 mod evaluate;
 mod inputs;
+mod invariance;
 mod laboratory;
 mod mutate;
 mod observe;
 mod separate;
-mod steady;
 
 pub use inputs::random_inputs;
 pub use laboratory::{Laboratory, Saturated};
@@ -33,6 +33,7 @@ pub use mutate::{Mutant, mutants};
 pub use separate::{Separation, separations};
 
 use evaluate::Graph;
+use invariance::Claims;
 use observe::Recorder;
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, NodeId};
 use rewright_cfg_skeleton::ir::interp::{self, Memory, Outcome};
@@ -40,7 +41,6 @@ use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, Value};
 use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_typeprop::{RuleId, Universe};
 use std::fmt;
-use steady::Claims;
 
 /// One call.
 #[derive(Clone, Debug)]
@@ -124,7 +124,7 @@ impl fmt::Display for Witness {
 
 /// What a harness saw.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Report {
+pub struct DenotationReport {
     /// At most one per class, from the leaves up.
     pub disagreements: Vec<Disagreement>,
     /// Visits at which the graph was evaluated.
@@ -154,7 +154,7 @@ impl<'a> Harness<'a> {
     }
 
     /// Runs one input and adds to a report.
-    pub fn run(&self, input: &Input, limits: Limits, report: &mut Report) -> Outcome {
+    pub fn run(&self, input: &Input, limits: Limits, report: &mut DenotationReport) -> Outcome {
         let mut memory = input.memory.clone();
         let mut recorder = Recorder::new(self, input.seed, limits.visits, report);
         let outcome = interp::run(self.function, self.universe, &input.args, &mut memory, &mut recorder, limits.fuel);
@@ -171,9 +171,9 @@ pub fn check(
     view: &EGraphView,
     inputs: &[Input],
     limits: Limits,
-) -> Report {
+) -> DenotationReport {
     let harness = Harness::new(function, universe, skeleton, view);
-    let mut report = Report::default();
+    let mut report = DenotationReport::default();
     for input in inputs {
         harness.run(input, limits, &mut report);
     }

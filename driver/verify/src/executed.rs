@@ -20,14 +20,14 @@ use super::approximate::{are_close, ordinary};
 use super::case::Case;
 use super::code::Built;
 use conditions::Condition;
-use experiment::{Experiment, Seen, Sides, Written};
+use experiment::{Experiment, ExperimentFunction, Seen, Sides};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::{Function, Module, interp};
 use rewright_clif::names::Names;
 use rewright_native::isolate::{Call, Engine, Job, Worker};
 use rewright_native::module::compile::{Clif, compile};
-use rewright_native::runtest::{Outcome, Returned};
+use rewright_native::runtest::{CallOutcome, Returned};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::{Repr, Scalar, Term, Universe};
 use std::io;
@@ -216,7 +216,7 @@ struct Prepared {
 impl Prepared {
     fn new(case: &Case<'_>, program: Option<&Path>, sides: Sides) -> Built<Self> {
         let mut universe = case.program.universe.clone();
-        let Written { function, is_called_here, given, conditions, seen } =
+        let ExperimentFunction { function, is_called_here, given, conditions, seen } =
             Experiment::new(case, &mut universe).written(sides)?;
         let engine = if is_called_here {
             if given.iter().any(|(_, given)| matches!(given, Given::Place)) {
@@ -260,12 +260,12 @@ impl Prepared {
         for calls in calls.chunks(AT_ONCE) {
             for outcome in worker.run(&job(clif, calls))? {
                 ends.push(match outcome {
-                    Outcome::Returned { values, .. } => {
+                    CallOutcome::Returned { values, .. } => {
                         End::Results(serde_json::from_str::<Returned>(&values)?.results)
                     }
-                    Outcome::Failed(why) => End::Failed(why),
-                    Outcome::Trapped(signal) => End::Trapped(signal),
-                    Outcome::TimedOut => End::Nothing("it takes too long".into()),
+                    CallOutcome::Failed(why) => End::Failed(why),
+                    CallOutcome::Trapped(signal) => End::Trapped(signal),
+                    CallOutcome::TimedOut => End::Nothing("it takes too long".into()),
                 });
             }
             if !ends.iter().any(|end| matches!(end, End::Results(_))) {

@@ -52,7 +52,7 @@ mod typing;
 pub use cache::verdicts;
 pub use campaign::{Fate, Judged, mutate};
 pub use mutants::Kind;
-pub use report::{Compiled, Counterexample, Instance, RuleReport, Verdict};
+pub use report::{Compiled, Counterexample, InstanceReport, RuleReport, Verdict};
 pub use trial::{Trial, try_rule};
 
 use cache::Key;
@@ -189,7 +189,7 @@ fn one(
         return Ok(RuleReport::new(id, found, left_out, true));
     }
     solver.forget();
-    let mut found: Vec<Instance> = vec![];
+    let mut found: Vec<InstanceReport> = vec![];
     // What is too hard at one width is not asked at wider ones.
     let mut too_hard = u32::MAX;
     for (n, case) in cases.iter().enumerate() {
@@ -197,14 +197,14 @@ fn one(
         if let Some(same) =
             cases[..n].iter().position(|c| c.lanes_as_in(case) && c.question().is_ok() == case.question().is_ok())
         {
-            found.push(Instance { types: case.shown(), seconds: 0.0, ..Instance::clone(&found[same]) });
+            found.push(InstanceReport { types: case.shown(), seconds: 0.0, ..InstanceReport::clone(&found[same]) });
             continue;
         }
-        let instance = case.verify(solver, options, too_hard)?;
-        if rewright_smt::solver::too_hard(instance.reason.as_deref()) {
+        let verified = case.verify(solver, options, too_hard)?;
+        if verified.too_hard {
             too_hard = too_hard.min(case.widest());
         }
-        found.push(instance);
+        found.push(verified.report);
     }
     if let Some(machine) = machine {
         for (instance, compiled) in found.iter_mut().zip(machine.run(&cases, options.effort().halved())?) {

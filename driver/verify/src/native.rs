@@ -23,7 +23,7 @@ use rewright_clif::names::Names;
 use rewright_dsl::program::{Conclusion, Program, VarKind};
 use rewright_native::isolate::{Call, Engine, Job, Worker};
 use rewright_native::module::compile::{Clif, compile};
-use rewright_native::runtest::Outcome;
+use rewright_native::runtest::CallOutcome;
 use rewright_typeprop::{Model, Repr, Term, Ty, Universe};
 use std::io;
 use std::path::Path;
@@ -115,7 +115,7 @@ impl Machine {
             Ok(clif) => {
                 let refused = |why: &str| format!("{REFUSED}: {}", why.lines().next().unwrap_or_default());
                 let outcomes = self.worker.run(&job(clif, prepared))?;
-                match outcomes.iter().find_map(|o| if let Outcome::Failed(why) = o { Some(why) } else { None }) {
+                match outcomes.iter().find_map(|o| if let CallOutcome::Failed(why) = o { Some(why) } else { None }) {
                     None => return outcomes.into_iter().map(ran).collect(),
                     Some(why) => refused(why),
                 }
@@ -202,12 +202,12 @@ fn job(clif: Clif, prepared: &[&Prepared]) -> Job {
     }
 }
 
-fn ran(outcome: Outcome) -> io::Result<Ran> {
+fn ran(outcome: CallOutcome) -> io::Result<Ran> {
     Ok(match outcome {
-        Outcome::Returned { values, .. } => Ran::Rows(serde_json::from_str(&values)?),
-        Outcome::Trapped(signal) => Ran::Ended(signal),
-        Outcome::TimedOut => Ran::Ended("it takes too long".into()),
-        Outcome::Failed(why) => Ran::NotRun(why),
+        CallOutcome::Returned { values, .. } => Ran::Rows(serde_json::from_str(&values)?),
+        CallOutcome::Trapped(signal) => Ran::Ended(signal),
+        CallOutcome::TimedOut => Ran::Ended("it takes too long".into()),
+        CallOutcome::Failed(why) => Ran::NotRun(why),
     })
 }
 

@@ -6,14 +6,14 @@ use super::concrete::{Comparison, Value};
 use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
 use super::executed::{self, Executed};
 use super::memory::{Bytes, Memory};
-use super::report::{Compiled, Counterexample, Instance, Verdict};
+use super::report::{Compiled, Counterexample, InstanceReport, Verdict};
 use super::sample::{Effort, Tried};
 use super::{Options, print};
 use rewright_dsl::instances::{Obstacle, Sense, TypeInstances};
 use rewright_dsl::program::{Program, Rule, Var, VarKind};
 use rewright_native::permission::needs;
 use rewright_smt::Asserted;
-use rewright_smt::solver::{Answer, Solver};
+use rewright_smt::solver::{Answer, Solver, Unanswered};
 use rewright_typeprop::eval::repr_of;
 use rewright_typeprop::{Scalar, Term, Ty};
 use std::collections::BTreeMap;
@@ -74,35 +74,63 @@ fn obstacle(instances: &TypeInstances<'_>, rule: &Rule, targs: &[Ty]) -> Option<
 }
 
 /// What was found, without the time.
-pub(super) struct Found {
+pub(super) struct Decision {
     pub(super) verdict: Verdict,
     pub(super) method: String,
     pub(super) reason: Option<Reason>,
     counterexample: Option<Counterexample>,
 }
 
+/// An instance that was verified.
+pub(super) struct Verified {
+    pub(super) report: InstanceReport,
+    /// The solver had too few steps or too little time for it.
+    pub(super) too_hard: bool,
+}
+
 /// What is behind a verdict.
 pub(super) enum Reason {
     /// The solver's word against the evaluator's: a mistake of ours.
     Unconfirmed,
+    /// The solver has no answer.
+    Unanswered(Unanswered),
     /// Anything else, for people.
     Because(String),
 }
 
 impl Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
+        match self {
             Reason::Unconfirmed => {
-                "the solver claims a counterexample that the evaluator does not confirm: report this"
+                f.write_str("the solver claims a counterexample that the evaluator does not confirm: report this")
             }
-            Reason::Because(reason) => reason,
-        })
+            Reason::Unanswered(reason) => reason.fmt(f),
+            Reason::Because(reason) => f.write_str(reason),
+        }
     }
 }
 
-impl Found {
+impl From<Unanswered> for Reason {
+    fn from(reason: Unanswered) -> Self {
+        Reason::Unanswered(reason)
+    }
+}
+
+impl From<String> for Reason {
+    fn from(reason: String) -> Self {
+        Reason::Because(reason)
+    }
+}
+
+impl From<&str> for Reason {
+    fn from(reason: &str) -> Self {
+        Reason::Because(reason.into())
+    }
+}
+
+impl Decision {
     fn new(verdict: Verdict, method: impl Into<String>) -> Self {
-        Found { verdict, method: method.into(), reason: None, counterexample: None }
+        Decision { verdict, method: method.into(), reason: None, counterexample: None }
     }
 
     /// Do solver and evaluator contradict each other?
@@ -110,26 +138,27 @@ impl Found {
         matches!(self.reason, Some(Reason::Unconfirmed))
     }
 
-    fn because(mut self, reason: impl Into<String>) -> Self {
-        self.reason = Some(Reason::Because(reason.into()));
+    /// Does the solver need more steps or time than it has?
+    pub(super) fn too_hard(&self) -> bool {
+        matches!(&self.reason, Some(Reason::Unanswered(reason)) if reason.is_too_hard())
+    }
+
+    fn because(mut self, reason: impl Into<Reason>) -> Self {
+        self.reason = Some(reason.into());
         self
     }
 }
 
-/// A reason as reports have it; empty where there is none.
-pub(super) fn text(reason: Option<Reason>) -> String {
-    reason.map(|reason| reason.to_string()).unwrap_or_default()
-}
-
 impl Case<'_> {
     /// Tries values, then asks the solver, unless the operands are wider than what was too hard.
-    pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Instance> {
+    pub(super) fn verify(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Verified> {
         let begun = Instant::now();
         let mut found = self.decide(solver, options, too_hard)?;
         if let (Verdict::Unknown, false, Some(library)) = (found.verdict, found.unconfirmed(), self.refused()) {
-            found = Found::new(Verdict::NotRun, "none").because(needs(library));
+            found = Decision::new(Verdict::NotRun, "none").because(needs(library));
         }
-        Ok(Instance {
+        let too_hard = found.too_hard();
+        let report = InstanceReport {
             types: self.shown(),
             verdict: found.verdict,
             method: found.method,
@@ -137,10 +166,11 @@ impl Case<'_> {
             compiled: Compiled::NotRun("compiled code is not run here".into()),
             seconds: begun.elapsed().as_secs_f64(),
             counterexample: found.counterexample,
-        })
+        };
+        Ok(Verified { report, too_hard })
     }
 
-    fn decide(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Found> {
+    fn decide(&self, solver: &mut Solver, options: &Options, too_hard: u32) -> io::Result<Decision> {
         if self.rule.relaxation.is_some() || self.needs_library() {
             return self.executed(options);
         }
@@ -149,10 +179,12 @@ impl Case<'_> {
                 Closeness::Close(close, of) => {
                     let within = approximate::tolerance(stated);
                     let method = format!("{close} of {of} ordinary values agree within {within}");
-                    Found::new(Verdict::Tested, method).because(format!("gives up {}", stated.gives_up))
+                    Decision::new(Verdict::Tested, method).because(format!("gives up {}", stated.gives_up))
                 }
                 Closeness::Far(values, sides) => self.refuted(&values, sides, "ordinary values"),
-                Closeness::Unknown => Found::new(Verdict::Unknown, "none").because("no ordinary value could be tried"),
+                Closeness::Unknown => {
+                    Decision::new(Verdict::Unknown, "none").because("no ordinary value could be tried")
+                }
             });
         }
         let agreed = match self.tried(options.effort()) {
@@ -162,29 +194,30 @@ impl Case<'_> {
         };
         if agreed > 0 && self.calls_outside() {
             let reason = "a library or the program computes a side";
-            return Ok(Found::new(Verdict::Tested, format!("{agreed} values")).because(reason));
+            return Ok(Decision::new(Verdict::Tested, format!("{agreed} values")).because(reason));
         }
         let found = if self.widest() > too_hard {
             let reason = format!("out of steps or time at {too_hard} bits already");
-            Found::new(Verdict::Unknown, "none").because(reason)
+            Decision::new(Verdict::Unknown, "none").because(reason)
         } else {
             self.prove(solver, agreed)?
         };
         match found {
-            Found { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
-                self.prove_at_smaller_width(solver, options, text(reason))
+            Decision { verdict: Verdict::Unknown, reason, .. } if !found.unconfirmed() => {
+                self.prove_at_smaller_width(solver, options, reason)
             }
             found => Ok(found),
         }
     }
 
-    /// Both sides compiled and run, on values that the pack says how to make. What an `unsafe` rule lets go is not seen.
-    fn executed(&self, options: &Options) -> io::Result<Found> {
+    /// Both sides compiled and run, on values that the pack says how to make. What an `unsafe` rule lets go is not
+    /// seen.
+    fn executed(&self, options: &Options) -> io::Result<Decision> {
         let unsafe_rule = self.rule.relaxation.is_some();
         let licence = "an `unsafe` rule is a licence, not an equality: its author vouches for it";
         let unknown = |why: String| {
             let why = if unsafe_rule { format!("{licence}; its values: {why}") } else { why };
-            Ok(Found::new(Verdict::Unknown, "none").because(why))
+            Ok(Decision::new(Verdict::Unknown, "none").because(why))
         };
         let stated = self.rule.approximate.as_ref();
         let tolerance = stated.map(|stated| stated.tolerance.unwrap_or_else(|| approximate::usual(Scalar::F64)));
@@ -195,24 +228,24 @@ impl Case<'_> {
                 let what_goes = "its author vouches for what goes";
                 reasons.push(if unsafe_rule { what_goes } else { "a library or the program computes a side" }.into());
                 let method = format!("{agreed} of {of} values of its pack agree {within}");
-                Ok(Found::new(Verdict::Tested, method).because(reasons.join("; ")))
+                Ok(Decision::new(Verdict::Tested, method).because(reasons.join("; ")))
             }
             Executed::Differ(values, [left, right]) => {
                 let counterexample = Counterexample { values, left, right, example: None };
-                let found = Found::new(Verdict::Counterexample, "values of its pack");
-                Ok(Found { counterexample: Some(counterexample), ..found })
+                let found = Decision::new(Verdict::Counterexample, "values of its pack");
+                Ok(Decision { counterexample: Some(counterexample), ..found })
             }
-            Executed::NotAllowed(library) => Ok(Found::new(Verdict::NotRun, "none").because(needs(&library))),
+            Executed::NotAllowed(library) => Ok(Decision::new(Verdict::NotRun, "none").because(needs(&library))),
             Executed::CannotRun(why) => unknown(why),
         }
     }
 
     /// What the solver alone says; `agreed` assignments were found at which the rule matches.
-    pub(super) fn prove(&self, solver: &mut Solver, agreed: usize) -> io::Result<Found> {
-        let unknown = |why: String| Ok(Found::new(Verdict::Unknown, "solver").because(why));
+    pub(super) fn prove(&self, solver: &mut Solver, agreed: usize) -> io::Result<Decision> {
+        let unknown = |why: Reason| Ok(Decision::new(Verdict::Unknown, "solver").because(why));
         let mut question = match self.question() {
             Ok(question) => question,
-            Err(OutOfScope(why)) => return unknown(why),
+            Err(OutOfScope(why)) => return unknown(why.into()),
         };
         let mut wrong = self.ask(solver, &mut question, Ask::Wrong)?;
         if matches!(wrong, Reply::Unknown(_)) && self.multiplies_and_shifts() {
@@ -226,18 +259,18 @@ impl Case<'_> {
         match wrong {
             Reply::No => self.conclude_unsat(solver, question, agreed),
             Reply::Yes(vars) => Ok(self.confirm_model(&question, &vars)),
-            Reply::Unknown(why) => unknown(why),
+            Reply::Unknown(why) => unknown(why.into()),
         }
     }
 
     /// No counterexample: can it fire, is it open, does it trap?
-    fn conclude_unsat(&self, solver: &mut Solver, mut question: Question, agreed: usize) -> io::Result<Found> {
+    fn conclude_unsat(&self, solver: &mut Solver, mut question: Question, agreed: usize) -> io::Result<Decision> {
         if agreed == 0 && self.ask(solver, &mut question, Ask::Fires)?.is_no() {
-            return Ok(Found::new(Verdict::CannotFire, "solver").because("its conditions contradict each other"));
+            return Ok(Decision::new(Verdict::CannotFire, "solver").because("its conditions contradict each other"));
         }
         let differs = if question.may_be_open() { self.ask(solver, &mut question, Ask::Differs)? } else { Reply::No };
         if let Reply::Unknown(why) = differs {
-            return Ok(Found::new(Verdict::Unknown, "solver").because(why));
+            return Ok(Decision::new(Verdict::Unknown, "solver").because(why));
         }
         if !differs.is_no() {
             // Somewhere one side is a NaN whose bits nobody may rely on, and the other is not, or another.
@@ -246,26 +279,26 @@ impl Case<'_> {
                     && !self.ask(solver, &mut question, Ask::DiffersDespite(1 - side))?.is_no()
                 {
                     let reason = format!("the {other} side is more defined: the other is a NaN with any bits");
-                    return Ok(Found::new(Verdict::OneWay, "solver").because(reason));
+                    return Ok(Decision::new(Verdict::OneWay, "solver").because(reason));
                 }
             }
             let reason = "both sides depend on the bits of a NaN that arithmetic made, and on different ones";
-            return Ok(Found::new(Verdict::Unknown, "solver").because(reason));
+            return Ok(Decision::new(Verdict::Unknown, "solver").because(reason));
         }
         match self.ask(solver, &mut question, Ask::TrapsMore)? {
-            Reply::No => Ok(Found::new(Verdict::Equal, "solver")),
+            Reply::No => Ok(Decision::new(Verdict::Equal, "solver")),
             Reply::Yes(_) => {
                 let reason = "the left side is more defined: the right one traps where it does not";
-                Ok(Found::new(Verdict::OneWay, "solver").because(reason))
+                Ok(Decision::new(Verdict::OneWay, "solver").because(reason))
             }
-            Reply::Unknown(why) => Ok(Found::new(Verdict::Unknown, "solver").because(why)),
+            Reply::Unknown(why) => Ok(Decision::new(Verdict::Unknown, "solver").because(why)),
         }
     }
 
     /// The solver has a counterexample: values are run before anybody believes it.
-    fn confirm_model(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Found {
+    fn confirm_model(&self, question: &Question, assigned: &[(Assigned, Option<Assigned>)]) -> Decision {
         if let Some(why) = &question.uninterpreted {
-            return Found::new(Verdict::Unknown, "solver").because(why.clone());
+            return Decision::new(Verdict::Unknown, "solver").because(why.clone());
         }
         let types = &self.program.universe.types;
         let bytes = |assigned: &Assigned| match assigned {
@@ -290,13 +323,13 @@ impl Case<'_> {
         let vars: Vec<Value> = self.rule.vars.iter().zip(assigned).map(value).collect();
         match self.concrete().compare(&vars) {
             Comparison::Different(left, right) => self.refuted(&vars, [left, right], "solver"),
-            _ => Found { reason: Some(Reason::Unconfirmed), ..Found::new(Verdict::Unknown, "solver") },
+            _ => Decision { reason: Some(Reason::Unconfirmed), ..Decision::new(Verdict::Unknown, "solver") },
         }
     }
 
-    fn refuted(&self, values: &[Value], sides: [Value; 2], method: &str) -> Found {
+    fn refuted(&self, values: &[Value], sides: [Value; 2], method: &str) -> Decision {
         let counterexample = print::counterexample(self, values, sides);
-        Found { counterexample: Some(counterexample), ..Found::new(Verdict::Counterexample, method) }
+        Decision { counterexample: Some(counterexample), ..Decision::new(Verdict::Counterexample, method) }
     }
 
     /// The same rule with all widths divided: a proof of the idea, beside values at the real widths.
@@ -304,8 +337,8 @@ impl Case<'_> {
         &self,
         solver: &mut Solver,
         options: &Options,
-        why: String,
-    ) -> io::Result<Found> {
+        why: Option<Reason>,
+    ) -> io::Result<Decision> {
         let widest = self.widest();
         // Without a proof at this width, more values are due.
         let effort = Effort { samples: MORE * options.samples, exhaustive: 1 << 16, ..options.effort() };
@@ -326,11 +359,11 @@ impl Case<'_> {
                 && self.ask(solver, &mut small, Ask::TrapsMore)?.is_no()
             {
                 let method = format!("solver at {width} bits, {agreed} values");
-                return Ok(Found::new(Verdict::Narrower, method).because(why));
+                return Ok(Decision { reason: why, ..Decision::new(Verdict::Narrower, method) });
             }
         }
         let method = if agreed > 0 { format!("{agreed} values") } else { "none".into() };
-        Ok(Found::new(Verdict::Unknown, method).because(why))
+        Ok(Decision { reason: why, ..Decision::new(Verdict::Unknown, method) })
     }
 
     fn ask(&self, solver: &mut Solver, question: &mut Question, ask: Ask) -> io::Result<Reply> {
@@ -385,7 +418,7 @@ enum Reply {
     /// With the rule's variables.
     Yes(Vec<(Assigned, Option<Assigned>)>),
     No,
-    Unknown(String),
+    Unknown(Unanswered),
 }
 
 impl Reply {

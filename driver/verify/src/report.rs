@@ -88,7 +88,7 @@ pub enum Compiled {
 
 /// One type instance.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
-pub struct Instance {
+pub struct InstanceReport {
     /// What stands for the type parameters: `T = i32`.
     pub types: Vec<String>,
     /// The verdict.
@@ -113,7 +113,7 @@ pub struct RuleReport {
     /// The worst verdict of its instances.
     pub verdict: Verdict,
     /// In order of the types' declaration.
-    pub instances: Vec<Instance>,
+    pub instances: Vec<InstanceReport>,
     /// Combinations of types at which it has no instance, by what is in its way.
     pub left_out: BTreeMap<Obstacle, usize>,
     /// Nothing was asked: an earlier run had.
@@ -123,18 +123,18 @@ pub struct RuleReport {
 impl RuleReport {
     pub(super) fn new(
         rule: RuleId,
-        instances: Vec<Instance>,
+        instances: Vec<InstanceReport>,
         left_out: BTreeMap<Obstacle, usize>,
         cached: bool,
     ) -> Self {
         // A type at which a condition never holds is no fault, as long as there are others.
-        let fires = |i: &&Instance| i.verdict != Verdict::CannotFire;
+        let fires = |i: &&InstanceReport| i.verdict != Verdict::CannotFire;
         let verdict = instances.iter().filter(fires).map(|i| i.verdict).max().unwrap_or(Verdict::CannotFire);
         RuleReport { rule, verdict, instances, left_out, cached }
     }
 
     /// The instance that the verdict is about.
-    pub fn worst(&self) -> Option<&Instance> {
+    pub fn worst(&self) -> Option<&InstanceReport> {
         self.instances.iter().find(|i| i.verdict == self.verdict)
     }
 }

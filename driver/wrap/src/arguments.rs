@@ -108,7 +108,14 @@ struct Line {
     /// The option that asks for no code.
     question: Option<String>,
     /// Why it is not for us to take apart.
-    refused: Option<String>,
+    refused: Option<Refusal>,
+}
+
+/// Why a command line is not for us to take apart.
+struct Refusal {
+    reason: String,
+    /// Its inputs may be C, so the user is told.
+    may_be_c: bool,
 }
 
 impl Line {
@@ -125,7 +132,12 @@ impl Line {
     }
 
     fn refuse(&mut self, reason: &str) {
-        self.refused.get_or_insert_with(|| reason.to_string());
+        self.refused.get_or_insert_with(|| Refusal { reason: reason.to_string(), may_be_c: false });
+    }
+
+    /// Refuses what may be C all the same: it cannot be read, or has another language than its name says.
+    fn refuse_unclear(&mut self, reason: &str) {
+        self.refused.get_or_insert_with(|| Refusal { reason: reason.to_string(), may_be_c: true });
     }
 
     /// One word; `rest` gives the argument of an option.
@@ -154,10 +166,13 @@ impl Line {
                 self.question.get_or_insert_with(|| text.to_string());
             }
             _ if text.starts_with("-Wp,-M") => self.refuse("dependencies through the preprocessor"),
-            _ if text.starts_with('@') => self.refuse(RESPONSE_FILE),
+            _ if text.starts_with('@') => self.refuse_unclear("a response file that cannot be read"),
             _ if text.starts_with("--") && !LONG.iter().any(|long| text.starts_with(long)) => self.refuse(text),
             _ if NOT_OURS.iter().any(|not| is_option(text, not)) => {
-                self.refuse(text);
+                match text {
+                    "-x" => self.refuse_unclear(text),
+                    _ => self.refuse(text),
+                }
                 if text == "-x" || text == "-Xclang" {
                     rest.next();
                 }
@@ -185,7 +200,7 @@ impl Line {
             Some(level) if level != "0" => Some(format!("-O{level}: rules apply at -O1, -O2, -O3, -Os and -Oz")),
             _ => Some("not optimised: rules apply from -O1 on".to_string()),
         };
-        self.refused.clone().or_else(level)
+        self.refused.as_ref().map(|refusal| refusal.reason.clone()).or_else(level)
     }
 }
 
@@ -204,8 +219,7 @@ pub fn plan(args: &[OsString]) -> Plan {
     };
     if compiled().next().is_none() {
         return match line.refused {
-            // What cannot be read, or has another language than its name says, may be C.
-            Some(reason) if reason == RESPONSE_FILE || reason == "-x" => Plan::PassThrough(missed(&reason)),
+            Some(Refusal { reason, may_be_c: true }) => Plan::PassThrough(missed(&reason)),
             _ => Plan::HandOver("nothing to compile".into()),
         };
     }
@@ -273,8 +287,6 @@ fn build(line: Line, kinds: &[Kind]) -> Build {
         options: line.options,
     }
 }
-
-const RESPONSE_FILE: &str = "a response file that cannot be read";
 
 fn is_special(path: &Path) -> bool {
     path == Path::new("-") || path.as_os_str().is_empty() || path.symlink_metadata().is_ok_and(|facts| !facts.is_file())

@@ -8,12 +8,12 @@
 
 use super::arguments::{Build, Missed, Plan, Unit, plan};
 use super::entry::{Entry, Ir};
-use super::facts::Facts;
 use super::fork_server::Started;
 use super::response::expanded;
 use super::rewrite_file::{Applied, apply};
 use super::rules::{Refused, Rules, identity};
 use super::server::ask;
+use super::statistics::Facts;
 use anyhow::{Context, Result, bail};
 use rewright_files::cache::{Cache, Key};
 use rewright_files::place;

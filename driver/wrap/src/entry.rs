@@ -1,7 +1,7 @@
 //! What the cache holds of a file that was compiled: its object, what became of its functions, and, where somebody
 //! wanted it, the LLVM IR that rules saw.
 
-use super::facts::Facts;
+use super::statistics::Facts;
 use anyhow::{Context, Result};
 use rewright_files as files;
 use rewright_files::cache::Key;

@@ -1,7 +1,7 @@
 //! Rules on the text of one file, in this process or in the one that serves a build.
 
-use super::facts::Facts;
 use super::rules::Ready;
+use super::statistics::Facts;
 use anyhow::{Result, anyhow};
 use rewright_llvm::module;
 use rewright_llvm::optimise::FileOutcome;

@@ -5,7 +5,7 @@ use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::load::Root;
 use rewright_files::cache::Key;
-use rewright_llvm::known::Known;
+use rewright_llvm::function_cache::FunctionCache;
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_native::foreign::computed_with;
 use rewright_packs as packs;
@@ -34,13 +34,13 @@ pub struct Ready {
     /// What things cost, and how a program is chosen.
     pub options: Options,
     /// Functions of the files that came before.
-    pub known: Known,
+    pub known: FunctionCache,
 }
 
 impl Ready {
     /// Rules that have met no function.
     pub fn new(optimiser: LlvmOptimiser, options: Options) -> Self {
-        Ready { optimiser, options, known: Known::default() }
+        Ready { optimiser, options, known: FunctionCache::default() }
     }
 
     /// What the user is told of rules that do not match here.

@@ -20,8 +20,8 @@ use std::thread;
 /// Functions may be deep; the main thread of a process has as much.
 const STACK: usize = 8 << 20;
 
-/// Who works. As many as are asked at once, each with an engine that no other one uses then: a build of one command at a
-/// time prepares one engine.
+/// Who works. As many as are asked at once, each with an engine that no other one uses then: a build of one command at
+/// a time prepares one engine.
 #[derive(Default)]
 struct Workers {
     idle: Vec<Sender<UnixStream>>,

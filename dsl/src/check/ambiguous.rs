@@ -5,7 +5,7 @@
 //! reported is certain; a clash that only shows at particular type arguments is found where a call has them.
 
 use super::Checker;
-use super::report::Report;
+use super::report::Diag;
 use super::wording::signature;
 use rewright_typeprop::overload::{CallTypes, Unresolved, is_below, resolve};
 use rewright_typeprop::types::{TypeData, TypeDecl, TypeDeclId};
@@ -32,7 +32,7 @@ impl Checker<'_> {
             let op = self.program.universe.ops.get(later);
             let (name, other) = (&op.name, signature(self.program.universe.ops.get(earlier), &self.program.universe));
             self.report(
-                Report::error("RW0320", at, format!("`{name}` of {shown} is ambiguous"), "takes these arguments")
+                Diag::error("RW0320", at, format!("`{name}` of {shown} is ambiguous"), "takes these arguments")
                     .also(first, format!("and so does this: {other}; neither is more specific"))
                     .help(format!(
                         "declare `{name}` for {shown} as well, or make the parameters of one of them narrower"

@@ -5,7 +5,7 @@
 //! closeness only. Inferences state facts, of which there is no half.
 
 use super::Checker;
-use super::report::Report;
+use super::report::Diag;
 use super::samples::is_sample;
 use crate::program::Approximation;
 use crate::syntax::ast::{ExprKind, Item, ItemKind};
@@ -18,7 +18,7 @@ impl Checker<'_> {
             let known = match attribute.name.node.as_str() {
                 "approximate" if is_rule && given_up(item).is_none() => {
                     let message = "`@approximate` takes what the rule gives up, and a tolerance between 0 and 1";
-                    let report = Report::error("RW0211", attribute.name.span, message, "gives up what?");
+                    let report = Diag::error("RW0211", attribute.name.span, message, "gives up what?");
                     self.report(report.help("as in `@approximate(\"the sign of zero\")`"));
                     true
                 }

@@ -5,7 +5,7 @@
 
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, VariableKind};
-use super::report::Report;
+use super::report::Diag;
 use crate::program::{Block, Claim, Statement};
 use crate::syntax::ast::{BlockStatement, ExampleItem, Span};
 
@@ -51,7 +51,7 @@ impl Elab<'_> {
                     if let Some(earlier) = self.variable(&name.node) {
                         let earlier = self.variables[earlier as usize].span;
                         self.report(
-                            Report::error("RW0210", name.span, format!("`{}` is set twice", name.node), "again here")
+                            Diag::error("RW0210", name.span, format!("`{}` is set twice", name.node), "again here")
                                 .also(earlier, "first here")
                                 .help("a variable stands for one value: give this one another name"),
                         );
@@ -63,7 +63,7 @@ impl Elab<'_> {
                 BlockStatement::Return(expr) => {
                     if i + 1 < statements.len() {
                         self.report(
-                            Report::error("RW0454", expr.span, "statements after `return`", "nothing follows this")
+                            Diag::error("RW0454", expr.span, "statements after `return`", "nothing follows this")
                                 .help("`return` comes last"),
                         );
                     }

@@ -1,7 +1,7 @@
 //! Stage 1: names. Imports, types, effects, facts and signatures.
 
-use super::owners::several;
-use super::report::Report;
+use super::name_clashes::several;
+use super::report::Diag;
 use super::scope::{Scope, extend};
 use super::{Checker, FnPlace};
 use crate::program::{Fact, FactId};
@@ -27,7 +27,7 @@ impl<'a> Checker<'a> {
                 let place = |f: &ast::File| f.pack.as_ref().map_or(Span::default(), |p| p.span);
                 let (pack, at) = (scope.pack.clone(), place(&self.files[file].file));
                 self.report(
-                    Report::error("RW0210", at, format!("two files are pack `{pack}`"), "stated here again")
+                    Diag::error("RW0210", at, format!("two files are pack `{pack}`"), "stated here again")
                         .also(place(&self.files[earlier].file), "first stated here")
                         .help("give each file a pack name of its own"),
                 );
@@ -40,7 +40,7 @@ impl<'a> Checker<'a> {
                 match &item.kind {
                     ItemKind::Effect { name } => {
                         if BUILTIN_EFFECTS.contains(&name.node.as_str()) {
-                            self.report(Report::error(
+                            self.report(Diag::error(
                                 "RW0210",
                                 name.span,
                                 format!("effect `{}` is built in", name.node),
@@ -58,7 +58,7 @@ impl<'a> Checker<'a> {
                     }
                     ItemKind::Ruleset { name, .. } if ruleset.is_some() => {
                         self.report(
-                            Report::error(
+                            Diag::error(
                                 "RW0455",
                                 item.span,
                                 "a ruleset inside a ruleset is not yet supported",
@@ -105,7 +105,7 @@ impl<'a> Checker<'a> {
                 if !other.exports.has(&name.node) && !other.incomplete {
                     let e = &other.exports;
                     let all = e.types.keys().chain(e.ops.keys()).chain(e.facts.keys()).chain(e.effects.keys());
-                    let report = Report::error(
+                    let report = Diag::error(
                         "RW0209",
                         name.span,
                         format!("pack `{}` has no `{}`", path.node, name.node),
@@ -125,7 +125,7 @@ impl<'a> Checker<'a> {
         for (_, item) in items {
             let ItemKind::Type { name, .. } = &item.kind else { continue };
             if RESERVED_TYPES.contains(&name.node.as_str()) {
-                self.report(Report::error(
+                self.report(Diag::error(
                     "RW0210",
                     name.span,
                     format!("type `{}` is built in", name.node),
@@ -136,13 +136,13 @@ impl<'a> Checker<'a> {
             let full = qualified(&scope.pack, &name.node);
             if let Some(earlier) = self.program.universe.types.lookup(&full) {
                 let place = self.type_spans[earlier.0 as usize];
-                self.report(Report::twice("type", name, place));
+                self.report(Diag::twice("type", name, place));
                 continue;
             }
             if let Some(listed) = scope.listed.get(&name.node) {
                 let message = format!("type `{}` is imported by its name and declared", name.node);
                 self.report(
-                    Report::error("RW0210", name.span, message, "declared here")
+                    Diag::error("RW0210", name.span, message, "declared here")
                         .also(*listed, "imported here")
                         .help("leave it out of the list, or import the pack `as` another name"),
                 );
@@ -176,7 +176,7 @@ impl<'a> Checker<'a> {
                 match parent {
                     TypeExpr::App(..) => Some(parent),
                     _ => {
-                        self.report(Report::error(
+                        self.report(Diag::error(
                             "RW0308",
                             ty.span,
                             "a supertype must be a declared type",
@@ -191,13 +191,8 @@ impl<'a> Checker<'a> {
                 if repr.is_none() {
                     let known = ["bv8", "bv16", "bv32", "bv64", "bv128", "fp32", "fp64", "ptr64", "bv32x4"];
                     self.report(
-                        Report::error(
-                            "RW0313",
-                            m.span,
-                            format!("unknown model `{}`", m.node),
-                            "no such representation",
-                        )
-                        .nearest(&m.node, known, || Some(format!("representations are {}", known.join(", ")))),
+                        Diag::error("RW0313", m.span, format!("unknown model `{}`", m.node), "no such representation")
+                            .nearest(&m.node, known, || Some(format!("representations are {}", known.join(", ")))),
                     );
                 }
                 repr
@@ -226,7 +221,7 @@ impl<'a> Checker<'a> {
             if at == id {
                 let span = written.map_or(name.span, |ty| ty.span);
                 self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0312",
                         span,
                         format!("type `{}` is its own supertype", name.node),
@@ -257,7 +252,7 @@ impl<'a> Checker<'a> {
             if let Some(first) = tparams[..index].iter().find(|p| p.name.node == tparam.name.node) {
                 let (at, first) = (tparam.name.span, first.name.span);
                 self.report(
-                    Report::error("RW0210", at, format!("type parameter `{}` twice", tparam.name.node), "again here")
+                    Diag::error("RW0210", at, format!("type parameter `{}` twice", tparam.name.node), "again here")
                         .also(first, "first here"),
                 );
             }
@@ -283,7 +278,7 @@ impl<'a> Checker<'a> {
     fn declare_fact(&mut self, name: &Name, tparams: &[TParam], params: &[Param], scope: &mut Scope) {
         if let Some(earlier) = scope.own.facts.get(&name.node).and_then(|f| f.first()).copied() {
             let place = self.fact_spans[earlier.0 as usize];
-            self.report(Report::twice("fact", name, place));
+            self.report(Diag::twice("fact", name, place));
             return;
         }
         let tparams = self.tparams(tparams, scope);
@@ -316,7 +311,7 @@ impl<'a> Checker<'a> {
             if let Some(first) = params[..index].iter().find(|p| p.name.node == param.name.node) {
                 let (at, first) = (param.name.span, first.name.span);
                 self.report(
-                    Report::error("RW0210", at, format!("parameter `{}` twice", param.name.node), "again here")
+                    Diag::error("RW0210", at, format!("parameter `{}` twice", param.name.node), "again here")
                         .also(first, "first here"),
                 );
                 good = false;
@@ -368,7 +363,7 @@ impl<'a> Checker<'a> {
             let places: Vec<Span> = [first, second].map(|f| self.op_spans[of(f)[0].0 as usize]).into();
             let message = format!("this may be an overload of `{first}` and of `{second}`");
             self.report(
-                Report::error("RW0215", f.name.span, message, "which one?")
+                Diag::error("RW0215", f.name.span, message, "which one?")
                     .also(places[0], format!("`{first}`"))
                     .also(places[1], format!("`{second}`"))
                     .help("import one of them `as` another name: that one is not meant"),
@@ -381,7 +376,7 @@ impl<'a> Checker<'a> {
             let place = self.op_spans[earlier.0 as usize];
             let message = format!("`{}` is declared twice for the same parameter types", f.name.node);
             self.report(
-                Report::error("RW0210", f.name.span, message, "again here")
+                Diag::error("RW0210", f.name.span, message, "again here")
                     .also(place, "first declared here")
                     .help("overloads must differ in the types of their parameters"),
             );
@@ -419,15 +414,15 @@ pub(super) fn resolve_type(
     scope: &Scope,
     types: &TypeStore,
     spans: &[Span],
-) -> Result<TypeExpr, Option<Box<Report>>> {
-    let fail = |report: Report| Err(Some(Box::new(report)));
+) -> Result<TypeExpr, Option<Box<Diag>>> {
+    let fail = |report: Diag| Err(Some(Box::new(report)));
     let (path, args) = match &ty.kind {
         TypeKind::Int(n) => return Ok(TypeExpr::Int(*n)),
         TypeKind::Named { path, args } => (path, args),
     };
     if let Some(index) = params.iter().rposition(|p| p.name == path.node) {
         if let Some(arg) = args.first() {
-            return fail(Report::error(
+            return fail(Diag::error(
                 "RW0308",
                 arg.span,
                 format!("`{}` is a type parameter and takes no arguments", path.node),
@@ -438,7 +433,7 @@ pub(super) fn resolve_type(
     }
     if path.node == "State" {
         return fail(
-            Report::error("RW0310", path.span, "`State` is not the type of a value", "not allowed here")
+            Diag::error("RW0310", path.span, "`State` is not the type of a value", "not allowed here")
                 .help("states are parameters of rules and examples only: `s: State`"),
         );
     }
@@ -455,7 +450,7 @@ pub(super) fn resolve_type(
         if !families.is_empty() {
             let message = format!("`{}` is a family: several types under one name", path.node);
             return fail(
-                Report::error("RW0321", path.span, message, "one type is wanted here")
+                Diag::error("RW0321", path.span, message, "one type is wanted here")
                     .help(format!("only type parameters of rules range over a family: `{{T <: {}}}`", path.node)),
             );
         }
@@ -463,7 +458,7 @@ pub(super) fn resolve_type(
         let elsewhere = types.alike(&path.node).first().copied();
         let unimported = || elsewhere.map(|_| format!("another pack declares `{}`: import it", path.node));
         let report =
-            Report::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported");
+            Diag::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported");
         let report = match super::wording::of_another_language(&path.node).filter(|_| elsewhere.is_none()) {
             Some(ours) => report.help(format!("numbers have a width and no sign here: `{ours}` of `std.core`")),
             None => report.nearest(&path.node, known, unimported),
@@ -477,7 +472,7 @@ pub(super) fn resolve_type(
     if !args.is_empty() && args.len() != decl.params.len() {
         let want = super::report::count(decl.params.len(), "type argument");
         return fail(
-            Report::error(
+            Diag::error(
                 "RW0308",
                 ty.span,
                 format!("`{}` takes {want}, here are {}", path.node, args.len()),
@@ -491,7 +486,7 @@ pub(super) fn resolve_type(
 }
 
 /// A list where nothing takes one.
-pub(super) fn variadic(at: Span) -> Report {
-    Report::error("RW0452", at, "a list cannot stand here", "not allowed here")
+pub(super) fn variadic(at: Span) -> Diag {
+    Diag::error("RW0452", at, "a list cannot stand here", "not allowed here")
         .help("lists are parameters of functions and rules, and arguments of functions that take a list")
 }

@@ -6,7 +6,7 @@
 //! state.
 
 use super::Checker;
-use super::report::Report;
+use super::report::Diag;
 use super::wording::short;
 use crate::program::Guard;
 use crate::syntax::ast::Span;
@@ -81,7 +81,7 @@ impl Checker<'_> {
             match &right_effect {
                 Some(other) if other == effect => {}
                 Some(other) => self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0309",
                         right_at,
                         format!("`{name}` has {}, its replacement {}", effect.show(), other.show()),
@@ -91,7 +91,7 @@ impl Checker<'_> {
                     .help("a plain rule keeps effects as they are"),
                 ),
                 None => self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0309",
                         right_at,
                         format!("this rule drops {} of `{name}`", effect.show()),
@@ -107,7 +107,7 @@ impl Checker<'_> {
         if right_effect.is_some() && there.contains(&right) {
             let name = root(right).map(|op| self.program.universe.ops.get(op).name.clone()).unwrap_or_default();
             self.report(
-                Report::error(
+                Diag::error(
                     "RW0309",
                     right_at,
                     format!("this rule makes one statement of two: its result is that of another call of `{name}`"),
@@ -125,7 +125,7 @@ impl Checker<'_> {
         for term in dropped.iter().filter(|t| !made.contains(t)) {
             if let Some((name, effect)) = self.name_and_effect(term) {
                 self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0309",
                         right_at,
                         format!("this rule drops {effect} of `{name}`"),
@@ -142,7 +142,7 @@ impl Checker<'_> {
         for term in extra.chain(fresh_root).collect::<Vec<_>>() {
             if let Some((name, effect)) = self.name_and_effect(&term) {
                 self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0309",
                         right_at,
                         format!("this rule makes a new call of `{name}`, which has {effect}"),
@@ -194,12 +194,12 @@ impl Checker<'_> {
             let declared = self.op_spans[op.0 as usize];
             match fact {
                 Some(fact) => self.report(
-                    Report::error("RW0315", at, format!("`{name}` requires `{fact}`"), "nothing here implies it")
+                    Diag::error("RW0315", at, format!("`{name}` requires `{fact}`"), "nothing here implies it")
                         .also(declared, "declared with `requires` here")
                         .help(format!("add `when {fact}(..)`")),
                 ),
                 None if self.files[file].root => self.report(
-                    Report::lint(
+                    Diag::lint(
                         "RW0507",
                         at,
                         format!("`{name}` has a requirement that is not seen to hold here"),

@@ -6,8 +6,8 @@
 
 mod calls;
 
-use super::nodes::{Around, Node, NodeId, NodeKind, Place, Variable, VariableKind};
-use super::report::Report;
+use super::nodes::{Around, ExprContext, Node, NodeId, NodeKind, Variable, VariableKind};
+use super::report::Diag;
 use super::scope::Scope;
 use super::solve::{IType, LiteralKind, Solver, rigid};
 use crate::diagnostic::Diagnostic;
@@ -75,7 +75,7 @@ impl<'c> super::Checker<'c> {
 }
 
 impl Elab<'_> {
-    pub(crate) fn report(&mut self, report: Report) {
+    pub(crate) fn report(&mut self, report: Diag) {
         self.failed = true;
         self.diagnostics.push(report.done());
     }
@@ -146,7 +146,7 @@ impl Elab<'_> {
                 if let Some(outer) = around.state {
                     let at = self.node(outer).span;
                     self.report(
-                        Report::error("RW0310", at, "a state that stands in two states", "the second one")
+                        Diag::error("RW0310", at, "a state that stands in two states", "the second one")
                             .help("write one chain: `a after b after s`"),
                     );
                 }
@@ -160,19 +160,19 @@ impl Elab<'_> {
                 if let Some(outer) = around.state {
                     let at = self.node(outer).span;
                     self.report(
-                        Report::error("RW0310", at, format!("state `{name}` stands in no other state"), "after what?")
+                        Diag::error("RW0310", at, format!("state `{name}` stands in no other state"), "after what?")
                             .help("a state variable ends a chain of `after`"),
                     );
                 }
                 let index = match self.variable(name) {
                     Some(index) => index,
-                    None if matches!(around.place, Place::Left | Place::Example) => {
+                    None if matches!(around.place, ExprContext::Left | ExprContext::Example) => {
                         self.declare(name, expr.span, VariableKind::State)
                     }
                     None => {
                         let known: Vec<String> = self.names_of(|k| *k == VariableKind::State);
                         self.report(
-                            Report::error("RW0403", expr.span, format!("state `{name}` is not on the left"), "unbound")
+                            Diag::error("RW0403", expr.span, format!("state `{name}` is not on the left"), "unbound")
                                 .nearest(name, known.iter().map(String::as_str), || {
                                     Some("name the state on the left side: `... after s`".into())
                                 }),
@@ -183,13 +183,8 @@ impl Elab<'_> {
                 if self.variables[index as usize].kind != VariableKind::State {
                     let declared = self.variables[index as usize].span;
                     self.report(
-                        Report::error(
-                            "RW0310",
-                            expr.span,
-                            format!("`{name}` is a value, not a state"),
-                            "wants a state",
-                        )
-                        .also(declared, "declared here"),
+                        Diag::error("RW0310", expr.span, format!("`{name}` is a value, not a state"), "wants a state")
+                            .also(declared, "declared here"),
                     );
                     return self.error_node(expr.span);
                 }
@@ -201,7 +196,7 @@ impl Elab<'_> {
                 if self.solver.unify(&ty, &IType::State).is_err() {
                     let found = self.show(&ty);
                     self.report(
-                        Report::error(
+                        Diag::error(
                             "RW0310",
                             expr.span,
                             format!("expected a state, found a value of type `{found}`"),
@@ -224,7 +219,7 @@ impl Elab<'_> {
     pub(crate) fn expr(&mut self, expr: &Expr, around: Around) -> NodeId {
         if self.depth >= DEPTH {
             self.report(
-                Report::error("RW0456", expr.span, "this expression is nested too deeply", "too deep here")
+                Diag::error("RW0456", expr.span, "this expression is nested too deeply", "too deep here")
                     .help(format!("at most {DEPTH} levels")),
             );
             return self.error_node(expr.span);
@@ -245,14 +240,14 @@ impl Elab<'_> {
             ExprKind::Float { value, .. } => self.literal(Literal::Float(*value), LiteralKind::Float, span),
             ExprKind::Str(text) => self.literal(Literal::Str(text.clone()), LiteralKind::Str, span),
             ExprKind::Bool(b) => self.literal(Literal::Int(i128::from(*b)), LiteralKind::Int, span),
-            ExprKind::Wildcard if around.place == Place::Left => {
+            ExprKind::Wildcard if around.place == ExprContext::Left => {
                 let ty = self.solver.fresh();
                 let index = self.declare("_", span, VariableKind::Value { ty: ty.clone(), constant: false });
                 self.push(NodeKind::Var(index), ty, span)
             }
             ExprKind::Wildcard => {
                 self.report(
-                    Report::error("RW0403", span, "`_` stands for no value here", "only a pattern may leave it open")
+                    Diag::error("RW0403", span, "`_` stands for no value here", "only a pattern may leave it open")
                         .help("name it in the parameter list"),
                 );
                 self.error_node(span)
@@ -262,7 +257,7 @@ impl Elab<'_> {
                 None => {
                     let message = format!("the operator `({symbol})` stands for no value here");
                     self.report(
-                        Report::error("RW0202", span, message, "a function as a value is of type `Fn`")
+                        Diag::error("RW0202", span, message, "a function as a value is of type `Fn`")
                             .help("declare or import `type Fn`"),
                     );
                     self.error_node(span)
@@ -291,7 +286,7 @@ impl Elab<'_> {
             }
             ExprKind::Is { .. } => {
                 self.report(
-                    Report::error("RW0317", span, "`is` is a condition, not a value", "not allowed here")
+                    Diag::error("RW0317", span, "`is` is a condition, not a value", "not allowed here")
                         .help("conditions stand after `when`"),
                 );
                 self.error_node(span)
@@ -333,7 +328,7 @@ impl Elab<'_> {
         let known = self.names_of(|_| true);
         let is_op = !self.scope.find_ops(name).is_empty();
         let is_fact = !self.scope.find_facts(name).is_empty();
-        self.report(Report::error("RW0214", span, format!("unknown variable `{name}`"), "not a parameter").nearest(
+        self.report(Diag::error("RW0214", span, format!("unknown variable `{name}`"), "not a parameter").nearest(
             name,
             known.iter().map(String::as_str),
             || {
@@ -350,16 +345,16 @@ impl Elab<'_> {
     }
 
     fn eval(&mut self, inner: &Expr, span: Span, around: Around) -> NodeId {
-        if around.place != Place::Right {
+        if around.place != ExprContext::Right {
             self.report(
-                Report::error("RW0405", span, "`eval` belongs on a right side", "nothing is computed here")
+                Diag::error("RW0405", span, "`eval` belongs on a right side", "nothing is computed here")
                     .help("`dynamic rule f(const c: T): lhs => eval(..)`"),
             );
             return self.error_node(span);
         }
         if !around.dynamic {
             self.report(
-                Report::error("RW0405", span, "`eval` outside a dynamic rule", "computed while matching")
+                Diag::error("RW0405", span, "`eval` outside a dynamic rule", "computed while matching")
                     .help("write `dynamic rule`"),
             );
         }

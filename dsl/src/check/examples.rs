@@ -3,7 +3,7 @@
 
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, NodeKind, VariableKind};
-use super::report::Report;
+use super::report::Diag;
 use super::{Checker, ParsedFile};
 use crate::program::{Claim, Example, RuleId, Verdict};
 use crate::syntax::ast::{self, ExampleBody, ExampleItem, Item, ItemKind, Param, Path, Side, Span};
@@ -22,7 +22,7 @@ impl Checker<'_> {
                 if let Some((_, first)) = titles.iter().find(|(t, _)| *t == title.node) {
                     let first = *first;
                     self.report(
-                        Report::error("RW0210", title.span, format!("example `{}` twice", title.node), "again here")
+                        Diag::error("RW0210", title.span, format!("example `{}` twice", title.node), "again here")
                             .also(first, "first here")
                             .help("reports name an example by its title: give each its own"),
                     );
@@ -97,7 +97,7 @@ impl Checker<'_> {
                 let place = self.rule_names.get(&name).map(|id| self.program.rule(*id).span);
                 (name, place)
             });
-            let report = super::owners::several("rules", path, places);
+            let report = super::name_clashes::several("rules", path, places);
             self.report(report);
             return None;
         }
@@ -125,7 +125,7 @@ impl Checker<'_> {
                 [first, second, ..] => {
                     let (a, b) = (self.program.rule(first).clone(), self.program.rule(second).clone());
                     self.report(
-                        Report::error(
+                        Diag::error(
                             "RW0215",
                             path.span,
                             format!("several rules are called `{}`", path.node),
@@ -153,7 +153,7 @@ impl Checker<'_> {
             known.push(super::wording::short(rejected).to_string());
         }
         let report =
-            Report::error("RW0205", path.span, format!("unknown rule `{}`", path.node), "not declared or imported")
+            Diag::error("RW0205", path.span, format!("unknown rule `{}`", path.node), "not declared or imported")
                 .nearest(&path.node, known.iter().map(String::as_str), || None);
         self.report(report);
         None
@@ -166,7 +166,7 @@ impl Checker<'_> {
             [one] => return Some(one.clone()),
             _ => {
                 let places = found.into_iter().map(|name| (name, None));
-                self.report(super::owners::several("schedules", path, places));
+                self.report(super::name_clashes::several("schedules", path, places));
                 return None;
             }
         }
@@ -174,7 +174,7 @@ impl Checker<'_> {
             let prefix = format!("{}.", self.scopes[file].pack);
             let schedules = self.program.schedules.keys();
             let known: Vec<String> = schedules.map(|k| k.strip_prefix(&prefix).unwrap_or(k).to_string()).collect();
-            let report = Report::error(
+            let report = Diag::error(
                 "RW0206",
                 path.span,
                 format!("unknown schedule `{}`", path.node),
@@ -221,7 +221,7 @@ impl Elab<'_> {
         };
         self.finish(Some(left), false);
         if !self.failed && matches!(self.node(left).kind, NodeKind::Lit(_)) {
-            self.report(Report::error(
+            self.report(Diag::error(
                 "RW0401",
                 subject.expr.span,
                 "an example is about a call",
@@ -245,7 +245,7 @@ impl Elab<'_> {
         if self.solver.unify(&l, &r).is_err() && self.solver.subtype(&r, &l).is_err() {
             let (l, r) = (self.show(&l), self.show(&r));
             self.report(
-                Report::error(
+                Diag::error(
                     "RW0301",
                     right_at,
                     format!("the term is `{l}`, what it is compared with `{r}`"),

@@ -11,7 +11,7 @@
 //! Only type parameters of rules and inferences range over families; [`super::decls`] rejects them elsewhere.
 
 use super::Checker;
-use super::report::{Report, listed};
+use super::report::{Diag, listed};
 use super::scope::{Family, Scope};
 use crate::instances::{Sense, TypeInstances};
 use crate::program::{Conclusion, Rule};
@@ -52,12 +52,12 @@ impl Checker<'_> {
             let full = qualified(&scope.pack, &name.node);
             if let Some(earlier) = self.program.universe.types.lookup(&full) {
                 let place = self.type_spans[earlier.0 as usize];
-                self.report(Report::twice("type", name, place));
+                self.report(Diag::twice("type", name, place));
                 continue;
             }
             if scope.own.families.contains_key(&name.node) {
                 let message = format!("family `{}` is declared twice", name.node);
-                self.report(Report::error("RW0210", name.span, message, "again here").help("give it another name"));
+                self.report(Diag::error("RW0210", name.span, message, "again here").help("give it another name"));
                 continue;
             }
             let before = self.errors();
@@ -70,7 +70,7 @@ impl Checker<'_> {
                 for (label, ty) in found {
                     if own.iter().any(|(_, other)| *other == ty) {
                         let message = format!("`{label}` is a member of `{}` twice", name.node);
-                        self.report(Report::error("RW0210", member.span, message, "again here").help("leave it out"));
+                        self.report(Diag::error("RW0210", member.span, message, "again here").help("leave it out"));
                     }
                     own.push((label, ty));
                 }
@@ -117,7 +117,7 @@ impl Checker<'_> {
             if all.len() > MAX_CHOICES {
                 let message = format!("a rule over {} combinations of types", all.len());
                 self.report(
-                    Report::error("RW0321", tparam.name.span, message, "too many families")
+                    Diag::error("RW0321", tparam.name.span, message, "too many families")
                         .help(format!("at most {MAX_CHOICES}: split it into rules over fewer families")),
                 );
                 all.truncate(1);

@@ -2,8 +2,8 @@
 //! or become inferred type parameters, literals are checked against the instances; then nodes become terms.
 
 use super::elab::Elab;
-use super::nodes::{NodeId, NodeKind, Place, VariableKind};
-use super::report::{Report, listed};
+use super::nodes::{ExprContext, NodeId, NodeKind, VariableKind};
+use super::report::{Diag, listed};
 use super::solve::IType;
 use super::wording::short;
 use crate::syntax::ast::Span;
@@ -43,7 +43,7 @@ impl Elab<'_> {
             let decl = self.universe.ops.get(op);
             if decl.effects.gives_state() && decl.results.iter().any(|r| *r != unit(self.universe)) {
                 let message = format!("`{}` gives a state and a value: not yet supported in rules", decl.name);
-                self.report(Report::error("RW0455", call.name_span, message, "used here"));
+                self.report(Diag::error("RW0455", call.name_span, message, "used here"));
             }
             if !decl.effects.takes_state() {
                 continue;
@@ -56,7 +56,7 @@ impl Elab<'_> {
                 let regions: Vec<String> = regions.iter().map(|r| format!("`{r}`")).collect();
                 let message =
                     format!("`{}` uses {}: several regions are not yet supported", decl.name, listed(&regions));
-                self.report(Report::error("RW0455", call.name_span, message, "which state does it stand in?"));
+                self.report(Diag::error("RW0455", call.name_span, message, "which state does it stand in?"));
                 continue;
             }
             let state = match (call.around.state, call.around.place) {
@@ -64,17 +64,19 @@ impl Elab<'_> {
                     used.push(state);
                     Some(state)
                 }
-                (None, Place::Left) => {
+                (None, ExprContext::Left) => {
                     let name = format!("{ANY_STATE}{}", self.variables.len());
                     Some(self.state_variable(name, call.name_span))
                 }
-                (None, Place::Example | Place::Declaration) => {
+                (None, ExprContext::Example | ExprContext::Declaration) => {
                     Some(self.state_variable(ANY_STATE.into(), call.name_span))
                 }
-                (None, Place::Right | Place::Guard) => match sited.then(|| self.same_statement(id)).flatten() {
-                    Some(state) => Some(state),
-                    None => self.state_of_match(left, call.name_span),
-                },
+                (None, ExprContext::Right | ExprContext::Guard) => {
+                    match sited.then(|| self.same_statement(id)).flatten() {
+                        Some(state) => Some(state),
+                        None => self.state_of_match(left, call.name_span),
+                    }
+                }
             };
             if let NodeKind::Call(call) = &mut self.nodes[id.0 as usize].kind {
                 Rc::make_mut(call).state = state;
@@ -87,7 +89,7 @@ impl Elab<'_> {
             if !chained(state) && !self.failed {
                 let span = self.node(state).span;
                 self.report(
-                    Report::error("RW0310", span, "nothing here stands in a state", "`after` says nothing")
+                    Diag::error("RW0310", span, "nothing here stands in a state", "`after` says nothing")
                         .help("only calls that read or write a region take `after`"),
                 );
             }
@@ -106,7 +108,7 @@ impl Elab<'_> {
     /// The state of a statement on the left that is written again: it is that statement, at its site.
     fn same_statement(&self, id: NodeId) -> Option<NodeId> {
         self.calls().into_iter().find_map(|other| match &self.node(other).kind {
-            NodeKind::Call(call) if call.around.place == Place::Left && self.same(id, other) => call.state,
+            NodeKind::Call(call) if call.around.place == ExprContext::Left && self.same(id, other) => call.state,
             _ => None,
         })
     }
@@ -143,7 +145,7 @@ impl Elab<'_> {
         }
         let why = if states.is_empty() { "the left side has no state" } else { "the left side has several states" };
         self.report(
-            Report::error("RW0311", at, format!("in which state does this stand? {why}"), "state unknown")
+            Diag::error("RW0311", at, format!("in which state does this stand? {why}"), "state unknown")
                 .help("name it: `... after s` on both sides"),
         );
         None
@@ -165,7 +167,7 @@ impl Elab<'_> {
                         match &mut variable.kind {
                             VariableKind::Value { constant, .. } => {
                                 *constant |= variable.name == "_";
-                                *constant || call.around.place == Place::Declaration
+                                *constant || call.around.place == ExprContext::Declaration
                             }
                             VariableKind::State => false,
                         }
@@ -178,11 +180,13 @@ impl Elab<'_> {
                     let message = format!("`{}` of `{}` is a compile-time value", param.name, call.name);
                     let help = match &kind {
                         NodeKind::Var(v) => format!("declare `const {}`", self.variables[*v as usize].name),
-                        _ if call.around.place == Place::Right => "compute it in a dynamic rule: `eval(..)`".into(),
+                        _ if call.around.place == ExprContext::Right => {
+                            "compute it in a dynamic rule: `eval(..)`".into()
+                        }
                         _ => "match it with a `const` parameter, and constrain that with `when`".into(),
                     };
                     self.report(
-                        Report::error("RW0319", span, message, "known only at run time")
+                        Diag::error("RW0319", span, message, "known only at run time")
                             .also(declared, "declared `const` here")
                             .help(help),
                     );
@@ -212,7 +216,7 @@ impl Elab<'_> {
                             .map(|t| if self.solver.is_closed(t) { self.show(t) } else { "..".into() })
                             .collect();
                         let message = format!("`{}` of `{}` is not known here", params[index], call.name);
-                        let report = Report::error("RW0306", call.name_span, message, "of which type?")
+                        let report = Diag::error("RW0306", call.name_span, message, "of which type?")
                             .also(self.op_spans[op.0 as usize], "declared here")
                             .help(format!("write `{}{{{}}}(..)`", short(&call.name), written.join(", ")));
                         if self.failed {
@@ -253,7 +257,7 @@ impl Elab<'_> {
                     (None, None) => {
                         if !self.failed && self.solver.literal(hole).is_some() {
                             self.report(
-                                Report::error("RW0306", span, "this literal may have any type", "of which type?")
+                                Diag::error("RW0306", span, "this literal may have any type", "of which type?")
                                     .help("use it where an operation wants a certain type"),
                             );
                         }
@@ -305,7 +309,7 @@ impl Elab<'_> {
                 format!("fits none of {}", listed(&names))
             };
             self.report(
-                Report::error("RW0305", span, format!("literal {shown} fits no instance of its type"), tried)
+                Diag::error("RW0305", span, format!("literal {shown} fits no instance of its type"), tried)
                     .help("an integer of N bits holds -2^(N-1) to 2^N - 1"),
             );
         }

@@ -6,7 +6,7 @@
 
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, NodeKind, VariableKind};
-use super::report::Report;
+use super::report::Diag;
 use super::solve::IType;
 use crate::program::{FactId, Guard};
 use crate::syntax::ast::{Arg, Clause, ClauseKind, Expr, ExprKind, Span};
@@ -90,7 +90,7 @@ impl Elab<'_> {
             ExprKind::Call { callee, args, .. } if matches!(callee.node.as_str(), "same" | "distinct") => {
                 let [Arg::Expr(a), Arg::Expr(b)] = &args[..] else {
                     let message = format!("`{}` takes 2 arguments, here are {}", callee.node, args.len());
-                    self.report(Report::error("RW0302", expr.span, message, "wrong number"));
+                    self.report(Diag::error("RW0302", expr.span, message, "wrong number"));
                     return None;
                 };
                 let (left, right) = (self.expr(a, around), self.expr(b, around));
@@ -102,7 +102,7 @@ impl Elab<'_> {
                 let [fact] = facts[..] else {
                     let found = facts.iter().map(|id| &self.facts[id.0 as usize]);
                     let found = found.map(|fact| (fact.name.clone(), Some(fact.span)));
-                    self.report(super::owners::several("facts", callee, found));
+                    self.report(super::name_clashes::several("facts", callee, found));
                     return None;
                 };
                 Some(Condition::Fact(fact, self.fact_args(fact, args, expr.span, around)?))
@@ -115,7 +115,7 @@ impl Elab<'_> {
                     tables.iter().flat_map(|t| t.facts.keys().chain(t.ops.keys())).cloned().collect();
                 known.extend(["same".into(), "distinct".into()]);
                 self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0203",
                         callee.span,
                         format!("unknown fact or function `{}`", callee.node),
@@ -160,7 +160,7 @@ impl Elab<'_> {
             return Some(condition);
         }
         self.report(
-            Report::error(
+            Diag::error(
                 "RW0317",
                 span,
                 "`not` and `or` are over computed conditions only",
@@ -175,7 +175,7 @@ impl Elab<'_> {
         let (a, b) = (self.node(left).ty.clone(), self.node(right).ty.clone());
         if self.solver.unify(&a, &b).is_err() {
             let (a, b) = (self.show(&a), self.show(&b));
-            self.report(Report::error(
+            self.report(Diag::error(
                 "RW0301",
                 span,
                 format!("`{a}` is compared with `{b}`"),
@@ -252,16 +252,14 @@ impl Elab<'_> {
             NodeKind::Var(v) => {
                 let variable = self.variables[*v as usize].clone();
                 let message = format!("`{}` is not known while matching", variable.name);
-                let report = Report::error("RW0317", span, message, "known only at run time");
+                let report = Diag::error("RW0317", span, message, "known only at run time");
                 report.also(variable.span, "declared here").help(format!(
                     "declare `const {}` to match constants only; `same(a, b)` and `distinct(a, b)` compare any values",
                     variable.name
                 ))
             }
-            _ => {
-                Report::error("RW0317", span, "this cannot be computed while matching", "has no meaning to compute by")
-                    .help("conditions may call functions with a `@model` or a `spec`, and look up facts")
-            }
+            _ => Diag::error("RW0317", span, "this cannot be computed while matching", "has no meaning to compute by")
+                .help("conditions may call functions with a `@model` or a `spec`, and look up facts"),
         };
         self.report(report);
     }

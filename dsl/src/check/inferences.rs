@@ -5,7 +5,7 @@ use super::elab::Elab;
 use super::families::Choice;
 use super::guards::Condition;
 use super::nodes::{Around, NodeId, NodeKind};
-use super::report::Report;
+use super::report::Diag;
 use super::rules::instance;
 use crate::program::{Conclusion, Guard, Rule};
 use crate::syntax::ast::{Clause, Expr, Item, ItemKind, Name};
@@ -68,7 +68,7 @@ impl Elab<'_> {
             && !self.failed
         {
             self.report(
-                Report::error("RW0408", fact.span, "an `infer` concludes a fact", "not a fact")
+                Diag::error("RW0408", fact.span, "an `infer` concludes a fact", "not a fact")
                     .help("`infer name(params): fact(args) when ..`"),
             );
         }

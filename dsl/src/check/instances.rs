@@ -1,7 +1,7 @@
 //! Lints of a rule over the machine types at which it makes sense (see [`crate::instances`]).
 
 use super::Checker;
-use super::report::{Report, listed};
+use super::report::{Diag, listed};
 use crate::instances::{Sense, TypeInstances};
 use crate::program::{Conclusion, Rule};
 use crate::syntax::ast::Span;
@@ -41,12 +41,12 @@ impl Checker<'_> {
                 format!("neither at {}", list(tried).replace(" and ", " nor at "))
             };
             self.report(
-                Report::lint("RW0505", at, "this rule can never fire", label)
+                Diag::lint("RW0505", at, "this rule can never fire", label)
                     .help("the left side has no meaning there, a literal does not fit, or a condition on types fails"),
             );
         } else if !nonsense.is_empty() && !rule.tparams.is_empty() {
             self.report(
-                Report::lint(
+                Diag::lint(
                     "RW0509",
                     at,
                     format!("the right side has no meaning at {}", list(nonsense)),

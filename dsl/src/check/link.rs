@@ -1,7 +1,7 @@
 //! `@link("library", "symbol")`: a function of a shared library, and what its declaration must be for that.
 
 use super::Checker;
-use super::report::Report;
+use super::report::Diag;
 use crate::syntax::ast::{Attribute, Expr, ExprKind};
 use rewright_typeprop::eval::scalar_of;
 use rewright_typeprop::ops::Link;
@@ -12,19 +12,18 @@ impl Checker<'_> {
         let at = attribute.name.span;
         let (Some(library), Some(symbol)) = (text(attribute.args.first()), text(attribute.args.get(1))) else {
             return self.report(
-                Report::error("RW0211", at, "`@link` takes a library and a symbol", "not so")
+                Diag::error("RW0211", at, "`@link` takes a library and a symbol", "not so")
                     .help("as in `@link(\"libm.so.6\", \"hypot\")`"),
             );
         };
         if attribute.args.len() > 2 || library.is_empty() || symbol.is_empty() {
-            return self.report(Report::error("RW0211", at, "`@link` takes a library and a symbol", "not so"));
+            return self.report(Diag::error("RW0211", at, "`@link` takes a library and a symbol", "not so"));
         }
         if let Some(why) = self.unfit(op) {
             let declared = self.op_spans[op.0 as usize];
             let name = &self.program.universe.ops.get(op).name;
             let message = format!("`{name}` is no function of a library: {why}");
-            return self
-                .report(Report::error("RW0211", at, message, "cannot be called").also(declared, "declared here"));
+            return self.report(Diag::error("RW0211", at, message, "cannot be called").also(declared, "declared here"));
         }
         let (library, symbol) = (library.to_string(), symbol.to_string());
         self.program.universe.ops.get_mut(op).link = Some(Link { library, symbol, allowed: false });

@@ -2,8 +2,8 @@
 //! a mistake makes its neighbours look unused.
 
 use super::overload::is_below;
-use super::report::Report;
-use super::{Checker, Written};
+use super::report::Diag;
+use super::{Checker, WrittenRule};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
 use crate::syntax::ast::Span;
 use indexmap::IndexSet;
@@ -37,7 +37,7 @@ impl Checker<'_> {
                 matches!(&first.right, Conclusion::Equal(t) if t.subterms().any(|part| matches!(part, Term::Eval(_))));
             if first.dynamic && !evals {
                 let report =
-                    Report::lint("RW0508", rule.name, "a dynamic rule that computes nothing", "has no `eval(..)`")
+                    Diag::lint("RW0508", rule.name, "a dynamic rule that computes nothing", "has no `eval(..)`")
                         .help("write `rule`");
                 self.report(match self.rule_item(rule).and_then(|item| item.dynamic.map(|at| (at, item.is_unsafe))) {
                     Some((at, before)) => {
@@ -83,14 +83,14 @@ impl Checker<'_> {
         }
         for (op, above, name, why) in found {
             self.report(
-                Report::lint("RW0510", self.op_spans[op.0 as usize], format!("no call of `{name}` moves here"), why)
+                Diag::lint("RW0510", self.op_spans[op.0 as usize], format!("no call of `{name}` moves here"), why)
                     .also(self.op_spans[above.0 as usize], "the more general one")
                     .help("overloads of one name are one function: give them the same effects, and require facts"),
             );
         }
     }
 
-    fn lint_example(&mut self, rule: &Written) {
+    fn lint_example(&mut self, rule: &WrittenRule) {
         let own: Vec<RuleId> = rule.rules.iter().map(|id| self.program.rule(*id).family).collect();
         let shown = |id: &RuleId| own.contains(&self.program.rule(*id).family);
         if self.program.examples.iter().any(|e| e.fires.iter().any(shown)) {
@@ -99,13 +99,13 @@ impl Checker<'_> {
         let name = self.program.rule(rule.rules[0]).name.clone();
         let short = name.rsplit('.').next().unwrap_or(&name).to_string();
         self.report(
-            Report::lint("RW0501", rule.name, format!("rule `{short}` has no example"), "in no example's `fires`")
+            Diag::lint("RW0501", rule.name, format!("rule `{short}` has no example"), "in no example's `fires`")
                 .help(format!("add `example \"..\" (..) fires {short}: .. becomes ..`")),
         );
     }
 
     /// A right side that is larger and matches the left side again, with other arguments, never comes to an end.
-    fn lint_growth(&mut self, rule: &Rule, written: &Written) {
+    fn lint_growth(&mut self, rule: &Rule, written: &WrittenRule) {
         let (Some(left), Conclusion::Equal(right)) = (rule.left.first(), &rule.right) else { return };
         if rule.dynamic || rule.is_block || size(right) <= size(left) {
             return;
@@ -116,16 +116,16 @@ impl Checker<'_> {
         });
         if again {
             self.report(
-                Report::lint("RW0503", written.name, "this rule may grow without bound", "its result matches again")
+                Diag::lint("RW0503", written.name, "this rule may grow without bound", "its result matches again")
                     .help("give its ruleset a limit: `run ruleset limit 5000 nodes`"),
             );
         }
     }
 
-    fn lint_monotone(&mut self, rule: &Rule, written: &Written) {
+    fn lint_monotone(&mut self, rule: &Rule, written: &WrittenRule) {
         if rule.guards.iter().any(|g| matches!(g, Guard::Class { same: false, .. })) && !rule.name.ends_with(".back") {
             self.report(
-                Report::lint(
+                Diag::lint(
                     "RW0504",
                     written.name,
                     "this rule asks whether two classes are distinct",
@@ -137,7 +137,7 @@ impl Checker<'_> {
     }
 
     /// Two rules with the same left side and conditions.
-    fn lint_duplicates(&mut self, written: &[Written]) {
+    fn lint_duplicates(&mut self, written: &[WrittenRule]) {
         let mut seen: FxHashMap<String, usize> = FxHashMap::default();
         for (index, rule) in self.program.rules.iter().enumerate() {
             if rule.law {
@@ -157,13 +157,8 @@ impl Checker<'_> {
                 let other = self.program.rules[earlier].clone();
                 let what = if other.law { "the law" } else { "rule" };
                 self.report(
-                    Report::lint(
-                        "RW0506",
-                        rule.name,
-                        format!("{what} `{}` says the same", other.name),
-                        "says it again",
-                    )
-                    .also(other.span, "said here"),
+                    Diag::lint("RW0506", rule.name, format!("{what} `{}` says the same", other.name), "says it again")
+                        .also(other.span, "said here"),
                 );
             }
         }

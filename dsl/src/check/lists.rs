@@ -9,7 +9,7 @@
 //! Left to [`super::elab`] to reject: a list where nothing takes one.
 
 use super::ParsedFile;
-use super::report::Report;
+use super::report::Diag;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::ast::{
     Arg, Attribute, BlockStatement, Clause, ClauseKind, ExampleBody, Expr, ExprKind, File, FnClause, FnItem, Item,
@@ -77,7 +77,7 @@ impl Lists {
         let lists: Vec<&Param> = f.params.iter().filter(|p| p.variadic).collect();
         if let [_, second, ..] = lists[..] {
             self.diagnostics.push(
-                Report::error("RW0452", second.name.span, "a function takes one list at most", "the second one")
+                Diag::error("RW0452", second.name.span, "a function takes one list at most", "the second one")
                     .help("where would the first one end?")
                     .done(),
             );
@@ -97,7 +97,7 @@ impl Lists {
                 && !symbol.contains(LENGTH_IN_SYMBOL)
             {
                 let message = format!("`{name}` takes a list, and this is the symbol of one length only");
-                let report = Report::error("RW0211", *span, message, "for how many elements?").help(format!(
+                let report = Diag::error("RW0211", *span, message, "for how many elements?").help(format!(
                     "say where the length stands: `{symbol}_{LENGTH_IN_SYMBOL}` is `{symbol}_2` for two"
                 ));
                 self.diagnostics.push(report.done());
@@ -177,7 +177,7 @@ impl Lists {
         }
         if out.len() == MAX_INSTANCES || out.is_empty() {
             let message = format!("rule `{}` is about too many lists at once", rule.name.node);
-            let report = Report::error("RW0452", rule.name.span, message, "this rule is left out")
+            let report = Diag::error("RW0452", rule.name.span, message, "this rule is left out")
                 .help(format!("lists have up to {} elements here; use fewer of them in one rule", self.most));
             self.diagnostics.push(report.done());
             out.clear();

@@ -2,7 +2,7 @@
 
 use super::elab::Elab;
 use super::nodes::{Call, Misfit, NodeId, NodeKind};
-use super::report::{Report, count, listed};
+use super::report::{Diag, count, listed};
 use super::solve::{Clash, IType, LiteralKind, substitute};
 use super::wording::{quoted, short, signature};
 use rewright_typeprop::{Op, OpId, TypeParam};
@@ -16,13 +16,13 @@ impl Elab<'_> {
         let declared = self.op_spans[op.0 as usize];
         let signature = signature(decl, self.universe);
         let report = match &misfit {
-            Misfit::Arity => Report::error(
+            Misfit::Arity => Diag::error(
                 "RW0302",
                 call.name_span,
                 format!("`{}` takes {}, here are {}", call.name, count(decl.params.len(), "argument"), call.args.len()),
                 "wrong number of arguments",
             ),
-            Misfit::TypeArity => Report::error(
+            Misfit::TypeArity => Diag::error(
                 "RW0308",
                 call.name_span,
                 format!(
@@ -36,7 +36,7 @@ impl Elab<'_> {
             Misfit::TypeArg(index, clash) => {
                 let found = self.show(&call.explicit[*index]);
                 let param = &decl.tparams[*index].name;
-                Report::error(
+                Diag::error(
                     "RW0307",
                     call.name_span,
                     format!("`{found}` cannot be `{param}` of `{}`", call.name),
@@ -47,13 +47,13 @@ impl Elab<'_> {
                 let arg = self.node(call.args[*index]);
                 let (want, found) = (self.show(want), self.show(&arg.ty));
                 match clash {
-                    Clash::Bound(..) => Report::error(
+                    Clash::Bound(..) => Diag::error(
                         "RW0307",
                         arg.span,
                         format!("{} here", self.explain(clash)),
                         format!("of type `{found}`"),
                     ),
-                    Clash::Different => Report::error(
+                    Clash::Different => Diag::error(
                         "RW0301",
                         arg.span,
                         format!("expected `{want}`, found `{found}`"),
@@ -61,7 +61,7 @@ impl Elab<'_> {
                     ),
                     _ => {
                         let message = format!("expected `{want}`, found {}", quoted(&found));
-                        Report::error("RW0301", arg.span, message, self.explain(clash))
+                        Diag::error("RW0301", arg.span, message, self.explain(clash))
                     }
                 }
             }
@@ -69,7 +69,7 @@ impl Elab<'_> {
                 let (gives, want) = (self.show(gives), self.show(&self.node(id).ty));
                 let code = if matches!(clash, Clash::Bound(..)) { "RW0307" } else { "RW0301" };
                 let message = format!("`{}` gives `{gives}`, but `{want}` is wanted here", call.name);
-                Report::error(code, self.node(id).span, message, self.explain(clash))
+                Diag::error(code, self.node(id).span, message, self.explain(clash))
             }
         };
         let report = match &misfit {
@@ -82,7 +82,7 @@ impl Elab<'_> {
 
     /// What takes an argument whose type is not below a bound: a bound of the rule's own parameter, or a function with
     /// nearly the same name.
-    fn advise(&mut self, report: Report, call: &Call, (op, index): (OpId, usize), ty: &IType, bound: &IType) -> Report {
+    fn advise(&mut self, report: Diag, call: &Call, (op, index): (OpId, usize), ty: &IType, bound: &IType) -> Diag {
         if let IType::Rigid(own) = self.solver.shallow(ty)
             && let Some(Some(span)) = self.unbounded.get(own as usize)
             && let Some(TypeParam { name, .. }) = self.tparams.get(own as usize)

@@ -12,7 +12,7 @@ pub(crate) struct NodeId(pub(crate) u32);
 
 /// Where an expression stands: decides which names it may introduce and what an omitted state means.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Place {
+pub(crate) enum ExprContext {
     /// A pattern: an omitted state is any state, `_` any value.
     Left,
     /// A replacement: an omitted state is that of the match.
@@ -28,21 +28,21 @@ pub(crate) enum Place {
 /// What surrounds an expression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Around {
-    pub(crate) place: Place,
+    pub(crate) place: ExprContext,
     pub(crate) state: Option<NodeId>,
     /// `dynamic`: `eval` is allowed.
     pub(crate) dynamic: bool,
 }
 
 impl Around {
-    pub(crate) const LEFT: Around = Around { place: Place::Left, state: None, dynamic: false };
-    pub(crate) const GUARD: Around = Around { place: Place::Guard, state: None, dynamic: false };
-    pub(crate) const EXAMPLE: Around = Around { place: Place::Example, state: None, dynamic: false };
-    pub(crate) const DECLARATION: Around = Around { place: Place::Declaration, state: None, dynamic: false };
+    pub(crate) const LEFT: Around = Around { place: ExprContext::Left, state: None, dynamic: false };
+    pub(crate) const GUARD: Around = Around { place: ExprContext::Guard, state: None, dynamic: false };
+    pub(crate) const EXAMPLE: Around = Around { place: ExprContext::Example, state: None, dynamic: false };
+    pub(crate) const DECLARATION: Around = Around { place: ExprContext::Declaration, state: None, dynamic: false };
 
     /// On a right side; of a dynamic rule?
     pub(crate) fn right(dynamic: bool) -> Around {
-        Around { place: Place::Right, state: None, dynamic }
+        Around { place: ExprContext::Right, state: None, dynamic }
     }
 }
 

@@ -4,7 +4,7 @@ use super::Checker;
 use super::decls::BUILTIN_EFFECTS;
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, VariableKind};
-use super::report::Report;
+use super::report::Diag;
 use super::scope::Scope;
 use super::solve::{IType, rigid};
 use crate::nearest::nearest;
@@ -34,7 +34,7 @@ impl<'a> Checker<'a> {
                     continue;
                 }
                 self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0314",
                         clause.span,
                         format!("`{}` states its effects twice, and differently", f.name.node),
@@ -49,7 +49,7 @@ impl<'a> Checker<'a> {
                 let region = effect.region.as_ref().map_or(DEFAULT_REGION, |r| r.node.as_str());
                 let takes_region = matches!(effect.name.node.as_str(), "reads" | "writes" | "allocates");
                 if let (Some(region), false) = (&effect.region, takes_region) {
-                    self.report(Report::error(
+                    self.report(Diag::error(
                         "RW0212",
                         region.span,
                         format!("effect `{}` has no region", effect.name.node),
@@ -62,7 +62,7 @@ impl<'a> Checker<'a> {
                     (Err(several), named) => {
                         let path = named.unwrap_or(&effect.name);
                         let found = several.into_iter().map(|region| (region, None));
-                        self.report(super::owners::several("effects", path, found));
+                        self.report(super::name_clashes::several("effects", path, found));
                         continue;
                     }
                 };
@@ -78,7 +78,7 @@ impl<'a> Checker<'a> {
                     unknown if scope.is_excused(unknown) => {}
                     unknown => {
                         let known = BUILTIN_EFFECTS.into_iter().chain(scope.names.effects.keys().map(String::as_str));
-                        let report = Report::error(
+                        let report = Diag::error(
                             "RW0212",
                             effect.name.span,
                             format!("unknown effect `{unknown}`"),
@@ -97,7 +97,7 @@ impl<'a> Checker<'a> {
         for clause in &f.clauses {
             if let FnClause::As(symbol) = &clause.node {
                 if !(1..=2).contains(&f.params.len()) {
-                    self.report(Report::error(
+                    self.report(Diag::error(
                         "RW0314",
                         clause.span,
                         format!(
@@ -182,7 +182,7 @@ impl<'a> Checker<'a> {
                 "link" => self.link(op, attribute),
                 other => {
                     if let Some(meant) = nearest(other, ["model", "traps", "link"]) {
-                        let report = Report::error(
+                        let report = Diag::error(
                             "RW0211",
                             attribute.name.span,
                             format!("unknown attribute `@{other}`"),
@@ -208,7 +208,7 @@ impl<'a> Checker<'a> {
             let at = item.attributes.iter().find(|a| a.name.node == "traps").map_or(item.span, |a| a.name.span);
             self.program.universe.ops.get_mut(op).checks.clear();
             self.report(
-                Report::error("RW0314", at, format!("`{}` traps, but does not say so", f.name.node), "says when")
+                Diag::error("RW0314", at, format!("`{}` traps, but does not say so", f.name.node), "says when")
                     .also(f.name.span, "declared without the effect `traps`")
                     .help("write `effects traps`"),
             );
@@ -218,10 +218,11 @@ impl<'a> Checker<'a> {
     pub(super) fn unknown_attribute(&mut self, attribute: &Attribute, on: &str) {
         let name = &attribute.name;
         let message = format!("unknown attribute `@{}` on {on}", name.node);
-        self.report(Report::error("RW0211", name.span, message, "says nothing here").help(
+        self.report(Diag::error("RW0211", name.span, message, "says nothing here").help(
             "functions take `@model(name)`, `@traps(\"code\", condition)`, `@link(\"library\", \"symbol\")`, and what \
              another world calls them: `@clif(\"name\")`, `@llvm(\"@name\")`, `@body(\"name\")`; \
-             rules take `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and `@observe(seen(it))`",
+             rules take `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and \
+             `@observe(seen(it))`",
         ));
     }
 
@@ -230,7 +231,7 @@ impl<'a> Checker<'a> {
             [one] => one.kind.clone(),
             _ => ExprKind::Error,
         }) else {
-            return self.report(Report::error(
+            return self.report(Diag::error(
                 "RW0211",
                 attribute.name.span,
                 "`@model` takes one name",
@@ -241,7 +242,7 @@ impl<'a> Checker<'a> {
         let Some(model) = Model::from_name(&name) else {
             let known = Model::ALL.iter().map(|m| m.name());
             return self.report(
-                Report::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning").nearest(
+                Diag::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning").nearest(
                     &name,
                     known,
                     || Some("leave it out and state a `spec`".into()),
@@ -258,7 +259,7 @@ impl<'a> Checker<'a> {
                 decl.params.len()
             );
             let declared = self.op_spans[op.0 as usize];
-            self.report(Report::error("RW0313", at, message, "does not fit").also(declared, "declared here"));
+            self.report(Diag::error("RW0313", at, message, "does not fit").also(declared, "declared here"));
         }
     }
 
@@ -268,7 +269,7 @@ impl<'a> Checker<'a> {
             [Expr { kind: ExprKind::Str(code), .. }, condition] => (code, Some(condition)),
             _ => {
                 return self.report(
-                    Report::error("RW0211", attribute.name.span, "`@traps` takes a code and a condition", "not so")
+                    Diag::error("RW0211", attribute.name.span, "`@traps` takes a code and a condition", "not so")
                         .help("as in `@traps(\"int_divz\", icmp_eq(y, 0))`; the condition may be left out"),
                 );
             }
@@ -289,7 +290,7 @@ impl<'a> Checker<'a> {
                 FnClause::As(_) | FnClause::Pure | FnClause::Effects(_) => {}
                 FnClause::Lazy => {
                     self.report(
-                        Report::error("RW0455", clause.span, "`lazy` is not yet supported", "charged per consumer")
+                        Diag::error("RW0455", clause.span, "`lazy` is not yet supported", "charged per consumer")
                             .help("leave it out: the operation is charged once"),
                     );
                 }
@@ -297,7 +298,7 @@ impl<'a> Checker<'a> {
                 FnClause::Spec(expr) => {
                     if self.program.universe.ops.get(op).model.is_some() {
                         self.report(
-                            Report::error("RW0314", clause.span, "a model and a `spec`", "says again what it means")
+                            Diag::error("RW0314", clause.span, "a model and a `spec`", "says again what it means")
                                 .also(f.name.span, "has a `@model`")
                                 .help("state one of them"),
                         );
@@ -316,7 +317,7 @@ impl<'a> Checker<'a> {
         if let Some(value) = fold(expr) {
             match u32::try_from(value) {
                 Ok(cost) => self.program.universe.ops.get_mut(op).cost = Cost::Fixed(cost),
-                Err(_) => self.report(Report::error(
+                Err(_) => self.report(Diag::error(
                     "RW0314",
                     expr.span,
                     format!("cost {value} is out of range"),
@@ -361,12 +362,12 @@ impl<'a> Checker<'a> {
             let message = format!("`{}` cannot be {}", decl.name, law_word(name));
             let label = if fits { "an operation with effects obeys no laws".into() } else { format!("wants {want}") };
             let declared = self.op_spans[op.0 as usize];
-            return self.report(Report::error("RW0314", clause.span, message, label).also(declared, "declared here"));
+            return self.report(Diag::error("RW0314", clause.span, message, label).also(declared, "declared here"));
         }
         if name != "identity"
             && let Some(arg) = arg
         {
-            return self.report(Report::error("RW0314", arg.span, format!("`{name}` takes no argument"), "not wanted"));
+            return self.report(Diag::error("RW0314", arg.span, format!("`{name}` takes no argument"), "not wanted"));
         }
         match name {
             "commutative" => self.program.universe.ops.get_mut(op).laws.commutative = true,
@@ -375,7 +376,7 @@ impl<'a> Checker<'a> {
             _ => {
                 let Some(arg) = arg else {
                     return self.report(
-                        Report::error("RW0314", clause.span, "`identity` of what?", "wants an element")
+                        Diag::error("RW0314", clause.span, "`identity` of what?", "wants an element")
                             .help("as in `identity(0)`"),
                     );
                 };
@@ -418,7 +419,7 @@ impl<'a> Checker<'a> {
             let message = format!("this `{}` gives `{mine}`, the more general one `{theirs}`", decl.name);
             let general = self.op_spans[other.0 as usize];
             self.report(
-                Report::error("RW0318", at, message, format!("`{mine}` is not below `{theirs}`"))
+                Diag::error("RW0318", at, message, format!("`{mine}` is not below `{theirs}`"))
                     .also(general, "takes all arguments that this one takes"),
             );
         }
@@ -432,7 +433,7 @@ impl Elab<'_> {
         if let Err(clash) = self.solver.subtype(&ty, want) {
             let (found, wanted, why) = (self.show(&ty), self.show(want), self.explain(&clash));
             let span = self.node(node).span;
-            self.report(Report::error("RW0301", span, format!("expected `{wanted}`, found `{found}`"), why));
+            self.report(Diag::error("RW0301", span, format!("expected `{wanted}`, found `{found}`"), why));
         }
     }
 

@@ -5,7 +5,7 @@
 
 use super::elab::Elab;
 use super::nodes::{Call, Misfit, Node, NodeId, NodeKind};
-use super::report::Report;
+use super::report::Diag;
 use super::solve::{IType, Solver, rigid, substitute};
 use super::wording::signature;
 use crate::syntax::ast::{Span, Spanned};
@@ -113,7 +113,7 @@ impl Elab<'_> {
         }
         let path = Spanned { node: call.name.clone(), span: call.name_span };
         let found = functions.into_iter().map(|(name, place)| (name, Some(place)));
-        self.report(super::owners::several("functions", &path, found));
+        self.report(super::name_clashes::several("functions", &path, found));
         self.nodes[id.0 as usize].kind = NodeKind::Error;
         true
     }
@@ -139,7 +139,7 @@ impl Elab<'_> {
     }
 
     fn report_none_fits(&mut self, id: NodeId, call: &Call) {
-        let mut report = Report::error(
+        let mut report = Diag::error(
             "RW0303",
             call.name_span,
             format!("no `{}` fits {}", call.name, self.arg_types(call)),
@@ -161,7 +161,7 @@ impl Elab<'_> {
     }
 
     fn report_ambiguous(&mut self, id: NodeId, call: &Call, fitting: &[OpId]) {
-        let mut report = Report::error(
+        let mut report = Diag::error(
             "RW0304",
             call.name_span,
             format!("`{}` of {} is ambiguous", call.name, self.arg_types(call)),

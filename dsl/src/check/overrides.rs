@@ -6,7 +6,7 @@
 //! **Invariant**: the result does not depend on the order of imports: no function's cost is overridden twice.
 
 use super::Checker;
-use super::report::Report;
+use super::report::Diag;
 use crate::syntax::ast::{Expr, ItemKind, Path, Span};
 use rewright_typeprop::OpId;
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ impl Checker<'_> {
     fn override_cost(&mut self, file: usize, name: &Path, cost: &Expr, overridden: &mut BTreeMap<OpId, Span>) {
         let ops = self.scopes[file].find_ops(&name.node);
         if ops.is_empty() && !self.scopes[file].is_excused(&name.node) {
-            let report = Report::error(
+            let report = Diag::error(
                 "RW0201",
                 name.span,
                 format!("unknown function `{}`", name.node),
@@ -37,7 +37,7 @@ impl Checker<'_> {
         for op in ops {
             let decl = self.program.universe.ops.get(op);
             if decl.pack == self.files[file].pack {
-                let report = Report::error(
+                let report = Diag::error(
                     "RW0457",
                     name.span,
                     format!("`{}` is this pack's own function", name.node),
@@ -47,7 +47,7 @@ impl Checker<'_> {
                 return self.report(report.also(declared, "declared here").help("write the cost where it is declared"));
             }
             if let Some(earlier) = overridden.get(&op) {
-                let report = Report::error(
+                let report = Diag::error(
                     "RW0457",
                     name.span,
                     format!("the cost of `{}` is overridden twice", name.node),

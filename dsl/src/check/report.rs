@@ -6,12 +6,12 @@ use crate::nearest::nearest;
 use crate::syntax::ast::{Name, Span};
 
 /// A diagnostic under construction.
-pub(crate) struct Report(Diagnostic);
+pub(crate) struct Diag(Diagnostic);
 
-impl Report {
+impl Diag {
     /// A mistake: its code, the place of its cause, what is wrong in one line, and what stands at the place.
     pub(crate) fn error(code: &'static str, at: Span, message: impl Into<String>, label: impl Into<String>) -> Self {
-        Report(Diagnostic {
+        Diag(Diagnostic {
             code,
             severity: Severity::Error,
             message: message.into(),

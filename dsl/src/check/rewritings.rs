@@ -6,7 +6,7 @@
 use super::elab::Elab;
 use super::guards::Condition;
 use super::nodes::{Around, NodeId, NodeKind};
-use super::report::Report;
+use super::report::Diag;
 use super::solve::{Clash, IType, Solver, substitute};
 use super::wording::{short, signature};
 use crate::program::Guard;
@@ -46,7 +46,7 @@ impl Elab<'_> {
             let (l, r) = (self.show(&l), self.show(&r));
             let why = self.explain(&clash);
             self.report(
-                Report::error(
+                Diag::error(
                     "RW0301",
                     shape.right_at,
                     format!("the left side is `{l}`, the right side `{r}`"),
@@ -66,19 +66,14 @@ impl Elab<'_> {
         let (left, right) = (patterns[0], *right);
         if !matches!(self.node(left).kind, NodeKind::Call(_) | NodeKind::Error) {
             self.report(
-                Report::error(
-                    "RW0401",
-                    *left_at,
-                    "the left side must be a call",
-                    "would match every value of its type",
-                )
-                .help("put the call on the left, and turn the arrow's meaning around if need be"),
+                Diag::error("RW0401", *left_at, "the left side must be a call", "would match every value of its type")
+                    .help("put the call on the left, and turn the arrow's meaning around if need be"),
             );
             return;
         }
         if *both_ways && !matches!(self.node(right).kind, NodeKind::Call(_) | NodeKind::Error) {
             self.report(
-                Report::error(
+                Diag::error(
                     "RW0402",
                     *right_at,
                     "`<=>` with a bare variable or literal on one side",
@@ -116,7 +111,7 @@ impl Elab<'_> {
                     format!("`<=>`: `{}` is on the left but not on the right", variable.name)
                 };
                 self.report(
-                    Report::error("RW0403", *right_at, message, "the way back cannot know it")
+                    Diag::error("RW0403", *right_at, message, "the way back cannot know it")
                         .also(variable.span, "this one")
                         .help("write `=>`, or mention it on both sides"),
                 );
@@ -140,20 +135,20 @@ impl Elab<'_> {
             NodeKind::Var(v) => {
                 let variable = self.variables[*v as usize].clone();
                 let message = format!("`eval` of `{}`, which is not a constant", variable.name);
-                let report = Report::error("RW0406", span, message, "known only at run time");
+                let report = Diag::error("RW0406", span, message, "known only at run time");
                 report.also(variable.span, "declared here").help(format!("declare it `const {}`", variable.name))
             }
             NodeKind::Call(call) => {
                 let message = format!("`{}` cannot be computed while matching", call.name);
                 let linked = |id: &OpId| self.universe.ops.get(*id).link.is_some();
                 match call.candidates.iter().any(linked) {
-                    true => Report::error("RW0406", span, message, "gives what only one run of its library knows")
+                    true => Diag::error("RW0406", span, message, "gives what only one run of its library knows")
                         .help("of functions of a library, those that are pure and give a number are computed"),
-                    false => Report::error("RW0406", span, message, "has no meaning to compute by")
+                    false => Diag::error("RW0406", span, message, "has no meaning to compute by")
                         .help("give it a `@model`, a `spec`, or declare it `host fn`"),
                 }
             }
-            _ => Report::error("RW0406", span, "this cannot be computed while matching", "not a constant"),
+            _ => Diag::error("RW0406", span, "this cannot be computed while matching", "not a constant"),
         };
         self.report(report);
     }
@@ -184,7 +179,7 @@ impl Elab<'_> {
             let help = self.typed_spelling(index).unwrap_or_else(|| {
                 "state type arguments, `f{T}(..)`, with parameters that the pattern determines".to_string()
             });
-            self.report(Report::error("RW0306", span, message, "of which type?").help(help));
+            self.report(Diag::error("RW0306", span, message, "of which type?").help(help));
         }
     }
 

@@ -1,11 +1,11 @@
 //! Stage 3: rules. Each item becomes a rule per choice of family members, rewriting and direction.
 //!
-//! One rewriting is elaborated by [`super::rewritings`], or by [`super::matches`] where it stands in a block.
+//! One rewriting is elaborated by [`super::rewritings`], or by [`super::match_blocks`] where it stands in a block.
 
 use super::Checker;
 use super::approximate::given_up;
 use super::families::Choice;
-use super::report::Report;
+use super::report::Diag;
 use super::variables::{state_names, states_in};
 use crate::diagnostic::{Applicability, Diagnostic, Fix};
 use crate::program::{Conclusion, Guard, Relaxation, Rule, RuleId, Var};
@@ -42,7 +42,7 @@ impl<'a> Checker<'a> {
         for item in &self.files[file].file.items {
             let ItemKind::Ruleset { name, .. } = &item.kind else { continue };
             if let Some(first) = seen.iter().find(|n| n.node == name.node) {
-                self.report(Report::twice("ruleset", name, first.span));
+                self.report(Diag::twice("ruleset", name, first.span));
             }
             seen.push(name);
             let qualified = format!("{}.{}", self.scopes[file].pack, name.node);
@@ -65,7 +65,7 @@ impl<'a> Checker<'a> {
         let Some(earlier) = earlier.filter(|earlier| *earlier != item) else {
             return true;
         };
-        self.report(Report::twice("rule", name, earlier));
+        self.report(Diag::twice("rule", name, earlier));
         false
     }
 
@@ -201,7 +201,7 @@ impl<'a> Checker<'a> {
                 ClauseKind::Because(_) => "because",
             };
             self.report(
-                Report::error("RW0407", clause.span, format!("`{word}` outside an unsafe rule"), "not allowed here")
+                Diag::error("RW0407", clause.span, format!("`{word}` outside an unsafe rule"), "not allowed here")
                     .help("a plain rule removes no effect, and needs no reason: leave it out"),
             );
         }

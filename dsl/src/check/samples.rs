@@ -12,7 +12,7 @@
 
 use super::Checker;
 use super::nodes::{Around, VariableKind};
-use super::report::Report;
+use super::report::Diag;
 use super::solve::rigid;
 use crate::program::{Rule, VarKind};
 use crate::syntax::ast::{Attribute, Expr, Item, ItemKind, Name, Span, Type, TypeKind};
@@ -55,7 +55,7 @@ impl Checker<'_> {
         let decl = self.program.universe.types.decl(ty);
         if decl.model.is_some() {
             let message = format!("values of `{}` are known: it has a machine representation", decl.name);
-            return self.report(Report::error("RW0211", at, message, "says nothing new"));
+            return self.report(Diag::error("RW0211", at, message, "says nothing new"));
         }
         let own = TypeExpr::App(ty, (0..decl.params.len() as u32).map(TypeExpr::Param).collect());
         match (attribute.name.node.as_str(), &attribute.args[..]) {
@@ -72,11 +72,11 @@ impl Checker<'_> {
                 }
             }
             (SAMPLE, _) => self.report(
-                Report::error("RW0211", at, "`@sample` takes one expression that makes a value", "not so")
+                Diag::error("RW0211", at, "`@sample` takes one expression that makes a value", "not so")
                     .help("as in `@sample(numbers(size, size, seed))`"),
             ),
             _ => self.report(
-                Report::error("RW0211", at, "`@observe` takes expressions over `it`", "of what?")
+                Diag::error("RW0211", at, "`@observe` takes expressions over `it`", "of what?")
                     .help("as in `@observe(trace(it), determinant(it))`"),
             ),
         }
@@ -106,7 +106,7 @@ impl Checker<'_> {
             match variables[..] {
                 [one] => approximate.samples.push((one, term)),
                 _ => self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0211",
                         expr.span,
                         "a sample is made of one variable, which it stands for",
@@ -153,7 +153,7 @@ impl Checker<'_> {
         if !made {
             let name = &self.program.universe.types.decl(ty).name;
             let message = format!("this makes no `{name}`");
-            self.report(Report::error("RW0211", expr.span, message, "of another type"));
+            self.report(Diag::error("RW0211", expr.span, message, "of another type"));
         }
         term.filter(|_| made)
     }

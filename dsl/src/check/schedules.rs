@@ -3,7 +3,7 @@
 
 use super::Checker;
 use super::laws::ASSOC;
-use super::report::Report;
+use super::report::Diag;
 use crate::program::{Program, Schedule, ScheduleStep};
 use crate::syntax::ast::{ItemKind, Name, Path, Span, Step};
 
@@ -18,7 +18,7 @@ impl Checker<'_> {
                 let ItemKind::Schedule { name, at, steps } = &item.kind else { continue };
                 let qualified = format!("{pack}.{}", name.node);
                 if let Some(earlier) = self.program.schedules.get(&qualified).map(|s| s.span) {
-                    self.report(Report::twice("schedule", name, earlier));
+                    self.report(Diag::twice("schedule", name, earlier));
                     continue;
                 }
                 let steps = self.steps(file, steps, 0);
@@ -76,7 +76,7 @@ impl Checker<'_> {
                 node_limit = Some(*count);
             } else {
                 self.report(
-                    Report::error("RW0409", unit.span, format!("unknown unit `{}`", unit.node), "of what?")
+                    Diag::error("RW0409", unit.span, format!("unknown unit `{}`", unit.node), "of what?")
                         .help("`limit 5000 nodes`"),
                 );
             }
@@ -102,7 +102,7 @@ impl Checker<'_> {
         }
         if !found.is_empty() {
             let places = found.into_iter().map(|name| (name, None));
-            return self.report(super::owners::several("rulesets", path, places));
+            return self.report(super::name_clashes::several("rulesets", path, places));
         }
         if self.scopes[file].incomplete {
             return;
@@ -112,7 +112,7 @@ impl Checker<'_> {
         let known: Vec<String> = sets.keys().map(|k| k.strip_prefix(&prefix).unwrap_or(k).to_string()).collect();
         let names: Vec<String> = known.iter().take(8).map(|k| format!("`{k}`")).collect();
         let report =
-            Report::error("RW0204", path.span, format!("unknown ruleset `{}`", path.node), "not declared or imported")
+            Diag::error("RW0204", path.span, format!("unknown ruleset `{}`", path.node), "not declared or imported")
                 .nearest(&path.node, known.iter().map(String::as_str), || {
                     (!names.is_empty()).then(|| format!("rulesets are {}", super::report::listed(&names)))
                 });

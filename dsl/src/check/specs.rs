@@ -1,7 +1,7 @@
 //! A `spec` must not lead back to itself.
 
 use super::Checker;
-use super::report::Report;
+use super::report::Diag;
 use rewright_typeprop::{OpId, Term};
 
 impl Checker<'_> {
@@ -25,7 +25,7 @@ impl Checker<'_> {
                 let name = op.name.clone();
                 let at = self.op_spans[start];
                 self.report(
-                    Report::error("RW0314", at, format!("the `spec` of `{name}` leads back to itself"), "means itself")
+                    Diag::error("RW0314", at, format!("the `spec` of `{name}` leads back to itself"), "means itself")
                         .help("state its meaning in terms of simpler operations"),
                 );
             }

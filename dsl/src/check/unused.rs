@@ -3,8 +3,8 @@
 //! What is written decides where something is to be removed, the checked rule whether it is used: a list that is
 //! written out has other names there.
 
-use super::report::Report;
-use super::{Checker, Written};
+use super::report::Diag;
+use super::{Checker, WrittenRule};
 use crate::program::Rule;
 use crate::syntax::ast::{
     Clause, ClauseKind, Expr, ExprKind, ItemKind, Param, RuleBody, RuleItem, RuleStatement, Span, TParam, Type,
@@ -15,14 +15,14 @@ use rewright_typeprop::Term;
 
 impl<'a> Checker<'a> {
     /// A rule as it is written; `None` for an inference.
-    pub(super) fn rule_item(&self, rule: &Written) -> Option<&'a RuleItem> {
+    pub(super) fn rule_item(&self, rule: &WrittenRule) -> Option<&'a RuleItem> {
         self.items(rule.file).into_iter().find_map(|(_, item)| match &item.kind {
             ItemKind::Rule(found) if found.name.span == rule.name => Some(found),
             _ => None,
         })
     }
 
-    pub(super) fn lint_parameters(&mut self, rule: &Rule, written: &Written) {
+    pub(super) fn lint_parameters(&mut self, rule: &Rule, written: &WrittenRule) {
         let used: IndexSet<u32> = rule.terms().flat_map(Term::variables).collect();
         let item = self.rule_item(written);
         for (index, var) in rule.vars.iter().enumerate() {
@@ -32,10 +32,10 @@ impl<'a> Checker<'a> {
             let message = format!("parameter `{}` is never used", var.name);
             let place = item.and_then(|item| Some((item, item.params.iter().position(|p| p.name.node == var.name)?)));
             self.report(match place {
-                None => Report::lint("RW0502", written.name, message, "declared by this rule"),
+                None => Diag::lint("RW0502", written.name, message, "declared by this rule"),
                 Some((item, position)) => {
                     let span = item.params[position].name.span;
-                    let report = Report::lint("RW0502", span, message, "nothing mentions it").help("remove it");
+                    let report = Diag::lint("RW0502", span, message, "nothing mentions it").help("remove it");
                     let places: Option<Vec<Place>> = item.params.iter().map(Place::of_param).collect();
                     match places.and_then(|places| removal(&places, position)) {
                         Some(span) => report.repair(span, ""),
@@ -67,7 +67,7 @@ impl<'a> Checker<'a> {
                 continue;
             }
             let message = format!("type parameter `{}` is never used", name.node);
-            let report = Report::lint("RW0502", name.span, message, "nothing mentions it").help("remove it");
+            let report = Diag::lint("RW0502", name.span, message, "nothing mentions it").help("remove it");
             self.report(match (&places[..], removal(&places, position)) {
                 // The braces go as well.
                 ([only], _) => {

@@ -3,7 +3,7 @@
 use super::elab::Elab;
 use super::guards::Condition;
 use super::nodes::{NodeId, NodeKind, VariableKind};
-use super::report::Report;
+use super::report::Diag;
 use crate::program::{Var, VarKind};
 use crate::syntax::ast::{Expr, ExprKind, Param, Side, Span, TypeKind};
 
@@ -16,7 +16,7 @@ impl Elab<'_> {
             if let Some(first) = self.variable(&name.node) {
                 let first = self.variables[first as usize].span;
                 self.report(
-                    Report::error("RW0210", name.span, format!("parameter `{}` twice", name.node), "again here")
+                    Diag::error("RW0210", name.span, format!("parameter `{}` twice", name.node), "again here")
                         .also(first, "first here"),
                 );
                 continue;
@@ -91,7 +91,7 @@ impl Elab<'_> {
             said.push(variable);
             let variable = self.variables[variable as usize].clone();
             self.report(
-                Report::error(
+                Diag::error(
                     "RW0403",
                     span,
                     format!("`{}` is {place} but not on the left", variable.name),

@@ -13,34 +13,41 @@ pub(super) const SYNTAX: &[Code] = &[
     code(
         "RW0101",
         "unexpected character",
-        "The text holds a character that begins nothing in the language. Names consist of ASCII letters, digits and `_`; \
+        "The text holds a character that begins nothing in the language. Names consist of ASCII letters, digits and \
+         `_`; \
          any other text belongs in a string or a comment.",
     ),
     code(
         "RW0102",
         "string does not end",
-        "A string ends on the line on which it begins, with `\"`. A quote inside a string is written `\\\"`, a new line \
+        "A string ends on the line on which it begins, with `\"`. A quote inside a string is written `\\\"`, a new \
+         line \
          `\\n`.",
     ),
     code(
         "RW0103",
         "malformed literal",
-        "A number or a string is not well-formed, or a number does not fit its place. Integers are written 255, -1, 0xff \
-         or 0b1111, with `_` between digits where it helps; floats 1.5, 1e9 or 2.5e-3. Escapes in strings are \\\" \\\\ \
+        "A number or a string is not well-formed, or a number does not fit its place. Integers are written 255, -1, \
+         0xff \
+         or 0b1111, with `_` between digits where it helps; floats 1.5, 1e9 or 2.5e-3. Escapes in strings are \\\" \
+         \\\\ \
          \\n \\t \\r and \\u{hex}. Literals fit 128 bits; counts and integers among type arguments fit 64. Whether a \
          literal fits the type of the place it stands in is checked later.",
     ),
     code(
         "RW0104",
         "nested too deeply",
-        "More than 256 brackets and operators are open at one place. The limit keeps every later stage from running out \
+        "More than 256 brackets and operators are open at one place. The limit keeps every later stage from running \
+         out \
          of stack. Name the parts of a large expression with `let`; a list with commas is not nested and may be long.",
     ),
     code(
         "RW0105",
         "unexpected token",
-        "The text does not follow the grammar here. The message names what was found and all that could have stood in its \
-         place. Only the item that the token belongs to is lost: everything else in the file is still read and checked.",
+        "The text does not follow the grammar here. The message names what was found and all that could have stood in \
+         its \
+         place. Only the item that the token belongs to is lost: everything else in the file is still read and \
+         checked.",
     ),
     code(
         "RW0106",
@@ -51,13 +58,15 @@ pub(super) const SYNTAX: &[Code] = &[
     code(
         "RW0107",
         "doc comment without an item",
-        "`///` documents the item that follows it, `//!` at the top of a file documents the pack. Elsewhere they document \
+        "`///` documents the item that follows it, `//!` at the top of a file documents the pack. Elsewhere they \
+         document \
          nothing and are treated as plain comments. Write `//` there.",
     ),
     code(
         "RW0108",
         "bracket is never closed",
-        "A bracket is open where an item or statement begins, where another kind of bracket closes, or at the end of the \
+        "A bracket is open where an item or statement begins, where another kind of bracket closes, or at the end of \
+         the \
          file. The label shows the bracket; the closing one is missing somewhere behind it.",
     ),
     code(
@@ -146,7 +155,8 @@ pub(super) const NAMES: &[Code] = &[
         "An attribute is not one that this item takes, or has other arguments than it takes. Functions take \
          `@model(\"name\")`, `@traps(\"code\", condition)` any number of times, `@link(\"library\", \"symbol\")` for a \
          function of a shared library (where `{}` in the symbol is the length of a list), and `@frontend(\"name\")` \
-         for the name that any front or back end gives them. Rules take `@approximate(\"what they give up\", 1e-9)`: by how much their \
+         for the name that any front or back end gives them. Rules take `@approximate(\"what they give up\", 1e-9)`: \
+         by how much their \
          sides may differ, relative to the greater one, can be left out. Types without machine representation take \
          `@sample(make(size, seed))`, an expression that makes a value for tests, and `@observe(see(it), ..)`, what \
          tells two values apart. Other items take none.",

@@ -68,7 +68,8 @@ pub(super) const LINTS: &[Code] = &[
     code(
         "RW0511",
         "former name",
-        "A standard pack was renamed. Its former name still works, and will not for ever: write the present one, or let \
+        "A standard pack was renamed. Its former name still works, and will not for ever: write the present one, or \
+         let \
          `rewright check --fix` write it.",
     ),
 ];
@@ -78,14 +79,16 @@ pub(super) const EXAMPLES: &[Code] = &[
     code(
         "RW0601",
         "example fails",
-        "What the example claims is not what the rules do: the term became another one, two terms are in one class or in \
+        "What the example claims is not what the rules do: the term became another one, two terms are in one class or \
+         in \
          different ones, or a rule that `fires` names took no part. Correct the rule, or the example if it claims too \
          much: `rewright test --update` writes what holds instead, for you to read.",
     ),
     code(
         "RW0602",
         "example was not run",
-        "A rule that matches in the example computes with a function of a shared library (`eval`), and that call was not \
+        "A rule that matches in the example computes with a function of a shared library (`eval`), and that call was \
+         not \
          made: nobody has allowed the library to be called, or it could not be called. A pack does not allow its own \
          calls. If you trust the library, allow it with `--allow-link`, or for good with `rewright allow`.",
     ),
@@ -96,8 +99,10 @@ pub(super) const EVIDENCE: &[Code] = &[
     code(
         "RW0701",
         "rule is wrong",
-        "There are values at which the two sides of the rule differ. They are shown with the value of each side, and as \
-         an example that can be put into the pack: it says that the sides are different, so it fails as long as the rule \
+        "There are values at which the two sides of the rule differ. They are shown with the value of each side, and \
+         as \
+         an example that can be put into the pack: it says that the sides are different, so it fails as long as the \
+         rule \
          makes them one. Correct the right side, or add a condition that excludes the values. Operations are total: a \
          quotient by zero has a value, too, whether or not the operation traps there.",
     ),
@@ -124,7 +129,8 @@ pub(super) const EVIDENCE: &[Code] = &[
     code(
         "RW0705",
         "compiled code disagrees",
-        "A side of the rule is one value by the meaning of its operations and another one where it is compiled and run. \
+        "A side of the rule is one value by the meaning of its operations and another one where it is compiled and \
+         run. \
          That is no fault of the rule: the meaning that is declared for an operation, or the instruction whose name it \
          bears, is wrong, or Cranelift compiles it wrongly. Where the operation is your own, compare its `@model` or \
          `spec` with its `@clif` or `@link`; otherwise report it, with the values that are shown.",
@@ -133,7 +139,8 @@ pub(super) const EVIDENCE: &[Code] = &[
         "RW0706",
         "rule was not verified",
         "What a function of the rule computes only a shared library knows, and nobody has allowed the library to be \
-         called. A pack does not allow its own calls. If you trust the library, allow it with `--allow-link`, or for good \
+         called. A pack does not allow its own calls. If you trust the library, allow it with `--allow-link`, or for \
+         good \
          with `rewright allow`.",
     ),
 ];

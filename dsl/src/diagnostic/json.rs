@@ -6,7 +6,7 @@ use serde::Serialize;
 
 /// A place, resolved.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize)]
-pub struct Place {
+pub struct SourceLocation {
     /// Name of the file as the user knows it; empty if the span names none.
     pub file: String,
     /// Line of the first byte, from 1.
@@ -28,7 +28,7 @@ pub struct Place {
 pub struct JsonLabel {
     /// Where.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SourceLocation,
     /// What.
     pub text: String,
 }
@@ -57,7 +57,7 @@ pub struct JsonDiagnostic {
 pub struct JsonFix {
     /// What is replaced.
     #[serde(flatten)]
-    pub place: Place,
+    pub place: SourceLocation,
     /// What takes its place.
     pub replacement: String,
     /// `safe` or `maybe`.
@@ -66,7 +66,7 @@ pub struct JsonFix {
 
 impl Sources {
     /// A span's file, lines and columns. Spans outside of the text are moved into it.
-    pub fn place(&self, span: Span) -> Place {
+    pub fn place(&self, span: Span) -> SourceLocation {
         let (name, text) = self.files.get(span.file as usize).map_or(("", ""), |(name, text)| (name, text));
         let position = |offset: u32| {
             let before = &text[..text.floor_char_boundary(offset as usize)];
@@ -74,7 +74,7 @@ impl Sources {
             (before.bytes().filter(|&byte| byte == b'\n').count() + 1, before[begin..].chars().count() + 1)
         };
         let ((line, column), (end_line, end_column)) = (position(span.start), position(span.end.max(span.start)));
-        Place { file: name.to_owned(), line, column, end_line, end_column, start: span.start, end: span.end }
+        SourceLocation { file: name.to_owned(), line, column, end_line, end_column, start: span.start, end: span.end }
     }
 }
 

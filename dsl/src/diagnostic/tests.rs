@@ -43,7 +43,7 @@ fn any_span_in_any_text() {
 fn lines_and_columns_count_characters_from_one() {
     let sources = Sources { files: vec![("p".into(), "é = ∀\n  x\n".into())] };
     let json = to_json(&[diagnostic(&[(0, 5, 8), (0, 11, 12)])], &sources);
-    let place = |place: &super::Place| (place.line, place.column, place.end_line, place.end_column);
+    let place = |place: &super::SourceLocation| (place.line, place.column, place.end_line, place.end_column);
     assert_eq!(place(&json[0].primary.place), (1, 5, 1, 6));
     assert_eq!(place(&json[0].secondary[0].place), (2, 3, 2, 4));
 }

@@ -14,7 +14,7 @@ const MAX_INSTANCES: usize = 256;
 
 /// One instance: the types that its type parameters are fixed to; `None` stays polymorphic.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Instance {
+pub(super) struct RuleInstance {
     pub(super) fixed: Vec<Option<Ty>>,
     /// The type that its type parameters stay below, where that is narrower than the rule's bound.
     pub(super) within: Vec<Option<TypeExpr>>,
@@ -22,7 +22,7 @@ pub(super) struct Instance {
     scalars: Vec<Option<Scalar>>,
 }
 
-impl Instance {
+impl RuleInstance {
     /// The canonical value of a literal of the rule.
     pub(super) fn literal(&self, types: &TypeStore, lit: &Literal, ty: &TypeExpr) -> Option<i64> {
         let scalar = match ty {
@@ -35,11 +35,12 @@ impl Instance {
 }
 
 /// All instances of a rule, and the reasons for those that do not exist.
-pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<Instance>, Vec<String>) {
+pub(super) fn instances(types: &mut TypeStore, rule: &Rule) -> (Vec<RuleInstance>, Vec<String>) {
     let literals: Vec<(&Literal, &TypeExpr)> = literals(rule).collect();
     let mut missing = Vec::new();
     let count = rule.tparams.len();
-    let mut all = vec![Instance { fixed: vec![None; count], within: vec![None; count], scalars: vec![None; count] }];
+    let mut all =
+        vec![RuleInstance { fixed: vec![None; count], within: vec![None; count], scalars: vec![None; count] }];
     for (lit, ty) in &literals {
         if let TypeExpr::App(decl, _) = ty
             && let Some(scalar) = types.decl(*decl).lane()

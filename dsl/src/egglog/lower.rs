@@ -11,7 +11,7 @@ mod pattern;
 
 use super::block_guard::{Generations, mark};
 use super::context::{Reason, Shared, is_closed, substitute};
-use super::instances::Instance;
+use super::instances::RuleInstance;
 use super::names::symbol;
 use super::{Action, Atom, EgglogRule, Expr, REMOVABLE, Sort, TYPE_MASK};
 use crate::program::{Conclusion, Guard, Rule, RuleId, VarKind};
@@ -23,7 +23,7 @@ pub(super) fn lower<'p>(
     generations: &Generations<'p>,
     id: RuleId,
     rule: &Rule,
-    instance: &Instance,
+    instance: &RuleInstance,
 ) -> Result<EgglogRule, Reason> {
     let lower = Lower {
         shared,
@@ -45,7 +45,7 @@ struct Lower<'a, 'p> {
     shared: &'a mut Shared<'p>,
     generations: &'a Generations<'p>,
     rule: &'a Rule,
-    instance: &'a Instance,
+    instance: &'a RuleInstance,
     body: Vec<Atom>,
     /// By type parameter: bound, and to the bound that the binding place itself guarantees.
     bound_types: Vec<Option<Option<TypeExpr>>>,

@@ -95,7 +95,8 @@ fn a_rule_reads_like_itself() {
     rule(&mut p, "Any", &[("x", false)], sub(v(0), Term::Lit(Literal::Int(0), T)), vec![], v(0));
     assert_eq!(
         text(&mut p),
-        "(rule ((= ?root (Sub ?:T ?x (Const ?:T 0))))\n      ((union ?root ?x))\n      :ruleset test.rules :name \"test.rules.r0\")\n"
+        "(rule ((= ?root (Sub ?:T ?x (Const ?:T 0))))\n      ((union ?root ?x))\n      :ruleset test.rules :name \
+         \"test.rules.r0\")\n"
     );
 }
 

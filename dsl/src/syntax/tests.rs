@@ -86,7 +86,8 @@ fn keywords_are_names_where_they_can_be() {
 #[test]
 fn several_results_attributes_and_type_arguments() {
     let file = good(
-        "/// Both.\n@clif(\"udivrem\", 3)\n@here\nfn divrem{T <: Int}(x: T, y: T) -> (T, T) pure lazy requires y != 0, x is Big{8}\n\
+        "/// Both.\n@clif(\"udivrem\", 3)\n@here\nfn divrem{T <: Int}(x: T, y: T) -> (T, T) pure lazy requires y != \
+         0, x is Big{8}\n\
          rule r(x: i32): f{i32, 4}(x) after s after t <=> x after s",
     );
     let ItemKind::Fn(function) = &file.items[0].kind else { panic!() };
@@ -101,7 +102,8 @@ fn several_results_attributes_and_type_arguments() {
 fn one_broken_item_costs_one_item() {
     let (file, diagnostics) = parse(
         0,
-        "rule a(x: i32): x + => x\nrule b(x: i32): x + 0 => x\nruleset s {\n  rule c(x i32): x => x\n  rule d(x: i32): (x => x\n  \
+        "rule a(x: i32): x + => x\nrule b(x: i32): x + 0 => x\n\
+         ruleset s {\n  rule c(x i32): x => x\n  rule d(x: i32): (x => x\n  \
          rule e(x: i32): f(x) => x\n}\nfact g(x: i32)\n",
     );
     assert_eq!(codes(&diagnostics), ["RW0105", "RW0105", "RW0108"], "{diagnostics:#?}");

@@ -1,7 +1,7 @@
-//! Meanings of floating-point operations. What produces a NaN by arithmetic gives [`Outcome::Nan`]; what only
+//! Meanings of floating-point operations. What produces a NaN by arithmetic gives [`Evaluation::Nan`]; what only
 //! moves bits (`fneg`, `fabs`, `fcopysign`) is exact on NaNs, too.
 
-use super::{Model, Outcome, Scalar};
+use super::{Evaluation, Model, Scalar};
 use std::cmp::Ordering;
 
 /// The two formats, as far as the models need them.
@@ -51,7 +51,7 @@ float!(f32, u32);
 float!(f64, u64);
 
 /// Dispatches on the representation of the first operand.
-pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64]) -> Outcome {
+pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64]) -> Evaluation {
     match (model, types[0]) {
         (Model::FcvtFromUint, ty) if ty.is_int() => {
             let x = ty.zero_extended(args[0]);
@@ -60,23 +60,23 @@ pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64])
         (Model::FcvtFromSint, ty) if ty.is_int() => from_integer(result, args[0] as f32, args[0] as f64),
         (_, Scalar::F32) => at::<f32>(model, types, result, args),
         (_, Scalar::F64) => at::<f64>(model, types, result, args),
-        _ => Outcome::Undefined,
+        _ => Evaluation::Undefined,
     }
 }
 
-fn from_integer(result: Scalar, single: f32, double: f64) -> Outcome {
+fn from_integer(result: Scalar, single: f32, double: f64) -> Evaluation {
     match result {
-        Scalar::F32 => Outcome::Value(single.constant()),
-        Scalar::F64 => Outcome::Value(double.constant()),
-        _ => Outcome::Undefined,
+        Scalar::F32 => Evaluation::Value(single.constant()),
+        Scalar::F64 => Evaluation::Value(double.constant()),
+        _ => Evaluation::Undefined,
     }
 }
 
-fn at<F: Float>(model: Model, types: &[Scalar], result: Scalar, args: &[i64]) -> Outcome {
+fn at<F: Float>(model: Model, types: &[Scalar], result: Scalar, args: &[i64]) -> Evaluation {
     use Model::*;
     let ty = types[0];
     if types.iter().any(|t| *t != ty) {
-        return Outcome::Undefined;
+        return Evaluation::Undefined;
     }
     let bits = |n: usize| args.get(n).copied().unwrap_or_default();
     let sign = 1u64 << (ty.bits() - 1);
@@ -87,21 +87,21 @@ fn at<F: Float>(model: Model, types: &[Scalar], result: Scalar, args: &[i64]) ->
         _ => None,
     };
     if let Some(value) = sign_moved {
-        return if result == ty { Outcome::Value(result.canonical(value)) } else { Outcome::Undefined };
+        return if result == ty { Evaluation::Value(result.canonical(value)) } else { Evaluation::Undefined };
     }
     let arg = |n: usize| F::from_constant(bits(n));
     if let Some(holds) = compare(model, || arg(0).partial_cmp(&arg(1))) {
-        return if result.is_int() { Outcome::Value(i64::from(holds)) } else { Outcome::Undefined };
+        return if result.is_int() { Evaluation::Value(i64::from(holds)) } else { Evaluation::Undefined };
     }
     match model {
         Fpromote | Fdemote | FcvtToUint | FcvtToSint | FcvtToUintSat | FcvtToSintSat => {
             convert(model, ty, result, bits(0))
         }
-        _ if result != ty => Outcome::Undefined,
+        _ if result != ty => Evaluation::Undefined,
         _ => match F::arithmetic(model, arg(0), arg(1), arg(2)) {
-            Some(value) if value.is_nan() => Outcome::Nan,
-            Some(value) => Outcome::Value(value.constant()),
-            None => Outcome::Undefined,
+            Some(value) if value.is_nan() => Evaluation::Nan,
+            Some(value) => Evaluation::Value(value.constant()),
+            None => Evaluation::Undefined,
         },
     }
 }
@@ -138,16 +138,16 @@ fn compare(model: Model, order: impl Fn() -> Option<Ordering>) -> Option<bool> {
 
 /// Rust's `as` rounds to nearest between formats, and towards zero, saturating, with 0 for NaN, to integers. A
 /// binary32 goes through binary64, which holds it exactly.
-fn convert(model: Model, ty: Scalar, result: Scalar, bits: i64) -> Outcome {
+fn convert(model: Model, ty: Scalar, result: Scalar, bits: i64) -> Evaluation {
     use Model::*;
     let x = if ty == Scalar::F32 { f64::from(f32::from_constant(bits)) } else { f64::from_constant(bits) };
     let value = match (model, ty, result) {
         (Fpromote, Scalar::F32, Scalar::F64) | (Fdemote, Scalar::F64, Scalar::F32) if x.is_nan() => {
-            return Outcome::Nan;
+            return Evaluation::Nan;
         }
         (Fpromote, Scalar::F32, Scalar::F64) => x.constant(),
         (Fdemote, Scalar::F64, Scalar::F32) => (x as f32).constant(),
-        (Fpromote | Fdemote, ..) => return Outcome::Undefined,
+        (Fpromote | Fdemote, ..) => return Evaluation::Undefined,
         (FcvtToUint | FcvtToUintSat, _, Scalar::I8) => i64::from(x as u8 as i8),
         (FcvtToUint | FcvtToUintSat, _, Scalar::I16) => i64::from(x as u16 as i16),
         (FcvtToUint | FcvtToUintSat, _, Scalar::I32) => i64::from(x as u32 as i32),
@@ -156,7 +156,7 @@ fn convert(model: Model, ty: Scalar, result: Scalar, bits: i64) -> Outcome {
         (_, _, Scalar::I16) => i64::from(x as i16),
         (_, _, Scalar::I32) => i64::from(x as i32),
         (_, _, Scalar::I64) => x as i64,
-        _ => return Outcome::Undefined,
+        _ => return Evaluation::Undefined,
     };
-    Outcome::Value(value)
+    Evaluation::Value(value)
 }

@@ -8,7 +8,7 @@
 //! constant is a vector with that value in all lanes. A constant of a 128-bit integer has no form: no literal and no
 //! folding has that type.
 
-use super::{Model, Outcome, Scalar};
+use super::{Evaluation, Model, Scalar};
 use smallvec::SmallVec;
 
 /// What the values of a type are.
@@ -106,13 +106,13 @@ impl Model {
 
     /// Has it a value at these representations, at some operands at least? Some operations have none at 0.
     pub fn is_defined_at(self, types: &[Repr], result: Repr) -> bool {
-        [0, 1, 3, 7, 64].iter().any(|n| self.eval_at(types, result, &vec![*n; types.len()]) != Outcome::Undefined)
+        [0, 1, 3, 7, 64].iter().any(|n| self.eval_at(types, result, &vec![*n; types.len()]) != Evaluation::Undefined)
     }
 
     /// [`Model::eval`] at any representation. Values are sign-extended; a vector's is that of a lane.
-    pub fn eval_at(self, types: &[Repr], result: Repr, args: &[i128]) -> Outcome<i128> {
+    pub fn eval_at(self, types: &[Repr], result: Repr, args: &[i128]) -> Evaluation<i128> {
         if types.len() != args.len() || args.len() != self.arity() {
-            return Outcome::Undefined;
+            return Evaluation::Undefined;
         }
         let words = types.iter().map(|t| t.scalar()).collect::<Option<SmallVec<[Scalar; 4]>>>();
         let narrow: SmallVec<[i64; 4]> = args.iter().map(|v| *v as i64).collect();
@@ -125,48 +125,48 @@ impl Model {
             return self.eval_at(&[types[0], Repr::Scalar(Scalar::I64)], result, &[args[0], low]);
         }
         if result == Repr::Int128 || types.contains(&Repr::Int128) {
-            return wide(self, types, result, args).map_or(Outcome::Undefined, Outcome::Value);
+            return wide(self, types, result, args).map_or(Evaluation::Undefined, Evaluation::Value);
         }
         // How wide the operand is, is how wide its lanes are.
         if matches!(self, Model::Width | Model::ShiftAmount) {
             let lanes: Option<SmallVec<[Scalar; 4]>> = types.iter().map(|t| t.lane()).collect();
-            let (Some(lanes), Some(result)) = (lanes, result.scalar()) else { return Outcome::Undefined };
+            let (Some(lanes), Some(result)) = (lanes, result.scalar()) else { return Evaluation::Undefined };
             return widen(self.eval(&lanes, result, &narrow));
         }
         let vectors = types.iter().chain([&result]).filter_map(|t| t.lanes());
         let (same, any) = (vectors.clone().all(|n| Some(n) == result.lanes()), vectors.count() > 0);
         if self == Model::Splat {
             let fits = result.lanes().is_some() && types[0].scalar() == result.lane();
-            return if fits { Outcome::Value(args[0]) } else { Outcome::Undefined };
+            return if fits { Evaluation::Value(args[0]) } else { Evaluation::Undefined };
         }
         // Beside vectors only an amount and a condition may be scalars: the same for all lanes.
         let broadcast = |i: usize| i == 1 && self.is_shift() || i == 0 && self == Model::Select;
         let mixed = types.iter().enumerate().any(|(i, t)| t.lanes().is_none() && !broadcast(i));
         if !same || any && mixed {
-            return Outcome::Undefined;
+            return Evaluation::Undefined;
         }
         let lanes: SmallVec<[Scalar; 4]> = types.iter().filter_map(|t| t.lane()).collect();
-        let Some(lane) = result.lane() else { return Outcome::Undefined };
+        let Some(lane) = result.lane() else { return Evaluation::Undefined };
         if any && self.is_comparison() {
             let fits = lane.is_int() && lane.bits() == lanes[0].bits();
             return match self.eval(&lanes, Scalar::I8, &narrow) {
-                Outcome::Value(truth) if fits => Outcome::Value(-i128::from(truth)),
-                _ => Outcome::Undefined,
+                Evaluation::Value(truth) if fits => Evaluation::Value(-i128::from(truth)),
+                _ => Evaluation::Undefined,
             };
         }
         if any && lanes.iter().enumerate().any(|(i, l)| !broadcast(i) && l.bits() != lane.bits()) {
-            return Outcome::Undefined;
+            return Evaluation::Undefined;
         }
         widen(self.eval(&lanes, lane, &narrow))
     }
 }
 
 /// The outcome of an evaluation of words, among those of any size.
-pub(crate) fn widen(outcome: Outcome) -> Outcome<i128> {
+pub(crate) fn widen(outcome: Evaluation) -> Evaluation<i128> {
     match outcome {
-        Outcome::Value(value) => Outcome::Value(value.into()),
-        Outcome::Nan => Outcome::Nan,
-        Outcome::Undefined => Outcome::Undefined,
+        Evaluation::Value(value) => Evaluation::Value(value.into()),
+        Evaluation::Nan => Evaluation::Nan,
+        Evaluation::Undefined => Evaluation::Undefined,
     }
 }
 
@@ -273,17 +273,17 @@ mod tests {
         let big = 1i128 << 100;
         assert_eq!(
             eval(Model::Concat, &[I64, I64], Repr::Int128, &[-1, 1]),
-            Outcome::Value((1 << 64) | u64::MAX as i128)
+            Evaluation::Value((1 << 64) | u64::MAX as i128)
         );
-        assert_eq!(eval(Model::Trunc, &[Repr::Int128], I8, &[big + 255]), Outcome::Value(-1));
-        assert_eq!(eval(Model::Zext, &[I8], Repr::Int128, &[-1]), Outcome::Value(255));
-        assert_eq!(eval(Model::Shl, &[I64, Repr::Int128], I64, &[3, big + 65]), Outcome::Value(6));
-        assert_eq!(eval(Model::Shl, &[Repr::Int128, I8], Repr::Int128, &[1, -28]), Outcome::Value(big));
-        assert_eq!(eval(Model::Lshr, &[Repr::Int128, Repr::Int128], Repr::Int128, &[-1, 127]), Outcome::Value(1));
-        assert_eq!(eval(Model::Ult, &[Repr::Int128; 2], I8, &[-1, 1]), Outcome::Value(0));
-        assert_eq!(eval(Model::Add, &[Repr::Int128, I64], Repr::Int128, &[1, 1]), Outcome::Undefined);
-        assert_eq!(eval(Model::Zext, &[Repr::Int128], Repr::Int128, &[1]), Outcome::Undefined);
-        assert_eq!(eval(Model::Concat, &[I8, I8], Repr::Int128, &[1, 1]), Outcome::Undefined);
+        assert_eq!(eval(Model::Trunc, &[Repr::Int128], I8, &[big + 255]), Evaluation::Value(-1));
+        assert_eq!(eval(Model::Zext, &[I8], Repr::Int128, &[-1]), Evaluation::Value(255));
+        assert_eq!(eval(Model::Shl, &[I64, Repr::Int128], I64, &[3, big + 65]), Evaluation::Value(6));
+        assert_eq!(eval(Model::Shl, &[Repr::Int128, I8], Repr::Int128, &[1, -28]), Evaluation::Value(big));
+        assert_eq!(eval(Model::Lshr, &[Repr::Int128, Repr::Int128], Repr::Int128, &[-1, 127]), Evaluation::Value(1));
+        assert_eq!(eval(Model::Ult, &[Repr::Int128; 2], I8, &[-1, 1]), Evaluation::Value(0));
+        assert_eq!(eval(Model::Add, &[Repr::Int128, I64], Repr::Int128, &[1, 1]), Evaluation::Undefined);
+        assert_eq!(eval(Model::Zext, &[Repr::Int128], Repr::Int128, &[1]), Evaluation::Undefined);
+        assert_eq!(eval(Model::Concat, &[I8, I8], Repr::Int128, &[1, 1]), Evaluation::Undefined);
     }
 
     /// [`Model::has_meaning_at`] looks at zeros alone.
@@ -315,7 +315,11 @@ mod tests {
                             .map(|(i, t)| canonical(*t, values[(shift + 5 * i) % values.len()]))
                             .collect();
                         let outcome = model.eval_at(&types, *result, &args);
-                        assert_eq!(outcome != Outcome::Undefined, meaning, "{model:?} {types:?} {result:?} {args:?}");
+                        assert_eq!(
+                            outcome != Evaluation::Undefined,
+                            meaning,
+                            "{model:?} {types:?} {result:?} {args:?}"
+                        );
                     }
                 }
             }
@@ -326,16 +330,16 @@ mod tests {
     #[test]
     fn lanes() {
         let eval = |model: Model, types: &[Repr], result, args: &[i128]| model.eval_at(types, result, args);
-        assert_eq!(eval(Model::Sgt, &[I32X4; 2], I32X4, &[2, 1]), Outcome::Value(-1));
-        assert_eq!(eval(Model::FcmpLt, &[Repr::Lanes(Scalar::F32, 4); 2], I32X4, &[0, 1]), Outcome::Value(-1));
-        assert_eq!(eval(Model::Sgt, &[I32X4; 2], I8, &[2, 1]), Outcome::Undefined);
-        assert_eq!(eval(Model::Shl, &[I32X4, I8], I32X4, &[1, 33]), Outcome::Value(2));
-        assert_eq!(eval(Model::Splat, &[Repr::Scalar(Scalar::I32)], I32X4, &[7]), Outcome::Value(7));
-        assert_eq!(eval(Model::Splat, &[I8], I32X4, &[7]), Outcome::Undefined);
-        assert_eq!(eval(Model::Add, &[I32X4, Repr::Lanes(Scalar::I32, 8)], I32X4, &[1, 1]), Outcome::Undefined);
-        assert_eq!(eval(Model::Add, &[I32X4, Repr::Scalar(Scalar::I32)], I32X4, &[1, 1]), Outcome::Undefined);
-        assert_eq!(eval(Model::Zext, &[Repr::Lanes(Scalar::I16, 4)], I32X4, &[1]), Outcome::Undefined);
-        assert_eq!(eval(Model::Bitcast, &[Repr::Lanes(Scalar::I8, 16)], I32X4, &[1]), Outcome::Undefined);
+        assert_eq!(eval(Model::Sgt, &[I32X4; 2], I32X4, &[2, 1]), Evaluation::Value(-1));
+        assert_eq!(eval(Model::FcmpLt, &[Repr::Lanes(Scalar::F32, 4); 2], I32X4, &[0, 1]), Evaluation::Value(-1));
+        assert_eq!(eval(Model::Sgt, &[I32X4; 2], I8, &[2, 1]), Evaluation::Undefined);
+        assert_eq!(eval(Model::Shl, &[I32X4, I8], I32X4, &[1, 33]), Evaluation::Value(2));
+        assert_eq!(eval(Model::Splat, &[Repr::Scalar(Scalar::I32)], I32X4, &[7]), Evaluation::Value(7));
+        assert_eq!(eval(Model::Splat, &[I8], I32X4, &[7]), Evaluation::Undefined);
+        assert_eq!(eval(Model::Add, &[I32X4, Repr::Lanes(Scalar::I32, 8)], I32X4, &[1, 1]), Evaluation::Undefined);
+        assert_eq!(eval(Model::Add, &[I32X4, Repr::Scalar(Scalar::I32)], I32X4, &[1, 1]), Evaluation::Undefined);
+        assert_eq!(eval(Model::Zext, &[Repr::Lanes(Scalar::I16, 4)], I32X4, &[1]), Evaluation::Undefined);
+        assert_eq!(eval(Model::Bitcast, &[Repr::Lanes(Scalar::I8, 16)], I32X4, &[1]), Evaluation::Undefined);
     }
 
     #[test]
@@ -345,7 +349,7 @@ mod tests {
                 let scalar = model.eval(&[Scalar::I64; 2], Scalar::I64, &[x, y]);
                 let here = model.eval_at(&[I64; 2], I64, &[x.into(), y.into()]);
                 match scalar {
-                    Outcome::Value(v) => assert_eq!(here, Outcome::Value(v.into()), "{model:?}"),
+                    Evaluation::Value(v) => assert_eq!(here, Evaluation::Value(v.into()), "{model:?}"),
                     other => assert_eq!(format!("{here:?}"), format!("{other:?}"), "{model:?}"),
                 }
             }

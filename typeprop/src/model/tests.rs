@@ -32,7 +32,7 @@ fn float_samples() -> Vec<f64> {
 
 fn value(model: Model, types: &[Scalar], result: Scalar, args: &[i64]) -> i64 {
     match model.eval(types, result, args) {
-        Outcome::Value(v) => {
+        Evaluation::Value(v) => {
             assert_eq!(v, result.canonical(v as u64), "{model:?} gave a constant that is not canonical");
             v
         }
@@ -50,7 +50,7 @@ fn names_round_trip() {
 
 #[test]
 fn malformed_uses_are_undefined() {
-    let undefined = |m: Model, t: &[Scalar], r, a: &[i64]| assert_eq!(m.eval(t, r, a), Outcome::Undefined, "{m:?}");
+    let undefined = |m: Model, t: &[Scalar], r, a: &[i64]| assert_eq!(m.eval(t, r, a), Evaluation::Undefined, "{m:?}");
     undefined(Model::Add, &[Scalar::I8], Scalar::I8, &[1]);
     undefined(Model::Add, &[Scalar::I8, Scalar::I16], Scalar::I8, &[1, 2]);
     undefined(Model::Add, &[Scalar::F32, Scalar::F32], Scalar::F32, &[1, 2]);
@@ -225,7 +225,7 @@ macro_rules! floats {
             let bits = |x: $f| x.to_bits() as i64;
             let mut values: Vec<$f> = float_samples().iter().map(|x| *x as $f).collect();
             values.extend(samples().iter().map(|raw| <$f>::from_bits(*raw as $bits)));
-            let expected = |x: $f| if x.is_nan() { Outcome::Nan } else { Outcome::Value(bits(x)) };
+            let expected = |x: $f| if x.is_nan() { Evaluation::Nan } else { Evaluation::Value(bits(x)) };
             for x in values.iter().copied() {
                 let unary = |m: Model| m.eval(&[ty], ty, &[bits(x)]);
                 assert_eq!(unary(Model::Sqrt), expected(x.sqrt()));
@@ -233,8 +233,8 @@ macro_rules! floats {
                 assert_eq!(unary(Model::Ffloor), expected(x.floor()));
                 assert_eq!(unary(Model::Ftrunc), expected(x.trunc()));
                 assert_eq!(unary(Model::Fnearest), expected(x.round_ties_even()));
-                assert_eq!(unary(Model::Fneg), Outcome::Value(bits(-x)));
-                assert_eq!(unary(Model::Fabs), Outcome::Value(bits(x.abs())));
+                assert_eq!(unary(Model::Fneg), Evaluation::Value(bits(-x)));
+                assert_eq!(unary(Model::Fabs), Evaluation::Value(bits(x.abs())));
                 for (u, s) in [(Model::FcvtToUint, Model::FcvtToSint), (Model::FcvtToUintSat, Model::FcvtToSintSat)] {
                     let to = |m: Model, r| value(m, &[ty], r, &[bits(x)]);
                     assert_eq!(to(u, Scalar::I8) as u8, x as u8);
@@ -252,7 +252,7 @@ macro_rules! floats {
                     assert_eq!(binary(Model::Fsub), expected(x - y));
                     assert_eq!(binary(Model::Fmul), expected(x * y));
                     assert_eq!(binary(Model::Fdiv), expected(x / y));
-                    assert_eq!(binary(Model::Fcopysign), Outcome::Value(bits(x.copysign(y))));
+                    assert_eq!(binary(Model::Fcopysign), Evaluation::Value(bits(x.copysign(y))));
                     let either_nan = x.is_nan() || y.is_nan();
                     let least = if either_nan {
                         <$f>::NAN
@@ -303,7 +303,7 @@ fn between_formats() {
     for x in float_samples() {
         let to = |m: Model, from, to, bits: i64| m.eval(&[from], to, &[bits]);
         let narrow = x as f32;
-        let nan_or = |v: i64| if x.is_nan() { Outcome::Nan } else { Outcome::Value(v) };
+        let nan_or = |v: i64| if x.is_nan() { Evaluation::Nan } else { Evaluation::Value(v) };
         assert_eq!(
             to(Model::Fdemote, Scalar::F64, Scalar::F32, x.to_bits() as i64),
             nan_or(i64::from(narrow.to_bits()))
@@ -311,11 +311,11 @@ fn between_formats() {
         let wide = f64::from(narrow).to_bits() as i64;
         assert_eq!(to(Model::Fpromote, Scalar::F32, Scalar::F64, i64::from(narrow.to_bits())), nan_or(wide));
         let raw = x.to_bits() as i64;
-        assert_eq!(to(Model::Bitcast, Scalar::F64, Scalar::I64, raw), Outcome::Value(raw));
+        assert_eq!(to(Model::Bitcast, Scalar::F64, Scalar::I64, raw), Evaluation::Value(raw));
         let bits = narrow.to_bits();
         let as_int = i64::from(bits as i32);
-        assert_eq!(to(Model::Bitcast, Scalar::F32, Scalar::I32, i64::from(bits)), Outcome::Value(as_int));
-        assert_eq!(to(Model::Bitcast, Scalar::I32, Scalar::F32, as_int), Outcome::Value(i64::from(bits)));
+        assert_eq!(to(Model::Bitcast, Scalar::F32, Scalar::I32, i64::from(bits)), Evaluation::Value(as_int));
+        assert_eq!(to(Model::Bitcast, Scalar::I32, Scalar::F32, as_int), Evaluation::Value(i64::from(bits)));
     }
 }
 
@@ -337,7 +337,7 @@ fn what_sees_the_bits_of_a_nan() {
                 })
             };
             let seen = (0..types.len()).any(|at| outcomes(at).windows(2).any(|pair| pair[0] != pair[1]));
-            let has_meaning = outcomes(0)[0] != Outcome::Undefined;
+            let has_meaning = outcomes(0)[0] != Evaluation::Undefined;
             assert_eq!(seen, has_meaning && model.sees_nan_bits(), "{model:?} to {result:?}");
         }
     }
@@ -349,7 +349,7 @@ fn bits_of_floats_are_those_of_integers() {
         let same = |model: Model, args: &[u64]| {
             let at = |ty: Scalar| {
                 let args: Vec<i64> = args.iter().map(|a| ty.canonical(*a)).collect();
-                let Outcome::Value(v) = model.eval(&vec![ty; args.len()], ty, &args) else { panic!("{model:?}") };
+                let Evaluation::Value(v) = model.eval(&vec![ty; args.len()], ty, &args) else { panic!("{model:?}") };
                 ty.zero_extended(v)
             };
             assert_eq!(at(float), at(int), "{model:?} {args:?}");
@@ -363,7 +363,7 @@ fn bits_of_floats_are_those_of_integers() {
                 same(Model::Bitselect, &[x, y, !x]);
             }
         }
-        assert_eq!(Model::And.eval(&[float, int], float, &[1, 1]), Outcome::Undefined);
-        assert_eq!(Model::Add.eval(&[int, float], float, &[1, 1]), Outcome::Undefined);
+        assert_eq!(Model::And.eval(&[float, int], float, &[1, 1]), Evaluation::Undefined);
+        assert_eq!(Model::Add.eval(&[int, float], float, &[1, 1]), Evaluation::Undefined);
     }
 }

@@ -9,8 +9,9 @@
 //! ```
 //!
 //! Rows (1) and (2) let a solution have a class `E` by halves along two ways that lead to it from `J`, and pay half of
-//! it. With `S` between `J` and `E` the cut asks for all of it. That is what the plain relaxation lacks most. The public
-//! e-graphs (`../shared/corpus`) that were not solved in 10 s of processor time without these cuts, and with them:
+//! it. With `S` between `J` and `E` the cut asks for all of it. That is what the plain relaxation lacks most. The
+//! public e-graphs (`../shared/corpus`) that were not solved in 10 s of processor time without these cuts, and with
+//! them:
 //!
 //! | | without | with | with, in 60 s |
 //! |---|---|---|---|

@@ -9,8 +9,8 @@
 //! ```
 //!
 //! (2) is summed over the nodes of a class, which is tighter than a row per node. The sum in (3) gets a column of its
-//! own where many classes share it. It holds for sets that are no cycles as well ([`super::acyclicity_cuts`]). `a` and that
-//! follow from `x` and need not be declared integer.
+//! own where many classes share it. It holds for sets that are no cycles as well ([`super::acyclicity_cuts`]). `a` and
+//! that follow from `x` and need not be declared integer.
 
 use crate::graph::{Class, Graph};
 use std::collections::BTreeSet;

@@ -12,19 +12,19 @@
 //! T(D) = intersection over nodes n of D of the union over children c of n of ({c} if c is in Q, else T(c))
 //! ```
 //!
-//! The classes that a choice has in the region form, with `T` below them, a graph in which `C` leads to all others. So it
-//! has at least as many edges as classes other than `C`, and so many children has its nodes. With `e(n)` the children of
-//! a node in the region or in `T`, summing up over the nodes gives
+//! The classes that a choice has in the region form, with `T` below them, a graph in which `C` leads to all others. So
+//! it has at least as many edges as classes other than `C`, and so many children has its nodes. With `e(n)` the
+//! children of a node in the region or in `T`, summing up over the nodes gives
 //!
 //! ```text
 //! sum of (e(n) - 1) >= |T| - 1,  hence  sum of cost(n) >= (|T| - 1) * least cost(n) / (e(n) - 1) over e(n) > 1
 //! ```
 //!
-//! If some choice in the region costs no more than that, it is as good as any: what else it needs is in `Q`, which is had
-//! anyway, and before `C`. Its nodes stay, and all others of its classes go.
+//! If some choice in the region costs no more than that, it is as good as any: what else it needs is in `Q`, which is
+//! had anyway, and before `C`. Its nodes stay, and all others of its classes go.
 //!
-//! This must come before costs are moved and before edges to what is forced are cut, since it lives on both. It is tried
-//! only where the other reductions leave much.
+//! This must come before costs are moved and before edges to what is forced are cut, since it lives on both. It is
+//! tried only where the other reductions leave much.
 //!
 //! [requires]: super::required
 

@@ -75,7 +75,8 @@ fn blocks_in_which_edges_into_a_header_meet_stay_for_who_wants_them() {
     let twice = |end: &str, gathered: &str, other: &str| {
         format!(
             "{HEAD} jump b1(v1) b1(v3: i32): br v3, b2, b3 b2: v4: i32 = iadd{{i32}} v3, v1 br v4, b5(v4), b4 \
-             b3: return v2 b4: v5: i32 = iadd{{i32}} v4, v2 br v5, b5(v5), {end} b5(v6: i32): jump {gathered}(v6){other}"
+             b3: return v2 b4: v5: i32 = iadd{{i32}} v4, v2 br v5, b5(v5), {end} b5(v6: i32): jump \
+             {gathered}(v6){other}"
         )
     };
     let normal = twice("b7", "b6", " b6(v7: i32): jump b1(v7) b7: jump b6(v2)");
@@ -86,14 +87,17 @@ fn blocks_in_which_edges_into_a_header_meet_stay_for_who_wants_them() {
 fn params_and_instructions() {
     // v4 changes, but nothing needs it; v3 is always v1.
     becomes(
-        "jump b1(v1, v2) b1(v3: i32, v4: i32): v5: i32 = iadd{i32} v4, v3 opaque 1 writes () br v3, b1(v3, v5), b2 b2: return v3",
+        "jump b1(v1, v2) b1(v3: i32, v4: i32): v5: i32 = iadd{i32} v4, v3 opaque 1 writes () br v3, b1(v3, v5), b2 \
+         b2: return v3",
         "jump b1 b1: opaque 1 writes () br v1, b1, b2 b2: return v1",
     );
     // What may trap stays, what cannot goes.
     becomes(
-        "v3: i64 = const 0 v4: i32 = load{i32} v0, v3 @region0 trap=3 v5: i32 = load{i32} v0, v3 @region0 v6: i32 = udiv{i32} v1, v2
+        "v3: i64 = const 0 v4: i32 = load{i32} v0, v3 @region0 trap=3 v5: i32 = load{i32} v0, v3 @region0 v6: i32 = \
+         udiv{i32} v1, v2
          v7: i32 = opaque 1 pure (v1) v8: i32 = opaque 2 pinned (v1) return v1",
-        "v3: i64 = const 0 v4: i32 = load{i32} v0, v3 @region0 trap=3 v6: i32 = udiv{i32} v1, v2 v8: i32 = opaque 2 pinned (v1) return v1",
+        "v3: i64 = const 0 v4: i32 = load{i32} v0, v3 @region0 trap=3 v6: i32 = udiv{i32} v1, v2 v8: i32 = opaque 2 \
+         pinned (v1) return v1",
     );
 }
 
@@ -118,7 +122,8 @@ fn idle_loops_that_end_go() {
     }
     // Down to zero, in a loop that goes, too.
     becomes(
-        "v3: i32 = const 1 jump b1(v1) b1(v4: i32): jump b2(v1) b2(v5: i32): v6: i32 = isub{i32} v5, v3 br v6, b2(v6), b3
+        "v3: i32 = const 1 jump b1(v1) b1(v4: i32): jump b2(v1) b2(v5: i32): v6: i32 = isub{i32} v5, v3 br v6, \
+         b2(v6), b3
          b3: v7: i32 = isub{i32} v4, v3 br v7, b1(v7), b4 b4: return v2",
         "return v2",
     );

@@ -116,7 +116,8 @@ fn faults_have_a_place_and_say_what_there_is() {
     assert_eq!(
         error("func %f -> f64 {\nb0:\n  jump l\nl:\n  jump l\nm(%x):\n  %y = norm %x\n  return %y\n}"),
         "6:1: a parameter of this block: no type is stated for it, and no edge brings one\n\
-         7:3: a value that this function does not define: its type cannot be found: nothing that has a type leads here\n"
+         7:3: a value that this function does not define: its type cannot be found: nothing that has a type leads \
+         here\n"
             .replace("7:3: a value that this function does not define", "6:1: a parameter of this block")
     );
     assert_eq!(error("func %f(%x: f64) -> f64 {\n  return %y\n}"), "2:10: no value is called `%y`\n");

@@ -1,6 +1,6 @@
 //! Calls of functions of a module, for the interpreter.
 
-use super::{Host, Memory, Outcome, Point, State, run_on};
+use super::{Host, InterpreterState, Memory, Outcome, Point, run_on};
 use crate::ir::{Inst, InstKind, Module, Terminator};
 use rewright_typeprop::{Scalar, Universe};
 use smallvec::SmallVec;
@@ -62,7 +62,7 @@ impl Host for Callees<'_> {
         self.outside.leave(term, args, memory)
     }
 
-    fn observe(&mut self, at: Point, state: State<'_>) {
+    fn observe(&mut self, at: Point, state: InterpreterState<'_>) {
         if self.depth == 0 {
             self.outside.observe(at, state);
         }

@@ -103,7 +103,7 @@ fn hosts_execute_what_is_opaque() {
         fn leave(&mut self, _: &Terminator, args: &[i64], _: &mut Memory) -> Result<(usize, Vec<i64>), Outcome> {
             Ok((args[0] as usize & 1, vec![500, 600]))
         }
-        fn observe(&mut self, at: Point, state: State<'_>) {
+        fn observe(&mut self, at: Point, state: InterpreterState<'_>) {
             self.0.push((at.block.0, at.executed, state.memory.load(0, 1).unwrap()));
         }
     }

@@ -6,7 +6,7 @@ use super::{Draft, ParseError, Places, drafts, error_at};
 use crate::ir::calls::{CallGraph, summarise};
 use crate::ir::infer::{OpenCall, TypeFault, infer};
 use crate::ir::trip_count::note_trips;
-use crate::ir::verify::{Defect, Place, verify};
+use crate::ir::verify::{Defect, Location, verify};
 use crate::ir::{Access, Function, InstKind, Module, RegionId};
 use rewright_typeprop::ops::OpParam;
 use rewright_typeprop::types::TypeData;
@@ -28,10 +28,10 @@ pub fn read(text: &str, universe: &mut Universe) -> Result<Module, Vec<ParseErro
         let name = &f.name;
         errors.extend(verify(f, universe).into_iter().map(|e| {
             let at = match e.place {
-                Place::Function => places.function,
-                Place::Block(b) => places.blocks[b.index()].0,
-                Place::Inst(_, inst) => places.insts[inst.index()],
-                Place::Terminator(b) => places.blocks[b.index()].1,
+                Location::Function => places.function,
+                Location::Block(b) => places.blocks[b.index()].0,
+                Location::Inst(_, inst) => places.insts[inst.index()],
+                Location::Terminator(b) => places.blocks[b.index()].1,
             };
             error_at(text, at, format!("in {name}: {}", e.defect))
         }));

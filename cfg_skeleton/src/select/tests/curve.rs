@@ -150,7 +150,7 @@ fn row(u: &Universe, blocks: usize, nodes: usize, share: usize) -> String {
     let budget = Budget { time: Some(TIME), ..Budget::default() };
     let options = Options { method: Method::Ilp, budget, ..Options::default() };
     let report = select(case.saturated(), &options).expect("the original is a selection");
-    let Report { selection, effort, .. } = report;
+    let SelectionReport { selection, effort, .. } = report;
     let time = now() - start;
     let effort = effort.expect("it is within the budget");
     let status = match selection.status {

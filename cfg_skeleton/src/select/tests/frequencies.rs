@@ -14,7 +14,8 @@ fn places(case: &Case, value: Value) -> Vec<BlockId> {
     defs.map(|(s, _)| case.skeleton.segment_block[s.index()]).collect()
 }
 
-/// `x * x` in the entry, returned by two of three arms; blocks: entry, first arm, the others' branch, second arm, third.
+/// `x * x` in the entry, returned by two of three arms; blocks: entry, first arm, the others' branch, second arm,
+/// third.
 fn two_of_three_arms(u: &Universe) -> (Builder<'_>, Value) {
     let mut b = Builder::new(u, &["i32", "i32", "i32"]);
     let [x, p, q] = std::array::from_fn(|n| b.param(BlockId(0), n));

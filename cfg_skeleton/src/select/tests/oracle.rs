@@ -265,7 +265,8 @@ fn compare(seed: u64, pairs: usize) {
     }
     writeln!(
         std::io::stderr(),
-        "{pairs} pairs, by number of blocks {blocks:?}; everything tried on {finished}; better than greedy on {improved}"
+        "{pairs} pairs, by number of blocks {blocks:?}; everything tried on {finished}; better than greedy on \
+         {improved}"
     )
     .expect("stderr is there");
     assert!(finished * 3 > pairs && improved > 0, "{finished} finished, {improved} improved");

@@ -55,7 +55,7 @@ fn changes_leave_the_uses_that_are_found_anew() {
         let tree = SegmentTree::new(&case.skeleton, &case.cfg);
         let mut keys = CheckIdentities::new(&case.skeleton, &case.view, &u);
         let choices = choices(case.saturated(), &options, &tree, &mut keys);
-        let mut state = State::new(&choices, &options);
+        let mut state = PassState::new(&choices, &options);
         if greedy::Greedy.run(&mut state).is_err() {
             continue;
         }

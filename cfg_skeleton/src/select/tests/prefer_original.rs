@@ -15,8 +15,8 @@ impl Prices for Table {
     }
 }
 
-/// `(x * y) * ((x * y) ^ x)`, where rules say that the second factor is also `(x * y) + y`. `exclusive`, `sum`: what the
-/// two cost.
+/// `(x * y) * ((x * y) ^ x)`, where rules say that the second factor is also `(x * y) + y`. `exclusive`, `sum`: what
+/// the two cost.
 fn chosen(restore: bool, exclusive: u64, sum: u64) -> Vec<String> {
     let u = universe();
     let mut b = Builder::new(&u, &["i32", "i32"]);

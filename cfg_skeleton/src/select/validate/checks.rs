@@ -7,7 +7,7 @@ use crate::egraph::{ClassId, EGraphView, Head, Node};
 use crate::select::Def;
 use crate::skeleton::{CheckKey, SegmentId, SiteId, StatementKind};
 use rewright_typeprop::eval::{evaluate, literal};
-use rewright_typeprop::{Model, Outcome, Term, Ty, Universe};
+use rewright_typeprop::{Evaluation, Model, Term, Ty, Universe};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -228,7 +228,7 @@ impl Validator<'_> {
                     values.push(self.value(arg, node, classes, depth + 1)?);
                 }
                 if let Ok(constants) = values.iter().copied().collect::<Result<Vec<i64>, ClassId>>()
-                    && let Outcome::Value(n) = evaluate(self.universe, *op, &targs, &constants)
+                    && let Evaluation::Value(n) = evaluate(self.universe, *op, &targs, &constants)
                 {
                     return Some(Ok(n));
                 }

@@ -17,7 +17,7 @@ use rewright_lab::sharing::clif::{ClifSubject, directive};
 use rewright_lab::sharing::{Subject, Version, Versions};
 use rewright_native::isolate::{Call, Comparison, Engine, Job, Worker};
 use rewright_native::module::ModuleOptimiser;
-use rewright_native::runtest::Outcome;
+use rewright_native::runtest::CallOutcome;
 use rewright_pipeline::optimiser::Options;
 use serde_json::json;
 use std::path::Path;
@@ -139,12 +139,12 @@ fn measure(
         imports: theirs.runnable.imports.clone(),
     };
     match worker.run(&job)?.pop() {
-        Some(Outcome::Returned { values, holds }) => {
+        Some(CallOutcome::Returned { values, holds }) => {
             Ok((serde_json::from_str(&values).context("the call's report cannot be read")?, holds))
         }
-        Some(Outcome::Trapped(how)) => bail!("{name} trapped: {how}"),
-        Some(Outcome::TimedOut) => bail!("{name} did not return within {SECONDS} s"),
-        Some(Outcome::Failed(reason)) => bail!("{name}: {reason}"),
+        Some(CallOutcome::Trapped(how)) => bail!("{name} trapped: {how}"),
+        Some(CallOutcome::TimedOut) => bail!("{name} did not return within {SECONDS} s"),
+        Some(CallOutcome::Failed(reason)) => bail!("{name}: {reason}"),
         None => bail!("{name}: the call gave nothing"),
     }
 }

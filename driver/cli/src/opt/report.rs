@@ -46,7 +46,8 @@ pub(super) fn report(args: &Args, file: &Made) {
     for function in functions() {
         if let Some(pass) = function.outcome.as_ref().and_then(|outcome| outcome.refused) {
             out::note(&format!(
-                "warning: {}: the pass `{pass}` over the selection made a wrong program, so it and those after it are left \
+                "warning: {}: the pass `{pass}` over the selection made a wrong program, so it and those after it are \
+                 left \
                  out; this is a bug: report it",
                 function.name
             ));

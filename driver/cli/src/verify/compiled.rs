@@ -3,14 +3,14 @@
 
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
 use rewright_dsl::program::Program;
-use rewright_verify::{Compiled, Instance, RuleReport};
+use rewright_verify::{Compiled, InstanceReport, RuleReport};
 use std::collections::BTreeMap;
 
 /// How many reasons are listed.
 const REASONS: usize = 6;
 
 /// Where compiled code gives something else than the evaluator, and what.
-fn first(report: &RuleReport) -> Option<(&Instance, &str)> {
+fn first(report: &RuleReport) -> Option<(&InstanceReport, &str)> {
     report.instances.iter().find_map(|i| match &i.compiled {
         Compiled::Other(what) => Some((i, what.as_str())),
         Compiled::Same { .. } | Compiled::NotRun(_) => None,

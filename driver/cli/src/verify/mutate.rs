@@ -12,7 +12,8 @@ use std::time::Instant;
 /// What is expected of mutants in a directory of packs: the file's name and its first line.
 pub(super) const EXPECTED: (&str, &str) = (
     "mutants.expected",
-    "Mutants of each rule here that `rewright verify --mutate` refutes, and each that it does not. `--update` writes this.",
+    "Mutants of each rule here that `rewright verify --mutate` refutes, and each that it does not. `--update` writes \
+     this.",
 );
 
 /// Mutants to make.

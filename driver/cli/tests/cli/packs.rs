@@ -8,7 +8,8 @@ use std::process::Command;
 #[test]
 fn a_name_that_clif_does_not_know_is_a_warning() {
     let dir = inputs();
-    let pack = "pack names\nimport std.core\n\n@clif(\"iaddd\")\nfn iaddd(x: i32, y: i32) -> i32\n  pure  cost 1  spec iadd(x, y)\n";
+    let pack = "pack names\nimport std.core\n\n@clif(\"iaddd\")\n\
+        fn iaddd(x: i32, y: i32) -> i32\n  pure  cost 1  spec iadd(x, y)\n";
     fs::write(dir.path().join("names.rw"), pack).unwrap();
     let ran = rewright(dir.path(), "check names.rw");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);

@@ -125,7 +125,8 @@ fn types_at_which_a_rule_has_no_instance_are_counted() {
     fs::write(dir.path().join("some.rw"), pack).unwrap();
     let ran = rewright(dir.path(), "verify some.rw --no-cache --jobs 1 --samples 20");
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let says = "4 more combinations of types left out: 1 at which a literal does not fit, 3 at which a condition does not hold";
+    let says = "4 more combinations of types left out: 1 at which a literal does not fit, 3 at which a condition does \
+        not hold";
     assert!(ran.stdout.contains(&format!("4 type instances, {says};")), "{ran:?}");
     let ran = rewright(dir.path(), "verify some.rw --no-cache --jobs 1 --samples 20 --format json");
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();

@@ -56,7 +56,8 @@ impl Disk {
         let (place, after) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let copy = "cp -R \"$1\"/. \"$0\"/ && cd \"$0\" || exit 98\n";
         // Nothing is left, not even what the file system has begun.
-        let fill = "cat /dev/zero >filler 2>/dev/null; : >filler2; for n in 1 2 3; do cat /dev/zero >filler$n 2>/dev/null; done\n";
+        let fill = "cat /dev/zero >filler 2>/dev/null; : >filler2; for n in 1 2 3; do cat /dev/zero >filler$n \
+            2>/dev/null; done\n";
         let work = "shift 2; trap '' XFSZ\n(LIMIT; exec \"$@\")\ncode=$?\nrm -f filler*\n";
         let end = "cp -R ./. \"$AFTER\"/; exit $code";
         let mut command = match self {

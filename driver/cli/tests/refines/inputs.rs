@@ -1,7 +1,7 @@
-//! Inputs of functions of small integers, and what is wrong with another version on one of them: `validate`'s own replay
-//! says so.
+//! Inputs of functions of small integers, and what is wrong with another version on one of them: `validate`'s own
+//! replay says so.
 
-use rewright_equiv::replay::{Block, Bytes, Cell, Datum, Input, Place, Replay, Replayer, Scalar};
+use rewright_equiv::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Replay, Replayer, Scalar};
 use rewright_llvm::module::{Definition, File};
 use rewright_llvm::types::Type;
 
@@ -25,7 +25,7 @@ fn values(ty: &Type, which: Inputs) -> Vec<Scalar> {
     let more = [7, 8, 27, 28, 155, 156];
     let fits = |n: &u128| matches!(ty, Type::Int(bits) if n >> bits == 0);
     let numbers: Vec<u128> = match (ty, which) {
-        (Type::Ptr, _) => return vec![Scalar::Pointer(Place::Block(0, 1))],
+        (Type::Ptr, _) => return vec![Scalar::Pointer(InputAddress::Block(0, 1))],
         (Type::Int(_), Inputs::Edges) => edges.into_iter().filter(fits).collect(),
         (Type::Int(_), Inputs::Some) => edges.into_iter().chain(more).filter(fits).collect(),
         (Type::Int(bits), Inputs::All) => (0..1 << bits).collect(),

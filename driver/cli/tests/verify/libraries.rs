@@ -13,7 +13,8 @@ V *vec(int64_t n, int64_t seed) {
     V *v = malloc(sizeof *v);
     v->n = n;
     uint64_t random = (uint64_t)seed * 2654435761u + 1;
-    for (int i = 0; i < n; i++) random = random * 6364136223846793005u + 1442695040888963407u, v->x[i] = (double)(random >> 11) / 1e15;
+    for (int i = 0; i < n; i++) random = random * 6364136223846793005u + 1442695040888963407u, v->x[i] = \
+    (double)(random >> 11) / 1e15;
     return v;
 }
 V *add(const V *a, const V *b) { V *v = vec(a->n, 0); for (int i = 0; i < v->n; i++) v->x[i] = a->x[i] + b->x[i]; return v; }

@@ -141,7 +141,8 @@ fn what_rules_see_is_kept_on_demand() {
 
 #[test]
 fn a_pack_for_functions_that_are_not_there() {
-    const ABSENT: &str = "pack absent\nimport std.core\n@llvm(\"@matrix_turn\")\nfn turn(a: ptr) -> ptr  pure  cost 500\n\
+    const ABSENT: &str = "pack absent\nimport std.core\n@llvm(\"@matrix_turn\")\n\
+        fn turn(a: ptr) -> ptr  pure  cost 500\n\
                           @llvm(\"@matrix_trace\")\nfn trace(a: ptr) -> i64  effects reads(memory)  cost 900\n\
                           ruleset r {\n  rule twice(a: ptr): turn(turn(a)) => a\n  rule turned(a: ptr): \
                           trace(turn(a)) => trace(a)\n}\nschedule default { saturate r }\n";
@@ -163,7 +164,8 @@ fn a_pack_for_functions_that_are_not_there() {
     let said: Vec<&str> = ran.stderr.lines().collect();
     assert_eq!(
         said[0],
-        "3 files compiled with rules (0 from the cache), 0 commands handed over, 0 fell back, 0 rejected by the compiler"
+        "3 files compiled with rules (0 from the cache), 0 commands handed over, 0 fell back, 0 rejected by the \
+         compiler"
     );
     assert_eq!(said[1], "3 functions (0 met before): 0 optimised, 3 unchanged, 0 not understood, 0 failed");
     // And nothing but where the time went.

@@ -117,7 +117,8 @@ fn a_cache_or_another_machine_in_front() {
         &own,
         "front",
         &format!(
-            "for last; do :; done; key=$(\"$@\" -E | cksum | tr ' ' -); kept='{}'/$key; [ -f \"$kept\" ] || \"$@\" -o \"$kept\" || exit\n\
+            "for last; do :; done; key=$(\"$@\" -E | cksum | tr ' ' -); kept='{}'/$key; [ -f \"$kept\" ] || \"$@\" -o \
+             \"$kept\" || exit\n\
              cp \"$kept\" \"${{last%.c}}.o\"",
             kept.display()
         ),

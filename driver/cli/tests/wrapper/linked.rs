@@ -51,7 +51,8 @@ fn the_order_of_inputs_stays() {
         fs::write(dir.path().join(name), format!("int __attribute__((weak)) which(void) {{ return {text}; }}\n"))
             .unwrap();
     }
-    let main = "#include <stdio.h>\nint which(void), other(int, int);\nint main(void) { printf(\"%d\\n\", other(which(), 40)); return 0; }\n";
+    let main = "#include <stdio.h>\nint which(void), other(int, int);\n\
+        int main(void) { printf(\"%d\\n\", other(which(), 40)); return 0; }\n";
     fs::write(dir.path().join("asks.c"), main).unwrap();
     assert_eq!(run(cc(&own), dir.path(), &["-O2", "-c", "second.c", "other.c"], "").code, Some(0));
     for (line, printed) in [

@@ -68,7 +68,8 @@ fn it_is_said_and_refused_on_demand() {
 #[test]
 fn a_build_says_it_once() {
     let (dir, own) = (sources(), tempfile::tempdir().unwrap());
-    let build = "$CC -c sum.c && $CC -c -w warns.c && $CC -O2 -c plus.cc && $CC -c conftest.c && $CC -E sum.c >sum.i && \
+    let build = "$CC -c sum.c && $CC -c -w warns.c && $CC -O2 -c plus.cc && $CC -c conftest.c && $CC -E sum.c >sum.i \
+        && \
                  $CC -shared sum.o warns.o -o lib.so && $CC --version >version";
     let mut command = rewright(&own);
     command.args(["wrap", "--rules", "mine.rw", "--", "sh", "-c", build]);

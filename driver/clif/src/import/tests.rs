@@ -54,14 +54,16 @@ fn opaque_effects_follow_from_the_opcode() {
 
 #[test]
 fn equal_pure_instructions_share_a_payload() {
-    let body = "block0(v0: i64, v1: i32x4):\n    v2 = iadd v1, v1\n    v3 = iadd v2, v1\n    v4 = isub v1, v1\n    v5 = extractlane v1, 0\n    v6 = extractlane v1, 1\n    v7 = extractlane v2, 0";
+    let body = "block0(v0: i64, v1: i32x4):\n    v2 = iadd v1, v1\n    v3 = iadd v2, v1\n    v4 = isub v1, v1\n    v5 \
+        = extractlane v1, 0\n    v6 = extractlane v1, 1\n    v7 = extractlane v2, 0";
     let payloads: Vec<u32> = opaque(&imported(body)).into_iter().map(|(p, _)| p.0).collect();
     assert_eq!(payloads, [0, 0, 1, 2, 3, 2]);
 }
 
 #[test]
 fn accesses_keep_their_flags() {
-    let body = "    region0 = 7 \"r\"\nblock0(v0: i64, v1: i32x4):\n    v2 = load.i32 notrap aligned readonly can_move region0 v0+8\n    store user3 v2, v0";
+    let body = "    region0 = 7 \"r\"\nblock0(v0: i64, v1: i32x4):\n    v2 = load.i32 notrap aligned readonly \
+        can_move region0 v0+8\n    store user3 v2, v0";
     let imported = imported(body);
     let accesses: Vec<Access> = imported
         .function

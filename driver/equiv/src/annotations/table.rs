@@ -4,7 +4,7 @@ use super::parts;
 
 /// Where an annotation stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in super::super) enum Place {
+pub(in super::super) enum AnnotationTarget {
     /// On a function, or on a call as a whole.
     Function,
     /// On a parameter or an argument.
@@ -37,8 +37,8 @@ pub(in super::super) enum Runs {
     Check,
     /// It is checked when the function whose parameter has it returns; a caller has no part in it.
     CheckAtReturn,
-    /// It is not modelled. The first version may be undefined, and is not judged; in the second one it means nothing, as
-    /// what is less defined differs all the more.
+    /// It is not modelled. The first version may be undefined, and is not judged; in the second one it means nothing,
+    /// as what is less defined differs all the more.
     Doubt,
     /// It changes what is passed, in either version.
     Refuse,
@@ -46,40 +46,42 @@ pub(in super::super) enum Runs {
 
 /// Annotations of which the same is so.
 struct Row {
-    place: Place,
+    place: AnnotationTarget,
     says: Says,
     runs: Runs,
     names: &'static [&'static str],
 }
 
 /// What an annotation says at a place.
-pub(in super::super) fn says(place: Place, annotation: &str) -> Says {
+pub(in super::super) fn says(place: AnnotationTarget, annotation: &str) -> Says {
     found(place, annotation).0
 }
 
 /// What a run makes of an annotation at a place.
-pub(in super::super) fn runs(place: Place, annotation: &str) -> Runs {
+pub(in super::super) fn runs(place: AnnotationTarget, annotation: &str) -> Runs {
     found(place, annotation).1
 }
 
 /// What the table has for an annotation; what it lacks counts as the strongest.
-fn found(place: Place, annotation: &str) -> (Says, Runs) {
+fn found(place: AnnotationTarget, annotation: &str) -> (Says, Runs) {
     let name = parts(annotation).0;
     if let Some(row) = TABLE.iter().find(|row| row.place == place && row.names.contains(&name)) {
         return (row.says, row.runs);
     }
     match place {
-        Place::Function if name.starts_with("\"denormal-fp-math") => match annotation.contains("ieee,ieee") {
-            true => (Says::Nothing, Runs::Ignore),
-            false => (Says::Unmodelled, Runs::Doubt),
-        },
-        Place::Function if name.ends_with("-fp-math\"") => match annotation.contains("false") {
+        AnnotationTarget::Function if name.starts_with("\"denormal-fp-math") => {
+            match annotation.contains("ieee,ieee") {
+                true => (Says::Nothing, Runs::Ignore),
+                false => (Says::Unmodelled, Runs::Doubt),
+            }
+        }
+        AnnotationTarget::Function if name.ends_with("-fp-math\"") => match annotation.contains("false") {
             true => (Says::Promise, Runs::Ignore),
             false => (Says::Promise, Runs::Doubt),
         },
         // A text in quotes is for code generation: that is what LLVM has them for.
-        Place::Function if name.starts_with('"') => (Says::Nothing, Runs::Ignore),
-        Place::Result if name.ends_with("cc") || name == "cc" => (Says::Meaning, Runs::Doubt),
+        AnnotationTarget::Function if name.starts_with('"') => (Says::Nothing, Runs::Ignore),
+        AnnotationTarget::Result if name.ends_with("cc") || name == "cc" => (Says::Meaning, Runs::Doubt),
         _ => (Says::Unmodelled, Runs::Doubt),
     }
 }
@@ -88,7 +90,7 @@ const TABLE: &[Row] = &[
     // Metadata that says nothing of what happens. That of loops: nothing is proved of loops but where both versions are
     // the same.
     Row {
-        place: Place::Metadata,
+        place: AnnotationTarget::Metadata,
         says: Says::Nothing,
         runs: Runs::Ignore,
         names: &[
@@ -113,11 +115,16 @@ const TABLE: &[Row] = &[
         ],
     },
     // A run compares the tags of accesses to the same bytes, whatever instructions they are of.
-    Row { place: Place::Metadata, says: Says::Promise, runs: Runs::Ignore, names: &["!tbaa"] },
+    Row { place: AnnotationTarget::Metadata, says: Says::Promise, runs: Runs::Ignore, names: &["!tbaa"] },
     // Metadata that promises something of a value that is read or given.
-    Row { place: Place::Metadata, says: Says::Promise, runs: Runs::Check, names: &["!range", "!nonnull", "!noundef"] },
     Row {
-        place: Place::Metadata,
+        place: AnnotationTarget::Metadata,
+        says: Says::Promise,
+        runs: Runs::Check,
+        names: &["!range", "!nonnull", "!noundef"],
+    },
+    Row {
+        place: AnnotationTarget::Metadata,
         says: Says::Promise,
         runs: Runs::Doubt,
         names: &[
@@ -137,58 +144,68 @@ const TABLE: &[Row] = &[
     },
     // What holds of a value.
     Row {
-        place: Place::Parameter,
+        place: AnnotationTarget::Parameter,
         says: Says::Promise,
         runs: Runs::Check,
         names: &["noundef", "nonnull", "align", "range", "dereferenceable", "dereferenceable_or_null"],
     },
     Row {
-        place: Place::Result,
+        place: AnnotationTarget::Result,
         says: Says::Promise,
         runs: Runs::Check,
         names: &["noundef", "nonnull", "align", "range", "dereferenceable", "dereferenceable_or_null"],
     },
-    Row { place: Place::Parameter, says: Says::Promise, runs: Runs::Doubt, names: &["nofpclass"] },
-    Row { place: Place::Result, says: Says::Promise, runs: Runs::Doubt, names: &["nofpclass", "noext", "noalias"] },
+    Row { place: AnnotationTarget::Parameter, says: Says::Promise, runs: Runs::Doubt, names: &["nofpclass"] },
+    Row {
+        place: AnnotationTarget::Result,
+        says: Says::Promise,
+        runs: Runs::Doubt,
+        names: &["nofpclass", "noext", "noalias"],
+    },
     // What a function does with a pointer.
     Row {
-        place: Place::Parameter,
+        place: AnnotationTarget::Parameter,
         says: Says::Promise,
         runs: Runs::CheckAtReturn,
         names: &["noalias", "nocapture", "captures", "readnone", "readonly", "writeonly", "returned"],
     },
     Row {
-        place: Place::Parameter,
+        place: AnnotationTarget::Parameter,
         says: Says::Promise,
         runs: Runs::Ignore,
         names: &["nofree", "writable", "immarg", "allocptr", "dead_on_unwind", "noext"],
     },
     Row {
-        place: Place::Parameter,
+        place: AnnotationTarget::Parameter,
         says: Says::Promise,
         runs: Runs::Doubt,
         names: &["initializes", "alignstack", "allocalign"],
     },
     // How an argument is passed.
-    Row { place: Place::Parameter, says: Says::Meaning, runs: Runs::Ignore, names: &["zeroext", "signext", "inreg"] },
-    Row { place: Place::Parameter, says: Says::Meaning, runs: Runs::Check, names: &["sret"] },
-    Row { place: Place::Parameter, says: Says::Meaning, runs: Runs::Refuse, names: &["byval", "byref"] },
     Row {
-        place: Place::Parameter,
+        place: AnnotationTarget::Parameter,
+        says: Says::Meaning,
+        runs: Runs::Ignore,
+        names: &["zeroext", "signext", "inreg"],
+    },
+    Row { place: AnnotationTarget::Parameter, says: Says::Meaning, runs: Runs::Check, names: &["sret"] },
+    Row { place: AnnotationTarget::Parameter, says: Says::Meaning, runs: Runs::Refuse, names: &["byval", "byref"] },
+    Row {
+        place: AnnotationTarget::Parameter,
         says: Says::Unmodelled,
         runs: Runs::Refuse,
         names: &["inalloca", "preallocated", "swifterror", "swiftself", "swiftasync", "nest"],
     },
     // What stands before a result: how it is passed, and by which convention.
     Row {
-        place: Place::Result,
+        place: AnnotationTarget::Result,
         says: Says::Meaning,
         runs: Runs::Ignore,
         names: &["zeroext", "signext", "inreg", "fastcc", "coldcc", "tailcc"],
     },
     // Linkage, and what else is no attribute of the result.
     Row {
-        place: Place::Result,
+        place: AnnotationTarget::Result,
         says: Says::Nothing,
         runs: Runs::Ignore,
         names: &[
@@ -217,17 +234,17 @@ const TABLE: &[Row] = &[
         ],
     },
     // A proof looks at it where there are stack slots.
-    Row { place: Place::Result, says: Says::Nothing, runs: Runs::Doubt, names: &["tail"] },
+    Row { place: AnnotationTarget::Result, says: Says::Nothing, runs: Runs::Doubt, names: &["tail"] },
     // Flags of calls that give floats: where a value is another one, it may be that.
     Row {
-        place: Place::Result,
+        place: AnnotationTarget::Result,
         says: Says::Promise,
         runs: Runs::Check,
         names: &["nnan", "ninf", "nsz", "arcp", "contract", "afn", "reassoc", "fast"],
     },
     // Which memory a function accesses, and whether it returns.
     Row {
-        place: Place::Function,
+        place: AnnotationTarget::Function,
         says: Says::Promise,
         runs: Runs::Check,
         names: &[
@@ -243,7 +260,7 @@ const TABLE: &[Row] = &[
     },
     // What else it does or does not do, which no run that returns shows.
     Row {
-        place: Place::Function,
+        place: AnnotationTarget::Function,
         says: Says::Promise,
         runs: Runs::Ignore,
         names: &[
@@ -261,35 +278,40 @@ const TABLE: &[Row] = &[
         ],
     },
     Row {
-        place: Place::Function,
+        place: AnnotationTarget::Function,
         says: Says::Promise,
         runs: Runs::Doubt,
         names: &["nocreateundeforpoison", "nooutline", "allockind", "allocsize"],
     },
     // What is computed, and in which way calls are understood.
-    Row { place: Place::Function, says: Says::Meaning, runs: Runs::Doubt, names: &["null_pointer_is_valid"] },
     Row {
-        place: Place::Function,
+        place: AnnotationTarget::Function,
+        says: Says::Meaning,
+        runs: Runs::Doubt,
+        names: &["null_pointer_is_valid"],
+    },
+    Row {
+        place: AnnotationTarget::Function,
         says: Says::Meaning,
         runs: Runs::Ignore,
         names: &["builtin", "nobuiltin", "\"no-builtins\""],
     },
     // What no proof can be based on.
     Row {
-        place: Place::Function,
+        place: AnnotationTarget::Function,
         says: Says::Unmodelled,
         runs: Runs::Doubt,
         names: &["strictfp", "naked", "returns_twice", "presplitcoroutine", "jumptable", "denormal_fpenv", "\"thunk\""],
     },
     Row {
-        place: Place::Function,
+        place: AnnotationTarget::Function,
         says: Says::Unmodelled,
         runs: Runs::Ignore,
         names: &["convergent", "sanitize_memtag", "gc", "nodivergencesource"],
     },
     // How code is made, placed and called from outside.
     Row {
-        place: Place::Function,
+        place: AnnotationTarget::Function,
         says: Says::Nothing,
         runs: Runs::Ignore,
         names: &[
@@ -373,7 +395,7 @@ mod tests {
             ("\"no-nans-fp-math\"=\"false\"", (Says::Promise, Runs::Ignore)),
             ("nobody_knows", (Says::Unmodelled, Runs::Doubt)),
         ] {
-            assert_eq!(found(Place::Function, annotation), expected, "{annotation}");
+            assert_eq!(found(AnnotationTarget::Function, annotation), expected, "{annotation}");
         }
     }
 }

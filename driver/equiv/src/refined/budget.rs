@@ -11,8 +11,8 @@ use std::time::Duration;
 /// As many functions of a file may use up what there is for one.
 const FUNCTIONS: u64 = 5;
 
-/// Steps for a second of a solver that does not count them. z3 takes at least a third of these in a second of the hardest
-/// questions.
+/// Steps for a second of a solver that does not count them. z3 takes at least a third of these in a second of the
+/// hardest questions.
 const PER_SECOND: u64 = 300_000;
 
 /// One that counts its steps has so many times the time that they should take.

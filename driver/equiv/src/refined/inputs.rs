@@ -13,8 +13,8 @@ use std::collections::BTreeSet;
 pub(super) struct Inputs {
     /// By parameter: its value, and which of its bits are `undef`.
     pub(super) parameters: Vec<Leaf>,
-    /// When the parameters are as the first version says they are; a caller that gives others has undefined behaviour, or
-    /// gives poison, which is a case of its own.
+    /// When the parameters are as the first version says they are; a caller that gives others has undefined behaviour,
+    /// or gives poison, which is a case of its own.
     pub(super) promised: Expr,
     /// What the first version says of each.
     pub(super) said: Vec<Vec<String>>,
@@ -80,8 +80,8 @@ impl Inputs {
     }
 }
 
-/// Parameters that are pointers of which both versions do nothing but access what they point to, or a constant further: a
-/// version that reaches such an access is undefined where the pointer is `undef`.
+/// Parameters that are pointers of which both versions do nothing but access what they point to, or a constant further:
+/// a version that reaches such an access is undefined where the pointer is `undef`.
 fn only_accessed(versions: [Version<'_>; 2], bodies: &[Body; 2]) -> BTreeSet<usize> {
     let is_pointer = |n: &usize| versions[0].definition.parameters[*n].ty == Type::Ptr;
     let mut found: BTreeSet<usize> = (0..versions[0].definition.parameters.len()).filter(is_pointer).collect();

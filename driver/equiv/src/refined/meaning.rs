@@ -1,5 +1,5 @@
-//! LLVM's semantics of instructions on integers and floats, as terms: the bits of the result, when it is poison, and when
-//! the instruction is undefined. From the Language Reference; what our rules make of an opcode is not asked.
+//! LLVM's semantics of instructions on integers and floats, as terms: the bits of the result, when it is poison, and
+//! when the instruction is undefined. From the Language Reference; what our rules make of an opcode is not asked.
 //!
 //! A value that is poison has bits all the same, which nobody may depend on.
 

@@ -2,7 +2,7 @@
 //!
 //! What callees do and what globals hold in the answer is left out: a replay shows whether that matters.
 
-use super::super::replay::{Block, Bytes, Cell, Datum, Input, Place, Scalar};
+use super::super::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Scalar};
 use super::inputs::{Inputs, Leaf};
 use rewright_smt::{Expr, Read, Script};
 
@@ -39,7 +39,7 @@ fn argument(
             let bytes = (0..BLOCK).map(|n| byte(s, given, start.wrapping_add(n), value)).collect();
             let align = 1 << start.trailing_zeros().min(12);
             memory.push(Block { align, bytes: Bytes(bytes) });
-            Scalar::Pointer(Place::Block(memory.len() as u32 - 1, 0))
+            Scalar::Pointer(InputAddress::Block(memory.len() as u32 - 1, 0))
         }
     }
 }

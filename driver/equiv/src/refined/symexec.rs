@@ -1,12 +1,13 @@
-//! One version of a function as terms: what it returns and leaves in memory, and when it is undefined, by its parameters.
+//! One version of a function as terms: what it returns and leaves in memory, and when it is undefined, by its
+//! parameters.
 //!
 //! Blocks are taken in an order in which all that leads to one comes first; each has the condition under which it is
-//! reached. Memory is one chain of bytes through all of them: what a block writes it writes where it is reached. Beside it
-//! run chains that say which bits are poison, which are `undef`, and to which objects pointers belong.
+//! reached. Memory is one chain of bytes through all of them: what a block writes it writes where it is reached. Beside
+//! it run chains that say which bits are poison, which are `undef`, and to which objects pointers belong.
 //!
 //! A value that depends on `undef` is *loose*: it is computed anew wherever it is used, with choices of its own. What
-//! leaves a version (is returned, stored, passed) is computed twice ([`Samples`]): two samples tell `undef` from a value
-//! that was chosen once.
+//! leaves a version (is returned, stored, passed) is computed twice ([`Samples`]): two samples tell `undef` from a
+//! value that was chosen once.
 
 mod accesses;
 mod annotated;
@@ -79,7 +80,7 @@ enum Local {
     PerUse,
 }
 
-pub(super) struct Side<'a> {
+pub(super) struct SymbolicExecutor<'a> {
     s: &'a mut Script,
     version: Version<'a>,
     given: &'a Inputs,
@@ -133,7 +134,7 @@ pub(super) fn behaviour(
     let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
     let start = s.bits(64, 0);
     let memory = Memory { bits: given.memory, poison_memory: given.poison_memory, origins: given.origins };
-    let mut side = Side {
+    let mut side = SymbolicExecutor {
         s,
         version,
         given,
@@ -171,7 +172,9 @@ pub(super) fn behaviour(
     let undefined = side.s.or(&side.undefined);
     let returns = side.s.or(&side.returns);
     let chooses = !side.uses.is_empty();
-    let Side { returned, memory, accesses, trace, events, slots, choices, assumed, undefined_matters, .. } = side;
+    let SymbolicExecutor {
+        returned, memory, accesses, trace, events, slots, choices, assumed, undefined_matters, ..
+    } = side;
     Ok(Behaviour {
         undefined,
         returned,
@@ -188,7 +191,7 @@ pub(super) fn behaviour(
     })
 }
 
-impl<'a> Side<'a> {
+impl<'a> SymbolicExecutor<'a> {
     fn file(&self) -> &'a File {
         self.version.file()
     }

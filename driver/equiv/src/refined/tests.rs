@@ -91,7 +91,8 @@ fn what_refines_is_proved() {
             "store i32 7, ptr %p\n%r = load i32, ptr %q\nret i32 %r",
         ),
         (
-            "%a = getelementptr [4 x i32], ptr %p, i64 0, i64 1\nstore i32 %n, ptr %a\n%r = load i32, ptr %a\nret i32 %r",
+            "%a = getelementptr [4 x i32], ptr %p, i64 0, i64 1\nstore i32 %n, ptr %a\n%r = load i32, ptr %a\n\
+             ret i32 %r",
             "%a = getelementptr i8, ptr %p, i64 4\nstore i32 %n, ptr %a\nret i32 %n",
         ),
         (
@@ -270,7 +271,8 @@ fn equal_addresses_are_no_equal_pointers() {
             "define ptr @f(ptr %p) {\nret ptr %p\n}\n",
         ),
         (
-            "define ptr @f(ptr %p, ptr %q) {\n%c = icmp eq ptr %p, %q\n%r = select i1 %c, ptr %p, ptr %q\nret ptr %r\n}\n",
+            "define ptr @f(ptr %p, ptr %q) {\n%c = icmp eq ptr %p, %q\n%r = select i1 %c, ptr %p, ptr %q\nret ptr %r\n\
+             }\n",
             "define ptr @f(ptr %p, ptr %q) {\nret ptr %q\n}\n",
         ),
         (
@@ -302,12 +304,14 @@ fn an_access_does_not_move_behind_a_call() {
 fn stronger_annotations_are_not_proved() {
     let load = |head: &str, how: &str| {
         format!(
-            "define i32 @f(ptr %p{head}) {{\n%r = load i32, ptr %p{how}\nret i32 %r\n}}\n!0 = !{{i32 0, i32 5}}\n!1 = !{{}}\n"
+            "define i32 @f(ptr %p{head}) {{\n%r = load i32, ptr %p{how}\nret i32 %r\n}}\n!0 = !{{i32 0, i32 5}}\n\
+             !1 = !{{}}\n"
         )
     };
     let with = |parameter: &str, function: &str| {
         format!(
-            "define ptr @f(ptr {parameter} %p, i32 %n) {function} {{\n%r = getelementptr i8, ptr %p, i64 4\nret ptr %r\n}}\n"
+            "define ptr @f(ptr {parameter} %p, i32 %n) {function} {{\n%r = getelementptr i8, ptr %p, i64 4\n\
+             ret ptr %r\n}}\n"
         )
     };
     let call = |annotation: &str, argument: &str, end: &str| {

@@ -1,6 +1,6 @@
 //! Values in memory: loads, stores and stack slots.
 
-use super::choice::{Side, Stop, undefined, unsupported};
+use super::choice::{RefinementSide, Stop, undefined, unsupported};
 use super::machine::{Frame, Machine};
 use super::memory::{Access, Byte};
 use super::value::{Atom, Lane, Object, Pointer, Value};
@@ -23,8 +23,8 @@ impl<'a> Machine<'a> {
                 }
             }
             _ => match self.chooser.side {
-                Side::Before => undefined("it accesses memory at an address that is not known"),
-                Side::After => unsupported("an access by an address that is a number"),
+                RefinementSide::Before => undefined("it accesses memory at an address that is not known"),
+                RefinementSide::After => unsupported("an access by an address that is a number"),
             },
         }
     }
@@ -144,7 +144,7 @@ impl<'a> Machine<'a> {
             return Ok(());
         }
         self.checked(ty, pointer, align, true)?;
-        if let (Value::Parts(_), Side::Before) = (value, self.chooser.side) {
+        if let (Value::Parts(_), RefinementSide::Before) = (value, self.chooser.side) {
             // Padding is not kept.
             let size = self.program.layout.store_size(ty).map_err(Stop::Unsupported)?;
             let access = Access { pointer, size, align: 1, writes: true, tag: None };
@@ -236,7 +236,7 @@ impl<'a> Machine<'a> {
         let access = Access { pointer, size, align, writes: true, tag: None };
         self.memory.access(&self.chooser, access)?;
         let byte = match (byte, self.chooser.side) {
-            (Lane::Few(atoms), Side::After) => &Lane::One(atoms[self.chooser.choose(atoms.len())]),
+            (Lane::Few(atoms), RefinementSide::After) => &Lane::One(atoms[self.chooser.choose(atoms.len())]),
             _ => byte,
         };
         for at in 0..size {

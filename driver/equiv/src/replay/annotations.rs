@@ -4,12 +4,12 @@
 //! version is not judged where it has one, and in the second version it means nothing, as what is less defined differs
 //! all the more.
 
-use super::choice::{Kind, Outcome, Side, Stop, undefined, unsupported};
+use super::choice::{Kind, OpResult, RefinementSide, Stop, undefined, unsupported};
 use super::effects::Effects;
 use super::machine::Machine;
 use super::memory::Memory;
 use super::value::{Atom, Lane, Object, Pointer, Value};
-use crate::annotations::table::{Place, Runs, runs};
+use crate::annotations::table::{AnnotationTarget, Runs, runs};
 use crate::annotations::{numbers, parts};
 use rewright_llvm::body::Instruction;
 use rewright_llvm::cursor::Cursor;
@@ -30,9 +30,9 @@ pub(super) struct Entered {
 impl<'a> Machine<'a> {
     /// Applies what the parameters and attributes of a function say.
     pub(super) fn enter(&mut self, definition: &Definition, arguments: Vec<Value>) -> Result<Entered, Stop> {
-        if self.chooser.side == Side::Before {
+        if self.chooser.side == RefinementSide::Before {
             for attribute in &definition.attributes {
-                if runs(Place::Function, attribute) == Runs::Doubt {
+                if runs(AnnotationTarget::Function, attribute) == Runs::Doubt {
                     return unsupported(format!("the attribute `{attribute}` of {}", definition.name));
                 }
                 if attribute == "norecurse" && self.stack.contains(&definition.name.as_str()) {
@@ -44,7 +44,7 @@ impl<'a> Machine<'a> {
         for (parameter, value) in definition.parameters.iter().zip(arguments) {
             let list: Vec<&str> = parameter.attributes.iter().map(String::as_str).collect();
             entered.objects.extend(object(&value));
-            entered.arguments.push(self.promised(&parameter.ty, value, &list, Place::Parameter)?);
+            entered.arguments.push(self.promised(&parameter.ty, value, &list, AnnotationTarget::Parameter)?);
         }
         Ok(entered)
     }
@@ -58,7 +58,7 @@ impl<'a> Machine<'a> {
     ) -> Result<Option<Value>, Stop> {
         self.kept(definition, entered, result.as_ref())?;
         let list: Vec<&str> = definition.before.iter().map(String::as_str).collect();
-        result.map(|value| self.promised(&definition.result, value, &list, Place::Result)).transpose()
+        result.map(|value| self.promised(&definition.result, value, &list, AnnotationTarget::Result)).transpose()
     }
 
     /// Has a function kept what it promised of memory? It is undefined if the first version may not have, or the second
@@ -71,7 +71,7 @@ impl<'a> Machine<'a> {
         let done: BTreeSet<(Object, bool)> = self.accesses[entered.accesses..].iter().copied().collect();
         for (accessed, writes) in &done {
             let mut allowed = if entered.objects.contains(accessed) { effects.arguments } else { effects.others };
-            if self.chooser.side == Side::After {
+            if self.chooser.side == RefinementSide::After {
                 allowed = [0, 1].map(|i| effects.arguments[i] || effects.others[i]);
             }
             let constant = self.memory.objects.get(accessed).is_some_and(|cells| cells.constant);
@@ -90,7 +90,7 @@ impl<'a> Machine<'a> {
                 let known = self.memory.escaped.contains(&pointed) || self.world.points_to(pointed);
                 named || others.any(|other| other == pointed) || self.depth > 1 || known
             };
-            if self.chooser.side == Side::After && shared() {
+            if self.chooser.side == RefinementSide::After && shared() {
                 continue;
             }
             if says("readnone") && (was(true) || was(false))
@@ -99,7 +99,7 @@ impl<'a> Machine<'a> {
             {
                 return undefined(format!("the memory of {} is accessed as it must not be", parameter.name));
             }
-            if self.chooser.side == Side::After {
+            if self.chooser.side == RefinementSide::After {
                 continue;
             }
             if says("noalias") && was(true) && shared() {
@@ -122,7 +122,7 @@ impl<'a> Machine<'a> {
         ty: &Type,
         mut value: Value,
         attributes: &[&str],
-        place: Place,
+        place: AnnotationTarget,
     ) -> Result<Value, Stop> {
         // What makes poison comes before what must not be poison: memory that must be there is not at poison.
         let needs_value = |attribute: &&str| {
@@ -151,7 +151,7 @@ impl<'a> Machine<'a> {
                     self.dereferenceable(&value, number(attribute), name.ends_with("null"))?;
                     value
                 }
-                "sret" if self.chooser.side == Side::Before => {
+                "sret" if self.chooser.side == RefinementSide::Before => {
                     let inside = attribute.trim_start_matches("sret(").trim_end_matches(')');
                     let line = tokens(inside);
                     let ty = types::parse(&mut Cursor::new(inside, &line)).map_err(Stop::Unsupported)?;
@@ -159,7 +159,7 @@ impl<'a> Machine<'a> {
                     self.dereferenceable(&value, size, false)?;
                     value
                 }
-                _ if runs != Runs::Doubt || self.chooser.side == Side::After => value,
+                _ if runs != Runs::Doubt || self.chooser.side == RefinementSide::After => value,
                 _ => return unsupported(format!("the attribute `{attribute}`")),
             };
         }
@@ -188,12 +188,12 @@ impl<'a> Machine<'a> {
         value.try_map(&mut |lane| {
             chooser.lift(Kind::of_width(0), &[lane], &|atoms| match atoms[0] {
                 Atom::Pointer(pointer) => match (holds(memory, pointer), side) {
-                    (Some(false), _) => Outcome::Is(Atom::Poison),
-                    (None, Side::Before) => Outcome::Unclear("where a stack slot is"),
-                    _ => Outcome::Is(atoms[0]),
+                    (Some(false), _) => OpResult::Is(Atom::Poison),
+                    (None, RefinementSide::Before) => OpResult::Unclear("where a stack slot is"),
+                    _ => OpResult::Is(atoms[0]),
                 },
-                Atom::Int(_) if side == Side::Before => Outcome::Unclear("an address that is a number"),
-                atom => Outcome::Is(atom),
+                Atom::Int(_) if side == RefinementSide::Before => OpResult::Unclear("an address that is a number"),
+                atom => OpResult::Is(atom),
             })
         })
     }
@@ -203,8 +203,8 @@ impl<'a> Machine<'a> {
         let width = self.width(ty)?;
         if ranges.is_empty() {
             return match self.chooser.side {
-                Side::Before => unsupported("a range that cannot be read"),
-                Side::After => Ok(value.clone()),
+                RefinementSide::Before => unsupported("a range that cannot be read"),
+                RefinementSide::After => Ok(value.clone()),
             };
         }
         let all = super::value::ones(width);
@@ -215,9 +215,9 @@ impl<'a> Machine<'a> {
                         let length = high.wrapping_sub(*low) & all;
                         length == 0 || bits.wrapping_sub(*low) & all < length
                     };
-                    Outcome::Is(if ranges.iter().any(within) { atoms[0] } else { Atom::Poison })
+                    OpResult::Is(if ranges.iter().any(within) { atoms[0] } else { Atom::Poison })
                 }
-                atom => Outcome::Is(atom),
+                atom => OpResult::Is(atom),
             })
         })
     }
@@ -243,9 +243,9 @@ impl<'a> Machine<'a> {
 
     /// Stops the first version at metadata that may make it less defined.
     pub(super) fn metadata_is_harmless(&self, instruction: &Instruction) -> Result<(), Stop> {
-        let open = instruction.metadata.iter().find(|(kind, _)| runs(Place::Metadata, kind) != Runs::Ignore);
+        let open = instruction.metadata.iter().find(|(kind, _)| runs(AnnotationTarget::Metadata, kind) != Runs::Ignore);
         match (open, self.chooser.side) {
-            (Some((kind, _)), Side::Before) => unsupported(format!("`{kind}` at `{}`", instruction.opcode)),
+            (Some((kind, _)), RefinementSide::Before) => unsupported(format!("`{kind}` at `{}`", instruction.opcode)),
             _ => Ok(()),
         }
     }
@@ -266,7 +266,11 @@ impl<'a> Machine<'a> {
                     defined = true;
                     value
                 }
-                kind if runs(Place::Metadata, kind) == Runs::Ignore || self.chooser.side == Side::After => value,
+                kind if runs(AnnotationTarget::Metadata, kind) == Runs::Ignore
+                    || self.chooser.side == RefinementSide::After =>
+                {
+                    value
+                }
                 kind => return unsupported(format!("`{kind}` at a load")),
             };
         }

@@ -43,6 +43,7 @@ impl Behaviour {
             Ok(ending) => Ok(Behaviour::Ends(ending)),
             Err(Stop::Undefined(reason)) => Ok(Behaviour::Undefined(reason)),
             Err(Stop::Unsupported(reason)) => Err(reason),
+            Err(Stop::PointerAsNumber) => Err("an operation on a pointer as a number".into()),
             Err(Stop::Ends) => Err("a call that does not return".into()),
         }
     }

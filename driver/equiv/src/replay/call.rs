@@ -5,7 +5,7 @@
 //! What LLVM knows of functions of the C library it may use, so calls of these are not modelled.
 
 use super::behaviour::Event;
-use super::choice::{Side, Stop, unsupported};
+use super::choice::{RefinementSide, Stop, unsupported};
 use super::effects::{Effects, is_harmless_of_function};
 use super::float::Format;
 use super::input::Answer;
@@ -13,7 +13,7 @@ use super::machine::{Frame, Machine};
 use super::memory::Byte;
 use super::value::{Atom, Doubt, Lane, Object, Pointer, Value, ones};
 use crate::annotations::parts;
-use crate::annotations::table::{Place, Runs, runs};
+use crate::annotations::table::{AnnotationTarget, Runs, runs};
 use crate::inputs::hash;
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::effects;
@@ -52,7 +52,7 @@ impl<'a> Machine<'a> {
             return unsupported("an argument that is `byval`");
         }
         let assumes = callee == "@llvm.assume";
-        if *bundles && !(assumes && self.chooser.side == Side::After) {
+        if *bundles && !(assumes && self.chooser.side == RefinementSide::After) {
             return unsupported("a call with operand bundles");
         }
         // What stands before the result's type is said of the result.
@@ -72,7 +72,7 @@ impl<'a> Machine<'a> {
         let Some(value) = result else { return self.metadata_is_harmless(instruction).map(|()| None) };
         let value = self.annotated(instruction, value)?;
         let said: Vec<&str> = instruction.flags.iter().map(String::as_str).collect();
-        let value = self.promised(&instruction.ty, value, &said, Place::Result)?;
+        let value = self.promised(&instruction.ty, value, &said, AnnotationTarget::Result)?;
         self.passed_on(instruction, &instruction.ty, value).map(Some)
     }
 
@@ -89,7 +89,7 @@ impl<'a> Machine<'a> {
     fn pass(&mut self, called: &mut Called<'_>) -> Result<(), Stop> {
         for (said, (ty, value)) in called.promises.iter().zip(&mut called.arguments) {
             let said: Vec<&str> = said.iter().map(String::as_str).collect();
-            *value = self.promised(ty, value.clone(), &said, Place::Parameter)?;
+            *value = self.promised(ty, value.clone(), &said, AnnotationTarget::Parameter)?;
             if !said.iter().any(|attribute| matches!(parts(attribute).0, "nocapture" | "captures")) {
                 let pointers = value.lanes().into_iter().flat_map(|lane| lane.values(64).unwrap_or_default());
                 for atom in pointers {
@@ -106,7 +106,7 @@ impl<'a> Machine<'a> {
 
     /// Runs a function of the module.
     fn of_module(&mut self, definition: &'a Definition, called: Called<'_>) -> Result<Option<Value>, Stop> {
-        if self.chooser.side == Side::Before
+        if self.chooser.side == RefinementSide::Before
             && let Some(open) = called.attributes.iter().find(|a| !is_harmless_of_function(a))
         {
             return unsupported(format!("the attribute `{open}` of a call"));
@@ -131,7 +131,7 @@ impl<'a> Machine<'a> {
         }
         let declared_attributes = self.program.file.attributes.get(called.callee).map_or(&[][..], Vec::as_slice);
         let attributes: Vec<&str> = called.attributes.iter().chain(declared_attributes).map(String::as_str).collect();
-        let unknown = |attribute: &&&str| runs(Place::Function, attribute) == Runs::Doubt;
+        let unknown = |attribute: &&&str| runs(AnnotationTarget::Function, attribute) == Runs::Doubt;
         if let Some(open) = attributes.iter().find(unknown) {
             return unsupported(format!("{}, which is `{open}`", called.callee));
         }
@@ -139,7 +139,7 @@ impl<'a> Machine<'a> {
         for (n, (ty, value)) in called.arguments.iter_mut().enumerate() {
             let parameter = declared.and_then(|declared| declared.parameters.get(n));
             let said: Vec<&str> = parameter.iter().flat_map(|p| &p.attributes).map(String::as_str).collect();
-            *value = self.promised(ty, value.clone(), &said, Place::Parameter)?;
+            *value = self.promised(ty, value.clone(), &said, AnnotationTarget::Parameter)?;
             let here = called.promises.get(n).is_some_and(|said| said.iter().any(|a| a == "returned"));
             if here || said.contains(&"returned") {
                 return unsupported(format!("{}, which returns an argument", called.callee));
@@ -174,7 +174,9 @@ impl<'a> Machine<'a> {
                 "noundef" | "nonnull" | "range" | "align" | "dereferenceable" | "dereferenceable_or_null" | "noalias"
             )
         };
-        let open = said.iter().find(|attribute| !known(attribute) && runs(Place::Result, attribute) != Runs::Ignore);
+        let open = said
+            .iter()
+            .find(|attribute| !known(attribute) && runs(AnnotationTarget::Result, attribute) != Runs::Ignore);
         if let Some(open) = open {
             return unsupported(format!("the attribute `{open}` of the result of a call"));
         }
@@ -183,9 +185,9 @@ impl<'a> Machine<'a> {
             return Err(broken());
         }
         let said: Vec<&str> = said.iter().copied().filter(|attribute| *attribute != "noalias").collect();
-        match self.promised(ty, value.clone(), &said, Place::Result) {
+        match self.promised(ty, value.clone(), &said, AnnotationTarget::Result) {
             Ok(same) if same == *value => Ok(()),
-            Err(Stop::Unsupported(reason)) => unsupported(reason),
+            Err(stop @ (Stop::Unsupported(_) | Stop::PointerAsNumber)) => Err(stop),
             _ => Err(broken()),
         }
     }
@@ -201,11 +203,13 @@ impl<'a> Machine<'a> {
             if value.lanes().iter().any(|lane| lane.may_be_poison()) {
                 // It is not asked what becomes of poison: anything may.
                 return match self.chooser.side {
-                    Side::Before => self.everywhere_lane(&instruction.ty, &Lane::Unknown(Doubt::Poison)).map(Some),
-                    Side::After => self.everywhere(&instruction.ty, "poison").map(Some),
+                    RefinementSide::Before => {
+                        self.everywhere_lane(&instruction.ty, &Lane::Unknown(Doubt::Poison)).map(Some)
+                    }
+                    RefinementSide::After => self.everywhere(&instruction.ty, "poison").map(Some),
                 };
             }
-            if loose && self.chooser.side == Side::Before {
+            if loose && self.chooser.side == RefinementSide::Before {
                 return self.everywhere_lane(&instruction.ty, &Lane::Unknown(Doubt::Undef)).map(Some);
             }
             let value = if loose { self.freeze(ty, value)? } else { value.clone() };

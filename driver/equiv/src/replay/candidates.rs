@@ -1,7 +1,7 @@
 //! Inputs that are worth trying: edges, numbers that the texts speak of, random ones, poison, `undef`, small blocks of
 //! memory.
 
-use super::input::{Block, Bytes, Cell, Datum, Input, Place, Scalar};
+use super::input::{Block, Bytes, Cell, Datum, Input, InputAddress, Scalar};
 use super::layout::Layout;
 use super::value::ones;
 use crate::inputs::{hash, numbers};
@@ -141,7 +141,7 @@ impl Maker<'_> {
             0 if says("nonnull").is_none() && says("dereferenceable(").is_none() => Scalar::Null,
             1..4 if shared => {
                 let block = self.rng.random_range(0..self.memory.len()) as u32;
-                Scalar::Pointer(Place::Block(block, 4 * self.rng.random_range(0..4)))
+                Scalar::Pointer(InputAddress::Block(block, 4 * self.rng.random_range(0..4)))
             }
             _ => {
                 let stated = says("align").unwrap_or(1).next_power_of_two().min(1 << 20);
@@ -154,7 +154,7 @@ impl Maker<'_> {
                 let leads = self.rng.random_range(0..6) == 0;
                 let block = self.block(size, align.max(stated), leads);
                 let offset = if self.rng.random_range(0..12) == 0 { self.one_of(&[1, 2, 4, 8]) as i64 } else { 0 };
-                Scalar::Pointer(Place::Block(block, offset))
+                Scalar::Pointer(InputAddress::Block(block, offset))
             }
         };
         Datum::Scalar(scalar)
@@ -165,7 +165,7 @@ impl Maker<'_> {
         self.memory.push(Block { align, bytes: Bytes(vec![]) });
         let cells = if leads {
             let target = self.block(BLOCK, 16, false);
-            (0..size / 8).map(|_| Cell::Pointer(Place::Block(target, 0))).collect()
+            (0..size / 8).map(|_| Cell::Pointer(InputAddress::Block(target, 0))).collect()
         } else {
             self.cells(size)
         };

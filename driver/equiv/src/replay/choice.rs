@@ -11,7 +11,7 @@ use super::value::{Atom, Doubt, Lane, deposit, ones};
 
 /// Which version runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Side {
+pub(super) enum RefinementSide {
     /// The first one: a run covers all that it may do.
     Before,
     /// The second one: a run does something that it may do.
@@ -25,6 +25,8 @@ pub(super) enum Stop {
     Undefined(String),
     /// It needs what is not modelled.
     Unsupported(String),
+    /// It computes with a pointer as with a number, which is not modelled.
+    PointerAsNumber,
     /// A call does not return; that it is made is what others notice.
     Ends,
 }
@@ -41,7 +43,7 @@ pub(super) fn unsupported<T>(what: impl Into<String>) -> Result<T, Stop> {
 
 /// What an operation gives for some values of its operands.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Outcome {
+pub(super) enum OpResult {
     Is(Atom),
     /// Some NaN.
     Nan,
@@ -49,6 +51,8 @@ pub(super) enum Outcome {
     Loose(Atom),
     /// It is not modelled which.
     Unclear(&'static str),
+    /// An operand is a pointer where a number is needed.
+    PointerAsNumber,
     /// The operation is undefined.
     Undefined(&'static str),
 }
@@ -66,7 +70,7 @@ const STEPS: usize = 100_000;
 
 /// Makes choices, and knows which were made.
 pub(super) struct Chooser {
-    pub(super) side: Side,
+    pub(super) side: RefinementSide,
     /// What was chosen, of how many.
     path: Vec<(usize, usize)>,
     at: usize,
@@ -75,12 +79,12 @@ pub(super) struct Chooser {
 }
 
 impl Chooser {
-    pub(super) fn new(side: Side) -> Chooser {
+    pub(super) fn new(side: RefinementSide) -> Chooser {
         Chooser { side, path: vec![], at: 0, paths: 1, steps: 0 }
     }
 
     fn limit(&self, limits: [usize; 2]) -> usize {
-        limits[usize::from(self.side == Side::After)]
+        limits[usize::from(self.side == RefinementSide::After)]
     }
 
     /// One of `n` ways.
@@ -101,7 +105,9 @@ impl Chooser {
                 self.path.push((chosen + 1, of));
                 self.paths += 1;
                 return match (self.paths > self.limit(PATHS), self.side) {
-                    (true, Side::Before) => unsupported("the first version may choose among too many behaviours"),
+                    (true, RefinementSide::Before) => {
+                        unsupported("the first version may choose among too many behaviours")
+                    }
                     (over, _) => Ok(!over),
                 };
             }
@@ -122,12 +128,12 @@ impl Chooser {
 
     /// Something that may be undefined, but need not be: the first version is, then; the second one goes on.
     pub(super) fn perhaps_undefined(&self, reason: &str) -> Result<(), Stop> {
-        if self.side == Side::Before { undefined(reason) } else { Ok(()) }
+        if self.side == RefinementSide::Before { undefined(reason) } else { Ok(()) }
     }
 
     /// What is not modelled: the first version's value is lost, the second version cannot go on.
     pub(super) fn unclear(&self, what: &str, doubt: Doubt) -> Result<Lane, Stop> {
-        if self.side == Side::Before { Ok(Lane::Unknown(doubt)) } else { unsupported(what) }
+        if self.side == RefinementSide::Before { Ok(Lane::Unknown(doubt)) } else { unsupported(what) }
     }
 
     /// One value of a lane, for good. `width` is that of its bits, 0 for a pointer.
@@ -146,8 +152,8 @@ impl Chooser {
     /// Any value of a width, for good.
     fn any(&mut self, width: u32) -> Result<Lane, Stop> {
         match (width, self.side) {
-            (0, Side::Before) => Ok(Lane::Unknown(Doubt::Fixed)),
-            (0, Side::After) => Ok(Lane::pointer(super::value::Pointer::NULL)),
+            (0, RefinementSide::Before) => Ok(Lane::Unknown(Doubt::Fixed)),
+            (0, RefinementSide::After) => Ok(Lane::pointer(super::value::Pointer::NULL)),
             _ => self.masked(0, ones(width)),
         }
     }
@@ -170,7 +176,8 @@ impl Chooser {
             let mut chosen: Vec<u128> = low.into_iter().chain(others).collect();
             chosen.sort_unstable();
             chosen.dedup();
-            (self.side == Side::After).then(|| chosen.into_iter().map(|c| Atom::Int(bits & !mask | c)).collect())
+            (self.side == RefinementSide::After)
+                .then(|| chosen.into_iter().map(|c| Atom::Int(bits & !mask | c)).collect())
         })
     }
 
@@ -191,7 +198,7 @@ impl Chooser {
         &mut self,
         kind: Kind,
         operands: &[&Lane],
-        f: &dyn Fn(&[Atom]) -> Outcome,
+        f: &dyn Fn(&[Atom]) -> OpResult,
     ) -> Result<Lane, Stop> {
         let mut combinations = vec![vec![]];
         for lane in operands {
@@ -211,15 +218,16 @@ impl Chooser {
         let (mut found, mut lost) = (vec![], None);
         for atoms in &combinations {
             match f(atoms) {
-                Outcome::Is(atom) => found.push(atom),
-                Outcome::Undefined(reason) => return undefined(reason),
-                Outcome::Loose(atom) if self.side == Side::After => found.push(atom),
-                Outcome::Loose(_) => lost = Some(Doubt::Poison),
-                Outcome::Nan if self.side == Side::After => found.push(Atom::Int(kind.nan)),
-                Outcome::Nan if combinations.len() == 1 => return Ok(Lane::Nan),
-                Outcome::Nan => lost = lost.max(Some(Doubt::Undef)),
-                Outcome::Unclear(what) if self.side == Side::After => return unsupported(what),
-                Outcome::Unclear(_) => lost = Some(Doubt::Poison),
+                OpResult::Is(atom) => found.push(atom),
+                OpResult::Undefined(reason) => return undefined(reason),
+                OpResult::Loose(atom) if self.side == RefinementSide::After => found.push(atom),
+                OpResult::Loose(_) => lost = Some(Doubt::Poison),
+                OpResult::Nan if self.side == RefinementSide::After => found.push(Atom::Int(kind.nan)),
+                OpResult::Nan if combinations.len() == 1 => return Ok(Lane::Nan),
+                OpResult::Nan => lost = lost.max(Some(Doubt::Undef)),
+                OpResult::Unclear(what) if self.side == RefinementSide::After => return unsupported(what),
+                OpResult::PointerAsNumber if self.side == RefinementSide::After => return Err(Stop::PointerAsNumber),
+                OpResult::Unclear(_) | OpResult::PointerAsNumber => lost = Some(Doubt::Poison),
             }
         }
         if let Some(doubt) = lost {
@@ -228,7 +236,7 @@ impl Chooser {
         let lane = Lane::of(found, kind.width);
         match lane {
             Lane::Few(mut atoms) if atoms.len() > self.limit(VALUES) => {
-                if self.side == Side::Before {
+                if self.side == RefinementSide::Before {
                     let poison = atoms.contains(&Atom::Poison);
                     return Ok(Lane::Unknown(if poison { Doubt::Poison } else { Doubt::Undef }));
                 }
@@ -240,12 +248,12 @@ impl Chooser {
     }
 
     /// The result of operands that cannot be enumerated.
-    fn lost(&self, kind: Kind, operands: &[&Lane], f: &dyn Fn(&[Atom]) -> Outcome) -> Result<Lane, Stop> {
-        if self.side == Side::After {
+    fn lost(&self, kind: Kind, operands: &[&Lane], f: &dyn Fn(&[Atom]) -> OpResult) -> Result<Lane, Stop> {
+        if self.side == RefinementSide::After {
             return unsupported("an operation on too many values that are `undef`");
         }
-        // What does not depend on the operand that is lost may be known all the same: it is asked by an operation that is
-        // undefined for some values only.
+        // What does not depend on the operand that is lost may be known all the same: it is asked by an operation that
+        // is undefined for some values only.
         if kind.may_be_undefined {
             let known = |lane: &&Lane| matches!(lane, Lane::One(_));
             match operands {
@@ -259,9 +267,9 @@ impl Chooser {
 }
 
 /// Is a division by this value defined for the dividends for which any is not?
-fn is_safe_divisor(divisor: &Lane, width: u32, f: &dyn Fn(&[Atom]) -> Outcome) -> bool {
+fn is_safe_divisor(divisor: &Lane, width: u32, f: &dyn Fn(&[Atom]) -> OpResult) -> bool {
     let Lane::One(divisor) = divisor else { return false };
-    [0, 1u128 << (width - 1)].iter().all(|n| !matches!(f(&[Atom::Int(*n), *divisor]), Outcome::Undefined(_)))
+    [0, 1u128 << (width - 1)].iter().all(|n| !matches!(f(&[Atom::Int(*n), *divisor]), OpResult::Undefined(_)))
 }
 
 /// A quiet NaN of each width at once: only whether it is one is asked.

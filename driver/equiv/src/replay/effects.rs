@@ -1,15 +1,15 @@
 //! What attributes say of the memory that a function accesses.
 
-use crate::annotations::table::{Place, Runs, runs};
+use crate::annotations::table::{AnnotationTarget, Runs, runs};
 
 /// Does an attribute of a function limit the memory that it accesses?
 pub(super) fn is_about_memory(attribute: &str) -> bool {
-    runs(Place::Function, attribute) == Runs::Check && attribute != "noreturn"
+    runs(AnnotationTarget::Function, attribute) == Runs::Check && attribute != "noreturn"
 }
 
 /// Does an attribute of a function say nothing of runs that return, beside what it accesses?
 pub(super) fn is_harmless_of_function(attribute: &str) -> bool {
-    runs(Place::Function, attribute) == Runs::Ignore
+    runs(AnnotationTarget::Function, attribute) == Runs::Ignore
 }
 
 /// Which accesses a function may make: reads and writes, by its arguments and elsewhere.

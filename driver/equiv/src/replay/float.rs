@@ -3,7 +3,7 @@
 //! The bits of a NaN that arithmetic gives are any NaN's. Fast-math flags that only allow other results make a result
 //! loose; `nnan` and `ninf` make it poison.
 
-use super::choice::Outcome;
+use super::choice::OpResult;
 use super::value::{Atom, ones};
 use rewright_llvm::types::Type;
 
@@ -115,18 +115,18 @@ impl Flags {
         self.nnan && number.is_nan() || self.ninf && number.is_infinite()
     }
 
-    fn apply(&self, operands: &[f64], result: Number) -> Outcome {
+    fn apply(&self, operands: &[f64], result: Number) -> OpResult {
         let value = result.value();
         let seen = || operands.iter().copied().chain([value]);
         if seen().any(|n| self.is_poison(n)) {
-            return Outcome::Is(Atom::Poison);
+            return OpResult::Is(Atom::Poison);
         }
         let atom = Atom::Int(result.bits());
         let loose = self.loose || self.nsz && seen().any(|n| n == 0.0);
         match (value.is_nan(), loose) {
-            (true, false) => Outcome::Nan,
-            (_, true) => Outcome::Loose(if value.is_nan() { Atom::Int(nan_like(result)) } else { atom }),
-            _ => Outcome::Is(atom),
+            (true, false) => OpResult::Nan,
+            (_, true) => OpResult::Loose(if value.is_nan() { Atom::Int(nan_like(result)) } else { atom }),
+            _ => OpResult::Is(atom),
         }
     }
 }
@@ -139,7 +139,7 @@ fn nan_like(number: Number) -> u128 {
 }
 
 /// An instruction on two floats.
-pub(super) fn binary(opcode: &str, flags: &[String], format: Format, a: u128, b: u128) -> Option<Outcome> {
+pub(super) fn binary(opcode: &str, flags: &[String], format: Format, a: u128, b: u128) -> Option<OpResult> {
     let result = match opcode {
         "fadd" => compute!(format, x = a, y = b => x + y),
         "fsub" => compute!(format, x = a, y = b => x - y),
@@ -152,18 +152,18 @@ pub(super) fn binary(opcode: &str, flags: &[String], format: Format, a: u128, b:
 }
 
 /// What flags say of a value that is only passed on, as that of `select`.
-pub(super) fn passed(flags: &[String], format: Format, a: u128) -> Outcome {
+pub(super) fn passed(flags: &[String], format: Format, a: u128) -> OpResult {
     let flags = Flags::new(flags);
     let number = format.number(a);
     match flags.is_poison(number) {
-        true => Outcome::Is(Atom::Poison),
-        false if flags.nsz && number == 0.0 => Outcome::Loose(Atom::Int(a)),
-        false => Outcome::Is(Atom::Int(a)),
+        true => OpResult::Is(Atom::Poison),
+        false if flags.nsz && number == 0.0 => OpResult::Loose(Atom::Int(a)),
+        false => OpResult::Is(Atom::Int(a)),
     }
 }
 
 /// `fneg`, `fabs`, and `copysign` with the sign of `b`: on bits.
-pub(super) fn sign(name: &str, flags: &[String], format: Format, a: u128, b: u128) -> Option<Outcome> {
+pub(super) fn sign(name: &str, flags: &[String], format: Format, a: u128, b: u128) -> Option<OpResult> {
     let sign = format.sign();
     let bits = match name {
         "fneg" => a ^ sign,
@@ -175,11 +175,11 @@ pub(super) fn sign(name: &str, flags: &[String], format: Format, a: u128, b: u12
 }
 
 /// A comparison by `relation`.
-pub(super) fn compare(relation: &str, flags: &[String], format: Format, a: u128, b: u128) -> Option<Outcome> {
+pub(super) fn compare(relation: &str, flags: &[String], format: Format, a: u128, b: u128) -> Option<OpResult> {
     let (x, y) = (format.number(a), format.number(b));
     let flags = Flags::new(flags);
     if [x, y].iter().any(|n| flags.is_poison(*n)) {
-        return Some(Outcome::Is(Atom::Poison));
+        return Some(OpResult::Is(Atom::Poison));
     }
     let unordered = x.is_nan() || y.is_nan();
     let holds = match relation {
@@ -204,11 +204,11 @@ pub(super) fn compare(relation: &str, flags: &[String], format: Format, a: u128,
             }
         }
     };
-    Some(Outcome::Is(Atom::Int(holds.into())))
+    Some(OpResult::Is(Atom::Int(holds.into())))
 }
 
 /// A cast between two formats.
-pub(super) fn resize(flags: &[String], from: Format, to: Format, a: u128) -> Outcome {
+pub(super) fn resize(flags: &[String], from: Format, to: Format, a: u128) -> OpResult {
     let number = from.number(a);
     let result = match to {
         Format::Single => Number::Single(number as f32),
@@ -218,7 +218,7 @@ pub(super) fn resize(flags: &[String], from: Format, to: Format, a: u128) -> Out
 }
 
 /// A float from an integer of `width` bits.
-pub(super) fn from_integer(is_signed: bool, width: u32, to: Format, a: u128) -> Outcome {
+pub(super) fn from_integer(is_signed: bool, width: u32, to: Format, a: u128) -> OpResult {
     let x = super::integer::signed(a, width);
     let number = match (to, is_signed) {
         (Format::Single, true) => Number::Single(x as f32),
@@ -226,14 +226,14 @@ pub(super) fn from_integer(is_signed: bool, width: u32, to: Format, a: u128) -> 
         (Format::Double, true) => Number::Double(x as f64),
         (Format::Double, false) => Number::Double(a as f64),
     };
-    Outcome::Is(Atom::Int(number.bits()))
+    OpResult::Is(Atom::Int(number.bits()))
 }
 
 /// An integer of `width` bits from a float: poison where it does not fit, or the nearest one where it `saturates`.
-pub(super) fn to_integer(is_signed: bool, saturates: bool, from: Format, width: u32, a: u128) -> Outcome {
+pub(super) fn to_integer(is_signed: bool, saturates: bool, from: Format, width: u32, a: u128) -> OpResult {
     let number = from.number(a).trunc();
     if number.is_nan() {
-        return Outcome::Is(if saturates { Atom::Int(0) } else { Atom::Poison });
+        return OpResult::Is(if saturates { Atom::Int(0) } else { Atom::Poison });
     }
     let (low, high) = if is_signed {
         let top = 2f64.powi(width as i32 - 1);
@@ -250,11 +250,11 @@ pub(super) fn to_integer(is_signed: bool, saturates: bool, from: Format, width: 
     } else {
         Some(number as u128)
     };
-    Outcome::Is(bits.map_or(Atom::Poison, Atom::Int))
+    OpResult::Is(bits.map_or(Atom::Poison, Atom::Int))
 }
 
 /// An intrinsic on floats, by its name without `llvm.` and type; `None` where it is not modelled.
-pub(super) fn intrinsic(stem: &str, flags: &[String], format: Format, args: &[u128]) -> Option<Outcome> {
+pub(super) fn intrinsic(stem: &str, flags: &[String], format: Format, args: &[u128]) -> Option<OpResult> {
     let a = *args.first()?;
     let b = args.get(1).copied();
     let numbers: Vec<f64> = args.iter().map(|bits| format.number(*bits)).collect();
@@ -278,8 +278,8 @@ pub(super) fn intrinsic(stem: &str, flags: &[String], format: Format, args: &[u1
             let fused = rounded(compute!(format, x = a, y = b?, z = c => x.mul_add(y, z)));
             match outcome {
                 _ if outcome == fused => outcome,
-                Some(Outcome::Is(atom)) => Some(Outcome::Loose(atom)),
-                Some(Outcome::Nan) => Some(Outcome::Loose(Atom::Int(format.nan()))),
+                Some(OpResult::Is(atom)) => Some(OpResult::Loose(atom)),
+                Some(OpResult::Nan) => Some(OpResult::Loose(Atom::Int(format.nan()))),
                 outcome => outcome,
             }
         }
@@ -288,18 +288,18 @@ pub(super) fn intrinsic(stem: &str, flags: &[String], format: Format, args: &[u1
     }
 }
 
-fn extreme(stem: &str, flags: &[String], format: Format, a: u128, b: u128) -> Option<Outcome> {
+fn extreme(stem: &str, flags: &[String], format: Format, a: u128, b: u128) -> Option<OpResult> {
     let (x, y) = (format.number(a), format.number(b));
     let numbers = [x, y];
     let flags = Flags::new(flags);
     if numbers.iter().any(|n| flags.is_poison(*n)) {
-        return Some(Outcome::Is(Atom::Poison));
+        return Some(OpResult::Is(Atom::Poison));
     }
     if x.is_nan() || y.is_nan() {
         return Some(match (stem, x.is_nan() && y.is_nan()) {
             // What a signalling NaN becomes has changed between versions.
-            _ if format.is_signalling(a) || format.is_signalling(b) => Outcome::Unclear("a signalling NaN"),
-            ("minimum" | "maximum", _) | (_, true) => Outcome::Nan,
+            _ if format.is_signalling(a) || format.is_signalling(b) => OpResult::Unclear("a signalling NaN"),
+            ("minimum" | "maximum", _) | (_, true) => OpResult::Nan,
             _ => passed(&[], format, if x.is_nan() { b } else { a }),
         });
     }
@@ -309,8 +309,8 @@ fn extreme(stem: &str, flags: &[String], format: Format, a: u128, b: u128) -> Op
     let chosen = Atom::Int(if a_is_less == least { a } else { b });
     let either = x == y && a != b && (stem.ends_with("num") || flags.nsz);
     Some(if either || flags.nsz && x == 0.0 && y == 0.0 || flags.loose {
-        Outcome::Loose(chosen)
+        OpResult::Loose(chosen)
     } else {
-        Outcome::Is(chosen)
+        OpResult::Is(chosen)
     })
 }

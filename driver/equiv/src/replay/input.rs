@@ -77,7 +77,7 @@ pub struct Answer {
 #[serde(deny_unknown_fields)]
 pub struct Write {
     /// Where: `&0+4` or `@g+4`.
-    pub to: Place,
+    pub to: InputAddress,
     /// What.
     pub bytes: Bytes,
 }
@@ -85,7 +85,7 @@ pub struct Write {
 /// A place in a block or a global.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
 #[serde(into = "String", try_from = "String")]
-pub enum Place {
+pub enum InputAddress {
     /// In a block of the input.
     Block(u32, i64),
     /// In a global, or a function.
@@ -115,7 +115,7 @@ pub enum Scalar {
     /// The pointer to no object.
     Null,
     /// A pointer.
-    Pointer(Place),
+    Pointer(InputAddress),
 }
 
 /// Bytes of memory.
@@ -133,7 +133,7 @@ pub enum Cell {
     /// Poison.
     Poison,
     /// Eight bytes.
-    Pointer(Place),
+    Pointer(InputAddress),
 }
 
 impl Cell {
@@ -143,14 +143,14 @@ impl Cell {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for InputAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let offset = match self {
-            Place::Block(n, offset) => {
+            InputAddress::Block(n, offset) => {
                 write!(f, "&{n}")?;
                 *offset
             }
-            Place::Global(name, offset) => {
+            InputAddress::Global(name, offset) => {
                 write!(f, "{name}")?;
                 *offset
             }
@@ -159,10 +159,10 @@ impl fmt::Display for Place {
     }
 }
 
-impl FromStr for Place {
+impl FromStr for InputAddress {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Place, String> {
+    fn from_str(text: &str) -> Result<InputAddress, String> {
         let bad = || format!("`{text}` is no place: write `&0+4` or `@g+4`");
         // A name in quotes may hold anything.
         let named = text.rfind('"').map_or(1, |quote| quote + 1).min(text.len());
@@ -176,8 +176,8 @@ impl FromStr for Place {
             _ => (text, 0),
         };
         match base.split_at_checked(1) {
-            Some(("&", number)) => Ok(Place::Block(number.parse().map_err(|_| bad())?, offset)),
-            Some(("@", name)) if !name.is_empty() => Ok(Place::Global(base.to_string(), offset)),
+            Some(("&", number)) => Ok(InputAddress::Block(number.parse().map_err(|_| bad())?, offset)),
+            Some(("@", name)) if !name.is_empty() => Ok(InputAddress::Global(base.to_string(), offset)),
             _ => Err(bad()),
         }
     }
@@ -291,7 +291,7 @@ macro_rules! as_text {
     )+};
 }
 
-as_text!(Place, Scalar, Bytes);
+as_text!(InputAddress, Scalar, Bytes);
 
 impl fmt::Display for Input {
     /// A line for each part, as a person would give them.
@@ -330,7 +330,7 @@ mod tests {
         assert_eq!(input.memory[0].bytes.0.iter().map(Cell::size).sum::<u64>(), 12);
         let again = serde_json::to_string(&input).unwrap();
         assert_eq!(serde_json::from_str::<Input>(&again).unwrap(), input);
-        assert_eq!(input.arguments[8], Datum::Scalar(Scalar::Pointer(Place::Global("@\"a+1 b\"".into(), -2))));
+        assert_eq!(input.arguments[8], Datum::Scalar(Scalar::Pointer(InputAddress::Global("@\"a+1 b\"".into(), -2))));
     }
 
     #[test]

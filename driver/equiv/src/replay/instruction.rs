@@ -1,6 +1,6 @@
 //! Instructions other than calls.
 
-use super::choice::{Kind, Outcome, Side, Stop, undefined, unsupported};
+use super::choice::{Kind, OpResult, RefinementSide, Stop, undefined, unsupported};
 use super::float::{self, Format};
 use super::integer;
 use super::machine::{Frame, Machine};
@@ -47,11 +47,11 @@ pub(super) fn numbers(atoms: &[Atom]) -> Option<Vec<u128>> {
 }
 
 /// An operation that gives poison where an operand is poison.
-pub(super) fn strict(atoms: &[Atom], f: impl Fn(&[u128]) -> Option<Outcome>) -> Outcome {
+pub(super) fn strict(atoms: &[Atom], f: impl Fn(&[u128]) -> Option<OpResult>) -> OpResult {
     if atoms.contains(&Atom::Poison) {
-        return Outcome::Is(Atom::Poison);
+        return OpResult::Is(Atom::Poison);
     }
-    numbers(atoms).and_then(|bits| f(&bits)).unwrap_or(Outcome::Unclear("an operation on a pointer as a number"))
+    numbers(atoms).and_then(|bits| f(&bits)).unwrap_or(OpResult::PointerAsNumber)
 }
 
 impl<'a> Machine<'a> {
@@ -182,7 +182,7 @@ impl<'a> Machine<'a> {
                     strict(atoms, |bits| {
                         let negative = integer::signed(bits[0], width) < 0;
                         Some(match nneg && negative {
-                            true => Outcome::Is(Atom::Poison),
+                            true => OpResult::Is(Atom::Poison),
                             false => float::from_integer(opcode == "sitofp", width, to, bits[0]),
                         })
                     })
@@ -200,7 +200,7 @@ impl<'a> Machine<'a> {
             }
             chooser.lift(kind, lanes, &|atoms| match (opcode.split_once(' '), atoms) {
                 (None, [a, b]) if integer::divides(opcode) => {
-                    integer::binary(opcode, flags, width, *a, *b).unwrap_or(Outcome::Unclear("a division"))
+                    integer::binary(opcode, flags, width, *a, *b).unwrap_or(OpResult::Unclear("a division"))
                 }
                 (split, _) => strict(atoms, |bits| match (split, bits) {
                     (Some(("icmp", relation)), [a, b]) => integer::compare(relation, flags, width, *a, *b),
@@ -238,7 +238,7 @@ impl<'a> Machine<'a> {
             Lane::One(Atom::Poison) => self.everywhere(ty, "poison"),
             Lane::One(Atom::Int(bit)) => Ok(if bit & 1 == 1 { x.clone() } else { y.clone() }),
             // Each use may see either: for the second version, one of them is enough.
-            _ if self.chooser.side == Side::After => match condition.values(2) {
+            _ if self.chooser.side == RefinementSide::After => match condition.values(2) {
                 Some(values) => match values[self.chooser.choose(values.len())] {
                     Atom::Poison => self.everywhere(ty, "poison"),
                     Atom::Int(bit) => Ok(if bit & 1 == 1 { x.clone() } else { y.clone() }),
@@ -272,7 +272,7 @@ impl<'a> Machine<'a> {
         Ok(match lane {
             Lane::One(Atom::Int(bits)) => Some(place(*bits)),
             Lane::One(Atom::Poison) => Some(None),
-            _ if self.chooser.side == Side::Before => None,
+            _ if self.chooser.side == RefinementSide::Before => None,
             _ => match lane.values(256) {
                 Some(values) => match values[self.chooser.choose(values.len())] {
                     Atom::Int(bits) => Some(place(bits)),
@@ -319,11 +319,11 @@ impl<'a> Machine<'a> {
         let (memory, chooser) = (&self.memory, &mut self.chooser);
         by_lane(values, &mut |lanes| {
             chooser.lift(Kind::total(width), lanes, &|atoms| match atoms[0] {
-                Atom::Poison => Outcome::Is(Atom::Poison),
-                Atom::Int(bits) => Outcome::Is(Atom::Int(bits & ones(width))),
+                Atom::Poison => OpResult::Is(Atom::Poison),
+                Atom::Int(bits) => OpResult::Is(Atom::Int(bits & ones(width))),
                 Atom::Pointer(pointer) => match memory.address(pointer) {
-                    Some(address) => Outcome::Is(Atom::Int(u128::from(address) & ones(width))),
-                    None => Outcome::Unclear("the address of a stack slot as a number"),
+                    Some(address) => OpResult::Is(Atom::Int(u128::from(address) & ones(width))),
+                    None => OpResult::Unclear("the address of a stack slot as a number"),
                 },
             })
         })
@@ -334,9 +334,9 @@ impl<'a> Machine<'a> {
         let chooser = &mut self.chooser;
         by_lane(values, &mut |lanes| {
             chooser.lift(Kind::of_width(0), lanes, &|atoms| match atoms[0] {
-                Atom::Poison => Outcome::Is(Atom::Poison),
-                Atom::Int(0) => Outcome::Is(Atom::Pointer(super::value::Pointer::NULL)),
-                _ => Outcome::Unclear("a number as a pointer"),
+                Atom::Poison => OpResult::Is(Atom::Poison),
+                Atom::Int(0) => OpResult::Is(Atom::Pointer(super::value::Pointer::NULL)),
+                _ => OpResult::Unclear("a number as a pointer"),
             })
         })
     }
@@ -355,7 +355,7 @@ impl<'a> Machine<'a> {
             // Which NaN it is, is decided here.
             lanes.push(match lane {
                 Lane::Nan => Lane::Unknown(Doubt::Fixed),
-                Lane::Few(atoms) if self.chooser.side == Side::After && narrow != wide => {
+                Lane::Few(atoms) if self.chooser.side == RefinementSide::After && narrow != wide => {
                     Lane::One(atoms[self.chooser.choose(atoms.len())])
                 }
                 lane => lane.clone(),
@@ -375,9 +375,7 @@ impl<'a> Machine<'a> {
 /// Says which operation is not modelled.
 fn named(stop: Stop, opcode: &str) -> Stop {
     match stop {
-        Stop::Unsupported(what) if what == "an operation on a pointer as a number" => {
-            Stop::Unsupported(format!("`{opcode}`"))
-        }
+        Stop::PointerAsNumber => Stop::Unsupported(format!("`{opcode}`")),
         stop => stop,
     }
 }

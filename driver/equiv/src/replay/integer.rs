@@ -2,7 +2,7 @@
 //!
 //! Operands are not poison: who calls has seen to that, but for divisions, which decide themselves.
 
-use super::choice::Outcome;
+use super::choice::OpResult;
 use super::value::{Atom, ones};
 
 /// The signed number of some bits.
@@ -14,13 +14,13 @@ fn least(width: u32) -> u128 {
     1 << (width - 1)
 }
 
-fn is(bits: u128, width: u32) -> Outcome {
-    Outcome::Is(Atom::Int(bits & ones(width)))
+fn is(bits: u128, width: u32) -> OpResult {
+    OpResult::Is(Atom::Int(bits & ones(width)))
 }
 
-const POISON: Outcome = Outcome::Is(Atom::Poison);
+const POISON: OpResult = OpResult::Is(Atom::Poison);
 
-fn unless(poison: bool, bits: u128, width: u32) -> Outcome {
+fn unless(poison: bool, bits: u128, width: u32) -> OpResult {
     if poison { POISON } else { is(bits, width) }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn is_total(opcode: &str, flags: &[String]) -> bool {
 }
 
 /// An instruction with two operands of `width` bits.
-pub(super) fn binary(opcode: &str, flags: &[String], width: u32, a: Atom, b: Atom) -> Option<Outcome> {
+pub(super) fn binary(opcode: &str, flags: &[String], width: u32, a: Atom, b: Atom) -> Option<OpResult> {
     if divides(opcode) {
         return Some(division(opcode, flags, width, a, b));
     }
@@ -73,26 +73,26 @@ pub(super) fn binary(opcode: &str, flags: &[String], width: u32, a: Atom, b: Ato
     })
 }
 
-fn division(opcode: &str, flags: &[String], width: u32, a: Atom, b: Atom) -> Outcome {
-    let Atom::Int(b) = b else { return Outcome::Undefined("it divides by poison") };
+fn division(opcode: &str, flags: &[String], width: u32, a: Atom, b: Atom) -> OpResult {
+    let Atom::Int(b) = b else { return OpResult::Undefined("it divides by poison") };
     if b == 0 {
-        return Outcome::Undefined("it divides by 0");
+        return OpResult::Undefined("it divides by 0");
     }
     let y = signed(b, width);
     let is_signed = opcode.starts_with('s');
     let Atom::Int(a) = a else {
-        return if is_signed && y == -1 { Outcome::Undefined("it divides poison by -1") } else { POISON };
+        return if is_signed && y == -1 { OpResult::Undefined("it divides poison by -1") } else { POISON };
     };
     let x = signed(a, width);
     if is_signed && y == -1 && a == least(width) {
-        return Outcome::Undefined("a division overflows");
+        return OpResult::Undefined("a division overflows");
     }
     let (quotient, rest) = if is_signed { ((x / y) as u128, (x % y) as u128) } else { (a / b, a % b) };
     if opcode.ends_with("rem") { is(rest, width) } else { unless(says(flags, "exact") && rest != 0, quotient, width) }
 }
 
 /// A comparison by `relation`.
-pub(super) fn compare(relation: &str, flags: &[String], width: u32, a: u128, b: u128) -> Option<Outcome> {
+pub(super) fn compare(relation: &str, flags: &[String], width: u32, a: u128, b: u128) -> Option<OpResult> {
     let (x, y) = (signed(a, width), signed(b, width));
     let holds = match relation {
         "eq" => a == b,
@@ -111,7 +111,7 @@ pub(super) fn compare(relation: &str, flags: &[String], width: u32, a: u128, b: 
 }
 
 /// A cast from `from` to `to` bits.
-pub(super) fn cast(opcode: &str, flags: &[String], from: u32, to: u32, a: u128) -> Option<Outcome> {
+pub(super) fn cast(opcode: &str, flags: &[String], from: u32, to: u32, a: u128) -> Option<OpResult> {
     Some(match opcode {
         "zext" => unless(says(flags, "nneg") && signed(a, from) < 0, a, to),
         "sext" => is(signed(a, from) as u128, to),
@@ -127,7 +127,7 @@ pub(super) fn cast(opcode: &str, flags: &[String], from: u32, to: u32, a: u128) 
 
 /// An intrinsic whose operands and result have `width` bits, by its name without `llvm.` and type; `None` where it is
 /// another one.
-pub(super) fn intrinsic(stem: &str, width: u32, args: &[u128]) -> Option<Outcome> {
+pub(super) fn intrinsic(stem: &str, width: u32, args: &[u128]) -> Option<OpResult> {
     let (a, b) = (*args.first()?, args.get(1).copied().unwrap_or(0));
     let (x, y) = (signed(a, width), signed(b, width));
     let top = signed(ones(width) >> 1, width);
@@ -176,7 +176,7 @@ pub(super) fn intrinsic(stem: &str, width: u32, args: &[u128]) -> Option<Outcome
 }
 
 /// `ucmp` or `scmp` of operands of `width` bits: -1, 0 or 1 of `result` bits.
-pub(super) fn three_way(stem: &str, width: u32, result: u32, a: u128, b: u128) -> Outcome {
+pub(super) fn three_way(stem: &str, width: u32, result: u32, a: u128, b: u128) -> OpResult {
     let order = if stem == "scmp" { signed(a, width).cmp(&signed(b, width)) } else { a.cmp(&b) };
     is(order as i8 as i128 as u128, result)
 }
@@ -206,10 +206,10 @@ mod tests {
         vec![name.to_string()]
     }
 
-    fn value(outcome: Option<Outcome>) -> Option<u128> {
+    fn value(outcome: Option<OpResult>) -> Option<u128> {
         match outcome {
-            Some(Outcome::Is(Atom::Int(bits))) => Some(bits),
-            Some(Outcome::Is(Atom::Poison)) => None,
+            Some(OpResult::Is(Atom::Int(bits))) => Some(bits),
+            Some(OpResult::Is(Atom::Poison)) => None,
             other => panic!("{other:?}"),
         }
     }
@@ -254,7 +254,7 @@ mod tests {
                     assert_eq!((run("sdiv", &[]), run("srem", &[])), (cut(x / y), cut(x % y)));
                 } else {
                     let outcome = binary("sdiv", &[], width, Atom::Int(a as u128), Atom::Int(b as u128));
-                    assert!(matches!(outcome, Some(Outcome::Undefined(_))), "{a} {b}");
+                    assert!(matches!(outcome, Some(OpResult::Undefined(_))), "{a} {b}");
                 }
             }
         }

@@ -3,7 +3,7 @@
 use super::annotations;
 use super::behaviour::Event;
 use super::call::Called;
-use super::choice::{Kind, Outcome, Side, Stop, undefined, unsupported};
+use super::choice::{Kind, OpResult, RefinementSide, Stop, undefined, unsupported};
 use super::effects;
 use super::float::{self, Format};
 use super::instruction::{by_lane, element, strict};
@@ -81,7 +81,7 @@ pub(super) fn stem(callee: &str) -> &str {
 impl<'a> Machine<'a> {
     pub(super) fn intrinsic(&mut self, instruction: &Instruction, called: &Called<'_>) -> Result<Option<Value>, Stop> {
         let stem = stem(called.callee);
-        if self.chooser.side == Side::Before {
+        if self.chooser.side == RefinementSide::Before {
             let open = |a: &&String| !effects::is_harmless_of_function(a) && !effects::is_about_memory(a);
             if let Some(open) = called.attributes.iter().find(open) {
                 return unsupported(format!("the attribute `{open}` of a call"));
@@ -183,7 +183,7 @@ impl<'a> Machine<'a> {
             && !cells.visible
         {
             cells.alive = starts;
-            if starts && side == Side::Before {
+            if starts && side == RefinementSide::Before {
                 cells.bytes.fill(super::memory::uninitialised(side));
             }
         }
@@ -248,7 +248,7 @@ impl<'a> Machine<'a> {
         let mut settled = vec![];
         for value in values {
             settled.push(value.try_map(&mut |lane| match (lane, self.chooser.side) {
-                (Lane::One(_), _) | (_, Side::Before) => Ok(lane.clone()),
+                (Lane::One(_), _) | (_, RefinementSide::Before) => Ok(lane.clone()),
                 _ => self.chooser.freeze(lane, width),
             })?);
         }
@@ -258,7 +258,7 @@ impl<'a> Machine<'a> {
                 chooser.lift(Kind::total([width, 1][which]), lanes, &|atoms| {
                     strict(atoms, |bits| {
                         let (result, over) = integer::overflowing(operation, width, bits[0], bits[1])?;
-                        Some(Outcome::Is(Atom::Int([result, u128::from(over)][which])))
+                        Some(OpResult::Is(Atom::Int([result, u128::from(over)][which])))
                     })
                 })
             })
@@ -270,9 +270,7 @@ impl<'a> Machine<'a> {
 /// Says which intrinsic is not modelled.
 fn renamed(stop: Stop, callee: &str) -> Stop {
     match stop {
-        Stop::Unsupported(what) if what == "an operation on a pointer as a number" => {
-            Stop::Unsupported(format!("it calls {callee}"))
-        }
+        Stop::PointerAsNumber => Stop::Unsupported(format!("it calls {callee}")),
         stop => stop,
     }
 }

@@ -1,6 +1,6 @@
 //! Memory: objects that do not overlap, byte by byte, with poison, `undef` and the bytes of pointers.
 
-use super::choice::{Chooser, Side, Stop, undefined, unsupported};
+use super::choice::{Chooser, RefinementSide, Stop, undefined, unsupported};
 use super::value::{Atom, Doubt, Lane, Object, Pointer, ones};
 use std::collections::BTreeMap;
 
@@ -113,7 +113,7 @@ pub(super) struct Access<'a> {
 
 impl Memory {
     /// A new stack slot.
-    pub(super) fn local(&mut self, size: u64, align: u64, side: Side) -> Result<Pointer, Stop> {
+    pub(super) fn local(&mut self, size: u64, align: u64, side: RefinementSide) -> Result<Pointer, Stop> {
         if size > MOST {
             return unsupported("a stack slot of more than 65536 bytes");
         }
@@ -156,7 +156,7 @@ impl Memory {
         if pointer.object == Object::None {
             return match pointer.offset {
                 0 => undefined("it accesses memory at null"),
-                _ if chooser.side == Side::Before => undefined("it accesses memory at an address"),
+                _ if chooser.side == RefinementSide::Before => undefined("it accesses memory at an address"),
                 _ => unsupported("an access by an address that is a number"),
             };
         }
@@ -179,7 +179,7 @@ impl Memory {
             chooser.perhaps_undefined("it accesses a stack slot that is not alive")?;
         }
         cells.used[usize::from(writes)] = true;
-        if let (Some(tag), Side::Before) = (tag, chooser.side) {
+        if let (Some(tag), RefinementSide::Before) = (tag, chooser.side) {
             for at in pointer.offset..end {
                 if *cells.tags.entry(at).or_insert_with(|| tag.to_string()) != tag {
                     return unsupported("memory that is accessed as values of different types (`!tbaa`)");
@@ -199,7 +199,7 @@ impl Memory {
     ) -> Result<(), Stop> {
         let lane = match (lane, chooser.side) {
             // Several values are written as one of them.
-            (Lane::Few(atoms), Side::After) => Lane::One(atoms[chooser.choose(atoms.len())]),
+            (Lane::Few(atoms), RefinementSide::After) => Lane::One(atoms[chooser.choose(atoms.len())]),
             _ => lane.clone(),
         };
         for atom in lane.values(64).unwrap_or_default() {
@@ -208,7 +208,7 @@ impl Memory {
             }
         }
         // What lies above a value of an odd width is nobody's promise.
-        let padding = if chooser.side == Side::Before { !ones(width.unwrap_or(64)) } else { 0 };
+        let padding = if chooser.side == RefinementSide::Before { !ones(width.unwrap_or(64)) } else { 0 };
         for (byte, i) in self.access(chooser, access)?.iter_mut().zip(0u8..) {
             *byte = part(&lane, i, padding);
         }
@@ -223,8 +223,8 @@ impl Memory {
 }
 
 /// What is in memory that nobody has written: the first version might as well have poison there.
-pub(super) fn uninitialised(side: Side) -> Byte {
-    if side == Side::Before { Byte::Poison } else { Byte::UNDEF }
+pub(super) fn uninitialised(side: RefinementSide) -> Byte {
+    if side == RefinementSide::Before { Byte::Poison } else { Byte::UNDEF }
 }
 
 /// One byte of a scalar.
@@ -279,7 +279,7 @@ fn join(chooser: &Chooser, bytes: &[Byte], width: Option<u32>) -> Result<Lane, S
         None => chooser.unclear("a number in memory as a pointer", Doubt::Poison),
         Some(width) => {
             let above = !ones(width);
-            if bits & !mask & above != 0 || mask & above != 0 && chooser.side == Side::After {
+            if bits & !mask & above != 0 || mask & above != 0 && chooser.side == RefinementSide::After {
                 return chooser.unclear("a value of an odd width that was written as another one", Doubt::Poison);
             }
             let (bits, mask) = (bits & ones(width), mask & ones(width));

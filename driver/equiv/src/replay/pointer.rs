@@ -1,6 +1,6 @@
 //! Pointers: offsets from them, and comparisons.
 
-use super::choice::{Kind, Outcome, Stop, unsupported};
+use super::choice::{Kind, OpResult, Stop, unsupported};
 use super::integer;
 use super::machine::{Frame, Machine};
 use super::memory::Memory;
@@ -125,8 +125,8 @@ fn pointer(atom: Atom) -> Option<Pointer> {
     }
 }
 
-fn add(memory: &Memory, promises: &Promises, steps: &[Step], atoms: &[Atom]) -> Outcome {
-    const POISON: Outcome = Outcome::Is(Atom::Poison);
+fn add(memory: &Memory, promises: &Promises, steps: &[Step], atoms: &[Atom]) -> OpResult {
+    const POISON: OpResult = OpResult::Is(Atom::Poison);
     let Some(base) = pointer(atoms[0]) else { return POISON };
     let (mut signed, mut unsigned) = (0i128, 0u128);
     let mut wraps = [false, false];
@@ -161,7 +161,7 @@ fn add(memory: &Memory, promises: &Promises, steps: &[Step], atoms: &[Atom]) -> 
         match address {
             _ if wraps[1] => return POISON,
             Some(address) if address + unsigned > u128::from(u64::MAX) => return POISON,
-            None if unsigned >= 1 << 62 => return Outcome::Unclear("an offset that may wrap around"),
+            None if unsigned >= 1 << 62 => return OpResult::Unclear("an offset that may wrap around"),
             _ => {}
         }
     }
@@ -169,7 +169,7 @@ fn add(memory: &Memory, promises: &Promises, steps: &[Step], atoms: &[Atom]) -> 
         let Some(size) = memory.size(base) else {
             return match base.object {
                 Object::None => POISON,
-                _ => Outcome::Unclear("an offset from what is no object"),
+                _ => OpResult::Unclear("an offset from what is no object"),
             };
         };
         if base.offset > size || result.offset > size {
@@ -177,14 +177,14 @@ fn add(memory: &Memory, promises: &Promises, steps: &[Step], atoms: &[Atom]) -> 
         }
     }
     if promises.nusw && !promises.inbounds && signed != 0 {
-        return Outcome::Unclear("an offset that must not wrap around");
+        return OpResult::Unclear("an offset that must not wrap around");
     }
-    Outcome::Is(Atom::Pointer(result))
+    OpResult::Is(Atom::Pointer(result))
 }
 
-fn compare(memory: &Memory, relation: &str, flags: &[String], atoms: &[Atom]) -> Outcome {
-    let (Some(a), Some(b)) = (pointer(atoms[0]), pointer(atoms[1])) else { return Outcome::Is(Atom::Poison) };
-    let unclear = || Outcome::Unclear("a comparison of addresses that nobody knows");
+fn compare(memory: &Memory, relation: &str, flags: &[String], atoms: &[Atom]) -> OpResult {
+    let (Some(a), Some(b)) = (pointer(atoms[0]), pointer(atoms[1])) else { return OpResult::Is(Atom::Poison) };
+    let unclear = || OpResult::Unclear("a comparison of addresses that nobody knows");
     let relate = |x: u64, y: u64| integer::compare(relation, flags, 64, x.into(), y.into()).unwrap_or_else(unclear);
     if a.object == b.object {
         // Within one object, addresses are in the order of offsets; no object lies across the middle.
@@ -206,12 +206,12 @@ fn compare(memory: &Memory, relation: &str, flags: &[String], atoms: &[Atom]) ->
     let merged = constant(a) && constant(b);
     let decided = occupied(a) && occupied(b) && !merged && flags.is_empty();
     match relation {
-        "eq" if decided => Outcome::Is(Atom::Int(0)),
-        "ne" if decided => Outcome::Is(Atom::Int(1)),
-        "ugt" | "ne" if b == Pointer::NULL && occupied(a) => Outcome::Is(Atom::Int(1)),
-        "ule" | "eq" if b == Pointer::NULL && occupied(a) => Outcome::Is(Atom::Int(0)),
-        "ult" if a == Pointer::NULL && occupied(b) => Outcome::Is(Atom::Int(1)),
-        "uge" if a == Pointer::NULL && occupied(b) => Outcome::Is(Atom::Int(0)),
+        "eq" if decided => OpResult::Is(Atom::Int(0)),
+        "ne" if decided => OpResult::Is(Atom::Int(1)),
+        "ugt" | "ne" if b == Pointer::NULL && occupied(a) => OpResult::Is(Atom::Int(1)),
+        "ule" | "eq" if b == Pointer::NULL && occupied(a) => OpResult::Is(Atom::Int(0)),
+        "ult" if a == Pointer::NULL && occupied(b) => OpResult::Is(Atom::Int(1)),
+        "uge" if a == Pointer::NULL && occupied(b) => OpResult::Is(Atom::Int(0)),
         _ => unclear(),
     }
 }

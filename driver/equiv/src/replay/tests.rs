@@ -59,7 +59,8 @@ fn what_means_the_same_agrees() {
             r#"["-1", "1"]"#,
         ),
         (
-            "%p = alloca [2 x i32]\n%q = getelementptr i32, ptr %p, i64 1\nstore i32 %x, ptr %q\n%r = load i32, ptr %q\nret i32 %r",
+            "%p = alloca [2 x i32]\n%q = getelementptr i32, ptr %p, i64 1\nstore i32 %x, ptr %q\n\
+             %r = load i32, ptr %q\nret i32 %r",
             "ret i32 %x",
             r#"["11", "0"]"#,
         ),
@@ -72,7 +73,8 @@ fn what_means_the_same_agrees() {
         ),
         ("%p = load i32, ptr @k\nret i32 %p", "ret i32 9", r#"["1", "2"]"#),
         (
-            "%e = getelementptr inbounds [3 x i8], ptr @t, i64 0, i64 2\n%b = load i8, ptr %e\n%r = sext i8 %b to i32\nret i32 %r",
+            "%e = getelementptr inbounds [3 x i8], ptr @t, i64 0, i64 2\n%b = load i8, ptr %e\n\
+             %r = sext i8 %b to i32\nret i32 %r",
             "ret i32 -1",
             r#"["1", "2"]"#,
         ),
@@ -146,7 +148,8 @@ fn memory_is_compared_byte_by_byte() {
         ("%c = icmp eq ptr %p, %q\n%r = zext i1 %c to i32\nret i32 %r", "ret i32 1"),
         (
             "%a = getelementptr i8, ptr %p, i64 9\n%c = icmp eq ptr %a, %p\n%r = zext i1 %c to i32\nret i32 %r",
-            "%a = getelementptr inbounds i8, ptr %p, i64 9\n%c = icmp eq ptr %a, %p\n%r = zext i1 %c to i32\nret i32 %r",
+            "%a = getelementptr inbounds i8, ptr %p, i64 9\n%c = icmp eq ptr %a, %p\n%r = zext i1 %c to i32\n\
+             ret i32 %r",
         ),
     ] {
         assert!(differs(&on(pointers, before, after, &eight)), "{before}\n{after}");

@@ -1,7 +1,7 @@
 //! What both versions of a function are run in: the input, and names of what lies outside.
 
 use super::effects::Effects;
-use super::input::{Bytes, Cell, Datum, Input, Place, Scalar};
+use super::input::{Bytes, Cell, Datum, Input, InputAddress, Scalar};
 use super::layout::Layout;
 use super::memory::Byte;
 use super::program::Program;
@@ -123,13 +123,13 @@ impl<'a> World<'a> {
     }
 
     /// Where a place of the input is.
-    pub(super) fn pointer(&self, place: &Place) -> Result<Pointer, String> {
+    pub(super) fn pointer(&self, place: &InputAddress) -> Result<Pointer, String> {
         match place {
-            Place::Block(n, offset) if (*n as usize) < self.input.memory.len() => {
+            InputAddress::Block(n, offset) if (*n as usize) < self.input.memory.len() => {
                 Ok(Pointer { object: Object::Block(*n), offset: *offset as u64 })
             }
-            Place::Block(n, _) => Err(format!("the input has no block {n}")),
-            Place::Global(name, offset) => match self.object(name) {
+            InputAddress::Block(n, _) => Err(format!("the input has no block {n}")),
+            InputAddress::Global(name, offset) => match self.object(name) {
                 Some(object) => Ok(Pointer { object, offset: *offset as u64 }),
                 None => Err(format!("the functions do not reach {name}, which the input names")),
             },

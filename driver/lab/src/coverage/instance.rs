@@ -24,16 +24,16 @@ pub enum Unable {
 
 /// A function as CLIF text.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Instance(pub String);
+pub struct ClifInstance(pub String);
 
 const INTEGERS: [Type; 5] = [I8, I16, I32, I64, I128];
 const OTHERS: [Type; 8] = [F32, F64, I8X16, I16X8, I32X4, I64X2, F32X4, F64X2];
 const FLOATS: [&str; 10] =
     ["0.0", "-0.0", "0x1.0p0", "-0x1.0p0", "0x1.8p1", "0x1.0p-3", "0x1.4p2", "+Inf", "-Inf", "+NaN"];
 
-impl Instance {
+impl ClifInstance {
     /// A function called `%name` whose result, or whose last instruction, has the pattern's shape.
-    pub fn new(pattern: &Pattern, name: &str, rng: &mut ChaCha8Rng) -> Result<Instance, Unable> {
+    pub fn new(pattern: &Pattern, name: &str, rng: &mut ChaCha8Rng) -> Result<ClifInstance, Unable> {
         let mut maker = Maker {
             rng,
             types: FxHashMap::default(),
@@ -50,7 +50,7 @@ impl Instance {
         let params: Vec<String> = maker.params.iter().map(|(v, ty)| format!("v{v}: {ty}")).collect();
         let block = if params.is_empty() { "block0".into() } else { format!("block0({})", params.join(", ")) };
         let _ = write!(text, "{}) -> {result} {{\n{block}:\n{}{end}}}\n", types.join(", "), maker.body);
-        Ok(Instance(text))
+        Ok(ClifInstance(text))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Instances of a rule that Cranelift's pass makes cheaper.
 
-use super::instance::{Instance, Unable};
+use super::instance::{ClifInstance, Unable};
 use super::isle::Rule;
 use crate::LabError;
 use crate::midend::Cranelift;
@@ -56,8 +56,8 @@ impl<'a> Sampler<'a> {
         let pattern = rule.pattern.as_ref().ok_or("has no left side")?;
         let mut cases: Vec<Case> = vec![];
         for n in 0..effort.samples {
-            let text = match Instance::new(pattern, &format!("instance{n}"), &mut rng) {
-                Ok(Instance(text)) => text,
+            let text = match ClifInstance::new(pattern, &format!("instance{n}"), &mut rng) {
+                Ok(ClifInstance(text)) => text,
                 Err(Unable::Clash) => continue,
                 Err(Unable::Term(term)) => return Err(format!("`{term}` stands for no instruction")),
             };

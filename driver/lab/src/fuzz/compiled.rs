@@ -52,7 +52,7 @@ pub(super) fn compiles(clif: &ClifOptimiser, outside: &Outside<'_>, function: &F
     let args = function.block(function.entry()).params.iter().skip(1).map(|_| 1).collect();
     let call = isolate::Call::OnMemory { function: 0, args, memory: vec![] };
     let job = Job { text, engine: Engine::Jit, target: 0, calls: vec![call], seconds: 5, imports: Imports::default() };
-    worker.run(&job).is_ok_and(|outcomes| !outcomes.iter().any(|o| matches!(o, runtest::Outcome::Failed(_))))
+    worker.run(&job).is_ok_and(|outcomes| !outcomes.iter().any(|o| matches!(o, runtest::CallOutcome::Failed(_))))
 }
 
 impl Tester<'_> {
@@ -89,7 +89,7 @@ impl Tester<'_> {
             Ok(outcomes) => outcomes,
             Err(error) => return difference(first, format!("the child process: {error}")),
         };
-        if let Some(runtest::Outcome::Failed(reason)) = outcomes.first() {
+        if let Some(runtest::CallOutcome::Failed(reason)) = outcomes.first() {
             // A line is enough to tell reasons apart.
             let reason = reason.lines().next().unwrap_or_default().to_string();
             *self.report.not_compiled.entry(reason).or_default() += u64::from(count);
@@ -108,10 +108,10 @@ impl Tester<'_> {
         None
     }
 
-    fn fits(&self, original: &Function, expected: &Expected, outcome: &runtest::Outcome) -> Result<(), String> {
+    fn fits(&self, original: &Function, expected: &Expected, outcome: &runtest::CallOutcome) -> Result<(), String> {
         match (outcome, &expected.end.outcome) {
-            (runtest::Outcome::Trapped(_), Outcome::Trap(_)) => Ok(()),
-            (runtest::Outcome::Returned { values, .. }, _) => {
+            (runtest::CallOutcome::Trapped(_), Outcome::Trap(_)) => Ok(()),
+            (runtest::CallOutcome::Returned { values, .. }, _) => {
                 let Returned { results, memory } = serde_json::from_str(values).map_err(|e| e.to_string())?;
                 self.agrees(original, expected, &End { outcome: Outcome::Return(results), memory })
                     .map_err(|text| text.replace("before", "interpreted").replace("after", "compiled"))

@@ -7,11 +7,11 @@ use rewright_pipeline::optimiser::{Accept, Fate, Options};
 /// Attempts per finding; each optimises once.
 const ATTEMPTS: usize = 1_500;
 
-type Found = (Function, Function, Difference);
+type Finding = (Function, Function, Difference);
 
 impl Tester<'_> {
     /// The original, the optimised function and the difference, for a smaller original of the same kind.
-    pub(super) fn reduce(&mut self, mut found: Found) -> Found {
+    pub(super) fn reduce(&mut self, mut found: Finding) -> Finding {
         let mut attempts = ATTEMPTS;
         loop {
             let mut progress = false;
@@ -36,7 +36,7 @@ impl Tester<'_> {
     }
 
     /// Does the smaller function show a difference of the same kind?
-    fn still(&mut self, original: Function, known: &Difference) -> Option<Found> {
+    fn still(&mut self, original: Function, known: &Difference) -> Option<Finding> {
         if !verify::verify(&original, self.universe).is_empty() {
             return None;
         }

@@ -12,7 +12,7 @@ fn clif() -> ClifOptimiser {
 }
 
 /// What comparing two functions on one call gives, and the report of it.
-fn compare(results: &str, before: &str, after: &str, args: &[i64]) -> (Option<String>, Report) {
+fn compare(results: &str, before: &str, after: &str, args: &[i64]) -> (Option<String>, FuzzReport) {
     let clif = clif();
     let mut universe = clif.optimiser.program().universe.clone();
     let mut function = |body: &str| {
@@ -35,7 +35,8 @@ fn compare(results: &str, before: &str, after: &str, args: &[i64]) -> (Option<St
     let file = outside::file();
     let outside = Outside::new(&clif, &file);
     let universe = &clif.optimiser.program().universe;
-    let mut tester = Tester { config: &config, universe, outside: &outside, worker: None, report: Report::default() };
+    let mut tester =
+        Tester { config: &config, universe, outside: &outside, worker: None, report: FuzzReport::default() };
     let call = Call { args: args.to_vec(), memory: vec![0; MEMORY_BYTES] };
     let difference = tester.compare(&before, &after, &[call], true, true);
     (difference.map(|d| d.text), tester.report)

@@ -1,6 +1,6 @@
 //! The body of a random function as it grows, and its straight-line statements.
 
-use super::{Generator, Instance, Kind, Shape};
+use super::{Generator, Kind, OpInstance, Shape};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
@@ -116,7 +116,7 @@ impl Body<'_, '_> {
     }
 
     /// Appends an operation; gives its result.
-    pub(super) fn emit(&mut self, instance: &Instance, args: &[Value], access: Option<Access>) -> Option<Value> {
+    pub(super) fn emit(&mut self, instance: &OpInstance, args: &[Value], access: Option<Access>) -> Option<Value> {
         let kind = InstKind::Op { op: instance.op, targs: instance.targs.clone(), access };
         let result: Vec<Ty> = instance.result.into_iter().collect();
         let id = self.f.append(self.block, kind, args, &result);

@@ -3,7 +3,7 @@
 //! **Invariant**: with named regions the lower half of the memory belongs to one and the upper half to the other.
 
 use super::body::Body;
-use super::{Instance, Kind, MEMORY_BYTES};
+use super::{Kind, MEMORY_BYTES, OpInstance};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rewright_cfg_skeleton::ir::{Access, RegionId, Value};
@@ -16,14 +16,14 @@ impl Body<'_, '_> {
     /// A load or a store.
     pub(super) fn any_access(&mut self, pool: &mut Vec<Value>) {
         let g = self.g;
-        let memory = |i: &&Instance| matches!(i.kind, Kind::Read | Kind::Write);
-        let accesses: Vec<&Instance> = g.instances.iter().filter(memory).collect();
+        let memory = |i: &&OpInstance| matches!(i.kind, Kind::Read | Kind::Write);
+        let accesses: Vec<&OpInstance> = g.instances.iter().filter(memory).collect();
         if let Some(instance) = accesses.choose(&mut self.rng) {
             self.access(instance, pool);
         }
     }
 
-    pub(super) fn access(&mut self, instance: &Instance, pool: &mut Vec<Value>) {
+    pub(super) fn access(&mut self, instance: &OpInstance, pool: &mut Vec<Value>) {
         let upper = self.rng.random_bool(0.5);
         let (base, offset) = self.address(upper, pool);
         let mut args = vec![];

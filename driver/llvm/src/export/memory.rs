@@ -2,7 +2,7 @@
 
 use super::{ExportError, Exporter, metadata_text};
 use crate::body::{Instruction, Shape};
-use crate::names::Written;
+use crate::names::InstructionForm;
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{Access, Definition, Inst, InstKind};
 use rewright_typeprop::OpId;
@@ -18,7 +18,7 @@ impl<'a> Exporter<'a> {
         let bad = || ExportError::Operands(opcode.to_string());
         let origin = self.poison.origin(inst);
         match (written, inst.args.as_slice()) {
-            (Written::Load, [_, _]) => {
+            (InstructionForm::Load, [_, _]) => {
                 let result = *inst.results.first().ok_or_else(bad)?;
                 let ty = self.native(result).clone();
                 let like: Vec<&Instruction> = origin
@@ -43,7 +43,7 @@ impl<'a> Exporter<'a> {
                 let name = self.raw(result)?;
                 self.line(&format!("{name} = {opcode} {ty}, ptr {address}, align {align}"), &metadata);
             }
-            (Written::Store, [_, value, _]) => {
+            (InstructionForm::Store, [_, value, _]) => {
                 // A store stands where it stood.
                 let whole = origin.and_then(|_| self.whole(inst)).ok_or_else(bad)?;
                 let ty = self.declared_type(self.function.ty(*value)).ok_or(ExportError::Type(*value))?;
@@ -67,7 +67,7 @@ impl<'a> Exporter<'a> {
         let clean = self.is_clean(inst, 0);
         let defining = self.defining(location).ok_or(ExportError::Address)?.clone();
         let is_address = match &defining.kind {
-            InstKind::Op { op, .. } => matches!(self.names.written(*op), Some((_, Written::Address))),
+            InstKind::Op { op, .. } => matches!(self.names.written(*op), Some((_, InstructionForm::Address))),
             _ => false,
         };
         let pointer = match defining.args.as_slice() {

@@ -2,7 +2,7 @@
 
 use super::{ExportError, Exporter, metadata_text};
 use crate::import::Source;
-use crate::names::{self, Written};
+use crate::names::{self, InstructionForm};
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{Inst, InstId, InstKind, OpaqueEffects, PayloadId, Value};
 use rewright_typeprop::OpId;
@@ -14,7 +14,7 @@ impl Exporter<'_> {
         match &inst.kind {
             InstKind::Const(_) | InstKind::Check { .. } => return Ok(()),
             InstKind::Op { op, targs, access } => match (self.names.written(*op), access) {
-                (Some((_, Written::Call)), _) => self.call(inst, *op, targs)?,
+                (Some((_, InstructionForm::Call)), _) => self.call(inst, *op, targs)?,
                 (_, Some(access)) => self.access(inst, *op, *access)?,
                 (_, None) => self.operation(inst, *op)?,
             },
@@ -74,13 +74,13 @@ impl Exporter<'_> {
         let name = self.raw(result)?;
         let dbg = self.location(inst);
         let text = match (written, inst.args.len()) {
-            (Written::Binary, 2) => {
+            (InstructionForm::Binary, 2) => {
                 let x = self.operand(inst, 0, &native)?;
                 let y = self.operand(inst, 1, &native)?;
                 let flags = self.flags(inst, opcode, &native);
                 format!("{opcode} {flags}{native} {x}, {y}")
             }
-            (Written::Shift, 2) => {
+            (InstructionForm::Shift, 2) => {
                 let x = self.operand(inst, 0, &native)?;
                 let bits = width(&native).ok_or_else(bad)?;
                 let y = match self.number(inst.args[1]) {
@@ -98,7 +98,7 @@ impl Exporter<'_> {
                 let flags = self.flags(inst, opcode, &native);
                 format!("{opcode} {flags}{native} {x}, {y}")
             }
-            (Written::SignedRemainder, 2) => {
+            (InstructionForm::SignedRemainder, 2) => {
                 let x = self.operand(inst, 0, &native)?;
                 let mut y = self.operand(inst, 1, &native)?;
                 if self.number(inst.args[1]).is_none_or(|n| n == -1) {
@@ -110,11 +110,11 @@ impl Exporter<'_> {
                 }
                 format!("{opcode} {native} {x}, {y}")
             }
-            (Written::With(constant), 1) => {
+            (InstructionForm::With(constant), 1) => {
                 let x = self.operand(inst, 0, &native)?;
                 format!("{opcode} {native} {constant}, {x}")
             }
-            (Written::Compare, 2) => {
+            (InstructionForm::Compare, 2) => {
                 let ty = self.compared_type(inst, opcode)?;
                 let x = self.operand(inst, 0, &ty)?;
                 let y = self.operand(inst, 1, &ty)?;
@@ -122,12 +122,12 @@ impl Exporter<'_> {
                 let flags = self.flags(inst, opcode, &ty);
                 format!("{head} {flags}{condition} {ty} {x}, {y}")
             }
-            (Written::Unary, 1) => {
+            (InstructionForm::Unary, 1) => {
                 let x = self.operand(inst, 0, &native)?;
                 let flags = self.flags(inst, opcode, &native);
                 format!("{opcode} {flags}{native} {x}")
             }
-            (Written::Cast | Written::Address, 1) => {
+            (InstructionForm::Cast | InstructionForm::Address, 1) => {
                 let from = match self.native(inst.args[0]) {
                     // A truth value is 0 or 1 as an unsigned integer only.
                     Type::Int(1) if names::casts_truth(opcode) && self.number(inst.args[0]).is_none() => Type::Int(1),
@@ -137,20 +137,20 @@ impl Exporter<'_> {
                 let flags = self.flags(inst, opcode, &from);
                 format!("{opcode} {flags}{from} {x} to {native}")
             }
-            (Written::Mask, 1) => {
+            (InstructionForm::Mask, 1) => {
                 let clean = self.is_clean(inst, 0);
                 let x = self.condition(inst.args[0], clean)?;
                 format!("sext i1 {x} to {native}")
             }
-            (Written::Select, 3) => {
+            (InstructionForm::Select, 3) => {
                 let clean = self.is_clean(inst, 0);
                 let c = self.condition(inst.args[0], clean)?;
                 let x = self.operand(inst, 1, &native)?;
                 let y = self.operand(inst, 2, &native)?;
                 format!("{opcode} i1 {c}, {native} {x}, {native} {y}")
             }
-            (Written::Intrinsic(more), n) if n > 0 => self.intrinsic(inst, opcode, &native, more)?,
-            (Written::Conversion, 1) => {
+            (InstructionForm::Intrinsic(more), n) if n > 0 => self.intrinsic(inst, opcode, &native, more)?,
+            (InstructionForm::Conversion, 1) => {
                 let from = self.operand_type(inst, 0)?;
                 let x = self.operand(inst, 0, &from)?;
                 match self.narrow_original(inst) {
@@ -162,15 +162,15 @@ impl Exporter<'_> {
                     }
                 }
             }
-            (Written::Rotate, 2) => {
+            (InstructionForm::Rotate, 2) => {
                 let x = self.operand(inst, 0, &native)?;
                 let y = self.amount(inst, 1, &native)?;
                 let callee = format!("@{opcode}.{}", mangled(&native));
                 self.declare(&callee, &native, &vec![native.to_string(); 3]);
                 format!("call {native} {callee}({native} {x}, {native} {x}, {native} {y})")
             }
-            (Written::Pointer, 1) => format!("bitcast ptr {} to ptr", self.operand(inst, 0, &Type::Ptr)?),
-            (Written::Offset, 2) => {
+            (InstructionForm::Pointer, 1) => format!("bitcast ptr {} to ptr", self.operand(inst, 0, &Type::Ptr)?),
+            (InstructionForm::Offset, 2) => {
                 let base = self.operand(inst, 0, &Type::Ptr)?;
                 let offset = self.number(inst.args[1]).ok_or_else(bad)?;
                 let flags = self.offset_flags(inst);

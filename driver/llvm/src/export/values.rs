@@ -4,7 +4,7 @@
 use super::{ExportError, Exporter};
 use crate::body::InMemory;
 use crate::constants;
-use crate::names::{Written, keeps_truth};
+use crate::names::{InstructionForm, keeps_truth};
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Definition, EdgeArg, Function, Inst, InstKind, OpaqueEffects, Value};
 use rewright_typeprop::Ty;
@@ -71,9 +71,9 @@ impl<'a> Exporter<'a> {
                     && matches!(n, 0 | 1)
             }
             InstKind::Op { op, .. } => match self.names.written(*op) {
-                Some((_, Written::Compare)) => true,
-                Some((opcode, Written::Binary)) => keeps_truth(opcode) && all(&inst.args),
-                Some((_, Written::Select)) => all(&inst.args[1..]),
+                Some((_, InstructionForm::Compare)) => true,
+                Some((opcode, InstructionForm::Binary)) => keeps_truth(opcode) && all(&inst.args),
+                Some((_, InstructionForm::Select)) => all(&inst.args[1..]),
                 _ => false,
             },
             InstKind::Opaque { .. } => {

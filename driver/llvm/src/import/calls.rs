@@ -10,7 +10,7 @@
 //! **Invariant**: in a file that defines a C function of the packs, that function is no operation: what a pack says of
 //! a function would else be used in its own body.
 
-use super::{Importer, Place, Read, Source};
+use super::{Importer, InstPosition, Read, Source};
 use crate::body::{InMemory, Instruction, Operand, Role, Shape};
 use crate::effects;
 use crate::types::Type;
@@ -26,7 +26,7 @@ impl<'a> Importer<'a, '_> {
     pub(super) fn call(
         &mut self,
         block: BlockId,
-        place: Place,
+        place: InstPosition,
         instruction: &'a Instruction,
         callee: &str,
         args: &[Operand],
@@ -147,7 +147,7 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// A value as one of the type that a call wants.
-    fn taken_for(&mut self, block: BlockId, place: Place, value: Value, wanted: Option<Ty>) -> Value {
+    fn taken_for(&mut self, block: BlockId, place: InstPosition, value: Value, wanted: Option<Ty>) -> Value {
         let types = &self.types.universe.types;
         match (self.names.pointer(), wanted) {
             (Some(op), Some(wanted)) if !types.is_subtype(self.out.ty(value), wanted) => {

@@ -1,6 +1,6 @@
 //! Loads, stores, and addresses that lie a constant further than others.
 
-use super::{Importer, Place, Read, Source};
+use super::{Importer, InstPosition, Read, Source};
 use crate::body::{Instruction, Operand, Shape};
 use crate::constants;
 use crate::names::spelling;
@@ -10,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 
 impl<'a> Importer<'a, '_> {
     /// An address a constant further.
-    pub(super) fn offset(&mut self, block: BlockId, place: Place, instruction: &'a Instruction) -> Read<bool> {
+    pub(super) fn offset(&mut self, block: BlockId, place: InstPosition, instruction: &'a Instruction) -> Read<bool> {
         let Some((root, offset)) = self.fixed_offset(instruction) else { return Ok(false) };
         let operand = Operand { ty: Type::Ptr, text: root };
         let base = self.operand(block, &operand)?;
@@ -34,7 +34,7 @@ impl<'a> Importer<'a, '_> {
     pub(super) fn access(
         &mut self,
         block: BlockId,
-        place: Place,
+        place: InstPosition,
         instruction: &'a Instruction,
         address: &Operand,
         value: Option<&Operand>,

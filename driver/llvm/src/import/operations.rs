@@ -1,8 +1,8 @@
 //! Instructions that packs declare: arithmetic, on truth values too, and which accesses are operations.
 
-use super::{Importer, Place, Read, Source};
+use super::{Importer, InstPosition, Read, Source};
 use crate::body::{Instruction, Operand, Shape};
-use crate::names::{Truth, Written, narrow, spelling, truth};
+use crate::names::{InstructionForm, Truth, narrow, spelling, truth};
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{BlockId, Inst, InstKind};
 use rewright_typeprop::Ty;
@@ -10,7 +10,7 @@ use smallvec::{SmallVec, smallvec};
 
 impl<'a> Importer<'a, '_> {
     /// Appends operations, if packs declare what the instruction does.
-    pub(super) fn modelled(&mut self, block: BlockId, place: Place, instruction: &'a Instruction) -> Read<bool> {
+    pub(super) fn modelled(&mut self, block: BlockId, place: InstPosition, instruction: &'a Instruction) -> Read<bool> {
         match &instruction.shape {
             Shape::Load(address, _) | Shape::Offset { base: address, .. }
                 if self.structures.leads_into(&address.text) =>
@@ -23,10 +23,10 @@ impl<'a> Importer<'a, '_> {
                     return self.call(block, place, instruction, callee, args, in_memory);
                 };
                 let operands = match (written, &args[..]) {
-                    (Written::Rotate, [x, y, n]) if x == y => vec![x.clone(), n.clone()],
-                    (Written::Rotate, _) => return Ok(false),
+                    (InstructionForm::Rotate, [x, y, n]) if x == y => vec![x.clone(), n.clone()],
+                    (InstructionForm::Rotate, _) => return Ok(false),
                     // Whether some value is poison: with ours it is not.
-                    (Written::Intrinsic(", i1 false"), [x, _]) => vec![x.clone()],
+                    (InstructionForm::Intrinsic(", i1 false"), [x, _]) => vec![x.clone()],
                     _ => args.clone(),
                 };
                 // They mean something else on a bit than on a byte that is 0 or 1.
@@ -51,7 +51,7 @@ impl<'a> Importer<'a, '_> {
     fn plain(
         &mut self,
         block: BlockId,
-        place: Place,
+        place: InstPosition,
         instruction: &'a Instruction,
         operands: &[Operand],
     ) -> Read<bool> {
@@ -64,7 +64,13 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// `trunc iN %x to i1`
-    fn lowest_bit(&mut self, block: BlockId, place: Place, instruction: &'a Instruction, x: &Operand) -> Read<bool> {
+    fn lowest_bit(
+        &mut self,
+        block: BlockId,
+        place: InstPosition,
+        instruction: &'a Instruction,
+        x: &Operand,
+    ) -> Read<bool> {
         let (from, byte) = (self.types.ty(&x.ty), self.types.ty(&Type::Int(8)));
         let narrowing = self.names.instance(spelling::NARROW, &[from], &[false], &[byte], false);
         let Some((and, and_targs)) = self.names.instance(spelling::AND, &[byte, byte], &[false, false], &[byte], false)
@@ -95,7 +101,7 @@ impl<'a> Importer<'a, '_> {
     fn operation(
         &mut self,
         block: BlockId,
-        place: Place,
+        place: InstPosition,
         instruction: &'a Instruction,
         spelling: &str,
         operands: &[Operand],
@@ -107,7 +113,8 @@ impl<'a> Importer<'a, '_> {
             return Ok(false);
         };
         // A C function that is an intrinsic, too, is no operation where it is defined.
-        let defined = |(name, written)| written == Written::Call && self.file.functions.iter().any(|f| f.name == name);
+        let defined =
+            |(name, written)| written == InstructionForm::Call && self.file.functions.iter().any(|f| f.name == name);
         if instruction.result.is_none() || self.names.written(op).is_some_and(defined) {
             return Ok(false);
         }

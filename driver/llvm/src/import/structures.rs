@@ -10,7 +10,7 @@
 //! reader, what the slot has is what that call gave last, which is what its value is there. Every call that is passed
 //! such an address is an operation, so that nobody needs what is in memory. All places of a type have one layout.
 
-use super::{Importer, Place, Read, Source};
+use super::{Importer, InstPosition, Read, Source};
 use crate::body::{InMemory, Instruction, Operand, Role, Shape};
 use crate::module::Definition;
 use crate::types::Type;
@@ -29,7 +29,7 @@ pub(super) struct Structures<'a> {
     /// Addresses within what is held, by local name.
     within: FxHashSet<&'a str>,
     /// Calls with structures that are operations.
-    calls: FxHashSet<Place>,
+    calls: FxHashSet<InstPosition>,
 }
 
 impl Structures<'_> {
@@ -44,7 +44,7 @@ impl Structures<'_> {
     }
 
     /// Is a call with structures an operation?
-    pub(super) fn is_operation(&self, place: Place) -> bool {
+    pub(super) fn is_operation(&self, place: InstPosition) -> bool {
         self.calls.contains(&place)
     }
 
@@ -81,11 +81,11 @@ fn passed_at<'i>(call: &'i Instruction, local: &str) -> impl Iterator<Item = &'i
 #[derive(Default)]
 struct Uses {
     /// Calls that give their result there.
-    written: Vec<Place>,
+    written: Vec<InstPosition>,
     /// Whoever looks at what is there, calls that take a copy among them.
-    read: Vec<Place>,
+    read: Vec<InstPosition>,
     /// Calls that take a copy.
-    copied: Vec<Place>,
+    copied: Vec<InstPosition>,
 }
 
 impl<'a> Importer<'a, '_> {
@@ -93,8 +93,8 @@ impl<'a> Importer<'a, '_> {
     pub(super) fn structures(&mut self, definition: &'a Definition, reachable: &[usize]) -> Structures<'a> {
         let body = self.body;
         let places = || reachable.iter().flat_map(|b| (0..body.blocks[*b].instructions.len()).map(|i| (*b, i)));
-        let at = |place: Place| &body.blocks[place.0].instructions[place.1];
-        let mut calls: Vec<(Place, Vec<OpId>)> = vec![];
+        let at = |place: InstPosition| &body.blocks[place.0].instructions[place.1];
+        let mut calls: Vec<(InstPosition, Vec<OpId>)> = vec![];
         for place in places() {
             if let Shape::Call { callee: Some(callee), args, in_memory, bundles: false, .. } = &at(place).shape
                 && !in_memory.is_empty()
@@ -151,7 +151,7 @@ impl<'a> Importer<'a, '_> {
         }
         let cfg = shape(self, reachable);
         let number: FxHashMap<usize, u32> = (0..).zip(reachable).map(|(n, b)| (*b, n)).collect();
-        let before = |a: Place, b: Place| match a.0 == b.0 {
+        let before = |a: InstPosition, b: InstPosition| match a.0 == b.0 {
             true => a.1 < b.1,
             false => cfg.dominates(BlockId(number[&a.0]), BlockId(number[&b.0])),
         };
@@ -176,7 +176,7 @@ impl<'a> Importer<'a, '_> {
     /// What a call passes in memory: at which address, how, and what type it has by all these operations.
     fn structures_passed<'c>(
         &'c self,
-        place: Place,
+        place: InstPosition,
         candidates: &'c [OpId],
     ) -> impl Iterator<Item = (&'a str, &'a InMemory, Option<Ty>)> + 'c {
         let body = self.body;
@@ -191,7 +191,7 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// Notes how structures are passed: the first call says it.
-    fn note_forms(&mut self, place: Place, candidates: &[OpId]) {
+    fn note_forms(&mut self, place: InstPosition, candidates: &[OpId]) {
         let passed: Vec<_> = self.structures_passed(place, candidates).collect();
         for (_, passed, ty) in passed {
             if let Some(ty) = ty
@@ -203,7 +203,7 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// Is all that a call passes in memory of a type, and laid out as it is elsewhere?
-    fn has_forms(&self, place: Place, candidates: &[OpId]) -> bool {
+    fn has_forms(&self, place: InstPosition, candidates: &[OpId]) -> bool {
         self.structures_passed(place, candidates).all(|(_, passed, ty)| {
             let form = ty.and_then(|ty| self.payloads.structure(&self.types.universe, ty));
             let known = passed.align > 0 && passed.ty.layout(&self.file.named).is_some();
@@ -227,7 +227,11 @@ impl<'a> Importer<'a, '_> {
 
     /// What addresses hold. A call that takes something else than is there is no operation, and what it looks at is
     /// memory: other calls fetch from there, so that they fit all the more.
-    fn settled(&self, uses: &FxHashMap<&'a str, Uses>, calls: &mut Vec<(Place, Vec<OpId>)>) -> FxHashMap<&'a str, Ty> {
+    fn settled(
+        &self,
+        uses: &FxHashMap<&'a str, Uses>,
+        calls: &mut Vec<(InstPosition, Vec<OpId>)>,
+    ) -> FxHashMap<&'a str, Ty> {
         let mut held: FxHashMap<&'a str, Ty> = FxHashMap::default();
         for (place, candidates) in calls.iter() {
             for (local, passed, ty) in self.structures_passed(*place, candidates) {
@@ -247,7 +251,7 @@ impl<'a> Importer<'a, '_> {
                 }
             })
         });
-        let operations: FxHashSet<Place> = calls.iter().map(|(place, _)| *place).collect();
+        let operations: FxHashSet<InstPosition> = calls.iter().map(|(place, _)| *place).collect();
         held.retain(|local, _| {
             let found = &uses[local];
             found.written.iter().chain(&found.copied).all(|place| operations.contains(place))
@@ -286,7 +290,7 @@ impl<'a> Importer<'a, '_> {
     pub(super) fn structure_taken(
         &mut self,
         block: BlockId,
-        place: Place,
+        place: InstPosition,
         ty: Option<Ty>,
         address: &Operand,
     ) -> Read<Value> {
@@ -301,7 +305,13 @@ impl<'a> Importer<'a, '_> {
     }
 
     /// Appends what puts a structure where a call puts its result.
-    pub(super) fn put_structure(&mut self, block: BlockId, place: Place, value: Value, address: &Operand) -> Read<()> {
+    pub(super) fn put_structure(
+        &mut self,
+        block: BlockId,
+        place: InstPosition,
+        value: Value,
+        address: &Operand,
+    ) -> Read<()> {
         let address = self.operand(block, address)?;
         let inst = self.mover(place, OpaqueEffects::Writes, smallvec![address, value], smallvec![]);
         self.push(block, inst, Source::Put(place));
@@ -311,7 +321,7 @@ impl<'a> Importer<'a, '_> {
     /// An instruction that moves a structure for a call.
     fn mover(
         &mut self,
-        place: Place,
+        place: InstPosition,
         effects: OpaqueEffects,
         args: SmallVec<[Value; 3]>,
         results: SmallVec<[Value; 1]>,

@@ -1,7 +1,7 @@
 //! Plain values: what makes them poison, and whether that makes a value of the original poison.
 //!
-//! Each use of a value that is `undef` may see another one, so a value that may be poison uses each of its causes once: then what
-//! its uses see, all uses in the original may have seen.
+//! Each use of a value that is `undef` may see another one, so a value that may be poison uses each of its causes once:
+//! then what its uses see, all uses in the original may have seen.
 
 use super::{PoisonAnalysis, is_function_of_operands};
 use crate::names::Poison;

@@ -5,7 +5,7 @@
 //! pairs, not the times.
 
 use crate::jit::{Externals, Imports, Jit};
-use crate::runtest::{Outcome, arguments, compile_file, host_targets};
+use crate::runtest::{CallOutcome, arguments, compile_file, host_targets};
 use cranelift_codegen::data_value::{DataValue, DisplayDataValues};
 use rewright_clif::read::read;
 use serde::{Deserialize, Serialize};
@@ -52,12 +52,19 @@ fn quantile(mut values: Vec<f64>, at: f64) -> f64 {
 
 /// Calls a function of two versions in turn. The outcome's values are a [`Comparison`]; it holds iff all results of
 /// both were the same, bit by bit, or as numbers within `tolerance` of the larger one.
-pub(super) fn compare(before: &Jit, after: &Version, name: &str, text: &str, pairs: u32, tolerance: f64) -> Outcome {
+pub(super) fn compare(
+    before: &Jit,
+    after: &Version,
+    name: &str,
+    text: &str,
+    pairs: u32,
+    tolerance: f64,
+) -> CallOutcome {
     match measure(before, after, name, text, pairs, tolerance) {
-        Err(message) => Outcome::Failed(message),
+        Err(message) => CallOutcome::Failed(message),
         Ok((comparison, holds)) => match serde_json::to_string(&comparison) {
-            Ok(values) => Outcome::Returned { values, holds },
-            Err(error) => Outcome::Failed(error.to_string()),
+            Ok(values) => CallOutcome::Returned { values, holds },
+            Err(error) => CallOutcome::Failed(error.to_string()),
         },
     }
 }

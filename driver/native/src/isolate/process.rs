@@ -3,7 +3,7 @@
 use super::channel::Channel;
 use super::output::{Output, say};
 use super::{Answer, COMMAND, Job, Printed, Request, SCRATCH, Step};
-use crate::runtest::Outcome;
+use crate::runtest::CallOutcome;
 use rewright_files::scratch::Scratch;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{self, Error, ErrorKind};
@@ -95,7 +95,7 @@ impl Process {
     }
 
     /// Has a job done; outcomes are added as they come.
-    pub(super) fn converse(&mut self, job: &Job, outcomes: &mut Vec<Outcome>) -> Conversation {
+    pub(super) fn converse(&mut self, job: &Job, outcomes: &mut Vec<CallOutcome>) -> Conversation {
         let seconds = job.seconds.max(1);
         match self.prepare(job, Duration::from_secs(seconds)) {
             Ok(Ok(())) => {}
@@ -144,15 +144,15 @@ impl Process {
     }
 
     /// Ends it because of an error, and says what that means for the call that it was at.
-    pub(super) fn end(mut self, error: &Error) -> Outcome {
+    pub(super) fn end(mut self, error: &Error) -> CallOutcome {
         let status = self.kill();
         match error.kind() {
-            ErrorKind::TimedOut => Outcome::TimedOut,
+            ErrorKind::TimedOut => CallOutcome::TimedOut,
             ErrorKind::UnexpectedEof | ErrorKind::BrokenPipe | ErrorKind::ConnectionReset => match status {
                 Ok(status) => ending(status),
-                Err(error) => Outcome::Failed(format!("the process is lost: {error}")),
+                Err(error) => CallOutcome::Failed(format!("the process is lost: {error}")),
             },
-            _ => Outcome::Failed(format!("the process that makes calls is confused, and was ended: {error}")),
+            _ => CallOutcome::Failed(format!("the process that makes calls is confused, and was ended: {error}")),
         }
     }
 
@@ -194,7 +194,7 @@ fn spawn(command: Command) -> io::Result<Child> {
 }
 
 /// What the end of a process says of the call that it was at.
-fn ending(status: ExitStatus) -> Outcome {
+fn ending(status: ExitStatus) -> CallOutcome {
     let name = match status.signal() {
         Some(4) => "SIGILL",
         Some(5) => "SIGTRAP",
@@ -203,26 +203,26 @@ fn ending(status: ExitStatus) -> Outcome {
         Some(7) => "SIGBUS",
         Some(8) => "SIGFPE",
         // Our own: it was alive, but had closed the connection.
-        Some(9) => return Outcome::Failed("it was killed, or had closed its connection to us".into()),
+        Some(9) => return CallOutcome::Failed("it was killed, or had closed its connection to us".into()),
         Some(11) => "SIGSEGV",
         // It used up its processor time.
-        Some(24) => return Outcome::TimedOut,
+        Some(24) => return CallOutcome::TimedOut,
         Some(25) => "SIGXFSZ",
-        Some(other) => return Outcome::Trapped(format!("signal {other}")),
+        Some(other) => return CallOutcome::Trapped(format!("signal {other}")),
         None => {
             let code = status.code().map_or("no code".to_string(), |code| format!("code {code}"));
-            return Outcome::Failed(format!("it ended the process, with exit {code}"));
+            return CallOutcome::Failed(format!("it ended the process, with exit {code}"));
         }
     };
-    Outcome::Trapped(name.to_string())
+    CallOutcome::Trapped(name.to_string())
 }
 
 /// An outcome other than a value, in words.
-pub(super) fn said(outcome: &Outcome) -> String {
+pub(super) fn said(outcome: &CallOutcome) -> String {
     match outcome {
-        Outcome::Returned { values, .. } => values.clone(),
-        Outcome::Trapped(signal) => signal.clone(),
-        Outcome::TimedOut => "it takes too long".into(),
-        Outcome::Failed(why) => why.clone(),
+        CallOutcome::Returned { values, .. } => values.clone(),
+        CallOutcome::Trapped(signal) => signal.clone(),
+        CallOutcome::TimedOut => "it takes too long".into(),
+        CallOutcome::Failed(why) => why.clone(),
     }
 }

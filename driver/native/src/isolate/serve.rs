@@ -4,7 +4,9 @@ use super::channel::Channel;
 use super::confine::{allow_processor_time, confine};
 use super::{Answer, Call, Engine, Job, Request, SCRATCH, Step, compare};
 use crate::jit::{Externals, Jit, flush_streams};
-use crate::runtest::{Outcome, compile_file, host_targets, run_compiled, run_interpreted, run_on_memory, run_on_words};
+use crate::runtest::{
+    CallOutcome, compile_file, host_targets, run_compiled, run_interpreted, run_on_memory, run_on_words,
+};
 use rewright_clif::read::{File, read};
 use std::io::{self, ErrorKind};
 use std::time::Duration;
@@ -76,16 +78,16 @@ fn compile(job: &Job, externals: Externals) -> Result<(File, Option<Jit>), Strin
         Engine::Interpreter => None,
         Engine::Jit => {
             let target = host_targets(&file).into_iter().nth(job.target);
-            let target = target.ok_or("the file has no such target")??;
+            let target = target.ok_or("the file has no such target")?.map_err(|e| e.to_string())?;
             Some(compile_file(&file, &target, externals).map_err(|e| e.to_string())?)
         }
     };
     Ok((file, jit))
 }
 
-fn run(file: &File, jit: Option<&Jit>, call: &Call) -> Outcome {
+fn run(file: &File, jit: Option<&Jit>, call: &Call) -> CallOutcome {
     let Some(name) = file.functions.get(call.function()).map(|f| f.name()) else {
-        return Outcome::Failed("no such function".to_string());
+        return CallOutcome::Failed("no such function".to_string());
     };
     match (jit, call) {
         (Some(jit), Call::Directive { text, .. }) => run_compiled(jit, &name, text),
@@ -96,7 +98,7 @@ fn run(file: &File, jit: Option<&Jit>, call: &Call) -> Outcome {
             compare::compare(jit, with, &name, text, *pairs, *tolerance)
         }
         (None, Call::OnMemory { .. } | Call::OnWords { .. } | Call::Compare { .. }) => {
-            Outcome::Failed("only compiled code has memory, words and a time".to_string())
+            CallOutcome::Failed("only compiled code has memory, words and a time".to_string())
         }
     }
 }

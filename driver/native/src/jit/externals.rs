@@ -4,7 +4,7 @@ use super::JitError;
 use libloading::Library;
 use rewright_clif::linkage::{HOST_CALL, HOST_TABLE};
 use rewright_typeprop::eval::call_host;
-use rewright_typeprop::{Data, Outcome, Scalar, Universe};
+use rewright_typeprop::{Data, Evaluation, Scalar, Universe};
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -169,14 +169,14 @@ extern "C" fn host_call(hosts: *const Hosts, index: i64, slots: *mut i64) -> u8 
     let called = catch_unwind(AssertUnwindSafe(|| call_host(universe, &entry.name, &entry.params, result, &args)));
     match (called, entry.result) {
         (Ok(Some(_)), None) => 1,
-        (Ok(Some(Outcome::Value(n))), Some(scalar)) => {
+        (Ok(Some(Evaluation::Value(n))), Some(scalar)) => {
             slots[0] = match scalar {
                 Some(_) => n,
                 None => universe.data.address_of(n).map_or(n, |address| address as i64),
             };
             1
         }
-        (Ok(Some(Outcome::Nan)), Some(scalar)) => {
+        (Ok(Some(Evaluation::Nan)), Some(scalar)) => {
             slots[0] = scalar.map_or(0, rewright_cfg_skeleton::ir::interp::quiet_nan);
             1
         }

@@ -89,7 +89,7 @@ impl Clif {
             externals.hosts(self.universe, self.entries);
         }
         let target = host_targets(&self.file).into_iter().next().ok_or(CompileError::Host(String::new()))?;
-        let target = target.map_err(CompileError::Host)?;
+        let target = target.map_err(|e| CompileError::Host(e.to_string()))?;
         let functions: Vec<_> = self.file.functions.iter().map(|f| &f.func).collect();
         Ok(jit_compile(&functions, target.isa, externals)?)
     }

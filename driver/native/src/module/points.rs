@@ -14,7 +14,7 @@ use rewright_cfg_skeleton::ir::verify::verify;
 use rewright_cfg_skeleton::ir::{Function, Module};
 use rewright_packs::{AFTER_INLINING, BEFORE_INLINING};
 use rewright_pipeline::front::Statistics;
-use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, Options, Outcome, Phase, Rules};
+use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, OptimisedFunction, Options, Phase, Rules};
 
 pub(super) fn optimise(
     optimiser: &ModuleOptimiser,
@@ -84,7 +84,7 @@ impl Work<'_> {
         }
     }
 
-    fn run(&mut self, functions: &[Function], schedule: &str) -> Vec<Outcome> {
+    fn run(&mut self, functions: &[Function], schedule: &str) -> Vec<OptimisedFunction> {
         if functions.is_empty() {
             return vec![];
         }
@@ -102,7 +102,7 @@ impl Work<'_> {
     }
 
     /// A function with its small callees in place; `None` where nothing is inlined, or not to any good.
-    fn inlined(&mut self, index: usize, outcome: &Outcome) -> Option<Function> {
+    fn inlined(&mut self, index: usize, outcome: &OptimisedFunction) -> Option<Function> {
         let Module { functions, bodies, .. } = &self.done.module;
         let graph = &self.graph;
         let body = |op| {
@@ -128,7 +128,7 @@ impl Work<'_> {
 }
 
 /// What both points did to one function.
-fn together(before: &Outcome, after: Outcome) -> Outcome {
+fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFunction {
     let mut rules = before.rules.clone();
     rules.extend(&after.rules);
     rules.sort_unstable();
@@ -141,7 +141,7 @@ fn together(before: &Outcome, after: Outcome) -> Outcome {
         _ => Fate::Unchanged,
     };
     let failed = matches!(fate, Fate::Failed(_));
-    Outcome {
+    OptimisedFunction {
         function: if failed { before.function.clone() } else { after.function },
         fate,
         cost_before: before.cost_before,

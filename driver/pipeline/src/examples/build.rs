@@ -4,7 +4,7 @@ use super::ExampleError;
 use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, Node};
 use rewright_cfg_skeleton::ir::{Access, BlockId, Edge, Function, InstKind, RegionId, Terminator, Value};
 use rewright_dsl::program::{Block, Claim, Example, Statement};
-use rewright_typeprop::{Outcome, Term, Ty, TypeExpr, Universe, term::Literal};
+use rewright_typeprop::{Evaluation, Term, Ty, TypeExpr, Universe, term::Literal};
 use smallvec::{SmallVec, smallvec};
 
 /// The canonical constant of a literal at a type.
@@ -47,8 +47,8 @@ fn evaluated(universe: &mut Universe, term: &Term) -> Result<Option<(i64, Ty)>, 
             let result = universe.ops.get(*op).results[0].clone();
             let ty = universe.types.instantiate(&result, &targs).ok_or(ExampleError::OpenResult)?;
             match rewright_typeprop::eval::evaluate(universe, *op, &targs, &constants) {
-                Outcome::Value(value) => Some((value, ty)),
-                Outcome::Nan | Outcome::Undefined => None,
+                Evaluation::Value(value) => Some((value, ty)),
+                Evaluation::Nan | Evaluation::Undefined => None,
             }
         }
         Term::Var(_) => None,

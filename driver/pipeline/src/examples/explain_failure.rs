@@ -10,7 +10,7 @@
 use super::{Failure, Trial, canonical, text};
 use crate::bisect::{Decisive, Limited, decisive};
 use crate::optimiser::{Optimiser, Options};
-use crate::why_not::{MatchContext, NearMiss, Place, orders};
+use crate::why_not::{MatchContext, MatchStart, NearMiss, orders};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphInput, Head, InputId};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::skeleton::{Skeleton, StatementKind};
@@ -217,7 +217,7 @@ impl Stage<'_> {
                     continue;
                 }
                 let known = vars.into_iter().filter_map(|(var, id)| Some((var, places[id.index()]?)));
-                let place = wanted.root.map(|root| Place { root, vars: known.collect() });
+                let place = wanted.root.map(|root| MatchStart { root, vars: known.collect() });
                 let nearest = context.nearest_at(program, self.universe, RuleId(index as u32), place.as_ref());
                 let matched = match &nearest {
                     NearMiss::NotRun { .. } => u32::MAX,

@@ -73,7 +73,7 @@ pub(super) fn statements(universe: &Universe, example: &Example, f: &Function) -
     Some(text)
 }
 
-struct Written {
+struct ExprText {
     text: String,
     /// How tightly its outermost operator binds.
     binds: u16,
@@ -107,9 +107,9 @@ impl<'a> Writer<'a> {
         Writer { universe, f, makers, names, states, taken, calls: 0 }
     }
 
-    fn value(&mut self, value: Value) -> Option<Written> {
+    fn value(&mut self, value: Value) -> Option<ExprText> {
         if let Some(name) = &self.names[value.index()] {
-            return Some(Written { text: name.clone(), binds: ATOM });
+            return Some(ExprText { text: name.clone(), binds: ATOM });
         }
         let inst = self.makers[value.index()]?;
         match inst.kind {
@@ -117,12 +117,12 @@ impl<'a> Writer<'a> {
                 let repr = self.universe.types.repr(self.f.ty(value))?;
                 let text = constant(self.universe, n.into(), Some(repr));
                 let binds = if text.starts_with('-') { precedence("-")? } else { ATOM };
-                Some(Written { text, binds })
+                Some(ExprText { text, binds })
             }
             InstKind::Op { .. } => {
                 let call = self.call(inst)?;
                 Some(match &self.states[value.index()] {
-                    Some(state) => Written { text: format!("{} after {state}", call.text), binds: SIDE },
+                    Some(state) => ExprText { text: format!("{} after {state}", call.text), binds: SIDE },
                     None => call,
                 })
             }
@@ -130,7 +130,7 @@ impl<'a> Writer<'a> {
         }
     }
 
-    fn call(&mut self, inst: &Inst) -> Option<Written> {
+    fn call(&mut self, inst: &Inst) -> Option<ExprText> {
         let InstKind::Op { op, targs, .. } = &inst.kind else { return None };
         self.calls += 1;
         if self.calls > MAX_CALLS || inst.results.len() > 1 {
@@ -138,16 +138,16 @@ impl<'a> Writer<'a> {
         }
         let declared = self.universe.ops.get(*op);
         let is_said = self.are_types_said(*op, inst);
-        let args: Vec<Written> = inst.args.iter().map(|arg| self.value(*arg)).collect::<Option<_>>()?;
+        let args: Vec<ExprText> = inst.args.iter().map(|arg| self.value(*arg)).collect::<Option<_>>()?;
         let symbol = declared.symbol.as_deref().filter(|_| is_said);
         if let (Some((symbol, binds)), [left, right]) = (symbol.and_then(|s| Some((s, precedence(s)?))), &args[..]) {
-            let side = |side: &Written, at_least: u16| match side.binds >= at_least {
+            let side = |side: &ExprText, at_least: u16| match side.binds >= at_least {
                 true => side.text.clone(),
                 false => format!("({})", side.text),
             };
             // `^` binds to the right, comparisons to neither side: brackets do no harm there.
             let text = format!("{} {symbol} {}", side(left, binds), side(right, binds + 1));
-            return Some(Written { text, binds });
+            return Some(ExprText { text, binds });
         }
         let types = match is_said {
             true => String::new(),
@@ -155,7 +155,7 @@ impl<'a> Writer<'a> {
         };
         let args: Vec<String> =
             args.into_iter().map(|arg| if arg.binds == SIDE { format!("({})", arg.text) } else { arg.text }).collect();
-        Some(Written { text: format!("{}{types}({})", declared.name, args.join(", ")), binds: ATOM })
+        Some(ExprText { text: format!("{}{types}({})", declared.name, args.join(", ")), binds: ATOM })
     }
 
     fn ty(&self, ty: Ty) -> String {

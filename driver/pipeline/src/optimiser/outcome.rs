@@ -22,7 +22,7 @@ pub enum Fate {
 
 /// What optimising one function gave.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct OptimisedFunction {
     /// What goes out.
     pub function: Function,
     /// What became of it.
@@ -53,7 +53,7 @@ pub struct Outcome {
     pub changed: Vec<Changed>,
 }
 
-impl Outcome {
+impl OptimisedFunction {
     /// The original goes out after all; `function` is what would have.
     pub fn take_back(&mut self) {
         self.fate = Fate::Unchanged;
@@ -88,14 +88,14 @@ pub struct FunctionOutcome {
     /// What became of it.
     pub fate: Fate,
     /// The pipeline's own figures, for functions that went into it.
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<OptimisedFunction>,
     /// What its front end calls the values that remarks speak of.
     pub names: ValueNames,
 }
 
 impl FunctionOutcome {
     /// Of a function that went through the pipeline and whose values have no names.
-    pub fn of(name: &str, outcome: Outcome) -> Self {
+    pub fn of(name: &str, outcome: OptimisedFunction) -> Self {
         let fate = outcome.fate.clone();
         FunctionOutcome { name: name.to_string(), fate, outcome: Some(outcome), names: ValueNames::default() }
     }
@@ -114,7 +114,7 @@ pub struct ValueNames {
 #[derive(Clone, Debug, Default)]
 pub struct Batch {
     /// One per function, in order.
-    pub outcomes: Vec<Outcome>,
+    pub outcomes: Vec<OptimisedFunction>,
     /// Time by phase.
     pub phases: Phases,
     /// Matches and time per rule.

@@ -2,14 +2,14 @@
 //!
 //! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or is the original.
 
-use super::{Accept, Changed, Fate, Options, Outcome, Relaxed};
+use super::{Accept, Changed, Fate, OptimisedFunction, Options, Relaxed};
 use rewright_cfg_skeleton::egraph::EGraphView;
 use rewright_cfg_skeleton::ir::{self, Function};
 use rewright_cfg_skeleton::select::{self, Ended, Status};
 use rewright_typeprop::{RuleId, Universe};
 
 /// How far it is.
-pub(super) enum State {
+pub(super) enum Progress {
     /// A function that is to be taken apart: the original, or what changes of the skeleton have made of it.
     Build(Function),
     Chosen(Chosen),
@@ -33,7 +33,7 @@ pub(super) struct Chosen {
 
 /// One function on its way.
 pub(super) struct Unit {
-    pub(super) state: State,
+    pub(super) state: Progress,
     /// Of the original; later ones are there for the normal form.
     pub(super) blocks: usize,
     nodes: usize,
@@ -46,8 +46,8 @@ pub(super) struct Unit {
 impl Unit {
     pub(super) fn new(function: &Function, universe: &Universe) -> Self {
         let state = match ir::verify::verify(function, universe).first() {
-            None => State::Build(function.clone()),
-            Some(error) => State::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
+            None => Progress::Build(function.clone()),
+            Some(error) => Progress::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
         };
         let blocks = function.blocks.len();
         Unit { state, blocks, nodes: 0, classes: 0, rounds: 0, exhausted: false, rules: vec![] }
@@ -56,8 +56,8 @@ impl Unit {
     /// One for which there is nothing to do.
     fn untouched(function: &Function, universe: &Universe) -> Self {
         let mut unit = Unit::new(function, universe);
-        if let State::Build(_) = unit.state {
-            unit.state = State::Done(Fate::Unchanged);
+        if let Progress::Build(_) = unit.state {
+            unit.state = Progress::Done(Fate::Unchanged);
         }
         unit
     }
@@ -65,8 +65,8 @@ impl Unit {
     /// The function that is to be taken apart, if one is.
     pub(super) fn current(&mut self) -> Option<&mut Function> {
         match &mut self.state {
-            State::Build(function) => Some(function),
-            State::Chosen(_) | State::Done(_) => None,
+            Progress::Build(function) => Some(function),
+            Progress::Chosen(_) | Progress::Done(_) => None,
         }
     }
 
@@ -80,10 +80,10 @@ impl Unit {
         self.rules.dedup();
     }
 
-    pub(super) fn finish(self, original: &Function, universe: &Universe, options: &Options) -> Outcome {
+    pub(super) fn finish(self, original: &Function, universe: &Universe, options: &Options) -> OptimisedFunction {
         let cost = |f: &Function| select::cost::function_cost(&options.select.cost, f, universe);
         let cost_before = cost(original);
-        let mut outcome = Outcome {
+        let mut outcome = OptimisedFunction {
             function: original.clone(),
             fate: Fate::Unchanged,
             cost_before,
@@ -100,7 +100,7 @@ impl Unit {
             changed: vec![],
         };
         match self.state {
-            State::Chosen(chosen) => {
+            Progress::Chosen(chosen) => {
                 (outcome.status, outcome.ended, outcome.refused) = (chosen.status, chosen.ended, chosen.refused);
                 let as_it_stands = cost(&chosen.function);
                 // What it will cost where later passes have moved what stays.
@@ -112,17 +112,17 @@ impl Unit {
                 }
                 if outcome.fate == Fate::Optimised || options.accept == Accept::Any {
                     let Chosen { function, relaxed, changed, .. } = chosen;
-                    outcome = Outcome { function, cost_after, relaxed, changed, ..outcome };
+                    outcome = OptimisedFunction { function, cost_after, relaxed, changed, ..outcome };
                 }
             }
-            State::Done(fate) => outcome.fate = fate,
-            State::Build(_) => unreachable!("the last round chooses or gives up"),
+            Progress::Done(fate) => outcome.fate = fate,
+            Progress::Build(_) => unreachable!("the last round chooses or gives up"),
         }
         outcome
     }
 }
 
 /// What becomes of functions where there are no rules: nothing.
-pub fn untouched(functions: &[Function], universe: &Universe, options: &Options) -> Vec<Outcome> {
+pub fn untouched(functions: &[Function], universe: &Universe, options: &Options) -> Vec<OptimisedFunction> {
     functions.iter().map(|f| Unit::untouched(f, universe).finish(f, universe, options)).collect()
 }

@@ -6,12 +6,12 @@
 //!
 //! Not here: facts, which a view does not hold. A condition on one is reported as what is left to doubt.
 
-use super::{MatchContext, Place};
+use super::{MatchContext, MatchStart};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head};
 use rewright_dsl::program::{Guard, Program, Rule, VarKind};
 use rewright_typeprop::eval::{constant, evaluate_term};
 use rewright_typeprop::types::TypeData;
-use rewright_typeprop::{Outcome, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Evaluation, Term, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 
 /// Attempts to match one rule in one function: patterns share little, and graphs are bounded.
@@ -34,7 +34,7 @@ pub(super) fn near(
     universe: &Universe,
     rule: &Rule,
     context: &MatchContext,
-    place: Option<&Place>,
+    place: Option<&MatchStart>,
 ) -> Option<Near> {
     let view = &context.view;
     let mut search = Search { program, universe, rule, context, view, steps: 0, root: ClassId(0), best: None };
@@ -49,7 +49,7 @@ pub(super) fn near(
         let mut tasks: Vec<Task<'_>> =
             others.iter().rev().map(|term| Task { term, place: None, operand: None }).collect();
         tasks.push(Task { term: first, place: Some(search.root), operand: None });
-        let found = Found { vars: vars.clone(), types: vec![None; rule.tparams.len()], matched: 0 };
+        let found = PartialMatch { vars: vars.clone(), types: vec![None; rule.tparams.len()], matched: 0 };
         if search.matches(tasks, found) {
             break;
         }
@@ -68,7 +68,7 @@ struct Task<'p> {
 }
 
 #[derive(Clone)]
-struct Found {
+struct PartialMatch {
     vars: Vec<Option<ClassId>>,
     types: Vec<Option<Ty>>,
     matched: u32,
@@ -87,7 +87,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     /// Matches all that is left to match; remembers how far it came.
-    fn matches(&mut self, mut tasks: Vec<Task<'a>>, mut found: Found) -> bool {
+    fn matches(&mut self, mut tasks: Vec<Task<'a>>, mut found: PartialMatch) -> bool {
         self.steps += 1;
         if self.steps > MAX_STEPS {
             return false;
@@ -158,7 +158,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn remember(&mut self, found: &Found, task: &Task<'_>, miss: String) {
+    fn remember(&mut self, found: &PartialMatch, task: &Task<'_>, miss: String) {
         if self.best.as_ref().is_none_or(|best| best.miss.is_some() && best.matched < found.matched) {
             let place = match task.operand {
                 Some((of, position)) => format!("operand {position} of `{of}` {miss}"),
@@ -172,7 +172,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn variable(&self, i: u32, class: ClassId, found: &mut Found) -> Result<(), String> {
+    fn variable(&self, i: u32, class: ClassId, found: &mut PartialMatch) -> Result<(), String> {
         let var = &self.rule.vars[i as usize];
         match found.vars[i as usize] {
             Some(known) if known == class => return Ok(()),
@@ -195,7 +195,7 @@ impl<'a> Search<'a> {
     }
 
     /// Are all conditions met? Those on facts count as met only where all else is.
-    fn conditions(&mut self, found: &Found) -> bool {
+    fn conditions(&mut self, found: &PartialMatch) -> bool {
         let miss = self.rule.guards.iter().find_map(|guard| self.fails(guard, found));
         let done = miss.is_none();
         if self.best.as_ref().is_none_or(|best| best.miss.is_some() && (done || best.matched <= found.matched)) {
@@ -209,7 +209,7 @@ impl<'a> Search<'a> {
     }
 
     /// Why a condition is not met.
-    fn fails(&self, guard: &Guard, found: &Found) -> Option<String> {
+    fn fails(&self, guard: &Guard, found: &PartialMatch) -> Option<String> {
         let values = || -> String {
             let vars = self.rule.vars.iter().zip(&found.vars);
             let shown = vars.filter_map(|(var, class)| Some(format!("{} = {}", var.name, self.show((*class)?))));
@@ -250,7 +250,7 @@ impl<'a> Search<'a> {
     }
 
     /// A term over constants.
-    fn value(&self, term: &Term, found: &Found) -> Option<i64> {
+    fn value(&self, term: &Term, found: &PartialMatch) -> Option<i64> {
         let types: Vec<Ty> = found.types.iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
         let vars = found.vars.iter().map(|class| class.and_then(|class| self.view.class(class).constant));
         let vars: Vec<Option<i64>> = vars.collect();
@@ -259,8 +259,8 @@ impl<'a> Search<'a> {
         }
         let vars: Vec<i64> = vars.into_iter().map(Option::unwrap_or_default).collect();
         match evaluate_term(self.universe, term, &types, &vars) {
-            Outcome::Value(n) => Some(n),
-            Outcome::Nan | Outcome::Undefined => None,
+            Evaluation::Value(n) => Some(n),
+            Evaluation::Nan | Evaluation::Undefined => None,
         }
     }
 
@@ -275,7 +275,7 @@ impl<'a> Search<'a> {
         types
     }
 
-    fn has_type(&self, expr: &TypeExpr, class: ClassId, found: &mut Found) -> bool {
+    fn has_type(&self, expr: &TypeExpr, class: ClassId, found: &mut PartialMatch) -> bool {
         let types = self.types_of(class);
         types.is_empty() || types.into_iter().any(|ty| self.learn(expr, ty, found))
     }
@@ -291,7 +291,7 @@ impl<'a> Search<'a> {
     }
 
     /// Does a type fit an expression, with what is known of the rule's type parameters?
-    fn learn(&self, expr: &TypeExpr, ty: Ty, found: &mut Found) -> bool {
+    fn learn(&self, expr: &TypeExpr, ty: Ty, found: &mut PartialMatch) -> bool {
         let types = &self.universe.types;
         match expr {
             TypeExpr::Param(i) => {
@@ -310,7 +310,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn below(&self, ty: Ty, expr: &TypeExpr, found: &mut Found) -> bool {
+    fn below(&self, ty: Ty, expr: &TypeExpr, found: &mut PartialMatch) -> bool {
         let TypeExpr::App(decl, exprs) = expr else { return self.learn(expr, ty, found) };
         let Some(args) = self.universe.types.ancestor(ty, *decl) else { return false };
         exprs.iter().zip(args).all(|(expr, arg)| arg.is_none_or(|arg| self.learn(expr, arg, found)))

@@ -22,8 +22,8 @@ const MODULAR: [&str; 8] = ["bvadd", "bvsub", "bvmul", "bvneg", "bvand", "bvor",
 const MOST_PARTS: u32 = 8;
 
 impl Script {
-    /// The low bits. Those of a variable are a variable, so that questions which need no other bits of it do not depend on
-    /// its width.
+    /// The low bits. Those of a variable are a variable, so that questions which need no other bits of it do not depend
+    /// on its width.
     pub fn low(&mut self, x: Expr, width: u32) -> Expr {
         if width >= x.width() {
             return self.resize(x, width);

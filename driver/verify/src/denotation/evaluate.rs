@@ -1,11 +1,11 @@
 //! Evaluation of all nodes of a view, given its leaves and tokens.
 
-use super::{Disagreement, Report, Witness};
+use super::{DenotationReport, Disagreement, Witness};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use rewright_cfg_skeleton::ir::interp::{Memory, equal_up_to_nan, quiet_nan};
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, PayloadId, Value};
 use rewright_cfg_skeleton::skeleton::{SegmentId, Skeleton};
-use rewright_typeprop::model::{MemoryAccess, Outcome};
+use rewright_typeprop::model::{Evaluation, MemoryAccess};
 use rewright_typeprop::{Model, Op, OpId, Scalar, Universe, eval};
 use std::rc::Rc;
 
@@ -178,7 +178,7 @@ impl<'a> Graph<'a> {
     }
 
     /// Evaluates all nodes that can be, and compares them.
-    pub(super) fn evaluate(&self, env: &Environment, block: BlockId, report: &mut Report) {
+    pub(super) fn evaluate(&self, env: &Environment, block: BlockId, report: &mut DenotationReport) {
         let mut found: Vec<Option<(Witness, Denotation)>> = vec![None; self.view.classes.len()];
         let mut disagree = |class: ClassId, a: &(Witness, Denotation), b: &(Witness, Denotation)| {
             if report.disagreements.iter().all(|d| d.class != class) {
@@ -290,9 +290,9 @@ impl<'a> Graph<'a> {
                 }
                 let args: Vec<i64> = (0..node.children.len()).map(word).collect::<Option<_>>()?;
                 match eval::evaluate(self.universe, id, &node.types, &args) {
-                    Outcome::Value(n) => Some(Denotation::Word(n)),
-                    Outcome::Nan => scalar.map(quiet_nan).map(Denotation::Word),
-                    Outcome::Undefined => None,
+                    Evaluation::Value(n) => Some(Denotation::Word(n)),
+                    Evaluation::Nan => scalar.map(quiet_nan).map(Denotation::Word),
+                    Evaluation::Undefined => None,
                 }
             }
         }

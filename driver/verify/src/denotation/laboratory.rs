@@ -1,7 +1,7 @@
 //! The harness over rule packs: saturates functions under a program of rules and checks their graphs.
 
 use super::inputs::random_inputs;
-use super::{Harness, Limits, Report};
+use super::{DenotationReport, Harness, Limits};
 use rewright_cfg_skeleton::egraph::EGraphView;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::skeleton::{Skeleton, build::build};
@@ -69,11 +69,11 @@ impl Laboratory {
         seed: u64,
         count: usize,
         limits: Limits,
-    ) -> Result<Vec<Report>, EngineError> {
+    ) -> Result<Vec<DenotationReport>, EngineError> {
         let saturated = self.saturate(functions, universe)?;
         let one = |(f, s): (&Function, &Saturated)| {
             let harness = Harness::new(f, universe, &s.skeleton, &s.view);
-            let mut report = Report::default();
+            let mut report = DenotationReport::default();
             for input in random_inputs(f, universe, seed, count) {
                 harness.run(&input, limits, &mut report);
             }

@@ -1,9 +1,9 @@
 //! Follows a run: what leaves and tokens are at each moment, and what opaque statements do.
 
 use super::evaluate::{Denotation, Environment, Unknown, mix, unknown, unknown_result};
-use super::steady::Steady;
-use super::{Harness, Report, Witness};
-use rewright_cfg_skeleton::ir::interp::{Host, Memory, Outcome, Point, State};
+use super::invariance::Steady;
+use super::{DenotationReport, Harness, Witness};
+use rewright_cfg_skeleton::ir::interp::{Host, InterpreterState, Memory, Outcome, Point};
 use rewright_cfg_skeleton::ir::{Inst, InstKind, OpaqueEffects, Terminator};
 use rewright_cfg_skeleton::skeleton::SegmentId;
 use rewright_typeprop::{Model, Scalar};
@@ -13,7 +13,7 @@ use std::rc::Rc;
 /// The host of a harness's run.
 pub(super) struct Recorder<'h, 'a> {
     harness: &'h Harness<'a>,
-    report: &'h mut Report,
+    report: &'h mut DenotationReport,
     /// Of what opaque statements do.
     random: u64,
     max_visits: u32,
@@ -25,7 +25,7 @@ pub(super) struct Recorder<'h, 'a> {
 }
 
 impl<'h, 'a> Recorder<'h, 'a> {
-    pub(super) fn new(harness: &'h Harness<'a>, seed: u64, max_visits: u32, report: &'h mut Report) -> Self {
+    pub(super) fn new(harness: &'h Harness<'a>, seed: u64, max_visits: u32, report: &'h mut DenotationReport) -> Self {
         let graph = &harness.graph;
         let env = Environment {
             leaves: vec![None; graph.leaf_count],
@@ -73,7 +73,7 @@ impl<'h, 'a> Recorder<'h, 'a> {
     }
 
     /// Which bytes belong to which region, as far as accesses tell.
-    fn record_access(&mut self, inst: &Inst, state: &State<'_>) {
+    fn record_access(&mut self, inst: &Inst, state: &InterpreterState<'_>) {
         let InstKind::Op { op, access: Some(access), .. } = &inst.kind else { return };
         let model = self.harness.universe.ops.get(*op).model.and_then(Model::memory);
         let (Some(model), [address, .., offset]) = (model, inst.args.as_slice()) else { return };
@@ -91,7 +91,7 @@ impl<'h, 'a> Recorder<'h, 'a> {
         }
     }
 
-    fn evaluate(&mut self, at: Point, state: &State<'_>) {
+    fn evaluate(&mut self, at: Point, state: &InterpreterState<'_>) {
         let (graph, cfg) = (&self.harness.graph, &self.harness.cfg);
         let mut env = std::mem::take(&mut self.env);
         // Outside the blocks that its definition dominates, a value has none (or that of an earlier visit).
@@ -160,7 +160,7 @@ impl Host for Recorder<'_, '_> {
         Ok((hash as usize % edges.len(), (0..count).map(|i| mix(hash, i) as i64).collect()))
     }
 
-    fn observe(&mut self, at: Point, state: State<'_>) {
+    fn observe(&mut self, at: Point, state: InterpreterState<'_>) {
         let block = self.harness.function.block(at.block);
         if at.executed > 0 {
             let inst = self.harness.function.inst(block.insts[at.executed - 1]);

@@ -36,7 +36,7 @@ fn input_of(skeleton: &Skeleton, v: u32) -> InputId {
 }
 
 /// Unites the nodes of two values, and gives what the harness says.
-fn unite(body: &str, a: u32, b: u32) -> Report {
+fn unite(body: &str, a: u32, b: u32) -> DenotationReport {
     let mut u = universe();
     let f = function(&mut u, body);
     let skeleton = skeleton_of(&f, &u);

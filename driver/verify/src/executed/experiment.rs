@@ -33,7 +33,7 @@ pub(super) enum Sides {
 pub(super) type Seen = Vec<(Scalar, String)>;
 
 /// The experiment as a function. Its results are what the conditions look at, then what is seen of its sides, in order.
-pub(super) struct Written {
+pub(super) struct ExperimentFunction {
     pub(super) function: Function,
     /// Does it call Rust functions of this program?
     pub(super) is_called_here: bool,
@@ -55,7 +55,7 @@ impl<'c, 'u> Experiment<'c, 'u> {
         self.case.program
     }
 
-    pub(super) fn written(mut self, sides: Sides) -> Built<Written> {
+    pub(super) fn written(mut self, sides: Sides) -> Built<ExperimentFunction> {
         let Conclusion::Equal(right) = &self.case.rule.right else { return Err("it concludes a fact".into()) };
         let targs = self.type_arguments()?;
         let number = self.code.universe.types.all().find(|ty| {
@@ -123,7 +123,7 @@ impl<'c, 'u> Experiment<'c, 'u> {
         }
         let seen = seen.unwrap_or_default();
         let is_called_here = self.code.is_called_here();
-        Ok(Written { function: self.code.returning(results), is_called_here, given, conditions, seen })
+        Ok(ExperimentFunction { function: self.code.returning(results), is_called_here, given, conditions, seen })
     }
 
     /// So far into the call's memory.

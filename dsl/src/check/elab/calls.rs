@@ -1,7 +1,7 @@
 //! Calls of functions, uses of operators and facts: their arguments, and what they may mean.
 
-use super::super::nodes::{Around, Call, NodeId, NodeKind, Place};
-use super::super::report::{Report, count};
+use super::super::nodes::{Around, Call, ExprContext, NodeId, NodeKind};
+use super::super::report::{Diag, count};
 use super::super::solve::substitute;
 use super::super::wording::short;
 use super::Elab;
@@ -27,9 +27,9 @@ impl Elab<'_> {
                     self.report(super::super::decls::variadic(name.span));
                     self.error_node(name.span)
                 }
-                Arg::For { expr, .. } if around.place == Place::Left => {
+                Arg::For { expr, .. } if around.place == ExprContext::Left => {
                     self.report(
-                        Report::error("RW0404", expr.span, "`for` on a left side", "a pattern builds no list")
+                        Diag::error("RW0404", expr.span, "`for` on a left side", "a pattern builds no list")
                             .help("match the list as `xs...`, and use `for` on the right"),
                     );
                     self.error_node(expr.span)
@@ -53,10 +53,10 @@ impl Elab<'_> {
             let elsewhere: Vec<_> =
                 self.universe.ops.alike(last).iter().map(|id| self.universe.ops.get(*id).pack.clone()).collect();
             let report = if is_fact {
-                Report::error("RW0317", callee.span, format!("fact `{name}` is not a value"), "not allowed here")
+                Diag::error("RW0317", callee.span, format!("fact `{name}` is not a value"), "not allowed here")
                     .help("facts stand after `when`")
             } else {
-                Report::error("RW0201", callee.span, format!("unknown function `{name}`"), "not declared or imported")
+                Diag::error("RW0201", callee.span, format!("unknown function `{name}`"), "not declared or imported")
                     .nearest(last, known.iter().map(String::as_str), || {
                         elsewhere.first().map(|pack| format!("pack `{pack}` declares it: `import {pack}`"))
                     })
@@ -83,7 +83,7 @@ impl Elab<'_> {
                     _ => format!("declare one: `fn name(..) -> .. as \"{}\"`, or import a pack that does", op.node),
                 };
                 self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0213",
                         op.span,
                         format!("no function is {kind} `{}` here", op.node),
@@ -117,7 +117,7 @@ impl Elab<'_> {
                 count(fact.params.len(), "argument"),
                 args.len()
             );
-            self.report(Report::error("RW0302", at, message, "wrong number").also(fact.span, "declared here"));
+            self.report(Diag::error("RW0302", at, message, "wrong number").also(fact.span, "declared here"));
             return None;
         }
         let mut nodes = Vec::new();
@@ -133,7 +133,7 @@ impl Elab<'_> {
             if self.solver.subtype(&ty, &want).is_err() {
                 let (want, found) = (self.show(&want), self.show(&ty));
                 self.report(
-                    Report::error(
+                    Diag::error(
                         "RW0301",
                         e.span,
                         format!("expected `{want}`, found `{found}`"),

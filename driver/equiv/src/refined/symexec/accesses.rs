@@ -1,26 +1,26 @@
 //! Addresses, and what is read and written there.
 //!
-//! A pointer is its address and the object that it belongs to. Addresses are kept as sums: those that have terms in common
-//! are compared by the rest.
+//! A pointer is its address and the object that it belongs to. Addresses are kept as sums: those that have terms in
+//! common are compared by the rest.
 
 use super::super::super::annotations::numbers;
 use super::super::facts;
 use super::super::meaning::width;
 use super::annotated::promises;
-use super::{Access, Leaf, Local, Memory, Side, Terms, Value};
+use super::{Access, Leaf, Local, Memory, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape, Slot};
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Address, Expr, Sort};
 use rewright_typeprop::model::MemoryAccess;
 
 /// Where something is read or written.
-struct Place {
+struct AddressRange {
     address: Address,
     /// In bits.
     size: u32,
 }
 
-impl<'a> Side<'a> {
+impl<'a> SymbolicExecutor<'a> {
     /// A pointer that lies further on.
     pub(super) fn offset(
         &mut self,
@@ -105,7 +105,7 @@ impl<'a> Side<'a> {
         ty: &Type,
         at: usize,
         writes: bool,
-    ) -> Terms<Place> {
+    ) -> Terms<AddressRange> {
         if !said.plain {
             return Err(format!("a {} that is more than one", i.opcode));
         }
@@ -136,7 +136,7 @@ impl<'a> Side<'a> {
             epoch: self.epoch,
             promises: promises(self.version, i),
         });
-        Ok(Place { address: Address::sum(self.s, &self.parts(pointer.bits)), size })
+        Ok(AddressRange { address: Address::sum(self.s, &self.parts(pointer.bits)), size })
     }
 
     pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
@@ -208,7 +208,8 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
-    /// Which bits of a stored value are `undef`: of the second version at least these, of the first version at most these.
+    /// Which bits of a stored value are `undef`: of the second version at least these, of the first version at most
+    /// these.
     fn mask_of(&mut self, value: &Operand, size: u32) -> Expr {
         match self.locals.get(value.text.as_str()) {
             Some(Local::Leaf(leaf)) => leaf.mask.unwrap_or_else(|| self.s.bits(size, 0)),
@@ -220,12 +221,12 @@ impl<'a> Side<'a> {
         }
     }
 
-    fn read(&mut self, memory: Expr, place: &Place) -> Expr {
+    fn read(&mut self, memory: Expr, place: &AddressRange) -> Expr {
         let how = MemoryAccess { bits: Some(place.size), signed: false, store: false };
         smt::load(self.s, memory, &place.address, how, place.size)
     }
 
-    fn write(&mut self, memory: Expr, place: &Place, when: Expr, value: Expr) -> Expr {
+    fn write(&mut self, memory: Expr, place: &AddressRange, when: Expr, value: Expr) -> Expr {
         let how = MemoryAccess { bits: Some(place.size), signed: false, store: true };
         let value = match when {
             Expr::TRUE => value,

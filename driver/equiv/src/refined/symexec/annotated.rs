@@ -1,9 +1,9 @@
 //! What attributes and metadata say at calls and accesses, and which of the second version's are in the first one.
 
-use super::super::super::annotations::table::{Place, Says, says};
+use super::super::super::annotations::table::{AnnotationTarget, Says, says};
 use super::super::super::annotations::{essence, has, parts};
 use super::super::super::modules::Version;
-use super::{Side, Terms};
+use super::{SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Shape};
 use rewright_llvm::effects;
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub(super) fn promises(version: Version<'_>, i: &Instruction) -> Vec<String> {
 fn attached(version: Version<'_>, i: &Instruction) -> Vec<String> {
     let nodes = &version.module.nodes;
     let written = i.metadata.iter().map(|(kind, node)| format!("{kind} {}", nodes.whole(node)));
-    essence(Place::Metadata, &written.collect::<Vec<_>>())
+    essence(AnnotationTarget::Metadata, &written.collect::<Vec<_>>())
 }
 
 /// How calls of a function are told apart by what is said of them.
@@ -47,8 +47,8 @@ impl Keys {
         }
         let [first, second] = said;
         // What leaves a function by unwinding that does not unwind is undefined there.
-        let nounwind =
-            has(&versions[0].definition.attributes, "nounwind").then(|| spelled(Place::Function, "nounwind"));
+        let nounwind = has(&versions[0].definition.attributes, "nounwind")
+            .then(|| spelled(AnnotationTarget::Function, "nounwind"));
         let lifetimes = second.keys().any(|callee| callee.starts_with("@llvm.lifetime."));
         let more = |(callee, calls): (String, Vec<Vec<String>>)| {
             let others = first.get(&callee).map_or(&[][..], Vec::as_slice);
@@ -83,7 +83,7 @@ fn has_slots(body: &Body) -> bool {
     body.blocks.iter().flat_map(|b| &b.instructions).any(|i| matches!(i.shape, Shape::Alloca(_)))
 }
 
-fn spelled(place: Place, annotation: &str) -> String {
+fn spelled(place: AnnotationTarget, annotation: &str) -> String {
     format!("{place:?}-{}", annotation.replace(' ', ""))
 }
 
@@ -112,37 +112,40 @@ impl Said {
         let argument = |(n, own): (usize, &Vec<String>)| {
             let mut all = own.clone();
             all.extend(declared.and_then(|d| d.parameters.get(n)).iter().flat_map(|p| &p.attributes).cloned());
-            essence(Place::Parameter, &all)
+            essence(AnnotationTarget::Parameter, &all)
         };
         Said {
-            function: essence(Place::Function, &effects::attributes(version.file(), callee, &own).concat()),
-            result: essence(Place::Result, &result),
+            function: essence(AnnotationTarget::Function, &effects::attributes(version.file(), callee, &own).concat()),
+            result: essence(AnnotationTarget::Result, &result),
             arguments: own_arguments.iter().enumerate().map(argument).collect(),
             metadata: attached(version, i),
             tail: i.template.pieces.first().is_some_and(|p| p.starts_with("tail ")),
         }
     }
 
-    fn places(&self) -> impl Iterator<Item = (Place, &Vec<String>)> {
-        let arguments = self.arguments.iter().map(|a| (Place::Parameter, a));
-        let others =
-            [(Place::Function, &self.function), (Place::Result, &self.result), (Place::Metadata, &self.metadata)];
+    fn places(&self) -> impl Iterator<Item = (AnnotationTarget, &Vec<String>)> {
+        let arguments = self.arguments.iter().map(|a| (AnnotationTarget::Parameter, a));
+        let others = [
+            (AnnotationTarget::Function, &self.function),
+            (AnnotationTarget::Result, &self.result),
+            (AnnotationTarget::Metadata, &self.metadata),
+        ];
         arguments.chain(others)
     }
 
     /// Those that are kept, each with where it stands in its name.
-    fn spelled(&self, slots: bool, kept: impl Fn(Place, &str) -> bool) -> Vec<String> {
+    fn spelled(&self, slots: bool, kept: impl Fn(AnnotationTarget, &str) -> bool) -> Vec<String> {
         let mut out: Vec<String> = vec![];
         for (n, (place, annotations)) in self.places().enumerate() {
             let here = annotations.iter().filter(|a| kept(place, a)).map(|a| spelled(place, a));
-            out.extend(here.map(|a| if place == Place::Parameter { format!("{n}-{a}") } else { a }));
+            out.extend(here.map(|a| if place == AnnotationTarget::Parameter { format!("{n}-{a}") } else { a }));
         }
-        out.extend((self.tail && slots && kept(Place::Function, "tail")).then(|| "tail".to_string()));
+        out.extend((self.tail && slots && kept(AnnotationTarget::Function, "tail")).then(|| "tail".to_string()));
         out
     }
 }
 
-impl Side<'_> {
+impl SymbolicExecutor<'_> {
     /// What is said of the arguments of an intrinsic that only computes.
     pub(super) fn arguments(&mut self, i: &Instruction, at: usize) -> Terms<()> {
         let Shape::Call { args, promises, .. } = &i.shape else { return Ok(()) };
@@ -152,7 +155,7 @@ impl Side<'_> {
                 self.undefined(at, value.poison);
             }
             if let Some(other) =
-                essence(Place::Parameter, said).iter().find(|a| !["noundef", "immarg"].contains(&a.as_str()))
+                essence(AnnotationTarget::Parameter, said).iter().find(|a| !["noundef", "immarg"].contains(&a.as_str()))
             {
                 return Err(format!("an intrinsic with `{other}`"));
             }

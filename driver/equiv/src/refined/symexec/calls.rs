@@ -2,14 +2,15 @@
 //!
 //! What a call does and gives depends on who is called, on the arguments, on the calls before it, and on memory. The
 //! first three are one number, the *trace*, by functions that a solver may choose: equal calls in equal order have
-//! equal traces, and whatever holds for all such functions holds for those that tell all calls apart. That both versions show
-//! a callee the same memory is claimed apart, for each two calls with equal traces. Behind a call memory holds anything, if
-//! it may write; and it may not return: where it is said to return, or not to, it is undefined otherwise.
+//! equal traces, and whatever holds for all such functions holds for those that tell all calls apart. That both
+//! versions show a callee the same memory is claimed apart, for each two calls with equal traces. Behind a call memory
+//! holds anything, if it may write; and it may not return: where it is said to return, or not to, it is undefined
+//! otherwise.
 
 use super::super::super::annotations::{has, number};
 use super::super::facts;
 use super::annotated::Said;
-use super::{Access, Event, Leaf, Local, Memory, Side, Terms, Value, width};
+use super::{Access, Event, Leaf, Local, Memory, SymbolicExecutor, Terms, Value, width};
 use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::effects;
@@ -26,7 +27,7 @@ pub(super) fn is_arithmetic(callee: Option<&str>) -> bool {
     intrinsic.is_some_and(|name| !OTHERS.iter().any(|other| name.starts_with(other)))
 }
 
-impl<'a> Side<'a> {
+impl<'a> SymbolicExecutor<'a> {
     pub(super) fn call(&mut self, i: &'a Instruction, callee: Option<&str>, args: &[Operand], at: usize) -> Terms<()> {
         let callee = callee.ok_or("it calls what a pointer says")?;
         if callee.starts_with("@llvm.lifetime.") && self.choosing.is_first() && !self.keys.has_lifetimes() {

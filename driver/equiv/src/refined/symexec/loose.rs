@@ -1,11 +1,11 @@
 //! Values that may be `undef`: each use chooses its bits anew.
 
-use super::{Choosing, Leaf, Likeness, Local, Samples, Side, Terms, Value};
+use super::{Choosing, Leaf, Likeness, Local, Samples, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::Operand;
 use rewright_smt::{Expr, Sort};
 use std::collections::BTreeMap;
 
-impl Side<'_> {
+impl SymbolicExecutor<'_> {
     /// Is it computed anew at each use?
     pub(super) fn is_loose(&self, operand: &Operand) -> bool {
         operand.text == "undef"

@@ -1,12 +1,12 @@
 //! Operands: values, constants, and which objects pointers belong to.
 
-use super::{Local, Side, Terms, Value, width};
+use super::{Local, SymbolicExecutor, Terms, Value, width};
 use rewright_llvm::body::{Instruction, Operand};
 use rewright_llvm::constants;
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Sort};
 
-impl Side<'_> {
+impl SymbolicExecutor<'_> {
     /// The object of a pointer that an instruction gives. Nothing leads from an address to an object.
     pub(super) fn origin(&mut self, i: &Instruction, args: &[Value]) -> Terms<Expr> {
         match (i.opcode.as_str(), args) {

@@ -8,7 +8,7 @@ fn instances(rule: &str, count: usize) -> Vec<String> {
     let rules = read(rule).unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(1);
     let pattern = rules[0].pattern.as_ref().unwrap();
-    (0..count).filter_map(|_| Instance::new(pattern, "f", &mut rng).ok()).map(|i| i.0).collect()
+    (0..count).filter_map(|_| ClifInstance::new(pattern, "f", &mut rng).ok()).map(|i| i.0).collect()
 }
 
 #[test]
@@ -44,6 +44,6 @@ fn a_variable_stands_for_one_value() {
 fn what_is_no_instruction_is_named() {
     let rules = read("(rule (simplify (iadd ty (truthy x) y)) x)").unwrap();
     let mut rng = ChaCha8Rng::seed_from_u64(1);
-    let made = Instance::new(rules[0].pattern.as_ref().unwrap(), "f", &mut rng);
+    let made = ClifInstance::new(rules[0].pattern.as_ref().unwrap(), "f", &mut rng);
     assert_eq!(made.unwrap_err(), Unable::Term("truthy".into()));
 }

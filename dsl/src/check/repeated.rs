@@ -1,7 +1,7 @@
 //! What is given once and stands there again: attributes, clauses of a function, imports, rules that an example names.
 
 use super::Checker;
-use super::report::Report;
+use super::report::Diag;
 use super::samples::{OBSERVE, SAMPLE};
 use crate::syntax::ast::{FnClause, FnItem, Item, ItemKind, Name, Path, Span};
 
@@ -22,7 +22,7 @@ impl Checker<'_> {
                 None => seen.push((word, clause.span)),
                 Some((_, first)) => {
                     let message = format!("`{}` has `{word}` twice", f.name.node);
-                    let report = Report::error("RW0109", clause.span, message, "again here").also(*first, "first here");
+                    let report = Diag::error("RW0109", clause.span, message, "again here").also(*first, "first here");
                     let report = report.help("keep one of them");
                     self.report(if plain { report.repair(clause.span, "") } else { report });
                 }
@@ -45,7 +45,7 @@ impl Checker<'_> {
                 None => seen.push(name),
                 Some(first) => {
                     let message = format!("`@{}` is given twice", name.node);
-                    let report = Report::error("RW0109", name.span, message, "again here");
+                    let report = Diag::error("RW0109", name.span, message, "again here");
                     self.report(report.also(first.span, "first here").help("keep one of them"));
                 }
             }
@@ -74,7 +74,7 @@ impl Checker<'_> {
                         match imports.iter().find(same) {
                             None => imports.push((path, alias, item.span)),
                             Some((.., first)) => self.report(
-                                Report::lint(
+                                Diag::lint(
                                     "RW0506",
                                     item.span,
                                     format!("`{}` is imported twice", path.node),
@@ -93,7 +93,7 @@ impl Checker<'_> {
                             // With the comma before it.
                             let whole = Span { start: before[pair - 1].span.end, ..path.span };
                             self.report(
-                                Report::lint(
+                                Diag::lint(
                                     "RW0506",
                                     path.span,
                                     format!("`{}` is named twice", path.node),

@@ -5,7 +5,7 @@
 //! there, those whose name no other pack has lose the pack's ([`Owners`]).
 
 use super::Checker;
-use super::report::{Report, listed};
+use super::report::{Diag, listed};
 use crate::syntax::ast::{Path, Span};
 use rewright_typeprop::OpId;
 use rewright_typeprop::names::Owners;
@@ -35,11 +35,11 @@ impl Checker<'_> {
 }
 
 /// A path that means declarations of several packs, by their names and places.
-pub(super) fn several(kind: &str, path: &Path, found: impl Iterator<Item = (String, Option<Span>)>) -> Report {
+pub(super) fn several(kind: &str, path: &Path, found: impl Iterator<Item = (String, Option<Span>)>) -> Diag {
     let (names, places): (Vec<_>, Vec<_>) = found.collect::<BTreeMap<String, Option<Span>>>().into_iter().unzip();
     let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
     let message = format!("`{}` is {} {kind}: {}", path.node, names.len(), listed(&quoted));
-    let mut report = Report::error("RW0215", path.span, message, "which one?");
+    let mut report = Diag::error("RW0215", path.span, message, "which one?");
     for (name, place) in names.iter().zip(places) {
         report = report.also(place.unwrap_or_default(), format!("`{name}`"));
     }

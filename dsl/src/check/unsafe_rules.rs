@@ -8,7 +8,7 @@
 //! The rule's equality is about values. That a statement may go is a licence beside it, which extraction may use.
 
 use super::Checker;
-use super::report::{Report, listed};
+use super::report::{Diag, listed};
 use super::rewritings::Shape;
 use crate::program::Relaxation;
 use crate::syntax::ast::{Clause, ClauseKind, Span};
@@ -50,13 +50,8 @@ impl Checker<'_> {
     ) -> Option<Relaxation> {
         if shape.both_ways {
             self.report(
-                Report::error(
-                    "RW0451",
-                    shape.right_at,
-                    "`<=>` in an unsafe rule",
-                    "the way back would make statements",
-                )
-                .help("write `=>`"),
+                Diag::error("RW0451", shape.right_at, "`<=>` in an unsafe rule", "the way back would make statements")
+                    .help("write `=>`"),
             );
             return None;
         }
@@ -76,7 +71,7 @@ impl Checker<'_> {
         let needs_root: BTreeSet<String> = removed.iter().filter(|e| !e.starts_with("allocates(")).cloned().collect();
         if root.is_none() && !needs_root.is_empty() {
             self.report(
-                Report::error(
+                Diag::error(
                     "RW0451",
                     shape.left_at,
                     format!("{} can go only together with a statement at the root", quoted(&needs_root)),
@@ -88,7 +83,7 @@ impl Checker<'_> {
         }
         if removed.is_empty() {
             self.report(
-                Report::error("RW0451", at, "this rule removes no effect", "not unsafe")
+                Diag::error("RW0451", at, "this rule removes no effect", "not unsafe")
                     .help("leave out `unsafe`, `removes` and `because`"),
             );
             return None;
@@ -102,7 +97,7 @@ impl Checker<'_> {
                 (format!("this rule removes {}, too", quoted(&missing)), "does not say so")
             };
             self.report(
-                Report::error("RW0451", stated.1, message, label)
+                Diag::error("RW0451", stated.1, message, label)
                     .also(shape.left_at, format!("without {} of this", quoted(&removed)))
                     .help(format!("write `removes {}`", removed.iter().cloned().collect::<Vec<_>>().join(", "))),
             );
@@ -129,7 +124,7 @@ impl Checker<'_> {
         if !missing.is_empty() {
             let message = format!("an unsafe rule without {}", listed(&missing));
             self.report(
-                Report::error("RW0451", at, message, "which effect, and why?")
+                Diag::error("RW0451", at, message, "which effect, and why?")
                     .help("`removes allocates(heap) because \"nobody else can see it\"`"),
             );
         }
@@ -182,7 +177,7 @@ impl Checker<'_> {
             let Term::Call { op, .. } = statement.term else { continue };
             let name = self.program.universe.ops.get(*op).name.clone();
             self.report(
-                Report::error(
+                Diag::error(
                     "RW0309",
                     shape.right_at,
                     format!("this rule makes a new call of `{name}`"),
@@ -195,7 +190,7 @@ impl Checker<'_> {
         let added: BTreeSet<String> = self.effects_of(right).difference(&self.effects_of(left)).cloned().collect();
         if root.is_some() && rights.iter().any(|r| Some(r.site) == root) && !added.is_empty() {
             self.report(
-                Report::error("RW0309", shape.right_at, format!("this rule adds {}", quoted(&added)), "a new effect")
+                Diag::error("RW0309", shape.right_at, format!("this rule adds {}", quoted(&added)), "a new effect")
                     .also(shape.left_at, "has no such effect"),
             );
             return false;

@@ -8,7 +8,7 @@
 
 use rewright_cfg_skeleton::ir::Function;
 use rewright_files::cache::Key;
-use rewright_pipeline::optimiser::{Fate, Options, Outcome};
+use rewright_pipeline::optimiser::{Fate, OptimisedFunction, Options};
 use rewright_typeprop::{Ty, Universe};
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -27,7 +27,7 @@ pub(super) struct Became {
 }
 
 impl Became {
-    pub(super) fn of(outcome: &Outcome) -> Self {
+    pub(super) fn of(outcome: &OptimisedFunction) -> Self {
         let function = (outcome.fate == Fate::Optimised).then(|| outcome.function.clone());
         Became { fate: outcome.fate.clone(), function, gain: outcome.cost_before.saturating_sub(outcome.cost_after) }
     }
@@ -42,7 +42,7 @@ impl Default for Became {
 
 /// Functions that were met before.
 #[derive(Default, Debug)]
-pub struct Known {
+pub struct FunctionCache {
     functions: Mutex<Functions>,
 }
 
@@ -53,7 +53,7 @@ struct Functions {
     size: usize,
 }
 
-impl Known {
+impl FunctionCache {
     pub(super) fn find(&self, key: Key) -> Option<Became> {
         self.lock().by_key.get(&key).cloned()
     }
@@ -108,7 +108,7 @@ mod tests {
     #[test]
     fn what_is_known_is_what_the_pipeline_gives() {
         let llvm = LlvmOptimiser::new(sample::program());
-        let (options, known) = (Options::default(), Known::default());
+        let (options, known) = (Options::default(), FunctionCache::default());
         let met = |file: &File| llvm.optimise_unknown(file, &options, |_| true, &known);
         let same = |a: &FileOutcome, b: &FileOutcome| {
             let fates =

@@ -1,7 +1,7 @@
 //! Do values that vary in no iteration of a loop ([`Variance`]) stay what they are while it runs?
 
 use super::evaluate::Graph;
-use super::{Disagreement, Report, Witness};
+use super::{DenotationReport, Disagreement, Witness};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView};
 use rewright_cfg_skeleton::ir::interp::equal_up_to_nan;
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, LoopId, Value};
@@ -51,7 +51,13 @@ impl Claims {
     }
 
     /// Compares what a block has defined with what it defined in earlier iterations.
-    pub(super) fn compare(&self, steady: &mut Steady, block: BlockId, values: &[Option<i64>], report: &mut Report) {
+    pub(super) fn compare(
+        &self,
+        steady: &mut Steady,
+        block: BlockId,
+        values: &[Option<i64>],
+        report: &mut DenotationReport,
+    ) {
         for claim in self.of_block.get(&block).into_iter().flatten() {
             let Some(now) = values[claim.value.index()] else { continue };
             let first = *steady.0.entry((claim.value, claim.inside)).or_insert(now);

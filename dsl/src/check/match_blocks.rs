@@ -12,7 +12,7 @@
 
 use super::elab::Elab;
 use super::nodes::{Around, NodeId};
-use super::report::Report;
+use super::report::Diag;
 use super::rewritings::Shape;
 use crate::syntax::ast::{Expr, ExprKind, Name, Rewrite, RuleStatement, Span};
 
@@ -45,7 +45,7 @@ impl Elab<'_> {
         }
         let Some(rewrite) = rewrites.get(which) else {
             self.report(
-                Report::error("RW0453", span, "this block rewrites nothing", "has no `rewrite`")
+                Diag::error("RW0453", span, "this block rewrites nothing", "has no `rewrite`")
                     .help("`rewrite p => ..`, where `match p = ..` names what is rewritten"),
             );
             return None;
@@ -72,7 +72,7 @@ impl Elab<'_> {
         let alias = self.aliases.iter().find(|(alias, _)| alias.node == name.node).map(|(alias, _)| alias.span);
         if let Some(first) = variable.or(alias) {
             self.report(
-                Report::error("RW0210", name.span, format!("`{}` is named twice", name.node), "again here")
+                Diag::error("RW0210", name.span, format!("`{}` is named twice", name.node), "again here")
                     .also(first, "first here"),
             );
         }
@@ -84,7 +84,7 @@ impl Elab<'_> {
         let left = &rewrite.left;
         if rewrite.both_ways {
             self.report(
-                Report::error("RW0453", left.expr.span, "`<=>` in a `match` block", "rewrites one way only")
+                Diag::error("RW0453", left.expr.span, "`<=>` in a `match` block", "rewrites one way only")
                     .help("write `=>`, and a rule of its own for the way back"),
             );
             return None;
@@ -94,7 +94,7 @@ impl Elab<'_> {
         if found.is_none() {
             let known = patterns.iter().map(|(name, ..)| name.node.as_str());
             let report =
-                Report::error("RW0453", left.expr.span, "`rewrite` wants the name of a `match`", "names no match")
+                Diag::error("RW0453", left.expr.span, "`rewrite` wants the name of a `match`", "names no match")
                     .nearest(named.unwrap_or_default(), known, || {
                         Some("`match p = ..`, then `rewrite p => ..`".into())
                     });
@@ -108,7 +108,7 @@ impl Elab<'_> {
             let earlier = rewrites[..i].iter().find(|r| name(&r.left.expr) == name(&rewrite.left.expr));
             if let Some(earlier) = earlier {
                 self.report(
-                    Report::error("RW0453", rewrite.left.expr.span, "rewritten twice in one block", "again here")
+                    Diag::error("RW0453", rewrite.left.expr.span, "rewritten twice in one block", "again here")
                         .also(earlier.left.expr.span, "first here")
                         .help("two results that are both right are two rules"),
                 );
@@ -130,7 +130,7 @@ impl Elab<'_> {
         }
         if let Some((_, span)) = left.first() {
             self.report(
-                Report::error("RW0453", *span, "this pattern shares no variable with the others", "unrelated")
+                Diag::error("RW0453", *span, "this pattern shares no variable with the others", "unrelated")
                     .also(*at, "the first one")
                     .help("every pair of expressions would match: say what they have in common"),
             );

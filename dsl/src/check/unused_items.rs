@@ -3,7 +3,7 @@
 //! What is mentioned is asked of the checked program, whichever pack says it. The laws of a function do not mention it.
 
 use super::Checker;
-use super::report::Report;
+use super::report::Diag;
 use crate::program::{Conclusion, FactId, Guard, Program, Rule, VarKind};
 use crate::syntax::ast::{Item, ItemKind, Name};
 use rewright_typeprop::ops::Cost;
@@ -25,7 +25,7 @@ impl Checker<'_> {
             for (kind, name) in unused {
                 let message = format!("{kind} `{}` is never used", name.node);
                 self.report(
-                    Report::lint("RW0502", name.span, message, "nothing mentions it")
+                    Diag::lint("RW0502", name.span, message, "nothing mentions it")
                         .help("remove it, or state a rule or an example about it"),
                 );
             }
