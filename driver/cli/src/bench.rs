@@ -1,22 +1,22 @@
 //! `rewright bench`: time per phase, and what the result costs, against Cranelift's own mid-end on the same functions.
 //!
 //! All figures come from one run: for each file our pipeline and Cranelift's pass alternate, `--repeat` times, and
-//! the fastest time of each is kept. `--curve`, `--stories` and `--sharing` measure other things: see [`curve`],
-//! [`stories`] and [`sharing`].
+//! the fastest time of each is kept. `--curve`, `--long`, `--stories` and `--sharing` measure other things: see
+//! [`curve`], [`long`], [`stories`] and [`sharing`].
 
 mod curve;
+mod long;
 mod sharing;
 mod stories;
 
 use super::{Finding, Format, input, opt, out, packs, sources};
 use anyhow::{Context, Result, anyhow};
 use rewright_cfg_skeleton::select::{Status, cost::reported};
-use rewright_clif::import::Imported;
 use rewright_clif::optimise::{ClifOptimiser, FileOutcome};
 use rewright_clif::read::read_bytes;
-use rewright_lab::losses::{ImportedResult, Loss, explain};
+use rewright_lab::losses::{Compared, Loss, compare};
 use rewright_lab::midend::{Code, Cranelift};
-use rewright_pipeline::optimiser::{FunctionOutcome, Options, Phase, Selected};
+use rewright_pipeline::optimiser::{Options, Phase, Selected};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// CLIF files, or directories of them; with `--stories`, stories, or directories of them
-    #[arg(required_unless_present = "curve")]
+    #[arg(required_unless_present_any = ["curve", "long"])]
     paths: Vec<PathBuf>,
     #[command(flatten)]
     rules: packs::Rules,
@@ -39,12 +39,20 @@ pub(super) struct Args {
     #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "5000")]
     #[arg(conflicts_with = "stories")]
     curve: Option<usize>,
+    /// Instead of files: random functions of one block with about so many instructions, `1000,3000`: cost against
+    /// Cranelift's mid-end, processor time, how it grows, and memory
+    #[arg(long, value_name = "INSTRUCTIONS", value_delimiter = ',', conflicts_with_all = ["curve", "stories", "paths"])]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    long: Vec<u32>,
+    /// Functions of each length
+    #[arg(long, default_value_t = 20, requires = "long", value_parser = clap::value_parser!(u64).range(1..))]
+    seeds: u64,
     /// For each folder with a pack and an input: time per phase, and the integer program's size and time
     #[arg(long)]
     stories: bool,
     /// Instead of phases: each function (of CLIF, or of a module `.ir`) as the integer program, greedy, tree costs and
     /// Cranelift choose, in cost, instructions and time, called `--repeat` times in turn
-    #[arg(long, conflicts_with_all = ["curve", "losses", "stories"])]
+    #[arg(long, conflicts_with_all = ["curve", "long", "losses", "stories"])]
     sharing: bool,
     /// The first argument of each call, a number of iterations: so many that it takes a millisecond or more
     #[arg(long, default_value_t = 50_000, requires = "sharing")]
@@ -91,6 +99,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     clif.optimiser.accept_all().context("the rules do not form a program")?;
     match args.curve {
         Some(most) => curve::run(&args, &clif.optimiser, &options, most),
+        None if !args.long.is_empty() => long::run(&args, &clif, &options),
         None => corpus(&args, &clif, &options),
     }
 }
@@ -152,35 +161,21 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
             per_function.entry(phase).or_default().extend(std::iter::repeat_n(share, count));
         }
         for (index, function) in file.functions.iter().enumerate() {
-            let (Some(theirs), Some(FunctionOutcome { name: f, fate, outcome: Some(outcome), .. })) =
-                (&theirs[index], &statistics.functions[index])
-            else {
-                continue;
-            };
+            let (Some(theirs), Some(made)) = (&theirs[index], &statistics.functions[index]) else { continue };
             let emitted = replaced[index].as_ref().unwrap_or(&function.func);
-            // Both results are priced as the front end reads them.
-            let (Ok(a), Ok(b)) =
-                (clif.import_function(emitted, file.endianness()), clif.import_function(theirs, file.endianness()))
+            let Some(Compared { before, ours, theirs: cost_of_theirs, loss }) =
+                compare(clif, options, &file, made, [emitted, theirs])
             else {
                 continue;
             };
-            let cost = |imported: &Imported| {
-                clif.optimiser.cost_of(&imported.function, &clif.optimiser.program().universe, options)
-            };
-            let (ours, cost_of_theirs) = (cost(&a), cost(&b));
-            let loss = (ours > cost_of_theirs).then(|| {
-                let (ours, theirs) =
-                    (ImportedResult { clif: emitted, imported: &a }, ImportedResult { clif: theirs, imported: &b });
-                explain(fate, outcome, ours, theirs)
-            });
             let code = cranelift.code(emitted).ok().zip(cranelift.code(theirs).ok());
             if let Some(((_, time), _)) = &code {
                 *phases.entry(CODE).or_default() += *time;
                 per_function.entry(CODE).or_default().push(*time);
             }
             measured.push(Measured {
-                name: format!("{} {f}", path.display()),
-                before: outcome.cost_before,
+                name: format!("{} {}", path.display(), made.name),
+                before,
                 ours,
                 theirs: cost_of_theirs,
                 code: code.map(|((a, _), (b, _))| (a, b)),

@@ -1,7 +1,8 @@
 //! `rewright cc`: a C compiler that applies rules. `CC="rewright cc --rules mine.rw"`.
 
+use super::limits::Limits;
 use super::out;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, anyhow};
 use rewright_files::cache::{Cache, Key, default_folder};
 use rewright_wrap::compile::{Note, Tools, run as compile};
 use rewright_wrap::fork_server::Started;
@@ -44,6 +45,10 @@ Our own options come first:
       --rules <PACK>    A pack (`mine.rw`), or one that ships; repeatable [default: std]
       --profile <NAME>  Costs, as `rewright opt` takes them
       --config <FILE>   Costs, as `rewright opt` takes them
+      --effort <N>      Allow selection so many times the work per function [default: 1]
+      --time-limit <SECONDS>
+                        Seconds of processor time that selection may take per function. Objects depend on the machine
+                        then; without --effort, nothing else limits it
       --strict          Fail where code would be compiled without rules: C++, assembly, no -O, an option such as \
       -flto, a
                         failure of ours
@@ -80,10 +85,11 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<i32> {
     let limit = std::env::var("REWRIGHT_CACHE_MB").ok().and_then(|mb| mb.parse().ok()).unwrap_or(CACHE_MB);
     let folder = named("REWRIGHT_CACHE").or_else(|| default_folder("cc"));
+    let mut limits = Limits::default();
     let mut tools = Tools {
         compiler: compiler(),
         opt: opt(),
-        rules: Rules { packs: vec![], profile: None, config: None },
+        rules: Rules { packs: vec![], profile: None, config: None, budget: limits.budget() },
         server: named(SERVER),
         started: named(STARTED).and_then(Started::new),
         cache: folder.map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20))),
@@ -110,6 +116,16 @@ pub(super) fn run(args: Args) -> Result<i32> {
                 rest.next();
                 tools.rules.config = Some(rest.next().context("--config wants a file")?.into());
             }
+            Some("--effort") => {
+                rest.next();
+                let times = rest.next().context("--effort wants a number")?;
+                limits.set_effort(&times.to_string_lossy()).map_err(|error| anyhow!("--effort: {error}"))?;
+            }
+            Some("--time-limit") => {
+                rest.next();
+                let time = rest.next().context("--time-limit wants a number of seconds")?;
+                limits.set_time_limit(&time.to_string_lossy()).map_err(|error| anyhow!("--time-limit: {error}"))?;
+            }
             Some("--keep") => {
                 rest.next();
                 tools.keep = Some(rest.next().context("--keep wants a directory")?.into());
@@ -129,6 +145,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
             _ => break,
         }
     }
+    tools.rules.budget = limits.budget();
     if tools.rules.packs.is_empty() {
         tools.rules.packs.push(PathBuf::from(rewright_packs::DEFAULT));
     }

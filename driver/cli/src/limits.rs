@@ -7,11 +7,11 @@ use rewright_pipeline::optimiser::OptimisedFunction;
 use std::time::Duration;
 
 /// Limits of selection.
-#[derive(clap::Args, Clone, Copy)]
+#[derive(clap::Args, Clone, Copy, Default)]
 pub(super) struct Limits {
     /// Allow selection so many times the work per function. Work is counted, so the result does not depend on the
     /// machine [default: 1]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, value_name = "N", value_parser = effort)]
     effort: Option<u32>,
     /// Seconds of processor time that selection may take per function. Results depend on the machine then; without
     /// `--effort`, nothing else limits it
@@ -29,6 +29,39 @@ impl Limits {
             }
             (effort, time) => Budget { time, ..Budget::default().times(effort.unwrap_or(1)) },
         }
+    }
+
+    /// The same limits as options of a command line.
+    pub(super) fn options(&self) -> Vec<String> {
+        let effort = self.effort.iter().flat_map(|effort| ["--effort".into(), effort.to_string()]);
+        let time = self.time_limit.iter().flat_map(|time| ["--time-limit".into(), time.as_secs_f64().to_string()]);
+        effort.chain(time).collect()
+    }
+
+    /// Sets `--effort` on a command line that clap does not read.
+    ///
+    /// # Errors
+    /// Where it is not what the option takes.
+    pub(super) fn set_effort(&mut self, text: &str) -> Result<(), String> {
+        self.effort = Some(effort(text)?);
+        Ok(())
+    }
+
+    /// The same for `--time-limit`.
+    ///
+    /// # Errors
+    /// Where it is not what the option takes.
+    pub(super) fn set_time_limit(&mut self, text: &str) -> Result<(), String> {
+        self.time_limit = Some(seconds(text)?);
+        Ok(())
+    }
+}
+
+/// How often the usual work is allowed.
+fn effort(text: &str) -> Result<u32, String> {
+    match text.parse() {
+        Ok(effort @ 1..=1_000_000) => Ok(effort),
+        _ => Err(format!("`{text}` is no number from 1 to 1000000")),
     }
 }
 

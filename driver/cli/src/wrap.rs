@@ -1,8 +1,10 @@
 //! `rewright wrap`: a build command with `rewright cc` as its C compiler.
 
 use super::cc::{SERVER, STARTED, compiler, opt};
+use super::limits::Limits;
 use super::{Format, out};
 use anyhow::{Context, Result};
+use rewright_dsl::diagnostic::count;
 use rewright_files::cache::default_folder;
 use rewright_files::scratch::Scratch;
 use rewright_wrap::compile::exit_code;
@@ -34,6 +36,8 @@ pub(super) struct Args {
     /// A configuration file; by default the nearest `rewright.json` from where each command runs upwards
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    #[command(flatten)]
+    limits: Limits,
     /// Fail where code would be compiled without rules: C++, assembly, no `-O`, an option such as `-flto`, a failure of
     /// ours
     #[arg(long)]
@@ -65,7 +69,12 @@ pub(super) struct Args {
 pub(super) fn run(args: Args) -> Result<i32> {
     let packs: Vec<PathBuf> = args.rules.iter().map(|pack| absolute(pack)).collect::<Result<_>>()?;
     let config = args.config.as_deref().map(absolute).transpose()?;
-    let rules = Rules { packs: packs.clone(), profile: args.profile.clone(), config: config.clone() };
+    let rules = Rules {
+        packs: packs.clone(),
+        profile: args.profile.clone(),
+        config: config.clone(),
+        budget: args.limits.budget(),
+    };
     // A pack with mistakes would have every file compiled without rules.
     let ready = match rules.ready() {
         Err(error) if args.keep_going && error.is::<Refused>() => None,
@@ -86,6 +95,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     if let Some(config) = &config {
         command.extend(["--config".into(), text(config)?]);
     }
+    command.extend(args.limits.options());
     command.extend(args.strict.then(|| "--strict".into()));
     command.extend(args.keep_going.then(|| "--keep-going".into()));
     command.extend(args.no_cache.then(|| "--no-cache".into()));
@@ -158,6 +168,16 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
     );
     if files + handed_over + fell_back + rejected == 0 {
         text.push_str("no command came through `CC`: a Makefile that sets it itself wants `make -e`\n");
+    }
+    if facts.cut_short > 0 {
+        let _ = writeln!(
+            text,
+            "{}: selection ended at its limits; cheaper by {:.1} % at most, no bound is known of {} (`--effort N` allows \
+             it more)",
+            count(facts.cut_short as usize, "function"),
+            100.0 * facts.largest_gap,
+            facts.without_bound
+        );
     }
     let seconds = facts.seconds.iter().filter(|(phase, _)| !phase.contains(": ")).map(|(_, s)| s);
     // The sum of nothing is -0.

@@ -1,6 +1,7 @@
 //! Measurements and experiments: whether what goes out is right, and what it is worth.
 //!
 //! * [`generate`]: random functions; [`fuzz`]: these before and after, and how a difference is reduced;
+//!   [`straight_line`]: long ones of one block;
 //! * [`difftest`]: the same with files;
 //! * [`midend`]: Cranelift's own mid-end and back end, as the yardstick; [`losses`]: why its result is cheaper where it
 //!   is;
@@ -16,5 +17,7 @@ pub mod generate;
 pub mod losses;
 pub mod midend;
 pub mod sharing;
+pub mod straight_line;
+mod written;
 
 pub use error::LabError;

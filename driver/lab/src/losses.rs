@@ -7,7 +7,9 @@ use cranelift_codegen::ir as clif;
 use rewright_cfg_skeleton::ir::InstKind;
 use rewright_cfg_skeleton::select::Status;
 use rewright_clif::import::Imported;
-use rewright_pipeline::optimiser::{Fate, OptimisedFunction};
+use rewright_clif::optimise::ClifOptimiser;
+use rewright_clif::read::File;
+use rewright_pipeline::optimiser::{Fate, FunctionOutcome, OptimisedFunction, Options};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -46,6 +48,42 @@ pub struct ImportedResult<'a> {
     pub clif: &'a clif::Function,
     /// Ours.
     pub imported: &'a Imported,
+}
+
+/// The costs of one function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Compared {
+    /// As it came.
+    pub before: u64,
+    /// As we make it.
+    pub ours: u64,
+    /// As Cranelift's mid-end makes it.
+    pub theirs: u64,
+    /// Where ours costs more.
+    pub loss: Option<Loss>,
+}
+
+/// Prices what takes the place of a function of a file, ours first and Cranelift's second, as the front end reads
+/// them; `None` where it does not read one of them.
+pub fn compare(
+    clif: &ClifOptimiser,
+    options: &Options,
+    file: &File,
+    made: &FunctionOutcome,
+    [ours, theirs]: [&clif::Function; 2],
+) -> Option<Compared> {
+    let outcome = made.outcome.as_ref()?;
+    let (a, b) =
+        (clif.import_function(ours, file.endianness()).ok()?, clif.import_function(theirs, file.endianness()).ok()?);
+    let cost =
+        |imported: &Imported| clif.optimiser.cost_of(&imported.function, &clif.optimiser.program().universe, options);
+    let (cost_of_ours, cost_of_theirs) = (cost(&a), cost(&b));
+    let loss = (cost_of_ours > cost_of_theirs).then(|| {
+        let (ours, theirs) =
+            (ImportedResult { clif: ours, imported: &a }, ImportedResult { clif: theirs, imported: &b });
+        explain(&made.fate, outcome, ours, theirs)
+    });
+    Some(Compared { before: outcome.cost_before, ours: cost_of_ours, theirs: cost_of_theirs, loss })
 }
 
 /// Explains why `ours`, which came of `outcome` with `fate`, costs more than `theirs`.

@@ -25,6 +25,8 @@ pub struct Rules {
     pub profile: Option<String>,
     /// A configuration; by default the nearest one from the working directory upwards.
     pub config: Option<PathBuf>,
+    /// How much work selection may be.
+    pub budget: select::Budget,
 }
 
 /// Rules that are ready for LLVM IR, and how to apply them.
@@ -59,7 +61,7 @@ impl Ready {
 pub struct Refused(pub String);
 
 /// What an identity is made of.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The path of a program; one that is named without a path is looked for as the system does.
 pub(super) fn find(program: &OsStr) -> PathBuf {
@@ -87,15 +89,15 @@ impl Rules {
     }
 
     /// What decides the result of rules on a text: this program, the texts of the packs and all that they import, and
-    /// what costs are taken from.
+    /// what costs are taken from, and how much work selection may be.
     ///
     /// # Errors
     /// Where a pack or a configuration is not there.
     pub fn identity(&self) -> Result<String> {
         let program = identity(std::env::current_exe().context("no path of our own")?.as_os_str());
-        let costs = format!("{:?} {:?}", self.profile, config::load(self.config.as_deref())?);
+        let how = format!("{:?} {:?} {:?}", self.profile, config::load(self.config.as_deref())?, self.budget);
         let texts = packs::texts(self.roots()?);
-        let parts = [&program, &costs].into_iter().chain(&texts).map(|part| part.as_bytes());
+        let parts = [&program, &how].into_iter().chain(&texts).map(|part| part.as_bytes());
         Ok(Key::of(VERSION, parts).to_string())
     }
 
@@ -111,9 +113,8 @@ impl Rules {
         }
         let config = config::load(self.config.as_deref())?;
         let cost = costs::model_for_llvm(&config.costs, self.profile.as_deref(), &loaded.program.universe)?;
-        // Proving that nothing is cheaper can take longer than everything else; a build does not wait for it.
         let usual = Options::default();
-        let select = select::Options { method: Method::Greedy, cost, ..usual.select };
+        let select = select::Options { method: Method::Auto, cost, budget: self.budget, ..usual.select };
         let options = Options { select, ..usual };
         Ok(Ready::new(LlvmOptimiser::new(loaded.program), options))
     }

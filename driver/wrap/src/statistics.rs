@@ -1,5 +1,6 @@
 //! What became of a command, as a line of JSON, and of many, summed up.
 
+use rewright_cfg_skeleton::select::Status;
 use rewright_dsl::program::Program;
 use rewright_llvm::optimise::FileOutcome;
 use rewright_pipeline::optimiser::Fate;
@@ -37,6 +38,12 @@ pub struct Facts {
     pub passed_through: u64,
     /// Functions on which something of ours failed.
     pub failed: u64,
+    /// Functions whose selection ended at its limits, of those that were not met before.
+    pub cut_short: u64,
+    /// By how much one of them might be cheaper at most, relative to what it costs, of those with a known bound.
+    pub largest_gap: f64,
+    /// Those of which no bound is known.
+    pub without_bound: u64,
     /// Why commands, files and functions went as they came, and how often.
     pub reasons: BTreeMap<String, u64>,
     /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
@@ -65,6 +72,13 @@ impl Facts {
                     facts.failed += 1;
                     facts.reason(reason);
                 }
+            }
+        }
+        for outcome in outcome.statistics.outcomes().filter(|outcome| outcome.ended.is_some()) {
+            facts.cut_short += 1;
+            match outcome.status {
+                Status::Gap(gap) => facts.largest_gap = facts.largest_gap.max(gap),
+                Status::Greedy | Status::Optimal => facts.without_bound += 1,
             }
         }
         for (rule, report) in outcome.statistics.rules.iter().filter(|(_, report)| report.matches > 0) {
@@ -101,6 +115,9 @@ impl Facts {
         self.unchanged += other.unchanged;
         self.passed_through += other.passed_through;
         self.failed += other.failed;
+        self.cut_short += other.cut_short;
+        self.largest_gap = self.largest_gap.max(other.largest_gap);
+        self.without_bound += other.without_bound;
         add_up(&mut self.reasons, other.reasons);
         add_up(&mut self.narrowed, other.narrowed);
         add_up(&mut self.rules, other.rules);

@@ -2,53 +2,17 @@
 
 use super::outside::Outside;
 use super::{Call, Difference, End, Expected, Tester};
-use crate::LabError;
-use cranelift_codegen::ir::Endianness;
-use cranelift_codegen::isa::CallConv;
+use crate::written;
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::interp::Outcome;
-use rewright_clif::export::{Surroundings, export, head};
-use rewright_clif::import::Payloads;
 use rewright_clif::optimise::ClifOptimiser;
-use rewright_clif::print::print;
-use rewright_clif::read::read;
 use rewright_native::isolate::{self, Engine, Job, Worker};
 use rewright_native::jit::Imports;
 use rewright_native::runtest::{self, Returned};
 
-/// Many results go through memory.
-const HEADER: &str = "test run\nset enable_multi_ret_implicit_sret=true\n\n";
-
-/// A file of these functions, called `%f0`, `%f1` and so on, and what they call.
-fn file(clif: &ClifOptimiser, outside: &Outside<'_>, functions: &[&Function]) -> Result<String, LabError> {
-    let empty = read(HEADER)?;
-    let isa = empty.isa.as_ref().ok_or(LabError::NoCompiler)?;
-    let mut out = HEADER.to_string();
-    let used = outside.used_by(functions);
-    let none = Payloads::default();
-    for (n, function) in functions.iter().enumerate() {
-        let name = format!("f{n}");
-        let convention = CallConv::triple_default(isa.triple());
-        let outside = used.map(|(original, ..)| original);
-        let head = head(function, &name, &clif.names, None, convention, outside)?;
-        let around = Surroundings {
-            original: &head,
-            payloads: used.map_or(&none, |(_, payloads, _)| payloads),
-            linkage: None,
-            native: Endianness::Little,
-            fisa: isa.as_ref().into(),
-        };
-        let exported = export(function, &clif.names, &around)?;
-        out.push_str(&print(&exported.function));
-        out.push('\n');
-    }
-    out.push_str(used.map_or("", |(_, _, text)| text));
-    Ok(out)
-}
-
 /// Can the host's compiler compile it? It may fail in a panic, so this asks a child process, too.
 pub(super) fn compiles(clif: &ClifOptimiser, outside: &Outside<'_>, function: &Function, worker: &mut Worker) -> bool {
-    let Ok(text) = file(clif, outside, &[function]) else { return false };
+    let Ok(text) = written::file(clif, outside.used_by(&[function]), &[function]) else { return false };
     let args = function.block(function.entry()).params.iter().skip(1).map(|_| 1).collect();
     let call = isolate::Call::OnMemory { function: 0, args, memory: vec![] };
     let job = Job { text, engine: Engine::Jit, target: 0, calls: vec![call], seconds: 5, imports: Imports::default() };
@@ -66,7 +30,8 @@ impl Tester<'_> {
     ) -> Option<Difference> {
         let (Some(worker), Some((first, _))) = (&mut self.worker, calls.first()) else { return None };
         let difference = |call: &Call, text| Some(Difference { engine: "compiled", call: call.clone(), text });
-        let text = match file(self.config.clif, self.outside, &[original, optimised]) {
+        let both = [original, optimised];
+        let text = match written::file(self.config.clif, self.outside.used_by(&both), &both) {
             Ok(text) => text,
             Err(reason) => return difference(first, format!("export: {reason}")),
         };

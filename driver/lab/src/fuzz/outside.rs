@@ -3,6 +3,7 @@
 //! `outside.clif` is read and imported like any file. Its first function holds each opaque instruction once: their
 //! payloads are those of the random functions, and they are exported by them.
 
+use crate::written::Around;
 use cranelift_codegen::ir as clif;
 use rewright_cfg_skeleton::ir::interp::{Memory, Outcome};
 use rewright_cfg_skeleton::ir::{Function, InstKind};
@@ -59,11 +60,15 @@ impl<'a> Outside<'a> {
 
     /// What the export of these functions takes over, and what their file needs besides; nothing where none of them
     /// holds anything opaque.
-    pub(super) fn used_by(&self, functions: &[&Function]) -> Option<(&'a clif::Function, &Payloads, &str)> {
+    pub(super) fn used_by(&self, functions: &[&Function]) -> Option<Around<'_>> {
         let opaque = |f: &&&Function| {
             let mut insts = f.layout.iter().flat_map(|b| &f.block(*b).insts);
             insts.any(|i| matches!(f.inst(*i).kind, InstKind::Opaque { .. }))
         };
-        functions.iter().any(|f| opaque(&f)).then_some((self.original, &self.payloads, self.text.as_str()))
+        functions.iter().any(|f| opaque(&f)).then(|| Around {
+            original: self.original,
+            payloads: &self.payloads,
+            text: &self.text,
+        })
     }
 }

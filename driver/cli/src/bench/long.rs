@@ -1,0 +1,182 @@
+//! `rewright bench --long`: long functions of one block, against Cranelift's mid-end.
+//!
+//! Each random function is optimised alone. Its cost is compared with that of what Cranelift makes of it; its time is
+//! processor time from import to export, rules prepared. The exponent is that of the growth from one length to the
+//! next: 1 is linear. Memory is the most that this process has held up to then, so lengths are measured in ascending
+//! order.
+
+use super::{Args, Format, out, peak_memory};
+use crate::Finding;
+use anyhow::{Result, anyhow};
+use rewright_cfg_skeleton::select::cost::reported;
+use rewright_clif::optimise::ClifOptimiser;
+use rewright_extract::clock;
+use rewright_lab::losses::{Compared, compare};
+use rewright_lab::midend::Cranelift;
+use rewright_lab::straight_line::StraightLines;
+use rewright_pipeline::optimiser::Options;
+use serde_json::json;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// One function.
+struct Measured {
+    seed: u64,
+    compared: Compared,
+    time: Duration,
+    exhausted: bool,
+}
+
+/// All functions of a length.
+struct Row {
+    instructions: u32,
+    functions: Vec<Measured>,
+    /// Bytes, where the system says it.
+    peak: Option<u64>,
+}
+
+pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Finding> {
+    let cranelift = Cranelift::host().map_err(|e| anyhow!("Cranelift does not support this host: {e}"))?;
+    let maker = StraightLines::new(clif);
+    let mut lengths = args.long.clone();
+    lengths.sort_unstable();
+    lengths.dedup();
+    let progress = crate::progress("functions", lengths.len() as u64 * args.seeds);
+    let mut rows = vec![];
+    for instructions in lengths {
+        let mut row = Row { instructions, functions: vec![], peak: None };
+        for seed in 0..args.seeds {
+            row.functions.push(measure(clif, options, &cranelift, &maker, seed, instructions)?);
+            progress.inc(1);
+        }
+        row.peak = peak_memory();
+        rows.push(row);
+    }
+    progress.finish_and_clear();
+    out::result(&match args.format {
+        Format::Json => as_json(&rows),
+        Format::Text => as_text(&rows, args.losses),
+    });
+    Ok(Finding::Clean)
+}
+
+fn measure(
+    clif: &ClifOptimiser,
+    options: &Options,
+    cranelift: &Cranelift,
+    maker: &StraightLines<'_>,
+    seed: u64,
+    instructions: u32,
+) -> Result<Measured> {
+    let about = |reason: &dyn std::fmt::Display| anyhow!("{instructions} instructions from seed {seed}: {reason}");
+    let file = maker.file(seed, instructions as usize).map_err(|error| about(&error))?;
+    // This thread does all the work whatever `--threads` says: there is one function.
+    let start = clock::now();
+    let outcome = clif.optimise(&file, options, |_| true);
+    let time = clock::now() - start;
+    let original = &file.functions[0].func;
+    let (theirs, _) = cranelift.optimise(original).map_err(|error| about(&error))?;
+    let made = outcome.statistics.wanted().next().ok_or_else(|| about(&"it did not go through"))?;
+    let ours = outcome.replaced[0].as_ref().unwrap_or(original);
+    let compared =
+        compare(clif, options, &file, made, [ours, &theirs]).ok_or_else(|| about(&"the result is not read again"))?;
+    let exhausted = made.outcome.as_ref().is_some_and(|outcome| outcome.exhausted);
+    Ok(Measured { seed, compared, time, exhausted })
+}
+
+impl Row {
+    /// Seconds of processor time per function.
+    fn seconds(&self) -> f64 {
+        let sum: Duration = self.functions.iter().map(|f| f.time).sum();
+        sum.as_secs_f64() / self.functions.len().max(1) as f64
+    }
+
+    /// Our costs by Cranelift's, over all functions.
+    fn ratio(&self) -> f64 {
+        let sum = |cost: fn(&Compared) -> u64| self.functions.iter().map(|f| cost(&f.compared)).sum::<u64>() as f64;
+        sum(|c| c.ours) / sum(|c| c.theirs).max(1.0)
+    }
+
+    /// The highest ratio of a function.
+    fn worst(&self) -> f64 {
+        let ratios = self.functions.iter().map(|f| f.compared.ours as f64 / f.compared.theirs.max(1) as f64);
+        ratios.fold(0.0, f64::max)
+    }
+
+    fn dearer(&self) -> impl Iterator<Item = &Measured> {
+        self.functions.iter().filter(|f| f.compared.ours > f.compared.theirs)
+    }
+
+    fn exhausted(&self) -> usize {
+        self.functions.iter().filter(|f| f.exhausted).count()
+    }
+
+    /// How time grows from a shorter length to this one.
+    fn exponent(&self, shorter: Option<&Row>) -> Option<f64> {
+        let shorter = shorter?;
+        let length = f64::from(self.instructions) / f64::from(shorter.instructions);
+        Some((self.seconds() / shorter.seconds().max(1e-9)).ln() / length.ln())
+    }
+}
+
+/// Each row with the one before it.
+fn grown(rows: &[Row]) -> impl Iterator<Item = (&Row, Option<f64>)> {
+    (0..rows.len()).map(|i| (&rows[i], rows[i].exponent(i.checked_sub(1).map(|before| &rows[before]))))
+}
+
+fn as_text(rows: &[Row], losses: bool) -> String {
+    let heads =
+        ["instructions", "functions", "cost ratio", "worst", "dearer", "exhausted", "CPU ms", "exponent", "MiB"];
+    let mut text = String::new();
+    heads.iter().for_each(|head| _ = write!(text, "{head:>12}"));
+    for (row, exponent) in grown(rows) {
+        let _ = write!(
+            text,
+            "\n{:>12}{:>12}{:>12.4}{:>12.4}{:>12}{:>12}{:>12.1}{:>12}{:>12}",
+            row.instructions,
+            row.functions.len(),
+            row.ratio(),
+            row.worst(),
+            row.dearer().count(),
+            row.exhausted(),
+            row.seconds() * 1e3,
+            exponent.map_or("-".into(), |exponent| format!("{exponent:.2}")),
+            row.peak.map_or("-".into(), |bytes| format!("{}", bytes >> 20)),
+        );
+    }
+    text += "\n";
+    for row in rows.iter().filter(|_| losses) {
+        for Measured { seed, compared: Compared { ours, theirs, loss, .. }, .. } in row.dearer() {
+            let (ours, theirs) = (reported(*ours), reported(*theirs));
+            let why = loss.as_ref().map_or(String::new(), |loss| format!(": {loss}"));
+            let _ = writeln!(text, "{} instructions, seed {seed}: {ours} against {theirs}{why}", row.instructions);
+        }
+    }
+    text
+}
+
+fn as_json(rows: &[Row]) -> String {
+    let function = |f: &Measured| {
+        json!({
+            "seed": f.seed,
+            "before": reported(f.compared.before),
+            "ours": reported(f.compared.ours),
+            "cranelift": reported(f.compared.theirs),
+            "reason": f.compared.loss.as_ref().map(|loss| loss.reason.code()),
+            "seconds": f.time.as_secs_f64(),
+            "exhausted": f.exhausted,
+        })
+    };
+    let row = |(row, exponent): (&Row, Option<f64>)| {
+        json!({
+            "instructions": row.instructions,
+            "cost_ratio_to_cranelift": row.ratio(),
+            "worst_cost_ratio_to_cranelift": row.worst(),
+            "seconds_per_function": row.seconds(),
+            "exponent": exponent,
+            "peak_memory_bytes": row.peak,
+            "functions": row.functions.iter().map(function).collect::<Vec<_>>(),
+        })
+    };
+    format!("{:#}\n", json!(grown(rows).map(row).collect::<Vec<_>>()))
+}
