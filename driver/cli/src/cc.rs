@@ -44,7 +44,7 @@ Our own options come first:
       --rules <PACK>    A pack (`mine.rw`), or one that ships; repeatable [default: std]
       --profile <NAME>  Costs, as `rewright opt` takes them
       --config <FILE>   Costs, as `rewright opt` takes them
-      --strict          Fail where code would be compiled without rules: C++, assembly, no -O, an option such as -flto, a
+      --strict          Fail where code would be compiled without rules: assembly, no -O, an option such as -flto, a
                         failure of ours
       --keep-going      Compile without rules where the packs are missing or have mistakes; without this it is an error
       --no-cache        Do not look for objects of earlier commands, and keep none
