@@ -156,6 +156,10 @@ impl Emit {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    // JSON on stderr stands alone.
+    if args.format == Format::Text {
+        args.rules.say_without_std();
+    }
     let mut options = args.how.options_for(args.input.language(), &program)?;
     options.log = args.remarks;
     if let Some(path) = &args.block_counts {

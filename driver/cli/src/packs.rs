@@ -38,6 +38,17 @@ impl Rules {
         sound_as(&self.rules, packs::load_applied)?.map(|packs| self.linked(packs.program)).transpose()
     }
 
+    /// Says that rules that ship are not applied, where packs are named and none of them ships.
+    pub(super) fn say_without_std(&self) {
+        let name = |pack: &PathBuf| pack.to_string_lossy().into_owned();
+        let ships = |pack: &PathBuf| !pack.exists() && (name(pack) == packs::DEFAULT || name(pack).starts_with("std."));
+        if !self.rules.iter().any(ships) {
+            out::note(
+                "note: only the rules of the packs named by `--rules` are applied; `--rules std` adds those that ship",
+            );
+        }
+    }
+
     /// The same with all examples.
     pub(super) fn load_with_examples(&self) -> Result<Option<Program>> {
         sound(&self.rules)?.map(|packs| self.linked(packs.program)).transpose()

@@ -48,6 +48,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    args.rules.say_without_std();
     let options = args.how.options(&program)?;
     let runnable = match args.input.language() {
         Language::Own => module(&args, program, &options)?,

@@ -131,7 +131,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                 count(o.nodes, "node"),
                 o.classes,
                 if o.classes == 1 { "class" } else { "classes" },
-                count(o.rounds as usize, "round")
+                count(o.rounds, "round")
             )
         });
         out::report(&format!("{}: {}{figures}", f.name, fate(&f.fate)));

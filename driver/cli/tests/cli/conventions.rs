@@ -136,6 +136,25 @@ fn much_or_little_is_said() {
 }
 
 #[test]
+fn who_names_packs_is_told_that_std_is_not_among_them() {
+    let dir = folder();
+    let note = "`--rules std` adds those that ship";
+    for (args, told) in [
+        ("opt f.clif --rules g.rw", 1),
+        ("run f.clif --fn f --rules g.rw 7", 1),
+        ("opt f.clif", 0),
+        ("opt f.clif --rules std --rules g.rw", 0),
+        ("opt f.clif --rules std.arith", 0),
+        ("opt f.clif --rules std.rw", 1),
+        ("-q opt f.clif --rules g.rw", 0),
+    ] {
+        std::fs::copy(dir.path().join("g.rw"), dir.path().join("std.rw")).unwrap();
+        let ran = fed(dir.path(), args, "");
+        assert_eq!((ran.code, ran.stderr.matches(note).count()), (Some(0), told), "{args}: {ran:?}");
+    }
+}
+
+#[test]
 fn completions_and_manual_pages_know_the_commands() {
     let dir = folder();
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {

@@ -50,7 +50,7 @@ fn functions_are_printed_where_there_are_no_rules() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("none.rw"), "pack none\nimport std.core\n").unwrap();
     fs::write(dir.path().join("f.ll"), format!("{LAYOUT}{TWO}")).unwrap();
-    let ran = rewright(dir.path(), "opt f.ll --rules none.rw --emit ir");
+    let ran = rewright(dir.path(), "-q opt f.ll --rules none.rw --emit ir");
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     assert!(ran.stdout.contains("func \"@f\"") && ran.stdout.contains("func \"@g\""), "{}", ran.stdout);
     let text = rewright(dir.path(), "opt f.ll --rules none.rw").stdout;
