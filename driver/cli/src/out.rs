@@ -13,7 +13,7 @@ pub(super) struct Style {
     /// Print results, findings and errors only: no notes, no warnings about the command, no progress
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
-    /// Say on stderr which packs and configuration are used, and how long the command takes
+    /// Say on stderr which packs are used, and how long the command takes
     #[arg(short, long, global = true)]
     verbose: bool,
 }
