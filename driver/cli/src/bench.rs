@@ -14,6 +14,7 @@ use anyhow::{Context, Result, anyhow};
 use rewright_cfg_skeleton::select::{Status, cost::reported};
 use rewright_clif::optimise::{ClifOptimiser, FileOutcome};
 use rewright_clif::read::read_bytes;
+use rewright_dsl::diagnostic::count;
 use rewright_lab::losses::{Compared, Loss, compare};
 use rewright_lab::midend::{Code, Cranelift};
 use rewright_pipeline::optimiser::{Options, Phase, Selected};
@@ -33,7 +34,7 @@ pub(super) struct Args {
     #[command(flatten)]
     how: opt::How,
     /// Times that each file is run; the fastest counts
-    #[arg(long, default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3)]
     repeat: u32,
     /// Instead of files: made-up modules of 10 to this many statements, and the conversion both ways
     #[arg(long, value_name = "STATEMENTS", num_args = 0..=1, default_missing_value = "5000")]
@@ -55,10 +56,10 @@ pub(super) struct Args {
     #[arg(long, conflicts_with_all = ["curve", "long", "losses", "stories"])]
     sharing: bool,
     /// The first argument of each call, a number of iterations: so many that it takes a millisecond or more
-    #[arg(long, default_value_t = 50_000, requires = "sharing")]
+    #[arg(long, value_name = "N", default_value_t = 50_000, requires = "sharing")]
     iterations: u64,
     /// By how much of the larger one floating-point results may differ
-    #[arg(long, default_value_t = 0.0, requires = "sharing")]
+    #[arg(long, value_name = "RATIO", default_value_t = 0.0, requires = "sharing")]
     tolerance: f64,
     /// List the functions whose result costs more than Cranelift's, each with the reason
     #[arg(long)]
@@ -112,7 +113,7 @@ fn corpus(args: &Args, clif: &ClifOptimiser, options: &Options) -> Result<Findin
     let mut theirs_total = Duration::ZERO;
     // Each function is charged the mean of its file: phases take files, or batches of functions.
     let mut per_function: BTreeMap<&str, Vec<Duration>> = BTreeMap::new();
-    let progress = super::progress("files", files.len() as u64);
+    let progress = out::progress("files", files.len() as u64);
     let (mut unreadable, mut selections) = (0, vec![]);
     for path in &files {
         progress.inc(1);
@@ -334,7 +335,7 @@ fn report(
         out::result(&format!("{document:#}\n"));
         return;
     }
-    let mut text = format!("{} functions, {unreadable} unreadable files\n", measured.len());
+    let mut text = format!("{}, {}\n", count(measured.len(), "function"), count(unreadable, "unreadable file"));
     for name in order {
         text += &format!(
             "  {name:<10} {:>9.2} ms  {:>6.2}x of Cranelift's pass  {:>7.1} us median per function\n",
@@ -348,8 +349,9 @@ fn report(
     text += &selections.text();
     text += &format!("  all phases {:.1}x, without saturation {:.1}x of it\n", own / base, own_but_saturation / base);
     text += &format!(
-        "cost: geometric mean {mean:.4} of Cranelift's over {counted} functions ({wins} cheaper, {} dearer), \
+        "cost: geometric mean {mean:.4} of Cranelift's over {} ({wins} cheaper, {} dearer), \
          {mean_original:.4} of the originals'\n",
+        count(counted, "function"),
         losses.len()
     );
     if let Some(bytes) = peak_memory() {

@@ -49,8 +49,7 @@ Our own options come first:
       --time-limit <SECONDS>
                         Seconds of processor time that selection may take per function. Objects depend on the machine
                         then; without --effort, nothing else limits it
-      --strict          Fail where code would be compiled without rules: C++, assembly, no -O, an option such as \
-      -flto, a
+      --strict          Fail where code would be compiled without rules: assembly, no -O, an option such as -flto, a
                         failure of ours
       --keep-going      Compile without rules where the packs are missing or have mistakes; without this it is an error
       --no-cache        Do not look for objects of earlier commands, and keep none

@@ -15,7 +15,7 @@ use std::path::PathBuf;
 /// Arguments of `check`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Packs, or directories of packs
+    /// Packs, or directories of packs; `-` is standard input
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// How to report
@@ -38,22 +38,27 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    if args.watch {
+        sources::refuse_dash(&args.paths, "--watch")?;
+    }
     if args.watch { watch::watch(&args.paths, || once(&args)) } else { once(&args) }
 }
 
 fn once(args: &Args) -> Result<Finding> {
     if args.fix {
+        sources::refuse_dash(&args.paths, "--fix")?;
         fix::fix(&sources::packs(&args.paths)?)?;
     }
-    let roots = sources::packs(&args.paths)?;
-    let paths = roots;
+    let paths = sources::packs(&args.paths)?;
     let rewright_packs::Packs { program, sources: files, mut diagnostics, roots } = packs::load(&paths)?;
     let sound = diagnostics.iter().all(|d| d.severity != Severity::Error);
     let wanted = examples::wanted(&program, &roots, args.filter.as_deref());
     let rules = program.rules.iter().filter(|rule| examples::is_of(&roots, &rule.name)).count();
     let (mut failed, mut not_run, mut silent, mut unknown) = (0, 0, vec![], vec![]);
     if sound {
+        let spinner = out::spinner("examples");
         let ran = examples::run(program, &wanted, &paths, &args.calls)?;
+        spinner.finish_and_clear();
         let universe = &ran.clif.optimiser.program().universe;
         let declared_here =
             |name: &str| universe.ops.iter().any(|(_, op)| op.unique == name && roots.contains(&op.pack));

@@ -1,6 +1,6 @@
 //! `rewright corpus`: how much of a collection of LLVM IR is understood.
 
-use super::{Finding, Format, input, out, packs, progress, sources};
+use super::{Finding, Format, input, out, packs, sources};
 use anyhow::Result;
 use rewright_dsl::diagnostic::count;
 use rewright_files as files;
@@ -36,7 +36,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let llvm = LlvmOptimiser::new(program);
     let files = sources::llvm_files(&args.paths)?;
-    let bar = progress("files", files.len() as u64);
+    let bar = out::progress("files", files.len() as u64);
     let (mut seen, mut instructions, mut finding) = (0usize, 0usize, Finding::Clean);
     let mut passed: Vec<Passed> = vec![];
     for path in &files {
@@ -85,7 +85,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         return Ok(finding);
     }
     for p in &passed {
-        out::note(&format!("{}: {}: {}", p.file, p.function, p.reason));
+        out::report(&format!("{}: {}: {}", p.file, p.function, p.reason));
     }
     let share = 100.0 * understood as f64 / seen.max(1) as f64;
     let mut text = format!(

@@ -5,6 +5,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_clif::optimise::ClifOptimiser;
+use rewright_dsl::diagnostic::count;
 use rewright_lab::coverage::{Case, Effort, Rule, Sampler, read};
 use rewright_pipeline::optimiser::Options;
 use serde_json::json;
@@ -20,13 +21,13 @@ pub(super) struct Args {
     #[command(flatten)]
     rules: packs::Rules,
     /// Instances that are tried for each rule
-    #[arg(long, default_value_t = 300)]
+    #[arg(long, value_name = "N", default_value_t = 300)]
     samples: u32,
     /// Instances that Cranelift makes cheaper, of each rule, at which the search ends
-    #[arg(long, default_value_t = 4)]
+    #[arg(long, value_name = "N", default_value_t = 4)]
     enough: usize,
     /// Where random choices begin
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Print every instance whose result costs more than Cranelift's
     #[arg(long)]
@@ -63,7 +64,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let rules = rules(&args.paths)?;
     let sampler = Sampler::new(&clif).map_err(|e| anyhow!("Cranelift does not support this host: {e}"))?;
     let effort = Effort { samples: args.samples, enough: args.enough };
-    let progress = super::progress("rules", rules.len() as u64);
+    let progress = out::progress("rules", rules.len() as u64);
     let mut judged = vec![];
     let mut cases: Vec<(usize, Case)> = vec![];
     for (i, (file, rule)) in rules.iter().enumerate() {
@@ -144,7 +145,7 @@ fn report(args: &Args, judged: &[Judged], cases: usize) {
         }
     }
     text += &row("all", &total);
-    text += &format!("{cases} instances that Cranelift makes cheaper\n");
+    text += &format!("{} that Cranelift makes cheaper\n", count(cases, "instance"));
     if args.losses {
         for j in judged.iter().filter(|j| j.verdict == Verdict::Dearer) {
             text += &format!("\n{}:{}\n{}", j.file, j.line, j.detail);

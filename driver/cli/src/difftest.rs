@@ -1,6 +1,6 @@
 //! `rewright difftest`: runs the directives of CLIF files before and after optimisation, and compares.
 
-use super::{Finding, Format, opt, out, packs};
+use super::{Finding, Format, opt, out, packs, sources};
 use anyhow::{Context, Result, bail};
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::read::File;
@@ -21,8 +21,8 @@ pub(super) struct Args {
     #[command(flatten)]
     how: opt::How,
     /// Seconds that one call may take
-    #[arg(long, default_value_t = 10)]
-    seconds: u64,
+    #[arg(long, alias = "seconds", value_name = "SECONDS", default_value_t = 10)]
+    timeout: u64,
     /// How to report
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -33,11 +33,12 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     // Files are what runs side by side here; within a file there is one thread.
     let options = rewright_pipeline::optimiser::Options { threads: 1, ..args.how.options(&program)? };
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
-    let files = difftest::collect(&args.paths)?;
+    let paths: Vec<PathBuf> = args.paths.iter().map(|path| sources::openable(path).to_path_buf()).collect();
+    let files = difftest::collect(&paths)?;
     if files.is_empty() {
         bail!("no .clif file in {}", args.paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "));
     }
-    let progress = super::progress("files", files.len() as u64);
+    let progress = out::progress("files", files.len() as u64);
     let threads = args.how.threads();
     let optimise = |file: &File| -> Vec<Change> {
         let outcome = clif.optimise(file, &options, |_| true);
@@ -53,7 +54,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     };
     let config = Config {
         program: std::env::current_exe().context("cannot find this program's own file")?,
-        seconds: args.seconds,
+        seconds: args.timeout,
         reference: Some((&clif.optimiser.program().universe, &clif.names)),
         progress: &|| progress.inc(1),
     };

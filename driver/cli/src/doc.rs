@@ -4,23 +4,28 @@
 //! Everything is read from the packs and from `verify.expected` beside them, so a page says nothing that no command
 //! checks; the same packs give the same pages.
 
-use super::{Finding, examples, out, packs, sources};
+use super::{Finding, Format, examples, out, packs, sources};
 use anyhow::{Context, Result, bail};
+use rewright_dsl::diagnostic::count;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
 use rewright_files as files;
+use serde_json::json;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Arguments of `doc`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Packs, or directories of packs
+    /// Packs, or directories of packs; `-` is standard input
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Where the pages go: `PACK.md` each, and `README.md` that leads to them
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
+    /// How to report
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
@@ -43,7 +48,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     index += &format!("\n{EVIDENCE}");
     pages.push((INDEX.to_string(), index));
     write(&args.output, &pages)?;
-    out::result(&format!("{} pages in {}\n", pages.len() - 1, args.output.display()));
+    let written: Vec<&str> = pages.iter().map(|(page, _)| page.as_str()).collect();
+    out::result(&match args.format {
+        Format::Json => format!("{:#}\n", json!({ "directory": args.output, "pages": written })),
+        Format::Text => format!("{} in {}\n", count(pages.len() - 1, "page"), args.output.display()),
+    });
     Ok(Finding::Clean)
 }
 

@@ -1,8 +1,11 @@
 //! `rewright explain`: what a diagnostic code means and what to do about it; what a rule says, and what speaks for it.
 
-use super::{Finding, out, packs};
+use super::{Finding, Format, out, packs};
 use anyhow::{Result, bail};
+use rewright_dsl::codes::Code;
+use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::{Program, RuleId};
+use serde_json::json;
 
 /// Arguments of `explain`.
 #[derive(clap::Args)]
@@ -11,14 +14,20 @@ pub(super) struct Args {
     what: String,
     #[command(flatten)]
     rules: packs::Rules,
+    /// How to report
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     // As diagnostics show it: `[RW0301]`, `error[RW0301]`.
     let code = args.what.to_uppercase();
     let code = code.rsplit('[').next().unwrap_or_default().trim_end_matches(']');
-    if let Some(text) = rewright_dsl::codes::explain(code) {
-        out::result(&format!("{text}\n"));
+    if let Some(Code { code, title, text }) = rewright_dsl::codes::find(code) {
+        out::result(&match args.format {
+            Format::Json => format!("{:#}\n", json!({ "code": code, "title": title, "text": text })),
+            Format::Text => format!("{text}\n"),
+        });
         return Ok(Finding::Clean);
     }
     if code.strip_prefix("RW").is_some_and(|rest| rest.parse::<u32>().is_ok()) {
@@ -26,7 +35,14 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let Some(program) = args.rules.load_with_examples()? else { return Ok(Finding::Found) };
     let rules = packs::rules_named(&program, &args.what)?;
-    out::result(&rule(&program, &rules));
+    let text = rule(&program, &rules);
+    out::result(&match args.format {
+        Format::Json => {
+            let names: Vec<&str> = rules.iter().map(|id| program.rule(*id).name.as_str()).collect();
+            format!("{:#}\n", json!({ "rules": names, "text": text }))
+        }
+        Format::Text => text,
+    });
     Ok(Finding::Clean)
 }
 
@@ -64,7 +80,7 @@ fn rule(program: &Program, rules: &[RuleId]) -> String {
         .collect();
     text += &match examples.len() {
         0 => "\nNo example says that it takes part.\n".to_string(),
-        n => format!("\n{n} example(s), run by `rewright check`:\n{}", examples.concat()),
+        n => format!("\n{}, run by `rewright check`:\n{}", count(n, "example"), examples.concat()),
     };
     text + "\n`rewright verify` proves it at every type, or shows values at which it is wrong.\n"
 }

@@ -31,8 +31,8 @@ pub(super) struct Args {
     #[arg(long, value_delimiter = ',', value_name = "CLASS,...")]
     roots: Option<Vec<String>>,
     /// How to choose
-    #[arg(long, value_enum, default_value_t)]
-    method: How,
+    #[arg(long, alias = "method", value_enum, default_value_t, value_name = "HOW")]
+    extract: How,
     /// Seconds of processor time for one file; without it, work is counted, which comes to five to fifteen seconds, and
     /// results do not depend on the machine
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
@@ -101,7 +101,7 @@ struct Failure {
 pub(super) fn run(args: Args) -> Result<Finding> {
     let files = sources::egraphs(&args.paths)?;
     let single = files.len() == 1 && args.paths.len() == 1 && !args.paths[0].is_dir();
-    let progress = super::progress("files", files.len() as u64);
+    let progress = out::progress("files", files.len() as u64);
     let (mut rows, mut proved, mut failed) = (vec![], 0, 0);
     for path in &files {
         let text = sources::read(path)?;
@@ -140,7 +140,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 /// One file: how good, as JSON, and as a line.
 fn row(args: &Args, path: &Path, text: &str) -> Result<(Status, serde_json::Value, String)> {
     let file = serialized::read(text, args.roots.as_deref())?;
-    let method = match args.method {
+    let method = match args.extract {
         How::Tree => Method::Tree,
         How::Greedy => Method::Greedy,
         How::Ilp => Method::Ilp,

@@ -39,7 +39,7 @@ pub(super) fn print(format: Format, files: &Sources, found: &[Diagnostic]) {
     let listed = to_json(found, files);
     match format {
         Format::Full => packs::print(files, found),
-        Format::Concise => listed.iter().for_each(|d| out::note(&line(d))),
+        Format::Concise => listed.iter().for_each(|d| out::report(&line(d))),
         Format::Json => out::result(&format!("{:#}\n", json!(listed))),
         Format::Sarif => out::result(&format!("{:#}\n", json!(sarif(&listed)))),
         Format::Github => listed.iter().for_each(|d| out::result(&github(d))),

@@ -13,13 +13,13 @@ use rewright_lab::generate::Shape;
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// How many functions
-    #[arg(long, default_value_t = 1_000)]
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
     count: u64,
     /// The first function is made from this number, the next from the next one, and so on
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// About how many instructions a function has
-    #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..=5_000))]
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u16).range(1..=5_000))]
     size: u16,
     /// Interpret only; do not run compiled code
     #[arg(long)]
@@ -37,7 +37,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let options = args.how.options(&program)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
-    let progress = super::progress("functions", args.count);
+    let progress = out::progress("functions", args.count);
     let own = std::env::current_exe().context("cannot find this program's own file")?;
     let config = Config {
         clif: &clif,
@@ -47,7 +47,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         shape: Shape { size: args.size.into(), ..Shape::default() },
         options,
         progress: &|done| progress.inc(done),
-        found: &|line| progress.suspend(|| out::note(line)),
+        found: &|line| progress.suspend(|| out::report(line)),
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.how.threads()).build();
     let report = pool.context("cannot start threads")?.install(|| fuzz::fuzz(&config));
@@ -86,8 +86,8 @@ fn text(report: &FuzzReport) -> String {
         report.nan_dependent,
         report.compiled
     );
-    for (reason, count) in &report.not_compiled {
-        text += &format!("  {count} functions not compiled: {reason}\n");
+    for (reason, n) in &report.not_compiled {
+        text += &format!("  {} not compiled: {reason}\n", count(*n as usize, "function"));
     }
     text
 }

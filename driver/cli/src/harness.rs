@@ -9,6 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::interp::Memory;
 use rewright_cfg_skeleton::ir::{Function, normalise::normalise};
 use rewright_clif::optimise::{ClifOptimiser, trap_code};
+use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_lab::generate::{Generator, Shape};
 use rewright_pipeline::optimiser::{Optimiser, Options};
@@ -29,16 +30,16 @@ pub(super) struct Args {
     #[command(flatten)]
     rules: packs::Rules,
     /// Random functions besides the files'
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     random: u64,
     /// Rules to make wrong, one at a time; each is tried on a function that it matches and whose value it changes
-    #[arg(long, default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0)]
     mutants: u64,
     /// Where random functions, inputs and mutants begin
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Inputs per function
-    #[arg(long, default_value_t = 6)]
+    #[arg(long, value_name = "N", default_value_t = 6)]
     inputs: u64,
     /// How to report
     #[arg(long, value_enum, default_value_t)]
@@ -61,7 +62,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let mut total = Total::default();
     let files = if args.paths.is_empty() { vec![] } else { sources::clif_files(&args.paths)? };
-    let progress = super::progress("functions", files.len() as u64 + args.random + args.mutants);
+    let progress = out::progress("functions", files.len() as u64 + args.random + args.mutants);
     let universe = &clif.optimiser.program().universe;
     for path in &files {
         progress.inc(1);
@@ -103,11 +104,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         }
         Format::Text => {
             let mut text = format!(
-                "{} functions, {} comparisons of members of a class, {} calls not supported, {} disagreements\n",
-                total.functions,
-                total.comparisons,
-                total.unsupported,
-                total.disagreements.len()
+                "{}, {} of members of a class, {} not supported, {}\n",
+                count(total.functions as usize, "function"),
+                count(total.comparisons as usize, "comparison"),
+                count(total.unsupported as usize, "call"),
+                count(total.disagreements.len(), "disagreement")
             );
             for line in total.disagreements.iter().chain(&total.failures) {
                 text += &format!("{line}\n");
@@ -116,7 +117,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 text += &format!("{} {name}\n", if *found { "found " } else { "MISSED" });
             }
             if !mutants.is_empty() {
-                text += &format!("{found} of {} mutants found\n", mutants.len());
+                text += &format!("{found} of {} found\n", count(mutants.len(), "mutant"));
             }
             out::result(&text);
         }

@@ -13,8 +13,8 @@ use rewright_pipeline::front::{FrontEnd, ReadError};
 use std::path::Path;
 
 /// A file with the rules for it; `None` where it has mistakes, which are on stderr then.
-pub(super) fn open(path: &Path, program: Program) -> Result<Option<Box<dyn FrontEnd>>> {
-    Ok(match Language::of(path) {
+pub(super) fn open(path: &Path, language: Language, program: Program) -> Result<Option<Box<dyn FrontEnd>>> {
+    Ok(match language {
         Language::Llvm => read::<LlvmInput>(path, program)?.map(boxed),
         Language::Own => read::<ModuleOptimiser>(path, program)?.map(boxed),
         // No rule is about nests of MLIR: its reader says what is read here.
@@ -45,7 +45,10 @@ pub(super) fn readable<T>(path: &Path, read: Result<T, ReadError>) -> Result<Opt
     if let Some(reader) = reader {
         let others = match path.extension() {
             Some(extension) if extension == Language::Clif.extension() => "",
-            _ => "; files of LLVM IR end in `.ll`, modules of Rewright's own text in `.ir`",
+            _ => {
+                "; files of LLVM IR end in `.ll`, modules of Rewright's own text in `.ir`, \
+                  and `--language` says it of others"
+            }
         };
         out::note(&format!("note: this reads {reader}{others}"));
     }

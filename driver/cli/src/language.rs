@@ -1,18 +1,38 @@
 //! The languages that functions come in, and which one a file is in.
 
-use std::path::Path;
+use clap::ValueEnum;
+use std::path::{Path, PathBuf};
 
 /// A language that functions come in.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Language {
-    /// Cranelift's text.
+    /// Cranelift's text
     Clif,
-    /// LLVM IR.
+    /// LLVM IR, as text
     Llvm,
-    /// Rewright's own text.
+    /// Rewright's own text
+    #[value(name = "ir")]
     Own,
-    /// MLIR, which is validated and not optimised.
+    /// MLIR, which is validated and not optimised
+    #[value(skip)]
     Mlir,
+}
+
+/// A file of functions, as commands take it.
+#[derive(clap::Args, Clone)]
+pub(super) struct Input {
+    /// A file of CLIF, of textual LLVM IR (`.ll`), or of Rewright's own text (`.ir`); `-` is standard input
+    pub(super) file: PathBuf,
+    /// The language of the file, where its name does not say it; standard input is CLIF otherwise
+    #[arg(long, value_enum, value_name = "NAME")]
+    language: Option<Language>,
+}
+
+impl Input {
+    /// The language that is asked for, or that the name of the file tells.
+    pub(super) fn language(&self) -> Language {
+        self.language.unwrap_or_else(|| Language::of(&self.file))
+    }
 }
 
 impl Language {

@@ -16,14 +16,17 @@ mod explain;
 mod extract;
 mod findings;
 mod fmt;
+mod former;
 mod fuzz;
 mod harness;
 mod input;
 mod language;
 mod limits;
 mod opt;
+mod out;
 mod packs;
 mod run;
+mod shell;
 mod sources;
 mod test;
 mod validate;
@@ -33,13 +36,17 @@ mod why_not;
 mod wrap;
 
 use anyhow::Context;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::process::ExitCode;
+use std::time::Instant;
 
 /// Rule packs for compilers: typed rewrite rules, equality saturation, checked selection.
 #[derive(Parser)]
 #[command(name = "rewright", version, about, propagate_version = true)]
 struct Cli {
+    #[command(flatten)]
+    style: out::Style,
     #[command(subcommand)]
     command: Command,
 }
@@ -60,9 +67,9 @@ enum Command {
     Opt(opt::Args),
     /// Let packs call functions of the libraries that they name
     Allow(allow::Args),
-    /// A C compiler that applies rules: `CC="rewright cc --rules mine.rw"`
+    /// A compiler of C, C++ and Objective-C that applies rules: `CC="rewright cc --rules mine.rw"`
     Cc(cc::Args),
-    /// A build command with `rewright cc` as its C compiler
+    /// A build command with `rewright cc` as its compiler of C, C++ and Objective-C
     Wrap(wrap::Args),
     /// How much of a collection of LLVM IR is understood
     Corpus(corpus::Args),
@@ -92,6 +99,10 @@ enum Command {
     WhyNot(why_not::Args),
     /// What a diagnostic means
     Explain(explain::Args),
+    /// Print the completions of these commands for a shell
+    Completions(shell::CompletionsArgs),
+    /// Print the manual page of a command, or write all of them
+    Man(shell::ManArgs),
 }
 
 /// How a command reports.
@@ -115,8 +126,12 @@ enum Finding {
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
+    let begun = Instant::now();
+    let line = with_compiler_arguments_apart(std::env::args_os().collect());
+    let mut command = Cli::command();
+    let parsed = command.try_get_matches_from_mut(&line).and_then(|found| Ok((Cli::from_arg_matches(&found)?, found)));
+    let (cli, matches) = match parsed {
+        Ok(parsed) => parsed,
         Err(asked) if !asked.use_stderr() => {
             // Help is a result like any other.
             out::styled(&asked.render());
@@ -124,6 +139,8 @@ pub fn main() -> ExitCode {
         }
         Err(mistake) => mistake.exit(),
     };
+    cli.style.set();
+    former::warn(&command, &matches, &line);
     let result = match cli.command {
         Command::Check(args) => check::run(args),
         Command::Test(args) => test::run(args),
@@ -149,7 +166,10 @@ pub fn main() -> ExitCode {
             .context("this command is for other processes of Rewright, which say what to call"),
         Command::WhyNot(args) => why_not::run(args),
         Command::Explain(args) => explain::run(args),
+        Command::Completions(args) => Ok(shell::completions(&args, &Cli::command())),
+        Command::Man(args) => shell::man(&args, Cli::command()),
     };
+    out::detail(|| format!("took {:.2} s", begun.elapsed().as_secs_f64()));
     match result {
         Ok(Finding::Clean) => ExitCode::SUCCESS,
         Ok(Finding::Found) => ExitCode::from(1),
@@ -158,6 +178,18 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The command line with `--` after `cc`: all that follows is the compiler's, `-v` and `-q` too.
+fn with_compiler_arguments_apart(mut line: Vec<OsString>) -> Vec<OsString> {
+    let mut at = 1;
+    while let Some(word) = line.get(at).and_then(|word| word.to_str()).filter(|word| word.starts_with('-')) {
+        at += if word == "--color" { 2 } else { 1 };
+    }
+    if line.get(at).is_some_and(|word| word == "cc") {
+        line.insert(at + 1, "--".into());
+    }
+    line
 }
 
 /// The exit code of a compiler or build, which is its own; that of our errors is 1 where the user's packs or sources
@@ -172,54 +204,5 @@ fn compiler(result: anyhow::Result<i32>) -> ExitCode {
     }
 }
 
-/// A progress bar on a terminal, nothing elsewhere.
-fn progress(what: &'static str, total: u64) -> indicatif::ProgressBar {
-    let style = indicatif::ProgressStyle::with_template("{msg} {wide_bar} {pos}/{len}")
-        .unwrap_or_else(|_| indicatif::ProgressStyle::default_bar());
-    indicatif::ProgressBar::new(total).with_style(style).with_message(what)
-}
-
-/// The only place that writes to the process's streams. Output that is cut short is an error, not a panic.
-mod out {
-    use std::io::{IsTerminal, Write};
-
-    /// May what goes to stderr have colours?
-    pub(super) fn colour() -> bool {
-        let says = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
-        std::io::stderr().is_terminal() && says("NO_COLOR").is_none() && says("TERM").is_some_and(|term| term != "dumb")
-    }
-
-    /// A result, to stdout.
-    pub(super) fn result(text: &str) {
-        let mut stdout = std::io::stdout().lock();
-        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
-            Ok(()) => {}
-            Err(e) => {
-                error(&format!("cannot write to standard output: {e}"));
-                std::process::exit(2);
-            }
-        }
-    }
-
-    /// Help, in colour on a terminal.
-    pub(super) fn styled(text: &clap::builder::StyledStr) {
-        let terminal = std::io::stdout().is_terminal();
-        result(&if terminal { text.ansi().to_string() } else { text.to_string() });
-    }
-
-    /// What another program said on its stderr.
-    pub(super) fn bytes(said: &[u8]) {
-        let _ = std::io::stderr().lock().write_all(said);
-    }
-
-    /// A diagnostic or note, to stderr.
-    pub(super) fn note(text: &str) {
-        // Nobody is left to tell when stderr is closed.
-        let _ = writeln!(std::io::stderr().lock(), "{}", text.trim_end());
-    }
-
-    /// An error, to stderr.
-    pub(super) fn error(text: &str) {
-        note(&format!("error: {text}"));
-    }
-}
+#[cfg(test)]
+mod conventions;

@@ -3,6 +3,7 @@
 use super::out;
 use anyhow::Result;
 use rewright_cfg_skeleton::select::{Budget, Ended, Status};
+use rewright_dsl::diagnostic;
 use rewright_pipeline::optimiser::OptimisedFunction;
 use std::time::Duration;
 
@@ -103,10 +104,10 @@ pub(super) fn report<'o>(outcomes: impl Iterator<Item = &'o OptimisedFunction>) 
     if without > 0 {
         known.push(format!("for {without} no bound is known"));
     }
-    let functions = if count == 1 { "1 function".to_string() } else { format!("{count} functions") };
     out::note(&format!(
-        "{functions} might be cheaper ({}): selection ended at its limits ({}); {more} allows it more, `--stats` names \
+        "{} might be cheaper ({}): selection ended at its limits ({}); {more} allows it more, `--stats` names \
          the functions",
+        diagnostic::count(count, "function"),
         known.join(", "),
         reasons.join(", "),
     ));

@@ -4,9 +4,9 @@ mod changes;
 mod report;
 
 use super::input;
-use super::language::Language;
+use super::language::{Input, Language};
 use super::limits::Limits;
-use super::{Finding, Format, emit, out, packs};
+use super::{Finding, Format, emit, out, packs, sources};
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use report::{Made, last_matches, report};
@@ -22,10 +22,10 @@ use std::sync::Arc;
 /// Arguments of `opt`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A CLIF file, a file of textual LLVM IR (`.ll`), or a module of Rewright's own text (`.ir`)
-    file: PathBuf,
-    /// Where the result goes; stdout by default
-    #[arg(short, long)]
+    #[command(flatten)]
+    input: Input,
+    /// Where the result goes; stdout by default, or for `-`
+    #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     #[command(flatten)]
     rules: packs::Rules,
@@ -61,7 +61,7 @@ pub(super) struct Args {
 #[derive(clap::Args, Clone)]
 pub(super) struct How {
     /// How to choose the program
-    #[arg(long, value_enum, default_value = "auto")]
+    #[arg(long, value_name = "HOW", value_enum, default_value = "auto")]
     extract: Extract,
     /// What executing something costs: `latency` or `size` on x86-64, `llvm` before LLVM's own passes (the default for
     /// LLVM IR); without it, what packs declare
@@ -72,7 +72,7 @@ pub(super) struct How {
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Threads; the result does not depend on it
-    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: u16,
     #[command(flatten)]
     limits: Limits,
@@ -84,7 +84,7 @@ impl How {
     /// # Errors
     /// Mistakes in the configuration.
     pub(super) fn options(&self, program: &Program) -> Result<Options> {
-        let config = config::load(self.config.as_deref())?;
+        let config = config::load(self.config.as_deref().map(sources::openable))?;
         let cost = costs::model(&config.costs, self.profile.as_deref(), &program.universe)?;
         let method = match self.extract {
             Extract::Tree => Method::Tree,
@@ -101,7 +101,7 @@ impl How {
     pub(super) fn options_for(&self, language: Language, program: &Program) -> Result<Options> {
         let mut options = self.options(program)?;
         if language == Language::Llvm {
-            let costs = config::load(self.config.as_deref())?.costs;
+            let costs = config::load(self.config.as_deref().map(sources::openable))?.costs;
             options.select.cost = costs::model_for_llvm(&costs, self.profile.as_deref(), &program.universe)?;
         }
         Ok(options)
@@ -156,21 +156,30 @@ impl Emit {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
-    let mut options = args.how.options_for(Language::of(&args.file), &program)?;
+    // JSON on stderr stands alone.
+    if args.format == Format::Text {
+        args.rules.say_without_std();
+    }
+    let mut options = args.how.options_for(args.input.language(), &program)?;
     options.log = args.remarks;
     if let Some(path) = &args.block_counts {
-        options.counts = Some(Arc::new(BlockCounts::read(path)?));
+        options.counts = Some(Arc::new(BlockCounts::read(sources::openable(path))?));
     }
     if let Some(limit) = args.bisect_limit {
         (options.budget.matches, options.budget.matches_per_input) = (limit, 0);
     }
     if let Some(what) = args.emit.saturated() {
-        let Some(input) = input::open(&args.file, program)? else { return Ok(Finding::Found) };
-        let imported = input.import(&input::wanted(&args.file, &*input, args.function.as_deref())?);
+        let Some(input) = input::open(&args.input.file, args.input.language(), program)? else {
+            return Ok(Finding::Found);
+        };
+        let imported = input.import(&input::wanted(&args.input.file, &*input, args.function.as_deref())?);
         return finish(&args, emit::functions(input.optimiser(), imported, &options, what)?);
     }
     let again = args.bisect_limit.filter(|limit| *limit > 0).map(|limit| (limit, program.clone()));
-    let Some(made) = make(&args, program, &options)? else { return Ok(Finding::Found) };
+    let spinner = out::spinner("optimising");
+    let made = make(&args, program, &options)?;
+    spinner.finish_and_clear();
+    let Some(made) = made else { return Ok(Finding::Found) };
     report(&args, &made);
     if let Some((limit, program)) = again {
         options.budget.matches = limit - 1;
@@ -182,17 +191,17 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 
 /// What an input becomes; `None` where it has mistakes, which are on stderr then.
 fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>> {
-    if args.block_counts.is_some() && Language::of(&args.file) == Language::Llvm {
-        bail!("--block-counts is for CLIF and for Rewright's own text; {} is LLVM IR", args.file.display());
+    if args.block_counts.is_some() && args.input.language() == Language::Llvm {
+        bail!("--block-counts is for CLIF and for Rewright's own text; {} is LLVM IR", args.input.file.display());
     }
-    let Some(input) = input::open(&args.file, program)? else { return Ok(None) };
+    let Some(input) = input::open(&args.input.file, args.input.language(), program)? else { return Ok(None) };
     if let Some(counts) = &options.counts {
         counts.check(&input.functions())?;
     }
     if let Some(reason) = input.out_of_scope() {
-        out::note(&format!("warning: {}: no function is optimised: {reason}", args.file.display()));
+        out::note(&format!("warning: {}: no function is optimised: {reason}", args.input.file.display()));
     }
-    let wanted = input::wanted(&args.file, &*input, args.function.as_deref())?;
+    let wanted = input::wanted(&args.input.file, &*input, args.function.as_deref())?;
     let optimised = input.optimise(options, &wanted);
     let printed = match args.emit {
         Emit::Clif => optimised.write_compilable().map_err(|error| anyhow!(error))?,
@@ -206,8 +215,8 @@ fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
 /// Writes what goes out to where it goes.
 fn finish(args: &Args, printed: String) -> Result<Finding> {
     match &args.output {
-        Some(path) => files::write(path, printed)?,
-        None => out::result(&printed),
+        Some(path) if !sources::is_dash(path) => files::write(path, printed)?,
+        _ => out::result(&printed),
     }
     Ok(Finding::Clean)
 }

@@ -1,9 +1,9 @@
 //! Loading the packs that a command was given, with their diagnostics on stderr.
 
-use super::out;
+use super::{out, sources};
 use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
-use rewright_dsl::load::Root;
+use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::nearest::nearest;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_dsl::renamed;
@@ -13,7 +13,7 @@ use rewright_native::permission::{self, Allowed};
 use rewright_packs as packs;
 use std::borrow::Cow;
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 /// Which rules to use.
@@ -36,6 +36,17 @@ impl Rules {
     /// where the packs have mistakes, which are on stderr then.
     pub(super) fn load(&self) -> Result<Option<Program>> {
         sound_as(&self.rules, packs::load_applied)?.map(|packs| self.linked(packs.program)).transpose()
+    }
+
+    /// Says that rules that ship are not applied, where packs are named and none of them ships.
+    pub(super) fn say_without_std(&self) {
+        let name = |pack: &PathBuf| pack.to_string_lossy().into_owned();
+        let ships = |pack: &PathBuf| !pack.exists() && (name(pack) == packs::DEFAULT || name(pack).starts_with("std."));
+        if !self.rules.iter().any(ships) {
+            out::note(
+                "note: only the rules of the packs named by `--rules` are applied; `--rules std` adds those that ship",
+            );
+        }
     }
 
     /// The same with all examples.
@@ -97,11 +108,27 @@ fn read_named(roots: &[PathBuf]) -> Result<Vec<Root>> {
     roots.iter().filter(|root| !root.exists()).for_each(|root| {
         present(&root.to_string_lossy());
     });
-    read(roots)
+    let read = read(roots)?;
+    out::detail(|| {
+        let name = |root: &Root| match &root.origin {
+            Origin::Std(path) => format!("{path} (ships with Rewright)"),
+            Origin::Disk(path) => path.clone(),
+        };
+        format!("packs: {}", read.iter().map(name).collect::<Vec<_>>().join(", "))
+    });
+    Ok(read)
 }
 
 fn read(roots: &[PathBuf]) -> Result<Vec<Root>> {
-    roots.iter().map(|r| Ok(packs::root(r)?)).collect()
+    roots.iter().map(|root| one(root)).collect()
+}
+
+/// A pack that a user names; `-` is one on standard input, whose imports are found from the working directory.
+fn one(root: &Path) -> Result<Root> {
+    if !sources::is_dash(root) {
+        return Ok(packs::root(root)?);
+    }
+    Ok(Root { origin: Origin::Disk("-".into()), text: sources::read(root)?, library: false })
 }
 
 /// Loads and checks packs and all that they import.
@@ -174,6 +201,6 @@ pub(super) fn rules_named(program: &Program, name: &str) -> Result<Vec<RuleId>> 
 /// Prints diagnostics to stderr, in colour on a terminal.
 pub(super) fn print(files: &Sources, diagnostics: &[Diagnostic]) {
     if !diagnostics.is_empty() {
-        out::note(&render(diagnostics, files, out::colour()));
+        out::report(&render(diagnostics, files, out::colour()));
     }
 }

@@ -2,11 +2,12 @@
 //! of it; with `--compare`, of the original in turn, to see what it gains.
 
 use super::input;
-use super::language::Language;
-use super::{Finding, limits, opt, out, packs, sources};
+use super::language::{Input, Language};
+use super::{Finding, Format, limits, opt, out, packs, sources};
 use anyhow::{Context, Result, bail};
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::read::{File, write};
+use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::Program;
 use rewright_native::isolate::{Call, Comparison, Engine, Job, Printed, Version, Worker};
 use rewright_native::jit::Imports;
@@ -14,13 +15,13 @@ use rewright_native::module::ModuleOptimiser;
 use rewright_native::runtest::{CallOutcome, host_targets};
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Fate, Options};
-use std::path::PathBuf;
+use serde_json::json;
 
 /// Arguments of `run`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A CLIF file, or a module of Rewright's own text (`.ir`)
-    file: PathBuf,
+    #[command(flatten)]
+    input: Input,
     /// The function (with or without its `%`)
     #[arg(long = "fn", value_name = "NAME")]
     function: String,
@@ -32,20 +33,24 @@ pub(super) struct Args {
     #[command(flatten)]
     how: opt::How,
     /// Seconds that the call may take
-    #[arg(long, default_value_t = 10)]
-    seconds: u64,
+    #[arg(long, alias = "seconds", value_name = "SECONDS", default_value_t = 10)]
+    timeout: u64,
     /// Call the original and the optimised function in turn, so many times each, and compare results and times
     #[arg(long, value_name = "PAIRS", num_args = 0..=1, require_equals = true, default_missing_value = "15")]
     compare: Option<u32>,
     /// By how much of the larger one floating-point results of both may differ
-    #[arg(long, default_value_t = 0.0, requires = "compare")]
+    #[arg(long, value_name = "RATIO", default_value_t = 0.0, requires = "compare")]
     tolerance: f64,
+    /// How to report
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    args.rules.say_without_std();
     let options = args.how.options(&program)?;
-    let runnable = match Language::of(&args.file) {
+    let runnable = match args.input.language() {
         Language::Own => module(&args, program, &options)?,
         Language::Clif | Language::Llvm | Language::Mlir => clif(&args, program, &options)?,
     };
@@ -70,9 +75,9 @@ struct Runnable {
 
 /// A function of a module of our own text; `None` where that has mistakes, which are on stderr then.
 fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Runnable>> {
-    let Some(module) = input::read::<ModuleOptimiser>(&args.file, program)? else { return Ok(None) };
+    let Some(module) = input::read::<ModuleOptimiser>(&args.input.file, program)? else { return Ok(None) };
     let names = module.module.functions.iter().map(|f| f.name.clone());
-    let index = sources::function(&args.file, names, &args.function)?;
+    let index = sources::function(&args.input.file, names, &args.function)?;
     let outcome = module.optimise(options, |_| true);
     report(&outcome.statistics);
     let clif = module.compile(&outcome)?;
@@ -90,8 +95,8 @@ fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Run
 
 /// A function of a CLIF file; `None` where that has mistakes, which are on stderr then.
 fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Runnable>> {
-    let Some(file) = input::clif(&args.file)? else { return Ok(None) };
-    let index = sources::function(&args.file, file.functions.iter().map(|f| f.name()), &args.function)?;
+    let Some(file) = input::clif(&args.input.file)? else { return Ok(None) };
+    let index = sources::function(&args.input.file, file.functions.iter().map(|f| f.name()), &args.function)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
     let outcome = clif.optimise(&file, options, |_| true);
     report(&outcome.statistics);
@@ -116,7 +121,10 @@ fn report(statistics: &Statistics) {
 fn call(args: &Args, file: &File, version: Version, index: usize) -> Result<Finding> {
     let text = directive(args, file, index)?;
     let show = |values: String, _| {
-        out::result(&format!("{values}\n"));
+        out::result(&match args.format {
+            Format::Json => format!("{:#}\n", json!({ "values": values })),
+            Format::Text => format!("{values}\n"),
+        });
         Ok(Finding::Clean)
     };
     isolated(args, file, version, Call::Directive { function: index, text }, show)
@@ -130,6 +138,16 @@ fn compare(args: &Args, file: &File, original: Version, optimised: Version, inde
     let show = |values: String, same: bool| {
         let comparison: Comparison = serde_json::from_str(&values).context("the call's report cannot be read")?;
         let [low, middle, high] = comparison.ratios();
+        if args.format == Format::Json {
+            let version =
+                |n: usize| json!({ "values": comparison.values[n], "seconds": comparison.median(n).as_secs_f64() });
+            let report = json!({
+                "before": version(0), "after": version(1), "same_results": same, "pairs": comparison.seconds.len(),
+                "ratio": middle, "quartiles": [low, high],
+            });
+            out::result(&format!("{report:#}\n"));
+            return Ok(if same { Finding::Clean } else { Finding::Found });
+        }
         let mut text = String::new();
         for (version, name) in ["before", "after"].into_iter().enumerate() {
             let time = comparison.median(version).as_secs_f64() * 1e3;
@@ -153,7 +171,12 @@ fn directive(args: &Args, file: &File, index: usize) -> Result<String> {
         // What looks like an option is an argument here: it may be a negative number.
         let late = args.args.iter().find(|arg| arg.starts_with("--"));
         let late = late.map_or(String::new(), |arg| format!("; options such as {arg} stand before the arguments"));
-        bail!("{name} takes {} arguments ({}), {} given{late}", params.len(), params.join(", "), args.args.len());
+        bail!(
+            "{name} takes {} ({}), {} given{late}",
+            count(params.len(), "argument"),
+            params.join(", "),
+            args.args.len()
+        );
     }
     Ok(format!("print: {name}({})", args.args.join(", ")))
 }
@@ -171,14 +194,14 @@ fn isolated(
     let mut worker = Worker::new(own).printing(Printed::ToStreams);
     let target = host_targets(file).iter().position(Result::is_ok).unwrap_or(0);
     let Version { text, imports } = version;
-    let job = Job { text, engine: Engine::Jit, target, calls: vec![call], seconds: args.seconds, imports };
+    let job = Job { text, engine: Engine::Jit, target, calls: vec![call], seconds: args.timeout, imports };
     match worker.run(&job)?.pop() {
         Some(CallOutcome::Returned { values, holds }) => show(values, holds),
         Some(CallOutcome::Trapped(how)) => {
             out::error(&format!("{name} trapped: {how}"));
             Ok(Finding::Found)
         }
-        Some(CallOutcome::TimedOut) => bail!("{name} did not return within {} s", args.seconds),
+        Some(CallOutcome::TimedOut) => bail!("{name} did not return within {} s", args.timeout),
         Some(CallOutcome::Failed(reason)) => bail!("{name}: {reason}"),
         None => bail!("{name}: the call gave nothing"),
     }

@@ -4,7 +4,9 @@ use super::language::Language;
 use super::packs;
 use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
+use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 /// Every `.rw` file in the given files and directories, sorted within each directory.
 pub(super) fn packs(paths: &[PathBuf]) -> Result<Vec<PathBuf>> {
@@ -68,9 +70,42 @@ pub(super) fn read(path: &Path) -> Result<String> {
     })
 }
 
-/// The bytes of a file.
+/// Is this how a command line names standard input and standard output?
+pub(super) fn is_dash(path: &Path) -> bool {
+    path == Path::new("-")
+}
+
+/// The first `-` among paths that a command writes to is an error: standard input is no file.
+pub(super) fn refuse_dash(paths: &[PathBuf], option: &str) -> Result<()> {
+    match paths.iter().any(|path| is_dash(path)) {
+        true => bail!("{option} needs files; `-` is standard input"),
+        false => Ok(()),
+    }
+}
+
+/// What a reader that opens files by itself is given: for `-` the device that is standard input.
+pub(super) fn openable(path: &Path) -> &Path {
+    if is_dash(path) { Path::new("/dev/stdin") } else { path }
+}
+
+/// The bytes of a file, or of standard input, which is read once however often a command asks for it.
 pub(super) fn bytes(path: &Path) -> Result<Vec<u8>> {
+    if is_dash(path) {
+        return standard_input();
+    }
     std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))
+}
+
+fn standard_input() -> Result<Vec<u8>> {
+    static READ: Mutex<Option<Vec<u8>>> = Mutex::new(None);
+    let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(bytes) = &*read {
+        return Ok(bytes.clone());
+    }
+    let mut bytes = vec![];
+    std::io::stdin().lock().read_to_end(&mut bytes).context("cannot read standard input")?;
+    *read = Some(bytes.clone());
+    Ok(bytes)
 }
 
 /// The index of the function with a name, given with or without its sigil.

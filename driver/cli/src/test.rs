@@ -17,7 +17,7 @@ use std::path::PathBuf;
 /// Arguments of `test`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Packs, or directories of packs
+    /// Packs, or directories of packs; `-` is standard input
     #[arg(required = true)]
     paths: Vec<PathBuf>,
     /// Run only examples whose title, pack or rules contain this
@@ -38,7 +38,11 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     if args.update {
+        sources::refuse_dash(&args.paths, "--update")?;
         update::update(&sources::packs(&args.paths)?, args.filter.as_deref(), &args.calls)?;
+    }
+    if args.watch {
+        sources::refuse_dash(&args.paths, "--watch")?;
     }
     if args.watch { watch::watch(&args.paths, || once(&args)) } else { once(&args) }
 }
@@ -49,7 +53,9 @@ fn once(args: &Args) -> Result<Finding> {
         return Ok(Finding::Found);
     };
     let wanted = examples::wanted(&program, &roots, args.filter.as_deref());
+    let spinner = out::spinner("examples");
     let ran = examples::run(program, &wanted, &paths, &args.calls)?;
+    spinner.finish_and_clear();
     // Of some examples nothing follows for rules.
     let coverage = if args.filter.is_none() { ran.coverage(&roots) } else { vec![] };
     let silent: Vec<&str> = coverage.iter().filter(|(_, examples)| *examples == 0).map(|(rule, _)| *rule).collect();

@@ -2,11 +2,12 @@
 
 mod mlir;
 
-use super::{Finding, Format, input, out, packs, progress, sources};
+use super::{Finding, Format, input, out, packs, sources};
 use anyhow::{Context, Result, anyhow};
 use clap::ValueEnum;
 use rewright_cfg_skeleton::select;
 use rewright_cfg_skeleton::verdict::{Kind, Verdict, assumptions};
+use rewright_dsl::diagnostic::count;
 use rewright_equiv::replay::Input;
 use rewright_equiv::verdict::{Tally, ValidationReport};
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError, validate};
@@ -29,7 +30,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE")]
     with: Option<PathBuf>,
     /// Compare only this function
-    #[arg(long, value_name = "NAME")]
+    #[arg(long = "fn", alias = "function", value_name = "NAME")]
     function: Option<String>,
     /// Run both versions of the function on this input and compare them in no other way; a refuted function says one
     #[arg(long, value_name = "FILE", requires = "function")]
@@ -53,10 +54,10 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", default_value_t = SOLVER_STEPS)]
     solver_steps: u64,
     /// Inputs for each function
-    #[arg(long, default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64)]
     runs: u32,
     /// Of the random numbers
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// Form of the report
     #[arg(long, value_enum, default_value_t)]
@@ -98,7 +99,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if args.with.is_some() && files.len() != 1 {
         return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
     }
-    let bar = progress("files", files.len() as u64);
+    let bar = out::progress("files", files.len() as u64);
     let (mut report, mut finding) = (ValidationReport::default(), Finding::Clean);
     for path in &files {
         bar.inc(1);
@@ -166,15 +167,19 @@ fn text(files: usize, report: &ValidationReport) -> String {
     for verdict in functions {
         function(&mut text, verdict);
     }
-    let _ = writeln!(text, "{files} files, {unchanged} functions unchanged, {} others: {counts}", counts.pairs);
+    let unchanged = count(*unchanged as usize, "function");
+    let _ = writeln!(text, "{}, {unchanged} unchanged, {} others: {counts}", count(files, "file"), counts.pairs);
     for (method, Tally { compared, runs, open, .. }) in methods {
         let (each, done) = match method {
-            Method::Replayed | Method::Interpreted | Method::Compiled => ("inputs", "compared"),
-            Method::Refined => ("questions", "decided"),
+            Method::Replayed | Method::Interpreted | Method::Compiled => ("input", "compared"),
+            Method::Refined => ("question", "decided"),
         };
-        let _ = writeln!(text, "{}: {compared} functions compared, by {runs} {each}", name(*method));
+        let functions = count(*compared as usize, "function");
+        let by = count(*runs as usize, each);
+        let _ = writeln!(text, "{}: {functions} compared, by {by}", name(*method));
         for (reason, n) in open {
-            let _ = writeln!(text, "{n:>6}  {each} not {done}: {reason}");
+            let each = count(*n as usize, each);
+            let _ = writeln!(text, "{each:>12} not {done}: {reason}");
         }
     }
     text.extend(assumptions(functions).map(|assumptions| assumptions + "\n"));
@@ -185,11 +190,8 @@ fn text(files: usize, report: &ValidationReport) -> String {
 fn function(text: &mut String, verdict: &Verdict) {
     let _ = writeln!(text, "{verdict}");
     if let Some(found) = &verdict.counterexample {
-        let _ = writeln!(
-            text,
-            "    again with `--function {} --input FILE`, where FILE has {}",
-            verdict.function, found.input
-        );
+        let _ =
+            writeln!(text, "    again with `--fn {} --input FILE`, where FILE has {}", verdict.function, found.input);
     }
 }
 

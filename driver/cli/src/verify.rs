@@ -7,7 +7,7 @@ mod mutate;
 use super::{Finding, out, packs, sources};
 use anyhow::{Context, Result, bail};
 use expected::Expected;
-use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
+use rewright_dsl::diagnostic::{Diagnostic, Label, Severity, count};
 use rewright_dsl::instances::Obstacle;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_native::foreign::Listener;
@@ -31,30 +31,30 @@ const EXPECTED: (&str, &str) = (
 /// Arguments of `verify`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Packs, or directories of packs
+    /// Packs, or directories of packs; `-` is standard input
     #[arg(required = true)]
     paths: Vec<PathBuf>,
-    /// Only rules whose qualified name contains this
-    #[arg(long)]
-    rule: Option<String>,
+    /// Verify only rules whose qualified name contains this
+    #[arg(long, alias = "rule", value_name = "TEXT")]
+    filter: Option<String>,
     /// How to report
     #[arg(long, value_enum, default_value_t)]
     format: super::findings::Format,
     /// Solver processes [default: one per core]
-    #[arg(long)]
-    jobs: Option<usize>,
+    #[arg(long, alias = "jobs", value_name = "N")]
+    threads: Option<usize>,
     /// Seconds of the solver's processor time per question; its steps run out first. One that takes twice as long, or
     /// does nothing for 10 s, is started anew; one that leaves three questions in a row unanswered is an error
-    #[arg(long, default_value_t = Options::default().timeout.as_secs())]
+    #[arg(long, value_name = "SECONDS", default_value_t = Options::default().timeout.as_secs())]
     timeout: u64,
     /// Solver steps per question; 0: no limit
-    #[arg(long, default_value_t = Options::default().steps)]
+    #[arg(long, value_name = "N", default_value_t = Options::default().steps)]
     steps: u64,
     /// Values to try per type instance, half as many on compiled code; 0: only the solver
-    #[arg(long, default_value_t = Options::default().samples)]
+    #[arg(long, value_name = "N", default_value_t = Options::default().samples)]
     samples: usize,
     /// The solver with its arguments; it reads SMT-LIB from its standard input
-    #[arg(long, default_value = "z3 -in")]
+    #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
     solver: String,
     /// Where to keep verdicts [default: rewright/verify in the user's cache directory]
     #[arg(long, value_name = "DIR")]
@@ -69,7 +69,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "K/N")]
     slice: Option<Slice>,
     /// Where random values and mutants begin
-    #[arg(long, default_value_t = Options::default().seed)]
+    #[arg(long, value_name = "N", default_value_t = Options::default().seed)]
     seed: u64,
     /// Write what was found into the directory's `verify.expected` (with `--mutate`: `mutants.expected`), instead of
     /// comparing it with that
@@ -118,10 +118,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let program = args.calls.linked(program, &paths, &listener)?;
     // What is only imported has been verified by its own author.
     let own = |name: &str| roots.iter().any(|r| name.strip_prefix(r).is_some_and(|rest| rest.starts_with('.')));
-    let wanted = |name: &str| own(name) && args.rule.as_ref().is_none_or(|part| name.contains(part));
+    let wanted = |name: &str| own(name) && args.filter.as_ref().is_none_or(|part| name.contains(part));
     let mut rules: Vec<RuleId> =
         (0..program.rules.len() as u32).map(RuleId).filter(|r| wanted(&program.rule(*r).name)).collect();
-    if let (true, Some(part)) = (rules.is_empty(), &args.rule) {
+    if let (true, Some(part)) = (rules.is_empty(), &args.filter) {
         bail!("no rule of these packs has `{part}` in its name; `rewright doc` lists them");
     }
     if let Some(slice) = args.slice {
@@ -136,17 +136,17 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         bail!("`--update` writes the `{file}` of a directory: name one directory and nothing else, no other mutants");
     }
     // A smaller selection says nothing about the other rules.
-    let all = args.rule.is_none() && args.slice.is_none();
+    let all = args.filter.is_none() && args.slice.is_none();
     let settle = |found: &expected::Lines| -> Result<bool> {
         let Some(expected) = &expected else { return Ok(true) };
         let unexpected = expected.settle(found, all, args.update)?;
-        unexpected.iter().for_each(|line| out::note(&format!("unexpected: {line}")));
+        unexpected.iter().for_each(|line| out::report(&format!("unexpected: {line}")));
         Ok(unexpected.is_empty())
     };
     if args.mutate.mutate {
         return mutate::run(&args.mutate, args.slice, args.format, &program, &rules, &options, &settle);
     }
-    let progress = super::progress("rules", rules.len() as u64);
+    let progress = out::progress("rules", rules.len() as u64);
     let begun = Instant::now();
     let reports = verify::verify(&program, &rules, &options, &|| progress.inc(1)).context("verification stopped")?;
     progress.finish_and_clear();
@@ -201,7 +201,7 @@ fn options(args: &Args) -> Result<Options> {
         solver: args.solver.split_whitespace().map(String::from).collect(),
         steps: args.steps,
         timeout: Duration::from_secs(args.timeout),
-        jobs: args.jobs.unwrap_or(cores),
+        jobs: args.threads.unwrap_or(cores),
         samples: args.samples,
         seed: args.seed,
         cache: if args.no_cache { None } else { verify::verdicts(args.cache.clone()) },
@@ -287,10 +287,12 @@ fn summary(reports: &[RuleReport], time: Duration) -> String {
         .map(|v| format!("{} {}", reports.iter().filter(|r| r.verdict == *v).count(), v.words()))
         .collect();
     format!(
-        "{} rules: {}; {instances} type instances{}; {cached} rules from the cache, {:.1} s\n",
-        reports.len(),
+        "{}: {}; {}{}; {} from the cache, {:.1} s\n",
+        count(reports.len(), "rule"),
         counts.join(", "),
+        count(instances, "type instance"),
         left_out(reports),
+        count(cached, "rule"),
         time.as_secs_f64()
     )
 }
@@ -304,7 +306,8 @@ fn left_out(reports: &[RuleReport]) -> String {
     if total == 0 {
         String::new()
     } else {
-        format!(", {total} more combinations of types left out: {}", reasons.join(", "))
+        let what = if total == 1 { "combination" } else { "combinations" };
+        format!(", {total} more {what} of types left out: {}", reasons.join(", "))
     }
 }
 

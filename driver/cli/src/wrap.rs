@@ -38,7 +38,7 @@ pub(super) struct Args {
     config: Option<PathBuf>,
     #[command(flatten)]
     limits: Limits,
-    /// Fail where code would be compiled without rules: C++, assembly, no `-O`, an option such as `-flto`, a failure of
+    /// Fail where code would be compiled without rules: assembly, no `-O`, an option such as `-flto`, a failure of
     /// ours
     #[arg(long)]
     strict: bool,
@@ -58,9 +58,9 @@ pub(super) struct Args {
     /// Form of `--stats`
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// The build: `make -j2`, `./configure`; it finds its compiler in `CC`, a script that stays where it is
-    /// (`~/.cache/rewright/compilers`), so `./configure` and CMake may write it down for a `make` that comes later. A
-    /// Makefile that sets `CC` itself wants `make -e`
+    /// The build: `make -j2`, `./configure`; it finds its compilers in `CC` and `CXX` (`OBJC`, `OBJCXX`), scripts that stay
+    /// where they are (`~/.cache/rewright/compilers`), so `./configure` and CMake may write them down for a `make` that
+    /// comes later. A Makefile that sets `CC` itself wants `make -e`
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, required = true)]
     command: Vec<OsString>,
 }
@@ -105,13 +105,18 @@ pub(super) fn run(args: Args) -> Result<i32> {
     }
     // Builds cut `CC` at spaces.
     let lasting = default_folder("compilers").filter(|folder| !folder.to_string_lossy().contains(char::is_whitespace));
-    let script = lasting
-        .and_then(|folder| script(&folder, &command, &identity).ok())
-        .map_or_else(|| script(scratch.path(), &command, &identity), Ok)?;
+    let compiler_for = |name: &str, command: &[String]| {
+        let lasting = lasting.as_deref().and_then(|folder| script(folder, name, command, &identity).ok());
+        lasting.map_or_else(|| script(scratch.path(), name, command, &identity), Ok)
+    };
+    let for_c = compiler_for("rewright-cc", &command)?;
+    command.push("--driver-mode=g++".into());
+    let for_cxx = compiler_for("rewright-c++", &command)?;
     let log = scratch.path().join("log");
     let mut build = Command::new(std::env::current_exe()?);
     build.arg(guard::COMMAND).arg(std::process::id().to_string()).arg("--").args(&args.command);
-    build.env("CC", &script).env("REWRIGHT_LOG", &log).env(STARTED, scratch.path());
+    build.env("CC", &for_c).env("OBJC", &for_c).env("CXX", &for_cxx).env("OBJCXX", &for_cxx);
+    build.env("REWRIGHT_LOG", &log).env(STARTED, scratch.path());
     if served {
         build.env(SERVER, &socket);
     }
@@ -154,17 +159,20 @@ pub(super) fn guard(args: GuardArgs) -> Result<i32> {
 
 fn summary(facts: &Facts, format: Format) -> Result<()> {
     if format == Format::Json {
-        out::note(&serde_json::to_string(facts)?);
+        out::report(&serde_json::to_string(facts)?);
         return Ok(());
     }
     let Facts { files, cached, handed_over, fell_back, rejected, .. } = facts;
     let Facts { functions, known, optimised, unchanged, passed_through, failed, .. } = facts;
+    let n = |n: &u64, noun| count(*n as usize, noun);
     let mut text = format!(
-        "{files} files compiled with rules ({cached} from the cache), {handed_over} commands handed over, \
-         {fell_back} fell back, {rejected} rejected by the compiler\n\
-         {functions} functions ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} \
-         not understood, \
-         {failed} failed\n"
+        "{} compiled with rules ({cached} from the cache), {} handed over, {fell_back} fell back, {rejected} rejected by \
+         the compiler\n\
+         {} ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
+         {failed} failed\n",
+        n(files, "file"),
+        n(handed_over, "command"),
+        n(functions, "function")
     );
     if files + handed_over + fell_back + rejected == 0 {
         text.push_str("no command came through `CC`: a Makefile that sets it itself wants `make -e`\n");
@@ -200,6 +208,6 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
     for (rule, n) in rules.into_iter().take(RULES_SHOWN) {
         let _ = writeln!(text, "{n:>6}  {rule}");
     }
-    out::note(&text);
+    out::report(&text);
     Ok(())
 }

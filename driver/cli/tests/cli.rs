@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod conventions;
 mod evidence;
 mod mlir;
 mod packs;
@@ -74,7 +75,7 @@ const COMPLAINTS: [(&str, i32, &str); 55] = [
     ("opt good.clif --rules deep.rw", 1, "RW0104"),
     ("run good.clif --fn nope 1", 2, "has no function nope"),
     ("bench --stories .", 2, "holds no story: a folder with pack.rw and input.ir or input.clif"),
-    ("run good.clif --fn f", 2, "%f takes 1 arguments (i32), 0 given"),
+    ("run good.clif --fn f", 2, "%f takes 1 argument (i32), 0 given"),
     ("run good.clif --fn f x", 2, "expected an i32"),
     ("run good.ir --fn f 1 --compare", 2, "2 given; options such as --compare stand before the arguments"),
     ("run deep.clif --fn f", 1, "deep.clif: 1:1"),
@@ -109,7 +110,7 @@ const COMPLAINTS: [(&str, i32, &str); 55] = [
     ("opt ten.rw", 1, "files of LLVM IR end in `.ll`"),
     ("bench truncated.clif --repeat 1", 1, "truncated.clif: 3:"),
     ("explain identities.add_zer", 2, "no rule is called identities.add_zer; did you mean identities.add_zero?"),
-    ("verify one.rw --rule other", 2, "no rule of these packs has `other` in its name"),
+    ("verify one.rw --filter other", 2, "no rule of these packs has `other` in its name"),
     ("why-not nothing good.clif", 2, "`rewright doc` lists their rules"),
 ];
 

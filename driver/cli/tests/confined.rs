@@ -133,7 +133,7 @@ fn libraries_that_are_allowed_do_no_harm_and_work() {
 fn a_process_ends_with_its_parent() {
     let dir = tempfile::tempdir().unwrap();
     library(dir.path());
-    let args = "run main.ir --rules odd.rw --allow-link ./odd.so --seconds 1000 --fn main 1";
+    let args = "run main.ir --rules odd.rw --allow-link ./odd.so --timeout 1000 --fn main 1";
     let mut parent = Command::new(env!("CARGO_BIN_EXE_rewright"))
         .current_dir(dir.path())
         .args(args.split_whitespace())

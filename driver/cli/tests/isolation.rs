@@ -150,8 +150,10 @@ fn check_and_verify_end() {
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(text.starts_with("3 examples: 3 passed"), "{text}");
     let begun = Instant::now();
-    let output =
-        rewright(dir.path(), "verify odd.rw --allow-link ./odd.so --no-cache --samples 6 --rule stated --format json");
+    let output = rewright(
+        dir.path(),
+        "verify odd.rw --allow-link ./odd.so --no-cache --samples 6 --filter stated --format json",
+    );
     assert!(begun.elapsed() < Duration::from_secs(120), "{:?}", begun.elapsed());
     let report: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     for (n, (name, _)) in FUNCTIONS.iter().enumerate().take(SURE) {

@@ -68,7 +68,7 @@ fn as_user(dir: &Path, args: &str) -> Ran {
 const COMMANDS: [(&str, i32, i32); 6] = [
     ("check asks.rw", 1, 0),
     ("test asks.rw", 1, 0),
-    ("verify asks.rw --no-cache --samples 10 --rule stated", 1, 0),
+    ("verify asks.rw --no-cache --samples 10 --filter stated", 1, 0),
     ("opt main.ir --rules asks.rw", 0, 0),
     ("run main.ir --rules asks.rw --fn main 5", 2, 0),
     ("bench --sharing main.ir --rules asks.rw --iterations 1 --repeat 1", 2, 0),

@@ -20,7 +20,7 @@ fn rewright(args: &[&str]) -> (String, String, Option<i32>) {
 
 /// The reports of one pack.
 fn verify(path: &Path, more: &[&str]) -> (Vec<Value>, Option<i32>) {
-    let mut args = vec!["verify", path.to_str().unwrap(), "--no-cache", "--jobs", "2", "--format", "json"];
+    let mut args = vec!["verify", path.to_str().unwrap(), "--no-cache", "--threads", "2", "--format", "json"];
     args.extend(more);
     let (stdout, stderr, code) = rewright(&args);
     let document: Value = serde_json::from_str(&stdout).unwrap_or_else(|e| panic!("{}: {e}: {stderr}", path.display()));
@@ -162,12 +162,12 @@ fn verdicts_are_kept_and_found_again() {
     let cache = folder.path().join("cache");
     let run = || {
         let (stdout, stderr, code) =
-            rewright(&["verify", path.to_str().unwrap(), "--cache", cache.to_str().unwrap(), "--jobs", "1"]);
+            rewright(&["verify", path.to_str().unwrap(), "--cache", cache.to_str().unwrap(), "--threads", "1"]);
         assert_eq!(code, Some(0), "{stderr}");
         stdout
     };
     assert!(run().contains("1 equal"));
-    assert!(run().contains("1 rules from the cache"));
+    assert!(run().contains("1 rule from the cache"));
     // A changed rule is asked about anew.
     fs::write(&path, pack.replace("(x, 1)", "(iadd(x, 0), 1)")).unwrap();
     assert!(run().contains("0 rules from the cache"));
@@ -177,7 +177,7 @@ fn verdicts_are_kept_and_found_again() {
 fn formats_for_programs() {
     let path = wrong("facts.rw");
     let run = |format: &str| {
-        let args = ["verify", path.to_str().unwrap(), "--no-cache", "--jobs", "1", "--format", format];
+        let args = ["verify", path.to_str().unwrap(), "--no-cache", "--threads", "1", "--format", format];
         let (stdout, stderr, code) = rewright(&args);
         assert_eq!(code, Some(1), "{stderr}");
         (stdout, stderr)
@@ -275,7 +275,7 @@ fn expectations_are_compared() {
         fs::write(folder.path().join("kept.rw"), text).unwrap();
     };
     pack("ishl{i32, i32}(x, 1)");
-    let run = |more: &[&str]| rewright(&[&["verify", path, "--no-cache", "--jobs", "1"], more].concat());
+    let run = |more: &[&str]| rewright(&[&["verify", path, "--no-cache", "--threads", "1"], more].concat());
     assert_eq!(run(&["-U"]).2, Some(0));
     let written = fs::read_to_string(folder.path().join("verify.expected")).unwrap();
     assert!(written.ends_with("\nkept.r.twice: 1 equal\n"), "{written}");
@@ -286,7 +286,7 @@ fn expectations_are_compared() {
     assert!(stderr.contains("kept.r.twice: expected 2 equal; found 1 equal"), "{stderr}");
     assert!(stderr.contains("kept.r.gone: expected 1 equal; there is no such rule"), "{stderr}");
     // A part of the rules says nothing about the others.
-    let (_, stderr, _) = run(&["--rule", "twice"]);
+    let (_, stderr, _) = run(&["--filter", "twice"]);
     assert!(!stderr.contains("gone"), "{stderr}");
     let (_, stderr, code) = rewright(&["verify", &format!("{path}/kept.rw"), "--no-cache", "-U"]);
     assert_eq!((code, stderr.contains("name one directory")), (Some(2), true), "{stderr}");
@@ -299,7 +299,7 @@ fn mutants_are_refuted() {
     let packs = packs.to_str().unwrap();
     let run = |slice: &str, jobs: &str| {
         let args =
-            ["verify", packs, "--mutate", "--slice", slice, "--mutants", "5", "--jobs", jobs, "--format", "json"];
+            ["verify", packs, "--mutate", "--slice", slice, "--mutants", "5", "--threads", jobs, "--format", "json"];
         let (stdout, stderr, code) = rewright(&args);
         assert_eq!(code, Some(0), "{stderr}");
         stdout
@@ -385,7 +385,7 @@ fn rules_that_are_no_equalities_are_tested() {
 fn survivors_are_compared() {
     let (folder, _path) = pack("kept", "  rule zero{T <: Int}(x: T): bxor(x, 0) => x\n");
     let run = |more: &[&str]| {
-        let args = ["verify", folder.path().to_str().unwrap(), "--mutate", "--no-cache", "--jobs", "1"];
+        let args = ["verify", folder.path().to_str().unwrap(), "--mutate", "--no-cache", "--threads", "1"];
         rewright(&[&args, more].concat())
     };
     assert_eq!(run(&["-U"]).2, Some(0));

@@ -5,6 +5,7 @@
 
 mod builds;
 mod cache;
+mod languages;
 mod linked;
 mod missed;
 

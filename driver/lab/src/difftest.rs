@@ -143,7 +143,7 @@ pub fn collect(paths: &[PathBuf]) -> io::Result<Vec<PathBuf>> {
         if !path.try_exists()? {
             return Err(io::Error::new(io::ErrorKind::NotFound, format!("{}: no such file or folder", path.display())));
         }
-        if path.is_file() {
+        if !path.is_dir() {
             found.insert(path.clone());
             continue;
         }

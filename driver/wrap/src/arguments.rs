@@ -1,4 +1,4 @@
-//! What a compiler's command line asks for. C files that are compiled, optimised, to objects or to be linked at once
+//! What a compiler's command line asks for. Files of C, C++ and Objective-C that are compiled, optimised, to objects or to be linked at once
 //! are taken out; everything else is the compiler's own business.
 
 use super::inputs::{Kind, is_probe, kind};
@@ -15,7 +15,7 @@ pub enum Plan {
     HandOver(String),
     /// The compiler does all of it, and rules do not see code that they are meant for.
     PassThrough(Missed),
-    /// Compile C files in our way; the compiler does what is left.
+    /// Compile source files in our way; the compiler does what is left.
     Compile(Build),
 }
 
@@ -28,7 +28,7 @@ pub struct Missed {
     pub reason: String,
 }
 
-/// C files to compile in our way.
+/// Source files to compile in our way.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Build {
     /// The files, in order.
@@ -48,7 +48,7 @@ pub struct Build {
 /// One file to compile.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
-    /// The C file, or what a cache or another machine was given of it: preprocessed (`.i`).
+    /// The source file, or what a cache or another machine was given of it: preprocessed (`.i`).
     pub source: PathBuf,
     /// Its place in the command line.
     at: usize,
@@ -192,7 +192,7 @@ impl Line {
         }
     }
 
-    /// Why rules see none of its C files, if that is so.
+    /// Why rules see none of its source files, if that is so.
     fn unseen(&self) -> Option<String> {
         let level = || match self.level.as_deref() {
             Some("" | "1" | "2" | "3" | "s" | "z") => None,
@@ -229,7 +229,7 @@ pub fn plan(args: &[OsString]) -> Plan {
     if let Some(asked) = asked_by_environment() {
         return Plan::PassThrough(missed(&format!("{asked} in the environment")));
     }
-    if !kinds.contains(&Kind::C) {
+    if !kinds.contains(&Kind::Source) {
         return match compiled().next() {
             Some((_, Kind::Other(language))) => Plan::PassThrough(missed(language)),
             _ => Plan::HandOver("nothing to compile".into()),
@@ -251,7 +251,7 @@ pub fn plan(args: &[OsString]) -> Plan {
     }
 }
 
-/// Taken apart: the C files in our way.
+/// Taken apart: the source files in our way.
 fn build(line: Line, kinds: &[Kind]) -> Build {
     let has = |start: &str| line.dependencies.iter().any(|d| d.to_str().is_some_and(|d| d.starts_with(start)));
     let (makes_dependencies, names_target) = (has("-MD") || has("-MMD"), has("-MT") || has("-MQ"));
@@ -270,14 +270,14 @@ fn build(line: Line, kinds: &[Kind]) -> Build {
     };
     let others = line.inputs.iter().zip(kinds).filter_map(|((_, path), kind)| match kind {
         Kind::Other(language) => Some(Missed { files: path.display().to_string(), reason: (*language).to_string() }),
-        Kind::C | Kind::Linked => None,
+        Kind::Source | Kind::Linked => None,
     });
     Build {
         units: line
             .inputs
             .iter()
             .zip(kinds)
-            .filter(|(_, kind)| **kind == Kind::C)
+            .filter(|(_, kind)| **kind == Kind::Source)
             .map(|(input, _)| unit(input))
             .collect(),
         missed: others.collect(),
@@ -315,6 +315,9 @@ mod tests {
         assert_eq!(ours.options, ["-O2", "-Wall", "-I", "inc", "-DX=1"]);
         assert_eq!((&ours.dependencies, unit.target.as_deref()), (&vec!["-MMD".into()], Some("out/b.o".as_ref())));
         assert_eq!((unit.dependency_file.as_deref(), ours.links), (Some(Path::new("out/b.d")), false));
+        for source in ["x.cc", "x.cpp", "x.C", "x.ii", "x.m", "x.mm"] {
+            assert_eq!(build(&format!("--driver-mode=g++ -O2 -c {source}")).units[0].object, PathBuf::from("x.o"));
+        }
         assert_eq!(build("-O2 -c x.i").units[0].object, PathBuf::from("x.o"));
         let ours = build("-c -O3 sub/x.c");
         assert_eq!((ours.units[0].object.as_path(), ours.units[0].dependency_file.as_ref()), (Path::new("x.o"), None));
@@ -340,7 +343,7 @@ mod tests {
         assert_eq!(left("-O2 -c a.c b.s c.c", &[0, 1]).unwrap(), "-O2 -c b.s -Qunused-arguments");
         assert_eq!(left("-O2 -c a.c c.c", &[0, 1]), None);
         assert_eq!(left("-O2 -c a.c c.c", &[0]).unwrap(), "-O2 -c c.c -Qunused-arguments");
-        assert_eq!(build("-O2 a.c b.s c.cc").missed.len(), 2);
+        assert_eq!(build("-O2 a.c b.s c.f90").missed.len(), 2);
         assert_eq!(build("-O2 -MD a.c b.c -o prog-1.2").units[1].dependency_file, Some("prog-1.d".into()));
     }
 
@@ -354,7 +357,7 @@ mod tests {
             ("-Ofast -c a.c", "-Ofast"),
             ("-O2 -S a.c", "-S"),
             ("-O2 -c a.s", "assembly"),
-            ("-O2 a.cc b.o", "C++"),
+            ("-O2 a.ixx b.o", "a module of C++"),
             ("-O2 -c -", "standard input"),
             ("-O2 -c @args", "a response file"),
             ("@args", "a response file"),

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 /// What a compiler makes of an input, by its name.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// C, or preprocessed C.
-    C,
+    /// C, C++, Objective-C, or one of these preprocessed: clang's front end makes LLVM IR of it.
+    Source,
     /// Compiled, and not seen by rules: why.
     Other(&'static str),
     /// For the linker.
@@ -19,11 +19,10 @@ pub(super) fn kind(path: &Path) -> Kind {
         return Kind::Other("standard input");
     }
     match path.extension().and_then(OsStr::to_str) {
-        Some("c" | "i") => Kind::C,
-        Some("cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CC" | "CPP" | "CXX" | "ii" | "cppm" | "ixx") => {
-            Kind::Other("C++, which rules do not see")
-        }
-        Some("m" | "mi" | "mm" | "M" | "mii") => Kind::Other("Objective-C, which rules do not see"),
+        Some("c" | "i") => Kind::Source,
+        Some("cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CC" | "CPP" | "CXX" | "ii") => Kind::Source,
+        Some("m" | "mi" | "mm" | "M" | "mii") => Kind::Source,
+        Some("cppm" | "ixx") => Kind::Other("a module of C++, which is compiled to more than an object"),
         Some("s" | "S" | "asm" | "sx") => Kind::Other("assembly, which rules do not see"),
         Some("ll" | "bc") => Kind::Other("LLVM IR, which only `rewright opt` reads"),
         Some("cu" | "cui" | "hip" | "cl" | "clcpp") => {

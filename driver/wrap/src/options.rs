@@ -116,8 +116,16 @@ pub(super) const NOT_OURS: [&str; 37] = [
 
 /// Starts of options with two hyphens that say nothing about what comes out. Most of the others are long names of
 /// options with one (`--output=x`, `--assemble`).
-pub(super) const LONG: [&str; 6] =
-    ["--target=", "--sysroot=", "--std=", "--param", "--gcc-toolchain=", "--gcc-install-dir="];
+pub(super) const LONG: [&str; 7] = [
+    "--target=",
+    "--sysroot=",
+    "--std=",
+    "--param",
+    "--gcc-toolchain=",
+    "--gcc-install-dir=",
+    // Whether the compiler's name is that of C++'s, which links with its library.
+    "--driver-mode=",
+];
 
 /// Variables that make a compiler write more than its command line says, or read another one.
 const VARIABLES: [&str; 7] = [

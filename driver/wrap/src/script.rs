@@ -1,4 +1,4 @@
-//! The compiler that a build finds in `CC`: a script that starts `rewright cc` with the build's options.
+//! The compilers that a build finds in `CC` and `CXX`: scripts that start `rewright cc` with the build's options.
 //!
 //! A script, since builds cut `CC` at spaces, which paths may have. `./configure` and CMake write its path down for a
 //! `make` that comes later, so it stays: one for each set of options, where other results of earlier runs are. It says
@@ -17,13 +17,13 @@ use std::path::{Path, PathBuf};
 /// What the name of a script's folder means.
 const VERSION: u32 = 1;
 
-/// The script for a command, below a folder.
+/// The script of this name for a command, below a folder.
 ///
 /// # Errors
 /// Where it cannot be written.
-pub fn script(folder: &Path, command: &[String], identity: &str) -> io::Result<PathBuf> {
+pub fn script(folder: &Path, name: &str, command: &[String], identity: &str) -> io::Result<PathBuf> {
     let own = folder.join(Key::of(VERSION, command.iter().map(|word| word.as_bytes())).to_string());
-    let path = own.join("rewright-cc");
+    let path = own.join(name);
     let words: Vec<String> = command.iter().map(|word| format!("'{}'", word.replace('\'', "'\\''"))).collect();
     let text = format!("#!/bin/sh\n# rules {identity}\nexec {} \"$@\"\n", words.join(" "));
     if fs::read(&path).is_ok_and(|there| there == text.as_bytes()) {

@@ -5,6 +5,7 @@
 //! over its functions, and over both points where modules of our own text run rules.
 
 use super::{Args, Format, out};
+use crate::language::Language;
 use crate::{Finding, input};
 use anyhow::{Context, Result, bail};
 use rewright_cfg_skeleton::select::{Effort, Status};
@@ -87,7 +88,7 @@ fn measure(args: &Args, story: &Path) -> Result<Option<Row>> {
         let start = Instant::now();
         let Some(program) = args.rules.with(pack.clone()).load()? else { return Ok(None) };
         let options = args.how.options(&program)?;
-        let Some(input) = input::open(&input, program)? else { return Ok(None) };
+        let Some(input) = input::open(&input, Language::of(&input), program)? else { return Ok(None) };
         row.keep(READ, start.elapsed());
         let optimised = input.optimise(&options, &|_| true);
         row.functions = optimised.statistics().functions.len();

@@ -3,6 +3,7 @@
 use super::super::{Format, limits, out};
 use super::{Args, changes};
 use rewright_cfg_skeleton::select::{Ended, Status, cost::reported};
+use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::RuleId;
 use rewright_pipeline::bisect;
 use rewright_pipeline::front::Statistics;
@@ -27,10 +28,10 @@ pub(super) fn last_matches(limit: u64, before: &Made, made: &Made) {
     for rule in &more {
         let rule = program.rule(*rule);
         let place = program.sources.place(rule.span);
-        out::note(&format!("match {limit} is of {} ({}:{})", rule.name, place.file, place.line));
+        out::report(&format!("match {limit} is of {} ({}:{})", rule.name, place.file, place.line));
     }
     if more.is_empty() {
-        out::note(&format!("there is no match {limit}"));
+        out::report(&format!("there is no match {limit}"));
     }
 }
 
@@ -116,30 +117,31 @@ pub(super) fn report(args: &Args, file: &Made) {
             .map(|(pass, time)| ((*pass).to_string(), json!(time.as_secs_f64())))
             .collect();
         let all = json!({ "functions": functions, "seconds": phases, "passes": passes, "rules": rules });
-        out::note(&all.to_string());
+        out::report(&all.to_string());
         return;
     }
     for f in functions() {
         let figures = f.outcome.as_ref().map_or(String::new(), |o| {
             let budget = if o.exhausted { ", budget exhausted" } else { "" };
             format!(
-                ", cost {} -> {} ({}{}), {} nodes in {} classes, {} rounds{budget}",
+                ", cost {} -> {} ({}{}), {} in {} {}, {}{budget}",
                 reported(o.cost_before),
                 reported(o.cost_after),
                 status(o.status),
                 o.ended.map_or(String::new(), |ended| format!(", {}", ended.name())),
-                o.nodes,
+                count(o.nodes, "node"),
                 o.classes,
-                o.rounds
+                if o.classes == 1 { "class" } else { "classes" },
+                count(o.rounds, "round")
             )
         });
-        out::note(&format!("{}: {}{figures}", f.name, fate(&f.fate)));
+        out::report(&format!("{}: {}{figures}", f.name, fate(&f.fate)));
         if args.remarks {
             for r in f.outcome.iter().flat_map(|o| &o.rules) {
-                out::note(&format!("  {}", rule(r)));
+                out::report(&format!("  {}", rule(r)));
             }
             for line in changes::lines(file.optimiser.program(), f) {
-                out::note(&format!("  {line}"));
+                out::report(&format!("  {line}"));
             }
             for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
                 let because = file.optimiser.program().rule(relaxed.rule).relaxation.as_ref();
@@ -151,7 +153,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                 };
                 let operation = &relaxed.operation;
                 let input = relaxed.line.map_or(String::new(), |line| format!(" in line {line}"));
-                out::note(&format!("  `{operation}`{which}{input} is left out by {name} ({file}:{line}): {because}"));
+                out::report(&format!("  `{operation}`{which}{input} is left out by {name} ({file}:{line}): {because}"));
             }
         }
     }
@@ -162,17 +164,17 @@ pub(super) fn report(args: &Args, file: &Made) {
                 file.statistics.phases.times.get(p).map(|t| format!("{} {:.2} ms", p.name(), t.as_secs_f64() * 1e3))
             })
             .collect();
-        out::note(&format!("time: {}", shown.join(", ")));
+        out::report(&format!("time: {}", shown.join(", ")));
         let passes = file.statistics.phases.passes.iter();
         let passes: Vec<_> = passes.map(|(pass, t)| format!("{pass} {:.2} ms", t.as_secs_f64() * 1e3)).collect();
         if !passes.is_empty() {
-            out::note(&format!("passes of select: {}", passes.join(", ")));
+            out::report(&format!("passes of select: {}", passes.join(", ")));
         }
         let mut by_count: Vec<_> = matched().collect();
         by_count.sort_by_key(|(r, report)| (std::cmp::Reverse(report.matches), **r));
         for (r, report) in by_count.iter().take(20) {
             let time = report.time.as_secs_f64() * 1e3;
-            out::note(&format!("{:>8} matches {time:>8.2} ms  {}", report.matches, rule(r)));
+            out::report(&format!("{:>8} matches {time:>8.2} ms  {}", report.matches, rule(r)));
         }
     }
 }

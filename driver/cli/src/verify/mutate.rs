@@ -4,6 +4,7 @@ use super::super::{Finding, findings::Format, out};
 use super::Slice;
 use super::expected::Lines;
 use anyhow::{Context, Result, bail};
+use rewright_dsl::diagnostic;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_verify::{self as verify, Fate, Judged, Kind, Options};
 use serde_json::json;
@@ -49,7 +50,7 @@ pub(super) fn run(
     if !format.is_for_people() && format != Format::Json {
         bail!("mutants are reported as text or as JSON: leave out `--format`, or say `--format json`");
     }
-    let progress = super::super::progress("rules", rules.len() as u64);
+    let progress = out::progress("rules", rules.len() as u64);
     let begun = Instant::now();
     let judged =
         verify::mutate(program, rules, args.mutants, options, &|| progress.inc(1)).context("verification stopped")?;
@@ -64,7 +65,7 @@ pub(super) fn run(
         let survivors = |j: &&Judged| !matches!(j.fate, Fate::Malformed | Fate::Refuted);
         for j in judged.iter().filter(survivors) {
             let name = &program.rule(j.rule).name;
-            out::note(&format!("{}: {name}: {} ({})", j.fate.words(), j.change, j.evidence));
+            out::report(&format!("{}: {name}: {} ({})", j.fate.words(), j.change, j.evidence));
         }
         out::result(&summary(&judged, rules.len(), begun.elapsed().as_secs_f64()));
     }
@@ -107,9 +108,10 @@ fn summary(judged: &[Judged], rules: usize, seconds: f64) -> String {
         })
         .collect();
     format!(
-        "{} mutants of {rules} rules: {}; refuted by kind: {}; {malformed} others change nothing or make no \
+        "{} of {}: {}; refuted by kind: {}; {malformed} others change nothing or make no \
          sense, {seconds:.1} s\n",
-        judged.len() - malformed,
+        diagnostic::count(judged.len() - malformed, "mutant"),
+        diagnostic::count(rules, "rule"),
         fates.join(", "),
         kinds.join(", ")
     )

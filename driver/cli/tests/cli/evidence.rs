@@ -81,14 +81,14 @@ fn e_graphs_are_extracted_one_by_one_or_by_the_folder() {
         fs::write(dir.path().join(name), EGRAPH).unwrap();
     }
     for method in ["ilp", "auto"] {
-        let ran = rewright(dir.path(), &format!("extract one.json --method {method} --time-limit 5 --format json"));
+        let ran = rewright(dir.path(), &format!("extract one.json --extract {method} --time-limit 5 --format json"));
         assert_eq!(ran.code, Some(0), "{}", ran.stderr);
         let row: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
         assert_eq!((&row["cost"], &row["bound"], &row["status"]), (&6.0.into(), &6.0.into(), &"optimal".into()));
         assert_eq!(row["presolve"], serde_json::json!({ "nodes_before": 4, "nodes_after": 0 }));
         assert!(row["seconds"].as_f64().unwrap() < 5.0);
     }
-    let greedy = rewright(dir.path(), "extract one.json --method greedy --format json").stdout;
+    let greedy = rewright(dir.path(), "extract one.json --extract greedy --format json").stdout;
     let row: serde_json::Value = serde_json::from_str(&greedy).unwrap();
     assert_eq!((&row["status"], &row["bound"]), (&"greedy".into(), &serde_json::Value::Null));
     let ran = rewright(dir.path(), "extract one.json --roots t,s --choices");

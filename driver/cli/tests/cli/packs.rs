@@ -126,7 +126,7 @@ fn a_page_says_what_a_rule_means_where_and_on_what_evidence() {
     fs::write(folder.join("pages.rw"), pack).unwrap();
     fs::write(folder.join("verify.expected"), "# made\npages.r.twice: 4 equal\n").unwrap();
     let ran = rewright(dir.path(), "doc packs -o out");
-    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "1 pages in out\n"), "{}", ran.stderr);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), "1 page in out\n"), "{}", ran.stderr);
     let page = fs::read_to_string(dir.path().join("out/pages.md")).unwrap();
     let parts = [
         "# pages",

@@ -38,7 +38,7 @@ fn costs_that_say_nothing_are_errors() {
     ] {
         fs::write(dir.path().join("g.json"), &text).unwrap();
         for method in ["tree", "greedy", "ilp", "auto"] {
-            let ran = rewright(dir.path(), &format!("extract g.json --method {method}"));
+            let ran = rewright(dir.path(), &format!("extract g.json --extract {method}"));
             assert!(ran.code == Some(1) && ran.stderr.contains(says), "{text}: {ran:?}");
             assert_eq!(ran.stdout, "", "{text}");
         }
@@ -50,7 +50,7 @@ fn functions_are_printed_where_there_are_no_rules() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("none.rw"), "pack none\nimport std.core\n").unwrap();
     fs::write(dir.path().join("f.ll"), format!("{LAYOUT}{TWO}")).unwrap();
-    let ran = rewright(dir.path(), "opt f.ll --rules none.rw --emit ir");
+    let ran = rewright(dir.path(), "-q opt f.ll --rules none.rw --emit ir");
     assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""));
     assert!(ran.stdout.contains("func \"@f\"") && ran.stdout.contains("func \"@g\""), "{}", ran.stdout);
     let text = rewright(dir.path(), "opt f.ll --rules none.rw").stdout;
@@ -123,12 +123,12 @@ fn types_at_which_a_rule_has_no_instance_are_counted() {
     let pack = "pack some\nimport std.core\nruleset r {\n  rule large{T <: Int}(x: T): band(x, 1000) => band(1000, x)\n  \
                 rule wide{T <: Int}(x: T): iadd(x, 0) => x when bits{T}(0) == 64\n}\n";
     fs::write(dir.path().join("some.rw"), pack).unwrap();
-    let ran = rewright(dir.path(), "verify some.rw --no-cache --jobs 1 --samples 20");
+    let ran = rewright(dir.path(), "verify some.rw --no-cache --threads 1 --samples 20");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let says = "4 more combinations of types left out: 1 at which a literal does not fit, 3 at which a condition does \
         not hold";
     assert!(ran.stdout.contains(&format!("4 type instances, {says};")), "{ran:?}");
-    let ran = rewright(dir.path(), "verify some.rw --no-cache --jobs 1 --samples 20 --format json");
+    let ran = rewright(dir.path(), "verify some.rw --no-cache --threads 1 --samples 20 --format json");
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["rules"][0]["left_out"]["at which a literal does not fit"], 1, "{report}");
 }

@@ -90,14 +90,14 @@ fn every_function_has_a_verdict() {
 #[test]
 fn a_refutation_can_be_replayed() {
     let dir = files();
-    let refuted = report(&validate(dir.path(), "--format json --function worse"));
+    let refuted = report(&validate(dir.path(), "--format json --fn worse"));
     let function = &refuted["functions"][0];
     assert_eq!(function["verdict"], "refuted", "{refuted}");
     fs::write(dir.path().join("g.json"), function["input"].to_string()).unwrap();
-    let again = validate(dir.path(), "--format json --function worse --input g.json");
+    let again = validate(dir.path(), "--format json --fn worse --input g.json");
     assert_eq!((again.code, &report(&again)["functions"][0]["after"]), (Some(1), &function["after"]));
     // On the same input the first version does what it does.
-    let ran = rewright(dir.path(), "validate before.ll --with before.ll --function worse --input g.json");
+    let ran = rewright(dir.path(), "validate before.ll --with before.ll --fn worse --input g.json");
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     let text = validate(dir.path(), "");
     assert!(text.stdout.contains("@worse: refuted: on (") && text.stdout.contains("FILE has {"), "{}", text.stdout);
@@ -108,10 +108,10 @@ fn what_is_asked_for_wrongly_is_said() {
     let dir = files();
     fs::write(dir.path().join("bad.json"), "{\"arguments\": 3}").unwrap();
     for (more, says) in [
-        ("--function nowhere", "neither file defines @nowhere"),
-        ("--function worse --input none.json", "cannot read none.json"),
-        ("--function worse --input bad.json", "bad.json is no input"),
-        ("--input bad.json", "--function"),
+        ("--fn nowhere", "neither file defines @nowhere"),
+        ("--fn worse --input none.json", "cannot read none.json"),
+        ("--fn worse --input bad.json", "bad.json is no input"),
+        ("--input bad.json", "--fn"),
     ] {
         let ran = validate(dir.path(), more);
         assert!(ran.code == Some(2) && ran.stderr.contains(says), "{more}: {}{}", ran.stdout, ran.stderr);

@@ -32,7 +32,8 @@ fn solvers_that_fail_are_said() {
         for more in ["", "--mutate --mutants 1", "--update"] {
             // The file of what is expected is a folder's; what a solver was not asked about is not written there.
             let paths = if more == "--update" { "packs" } else { "packs/large.rw" };
-            let line = format!("verify {paths} --rule r.a1 --jobs 1 --samples 50 {more} --solver {}", solver.display());
+            let line =
+                format!("verify {paths} --filter r.a1 --threads 1 --samples 50 {more} --solver {}", solver.display());
             let ran = ran(rewright(dir.path(), &own, &line).output().unwrap());
             assert!(ran.code == Some(2) && ran.stderr.contains("the solver"), "{fault} {more}: {ran:?}");
             assert_eq!(files(dir.path()).changed(&before), [""; 0], "{fault} {more}");
@@ -81,7 +82,7 @@ fn an_opt_that_fails_is_said_and_refused_on_demand() {
 fn verdicts_that_are_damaged_are_made_again() {
     let (dir, own) = (inputs(), tempfile::tempdir().unwrap());
     let cache = own.path().join("cache");
-    let line = format!("verify packs/large.rw --rule r.a1 --jobs 1 --samples 50 --cache {}", cache.display());
+    let line = format!("verify packs/large.rw --filter r.a1 --threads 1 --samples 50 --cache {}", cache.display());
     let verify = || {
         let ran = ran(rewright(dir.path(), &own, &line).output().unwrap());
         assert!(ran.code == Some(0) && ran.stdout.contains("11 equal"), "{ran:?}");

@@ -11,7 +11,7 @@ const WRITERS: [(&str, &str); 8] = [
     ("opt f.clif -o out.clif", "cannot write out.clif"),
     ("opt f.clif -o new.clif", "cannot write new.clif"),
     ("doc packs -o pages", "cannot write pages/"),
-    ("verify packs --update --rule r.a1 --no-cache --jobs 1 --samples 50", "cannot write packs/verify.expected"),
+    ("verify packs --update --filter r.a1 --no-cache --threads 1 --samples 50", "cannot write packs/verify.expected"),
     ("corpus f.ll --rewrite ir", "cannot write ir/f.ll"),
 ];
 
@@ -56,14 +56,14 @@ fn a_cache_on_a_full_disk_is_said() {
     let (seed, own) = (inputs(), tempfile::tempdir().unwrap());
     let out = elsewhere(&own, "out");
     if disks().contains(&Disk::Full) {
-        let verify = "verify packs/large.rw --rule r.a1 --jobs 2 --samples 50 --cache @/cache";
+        let verify = "verify packs/large.rw --filter r.a1 --threads 2 --samples 50 --cache @/cache";
         let (ran, _) = Disk::Full.run(seed.path(), &own, verify);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert_eq!(ran.stderr.matches("results cannot be kept in").count(), 1, "{ran:?}");
         assert!(ran.stdout.contains("11 equal"), "{ran:?}");
     }
     // A folder that nobody can write to, not even the superuser.
-    let verify = "verify packs/large.rw --rule r.a1 --jobs 2 --samples 50 --cache /proc/self/none";
+    let verify = "verify packs/large.rw --filter r.a1 --threads 2 --samples 50 --cache /proc/self/none";
     let output = rewright(seed.path(), &own, verify).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(output.status.success() && said.contains("results cannot be kept in /proc/self/none"), "{output:?}");

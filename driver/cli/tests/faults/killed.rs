@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Command lines that call a function that never ends, in a process of its own, and their exit codes without it:
 /// `difftest` skips a directive that the original program cannot run, and says so.
 const RUNNERS: [(&str, i32); 2] =
-    [("run endless.clif --fn endless --seconds 10 1", 2), ("difftest endless.clif --seconds 10", 0)];
+    [("run endless.clif --fn endless --timeout 10 1", 2), ("difftest endless.clif --timeout 10", 0)];
 
 /// The processes that a process has started.
 fn children(process: u32) -> Vec<u32> {

@@ -11,7 +11,7 @@ const PRINTERS: [&str; 19] = [
     "opt f.ll",
     "check mine.rw",
     "test mine.rw",
-    "verify mine.rw --no-cache --jobs 1 --samples 50",
+    "verify mine.rw --no-cache --threads 1 --samples 50",
     "corpus f.ll",
     "explain RW0301",
     "fmt --check packs",

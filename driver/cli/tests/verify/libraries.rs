@@ -77,7 +77,7 @@ fn values_of_libraries_are_made_and_looked_at() {
     assert!(compiled.unwrap().success());
     let output = Command::new(env!("CARGO_BIN_EXE_rewright"))
         .current_dir(&folder)
-        .args(["verify", "vectors.rw", "--jobs", "1", "--format", "json", "--no-cache", "--allow-link", "./lib.so"])
+        .args(["verify", "vectors.rw", "--threads", "1", "--format", "json", "--no-cache", "--allow-link", "./lib.so"])
         .output()
         .unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
