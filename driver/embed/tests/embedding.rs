@@ -39,7 +39,7 @@ fn functions_do_not_depend_on_each_other() {
         optimiser.optimise_function(&mut function, &*isa, &Options::default());
         function.to_string()
     };
-    let alone: Vec<String> = (0..20).map(|seed| optimised(seed)).collect();
+    let alone: Vec<String> = (0..20).map(&optimised).collect();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| (0..20).rev().for_each(|seed| assert_eq!(optimised(seed), alone[seed as usize])));
