@@ -46,7 +46,8 @@ pub(super) struct Args {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     long: Vec<u32>,
     /// Functions of each length
-    #[arg(long, default_value_t = 20, requires = "long", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 20, requires = "long")]
+    #[arg(value_parser = clap::value_parser!(u64).range(1..))]
     seeds: u64,
     /// For each folder with a pack and an input: time per phase, and the integer program's size and time
     #[arg(long)]
