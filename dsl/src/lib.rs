@@ -20,3 +20,4 @@ pub mod renamed;
 pub mod syntax;
 #[cfg(test)]
 mod testing;
+pub mod words;

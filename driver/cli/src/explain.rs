@@ -1,17 +1,23 @@
-//! `rewright explain`: what a diagnostic code means and what to do about it; what a rule says, and what speaks for it.
+//! `rewright explain`: the meaning of a diagnostic code, of a word of the language, of a rule with its evidence.
 
 use super::{Finding, Format, out, packs};
 use anyhow::{Result, bail};
-use rewright_dsl::codes::Code;
+use rewright_dsl::codes::{self, Code};
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::{Program, RuleId};
-use serde_json::json;
+use rewright_dsl::words::{self, Word};
+use serde_json::{Value, json};
 
 /// Arguments of `explain`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A code (`RW0301`), or a rule, by its name or as much of its end as makes it one
-    what: String,
+    /// A code (`RW0301`), a word of the language (`removes`, `@sample`, `state`), or a rule, by its name or as much of
+    /// its end as makes it one
+    #[arg(required_unless_present = "list")]
+    what: Option<String>,
+    /// List all words and codes
+    #[arg(long, conflicts_with = "what")]
+    list: bool,
     #[command(flatten)]
     rules: packs::Rules,
     /// How to report
@@ -20,10 +26,14 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    let Some(what) = &args.what else {
+        out::result(&list(args.format));
+        return Ok(Finding::Clean);
+    };
     // As diagnostics show it: `[RW0301]`, `error[RW0301]`.
-    let code = args.what.to_uppercase();
+    let code = what.to_uppercase();
     let code = code.rsplit('[').next().unwrap_or_default().trim_end_matches(']');
-    if let Some(Code { code, title, text }) = rewright_dsl::codes::find(code) {
+    if let Some(Code { code, title, text }) = codes::find(code) {
         out::result(&match args.format {
             Format::Json => format!("{:#}\n", json!({ "code": code, "title": title, "text": text })),
             Format::Text => format!("{text}\n"),
@@ -31,10 +41,20 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         return Ok(Finding::Clean);
     }
     if code.strip_prefix("RW").is_some_and(|rest| rest.parse::<u32>().is_ok()) {
-        bail!("there is no diagnostic {}", args.what);
+        bail!("there is no diagnostic {what}; `rewright explain --list` lists all");
+    }
+    let words = words::find(what);
+    if !words.is_empty() {
+        out::result(&match args.format {
+            Format::Json => {
+                format!("{:#}\n", json!({ "words": words.iter().map(|word| entry(word)).collect::<Vec<_>>() }))
+            }
+            Format::Text => words.iter().map(|word| meaning(word)).collect::<Vec<_>>().join("\n"),
+        });
+        return Ok(Finding::Clean);
     }
     let Some(program) = args.rules.load_with_examples()? else { return Ok(Finding::Found) };
-    let rules = packs::rules_named(&program, &args.what)?;
+    let rules = packs::rules_named(&program, what)?;
     let text = rule(&program, &rules);
     out::result(&match args.format {
         Format::Json => {
@@ -44,6 +64,41 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Format::Text => text,
     });
     Ok(Finding::Clean)
+}
+
+/// Words by kind, then codes, each with what it is.
+fn list(format: Format) -> String {
+    let codes = || codes::TABLES.iter().copied().flatten();
+    if format == Format::Json {
+        let words: Vec<Value> = words::all().map(entry).collect();
+        let codes: Vec<Value> = codes().map(|code| json!({ "code": code.code, "title": code.title })).collect();
+        return format!("{:#}\n", json!({ "words": words, "codes": codes }));
+    }
+    let mut text = String::new();
+    let mut kind = "";
+    for word in words::all() {
+        if kind != word.kind {
+            kind = word.kind;
+            text += &format!("{kind}:\n");
+        }
+        text += &format!("  {}\n", word.word);
+    }
+    text += "diagnostics:\n";
+    codes().for_each(|code| text += &format!("  {}  {}\n", code.code, code.title));
+    text
+}
+
+fn entry(word: &Word) -> Value {
+    json!({ "word": word.word, "kind": word.kind, "text": word.text, "example": word.example })
+}
+
+/// A word as text: what it is, its meaning, an example.
+fn meaning(word: &Word) -> String {
+    let example = match word.example {
+        "" => String::new(),
+        example => format!("\n{}\n", indented(example)),
+    };
+    format!("{} ({})\n\n{}\n{example}", word.word, word.kind, word.text)
 }
 
 /// The rules that one name stands for: where they stand, what they say, and the examples in which they take part.

@@ -74,6 +74,17 @@ fn normal(argument: &str) -> String {
     argument.split_whitespace().collect()
 }
 
+/// Why an annotation leaves a proof without ground.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum AnnotationError {
+    #[error("what `{0}` means is not modelled")]
+    Unmodelled(String),
+    #[error("only the first version is `{0}`")]
+    OnlyFirst(String),
+    #[error("only the second version is `{0}`")]
+    OnlySecond(String),
+}
+
 /// The first reason why annotations at one place of both versions leave a proof without ground. `proved` says which
 /// promises of the second version hold by themselves.
 pub(super) fn check(
@@ -81,30 +92,26 @@ pub(super) fn check(
     first: &[String],
     second: &[String],
     proved: impl Fn(&str) -> bool,
-) -> Result<(), String> {
+) -> Result<(), AnnotationError> {
     for annotation in first {
         match says(place, annotation) {
-            Says::Unmodelled => return Err(unmodelled(annotation)),
+            Says::Unmodelled => return Err(AnnotationError::Unmodelled(annotation.clone())),
             Says::Meaning if !implied(annotation, second) => {
-                return Err(format!("only the first version is `{annotation}`"));
+                return Err(AnnotationError::OnlyFirst(annotation.clone()));
             }
             _ => {}
         }
     }
     for annotation in second {
         match says(place, annotation) {
-            Says::Unmodelled => return Err(unmodelled(annotation)),
+            Says::Unmodelled => return Err(AnnotationError::Unmodelled(annotation.clone())),
             Says::Meaning | Says::Promise if !implied(annotation, first) && !proved(annotation) => {
-                return Err(format!("only the second version is `{annotation}`"));
+                return Err(AnnotationError::OnlySecond(annotation.clone()));
             }
             _ => {}
         }
     }
     Ok(())
-}
-
-fn unmodelled(annotation: &str) -> String {
-    format!("what `{annotation}` means is not modelled")
 }
 
 /// Those that promise or mean something, each in one spelling and in order: what two places must agree on.

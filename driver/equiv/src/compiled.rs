@@ -18,6 +18,7 @@ mod leaves;
 mod text;
 
 use super::inputs::{BASE, Inputs, PAGE, PAGES};
+use super::not_modelled::NotModelled;
 use super::{Config, Files, Seen};
 use leaves::{Class, Leaf};
 use rand::Rng;
@@ -44,9 +45,8 @@ pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) 
     let folder = scratch_folder("validate-", &place).map_err(|e| named(&e, "cannot make a folder in", &place))?;
     let executable = match compiled(&config.clang, &program.text, folder.path())? {
         Ok(executable) => executable,
-        Err(message) => {
-            let reason = format!("clang: {message}");
-            let seen = |f: Result<Runnable, String>| Seen::nothing(f.err().unwrap_or_else(|| reason.clone()));
+        Err(error) => {
+            let seen = |f: Result<Runnable, NotModelled>| f.map_or_else(Seen::nothing, |_| Seen::nothing(&error));
             return Ok(program.functions.into_iter().map(seen).collect());
         }
     };
@@ -60,8 +60,13 @@ pub(super) fn compare(llvm: &LlvmOptimiser, files: &Files<'_>, config: &Config) 
     Ok(all)
 }
 
+/// Clang does not compile the program: its first message.
+#[derive(Debug, thiserror::Error)]
+#[error("clang: {0}")]
+struct NotCompiled(String);
+
 /// The program, or what clang says.
-fn compiled(clang: &Path, text: &str, folder: &Path) -> io::Result<Result<PathBuf, String>> {
+fn compiled(clang: &Path, text: &str, folder: &Path) -> io::Result<Result<PathBuf, NotCompiled>> {
     let [module, harness, executable] = ["module.ll", "harness.c", "run"].map(|name| folder.join(name));
     write(&module, text.as_bytes())?;
     write(&harness, HARNESS.as_bytes())?;
@@ -79,7 +84,8 @@ fn compiled(clang: &Path, text: &str, folder: &Path) -> io::Result<Result<PathBu
         .output()
         .map_err(|e| named(&e, "cannot start", clang))?;
     if status.success() {
-        return Ok(if executable.exists() { Ok(executable) } else { Err("it has written no program".into()) });
+        let missing = || NotCompiled("it has written no program".into());
+        return Ok(if executable.exists() { Ok(executable) } else { Err(missing()) });
     }
     let said = String::from_utf8_lossy(&stderr);
     let first = said.lines().find(|line| line.contains("error") || line.contains("undefined"));
@@ -87,7 +93,7 @@ fn compiled(clang: &Path, text: &str, folder: &Path) -> io::Result<Result<PathBu
     let reason = first.or(said.lines().next()).unwrap_or(&silent);
     // The folder's name is another one every time.
     let reason = reason.rsplit_once(&*folder.to_string_lossy()).map_or(reason, |(_, rest)| rest);
-    Ok(Err(reason.trim_start_matches('/').to_string()))
+    Ok(Err(NotCompiled(reason.trim_start_matches('/').to_string())))
 }
 
 fn write(path: &Path, content: &[u8]) -> io::Result<()> {

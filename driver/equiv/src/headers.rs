@@ -4,7 +4,7 @@
 //! first one's is not known to hold, and what a global is must be the same in both where either body mentions it.
 
 use super::annotations::table::AnnotationTarget;
-use super::annotations::{check, parts};
+use super::annotations::{AnnotationError, check, parts};
 use super::layout;
 use super::modules::Version;
 use super::promises::Promises;
@@ -13,6 +13,25 @@ use rewright_llvm::lex::{Kind, tokens};
 use rewright_llvm::module::{Definition, File, resolve};
 use rewright_llvm::types::{Named, Type};
 use std::collections::BTreeSet;
+
+/// Why nothing is proved of two versions by their bodies.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum HeaderError {
+    #[error("the data layouts differ")]
+    Layouts,
+    #[error(transparent)]
+    Function(#[from] AnnotationError),
+    #[error("{0} in what it gives")]
+    Result(AnnotationError),
+    #[error("{error} at parameter {n}")]
+    Parameter { error: AnnotationError, n: usize },
+    #[error("the global {0} is another one")]
+    Global(String),
+    #[error("{error} of {name}")]
+    Callee { error: AnnotationError, name: String },
+    #[error("{0} has other parameters")]
+    Parameters(String),
+}
 
 /// What differs in how the versions are called; `None` if a call of one is a call of the other.
 pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<String> {
@@ -30,27 +49,27 @@ pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<Strin
 
 /// Why nothing is proved of two versions by their bodies. With the second one's body it is seen which promises that
 /// keeps, and what is promised of values is left to whoever asks.
-pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), String> {
+pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), HeaderError> {
     let of_values =
         |a: &str| body.is_some() && ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(a).0);
     if !layout::same(before.file(), after.file()) {
-        return Err("the data layouts differ".into());
+        return Err(HeaderError::Layouts);
     }
     let (was, is) = (before.definition, after.definition);
     let promises = body.map(|body| Promises::new(after, body));
     check(AnnotationTarget::Function, &was.attributes, &is.attributes, |a| {
         promises.as_ref().is_some_and(|p| p.hold(a))
     })?;
-    check(AnnotationTarget::Result, &was.before, &is.before, of_values).map_err(|e| format!("{e} in what it gives"))?;
+    check(AnnotationTarget::Result, &was.before, &is.before, of_values).map_err(HeaderError::Result)?;
     for (n, (was, is)) in was.parameters.iter().zip(&is.parameters).enumerate() {
         check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, of_values)
-            .map_err(|e| format!("{e} at parameter {n}"))?;
+            .map_err(|error| HeaderError::Parameter { error, n })?;
     }
     mentioned(before, after)
 }
 
 /// Globals and functions that either body mentions.
-fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), String> {
+fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), HeaderError> {
     let [was, is] = [before, after].map(|v| names(v.text()));
     let own = |name: &str| name == before.definition.name || name == after.definition.name;
     for name in was.union(&is).filter(|name| !own(name)) {
@@ -59,7 +78,7 @@ fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), String> {
             [None, None] => {
                 let [was, is] = [before, after].map(|v| v.module.global(name));
                 if was != is && was.is_some() && is.is_some() {
-                    return Err(format!("the global {name} is another one"));
+                    return Err(HeaderError::Global(name.to_string()));
                 }
             }
             // A function that the other module does not have is called by one version only.
@@ -70,8 +89,8 @@ fn mentioned(before: Version<'_>, after: Version<'_>) -> Result<(), String> {
 }
 
 /// What two modules say of a function that is called.
-fn declared(name: &str, was: (&File, &Definition), is: (&File, &Definition)) -> Result<(), String> {
-    let of = |e: String| format!("{e} of {name}");
+fn declared(name: &str, was: (&File, &Definition), is: (&File, &Definition)) -> Result<(), HeaderError> {
+    let of = |error| HeaderError::Callee { error, name: name.to_string() };
     let [was_attributes, is_attributes] = [was, is].map(|(file, definition)| {
         let mut list = definition.attributes.clone();
         resolve(&mut list, &file.groups);
@@ -80,7 +99,7 @@ fn declared(name: &str, was: (&File, &Definition), is: (&File, &Definition)) -> 
     check(AnnotationTarget::Function, &was_attributes, &is_attributes, |_| false).map_err(of)?;
     check(AnnotationTarget::Result, &was.1.before, &is.1.before, |_| false).map_err(of)?;
     if was.1.parameters.len() != is.1.parameters.len() {
-        return Err(format!("{name} has other parameters"));
+        return Err(HeaderError::Parameters(name.to_string()));
     }
     for (was, is) in was.1.parameters.iter().zip(&is.1.parameters) {
         check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, |_| false).map_err(of)?;

@@ -12,13 +12,18 @@ pub(super) struct Layout {
     natural: bool,
 }
 
+/// A part of a data layout that is not one of those that are known.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the data layout `{0}`")]
+pub(super) struct UnknownLayout(String);
+
 impl Layout {
     /// The layout of a file; the reason where it is not one of those that are known.
-    pub(super) fn of(file: &File) -> Result<Layout, String> {
+    pub(super) fn of(file: &File) -> Result<Layout, UnknownLayout> {
         // What LLVM takes where nothing is said.
         let (mut pointers, mut double, mut wide) = (64, 64, 32);
         for part in file.data_layout.split('-') {
-            let unknown = || Err(format!("the data layout `{part}`"));
+            let unknown = || Err(UnknownLayout(part.to_string()));
             let (name, rest) = part.split_once(':').unwrap_or((part, ""));
             let numbers: Vec<u32> = rest.split(':').filter_map(|n| n.parse().ok()).collect();
             match name {
@@ -82,7 +87,7 @@ mod tests {
     use super::*;
     use rewright_llvm::module::read;
 
-    fn layout(text: &str) -> Result<Layout, String> {
+    fn layout(text: &str) -> Result<Layout, UnknownLayout> {
         Layout::of(&read(format!("target datalayout = \"{text}\"\n")).unwrap())
     }
 

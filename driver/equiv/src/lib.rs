@@ -25,6 +25,7 @@ mod interpreted;
 mod layout;
 mod metadata;
 mod modules;
+mod not_modelled;
 mod promises;
 mod refined;
 pub mod replay;
@@ -125,12 +126,12 @@ struct Seen {
 
 impl Seen {
     /// Nothing, for this reason.
-    fn nothing(reason: impl Into<String>) -> Self {
-        Seen { open: BTreeMap::from([(reason.into(), 1)]), ..Seen::default() }
+    fn nothing(reason: impl ToString) -> Self {
+        Seen { open: BTreeMap::from([(reason.to_string(), 1)]), ..Seen::default() }
     }
 
-    fn not_compared(&mut self, reason: impl Into<String>) {
-        *self.open.entry(reason.into()).or_default() += 1;
+    fn not_compared(&mut self, reason: impl ToString) {
+        *self.open.entry(reason.to_string()).or_default() += 1;
     }
 
     /// What most runs had that were not compared.

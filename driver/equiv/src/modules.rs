@@ -1,6 +1,6 @@
 //! A module with what is looked up in it by name.
 
-use super::layout::Layout;
+use super::layout::{Layout, UnknownLayout};
 use super::metadata::Nodes;
 use rewright_llvm::module::{Definition, File};
 use rustc_hash::FxHashMap;
@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Module<'a> {
     pub(super) file: &'a File,
     pub(super) nodes: Nodes<'a>,
-    pub(super) layout: Result<Layout, String>,
+    pub(super) layout: Result<Layout, UnknownLayout>,
     globals: FxHashMap<&'a str, &'a str>,
     functions: FxHashMap<&'a str, &'a Definition>,
 }

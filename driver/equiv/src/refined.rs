@@ -23,14 +23,16 @@ mod symexec;
 #[cfg(test)]
 mod tests;
 
+use super::headers::HeaderError;
 use super::modules::Version;
+use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
-use budget::Budget;
+use budget::{Budget, Exhausted};
 use inputs::Inputs;
 use refines::refines;
 use rewright_llvm::body::{self, Body};
-use rewright_smt::solver::{self, Answer, Solver};
+use rewright_smt::solver::{self, Answer, Solver, Unanswered};
 use rewright_smt::{Asserted, Expr, Script};
 use std::io;
 use std::time::Duration;
@@ -41,6 +43,21 @@ pub(super) const STEPS: u64 = 4_000_000;
 
 /// The solver's processor time for what is no question: values of terms, reasons.
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Why something is not decided.
+#[derive(Debug, thiserror::Error)]
+enum Undecided {
+    #[error(transparent)]
+    NotModelled(#[from] NotModelled),
+    #[error(transparent)]
+    Headers(#[from] HeaderError),
+    #[error(transparent)]
+    Budget(#[from] Exhausted),
+    #[error("solver, {0} s for one question are over")]
+    Time(u64),
+    #[error("{0}")]
+    Solver(Unanswered),
+}
 
 /// What the solver's side says of a pair.
 #[derive(Default, Debug)]
@@ -81,9 +98,9 @@ pub(super) fn compare(files: &Files<'_>, config: &Config) -> io::Result<Vec<Deci
 }
 
 /// The bodies of versions whose surroundings allow a proof.
-fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], String> {
-    versions[0].module.layout.clone()?;
-    let [old, new] = versions.map(|v| body::read(v.file(), v.definition));
+fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], Undecided> {
+    versions[0].module.layout.clone().map_err(NotModelled::from)?;
+    let [old, new] = versions.map(|v| body::read(v.file(), v.definition).map_err(NotModelled::from));
     let bodies = [old?, new?];
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
     Ok(bodies)
@@ -154,11 +171,11 @@ impl Pair<'_> {
         ways: &[Choosing],
         solver: &mut Solver,
         budget: &mut Budget,
-    ) -> io::Result<Result<Answered, String>> {
-        let found = Question::new(self, undefined, ways).and_then(|question| Ok((question, budget.limit()?)));
-        let (question, limit) = match found {
-            Ok(found) => found,
-            Err(reason) => return Ok(Err(reason)),
+    ) -> io::Result<Result<Answered, Undecided>> {
+        let (question, limit) = match (Question::new(self, undefined, ways), budget.limit()) {
+            (Ok(question), Ok(limit)) => (question, limit),
+            (Err(reason), _) => return Ok(Err(reason.into())),
+            (_, Err(reason)) => return Ok(Err(reason.into())),
         };
         let answer = solver.ask_within(&question.asserted.text, &question.wanted(), limit)?;
         budget.charge(solver.spent());
@@ -166,10 +183,9 @@ impl Pair<'_> {
             Answer::Unsat => Ok((question, None)),
             Answer::Sat(values) => Ok((question, Some(values))),
             Answer::Unknown(reason) if reason.is_too_hard() => {
-                let time = || format!("solver, {} s for one question are over", limit.time.as_secs());
-                Err(budget.spent().unwrap_or_else(time))
+                Err(budget.spent().map_or(Undecided::Time(limit.time.as_secs()), Undecided::Budget))
             }
-            Answer::Unknown(reason) => Err(reason.to_string()),
+            Answer::Unknown(reason) => Err(Undecided::Solver(reason)),
         })
     }
 
@@ -207,7 +223,7 @@ struct Question {
 
 impl Question {
     /// Does the second version do what the first one does in none of some ways to choose?
-    fn new(pair: &Pair<'_>, undefined: bool, ways: &[Choosing]) -> Result<Question, String> {
+    fn new(pair: &Pair<'_>, undefined: bool, ways: &[Choosing]) -> Result<Question, NotModelled> {
         let Pair { versions, bodies, keys } = pair;
         let mut script = Script::new();
         let s = &mut script;

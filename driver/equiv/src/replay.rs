@@ -39,8 +39,10 @@ mod value;
 mod world;
 
 pub use candidates::candidates;
-pub use input::{Answer, Block, Bytes, Cell, Datum, Input, InputAddress, Scalar, Write};
+pub use input::{Answer, Block, Bytes, Cell, Datum, Input, InputAddress, InputError, Scalar, Write};
+pub use layout::LayoutError;
 
+use crate::not_modelled::NotModelled;
 use behaviour::Behaviour;
 use choice::{Chooser, RefinementSide};
 use machine::Machine;
@@ -59,6 +61,31 @@ pub enum Replay {
     Agrees,
     /// Something is not modelled: this.
     Unsupported(String),
+}
+
+/// Why two versions cannot be run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// By the data layout of a module.
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+    /// A function that is reached has an attribute that is not modelled.
+    #[error("{function} is `{attribute}`")]
+    Attribute {
+        /// Its name.
+        function: String,
+        /// The attribute.
+        attribute: String,
+    },
+    /// They take or give other types.
+    #[error("the versions do not have the same type")]
+    Types,
+    /// LLVM knows a function of this name.
+    #[error("{0}, of which LLVM knows what it does")]
+    Library(String),
+    /// They take any number of arguments.
+    #[error("a function with a variable number of arguments")]
+    Variadic,
 }
 
 /// What comes out of running both versions on many inputs.
@@ -100,7 +127,10 @@ impl<'a> Replayer<'a> {
     ///
     /// # Errors
     /// When a module is not modelled, or the versions do not take the same arguments.
-    pub fn new(before: (&'a File, &'a Definition), after: (&'a File, &'a Definition)) -> Result<Replayer<'a>, String> {
+    pub fn new(
+        before: (&'a File, &'a Definition),
+        after: (&'a File, &'a Definition),
+    ) -> Result<Replayer<'a>, ReplayError> {
         let definitions = [before.1, after.1];
         let reached = |(file, definition), also: &[String]| Program::new(file, definition, also);
         let globals = |program: &Program<'_>| program.globals.keys().map(ToString::to_string).collect::<Vec<_>>();
@@ -114,13 +144,13 @@ impl<'a> Replayer<'a> {
         let same = |(x, y)| before.layout.is_same(x, &after.layout, y);
         let fits = types[0].len() == types[1].len() && types[0].iter().copied().zip(types[1].iter().copied()).all(same);
         if !fits {
-            return Err("the versions do not have the same type".into());
+            return Err(ReplayError::Types);
         }
         if call::is_of_library(&definitions[1].name) {
-            return Err(format!("{}, of which LLVM knows what it does", definitions[1].name));
+            return Err(ReplayError::Library(definitions[1].name.clone()));
         }
         if definitions.iter().any(|definition| definition.variadic) {
-            return Err("a function with a variable number of arguments".into());
+            return Err(ReplayError::Variadic);
         }
         let names = Names::new(&before, &after);
         Ok(Replayer { definitions, before, after, names })
@@ -158,11 +188,11 @@ impl<'a> Replayer<'a> {
         match self.compare(&world, work) {
             Ok(None) => Replay::Agrees,
             Ok(Some(difference)) => Replay::Differs(difference),
-            Err(reason) => Replay::Unsupported(reason),
+            Err(reason) => Replay::Unsupported(reason.to_string()),
         }
     }
 
-    fn compare(&self, world: &World<'_>, work: &mut usize) -> Result<Option<Difference>, String> {
+    fn compare(&self, world: &World<'_>, work: &mut usize) -> Result<Option<Difference>, NotModelled> {
         let mut machine = Machine::new(&self.before, world, Chooser::new(RefinementSide::Before));
         let allowed = self.allowed(&mut machine);
         *work += machine.chooser.work();
@@ -177,7 +207,7 @@ impl<'a> Replayer<'a> {
     }
 
     /// All that the first version may do; one behaviour that is undefined is enough.
-    fn allowed<'m>(&'m self, machine: &mut Machine<'m>) -> Result<Vec<Behaviour>, String> {
+    fn allowed<'m>(&'m self, machine: &mut Machine<'m>) -> Result<Vec<Behaviour>, NotModelled> {
         let mut allowed: Vec<Behaviour> = vec![];
         loop {
             let behaviour = Behaviour::of(machine.run(self.definitions[0]))?;
@@ -188,16 +218,14 @@ impl<'a> Replayer<'a> {
             if undefined {
                 return Ok(allowed);
             }
-            match machine.chooser.next() {
-                Ok(true) => {}
-                Ok(false) => return Ok(allowed),
-                Err(stop) => return Err(Behaviour::of(Err(stop)).err().unwrap_or_default()),
+            if !machine.chooser.next()? {
+                return Ok(allowed);
             }
         }
     }
 
     /// Something that the second version may do and the first one may not.
-    fn other<'m>(&'m self, machine: &mut Machine<'m>, allowed: &[Behaviour]) -> Result<Option<Behaviour>, String> {
+    fn other<'m>(&'m self, machine: &mut Machine<'m>, allowed: &[Behaviour]) -> Result<Option<Behaviour>, NotModelled> {
         let (mut compared, mut open) = (false, None);
         loop {
             match Behaviour::of(machine.run(self.definitions[1])) {
@@ -232,6 +260,6 @@ fn difference(allowed: &[Behaviour], behaviour: &Behaviour, world: &World<'_>) -
 pub fn replay(before: (&File, &Definition), after: (&File, &Definition), input: &Input) -> Replay {
     match Replayer::new(before, after) {
         Ok(replayer) => replayer.replay(input),
-        Err(reason) => Replay::Unsupported(reason),
+        Err(reason) => Replay::Unsupported(reason.to_string()),
     }
 }

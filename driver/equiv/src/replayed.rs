@@ -5,7 +5,7 @@
 
 use super::headers::names;
 use super::modules::Version;
-use super::replay::{Input, Replay, Replayer, candidates};
+use super::replay::{Input, Replay, ReplayError, Replayer, candidates};
 use super::verdict::DOUBT;
 use super::{Config, Files, Seen};
 use rewright_cfg_skeleton::verdict::Counterexample;
@@ -49,14 +49,31 @@ fn tried([old, new]: [Version<'_>; 2], config: &Config) -> Replayed {
     found
 }
 
+/// Why an input is no counterexample.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Unconfirmed {
+    #[error(transparent)]
+    NotRun(#[from] ReplayError),
+    #[error("{0}")]
+    Unsupported(String),
+    #[error("the replay shows no difference")]
+    Agrees,
+    #[error("it differs on {input}, but {reason}")]
+    Narrower { input: String, reason: String },
+}
+
 /// What replaying one input shows.
-pub(super) fn replayed(versions: [Version<'_>; 2], input: &Input, config: &Config) -> Result<Counterexample, String> {
+pub(super) fn replayed(
+    versions: [Version<'_>; 2],
+    input: &Input,
+    config: &Config,
+) -> Result<Counterexample, Unconfirmed> {
     let [before, after] = versions.map(|v| (v.file(), v.definition));
     match Replayer::new(before, after)?.replay(input) {
-        Replay::Agrees => Err("the replay shows no difference".into()),
-        Replay::Unsupported(reason) => Err(reason),
+        Replay::Agrees => Err(Unconfirmed::Agrees),
+        Replay::Unsupported(reason) => Err(Unconfirmed::Unsupported(reason)),
         Replay::Differs(difference) => match narrower(versions, config) {
-            Some(reason) => Err(format!("it differs on {input}, but {reason}")),
+            Some(reason) => Err(Unconfirmed::Narrower { input: input.to_string(), reason }),
             None => Ok(counterexample(input, difference)),
         },
     }

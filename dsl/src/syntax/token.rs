@@ -108,9 +108,9 @@ pub(crate) const OTHER_WORDS: &[&str] = &[
 /// Words that are operators of expressions; never names there.
 pub(crate) const OPERATOR_WORDS: &[&str] = &["or", "and", "not", "is", "for", "in", "after"];
 
-/// May it be a keyword somewhere?
-pub(crate) fn is_keyword(word: &str) -> bool {
-    [
+/// All keywords, group by group.
+pub(crate) fn keywords() -> impl Iterator<Item = &'static str> {
+    let groups = [
         ITEM_WORDS,
         MODIFIERS,
         RULE_STATEMENT_WORDS,
@@ -119,7 +119,11 @@ pub(crate) fn is_keyword(word: &str) -> bool {
         FN_CLAUSE_WORDS,
         OTHER_WORDS,
         OPERATOR_WORDS,
-    ]
-    .iter()
-    .any(|words| words.contains(&word))
+    ];
+    groups.into_iter().flatten().copied()
+}
+
+/// May it be a keyword somewhere?
+pub(crate) fn is_keyword(word: &str) -> bool {
+    keywords().any(|keyword| keyword == word)
 }

@@ -44,6 +44,18 @@ fn rules_are_explained_and_so_is_why_they_do_not_match() {
     assert_eq!(rewright(dir.path(), "explain RW9999").code, Some(2));
 }
 
+/// Words are explained with an example; rules of that name are found by a longer one.
+#[test]
+fn words_of_the_language_are_explained() {
+    let dir = tempfile::tempdir().unwrap();
+    let removes = rewright(dir.path(), "explain removes").stdout;
+    assert!(removes.starts_with("removes (clause of a rule)\n") && removes.contains("    unsafe rule"), "{removes}");
+    assert_eq!(rewright(dir.path(), "explain sample").stdout, rewright(dir.path(), "explain @sample").stdout);
+    let list = rewright(dir.path(), "explain --list").stdout;
+    assert!(["  @observe\n", "  e-graph\n", "  RW0301  "].iter().all(|entry| list.contains(entry)), "{list}");
+    assert_eq!(rewright(dir.path(), "explain").code, Some(2));
+}
+
 /// A pack with two slips of the hand.
 const SLIPS: &str = "pack slips\nimport std.core\n\nruleset r {\n  rule plus{T <: Int}(x: T): iad(x, 0) => x\n  \
                      rule flip{T <: Int}(x: T): bxro(x, 0) => x\n}\nexample \"plus\" (x: i32) fires r.plus: iadd(x, 0) \

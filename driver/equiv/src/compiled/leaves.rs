@@ -1,5 +1,6 @@
 //! What values are made of, in memory: numbers and pointers, and where they lie.
 
+use crate::not_modelled::NotModelled;
 use rewright_llvm::types::{Named, Type};
 
 /// What `harness.c` makes of a leaf.
@@ -23,13 +24,13 @@ pub(super) struct Leaf {
 }
 
 /// The leaves of a type that takes `most` bytes or fewer; the reason where it has none.
-pub(super) fn leaves(ty: &Type, named: &Named, most: usize) -> Result<Vec<Leaf>, String> {
+pub(super) fn leaves(ty: &Type, named: &Named, most: usize) -> Result<Vec<Leaf>, NotModelled> {
     let mut found = vec![];
     let fits = |leaf: &Leaf| leaf.offset + leaf.size <= most;
     match collect(ty, named, 0, &mut found) {
         Some(()) if found.iter().all(fits) => Ok(found),
-        Some(()) => Err(format!("a value of more than {most} bytes")),
-        None => Err(format!("a value of type {ty}, whose parts are not known")),
+        Some(()) => Err(format!("a value of more than {most} bytes").into()),
+        None => Err(format!("a value of type {ty}, whose parts are not known").into()),
     }
 }
 

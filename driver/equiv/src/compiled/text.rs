@@ -9,6 +9,7 @@ mod stand_ins;
 
 use super::leaves::{Leaf, leaves};
 use crate::Files;
+use crate::not_modelled::NotModelled;
 use rewright_llvm::body::{self, Body, Instruction, Operand, Shape, Template};
 use rewright_llvm::lex::{Kind, tokens};
 use rewright_llvm::module::{Definition, File, Parameter};
@@ -27,7 +28,7 @@ const COPY: usize = 4096;
 pub(super) struct Program {
     pub(super) text: String,
     /// By pair; the reason where one cannot be run.
-    pub(super) functions: Vec<Result<Runnable, String>>,
+    pub(super) functions: Vec<Result<Runnable, NotModelled>>,
 }
 
 /// A function that can be run.
@@ -49,6 +50,7 @@ impl Program {
             let [old, new] = files.definitions(pair);
             let old_body = body::read(files.before, &files.before.functions[*i]);
             let bodies = old_body.and_then(|old| Ok([old, body::read(files.after, new)?]));
+            let bodies = bodies.map_err(NotModelled::from);
             let function = bodies.and_then(|bodies| writer.pair(number, old, &bodies));
             number += usize::from(function.is_ok());
             functions.push(function);
@@ -75,7 +77,7 @@ struct Writer<'a> {
     text: String,
 }
 
-type Written<T> = Result<T, String>;
+type Written<T> = Result<T, NotModelled>;
 
 /// Promises that make poison or leave rounding open where they are broken.
 const FLAGS: [&str; 15] = [
@@ -194,18 +196,18 @@ impl Writer<'_> {
                     let _ = writeln!(text, "  {own} = urem {all} {amount}, {width}");
                     format!("{opcode} {all} {}, {own}", value.text)
                 }
-                _ => return Err(format!("`{opcode}`")),
+                _ => return Err(format!("`{opcode}`").into()),
             },
             (Shape::Plain(operands), "fptosi" | "fptoui") => match operands.as_slice() {
                 [Operand { ty: from, text: value }] => {
                     let float = match from.to_string().as_str() {
                         "float" => "f32",
                         "double" => "f64",
-                        other => return Err(format!("`{opcode}` of {other}")),
+                        other => return Err(format!("`{opcode}` of {other}").into()),
                     };
                     format!("call {ty} @llvm.{opcode}.sat.{ty}.{float}({from} {value})")
                 }
-                _ => return Err(format!("`{opcode}`")),
+                _ => return Err(format!("`{opcode}`").into()),
             },
             _ => as_it_is(template),
         };
@@ -257,9 +259,9 @@ fn amounts(ty: &Type) -> Written<(&Type, String)> {
         Type::Int(n) => Ok((ty, n.to_string())),
         Type::Vector(_, element) => match &**element {
             Type::Int(n) => Ok((ty, format!("splat (i{n} {n})"))),
-            _ => Err(format!("shifts of {ty}")),
+            _ => Err(format!("shifts of {ty}").into()),
         },
-        _ => Err(format!("shifts of {ty}")),
+        _ => Err(format!("shifts of {ty}").into()),
     }
 }
 

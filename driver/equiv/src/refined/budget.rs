@@ -18,6 +18,15 @@ const PER_SECOND: u64 = 300_000;
 /// One that counts its steps has so many times the time that they should take.
 const SLACK: u64 = 6;
 
+/// A budget that is spent, with the steps that it had.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum Exhausted {
+    #[error("solver, {0} steps for this file are spent")]
+    File(u64),
+    #[error("solver, {0} steps for this function are spent")]
+    Function(u64),
+}
+
 /// Steps that are left.
 pub(super) struct Budget {
     /// For one function.
@@ -38,7 +47,7 @@ impl Budget {
     }
 
     /// What the next question may take; the reason where that is nothing.
-    pub(super) fn limit(&self) -> Result<Limit, String> {
+    pub(super) fn limit(&self) -> Result<Limit, Exhausted> {
         match self.spent() {
             Some(reason) => Err(reason),
             None => {
@@ -58,10 +67,10 @@ impl Budget {
     }
 
     /// What is spent, if anything is.
-    pub(super) fn spent(&self) -> Option<String> {
+    pub(super) fn spent(&self) -> Option<Exhausted> {
         match (self.file, self.function) {
-            (0, _) => Some(format!("solver, {} steps for this file are spent", self.each.saturating_mul(FUNCTIONS))),
-            (_, 0) => Some(format!("solver, {} steps for this function are spent", self.each)),
+            (0, _) => Some(Exhausted::File(self.each.saturating_mul(FUNCTIONS))),
+            (_, 0) => Some(Exhausted::Function(self.each)),
             _ => None,
         }
     }
@@ -70,6 +79,10 @@ impl Budget {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn refusal(budget: &Budget) -> String {
+        budget.limit().unwrap_err().to_string()
+    }
 
     #[test]
     fn who_is_refused_is_told_what_is_spent() {
@@ -82,14 +95,14 @@ mod tests {
             assert_eq!(budget.limit().map(|limit| limit.steps), Ok(600));
             // The last step may be a large one.
             budget.charge(counted(700));
-            assert_eq!(budget.limit(), Err("solver, 1000 steps for this function are spent".into()));
+            assert_eq!(refusal(&budget), "solver, 1000 steps for this function are spent");
         }
         budget.begin();
         assert_eq!(budget.limit().map(|limit| limit.steps), Ok(600));
         budget.charge(counted(600));
-        assert_eq!(budget.limit(), Err("solver, 5000 steps for this file are spent".into()));
+        assert_eq!(refusal(&budget), "solver, 5000 steps for this file are spent");
         budget.begin();
-        assert_eq!(budget.limit(), Err("solver, 5000 steps for this file are spent".into()));
+        assert_eq!(refusal(&budget), "solver, 5000 steps for this file are spent");
     }
 
     #[test]
@@ -97,7 +110,7 @@ mod tests {
         let mut budget = Budget::new(u64::MAX);
         budget.begin();
         assert_eq!(budget.limit().map(|limit| limit.steps), Ok(u32::MAX.into()));
-        assert_eq!(Budget::new(0).limit(), Err("solver, 0 steps for this file are spent".into()));
+        assert_eq!(refusal(&Budget::new(0)), "solver, 0 steps for this file are spent");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use super::super::annotations::{has, number};
 use super::super::modules::Version;
 use super::facts;
 use super::meaning::{Value, width};
+use crate::not_modelled::NotModelled;
 use rewright_llvm::body::{Body, Shape};
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Script, Sort};
@@ -48,7 +49,7 @@ impl Inputs {
         versions: [Version<'_>; 2],
         bodies: &[Body; 2],
         undefined: bool,
-    ) -> Result<Inputs, String> {
+    ) -> Result<Inputs, NotModelled> {
         let definition = versions[0].definition;
         let only_accessed = only_accessed(versions, bodies);
         let (mut parameters, mut promised, mut readable) = (vec![], vec![], vec![]);

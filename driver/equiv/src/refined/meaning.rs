@@ -3,6 +3,7 @@
 //!
 //! A value that is poison has bits all the same, which nobody may depend on.
 
+use crate::not_modelled::NotModelled;
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Format, Script, Sort};
 use rewright_typeprop::Model;
@@ -26,13 +27,13 @@ pub(super) struct Meaning {
 }
 
 /// Bits of a type; the reason where it has none here.
-pub(super) fn width(ty: &Type) -> Result<u32, String> {
+pub(super) fn width(ty: &Type) -> Result<u32, NotModelled> {
     match ty {
         Type::Int(n @ 1..=128) => Ok(*n),
         Type::Ptr => Ok(64),
         Type::Word(word) if word == "float" => Ok(32),
         Type::Word(word) if word == "double" => Ok(64),
-        other => Err(format!("a value of type {other}")),
+        other => Err(format!("a value of type {other}").into()),
     }
 }
 
@@ -57,11 +58,11 @@ pub(super) struct Operation<'a> {
 
 impl Operation<'_> {
     /// What an instruction that is no call gives.
-    pub(super) fn instruction(mut self, opcode: &str, from: &Type) -> Result<Meaning, String> {
+    pub(super) fn instruction(mut self, opcode: &str, from: &Type) -> Result<Meaning, NotModelled> {
         let width = width(self.ty)?;
-        let unknown = || Err(format!("`{opcode}`"));
+        let unknown = || Err(format!("`{opcode}`").into());
         if let Some(flag) = self.flags.iter().find(|flag| !FLAGS.contains(&flag.as_str())) {
-            return Err(format!("`{opcode} {flag}`"));
+            return Err(format!("`{opcode} {flag}`").into());
         }
         match (opcode, self.args) {
             ("add" | "sub" | "mul" | "shl" | "lshr" | "ashr" | "and" | "or" | "xor", [x, y]) => {
@@ -225,7 +226,7 @@ impl Operation<'_> {
     }
 
     /// A relation: `slt`, `oeq`.
-    fn comparison(mut self, relation: &str, floats: bool) -> Result<Meaning, String> {
+    fn comparison(mut self, relation: &str, floats: bool) -> Result<Meaning, NotModelled> {
         let model = match (floats, relation) {
             (false, "eq") => Model::Eq,
             (false, "ne") => Model::Ne,
@@ -251,7 +252,7 @@ impl Operation<'_> {
             (true, "ule") => Model::FcmpUle,
             (true, "ugt") => Model::FcmpUgt,
             (true, "uge") => Model::FcmpUge,
-            _ => return Err(format!("a comparison by `{relation}`")),
+            _ => return Err(format!("a comparison by `{relation}`").into()),
         };
         let mut poison = Expr::FALSE;
         if let (true, [x, y]) = (self.says("samesign"), self.args) {
@@ -264,14 +265,14 @@ impl Operation<'_> {
     }
 
     /// What a model says that does not look at the order of its operands: solvers find that hard to see of floats.
-    fn in_any_order(&mut self, model: Model, x: Value, y: Value) -> Result<Meaning, String> {
+    fn in_any_order(&mut self, model: Model, x: Value, y: Value) -> Result<Meaning, NotModelled> {
         let ordered = self.s.name(x.bits) <= self.s.name(y.bits);
         let args = if ordered { [x, y] } else { [y, x] };
         Operation { s: &mut *self.s, flags: &[], args: &args, ty: self.ty }.model(model)
     }
 
     /// What a model says, poison if an operand is.
-    fn model(&mut self, model: Model) -> Result<Meaning, String> {
+    fn model(&mut self, model: Model) -> Result<Meaning, NotModelled> {
         let bits: Vec<Expr> = self.args.iter().map(|arg| arg.bits).collect();
         let poison: Vec<Expr> = self.args.iter().map(|arg| arg.poison).collect();
         let poison = self.s.or(&poison);
@@ -281,15 +282,15 @@ impl Operation<'_> {
     }
 
     /// What an intrinsic gives: `smax.i32`, without what all begin with.
-    pub(super) fn intrinsic(mut self, name: &str) -> Result<Meaning, String> {
-        let unknown = || Err(format!("it calls @llvm.{name}"));
+    pub(super) fn intrinsic(mut self, name: &str) -> Result<Meaning, NotModelled> {
+        let unknown = || Err(format!("it calls @llvm.{name}").into());
         if !self.flags.iter().all(|flag| flag == "noundef" || flag.starts_with("range(")) {
-            return Err(format!("it calls @llvm.{name} with promises"));
+            return Err(format!("it calls @llvm.{name} with promises").into());
         }
         let stem = name.rsplit_once(".i").or(name.rsplit_once(".f")).map_or(name, |(stem, _)| stem);
         // A second operand that says what is poison.
-        let promises = |this: &mut Self, model, when: fn(&mut Self, Expr) -> Expr| -> Result<Meaning, String> {
-            let [x, promise] = this.args else { return Err(format!("it calls @llvm.{name}")) };
+        let promises = |this: &mut Self, model, when: fn(&mut Self, Expr) -> Expr| -> Result<Meaning, NotModelled> {
+            let [x, promise] = this.args else { return Err(format!("it calls @llvm.{name}").into()) };
             let bad = when(this, x.bits);
             let promised = this.is_one(promise.bits);
             let mut of_one = Operation { s: &mut *this.s, flags: &[], args: &[*x], ty: this.ty };

@@ -22,6 +22,7 @@ use super::super::modules::Version;
 use super::facts;
 use super::inputs::{Inputs, Leaf};
 use super::meaning::{Meaning, Operation, Value, width};
+use crate::not_modelled::NotModelled;
 pub(super) use annotated::Keys;
 pub(super) use behaviour::{Access, Behaviour, Event, Memory, Samples};
 use calls::is_arithmetic;
@@ -118,7 +119,7 @@ pub(super) struct SymbolicExecutor<'a> {
     left: usize,
 }
 
-type Terms<T> = Result<T, String>;
+type Terms<T> = Result<T, NotModelled>;
 
 /// The terms of a version; the reason where it has none.
 pub(super) fn behaviour(
@@ -431,7 +432,7 @@ impl<'a> SymbolicExecutor<'a> {
                 let args = args.iter().map(|o| self.operand(o)).collect::<Terms<Vec<Value>>>()?;
                 let name = callee.trim_start_matches("@llvm.");
                 if i.ty == Type::Ptr {
-                    return Err(format!("it calls {callee}"));
+                    return Err(format!("it calls {callee}").into());
                 }
                 let mut meaning = Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty }.intrinsic(name)?;
                 let broken = facts::broken(self.s, &i.flags, meaning.value.bits);
@@ -439,10 +440,10 @@ impl<'a> SymbolicExecutor<'a> {
                 Ok(meaning)
             }
             Shape::Call { callee, .. } => {
-                Err(format!("it calls {}", callee.as_deref().unwrap_or("what a pointer says")))
+                Err(format!("it calls {}", callee.as_deref().unwrap_or("what a pointer says")).into())
             }
             Shape::Alloca(_) => Err("it has a stack slot".into()),
-            _ => Err(format!("`{}`", i.opcode)),
+            _ => Err(format!("`{}`", i.opcode).into()),
         }
     }
 

@@ -88,14 +88,14 @@ impl<'a> Machine<'a> {
     /// The alignment that an access states, or that of its type.
     fn stated(&self, align: u64, ty: &Type) -> Result<u64, Stop> {
         match align {
-            0 => self.program.layout.alignment(ty).map_err(Stop::Unsupported),
+            0 => self.program.layout.alignment(ty).map_err(Stop::from),
             _ => Ok(align),
         }
     }
 
     /// Checks a whole access before its parts.
     fn checked(&mut self, ty: &Type, pointer: Pointer, align: u64, writes: bool) -> Result<(), Stop> {
-        let size = self.program.layout.store_size(ty).map_err(Stop::Unsupported)?;
+        let size = self.program.layout.store_size(ty)?;
         self.note(pointer, writes);
         // Tags are for the parts, which leave the padding out.
         self.memory.access(&self.chooser, Access { pointer, size, align, writes, tag: None }).map(|_| ())
@@ -115,8 +115,8 @@ impl<'a> Machine<'a> {
 
     fn load_parts(&mut self, ty: &Type, pointer: Pointer, tag: Option<&str>) -> Result<Value, Stop> {
         let layout = &self.program.layout;
-        if let Some(types) = layout.parts(ty).map_err(Stop::Unsupported)? {
-            let offsets = layout.offsets(ty).map_err(Stop::Unsupported)?;
+        if let Some(types) = layout.parts(ty)? {
+            let offsets = layout.offsets(ty)?;
             let mut parts = vec![];
             for (ty, offset) in types.iter().zip(offsets) {
                 self.chooser.step()?;
@@ -125,7 +125,7 @@ impl<'a> Machine<'a> {
             }
             return Ok(Value::Parts(parts));
         }
-        let size = layout.store_size(ty).map_err(Stop::Unsupported)?;
+        let size = layout.store_size(ty)?;
         let width = if *ty == Type::Ptr { None } else { Some(self.width(ty)?) };
         let access = Access { pointer, size, align: 1, writes: false, tag };
         self.memory.load(&self.chooser, access, width).map(Value::Scalar)
@@ -146,7 +146,7 @@ impl<'a> Machine<'a> {
         self.checked(ty, pointer, align, true)?;
         if let (Value::Parts(_), RefinementSide::Before) = (value, self.chooser.side) {
             // Padding is not kept.
-            let size = self.program.layout.store_size(ty).map_err(Stop::Unsupported)?;
+            let size = self.program.layout.store_size(ty)?;
             let access = Access { pointer, size, align: 1, writes: true, tag: None };
             self.memory.access(&self.chooser, access)?.fill(Byte::Poison);
         }
@@ -157,8 +157,8 @@ impl<'a> Machine<'a> {
         let layout = &self.program.layout;
         match value {
             Value::Parts(parts) => {
-                let types = layout.parts(ty).map_err(Stop::Unsupported)?.unwrap_or_default();
-                let offsets = layout.offsets(ty).map_err(Stop::Unsupported)?;
+                let types = layout.parts(ty)?.unwrap_or_default();
+                let offsets = layout.offsets(ty)?;
                 for ((ty, part), offset) in types.iter().zip(parts).zip(offsets) {
                     self.chooser.step()?;
                     let offset = pointer.offset.wrapping_add(offset);
@@ -167,7 +167,7 @@ impl<'a> Machine<'a> {
                 Ok(())
             }
             Value::Scalar(lane) => {
-                let size = layout.store_size(ty).map_err(Stop::Unsupported)?;
+                let size = layout.store_size(ty)?;
                 let width = if *ty == Type::Ptr { None } else { Some(self.width(ty)?) };
                 let access = Access { pointer, size, align: 1, writes: true, tag };
                 self.memory.store(&mut self.chooser, access, lane, width)
@@ -181,8 +181,8 @@ impl<'a> Machine<'a> {
             return unsupported("a stack slot of a special kind");
         }
         let layout = &self.program.layout;
-        let size = layout.size(&slot.ty).map_err(Stop::Unsupported)?;
-        let natural = layout.alignment(&slot.ty).map_err(Stop::Unsupported)?;
+        let size = layout.size(&slot.ty)?;
+        let natural = layout.alignment(&slot.ty)?;
         let count = match &slot.count {
             None => 1,
             Some(operand) => match self.operand(frame, operand)?.scalar() {

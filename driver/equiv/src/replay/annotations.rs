@@ -155,7 +155,7 @@ impl<'a> Machine<'a> {
                     let inside = attribute.trim_start_matches("sret(").trim_end_matches(')');
                     let line = tokens(inside);
                     let ty = types::parse(&mut Cursor::new(inside, &line)).map_err(Stop::Unsupported)?;
-                    let size = self.program.layout.size(&ty).map_err(Stop::Unsupported)?;
+                    let size = self.program.layout.size(&ty)?;
                     self.dereferenceable(&value, size, false)?;
                     value
                 }

@@ -6,6 +6,7 @@ use super::layout::Layout;
 use super::memory::Byte;
 use super::value::{Object, Value};
 use super::world::World;
+use crate::not_modelled::NotModelled;
 use rewright_llvm::types::Type;
 use std::collections::BTreeMap;
 
@@ -38,11 +39,11 @@ pub(super) enum Behaviour {
 
 impl Behaviour {
     /// The behaviour of a run, or what it needs that is not modelled.
-    pub(super) fn of(run: Result<Ending, Stop>) -> Result<Behaviour, String> {
+    pub(super) fn of(run: Result<Ending, Stop>) -> Result<Behaviour, NotModelled> {
         match run {
             Ok(ending) => Ok(Behaviour::Ends(ending)),
             Err(Stop::Undefined(reason)) => Ok(Behaviour::Undefined(reason)),
-            Err(Stop::Unsupported(reason)) => Err(reason),
+            Err(Stop::Unsupported(reason)) => Err(reason.into()),
             Err(Stop::PointerAsNumber) => Err("an operation on a pointer as a number".into()),
             Err(Stop::Ends) => Err("a call that does not return".into()),
         }

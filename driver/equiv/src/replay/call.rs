@@ -249,8 +249,8 @@ impl<'a> Machine<'a> {
             return self.made_up(&instruction.ty, key, said).map(Some);
         };
         for write in &answer.writes {
-            let pointer = self.world.pointer(&write.to).map_err(Stop::Unsupported)?;
-            let bytes = self.world.bytes(&write.bytes).map_err(Stop::Unsupported)?;
+            let pointer = self.world.pointer(&write.to)?;
+            let bytes = self.world.bytes(&write.bytes)?;
             let shown = self.shown().contains_key(&pointer.object);
             let cells = self.memory.objects.get_mut(&pointer.object).filter(|_| shown);
             let start = usize::try_from(pointer.offset).unwrap_or(usize::MAX);
@@ -294,13 +294,13 @@ impl<'a> Machine<'a> {
         let Some(datum) = &answer.result else {
             return unsupported(format!("the input does not say what {} gives", answer.callee));
         };
-        let value = self.world.value(&self.program.layout, &instruction.ty, datum).map_err(Stop::Unsupported)?;
+        let value = self.world.value(&self.program.layout, &instruction.ty, datum)?;
         Ok(Some(value))
     }
 
     /// A result that depends on a number only.
     fn made_up(&mut self, ty: &Type, key: u64, said: &[&str]) -> Result<Value, Stop> {
-        if let Some(types) = self.program.layout.parts(ty).map_err(Stop::Unsupported)? {
+        if let Some(types) = self.program.layout.parts(ty)? {
             let parts = types.iter().zip(0u64..).map(|(ty, n)| self.made_up(ty, hash(&(key, n)), said));
             return Ok(Value::Parts(parts.collect::<Result<_, _>>()?));
         }

@@ -7,7 +7,9 @@
 //!
 //! Choices are explored by running again: [`Chooser::next`] goes to the next sequence of choices.
 
+use super::layout::LayoutError;
 use super::value::{Atom, Doubt, Lane, deposit, ones};
+use crate::not_modelled::NotModelled;
 
 /// Which version runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -29,6 +31,18 @@ pub(super) enum Stop {
     PointerAsNumber,
     /// A call does not return; that it is made is what others notice.
     Ends,
+}
+
+impl From<NotModelled> for Stop {
+    fn from(what: NotModelled) -> Stop {
+        Stop::Unsupported(what.to_string())
+    }
+}
+
+impl From<LayoutError> for Stop {
+    fn from(error: LayoutError) -> Stop {
+        Stop::Unsupported(error.to_string())
+    }
 }
 
 /// The behaviour is undefined, for this reason.
@@ -98,7 +112,7 @@ impl Chooser {
     }
 
     /// Goes to the next path; none is left, or too many are.
-    pub(super) fn next(&mut self) -> Result<bool, Stop> {
+    pub(super) fn next(&mut self) -> Result<bool, NotModelled> {
         self.at = 0;
         while let Some((chosen, of)) = self.path.pop() {
             if chosen + 1 < of {
@@ -106,7 +120,7 @@ impl Chooser {
                 self.paths += 1;
                 return match (self.paths > self.limit(PATHS), self.side) {
                     (true, RefinementSide::Before) => {
-                        unsupported("the first version may choose among too many behaviours")
+                        Err("the first version may choose among too many behaviours".into())
                     }
                     (over, _) => Ok(!over),
                 };

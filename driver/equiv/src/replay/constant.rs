@@ -41,7 +41,7 @@ impl<'a> Machine<'a> {
             _ if grammar::is_expression(first) => return self.expression(text, depth),
             _ => {}
         }
-        if let Some(types) = self.program.layout.parts(ty).map_err(Stop::Unsupported)? {
+        if let Some(types) = self.program.layout.parts(ty)? {
             return self.aggregate(&types, text, depth);
         }
         if let Some(object) = text.starts_with('@').then(|| self.world.object(text)) {
@@ -87,7 +87,7 @@ impl<'a> Machine<'a> {
 
     /// The same scalar in all parts: `zeroinitializer`.
     pub(super) fn everywhere(&mut self, ty: &Type, what: &str) -> Result<Value, Stop> {
-        if let Some(types) = self.program.layout.parts(ty).map_err(Stop::Unsupported)? {
+        if let Some(types) = self.program.layout.parts(ty)? {
             let parts = types.iter().map(|ty| self.everywhere(ty, what));
             return Ok(Value::Parts(parts.collect::<Result<_, _>>()?));
         }
@@ -100,7 +100,7 @@ impl<'a> Machine<'a> {
     }
 
     fn parts(&self, ty: &Type) -> Result<Vec<Type>, Stop> {
-        match self.program.layout.parts(ty).map_err(Stop::Unsupported)? {
+        match self.program.layout.parts(ty)? {
             Some(parts) => Ok(parts),
             None => unsupported(format!("parts of {ty}")),
         }

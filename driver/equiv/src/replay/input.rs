@@ -136,6 +136,20 @@ pub enum Cell {
     Pointer(InputAddress),
 }
 
+/// A text that is no part of an input.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InputError {
+    /// It should be a place.
+    #[error("`{0}` is no place: write `&0+4` or `@g+4`")]
+    Address(String),
+    /// It should be a value.
+    #[error("`{0}` is no value: write a number, `undef`, `poison`, `null` or `&0+4`")]
+    Scalar(String),
+    /// It should be a byte, or some.
+    #[error("`{0}` is no byte: write two hexadecimal digits, `undef`, `poison` or `&0+4`")]
+    Byte(String),
+}
+
 impl Cell {
     /// How many bytes it takes.
     pub fn size(&self) -> u64 {
@@ -160,10 +174,10 @@ impl fmt::Display for InputAddress {
 }
 
 impl FromStr for InputAddress {
-    type Err = String;
+    type Err = InputError;
 
-    fn from_str(text: &str) -> Result<InputAddress, String> {
-        let bad = || format!("`{text}` is no place: write `&0+4` or `@g+4`");
+    fn from_str(text: &str) -> Result<InputAddress, InputError> {
+        let bad = || InputError::Address(text.to_string());
         // A name in quotes may hold anything.
         let named = text.rfind('"').map_or(1, |quote| quote + 1).min(text.len());
         let tail = text.get(named..).ok_or_else(bad)?;
@@ -197,10 +211,10 @@ impl fmt::Display for Scalar {
 }
 
 impl FromStr for Scalar {
-    type Err = String;
+    type Err = InputError;
 
-    fn from_str(text: &str) -> Result<Scalar, String> {
-        let bad = || format!("`{text}` is no value: write a number, `undef`, `poison`, `null` or `&0+4`");
+    fn from_str(text: &str) -> Result<Scalar, InputError> {
+        let bad = || InputError::Scalar(text.to_string());
         match text {
             "undef" => return Ok(Scalar::Undef),
             "poison" => return Ok(Scalar::Poison),
@@ -248,11 +262,10 @@ impl fmt::Display for Bytes {
 }
 
 impl FromStr for Bytes {
-    type Err = String;
+    type Err = InputError;
 
-    fn from_str(text: &str) -> Result<Bytes, String> {
-        let bad =
-            |word: &str| format!("`{word}` is no byte: write two hexadecimal digits, `undef`, `poison` or `&0+4`");
+    fn from_str(text: &str) -> Result<Bytes, InputError> {
+        let bad = |word: &str| InputError::Byte(word.to_string());
         let mut cells = vec![];
         for word in text.split_ascii_whitespace() {
             match word {
@@ -282,9 +295,9 @@ macro_rules! as_text {
         }
 
         impl TryFrom<String> for $ty {
-            type Error = String;
+            type Error = InputError;
 
-            fn try_from(text: String) -> Result<$ty, String> {
+            fn try_from(text: String) -> Result<$ty, InputError> {
                 text.parse()
             }
         }

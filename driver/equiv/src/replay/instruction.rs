@@ -142,7 +142,7 @@ impl<'a> Machine<'a> {
         let result = self.width(to)?;
         let chooser = &mut self.chooser;
         if let Some(format) = Format::of(from) {
-            self.program.floats.clone().map_err(Stop::Unsupported)?;
+            self.program.floats.clone()?;
             let kind = Kind {
                 floats: opcode != "fneg",
                 total: flags.is_empty() && !opcode.starts_with("fpto"),
@@ -215,7 +215,7 @@ impl<'a> Machine<'a> {
 
     /// `freeze`
     pub(super) fn freeze(&mut self, ty: &Type, value: &Value) -> Result<Value, Stop> {
-        if let Some(types) = self.program.layout.parts(ty).map_err(Stop::Unsupported)? {
+        if let Some(types) = self.program.layout.parts(ty)? {
             let Value::Parts(parts) = value else { return unsupported("an aggregate without parts") };
             let frozen = types.iter().zip(parts).map(|(ty, part)| self.freeze(ty, part));
             return Ok(Value::Parts(frozen.collect::<Result<_, _>>()?));

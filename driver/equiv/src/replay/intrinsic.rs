@@ -123,7 +123,7 @@ impl<'a> Machine<'a> {
         let flags = &instruction.flags;
         let chooser = &mut self.chooser;
         if let Some(format) = Format::of(&from) {
-            self.program.floats.clone().map_err(Stop::Unsupported)?;
+            self.program.floats.clone()?;
             let bitwise = matches!(stem, "fabs" | "copysign" | "minnum" | "maxnum" | "minimum" | "maximum");
             let kind = Kind {
                 floats: !bitwise,

@@ -9,6 +9,35 @@ use std::collections::BTreeMap;
 /// Types may nest this deep.
 const MAX_DEPTH: u32 = 64;
 
+/// Why a data layout, or a type by it, is not modelled.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum LayoutError {
+    /// Bytes in the other order.
+    #[error("the data layout is big-endian")]
+    BigEndian,
+    /// This part of the data layout.
+    #[error("the data layout says `{0}`")]
+    Specification(String),
+    /// A named type without a definition.
+    #[error("the type {0} is opaque")]
+    Opaque(String),
+    /// A type that holds itself, or nests too deeply.
+    #[error("the type {0} has no end")]
+    Endless(Type),
+    /// More bytes than can be counted.
+    #[error("the type {0} is too large")]
+    TooLarge(Type),
+    /// A type of values.
+    #[error("a value of type {0}")]
+    Value(Type),
+    /// A vector whose elements are no whole bytes.
+    #[error("{0} in memory")]
+    InMemory(Type),
+    /// A type that is no aggregate, or one with too many parts.
+    #[error("parts of {0}")]
+    Parts(Type),
+}
+
 /// The data layout of a module, with its named types.
 pub(super) struct Layout<'a> {
     named: &'a Named,
@@ -20,7 +49,7 @@ pub(super) struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// Reads the text of `target datalayout`; the reason where it is one that is not modelled.
-    pub(super) fn new(text: &str, named: &'a Named) -> Result<Layout<'a>, String> {
+    pub(super) fn new(text: &str, named: &'a Named) -> Result<Layout<'a>, LayoutError> {
         let defaults = [
             (('i', 1), 1),
             (('i', 8), 1),
@@ -41,15 +70,15 @@ impl<'a> Layout<'a> {
         Ok(layout)
     }
 
-    fn specification(&mut self, part: &str) -> Result<(), String> {
-        let not_modelled = || format!("the data layout says `{part}`");
+    fn specification(&mut self, part: &str) -> Result<(), LayoutError> {
+        let not_modelled = || LayoutError::Specification(part.to_string());
         let (head, rest) = part.split_once(':').unwrap_or((part, ""));
         let mut numbers = rest.split(':').map(|n| n.parse::<u64>().ok());
         let first = numbers.next().flatten();
         let kind = head.chars().next().unwrap_or(' ');
         let width = head.get(1..).filter(|digits| !digits.is_empty()).map(|digits| digits.parse::<u32>());
         match kind {
-            'E' => Err("the data layout is big-endian".into()),
+            'E' => Err(LayoutError::BigEndian),
             'p' => match width {
                 None | Some(Ok(0)) if rest.is_empty() || first == Some(64) => Ok(()),
                 None | Some(Ok(0)) => Err(not_modelled()),
@@ -74,19 +103,19 @@ impl<'a> Layout<'a> {
     }
 
     /// A type with its name resolved.
-    pub(super) fn resolve<'t>(&'t self, ty: &'t Type) -> Result<&'t Type, String> {
+    pub(super) fn resolve<'t>(&'t self, ty: &'t Type) -> Result<&'t Type, LayoutError> {
         let mut ty = ty;
         for _ in 0..MAX_DEPTH {
             match ty {
-                Type::Named(name) => ty = self.named.get(name).ok_or_else(|| format!("the type {name} is opaque"))?,
+                Type::Named(name) => ty = self.named.get(name).ok_or_else(|| LayoutError::Opaque(name.clone()))?,
                 _ => return Ok(ty),
             }
         }
-        Err(format!("the type {ty} has no end"))
+        Err(LayoutError::Endless(ty.clone()))
     }
 
     /// Bits of a scalar; the reason where it is none that is modelled.
-    pub(super) fn width(&self, ty: &Type) -> Result<u32, String> {
+    pub(super) fn width(&self, ty: &Type) -> Result<u32, LayoutError> {
         match ty {
             Type::Int(n @ 1..=128) => Ok(*n),
             Type::Ptr => Ok(64),
@@ -94,17 +123,17 @@ impl<'a> Layout<'a> {
                 "half" | "bfloat" => Ok(16),
                 "float" => Ok(32),
                 "double" => Ok(64),
-                _ => Err(format!("a value of type {ty}")),
+                _ => Err(LayoutError::Value(ty.clone())),
             },
-            _ => Err(format!("a value of type {ty}")),
+            _ => Err(LayoutError::Value(ty.clone())),
         }
     }
 
     /// The types of the parts of an aggregate or vector; `None` for a scalar.
-    pub(super) fn parts(&self, ty: &Type) -> Result<Option<Vec<Type>>, String> {
+    pub(super) fn parts(&self, ty: &Type) -> Result<Option<Vec<Type>>, LayoutError> {
         let many = |n: u64, element: &Type| match n {
             0..=4096 => Ok(Some(vec![element.clone(); n as usize])),
-            _ => Err(format!("a value of type {ty}")),
+            _ => Err(LayoutError::Value(ty.clone())),
         };
         match self.resolve(ty)? {
             Type::Array(n, element) | Type::Vector(n, element) => many(*n, element),
@@ -131,7 +160,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Bytes that a value of a type takes in memory, without padding behind it.
-    pub(super) fn store_size(&self, ty: &Type) -> Result<u64, String> {
+    pub(super) fn store_size(&self, ty: &Type) -> Result<u64, LayoutError> {
         match self.resolve(ty)? {
             Type::Vector(n, element) => {
                 let bits = u64::from(self.width(element)?);
@@ -143,18 +172,18 @@ impl<'a> Layout<'a> {
     }
 
     /// Bytes from one value of a type to the next in an array.
-    pub(super) fn size(&self, ty: &Type) -> Result<u64, String> {
+    pub(super) fn size(&self, ty: &Type) -> Result<u64, LayoutError> {
         Ok(self.size_and_alignment(ty, 0)?.0)
     }
 
     /// Alignment that the type asks for, in bytes.
-    pub(super) fn alignment(&self, ty: &Type) -> Result<u64, String> {
+    pub(super) fn alignment(&self, ty: &Type) -> Result<u64, LayoutError> {
         Ok(self.size_and_alignment(ty, 0)?.1)
     }
 
-    fn size_and_alignment(&self, ty: &Type, depth: u32) -> Result<(u64, u64), String> {
+    fn size_and_alignment(&self, ty: &Type, depth: u32) -> Result<(u64, u64), LayoutError> {
         if depth > MAX_DEPTH {
-            return Err(format!("the type {ty} has no end"));
+            return Err(LayoutError::Endless(ty.clone()));
         }
         let ty = self.resolve(ty)?;
         match ty {
@@ -182,7 +211,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Of an integer, float, pointer or vector: what the layout says of it, or of the next larger integer.
-    fn scalar_alignment(&self, ty: &Type, size: u64) -> Result<u64, String> {
+    fn scalar_alignment(&self, ty: &Type, size: u64) -> Result<u64, LayoutError> {
         let natural = size.next_power_of_two().max(1);
         let bits = |n: u64| u32::try_from(n).map_err(|_| too_large(ty));
         Ok(match ty {
@@ -202,14 +231,14 @@ impl<'a> Layout<'a> {
     }
 
     /// Where each part of an aggregate in memory starts.
-    pub(super) fn offsets(&self, ty: &Type) -> Result<Vec<u64>, String> {
+    pub(super) fn offsets(&self, ty: &Type) -> Result<Vec<u64>, LayoutError> {
         let ty = self.resolve(ty)?;
         let step = |n: u64, size: u64| (0..n).map(|i| i * size).collect();
         match ty {
             Type::Array(n @ 0..=4096, element) => Ok(step(*n, self.size(element)?)),
             Type::Vector(n, element) => match self.width(element)? {
                 bits if bits % 8 == 0 => Ok(step(*n, u64::from(bits / 8))),
-                _ => Err(format!("{ty} in memory")),
+                _ => Err(LayoutError::InMemory(ty.clone())),
             },
             Type::Struct(packed, fields) => {
                 let (mut found, mut end) = (vec![], 0u64);
@@ -221,13 +250,13 @@ impl<'a> Layout<'a> {
                 }
                 Ok(found)
             }
-            _ => Err(format!("parts of {ty}")),
+            _ => Err(LayoutError::Parts(ty.clone())),
         }
     }
 }
 
-fn too_large(ty: &Type) -> String {
-    format!("the type {ty} is too large")
+fn too_large(ty: &Type) -> LayoutError {
+    LayoutError::TooLarge(ty.clone())
 }
 
 #[cfg(test)]

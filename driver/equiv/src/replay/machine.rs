@@ -72,7 +72,7 @@ impl<'a> Machine<'a> {
         }
         let mut arguments = vec![];
         for (parameter, datum) in definition.parameters.iter().zip(&input.arguments) {
-            arguments.push(self.world.value(&self.program.layout, &parameter.ty, datum).map_err(Stop::Unsupported)?);
+            arguments.push(self.world.value(&self.program.layout, &parameter.ty, datum)?);
         }
         let result = match self.function(definition, arguments) {
             Err(Stop::Ends) => {
@@ -96,7 +96,7 @@ impl<'a> Machine<'a> {
             if !block.align.is_power_of_two() || block.align > 1 << 20 {
                 return unsupported(format!("the alignment {} of block {n} of the input", block.align));
             }
-            let bytes = self.world.bytes(&block.bytes).map_err(Stop::Unsupported)?;
+            let bytes = self.world.bytes(&block.bytes)?;
             if bytes.len() as u64 > MOST {
                 return unsupported(format!("block {n} of the input has more than {MOST} bytes"));
             }
@@ -144,7 +144,7 @@ impl<'a> Machine<'a> {
         }
         let given = self.world.input.globals.get(name).filter(|_| !self.program.globals[name].constant);
         if let Some(bytes) = given {
-            let bytes = self.world.bytes(bytes).map_err(Stop::Unsupported)?;
+            let bytes = self.world.bytes(bytes)?;
             if let Some(cells) = self.memory.objects.get_mut(&object) {
                 if bytes.len() > cells.bytes.len() {
                     return unsupported(format!("the input has more bytes for {name} than there are"));
@@ -174,7 +174,7 @@ impl<'a> Machine<'a> {
         let Some((_, body)) = self.program.functions.get(definition.name.as_str()) else {
             return unsupported(format!("{} has no body", definition.name));
         };
-        let body = body.as_ref().map_err(|reason| Stop::Unsupported(reason.clone()))?;
+        let body = body.as_ref().map_err(Clone::clone)?;
         if self.depth >= MAX_DEPTH {
             return unsupported("functions call each other too deeply");
         }
@@ -303,6 +303,6 @@ impl<'a> Machine<'a> {
 
     /// Bits of a scalar type.
     pub(super) fn width(&self, ty: &Type) -> Result<u32, Stop> {
-        self.program.layout.width(ty).map_err(Stop::Unsupported)
+        self.program.layout.width(ty).map_err(Stop::from)
     }
 }

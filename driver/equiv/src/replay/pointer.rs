@@ -60,15 +60,15 @@ impl<'a> Machine<'a> {
         };
         let (mut steps, mut ty) = (vec![], source.clone());
         for (at, index) in indices.iter().enumerate() {
-            let width = layout.width(&scalar(&index.ty)).map_err(Stop::Unsupported)?;
+            let width = layout.width(&scalar(&index.ty))?;
             let position = at + 1;
             if at == 0 {
-                steps.push(Step::Scaled(position, width, layout.size(&ty).map_err(Stop::Unsupported)?));
+                steps.push(Step::Scaled(position, width, layout.size(&ty)?));
                 continue;
             }
-            ty = match layout.resolve(&ty).map_err(Stop::Unsupported)? {
+            ty = match layout.resolve(&ty)? {
                 Type::Array(_, element) | Type::Vector(_, element) => {
-                    steps.push(Step::Scaled(position, width, layout.size(element).map_err(Stop::Unsupported)?));
+                    steps.push(Step::Scaled(position, width, layout.size(element)?));
                     (**element).clone()
                 }
                 structure @ Type::Struct(_, fields) => {
@@ -77,7 +77,7 @@ impl<'a> Machine<'a> {
                         return unsupported("a field of a structure that is not known");
                     };
                     let n = usize::try_from(n).unwrap_or(usize::MAX);
-                    let offsets = layout.offsets(structure).map_err(Stop::Unsupported)?;
+                    let offsets = layout.offsets(structure)?;
                     let (Some(offset), Some(field)) = (offsets.get(n), fields.get(n)) else {
                         return unsupported("a field that the structure does not have");
                     };

@@ -1,6 +1,8 @@
 //! A module as a run needs it: its layout, the bodies of functions that may run, its globals, its metadata.
 
+use super::ReplayError;
 use super::layout::Layout;
+use crate::not_modelled::NotModelled;
 use rewright_llvm::body::{self, Body};
 use rewright_llvm::cursor::Cursor;
 use rewright_llvm::lex::{Kind, tokens};
@@ -29,16 +31,16 @@ pub(super) struct Program<'a> {
     pub(super) file: &'a File,
     pub(super) layout: Layout<'a>,
     /// Functions that are defined and reached.
-    pub(super) functions: BTreeMap<&'a str, (&'a Definition, Result<Body, String>)>,
+    pub(super) functions: BTreeMap<&'a str, (&'a Definition, Result<Body, NotModelled>)>,
     /// Why floats of these functions do not behave as the standard says.
-    pub(super) floats: Result<(), String>,
+    pub(super) floats: Result<(), NotModelled>,
     /// Variables that are reached.
     pub(super) globals: BTreeMap<&'a str, Global>,
 }
 
 impl<'a> Program<'a> {
     /// What `definition` reaches in `file`, and the globals `also`; the reason where its module is not modelled.
-    pub(super) fn new(file: &'a File, definition: &'a Definition, also: &[String]) -> Result<Program<'a>, String> {
+    pub(super) fn new(file: &'a File, definition: &'a Definition, also: &[String]) -> Result<Program<'a>, ReplayError> {
         let layout = Layout::new(&file.data_layout, &file.named)?;
         let lines: BTreeMap<&str, &str> = file.text.lines().filter_map(global_line).collect();
         let bodies: BTreeMap<&str, &Definition> = file.functions.iter().map(|f| (f.name.as_str(), f)).collect();
@@ -52,7 +54,7 @@ impl<'a> Program<'a> {
                 continue;
             }
             let text = if let Some(definition) = bodies.get(name) {
-                program.functions.insert(name, (definition, body::read(file, definition)));
+                program.functions.insert(name, (definition, body::read(file, definition).map_err(NotModelled::from)));
                 &file.text[definition.body.clone()]
             } else if let Some(line) = lines.get(name) {
                 program.globals.insert(name, global(line));
@@ -67,10 +69,11 @@ impl<'a> Program<'a> {
             for attribute in &definition.attributes {
                 match attribute.as_str() {
                     "null_pointer_is_valid" | "naked" | "presplitcoroutine" | "returns_twice" => {
-                        return Err(format!("{} is `{attribute}`", definition.name));
+                        let (function, attribute) = (definition.name.clone(), attribute.clone());
+                        return Err(ReplayError::Attribute { function, attribute });
                     }
                     _ if changes_floats(attribute) => {
-                        program.floats = Err(format!("floats where {} is `{attribute}`", definition.name));
+                        program.floats = Err(format!("floats where {} is `{attribute}`", definition.name).into());
                     }
                     _ => {}
                 }

@@ -1,8 +1,9 @@
 //! What both versions of a function are run in: the input, and names of what lies outside.
 
+use super::choice::Stop;
 use super::effects::Effects;
 use super::input::{Bytes, Cell, Datum, Input, InputAddress, Scalar};
-use super::layout::Layout;
+use super::layout::{Layout, LayoutError};
 use super::memory::Byte;
 use super::program::Program;
 use super::value::{Lane, Object, Pointer, Value, ones};
@@ -11,6 +12,25 @@ use rewright_llvm::effects;
 use rewright_llvm::module::Definition;
 use rewright_llvm::types::Type;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// Why an input does not fit the functions.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum WorldError {
+    #[error("the input has no block {0}")]
+    Block(u32),
+    #[error("the functions do not reach {0}, which the input names")]
+    Global(String),
+    #[error("the input gives {datum} for a value of type {ty}")]
+    Value { datum: Datum, ty: Type },
+    #[error(transparent)]
+    Layout(#[from] LayoutError),
+}
+
+impl From<WorldError> for Stop {
+    fn from(error: WorldError) -> Stop {
+        Stop::Unsupported(error.to_string())
+    }
+}
 
 /// The world around both versions.
 pub(super) struct World<'a> {
@@ -123,21 +143,21 @@ impl<'a> World<'a> {
     }
 
     /// Where a place of the input is.
-    pub(super) fn pointer(&self, place: &InputAddress) -> Result<Pointer, String> {
+    pub(super) fn pointer(&self, place: &InputAddress) -> Result<Pointer, WorldError> {
         match place {
             InputAddress::Block(n, offset) if (*n as usize) < self.input.memory.len() => {
                 Ok(Pointer { object: Object::Block(*n), offset: *offset as u64 })
             }
-            InputAddress::Block(n, _) => Err(format!("the input has no block {n}")),
+            InputAddress::Block(n, _) => Err(WorldError::Block(*n)),
             InputAddress::Global(name, offset) => match self.object(name) {
                 Some(object) => Ok(Pointer { object, offset: *offset as u64 }),
-                None => Err(format!("the functions do not reach {name}, which the input names")),
+                None => Err(WorldError::Global(name.clone())),
             },
         }
     }
 
     /// Bytes of the input.
-    pub(super) fn bytes(&self, bytes: &Bytes) -> Result<Vec<Byte>, String> {
+    pub(super) fn bytes(&self, bytes: &Bytes) -> Result<Vec<Byte>, WorldError> {
         let mut out = vec![];
         for cell in &bytes.0 {
             match cell {
@@ -154,8 +174,8 @@ impl<'a> World<'a> {
     }
 
     /// A value of the input as one of a type. What is given for a scalar holds for all parts of an aggregate.
-    pub(super) fn value(&self, layout: &Layout<'_>, ty: &Type, datum: &Datum) -> Result<Value, String> {
-        let bad = || format!("the input gives {datum} for a value of type {ty}");
+    pub(super) fn value(&self, layout: &Layout<'_>, ty: &Type, datum: &Datum) -> Result<Value, WorldError> {
+        let bad = || WorldError::Value { datum: datum.clone(), ty: ty.clone() };
         if let Some(types) = layout.parts(ty)? {
             let parts: Vec<&Datum> = match datum {
                 Datum::Parts(parts) => parts.iter().collect(),

@@ -32,7 +32,7 @@ impl<'a> SymbolicExecutor<'a> {
         let named = &self.file().named;
         let unknown = || format!("an offset into {source}");
         if !self.version.module.layout.clone()?.knows(source, named) {
-            return Err(unknown());
+            return Err(unknown().into());
         }
         let base = self.operand(base)?;
         let origin = base.origin.ok_or_else(unknown)?;
@@ -67,7 +67,7 @@ impl<'a> SymbolicExecutor<'a> {
         let offset = Address::sum(self.s, &parts).term(self.s);
         for flag in &i.flags {
             if !["inbounds", "nusw", "nuw"].contains(&flag.as_str()) {
-                return Err(format!("`getelementptr {flag}`"));
+                return Err(format!("`getelementptr {flag}`").into());
             }
             self.assumed.insert("where objects end");
             poison.push(self.s.unknown(&format!("leaves {flag}"), &[base.bits, offset], Sort::Bool));
@@ -107,11 +107,11 @@ impl<'a> SymbolicExecutor<'a> {
         writes: bool,
     ) -> Terms<AddressRange> {
         if !said.plain {
-            return Err(format!("a {} that is more than one", i.opcode));
+            return Err(format!("a {} that is more than one", i.opcode).into());
         }
         let size = width(ty)?;
         if !size.is_multiple_of(8) {
-            return Err(format!("{size} bits in memory"));
+            return Err(format!("{size} bits in memory").into());
         }
         let align = match said.align {
             0 => self.version.module.layout.clone()?.alignment(ty, &self.file().named),

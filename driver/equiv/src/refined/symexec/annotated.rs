@@ -69,7 +69,7 @@ impl Keys {
         let said = Said::new(version, i);
         for (place, annotations) in said.places() {
             if let Some(unknown) = annotations.iter().find(|a| says(place, a) == Says::Unmodelled) {
-                return Err(format!("what `{unknown}` means at a call is not modelled"));
+                return Err(format!("what `{unknown}` means at a call is not modelled").into());
             }
         }
         let apart = self.apart.get(callee).copied().unwrap_or(false);
@@ -157,7 +157,7 @@ impl SymbolicExecutor<'_> {
             if let Some(other) =
                 essence(AnnotationTarget::Parameter, said).iter().find(|a| !["noundef", "immarg"].contains(&a.as_str()))
             {
-                return Err(format!("an intrinsic with `{other}`"));
+                return Err(format!("an intrinsic with `{other}`").into());
             }
         }
         Ok(())

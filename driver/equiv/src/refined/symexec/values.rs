@@ -21,7 +21,7 @@ impl SymbolicExecutor<'_> {
                 self.assumed.insert("what an address belongs to");
                 Ok(self.s.unknown(&format!("object of an address {version}"), &[x.bits], Sort::Bits(64)))
             }
-            _ => Err(format!("a pointer from `{}`", i.opcode)),
+            _ => Err(format!("a pointer from `{}`", i.opcode).into()),
         }
     }
 
@@ -45,7 +45,7 @@ impl SymbolicExecutor<'_> {
                 let (i, at) = *self.made.get(name).ok_or("a value without a definition")?;
                 Ok(self.meaning(i, at)?.value)
             }
-            None if operand.is_local() => Err(format!("{name} is used before it is there")),
+            None if operand.is_local() => Err(format!("{name} is used before it is there").into()),
             None => self.constant(operand),
         }
     }

@@ -1,0 +1,27 @@
+//! The reason why a function, or a run of it, is not compared.
+
+use super::layout::UnknownLayout;
+
+/// Something in a function, or in a run of it, that the method does not model. Nobody tells one from another, so it is
+/// its text.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NotModelled(String);
+
+impl From<UnknownLayout> for NotModelled {
+    fn from(layout: UnknownLayout) -> NotModelled {
+        NotModelled(layout.to_string())
+    }
+}
+
+impl From<String> for NotModelled {
+    fn from(what: String) -> NotModelled {
+        NotModelled(what)
+    }
+}
+
+impl From<&str> for NotModelled {
+    fn from(what: &str) -> NotModelled {
+        NotModelled(what.to_string())
+    }
+}
