@@ -1,7 +1,8 @@
 //! `rewright fmt`: formats rule packs in place, or says which are not formatted.
 
-use super::{Finding, Format, out, sources};
+use super::{Finding, Format, out, packs, sources};
 use anyhow::Result;
+use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use rewright_files as files;
 use serde_json::json;
 use similar::{ChangeTag, TextDiff};
@@ -33,7 +34,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             Ok(formatted) => formatted,
             Err(diagnostics) => {
                 finding = Finding::Found;
-                sources::report_one(&path, &text, &diagnostics);
+                report(&path, &text, &diagnostics);
                 continue;
             }
         };
@@ -80,4 +81,10 @@ fn diff(path: &Path, old: &str, new: &str, format: Format) -> String {
         }
     }
     text
+}
+
+/// Diagnostics of one file, to stderr.
+fn report(path: &Path, text: &str, diagnostics: &[Diagnostic]) {
+    let sources = Sources { files: vec![(path.display().to_string(), text.to_string())] };
+    packs::print(&sources, diagnostics);
 }

@@ -1,9 +1,7 @@
 //! Finding and reading the files that a command was given.
 
 use super::language::Language;
-use super::packs;
 use anyhow::{Context, Result, bail};
-use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -117,10 +115,4 @@ pub(super) fn function(path: &Path, functions: impl Iterator<Item = String>, nam
         let there = if names.is_empty() { "none".to_string() } else { names.join(", ") };
         format!("{} has no function {name}; it has {there}", path.display())
     })
-}
-
-/// Diagnostics of one file, to stderr.
-pub(super) fn report_one(path: &Path, text: &str, diagnostics: &[Diagnostic]) {
-    let files = Sources { files: vec![(path.display().to_string(), text.to_string())] };
-    packs::print(&files, diagnostics);
 }
