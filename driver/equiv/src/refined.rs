@@ -83,7 +83,7 @@ pub(super) fn compare(files: &Files<'_>, config: &Config) -> io::Result<Vec<Deci
 /// The bodies of versions whose surroundings allow a proof.
 fn prepared(versions: [Version<'_>; 2]) -> Result<[Body; 2], String> {
     versions[0].module.layout.clone()?;
-    let [old, new] = versions.map(|v| body::read(v.file(), v.definition));
+    let [old, new] = versions.map(|v| body::read(v.file(), v.definition).map_err(|e| e.to_string()));
     let bodies = [old?, new?];
     headers::compare(versions[0], versions[1], Some(&bodies[1]))?;
     Ok(bodies)

@@ -49,7 +49,7 @@ impl Program {
             let [old, new] = files.definitions(pair);
             let old_body = body::read(files.before, &files.before.functions[*i]);
             let bodies = old_body.and_then(|old| Ok([old, body::read(files.after, new)?]));
-            let function = bodies.and_then(|bodies| writer.pair(number, old, &bodies));
+            let function = bodies.map_err(|e| e.to_string()).and_then(|bodies| writer.pair(number, old, &bodies));
             number += usize::from(function.is_ok());
             functions.push(function);
         }

@@ -154,7 +154,8 @@ impl<'a> Machine<'a> {
                 "sret" if self.chooser.side == RefinementSide::Before => {
                     let inside = attribute.trim_start_matches("sret(").trim_end_matches(')');
                     let line = tokens(inside);
-                    let ty = types::parse(&mut Cursor::new(inside, &line)).map_err(Stop::Unsupported)?;
+                    let ty =
+                        types::parse(&mut Cursor::new(inside, &line)).map_err(|e| Stop::Unsupported(e.to_string()))?;
                     let size = self.program.layout.size(&ty).map_err(Stop::Unsupported)?;
                     self.dereferenceable(&value, size, false)?;
                     value

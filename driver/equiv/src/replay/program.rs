@@ -52,7 +52,8 @@ impl<'a> Program<'a> {
                 continue;
             }
             let text = if let Some(definition) = bodies.get(name) {
-                program.functions.insert(name, (definition, body::read(file, definition)));
+                let body = body::read(file, definition).map_err(|e| e.to_string());
+                program.functions.insert(name, (definition, body));
                 &file.text[definition.body.clone()]
             } else if let Some(line) = lines.get(name) {
                 program.globals.insert(name, global(line));
@@ -149,7 +150,7 @@ fn global(text: &str) -> Global {
     match types::parse(&mut cursor) {
         Ok(ty) => global.ty = ty,
         Err(reason) => {
-            global.open = Some(reason);
+            global.open = Some(reason.to_string());
             return global;
         }
     }
