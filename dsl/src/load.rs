@@ -9,6 +9,7 @@ use crate::diagnostic::{Diagnostic, Label, Severity, Sources};
 use crate::syntax::ast::{ItemKind, Span};
 use crate::syntax::parse;
 use indexmap::IndexMap;
+use std::error::Error;
 
 /// Where a pack comes from.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -38,8 +39,8 @@ pub struct Root {
     pub library: bool,
 }
 
-/// Gives the text behind an origin, or why there is none.
-pub type Resolver<'r> = dyn FnMut(&Origin) -> Result<String, String> + 'r;
+/// Gives the text behind an origin, or why there is none: that depends on where texts are, and is only shown.
+pub type Resolver<'r> = dyn FnMut(&Origin) -> Result<String, Box<dyn Error>> + 'r;
 
 /// All files of a run.
 #[derive(Debug, Default)]

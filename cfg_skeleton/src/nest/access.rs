@@ -2,7 +2,7 @@
 
 use super::affine::{Affine, Var};
 use super::constraint::Constraint;
-use super::flatten::Flat;
+use super::flatten::{Flat, NotPlain};
 use super::predicate::Conjunction;
 use super::value::ValueId;
 use super::{ArrayId, Item, Line, LoadId, Nest};
@@ -63,7 +63,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// The accesses of a nest; an error where a loop has no bounds that can be reasoned about.
-    pub(crate) fn new(flat: &Flat, in_bounds: bool) -> Result<Self, String> {
+    pub(crate) fn new(flat: &Flat, in_bounds: bool) -> Result<Self, NotPlain> {
         let nest = flat.nest.clone();
         let mut program = Program { nest, accesses: vec![], stores: vec![], loads: FxHashMap::default(), in_bounds };
         let items = program.nest.items.clone();
@@ -83,7 +83,7 @@ impl Program {
         items: &[Item],
         loops: &mut Vec<Rc<Loop>>,
         path: &mut Vec<u32>,
-    ) -> Result<(), String> {
+    ) -> Result<(), NotPlain> {
         // A guarded store follows the load of the cell that was made for it.
         let mut guard = false;
         for (position, item) in items.iter().enumerate() {
@@ -118,14 +118,14 @@ impl Program {
                 }
                 Item::For(x) => {
                     if x.step != 1 {
-                        return Err(format!("line {}: a loop with several lower bounds has a step", x.line));
+                        return Err(NotPlain::Step(x.line));
                     }
                     loops.push(Rc::new(Loop { var: x.var, lower: x.lower.clone(), upper: x.upper.clone() }));
                     self.collect(flat, &x.body, loops, path)?;
                     loops.pop();
                 }
                 Item::If(_) | Item::Event(_) | Item::Trap(..) => {
-                    return Err(format!("line {}: what is executed here is not a plain access", item.line()));
+                    return Err(NotPlain::NoAccess(item.line()));
                 }
             }
             guard = matches!(item, Item::Load(x) if flat.guarded_stores.contains(&x.id));

@@ -3,7 +3,7 @@
 use super::access::Program;
 use super::equal::Proof;
 use super::fit::{Relations, relations};
-use super::flatten::flatten;
+use super::flatten::{NotPlain, flatten};
 use super::lockstep::{Points, observe};
 use super::normal::{Normal, normal};
 use super::predicate::{Conjunction, Decider};
@@ -136,7 +136,7 @@ impl Comparison<'_> {
         right: &Normal,
         failing: &[Conjunction],
     ) -> Result<Shown, (String, (u32, u32))> {
-        let plain = |reason| (reason, (0, 0));
+        let plain = |reason: NotPlain| (reason.to_string(), (0, 0));
         let a = flatten(left.with_unread.as_ref().unwrap_or(&left.nest), self.pool, self.names).map_err(plain)?;
         let b = flatten(right.with_unread.as_ref().unwrap_or(&right.nest), self.pool, self.names).map_err(plain)?;
         let first = Program::new(&a, self.options.in_bounds).map_err(plain)?;

@@ -5,7 +5,7 @@
 //! touches has to know them.
 
 use super::value::{Operation, Pool, Value, ValueId, element};
-use super::{ArrayKind, If, Item, Load, LoadId, Names, Nest, Store};
+use super::{ArrayKind, If, Item, Line, Load, LoadId, Names, Nest, Store};
 use rustc_hash::FxHashSet;
 
 /// A nest without branches.
@@ -18,9 +18,26 @@ pub(crate) struct Flat {
 }
 
 /// Why a nest has no values that only depend on stores.
-pub(crate) type Reason = String;
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(crate) enum NotPlain {
+    /// An operation with effects that are not known.
+    #[error("line {0}: `{1}` may do anything")]
+    Event(Line, String),
+    /// A division by what may be zero.
+    #[error("line {0}: a division may be undefined")]
+    Trap(Line),
+    /// A branch whose condition may be undefined.
+    #[error("line {0}: a branch on what may be undefined")]
+    Branch(Line),
+    /// A loop whose iterations have no simple bounds.
+    #[error("line {0}: a loop with several lower bounds has a step")]
+    Step(Line),
+    /// Neither a loop nor an access.
+    #[error("line {0}: what is executed here is not a plain access")]
+    NoAccess(Line),
+}
 
-pub(crate) fn flatten(nest: &Nest, pool: &mut Pool, names: &mut Names) -> Result<Flat, Reason> {
+pub(crate) fn flatten(nest: &Nest, pool: &mut Pool, names: &mut Names) -> Result<Flat, NotPlain> {
     let flat = Flat { nest: nest.clone(), guarded_loads: FxHashSet::default(), guarded_stores: FxHashSet::default() };
     let mut flattener = Flattener { pool, names, flat, guards: vec![] };
     let items = flattener.items(&nest.items)?;
@@ -38,7 +55,7 @@ struct Flattener<'a> {
 }
 
 impl Flattener<'_> {
-    fn items(&mut self, items: &[Item]) -> Result<Vec<Item>, Reason> {
+    fn items(&mut self, items: &[Item]) -> Result<Vec<Item>, NotPlain> {
         let mut result = vec![];
         for item in items {
             self.item(item, &mut result)?;
@@ -46,7 +63,7 @@ impl Flattener<'_> {
         Ok(result)
     }
 
-    fn item(&mut self, item: &Item, result: &mut Vec<Item>) -> Result<(), Reason> {
+    fn item(&mut self, item: &Item, result: &mut Vec<Item>) -> Result<(), NotPlain> {
         match item {
             Item::Load(x) => {
                 if !self.guards.is_empty() {
@@ -61,15 +78,15 @@ impl Flattener<'_> {
             }
             Item::If(x) => self.branch(x, result)?,
             Item::Alloc(..) => result.push(item.clone()),
-            Item::Event(x) => return Err(format!("line {}: `{}` may do anything", x.line, x.name)),
-            Item::Trap(_, line) => return Err(format!("line {line}: a division may be undefined")),
+            Item::Event(x) => return Err(NotPlain::Event(x.line, x.name.clone())),
+            Item::Trap(_, line) => return Err(NotPlain::Trap(*line)),
         }
         Ok(())
     }
 
-    fn branch(&mut self, x: &If, result: &mut Vec<Item>) -> Result<(), Reason> {
+    fn branch(&mut self, x: &If, result: &mut Vec<Item>) -> Result<(), NotPlain> {
         if self.may_be_undefined(x.condition) {
-            return Err(format!("line {}: a branch on what may be undefined", x.line));
+            return Err(NotPlain::Branch(x.line));
         }
         for (arm, taken) in [(&x.then, true), (&x.otherwise, false)] {
             self.guards.push((x.condition, taken));

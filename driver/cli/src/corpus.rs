@@ -63,7 +63,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             for (definition, imported) in file.functions.iter().zip(imported.into_iter().flatten()) {
                 match imported {
                     Ok(imported) => instructions += imported.function.insts.len(),
-                    Err(reason) => note(&definition.name, reason),
+                    Err(reason) => note(&definition.name, reason.to_string()),
                 }
             }
         }

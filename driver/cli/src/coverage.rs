@@ -75,7 +75,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 cases.extend(found.into_iter().map(|case| (i, case)));
                 (Verdict::Covered, String::new())
             }
-            Err(reason) => (Verdict::Helper, reason),
+            Err(reason) => (Verdict::Helper, reason.to_string()),
         };
         judged.push(Judged { file: file.clone(), line: rule.line, verdict, detail });
     }

@@ -12,11 +12,16 @@ thread_local! {
     static QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs code of Cranelift. If it panics, the result is the panic's message, and nothing is printed.
+/// A panic of such code: its message.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Panic(pub String);
+
+/// Runs code of Cranelift. If it panics, the result is the panic, and nothing is printed.
 ///
 /// # Errors
-/// The message of a panic.
-pub fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
+/// The panic.
+pub fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, Panic> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let usual = std::panic::take_hook();
@@ -30,7 +35,7 @@ pub fn quietly<T>(run: impl FnOnce() -> T) -> Result<T, String> {
     let result = catch_unwind(AssertUnwindSafe(run));
     QUIET.set(before);
     result.map_err(|payload| match payload.downcast::<String>() {
-        Ok(message) => *message,
-        Err(payload) => payload.downcast_ref::<&str>().map_or("unknown panic", |m| m).to_string(),
+        Ok(message) => Panic(*message),
+        Err(payload) => Panic(payload.downcast_ref::<&str>().map_or("unknown panic", |m| m).to_string()),
     })
 }

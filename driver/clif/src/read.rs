@@ -10,7 +10,7 @@
 //! **Invariant**: no text makes this module panic or exhaust memory. Entity numbers are bounded before the reader
 //! allocates by them, and the reader runs under [`quietly`], since it is not our code.
 
-use super::panics::quietly;
+use super::panics::{Panic, quietly};
 use super::print::{Unstated, print_as_written};
 use super::scan::{functions, words};
 use cranelift_codegen::ir::entities::AnyEntity;
@@ -188,7 +188,7 @@ pub fn read(text: &str) -> Result<File, ReadError> {
     match parsed {
         Ok(Ok(file)) => Ok(file),
         Ok(Err(error)) => Err(at(text, error.location.line_number, error.message)),
-        Err(message) => Err(ReadError::Reader(message)),
+        Err(Panic(message)) => Err(ReadError::Reader(message)),
     }
 }
 
@@ -200,7 +200,7 @@ pub fn verify(func: &Function, fisa: FlagsOrIsa<'_>) -> Result<(), Rejected> {
             let lines: Vec<String> = errors.0.iter().map(ToString::to_string).collect();
             Err(Rejected::Errors(lines))
         }
-        Err(message) => Err(Rejected::Failed(message)),
+        Err(Panic(message)) => Err(Rejected::Failed(message)),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The reason why a function, or a run of it, is not compared.
 
 use super::layout::UnknownLayout;
+use rewright_llvm::error::NotUnderstood;
 
 /// Something in a function, or in a run of it, that the method does not model. Nobody tells one from another, so it is
 /// its text.
@@ -11,6 +12,12 @@ pub(super) struct NotModelled(String);
 impl From<UnknownLayout> for NotModelled {
     fn from(layout: UnknownLayout) -> NotModelled {
         NotModelled(layout.to_string())
+    }
+}
+
+impl From<NotUnderstood> for NotModelled {
+    fn from(text: NotUnderstood) -> NotModelled {
+        NotModelled(text.0)
     }
 }
 

@@ -8,10 +8,12 @@
 //! **Invariant**: the report depends on the configuration and the rules, not on the number of threads.
 
 mod compiled;
+mod disagreement;
 mod outside;
 mod reduce;
 
 use crate::generate::{Generator, MEMORY_BYTES, Shape};
+use disagreement::Disagreement;
 use outside::Outside;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -254,24 +256,26 @@ impl Tester<'_> {
     }
 
     /// Does `end` agree with what is expected?
-    fn agrees(&self, function: &Function, expected: &Expected, end: &End) -> Result<(), String> {
+    fn agrees(&self, function: &Function, expected: &Expected, end: &End) -> Result<(), Disagreement> {
         if expected.unknown {
             return Ok(());
         }
         match (&expected.end.outcome, &end.outcome) {
             (Outcome::Return(a), Outcome::Return(b)) if a.len() == b.len() => {
-                for (i, (a, b)) in a.iter().zip(b).enumerate() {
-                    if !self.equal(function, i, *a, *b) {
-                        return Err(format!("result {i} is {a} before and {b} after"));
+                for (index, (before, after)) in a.iter().copied().zip(b.iter().copied()).enumerate() {
+                    if !self.equal(function, index, before, after) {
+                        return Err(Disagreement::Result { index, before, after });
                     }
                 }
             }
-            (a, b) if a != b => return Err(format!("{a:?} before and {b:?} after")),
+            (before, after) if before != after => {
+                return Err(Disagreement::Outcome { before: before.clone(), after: after.clone() });
+            }
             _ => {}
         }
-        for (i, (a, b)) in expected.end.memory.iter().zip(&end.memory).enumerate() {
-            if a != b {
-                return Err(format!("byte {i} of the memory is {a:#04x} before and {b:#04x} after"));
+        for (index, (&before, &after)) in expected.end.memory.iter().zip(&end.memory).enumerate() {
+            if before != after {
+                return Err(Disagreement::Byte { index, before, after });
             }
         }
         Ok(())
@@ -301,8 +305,8 @@ impl Tester<'_> {
                 self.report.nan_dependent += u64::from(expected.unknown);
             }
             let end = self.interpret(optimised, call, interp::quiet_nan);
-            if let Err(text) = self.agrees(original, &expected, &end) {
-                return Some(Difference { engine: "interpreter", call: call.clone(), text });
+            if let Err(why) = self.agrees(original, &expected, &end) {
+                return Some(Difference { engine: "interpreter", call: call.clone(), text: why.to_string() });
             }
             if !expected.unknown && (run_traps || !traps) {
                 compiled.push((call, expected));

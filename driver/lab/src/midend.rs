@@ -7,7 +7,7 @@ use cranelift_codegen::ir::Function;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_control::ControlPlane;
-use rewright_clif::panics::quietly;
+use rewright_clif::panics::{Panic, quietly};
 use std::time::{Duration, Instant};
 
 /// Cranelift for this host.
@@ -49,6 +49,7 @@ impl Cranelift {
         let mut context = Context::for_function(function.clone());
         let start = Instant::now();
         quietly(|| context.optimize(&*self.speed, &mut ControlPlane::default()).map_err(|e| e.to_string()))
+            .map_err(|Panic(message)| message)
             .flatten()
             .map_err(LabError::Cranelift)?;
         let time = start.elapsed();
@@ -67,6 +68,7 @@ impl Cranelift {
             let instructions = listing.lines().filter(|l| l.starts_with("  ") && !l.trim_start().starts_with(';'));
             Ok::<_, String>((code.code_info().total_size as usize, instructions.count()))
         })
+        .map_err(|Panic(message)| message)
         .flatten()
         .map_err(LabError::Cranelift)?;
         let time = start.elapsed();

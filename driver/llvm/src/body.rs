@@ -3,6 +3,7 @@
 //!
 //! What is no understood form is a reason, and the function stays as it is.
 
+use super::error::NotUnderstood;
 use super::lex::{Kind, Token, tokens};
 use super::module::{Definition, File};
 use super::parse;
@@ -40,11 +41,11 @@ pub struct Body {
 }
 
 /// Reads the body of a function; the reason where it is not understood.
-pub fn read(file: &File, definition: &Definition) -> Result<Body, String> {
+pub fn read(file: &File, definition: &Definition) -> Result<Body, NotUnderstood> {
     let text = &file.text[definition.body.clone()];
     let tokens = tokens(text);
     if let Some(bad) = tokens.iter().find(|t| t.kind == Kind::Unknown) {
-        return Err(format!("a character that LLVM does not use: `{}`", &text[bad.start..bad.end]));
+        return Err(format!("a character that LLVM does not use: `{}`", &text[bad.start..bad.end]).into());
     }
     // An entry without a label takes the number after those of the parameters.
     let numbered = definition.parameters.iter().filter(|p| p.name[1..].bytes().all(|b| b.is_ascii_digit())).count();
@@ -66,7 +67,7 @@ pub fn read(file: &File, definition: &Definition) -> Result<Body, String> {
                 continue;
             }
             if block.instructions.last().is_some_and(|i| i.shape.is_terminator()) {
-                return Err(format!("an instruction after the end of {}", block.label));
+                return Err(format!("an instruction after the end of {}", block.label).into());
             }
             block.instructions.push(instruction);
         }
@@ -75,7 +76,7 @@ pub fn read(file: &File, definition: &Definition) -> Result<Body, String> {
         return Err("no block".into());
     }
     if let Some(open) = body.blocks.iter().find(|b| b.instructions.last().is_none_or(|i| !i.shape.is_terminator())) {
-        return Err(format!("{} has no end", open.label));
+        return Err(format!("{} has no end", open.label).into());
     }
     Ok(body)
 }

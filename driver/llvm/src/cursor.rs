@@ -1,5 +1,6 @@
 //! A place among tokens.
 
+use super::error::NotUnderstood;
 use super::lex::{Kind, Token};
 
 /// Reads tokens in order. At the end, the current token is empty and has no kind.
@@ -64,8 +65,8 @@ impl<'a> Cursor<'a> {
     }
 
     /// Goes on by one token, which must be `text`.
-    pub fn expect(&mut self, text: &str) -> Result<(), String> {
-        if self.eat(text) { Ok(()) } else { Err(format!("expected `{text}`, found `{}`", self.text())) }
+    pub fn expect(&mut self, text: &str) -> Result<(), NotUnderstood> {
+        if self.eat(text) { Ok(()) } else { Err(format!("expected `{text}`, found `{}`", self.text()).into()) }
     }
 
     /// At an opening bracket: goes on beyond the one that closes it.

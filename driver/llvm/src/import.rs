@@ -23,7 +23,8 @@ mod structures;
 use super::body::{Body, InMemory, Instruction, Operand, Shape, read};
 use super::constants;
 use super::effects;
-use super::module::{Definition, File, UNKNOWN_LAYOUT};
+use super::error::ImportError;
+use super::module::{Definition, File};
 use super::names::{Names, Truth};
 use super::types::Type;
 use operations::truth_of;
@@ -117,30 +118,35 @@ impl<'a> Types<'a> {
 const UNTOUCHED: [&str; 5] = ["optnone", "naked", "strictfp", "presplitcoroutine", "returns_twice"];
 
 /// Imports a function; the reason where it cannot be.
-pub fn import(file: &File, definition: &Definition, names: &Names, types: &mut Types<'_>) -> Result<Imported, String> {
+pub fn import(
+    file: &File,
+    definition: &Definition,
+    names: &Names,
+    types: &mut Types<'_>,
+) -> Result<Imported, ImportError> {
     if !file.known_layout {
-        return Err(UNKNOWN_LAYOUT.into());
+        return Err(ImportError::Layout);
     }
     if file.block_addresses.contains(&definition.name) {
-        return Err("the address of one of its blocks is taken".into());
+        return Err(ImportError::BlockAddress);
     }
     if let Some(word) = UNTOUCHED.iter().find(|word| definition.attributes.iter().any(|a| a == *word)) {
-        return Err(format!("attribute {word}"));
+        return Err(ImportError::Attribute(word));
     }
     if definition.attributes.iter().any(|a| a.starts_with("\"denormal-fp-math") && !a.contains("ieee,ieee")) {
-        return Err("floats that flush denormal numbers".into());
+        return Err(ImportError::Denormals);
     }
     let body = read(file, definition)?;
     for instruction in body.blocks.iter().flat_map(|b| &b.instructions) {
         if let Shape::Call { callee, attributes, .. } = &instruction.shape
             && effects::attributes(file, callee.as_deref(), attributes).iter().flatten().any(|a| a == "returns_twice")
         {
-            return Err("a call that may return twice".into());
+            return Err(ImportError::ReturnsTwice);
         }
         if let Type::Word(word) = &instruction.ty
             && matches!(word.as_str(), "token" | "label" | "metadata")
         {
-            return Err(format!("a value of type {word}"));
+            return Err(ImportError::ValueType(word.clone()));
         }
     }
     let results = match &definition.result {
@@ -187,7 +193,7 @@ pub(super) struct Importer<'a, 't> {
     leaves: FxHashMap<Operand, Value>,
 }
 
-type Read<T> = Result<T, String>;
+type Read<T> = Result<T, ImportError>;
 
 impl<'a> Importer<'a, '_> {
     fn function(&mut self, definition: &'a Definition) -> Read<()> {
@@ -237,9 +243,9 @@ impl<'a> Importer<'a, '_> {
         while let Some(b) = work.pop() {
             if !std::mem::replace(&mut seen[b], true) {
                 for label in successors(&self.body.blocks[b].instructions) {
-                    let target = self.labels.get(label).ok_or_else(|| format!("there is no block {label}"))?;
+                    let target = self.labels.get(label).ok_or_else(|| ImportError::NoBlock(label.to_string()))?;
                     if *target == 0 {
-                        return Err("a branch to the entry".into());
+                        return Err(ImportError::BranchToEntry);
                     }
                     work.push(*target);
                 }
@@ -281,13 +287,13 @@ impl<'a> Importer<'a, '_> {
             if let Some(value) = self.payloads.locals.get(name) {
                 return Ok(*value);
             }
-            let place = self.places.get(name).ok_or_else(|| format!("{name} is not defined"))?;
+            let place = self.places.get(name).ok_or_else(|| ImportError::Undefined(name.to_string()))?;
             match self.same_value(&self.body.blocks[place.0].instructions[place.1]) {
                 Some(operand) => name = &operand.text,
-                None => return Err(format!("{name} is defined where control does not come")),
+                None => return Err(ImportError::Unreachable(name.to_string())),
             }
         }
-        Err(format!("{name} is defined by itself"))
+        Err(ImportError::Cyclic(name.to_string()))
     }
 
     /// The value of an operand, for use in a block.
@@ -404,7 +410,8 @@ impl<'a> Importer<'a, '_> {
         for instruction in &body.blocks[target].instructions {
             let Shape::Phi(incoming) = &instruction.shape else { break };
             let arriving = incoming.iter().find(|(_, from)| from == here);
-            let (operand, _) = arriving.ok_or_else(|| format!("a phi of {label} has no value from {here}"))?;
+            let missing = || ImportError::Phi { block: label.to_string(), from: here.clone() };
+            let (operand, _) = arriving.ok_or_else(missing)?;
             args.push(EdgeArg::Value(self.operand(from, operand)?));
         }
         Ok(Edge { target: self.block_ids[&target], args })

@@ -7,6 +7,7 @@
 //! **Invariant**: [`write()`] with nothing replaced gives back the same bytes, whatever the text is.
 
 use super::cursor::Cursor;
+use super::error::NotUnderstood;
 use super::lex::{Kind, tokens};
 use super::types::{self, Named, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -35,7 +36,7 @@ pub enum ReadError {
         /// Counted from 1.
         line: usize,
         /// What is wrong.
-        reason: String,
+        reason: NotUnderstood,
     },
 }
 
@@ -143,7 +144,7 @@ pub fn read(text: String) -> Result<File, ReadError> {
         } else if bare.starts_with("define ") && bare.ends_with('{') {
             open = Some((start, at));
         } else if bare.starts_with("define ") {
-            let reason = "the head of a definition does not end in `{` on its line".to_string();
+            let reason = NotUnderstood::from("the head of a definition does not end in `{` on its line");
             return Err(ReadError::Head { line: number + 1, reason });
         } else if bare.starts_with("declare ") {
             if let Ok(function) = definition(bare) {
@@ -261,7 +262,7 @@ pub fn skip_to_type(cursor: &mut Cursor<'_>) -> Vec<String> {
 }
 
 /// The head of a definition or declaration.
-fn definition(head: &str) -> Result<Definition, String> {
+fn definition(head: &str) -> Result<Definition, NotUnderstood> {
     let tokens = tokens(head);
     let mut cursor = Cursor::new(head, &tokens);
     cursor.skip();
@@ -272,7 +273,7 @@ fn definition(head: &str) -> Result<Definition, String> {
     let before = skip_to_type(&mut cursor);
     let result = types::parse(&mut cursor)?;
     if cursor.kind() != Some(Kind::Global) {
-        return Err(format!("no name of a function at `{}`", cursor.text()));
+        return Err(format!("no name of a function at `{}`", cursor.text()).into());
     }
     let name = cursor.text().to_string();
     cursor.skip();

@@ -1,6 +1,7 @@
 //! A file of LLVM IR through the pipeline: import what is understood, optimise, export what became cheaper.
 
-use super::export::{Exported, export};
+use super::error::ImportError;
+use super::export::{ExportError, Exported, export};
 use super::function_cache::{self, Became, FunctionCache};
 use super::import::{Imported, Types, import};
 use super::module::{File, write};
@@ -78,7 +79,7 @@ impl LlvmOptimiser {
         &self,
         file: &File,
         wanted: impl Fn(usize) -> bool,
-    ) -> (Vec<Option<Result<Imported, String>>>, Universe) {
+    ) -> (Vec<Option<Result<Imported, ImportError>>>, Universe) {
         let mut types = Types::new(&self.names, &self.optimiser.program().universe);
         let mut imported: Vec<_> = file
             .functions
@@ -127,10 +128,10 @@ impl LlvmOptimiser {
         for (index, slot) in imported.iter().enumerate() {
             let (new, fate, outcome, names) = match slot {
                 None => (None, None, None, ValueNames::default()),
-                Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason.clone())), None, ValueNames::default()),
+                Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason.to_string())), None, ValueNames::default()),
                 Some(Ok(imported)) => {
                     let (this, mut outcome) = became.next().unwrap_or_default();
-                    let export = |function| -> Result<_, String> {
+                    let export = |function| -> Result<_, ExportError> {
                         let new = self.exported(file, index, imported, &function, &universe)?;
                         Ok((this.gain > price_of_freezing(&new, &function, options)).then_some(new))
                     };
@@ -256,9 +257,9 @@ impl LlvmOptimiser {
         imported: &Imported,
         function: &Function,
         universe: &Universe,
-    ) -> Result<Exported, String> {
+    ) -> Result<Exported, ExportError> {
         let definition = &file.functions[index];
-        export(function, imported, file, definition, &self.names, universe).map_err(|e| e.to_string())
+        export(function, imported, file, definition, &self.names, universe)
     }
 
     /// The file with every function that is understood taken in and written again, not optimised. Tests and
@@ -267,7 +268,12 @@ impl LlvmOptimiser {
         let (imported, universe) = self.import(file, |_| true);
         let (mut bodies, mut declarations, mut functions) = (vec![], BTreeSet::new(), vec![]);
         for (index, imported) in imported.into_iter().flatten().enumerate() {
-            let exported = imported.and_then(|i| self.exported(file, index, &i, &i.function, &universe));
+            let exported = match imported {
+                Ok(imported) => {
+                    self.exported(file, index, &imported, &imported.function, &universe).map_err(|e| e.to_string())
+                }
+                Err(error) => Err(error.to_string()),
+            };
             functions.push((file.functions[index].name.clone(), exported.as_ref().err().cloned()));
             bodies.push(exported.ok().map(|new| {
                 declarations.extend(new.declarations);

@@ -6,6 +6,7 @@
 mod call;
 
 use super::cursor::Cursor;
+use super::error::NotUnderstood;
 use super::grammar::{self, Form};
 use super::instruction::{Instruction, MemoryAccess, Operand, Shape, Slot, Template};
 use super::lex::{Kind, Token};
@@ -13,7 +14,7 @@ use super::module::skip_to_type;
 use super::types::{self, Named, Type};
 
 /// Reads the instruction that a line of tokens is.
-pub fn instruction(text: &str, line: &[Token], named: &Named) -> Result<Instruction, String> {
+pub fn instruction(text: &str, line: &[Token], named: &Named) -> Result<Instruction, NotUnderstood> {
     let (line, metadata) = attachments(text, line);
     let mut cursor = Cursor::new(text, line);
     let mut result = None;
@@ -36,7 +37,7 @@ pub fn instruction(text: &str, line: &[Token], named: &Named) -> Result<Instruct
     let mut opcode = opcode.to_string();
     let (ty, shape) = reader.form(form, &mut opcode).map_err(|e| format!("`{opcode}`: {e}"))?;
     if !reader.cursor.is_done() {
-        return Err(format!("`{opcode}`: unexpected `{}`", reader.cursor.text()));
+        return Err(format!("`{opcode}`: unexpected `{}`", reader.cursor.text()).into());
     }
     let template = template(text, line, start, &reader.holes, None);
     let bare = (matches!(form, Form::Offset) && !reader.flags.is_empty())
@@ -134,7 +135,7 @@ struct Reader<'a> {
     indices: Vec<u64>,
 }
 
-type Read<T> = Result<T, String>;
+type Read<T> = Result<T, NotUnderstood>;
 
 impl Reader<'_> {
     fn flags(&mut self) {
@@ -185,11 +186,11 @@ impl Reader<'_> {
                 } else if self.cursor.text() == "(" {
                     self.cursor.skip_group();
                 } else {
-                    return Err(format!("no constant expression at `{word}`"));
+                    return Err(format!("no constant expression at `{word}`").into());
                 }
             }
             (Some(Kind::Punctuation), "{" | "[" | "<") => self.cursor.skip_group(),
-            (_, other) => return Err(format!("no operand at `{other}`")),
+            (_, other) => return Err(format!("no operand at `{other}`").into()),
         }
         Ok(self.cursor.since(start).to_string())
     }
@@ -208,7 +209,7 @@ impl Reader<'_> {
         self.cursor.expect("label")?;
         let label = self.cursor.text().to_string();
         if self.cursor.kind() != Some(Kind::Local) {
-            return Err(format!("no label at `{label}`"));
+            return Err(format!("no label at `{label}`").into());
         }
         self.cursor.skip();
         Ok(label)
@@ -233,7 +234,7 @@ impl Reader<'_> {
                 let (first, second) = self.pair()?;
                 let ty = match &first.ty {
                     Type::Vector(n, _) => Type::Vector(*n, Box::new(Type::Int(1))),
-                    Type::Other(_) | Type::Named(_) => return Err(format!("on {}", first.ty)),
+                    Type::Other(_) | Type::Named(_) => return Err(format!("on {}", first.ty).into()),
                     _ => Type::Int(1),
                 };
                 Ok((ty, Shape::Plain(vec![first, second])))
@@ -271,7 +272,9 @@ impl Reader<'_> {
             }
             Form::ExtractElement => {
                 let operands = vec![self.operand()?, self.more()?];
-                let Type::Vector(_, element) = &operands[0].ty else { return Err(format!("on {}", operands[0].ty)) };
+                let Type::Vector(_, element) = &operands[0].ty else {
+                    return Err(format!("on {}", operands[0].ty).into());
+                };
                 Ok(((**element).clone(), Shape::Plain(operands)))
             }
             Form::InsertElement => {
@@ -284,7 +287,7 @@ impl Reader<'_> {
                     (Type::Vector(_, element), Type::Vector(n, _)) => {
                         Ok((Type::Vector(*n, element.clone()), Shape::Plain(operands)))
                     }
-                    (ty, _) => Err(format!("on {ty}")),
+                    (ty, _) => Err(format!("on {ty}").into()),
                 }
             }
             Form::AtomicUpdate => {

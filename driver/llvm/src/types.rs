@@ -4,6 +4,7 @@
 //! depends on more has none here, and what needs it stays opaque.
 
 use super::cursor::Cursor;
+use super::error::NotUnderstood;
 use super::lex::Kind;
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -87,13 +88,13 @@ fn integer(word: &str) -> Option<u32> {
 const MAX_DEPTH: u32 = 64;
 
 /// Reads a type; the reason where there is none.
-pub fn parse(cursor: &mut Cursor<'_>) -> Result<Type, String> {
+pub fn parse(cursor: &mut Cursor<'_>) -> Result<Type, NotUnderstood> {
     parse_at(cursor, 0)
 }
 
-fn parse_at(cursor: &mut Cursor<'_>, depth: u32) -> Result<Type, String> {
+fn parse_at(cursor: &mut Cursor<'_>, depth: u32) -> Result<Type, NotUnderstood> {
     if !starts(cursor) || depth > MAX_DEPTH {
-        return Err(format!("no type at `{}`", cursor.text()));
+        return Err(format!("no type at `{}`", cursor.text()).into());
     }
     let start = cursor.at();
     let mut ty = match (cursor.kind(), cursor.text()) {
@@ -163,14 +164,14 @@ fn parse_at(cursor: &mut Cursor<'_>, depth: u32) -> Result<Type, String> {
     Ok(ty)
 }
 
-fn counted(cursor: &mut Cursor<'_>, depth: u32) -> Result<(u64, Type), String> {
+fn counted(cursor: &mut Cursor<'_>, depth: u32) -> Result<(u64, Type), NotUnderstood> {
     let count = cursor.text().parse().map_err(|_| format!("no count at `{}`", cursor.text()))?;
     cursor.skip();
     cursor.expect("x")?;
     Ok((count, parse_at(cursor, depth + 1)?))
 }
 
-fn fields(cursor: &mut Cursor<'_>, depth: u32) -> Result<Vec<Type>, String> {
+fn fields(cursor: &mut Cursor<'_>, depth: u32) -> Result<Vec<Type>, NotUnderstood> {
     cursor.expect("{")?;
     let mut fields = vec![];
     while cursor.text() != "}" {
@@ -253,7 +254,7 @@ mod tests {
     use super::*;
     use crate::lex::tokens;
 
-    fn read(text: &str) -> Result<Type, String> {
+    fn read(text: &str) -> Result<Type, NotUnderstood> {
         let tokens = tokens(text);
         parse(&mut Cursor::new(text, &tokens))
     }

@@ -77,7 +77,8 @@ impl Importer<'_> {
         for (position, (name, ty)) in body.arguments.iter().enumerate() {
             let number = position as u32;
             let meaning = if ty.starts_with("memref") {
-                let Memref { shape, element } = Memref::read(ty).map_err(|what| Unsupported { line, what })?;
+                let Memref { shape, element } =
+                    Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
                 let shape = shape.into_iter().map(|e| e.map(Affine::constant)).collect();
                 let array = Array { name: name.clone(), kind: ArrayKind::Argument(number), element, shape };
                 Meaning::Array(self.add_array(array))

@@ -3,6 +3,7 @@
 use crate::lex::{Kind, Token, tokens};
 use rewright_cfg_skeleton::nest::Affine;
 use rustc_hash::FxHashMap;
+use thiserror::Error;
 
 /// Numbers in the source are smaller than this.
 pub(crate) const LARGEST: i128 = 1 << 40;
@@ -10,13 +11,59 @@ pub(crate) const LARGEST: i128 = 1 << 40;
 /// Constraints of a set: `true` for equalities, and what is 0 or at least 0.
 pub(crate) type Constraints = Vec<(bool, Affine)>;
 
+/// Why a map or set is not understood.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub(crate) enum MapError {
+    /// No arrow follows the operands.
+    #[error("`{0}` is no map")]
+    NoMap(String),
+    /// Another token has to stand there.
+    #[error("expected `{expected}`, found `{found}`")]
+    Expected {
+        /// What has to.
+        expected: String,
+        /// What does.
+        found: String,
+    },
+    /// Neither equality nor order.
+    #[error("expected a relation, found `{0}`")]
+    Relation(String),
+    /// Nothing that an expression begins with.
+    #[error("expected an expression, found `{0}`")]
+    Expression(String),
+    /// The text ends within brackets that this closes.
+    #[error("expected `{0}`")]
+    Unclosed(&'static str),
+    /// It takes more operands than there are.
+    #[error("too few operands")]
+    TooFewOperands,
+    /// It takes fewer operands than there are.
+    #[error("too many operands")]
+    TooManyOperands,
+    /// A division whose divisor is unknown or not positive.
+    #[error("`{0}` by what is no positive constant")]
+    Divisor(String),
+    /// More than [`MAX_DEPTH`] parentheses.
+    #[error("parentheses are nested too deeply")]
+    Depth,
+    /// A literal that is not below [`LARGEST`].
+    #[error("`{0}` is too large")]
+    TooLarge(String),
+    /// A name that its head does not introduce.
+    #[error("`{0}` is not known here")]
+    Unknown(String),
+    /// A result that is not computed exactly.
+    #[error("numbers are too large, or the expression is")]
+    Broken,
+}
+
 /// The values of a map, applied to operands: first dimensions, then symbols.
-pub(crate) fn apply(text: &str, operands: &[Affine]) -> Result<Vec<Affine>, String> {
+pub(crate) fn apply(text: &str, operands: &[Affine]) -> Result<Vec<Affine>, MapError> {
     let tokens = tokens(text);
     let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default() };
     reader.head("affine_map", operands)?;
     if reader.next().kind != Kind::Arrow {
-        return Err(format!("`{text}` is no map"));
+        return Err(MapError::NoMap(text.to_string()));
     }
     reader.expect("(")?;
     let mut results = vec![];
@@ -27,15 +74,11 @@ pub(crate) fn apply(text: &str, operands: &[Affine]) -> Result<Vec<Affine>, Stri
             break;
         }
     }
-    results
-        .iter()
-        .all(|r| !r.is_broken())
-        .then_some(results)
-        .ok_or_else(|| "numbers are too large, or the expression is".into())
+    results.iter().all(|r| !r.is_broken()).then_some(results).ok_or(MapError::Broken)
 }
 
 /// The constraints of a set, applied to operands.
-pub(crate) fn constraints(text: &str, operands: &[Affine]) -> Result<Constraints, String> {
+pub(crate) fn constraints(text: &str, operands: &[Affine]) -> Result<Constraints, MapError> {
     let tokens = tokens(text);
     let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default() };
     reader.head("affine_set", operands)?;
@@ -50,7 +93,7 @@ pub(crate) fn constraints(text: &str, operands: &[Affine]) -> Result<Constraints
             "==" => (true, left.plus(-1, &right)),
             ">=" => (false, left.plus(-1, &right)),
             "<=" => (false, right.plus(-1, &left)),
-            other => return Err(format!("expected a relation, found `{other}`")),
+            other => return Err(MapError::Relation(other.to_string())),
         });
         if !reader.accept(",") {
             reader.expect(")")?;
@@ -85,13 +128,13 @@ impl<'a> Reader<'a> {
         found
     }
 
-    fn expect(&mut self, text: &str) -> Result<(), String> {
+    fn expect(&mut self, text: &str) -> Result<(), MapError> {
         let found = self.peek().text.to_string();
-        if self.accept(text) { Ok(()) } else { Err(format!("expected `{text}`, found `{found}`")) }
+        if self.accept(text) { Ok(()) } else { Err(MapError::Expected { expected: text.to_string(), found }) }
     }
 
     /// `affine_map<(d0, d1)[s0]`.
-    fn head(&mut self, word: &str, operands: &[Affine]) -> Result<(), String> {
+    fn head(&mut self, word: &str, operands: &[Affine]) -> Result<(), MapError> {
         self.expect(word)?;
         self.expect("<")?;
         let mut values = operands.iter();
@@ -101,25 +144,25 @@ impl<'a> Reader<'a> {
             }
             while !self.accept(close) {
                 let name = self.next().text.to_string();
-                let value = values.next().ok_or_else(|| "too few operands".to_string())?;
+                let value = values.next().ok_or(MapError::TooFewOperands)?;
                 self.names.insert(name, value.clone());
                 self.accept(",");
                 if self.peek().kind == Kind::End {
-                    return Err(format!("expected `{close}`"));
+                    return Err(MapError::Unclosed(close));
                 }
             }
         }
         if values.next().is_some() {
-            return Err("too many operands".into());
+            return Err(MapError::TooManyOperands);
         }
         Ok(())
     }
 
-    fn sum(&mut self) -> Result<Affine, String> {
+    fn sum(&mut self) -> Result<Affine, MapError> {
         self.sum_at(0)
     }
 
-    fn sum_at(&mut self, depth: usize) -> Result<Affine, String> {
+    fn sum_at(&mut self, depth: usize) -> Result<Affine, MapError> {
         let mut result = self.product(depth)?;
         loop {
             if self.accept("+") {
@@ -132,7 +175,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn product(&mut self, depth: usize) -> Result<Affine, String> {
+    fn product(&mut self, depth: usize) -> Result<Affine, MapError> {
         let mut result = self.factor(depth)?;
         loop {
             let operator = self.peek().text.to_string();
@@ -146,7 +189,7 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let divisor = right.as_constant().filter(|d| *d > 0);
-            let divisor = divisor.ok_or_else(|| format!("`{operator}` by what is no positive constant"))?;
+            let divisor = divisor.ok_or_else(|| MapError::Divisor(operator.clone()))?;
             result = match operator.as_str() {
                 "floordiv" => result.floor_div(divisor),
                 "ceildiv" => result.ceil_div(divisor),
@@ -155,9 +198,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn factor(&mut self, depth: usize) -> Result<Affine, String> {
+    fn factor(&mut self, depth: usize) -> Result<Affine, MapError> {
         if depth > MAX_DEPTH {
-            return Err("parentheses are nested too deeply".into());
+            return Err(MapError::Depth);
         }
         let (kind, text) = (self.peek().kind, self.peek().text.to_string());
         self.at += 1;
@@ -170,10 +213,10 @@ impl<'a> Reader<'a> {
             }
             (Kind::Integer, digits) => {
                 let number = digits.parse::<i128>().ok().filter(|n| *n < LARGEST);
-                number.map(Affine::constant).ok_or_else(|| format!("`{digits}` is too large"))
+                number.map(Affine::constant).ok_or_else(|| MapError::TooLarge(digits.to_string()))
             }
-            (Kind::Word, name) => self.names.get(name).cloned().ok_or_else(|| format!("`{name}` is not known here")),
-            (_, other) => Err(format!("expected an expression, found `{other}`")),
+            (Kind::Word, name) => self.names.get(name).cloned().ok_or_else(|| MapError::Unknown(name.to_string())),
+            (_, other) => Err(MapError::Expression(other.to_string())),
         }
     }
 }

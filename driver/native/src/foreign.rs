@@ -10,7 +10,7 @@
 //! one process and are no constants.
 
 use crate::isolate::{Call, Engine, Job, Worker};
-use crate::module::compile;
+use crate::module::compile::{self, CompileError};
 use crate::permission::needs;
 use crate::runtest::{CallOutcome, Returned};
 use rewright_cfg_skeleton::ir::{Function, InstKind, Module, Terminator, Value};
@@ -130,6 +130,17 @@ struct Failure {
     always: bool,
 }
 
+/// Why there is no job that makes a call.
+#[derive(Debug, thiserror::Error)]
+enum NoJob {
+    /// A type without an instance in the universe.
+    #[error("a type of it is not known here")]
+    Type,
+    /// The function that makes the call does not become CLIF.
+    #[error(transparent)]
+    Compile(#[from] CompileError),
+}
+
 struct State {
     worker: Worker,
     /// By operation and arguments; `None` is no value.
@@ -183,7 +194,7 @@ impl Service {
     /// The value of a call; none where it traps.
     fn call(&self, worker: &mut Worker, op: OpId, words: &[i64]) -> Result<Option<i64>, Failure> {
         let always = |why: String| Failure { why, always: true };
-        let job = self.job(op, words).map_err(always)?;
+        let job = self.job(op, words).map_err(|e| always(e.to_string()))?;
         let outcome = worker.run(&job).map_err(|e| always(format!("cannot start a process for it: {e}")))?.pop();
         match outcome {
             Some(CallOutcome::Returned { values, .. }) => {
@@ -200,10 +211,10 @@ impl Service {
     }
 
     /// A function that makes the call, as a file of its own.
-    fn job(&self, op: OpId, words: &[i64]) -> Result<Job, String> {
-        let function = self.function(op, words).ok_or("a type of it is not known here")?;
+    fn job(&self, op: OpId, words: &[i64]) -> Result<Job, NoJob> {
+        let function = self.function(op, words).ok_or(NoJob::Type)?;
         let module = Module { functions: vec![function], ..Module::default() };
-        let clif = compile::compile(&module, &self.universe, &self.names).map_err(|e| e.to_string())?;
+        let clif = compile::compile(&module, &self.universe, &self.names)?;
         Ok(Job {
             text: clif.text,
             engine: Engine::Jit,

@@ -16,6 +16,7 @@
 mod channel;
 mod compare;
 mod confine;
+mod error;
 mod output;
 mod process;
 pub mod serve;
@@ -26,6 +27,7 @@ pub use serve::serve;
 use crate::jit::Imports;
 use crate::permission::needs;
 use crate::runtest::CallOutcome;
+use error::Refusal;
 use process::{Conversation, Process, said};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -155,9 +157,9 @@ enum Step {
     /// It waits for jobs. What it could not be kept from.
     Ready(Vec<String>),
     /// Libraries are loaded, or why not.
-    Loaded(Result<(), String>),
+    Loaded(Result<(), Refusal>),
     /// The file is compiled, or why not.
-    Compiled(Result<(), String>),
+    Compiled(Result<(), Refusal>),
     /// What the call of a number gave.
     Called(usize, CallOutcome),
 }
@@ -202,7 +204,7 @@ impl Worker {
                 Conversation::Done => self.running = Some(process),
                 Conversation::Refused(why) => {
                     self.running = Some(process);
-                    outcomes.resize(job.calls.len(), CallOutcome::Failed(why));
+                    outcomes.resize(job.calls.len(), CallOutcome::Failed(why.to_string()));
                 }
                 Conversation::Broken { calling: true, error } => outcomes.push(process.end(&error)),
                 Conversation::Broken { error, .. } if is_fresh => {

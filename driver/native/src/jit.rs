@@ -31,7 +31,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Linkage, Module, ModuleError, default_libcall_names};
 use indexmap::IndexMap;
-use rewright_clif::panics::quietly;
+use rewright_clif::panics::{Panic, quietly};
 
 /// Bytes per argument or result.
 const SLOT: usize = 16;
@@ -120,7 +120,7 @@ pub fn host_isa(flags: Flags, isa_flags: Option<&[Setting]>) -> Result<OwnedTarg
         }
         builder.finish(flags).map_err(|e| e.to_string())
     });
-    built.and_then(|result| result).map_err(JitError::Cranelift)
+    built.map_err(|Panic(message)| message).flatten().map_err(JitError::Cranelift)
 }
 
 /// Writes out what called code has given to C's streams and they still hold.
@@ -135,7 +135,7 @@ pub fn flush_streams() {
 pub fn compile(functions: &[&Function], isa: OwnedTargetIsa, externals: Externals) -> Result<Jit, JitError> {
     match quietly(|| compile_all(functions, isa, externals)) {
         Ok(result) => result,
-        Err(panic) => Err(JitError::Cranelift(panic)),
+        Err(Panic(message)) => Err(JitError::Cranelift(message)),
     }
 }
 

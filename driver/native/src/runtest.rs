@@ -14,7 +14,7 @@ use cranelift_interpreter::step::{ControlFlow, CraneliftTrap};
 use cranelift_reader::{Comparison, Invocation, RunCommand, parse_run_command};
 use rewright_cfg_skeleton::ir::interp;
 use rewright_clif::interpret::{Functions, from_canonical, to_canonical};
-use rewright_clif::panics::quietly;
+use rewright_clif::panics::{Panic, quietly};
 use rewright_clif::read::{File, is_directive};
 use serde::{Deserialize, Serialize};
 
@@ -56,6 +56,20 @@ impl CallOutcome {
     }
 }
 
+/// Why a text is no directive.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DirectiveError {
+    /// It does not begin like one.
+    #[error("not a directive")]
+    NotOne,
+    /// Cranelift's reader does not read it.
+    #[error("{0}")]
+    Syntax(String),
+    /// Cranelift's reader panicked.
+    #[error(transparent)]
+    Reader(#[from] Panic),
+}
+
 /// All directives, in the order of the file. Comments that begin like one and are none are mistakes; in a file whose
 /// `test` lines run nothing, all comments are just that.
 pub fn directives(file: &File) -> (Vec<Directive>, Vec<String>) {
@@ -78,11 +92,11 @@ pub fn directives(file: &File) -> (Vec<Directive>, Vec<String>) {
 }
 
 /// Reads one directive; `None` if the comment is none.
-pub fn parse(text: &str, signature: &Signature) -> Result<Option<RunCommand>, String> {
+pub fn parse(text: &str, signature: &Signature) -> Result<Option<RunCommand>, DirectiveError> {
     if !is_directive(text) {
         return Ok(None);
     }
-    quietly(|| parse_run_command(text, signature)).and_then(|parsed| parsed.map_err(|e| e.message))
+    quietly(|| parse_run_command(text, signature))?.map_err(|e| DirectiveError::Syntax(e.message))
 }
 
 /// What a directive calls, and what it says of the results.
@@ -177,7 +191,7 @@ pub fn compile_file(file: &File, target: &HostTarget, externals: Externals) -> R
 }
 
 /// What a directive passes to the function that it calls.
-pub fn arguments(text: &str, signature: &Signature) -> Result<Vec<DataValue>, String> {
+pub fn arguments(text: &str, signature: &Signature) -> Result<Vec<DataValue>, DirectiveError> {
     Ok(invocation(&command(text, signature)?).0.args.clone())
 }
 
@@ -187,7 +201,7 @@ pub fn run_compiled(jit: &Jit, name: &str, text: &str) -> CallOutcome {
         return CallOutcome::Failed(format!("there is no function {name}"));
     };
     match command(text, signature) {
-        Err(message) => CallOutcome::Failed(message),
+        Err(error) => CallOutcome::Failed(error.to_string()),
         Ok(command) => match jit.call(name, &invocation(&command).0.args) {
             Ok(values) => judge(&command, &values, DataValue::bitwise_eq),
             Err(error) => CallOutcome::Failed(error.to_string()),
@@ -263,7 +277,7 @@ pub fn run_interpreted(file: &File, function: usize, text: &str) -> CallOutcome 
     let Some(function) = file.functions.get(function) else { return CallOutcome::Failed("no such function".into()) };
     let command = match command(text, &function.func.signature) {
         Ok(command) => command,
-        Err(message) => return CallOutcome::Failed(message),
+        Err(error) => return CallOutcome::Failed(error.to_string()),
     };
     let mut store = FunctionStore::default();
     for f in &file.functions {
@@ -280,7 +294,7 @@ pub fn run_interpreted(file: &File, function: usize, text: &str) -> CallOutcome 
             Err(error) => CallOutcome::Failed(error.to_string()),
         }
     };
-    quietly(run).unwrap_or_else(CallOutcome::Failed)
+    quietly(run).unwrap_or_else(|panic| CallOutcome::Failed(panic.to_string()))
 }
 
 /// Runs one directive on our own interpreter. NaNs are equal: which one arithmetic gives is not defined.
@@ -288,7 +302,7 @@ pub fn run_ours(functions: &Functions<'_>, function: &Function, text: &str) -> C
     let name = function.name.to_string();
     let command = match command(text, &function.signature) {
         Ok(command) => command,
-        Err(message) => return CallOutcome::Failed(message),
+        Err(error) => return CallOutcome::Failed(error.to_string()),
     };
     match functions.call(&name, &invocation(&command).0.args) {
         Ok(values) => judge(&command, &values, |a, b| a.bitwise_eq(b) || is_nan(a) && is_nan(b)),
@@ -327,6 +341,6 @@ fn libcall(
 }
 
 /// The directive. It calls the function that it stands after, whatever name it gives, as in Cranelift's own runner.
-fn command(text: &str, signature: &Signature) -> Result<RunCommand, String> {
-    parse(text, signature)?.ok_or_else(|| "not a directive".to_string())
+fn command(text: &str, signature: &Signature) -> Result<RunCommand, DirectiveError> {
+    parse(text, signature)?.ok_or(DirectiveError::NotOne)
 }

@@ -102,15 +102,14 @@ pub fn root(name: &Path) -> Result<Root, PackError> {
 }
 
 /// The text of a pack that is imported; what is wrong with it is said where it is imported.
-fn resolve(origin: &Origin) -> Result<String, String> {
-    let text = match origin {
+fn resolve(origin: &Origin) -> Result<String, PackError> {
+    match origin {
         Origin::Std(path) => embedded(path).map(str::to_string).ok_or_else(|| {
             let (wrong, names) = (path.trim_end_matches(".rw").replace('/', "."), shipped_names());
             PackError::NotShipped(nearest(&wrong, names.iter().map(String::as_str)).map(str::to_string))
         }),
         Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| PackError::Unreadable(path.clone(), e)),
-    };
-    text.map_err(|error| error.to_string())
+    }
 }
 
 /// What packs and all that they import are, unchecked: whoever has the same program and the same texts has the same
@@ -171,7 +170,7 @@ pub fn load_rules(roots: Vec<Root>) -> Packs {
 
 fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
     let checked = |roots: Vec<Root>| {
-        let mut loaded = load::load(roots, &mut |origin: &Origin| resolve(origin));
+        let mut loaded = load::load(roots, &mut |origin: &Origin| Ok(resolve(origin)?));
         let (program, found) = check(&loaded.files);
         loaded.diagnostics.extend(found);
         (loaded, program)

@@ -20,8 +20,25 @@ const DEPTH: u32 = 64;
 /// Real specs take tens of operations; a chain in which each uses the one before it twice would take 2^n.
 const OPERATIONS: usize = 10_000;
 
+/// Why there is no code for a rule, in words about the rule. Nobody tells cases apart: the verdict shows them.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NoCode(String);
+
+impl From<String> for NoCode {
+    fn from(reason: String) -> Self {
+        NoCode(reason)
+    }
+}
+
+impl From<&str> for NoCode {
+    fn from(reason: &str) -> Self {
+        NoCode(reason.to_string())
+    }
+}
+
 /// What is made of a term, or why nothing is.
-pub(super) type Built<T> = Result<T, String>;
+pub(super) type Built<T> = Result<T, NoCode>;
 
 /// A value with its type.
 pub(super) type Operand = (Value, Ty);
@@ -89,18 +106,20 @@ impl<'u> Code<'u> {
                 let decl = self.universe.ops.get(*op).clone();
                 let follows_another = state.as_deref().is_some_and(|state| !matches!(state, Term::Var(_)));
                 if !only_gives_a_value(&decl) || follows_another {
-                    return Err(format!("`{}` does more than give a value", decl.name));
+                    return Err(format!("`{}` does more than give a value", decl.name).into());
                 }
                 if decl.model.and_then(Model::memory).is_some() {
-                    return Err(format!("`{}` reads a memory that nobody has filled", decl.name));
+                    return Err(format!("`{}` reads a memory that nobody has filled", decl.name).into());
                 }
-                let [result] = decl.results.as_slice() else { return Err(format!("`{}` gives no value", decl.name)) };
+                let [result] = decl.results.as_slice() else {
+                    return Err(format!("`{}` gives no value", decl.name).into());
+                };
                 let own = own.iter().map(|ty| self.ty(ty, targs)).collect::<Built<SmallVec<[Ty; 2]>>>()?;
                 let args = args.iter().map(|arg| self.term(arg, targs, vars)).collect::<Built<Vec<Operand>>>()?;
                 match &decl.spec {
                     Some(spec) if !self.has_code(&decl) => {
                         if self.depth == DEPTH || self.f.insts.len() > OPERATIONS {
-                            return Err(format!("`{}` is too large, written out", decl.name));
+                            return Err(format!("`{}` is too large, written out", decl.name).into());
                         }
                         let args: Vec<Option<Operand>> = args.into_iter().map(Some).collect();
                         self.depth += 1;
@@ -108,7 +127,7 @@ impl<'u> Code<'u> {
                         self.depth -= 1;
                         written
                     }
-                    None if !self.has_code(&decl) => Err(missing(&decl, "no instruction and nothing to call")),
+                    None if !self.has_code(&decl) => Err(missing(&decl, "no instruction and nothing to call").into()),
                     _ => {
                         self.is_called_here |= !decl.names.contains_key(FRONT_END) && decl.link.is_none();
                         let args: Vec<Value> = args.into_iter().map(|(value, _)| value).collect();

@@ -85,7 +85,7 @@ pub(super) fn run(
 ) -> io::Result<Executed> {
     let function = match Prepared::new(case, program, Sides::Both) {
         Ok(function) => function,
-        Err(why) => return Ok(Executed::CannotRun(why)),
+        Err(why) => return Ok(Executed::CannotRun(why.to_string())),
     };
     if let Some(library) = function.refused() {
         return Ok(Executed::NotAllowed(library.to_string()));
@@ -99,7 +99,7 @@ pub(super) fn run(
     for (call, end) in calls.into_iter().zip(ends) {
         let results = match end {
             End::Results(results) => results,
-            End::Failed(why) => return Ok(Executed::CannotRun(why)),
+            End::Failed(why) => return Ok(Executed::CannotRun(why.to_string())),
             End::Nothing(why) => {
                 why_not = Some(why);
                 continue;

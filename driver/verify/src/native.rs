@@ -93,7 +93,7 @@ impl Machine {
         let ready: Vec<&Prepared> = prepared.iter().flatten().collect();
         let mut ran = self.functions(&ready)?.into_iter();
         let judged = cases.iter().zip(&prepared).map(|(case, prepared)| match prepared {
-            Err(why) => Compiled::NotRun(why.clone()),
+            Err(why) => Compiled::NotRun(why.to_string()),
             Ok(prepared) => match ran.next() {
                 Some(Ran::Rows(rows)) => judge(case, prepared, &rows),
                 Some(Ran::Ended(how)) => Compiled::Other(format!("compiled code does not return: {how}")),
@@ -212,7 +212,10 @@ fn ran(outcome: CallOutcome) -> io::Result<Ran> {
 }
 
 fn repr(universe: &Universe, ty: Ty) -> Built<Repr> {
-    universe.types.repr(ty).ok_or_else(|| format!("a `{}` has no machine representation", universe.types.display(ty)))
+    universe
+        .types
+        .repr(ty)
+        .ok_or_else(|| format!("a `{}` has no machine representation", universe.types.display(ty)).into())
 }
 
 /// What a term computes while matching.

@@ -5,13 +5,14 @@ use crate::diagnostic::{fixed, render, safe, to_json};
 use crate::load::{Origin, Root, load};
 use crate::testing::{cut, packs};
 use proptest::prelude::*;
+use std::error::Error;
 
-fn shipped(origin: &Origin) -> Result<String, String> {
+fn shipped(origin: &Origin) -> Result<String, Box<dyn Error>> {
     match origin {
         Origin::Std(path) => std::fs::read_to_string(format!("{}/../stdlib_rules/{path}", env!("CARGO_MANIFEST_DIR"))),
-        Origin::Disk(path) => return Err(format!("no {path}")),
+        Origin::Disk(path) => return Err(format!("no {path}").into()),
     }
-    .map_err(|error| error.to_string())
+    .map_err(Into::into)
 }
 
 proptest! {

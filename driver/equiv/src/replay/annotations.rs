@@ -11,6 +11,7 @@ use super::memory::Memory;
 use super::value::{Atom, Lane, Object, Pointer, Value};
 use crate::annotations::table::{AnnotationTarget, Runs, runs};
 use crate::annotations::{numbers, parts};
+use crate::not_modelled::NotModelled;
 use rewright_llvm::body::Instruction;
 use rewright_llvm::cursor::Cursor;
 use rewright_llvm::lex::tokens;
@@ -154,7 +155,7 @@ impl<'a> Machine<'a> {
                 "sret" if self.chooser.side == RefinementSide::Before => {
                     let inside = attribute.trim_start_matches("sret(").trim_end_matches(')');
                     let line = tokens(inside);
-                    let ty = types::parse(&mut Cursor::new(inside, &line)).map_err(Stop::Unsupported)?;
+                    let ty = types::parse(&mut Cursor::new(inside, &line)).map_err(NotModelled::from)?;
                     let size = self.program.layout.size(&ty)?;
                     self.dereferenceable(&value, size, false)?;
                     value

@@ -110,7 +110,7 @@ impl<'a> Machine<'a> {
     fn typed(&mut self, text: &str, depth: u32) -> Result<Value, Stop> {
         let line = tokens(text);
         let mut cursor = Cursor::new(text, &line);
-        let ty = types::parse(&mut cursor).map_err(Stop::Unsupported)?;
+        let ty = types::parse(&mut cursor).map_err(|e| Stop::Unsupported(e.to_string()))?;
         let start = line.get(cursor.at()).map_or(text.len(), |token| token.start);
         self.constant_at(&ty, text[start..].trim(), depth + 1)
     }
@@ -169,13 +169,14 @@ impl<'a> Machine<'a> {
             let [first, second] = separated(&inner)[..] else { return Err(not_read()) };
             let tokens = tokens(second);
             let mut cursor = Cursor::new(second, &tokens);
-            types::parse(&mut cursor).map_err(Stop::Unsupported)?;
+            types::parse(&mut cursor).map_err(|e| Stop::Unsupported(e.to_string()))?;
             let start = tokens.get(cursor.at()).ok_or_else(not_read)?.start;
             inner = format!("{first}, {}", &second[start..]);
         }
         let written = format!("%constant = {} {inner}", &text[..line[open].start]);
         let line = tokens(&written);
-        let instruction = parse::instruction(&written, &line, &self.program.file.named).map_err(Stop::Unsupported)?;
+        let instruction = parse::instruction(&written, &line, &self.program.file.named)
+            .map_err(|e| Stop::Unsupported(e.to_string()))?;
         let frame = Frame::default();
         match self.instruction(&frame, &instruction)? {
             Some(value) => Ok(value),

@@ -152,7 +152,7 @@ fn global(text: &str) -> Global {
     match types::parse(&mut cursor) {
         Ok(ty) => global.ty = ty,
         Err(reason) => {
-            global.open = Some(reason);
+            global.open = Some(reason.to_string());
             return global;
         }
     }

@@ -12,6 +12,7 @@ use rewright_cfg_skeleton::ir::Function;
 use rewright_clif::import::import;
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_pipeline::optimiser::Options;
+use thiserror::Error;
 
 /// How long to search.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +34,20 @@ pub struct Case {
     pub theirs: u64,
 }
 
+/// Why a rule has no instances.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub enum NoInstance {
+    /// It is not of a term of Cranelift's mid-end.
+    #[error("defines `{0}`")]
+    Defines(String),
+    /// It has no pattern.
+    #[error("has no left side")]
+    NoLeftSide,
+    /// Its pattern has a term that is no instruction.
+    #[error("`{0}` stands for no instruction")]
+    Term(String),
+}
+
 /// Makes instances, and prices them.
 pub struct Sampler<'a> {
     clif: &'a ClifOptimiser,
@@ -48,18 +63,18 @@ impl<'a> Sampler<'a> {
     }
 
     /// Instances of a rule that Cranelift makes cheaper; why the rule has none at all.
-    pub fn cases(&self, rule: &Rule, effort: Effort, seed: u64) -> Result<Vec<Case>, String> {
+    pub fn cases(&self, rule: &Rule, effort: Effort, seed: u64) -> Result<Vec<Case>, NoInstance> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         if !matches!(rule.of.as_str(), "simplify" | "simplify_skeleton") {
-            return Err(format!("defines `{}`", rule.of));
+            return Err(NoInstance::Defines(rule.of.clone()));
         }
-        let pattern = rule.pattern.as_ref().ok_or("has no left side")?;
+        let pattern = rule.pattern.as_ref().ok_or(NoInstance::NoLeftSide)?;
         let mut cases: Vec<Case> = vec![];
         for n in 0..effort.samples {
             let text = match ClifInstance::new(pattern, &format!("instance{n}"), &mut rng) {
                 Ok(ClifInstance(text)) => text,
                 Err(Unable::Clash) => continue,
-                Err(Unable::Term(term)) => return Err(format!("`{term}` stands for no instruction")),
+                Err(Unable::Term(term)) => return Err(NoInstance::Term(term)),
             };
             cases.extend(self.case(text));
             if cases.len() >= effort.enough {

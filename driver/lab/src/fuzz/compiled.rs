@@ -1,5 +1,6 @@
 //! Random functions as compiled code, in a child process.
 
+use super::disagreement::Misfit;
 use super::outside::Outside;
 use super::{Call, Difference, End, Expected, Tester};
 use crate::written;
@@ -65,23 +66,23 @@ impl Tester<'_> {
         }
         for (n, (call, expected)) in calls.iter().enumerate() {
             for (which, outcome) in [("before", &outcomes[n]), ("after", &outcomes[n + calls.len()])] {
-                if let Err(text) = self.fits(original, expected, outcome) {
-                    return difference(call, format!("compiled code {which} optimisation: {text}"));
+                if let Err(why) = self.fits(original, expected, outcome) {
+                    return difference(call, format!("compiled code {which} optimisation: {why}"));
                 }
             }
         }
         None
     }
 
-    fn fits(&self, original: &Function, expected: &Expected, outcome: &runtest::CallOutcome) -> Result<(), String> {
+    fn fits(&self, original: &Function, expected: &Expected, outcome: &runtest::CallOutcome) -> Result<(), Misfit> {
         match (outcome, &expected.end.outcome) {
             (runtest::CallOutcome::Trapped(_), Outcome::Trap(_)) => Ok(()),
             (runtest::CallOutcome::Returned { values, .. }, _) => {
-                let Returned { results, memory } = serde_json::from_str(values).map_err(|e| e.to_string())?;
+                let Returned { results, memory } = serde_json::from_str(values)?;
                 self.agrees(original, expected, &End { outcome: Outcome::Return(results), memory })
-                    .map_err(|text| text.replace("before", "interpreted").replace("after", "compiled"))
+                    .map_err(Misfit::Differs)
             }
-            (other, expected) => Err(format!("{other:?}, interpreted {expected:?}")),
+            (other, expected) => Err(Misfit::Ends { compiled: format!("{other:?}"), interpreted: expected.clone() }),
         }
     }
 }

@@ -13,6 +13,7 @@
 use super::{Importer, InstPosition, Read, Source};
 use crate::body::{InMemory, Instruction, Operand, Role, Shape};
 use crate::effects;
+use crate::error::ImportError;
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{Access, BlockId, Inst, InstKind, OpaqueEffects, RegionId, Value};
 use rewright_typeprop::ops::OpParam;
@@ -59,7 +60,7 @@ impl<'a> Importer<'a, '_> {
         let given: SmallVec<[Option<Ty>; 1]> = results.iter().map(|v| Some(self.out.ty(*v))).collect();
         let Some((op, targs)) = self.resolved(candidates, &values, &given) else {
             // Its neighbours already count on it.
-            return if in_memory.is_empty() { Ok(false) } else { Err(format!("{callee} takes other operands")) };
+            return if in_memory.is_empty() { Ok(false) } else { Err(ImportError::Operands(callee.to_string())) };
         };
         for (index, value) in values.iter_mut().enumerate() {
             let Universe { types, ops, .. } = &self.types.universe;

@@ -12,6 +12,7 @@
 
 use super::{Importer, InstPosition, Read, Source};
 use crate::body::{InMemory, Instruction, Operand, Role, Shape};
+use crate::error::ImportError;
 use crate::module::Definition;
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{
@@ -283,7 +284,7 @@ impl<'a> Importer<'a, '_> {
         if self.structures.held(&address.text).is_some() {
             return self.local(&address.text);
         }
-        Ok(self.new_typed(&Type::Ptr, ty.ok_or("a call gives a structure that packs do not name")?))
+        Ok(self.new_typed(&Type::Ptr, ty.ok_or(ImportError::StructureGiven)?))
     }
 
     /// The value of a structure that a call takes: what the address holds, or what is fetched from there.
@@ -297,7 +298,7 @@ impl<'a> Importer<'a, '_> {
         if self.structures.held(&address.text).is_some() {
             return self.local(&address.text);
         }
-        let value = self.new_typed(&Type::Ptr, ty.ok_or("a call takes a structure that packs do not name")?);
+        let value = self.new_typed(&Type::Ptr, ty.ok_or(ImportError::StructureTaken)?);
         let address = self.operand(block, address)?;
         let inst = self.mover(place, OpaqueEffects::Observes, smallvec![address], smallvec![value]);
         self.push(block, inst, Source::Fetched(place));

@@ -125,5 +125,5 @@ fn result_type(function: &str) -> Read<Type> {
         types::starts(&cursor).then(|| types::parse(&mut cursor))
     };
     let (result, _) = function.split_once(" (").ok_or_else(|| format!("calls {function}"))?;
-    read(result).unwrap_or_else(|| Err(format!("calls {function}")))
+    read(result).unwrap_or_else(|| Err(format!("calls {function}").into()))
 }

@@ -1,5 +1,18 @@
 //! Types of arrays.
 
+use thiserror::Error;
+
+/// Why a type is not that of an array.
+#[derive(Clone, PartialEq, Eq, Debug, Error)]
+pub(super) enum TypeError {
+    /// It is no `memref` with extents and a type of elements.
+    #[error("the array type `{0}` is not understood")]
+    NoArray(String),
+    /// Elements do not lie in the order of their subscripts.
+    #[error("the layout of `{0}` is not understood")]
+    Layout(String),
+}
+
 /// An array's extents and the type of its elements.
 pub(super) struct Memref {
     pub(super) shape: Vec<Option<i128>>,
@@ -8,8 +21,8 @@ pub(super) struct Memref {
 
 impl Memref {
     /// Reads `memref<?x64xf32>`; layouts other than the identity are not understood.
-    pub(super) fn read(ty: &str) -> Result<Self, String> {
-        let error = || format!("the array type `{ty}` is not understood");
+    pub(super) fn read(ty: &str) -> Result<Self, TypeError> {
+        let error = || TypeError::NoArray(ty.to_string());
         let inner = ty.strip_prefix("memref<").and_then(|t| t.strip_suffix('>')).ok_or_else(error)?;
         let (inner, layout) = match split(inner) {
             Some((inner, layout)) => (inner, Some(layout.trim())),
@@ -17,7 +30,7 @@ impl Memref {
         };
         // A number is a memory space.
         if layout.is_some_and(|l| l.parse::<u32>().is_err()) {
-            return Err(format!("the layout of `{ty}` is not understood"));
+            return Err(TypeError::Layout(ty.to_string()));
         }
         let (mut shape, mut rest) = (vec![], inner.trim());
         loop {

@@ -4,7 +4,8 @@
 //! is not counted. So whatever else the machine does meets both alike, and what is to be believed is the ratio within
 //! pairs, not the times.
 
-use crate::jit::{Externals, Imports, Jit};
+use super::error::JobError;
+use crate::jit::{Externals, Imports, Jit, JitError};
 use crate::runtest::{CallOutcome, arguments, compile_file, host_targets};
 use cranelift_codegen::data_value::{DataValue, DisplayDataValues};
 use rewright_clif::read::read;
@@ -61,7 +62,7 @@ pub(super) fn compare(
     tolerance: f64,
 ) -> CallOutcome {
     match measure(before, after, name, text, pairs, tolerance) {
-        Err(message) => CallOutcome::Failed(message),
+        Err(error) => CallOutcome::Failed(error.to_string()),
         Ok((comparison, holds)) => match serde_json::to_string(&comparison) {
             Ok(values) => CallOutcome::Returned { values, holds },
             Err(error) => CallOutcome::Failed(error.to_string()),
@@ -76,15 +77,16 @@ fn measure(
     text: &str,
     pairs: u32,
     tolerance: f64,
-) -> Result<(Comparison, bool), String> {
-    let file = read(&after.text).map_err(|e| e.to_string())?;
-    let target = host_targets(&file).into_iter().find_map(Result::ok).ok_or("the file has no target for this host")?;
-    let externals = Externals::load(&after.imports).map_err(|e| e.to_string())?;
-    let after = compile_file(&file, &target, externals).map_err(|e| e.to_string())?;
-    let args = arguments(text, before.signature(name).ok_or_else(|| format!("there is no function {name}"))?)?;
-    let call = |jit: &Jit| -> Result<(Vec<DataValue>, f64), String> {
+) -> Result<(Comparison, bool), JobError> {
+    let file = read(&after.text)?;
+    let target = host_targets(&file).into_iter().find_map(Result::ok).ok_or(JobError::NoHostTarget)?;
+    let externals = Externals::load(&after.imports)?;
+    let after = compile_file(&file, &target, externals)?;
+    let signature = before.signature(name).ok_or_else(|| JitError::NoFunction(name.to_string()))?;
+    let args = arguments(text, signature)?;
+    let call = |jit: &Jit| -> Result<(Vec<DataValue>, f64), JitError> {
         let start = Instant::now();
-        let values = jit.call(name, &args).map_err(|e| e.to_string())?;
+        let values = jit.call(name, &args)?;
         Ok((values, start.elapsed().as_secs_f64()))
     };
     let versions = [before, &after];

@@ -8,10 +8,12 @@
 //!
 //! What the system does not offer is left out, and said.
 
+mod error;
 #[cfg(target_os = "linux")]
 mod system_calls;
 
 use cpu_time::ProcessTime;
+use error::ConfineError;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::os::fd::RawFd;
 use std::path::Path;
@@ -33,7 +35,7 @@ const FILE: u64 = 1 << 30;
 /// only the one of its channel stays. Gives what could not be done.
 pub(super) fn confine(scratch: &Path, channel: RawFd) -> Vec<String> {
     let mut missing = vec![];
-    let mut tried = |what: &str, result: Result<(), String>| {
+    let mut tried = |what: &str, result: Result<(), ConfineError>| {
         if let Err(why) = result {
             missing.push(format!("{what} ({why})"));
         }
@@ -49,7 +51,7 @@ pub(super) fn confine(scratch: &Path, channel: RawFd) -> Vec<String> {
     #[cfg(not(target_os = "linux"))]
     {
         let _ = (scratch, channel);
-        tried("protection of files, no network and no other processes", Err("Linux only".into()));
+        tried("protection of files, no network and no other processes", Err(ConfineError::LinuxOnly));
     }
     missing
 }
@@ -65,7 +67,7 @@ pub(super) fn allow_processor_time(more: Duration) {
     let _ = setrlimit(Resource::Cpu, Rlimit { current: Some(until), maximum });
 }
 
-fn limits() -> Result<(), String> {
+fn limits() -> Result<(), ConfineError> {
     let limits = [
         (Resource::Core, 0),
         (Resource::Data, MEMORY),
@@ -76,13 +78,14 @@ fn limits() -> Result<(), String> {
     for (resource, limit) in limits {
         let limit = getrlimit(resource).maximum.map_or(limit, |maximum| maximum.min(limit));
         let both = Rlimit { current: Some(limit), maximum: Some(limit) };
-        setrlimit(resource, both).map_err(|e| format!("{resource:?}: {e}"))?;
+        setrlimit(resource, both).map_err(|e| ConfineError::Limit(resource, e))?;
     }
     Ok(())
 }
 
 #[cfg(target_os = "linux")]
 mod linux {
+    use super::error::ConfineError;
     use landlock::{
         ABI, Access, AccessFs, AccessNet, Ruleset, RulesetAttr, RulesetCreatedAttr, RulesetError, RulesetStatus, Scope,
         path_beneath_rules,
@@ -97,31 +100,31 @@ mod linux {
     /// The oldest system that keeps all files from being changed: before it, any file could be cut to nothing.
     const ENOUGH: ABI = ABI::V3;
 
-    pub(super) fn close_all_but(channel: RawFd) -> Result<(), String> {
-        let channel = u32::try_from(channel).map_err(|e| e.to_string())?;
+    pub(super) fn close_all_but(channel: RawFd) -> Result<(), ConfineError> {
+        let channel = u32::try_from(channel)?;
         for (first, last) in [(3, channel.saturating_sub(1)), (channel + 1, u32::MAX)] {
             #[allow(unsafe_code, reason = "see SAFETY")]
             // SAFETY: this process has just begun: besides the three streams and the channel it has opened nothing, so
             // nothing of it owns one of these.
             let closed = unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) };
             if closed != 0 {
-                return Err(std::io::Error::last_os_error().to_string());
+                return Err(std::io::Error::last_os_error().into());
             }
         }
         Ok(())
     }
 
-    pub(super) fn give_up_privileges() -> Result<(), String> {
-        let mut sets = capabilities(None).map_err(|e| e.to_string())?;
+    pub(super) fn give_up_privileges() -> Result<(), ConfineError> {
+        let mut sets = capabilities(None)?;
         sets.permitted &= CapabilitySet::DAC_READ_SEARCH;
         sets.effective &= CapabilitySet::DAC_READ_SEARCH;
         sets.inheritable = CapabilitySet::empty();
-        set_capabilities(None, sets).map_err(|e| e.to_string())
+        Ok(set_capabilities(None, sets)?)
     }
 
     /// Only what is in the folder may be written, made or removed. Programs are not started, TCP is not spoken, and
     /// nobody outside is sent a signal.
-    pub(super) fn protect_files(folder: &Path) -> Result<(), String> {
+    pub(super) fn protect_files(folder: &Path) -> Result<(), ConfineError> {
         let restricted = || -> Result<_, RulesetError> {
             let writes = AccessFs::from_write(KNOWN);
             Ruleset::default()
@@ -132,7 +135,7 @@ mod linux {
                 .add_rules(path_beneath_rules([folder, Path::new("/dev/null")], writes))?
                 .restrict_self()
         };
-        let status = restricted().map_err(|e| e.to_string())?;
+        let status = restricted()?;
         match (status.ruleset, status.landlock) {
             (RulesetStatus::FullyEnforced, _) => Ok(()),
             (RulesetStatus::PartiallyEnforced, landlock::LandlockStatus::Available { effective_abi, .. })
@@ -140,7 +143,7 @@ mod linux {
             {
                 Ok(())
             }
-            (_, found) => Err(format!("this system's Landlock is too old or switched off: {found:?}")),
+            (_, found) => Err(ConfineError::OldLandlock(found)),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! The parent's side of a worker: a process, what is said to it, and its end.
 
 use super::channel::Channel;
+use super::error::Refusal;
 use super::output::{Output, say};
 use super::{Answer, COMMAND, Job, Printed, Request, SCRATCH, Step};
 use crate::runtest::CallOutcome;
@@ -41,7 +42,7 @@ pub(super) enum Conversation {
     /// With an answer to each call.
     Done,
     /// Without any: libraries cannot be loaded, or the file not compiled.
-    Refused(String),
+    Refused(Refusal),
     /// With a process that must be ended.
     Broken {
         /// Had a call begun?
@@ -117,7 +118,7 @@ impl Process {
     }
 
     /// Has libraries loaded and the file compiled.
-    fn prepare(&mut self, job: &Job, seconds: Duration) -> io::Result<Result<(), String>> {
+    fn prepare(&mut self, job: &Job, seconds: Duration) -> io::Result<Result<(), Refusal>> {
         self.job += 1;
         self.channel.send(&Request { number: self.job, job }, Some(COMPILATION))?;
         let loaded = self.answer(LOADING + seconds, |step| match step {

@@ -2,6 +2,7 @@
 
 use super::channel::Channel;
 use super::confine::{allow_processor_time, confine};
+use super::error::{JobError, Refusal};
 use super::{Answer, Call, Engine, Job, Request, SCRATCH, Step, compare};
 use crate::jit::{Externals, Jit, flush_streams};
 use crate::runtest::{
@@ -48,7 +49,7 @@ fn do_job(channel: &mut Channel, number: u64, job: &Job) -> io::Result<()> {
     allow_processor_time(PREPARATION);
     let (loaded, externals) = told(match job.engine {
         Engine::Interpreter => Ok(Externals::default()),
-        Engine::Jit => Externals::load(&job.imports).map_err(|e| e.to_string()),
+        Engine::Jit => Externals::load(&job.imports).map_err(JobError::from),
     });
     answer(channel, number, Step::Loaded(loaded))?;
     let Some(externals) = externals else { return Ok(()) };
@@ -65,21 +66,21 @@ fn do_job(channel: &mut Channel, number: u64, job: &Job) -> io::Result<()> {
 }
 
 /// A result for the parent, and what is in it for us.
-fn told<T>(result: Result<T, String>) -> (Result<(), String>, Option<T>) {
+fn told<T>(result: Result<T, JobError>) -> (Result<(), Refusal>, Option<T>) {
     match result {
         Ok(value) => (Ok(()), Some(value)),
-        Err(why) => (Err(why), None),
+        Err(why) => (Err(why.into()), None),
     }
 }
 
-fn compile(job: &Job, externals: Externals) -> Result<(File, Option<Jit>), String> {
-    let file = read(&job.text).map_err(|e| e.to_string())?;
+fn compile(job: &Job, externals: Externals) -> Result<(File, Option<Jit>), JobError> {
+    let file = read(&job.text)?;
     let jit = match job.engine {
         Engine::Interpreter => None,
         Engine::Jit => {
             let target = host_targets(&file).into_iter().nth(job.target);
-            let target = target.ok_or("the file has no such target")?.map_err(|e| e.to_string())?;
-            Some(compile_file(&file, &target, externals).map_err(|e| e.to_string())?)
+            let target = target.ok_or(JobError::NoTarget)??;
+            Some(compile_file(&file, &target, externals)?)
         }
     };
     Ok((file, jit))

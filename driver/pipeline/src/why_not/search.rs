@@ -100,18 +100,18 @@ impl<'a> Search<'a> {
                 self.matches(tasks, found.clone())
             });
         };
-        let fits = match task.term {
+        let miss = match task.term {
             Term::Var(i) => self.variable(*i, class, &mut found),
             Term::Lit(literal, ty) => {
                 let scalar = self.types_of(class).first().and_then(|ty| self.universe.types.lane(*ty));
                 let wanted = constant(literal, scalar);
                 match self.view.class(class).constant {
-                    _ if !self.has_type(ty, class, &mut found) => Err(self.type_miss(ty, class)),
-                    Some(n) if Some(n) == wanted => Ok(()),
-                    _ => Err(format!("is not the literal {literal}, it is {}", self.show(class))),
+                    _ if !self.has_type(ty, class, &mut found) => Some(self.type_miss(ty, class)),
+                    Some(n) if Some(n) == wanted => None,
+                    _ => Some(format!("is not the literal {literal}, it is {}", self.show(class))),
                 }
             }
-            Term::Eval(_) => Ok(()),
+            Term::Eval(_) => None,
             Term::Call { op, targs, args, state } => {
                 let name = self.universe.ops.get(*op).name.as_str();
                 let mut any = false;
@@ -143,15 +143,15 @@ impl<'a> Search<'a> {
                 if any {
                     return false;
                 }
-                Err(format!("is no `{name}`, it is {}", self.show(class)))
+                Some(format!("is no `{name}`, it is {}", self.show(class)))
             }
         };
-        match fits {
-            Ok(()) => {
+        match miss {
+            None => {
                 found.matched += 1;
                 self.matches(tasks, found)
             }
-            Err(miss) => {
+            Some(miss) => {
                 self.remember(&found, &task, miss);
                 false
             }
@@ -172,26 +172,30 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn variable(&self, i: u32, class: ClassId, found: &mut PartialMatch) -> Result<(), String> {
+    /// Binds a variable to a class; why it does not stand for that one, if so.
+    fn variable(&self, i: u32, class: ClassId, found: &mut PartialMatch) -> Option<String> {
         let var = &self.rule.vars[i as usize];
         match found.vars[i as usize] {
-            Some(known) if known == class => return Ok(()),
+            Some(known) if known == class => return None,
             Some(known) => {
                 let (here, there) = (self.show(class), self.show(known));
-                return Err(format!("would have to be `{}` again, and {here} is not known to equal {there}", var.name));
+                return Some(format!(
+                    "would have to be `{}` again, and {here} is not known to equal {there}",
+                    var.name
+                ));
             }
             None => {}
         }
         if let VarKind::Value { ty, constant } = &var.kind {
             if !self.has_type(ty, class, found) {
-                return Err(self.type_miss(ty, class));
+                return Some(self.type_miss(ty, class));
             }
             if *constant && self.view.class(class).constant.is_none() {
-                return Err(format!("must be a constant for `{}`, it is {}", var.name, self.show(class)));
+                return Some(format!("must be a constant for `{}`, it is {}", var.name, self.show(class)));
             }
         }
         found.vars[i as usize] = Some(class);
-        Ok(())
+        None
     }
 
     /// Are all conditions met? Those on facts count as met only where all else is.

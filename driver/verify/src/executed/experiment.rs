@@ -82,7 +82,7 @@ impl<'c, 'u> Experiment<'c, 'u> {
                             let made = self.code.term(&make, &[], &[Some((size, number)), Some((seed, number))])?;
                             if !self.code.universe.types.is_subtype(made.1, ty) {
                                 let shown = |ty| self.code.universe.types.display(ty);
-                                return Err(format!("`@sample` makes a `{}`, no `{}`", shown(made.1), shown(ty)));
+                                return Err(format!("`@sample` makes a `{}`, no `{}`", shown(made.1), shown(ty)).into());
                             }
                             (Given::Made(make), Some(made))
                         }
@@ -167,7 +167,7 @@ impl<'c, 'u> Experiment<'c, 'u> {
             TypeData::App(decl, _) => self.program().samples.get(decl).and_then(|sample| sample.make.clone()),
             _ => None,
         };
-        own.ok_or_else(|| format!("no `@sample` makes a `{}`", self.code.universe.types.display(ty)))
+        own.ok_or_else(|| format!("no `@sample` makes a `{}`", self.code.universe.types.display(ty)).into())
     }
 
     /// What is seen of a value: of one without machine representation what its type says, or the nearest one above.
@@ -198,6 +198,6 @@ impl<'c, 'u> Experiment<'c, 'u> {
             }
             at = self.code.universe.types.supertype(here);
         }
-        Err(format!("no `@observe` says what is seen of a `{}`", self.code.universe.types.display(ty)))
+        Err(format!("no `@observe` says what is seen of a `{}`", self.code.universe.types.display(ty)).into())
     }
 }

@@ -3,6 +3,7 @@
 //! **Invariant**: what is refused is refused to all threads that the process will have, for good. What C libraries need
 //! to compute, print and start threads is not refused.
 
+use super::error::ConfineError;
 use libc::{self as c, c_long};
 use seccompiler::{
     BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
@@ -79,7 +80,7 @@ const OLDER: &[c_long] = &[
 const OLDER: &[c_long] = &[];
 
 /// Refuses them from now on.
-pub(super) fn deny() -> Result<(), String> {
+pub(super) fn deny() -> Result<(), ConfineError> {
     let own = u64::from(std::process::id());
     let mut refused: BTreeMap<c_long, Vec<SeccompRule>> =
         REFUSED.iter().chain(OLDER).map(|call| (*call, vec![])).collect();
@@ -98,7 +99,7 @@ pub(super) fn deny() -> Result<(), String> {
     ];
     for (call, argument, comparison, value) in conditional {
         let condition = SeccompCondition::new(argument, SeccompCmpArgLen::Dword, comparison, value);
-        let rule = condition.and_then(|condition| SeccompRule::new(vec![condition])).map_err(|e| e.to_string())?;
+        let rule = condition.and_then(|condition| SeccompRule::new(vec![condition]))?;
         refused.insert(call, vec![rule]);
     }
     install(refused, c::EPERM)?;
@@ -106,10 +107,10 @@ pub(super) fn deny() -> Result<(), String> {
     install(BTreeMap::from([(c::SYS_clone3, vec![])]), c::ENOSYS)
 }
 
-fn install(rules: BTreeMap<c_long, Vec<SeccompRule>>, error: i32) -> Result<(), String> {
-    let machine = std::env::consts::ARCH.try_into().map_err(|e| format!("{e}"))?;
+fn install(rules: BTreeMap<c_long, Vec<SeccompRule>>, error: i32) -> Result<(), ConfineError> {
+    let machine = std::env::consts::ARCH.try_into()?;
     let refusal = SeccompAction::Errno(error as u32);
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refusal, machine).map_err(|e| e.to_string())?;
-    let program = BpfProgram::try_from(filter).map_err(|e| e.to_string())?;
-    apply_filter_all_threads(&program).map_err(|e| e.to_string())
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refusal, machine)?;
+    let program = BpfProgram::try_from(filter)?;
+    Ok(apply_filter_all_threads(&program)?)
 }
