@@ -1,7 +1,7 @@
 //! `Program` to `EgglogProgram`: declarations, then rules one by one.
 
 use super::block_guard::Generations;
-use super::context::{Reason, Shared, is_closed, output};
+use super::context::{NotLowered, Shared, is_closed, output};
 use super::instances::instances;
 use super::lower::lower;
 use super::names::{Names, path};
@@ -185,7 +185,7 @@ fn compile_rule<'p>(
                     result.rules.push(EgglogRule { name, source: Some(id), ruleset, ..lowered });
                 }
                 Err(reason) => {
-                    let skipped = Skipped { rule: id, reason };
+                    let skipped = Skipped { rule: id, reason: reason.to_string() };
                     if !result.skipped.contains(&skipped) {
                         result.skipped.push(skipped);
                     }
@@ -299,7 +299,7 @@ fn result_column(
     ty: &TypeExpr,
     columns: &[Expr],
     body: &mut Vec<Atom>,
-) -> Result<Expr, Reason> {
+) -> Result<Expr, NotLowered> {
     match ty {
         TypeExpr::Param(i) => columns.get(*i as usize).cloned().ok_or_else(|| "out of range".into()),
         TypeExpr::App(decl, args) if !is_closed(ty) => {

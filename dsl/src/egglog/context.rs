@@ -7,8 +7,22 @@ use indexmap::IndexMap;
 use rewright_typeprop::types::TypeParam;
 use rewright_typeprop::{Op, OpId, Ty, TypeExpr, TypeStore};
 
-/// Why a rule cannot be lowered.
-pub(super) type Reason = String;
+/// Why a rule cannot be lowered, in words about the rule. Nobody tells cases apart: whoever compiles is shown them.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NotLowered(String);
+
+impl From<String> for NotLowered {
+    fn from(reason: String) -> Self {
+        NotLowered(reason)
+    }
+}
+
+impl From<&str> for NotLowered {
+    fn from(reason: &str) -> Self {
+        NotLowered(reason.to_string())
+    }
+}
 
 /// What all rules of one compilation share.
 pub(super) struct Shared<'p> {
@@ -39,7 +53,7 @@ impl<'p> Shared<'p> {
         }
     }
 
-    pub(super) fn op_name(&self, op: OpId) -> Result<String, Reason> {
+    pub(super) fn op_name(&self, op: OpId) -> Result<String, NotLowered> {
         self.op_names.get(op.0 as usize).cloned().flatten().ok_or_else(|| "it names an unknown operation".into())
     }
 
@@ -72,7 +86,7 @@ impl<'p> Shared<'p> {
         matches!(ty, TypeExpr::App(decl, args) if args.is_empty() && !self.types.decl(*decl).params.is_empty())
     }
 
-    pub(super) fn closed_type(&mut self, ty: &TypeExpr) -> Result<Ty, Reason> {
+    pub(super) fn closed_type(&mut self, ty: &TypeExpr) -> Result<Ty, NotLowered> {
         match self.types.instantiate(ty, &[]) {
             Some(ty) if (ty.0 as usize) < self.base => Ok(ty),
             _ => Err("it names a type that the program has not interned".into()),

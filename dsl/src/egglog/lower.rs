@@ -10,7 +10,7 @@ mod guard;
 mod pattern;
 
 use super::block_guard::{Generations, mark};
-use super::context::{Reason, Shared, is_closed, substitute};
+use super::context::{NotLowered, Shared, is_closed, substitute};
 use super::instances::RuleInstance;
 use super::names::symbol;
 use super::{Action, Atom, EgglogRule, Expr, REMOVABLE, Sort, TYPE_MASK};
@@ -24,7 +24,7 @@ pub(super) fn lower<'p>(
     id: RuleId,
     rule: &Rule,
     instance: &RuleInstance,
-) -> Result<EgglogRule, Reason> {
+) -> Result<EgglogRule, NotLowered> {
     let lower = Lower {
         shared,
         generations,
@@ -61,7 +61,7 @@ struct Lower<'a, 'p> {
 }
 
 impl Lower<'_, '_> {
-    fn run(mut self, id: RuleId) -> Result<EgglogRule, Reason> {
+    fn run(mut self, id: RuleId) -> Result<EgglogRule, NotLowered> {
         let rule = self.rule;
         let mut root = None;
         let mut subsumed = None;
@@ -169,7 +169,7 @@ impl Lower<'_, '_> {
         self.shared.program.universe.ops.get(op).results.first()
     }
 
-    fn literal(&self, lit: &rewright_typeprop::term::Literal, ty: &TypeExpr) -> Result<i64, Reason> {
+    fn literal(&self, lit: &rewright_typeprop::term::Literal, ty: &TypeExpr) -> Result<i64, NotLowered> {
         self.instance.literal(&self.shared.types, lit, ty).ok_or_else(|| "a literal does not fit its type".into())
     }
 

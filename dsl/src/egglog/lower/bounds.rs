@@ -1,13 +1,13 @@
 //! Types of variables and bounds of type parameters, where the places that bind them do not tell them.
 
 use super::super::{Atom, Expr, PrimitiveKind};
-use super::{Lower, Reason, has_type, is_closed};
+use super::{Lower, NotLowered, has_type, is_closed};
 use crate::program::VarKind;
 use rewright_typeprop::{Ty, TypeExpr};
 
 impl Lower<'_, '_> {
     /// Constants get their value; types narrower than what a variable's place tells are asked for.
-    pub(super) fn variable_types(&mut self) -> Result<(), Reason> {
+    pub(super) fn variable_types(&mut self) -> Result<(), NotLowered> {
         for var in 0..self.rule.vars.len() as u32 {
             let VarKind::Value { ty, constant } = &self.rule.vars[var as usize].kind else { continue };
             if self.bound_vars[var as usize].is_none() {
@@ -37,7 +37,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn isa(&mut self, var: u32, ty: &TypeExpr) -> Result<(), Reason> {
+    pub(super) fn isa(&mut self, var: u32, ty: &TypeExpr) -> Result<(), NotLowered> {
         if matches!(ty, TypeExpr::App(..)) && self.shared.closed_type(ty).is_ok_and(|ty| ty == Ty::ANY) {
             return Ok(());
         }
@@ -56,7 +56,7 @@ impl Lower<'_, '_> {
     }
 
     /// Bounds that are narrower than what the place that binds a type parameter keeps.
-    pub(super) fn type_bounds(&mut self) -> Result<(), Reason> {
+    pub(super) fn type_bounds(&mut self) -> Result<(), NotLowered> {
         for i in 0..self.rule.tparams.len() {
             let own = self.rule.tparams[i].bound.as_ref();
             let Some(bound) = self.instance.within[i].as_ref().or(own) else { continue };
@@ -72,7 +72,7 @@ impl Lower<'_, '_> {
         Ok(())
     }
 
-    pub(super) fn subtype(&mut self, column: &str, bound: &TypeExpr) -> Result<(), Reason> {
+    pub(super) fn subtype(&mut self, column: &str, bound: &TypeExpr) -> Result<(), NotLowered> {
         if let TypeExpr::App(decl, args) = bound
             && !is_closed(bound)
         {

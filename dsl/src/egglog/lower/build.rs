@@ -1,12 +1,12 @@
 //! Right sides: terms to be made.
 
 use super::super::{Atom, Expr, PrimitiveKind, TYPE_MASK};
-use super::{Lower, Reason, is_closed};
+use super::{Lower, NotLowered, is_closed};
 use rewright_typeprop::{Term, Ty, TypeExpr};
 
 impl Lower<'_, '_> {
     /// A term to be made.
-    pub(super) fn build(&mut self, term: &Term) -> Result<Expr, Reason> {
+    pub(super) fn build(&mut self, term: &Term) -> Result<Expr, NotLowered> {
         match term {
             Term::Var(var) => match self.bound_vars.get(*var as usize) {
                 Some(Some(_)) => Ok(Expr::Var(self.var_name(*var))),
@@ -43,7 +43,7 @@ impl Lower<'_, '_> {
         }
     }
 
-    pub(super) fn column_build(&mut self, ty: &TypeExpr) -> Result<Expr, Reason> {
+    pub(super) fn column_build(&mut self, ty: &TypeExpr) -> Result<Expr, NotLowered> {
         match ty {
             TypeExpr::Param(i) => match self.bound_types.get(*i as usize) {
                 Some(Some(_)) => Ok(Expr::Var(self.type_name(*i))),
@@ -64,7 +64,7 @@ impl Lower<'_, '_> {
     }
 
     /// A column for a closed type in this match's unit.
-    fn column_of(&mut self, ty: Ty) -> Result<Expr, Reason> {
+    fn column_of(&mut self, ty: Ty) -> Result<Expr, NotLowered> {
         if let Some((_, name)) = self.closed.iter().find(|(t, _)| *t == ty) {
             return Ok(Expr::Var(name.clone()));
         }
@@ -74,7 +74,7 @@ impl Lower<'_, '_> {
     }
 
     /// Arguments of a concluded fact are classes that the body has matched.
-    pub(super) fn conclusion_arg(&mut self, term: &Term) -> Result<Expr, Reason> {
+    pub(super) fn conclusion_arg(&mut self, term: &Term) -> Result<Expr, NotLowered> {
         match term {
             Term::Var(_) => self.build(term),
             Term::Eval(_) => Err("a fact is concluded of a computed term".into()),

@@ -1,12 +1,12 @@
 //! Guards, and what they compute of constants: primitives of the body.
 
 use super::super::{Atom, Expr, PrimitiveKind};
-use super::{Lower, Reason};
+use super::{Lower, NotLowered};
 use crate::program::{Guard, VarKind};
 use rewright_typeprop::{Term, TypeExpr};
 
 impl Lower<'_, '_> {
-    pub(super) fn guard(&mut self, guard: &Guard) -> Result<(), Reason> {
+    pub(super) fn guard(&mut self, guard: &Guard) -> Result<(), NotLowered> {
         match guard {
             Guard::Fact(fact, terms) => {
                 let args = terms.iter().map(|term| self.pattern(term)).collect::<Result<_, _>>()?;
@@ -47,7 +47,7 @@ impl Lower<'_, '_> {
     }
 
     /// A condition over constants as a truth value, where `not` and `or` need one.
-    fn truth(&mut self, guard: &Guard) -> Result<Expr, Reason> {
+    fn truth(&mut self, guard: &Guard) -> Result<Expr, NotLowered> {
         let call = |name: &str, args| Expr::Call(name.into(), args);
         Ok(match guard {
             Guard::Holds(term) => {
@@ -67,20 +67,20 @@ impl Lower<'_, '_> {
     }
 
     /// A term over constants, computed.
-    pub(super) fn computed(&mut self, term: &Term) -> Result<Expr, Reason> {
+    pub(super) fn computed(&mut self, term: &Term) -> Result<Expr, NotLowered> {
         match term {
             Term::Var(var) => match self.rule.vars.get(*var as usize).map(|v| &v.kind) {
                 Some(VarKind::Value { constant: true, .. }) if self.bound_vars[*var as usize].is_some() => {
                     Ok(Expr::Var(self.value_name(*var)))
                 }
-                _ => Err(format!("`{}` is no constant", self.rule.vars[*var as usize].name)),
+                _ => Err(format!("`{}` is no constant", self.rule.vars[*var as usize].name).into()),
             },
             Term::Lit(lit, ty) => Ok(Expr::Int(self.literal(lit, ty)?)),
             Term::Eval(inner) => self.computed(inner),
             Term::Call { op, targs, args, .. } => {
                 let decl = self.shared.program.universe.ops.get(*op);
                 if !decl.has_meaning() {
-                    return Err(format!("`{}` has no meaning on constants", decl.name));
+                    return Err(format!("`{}` has no meaning on constants", decl.name).into());
                 }
                 let mut values = Vec::new();
                 for targ in targs {

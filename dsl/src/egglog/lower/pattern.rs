@@ -2,13 +2,13 @@
 
 use super::super::names::symbol;
 use super::super::{Atom, Expr, PrimitiveKind, Sort};
-use super::{Lower, Reason, has_type, is_closed, substitute};
+use super::{Lower, NotLowered, has_type, is_closed, substitute};
 use crate::program::VarKind;
 use rewright_typeprop::{Term, Ty, TypeExpr};
 
 impl Lower<'_, '_> {
     /// A term to be matched; variables are their classes.
-    pub(super) fn pattern(&mut self, term: &Term) -> Result<Expr, Reason> {
+    pub(super) fn pattern(&mut self, term: &Term) -> Result<Expr, NotLowered> {
         match term {
             Term::Var(var) => {
                 self.bind(*var);
@@ -65,7 +65,7 @@ impl Lower<'_, '_> {
         &mut self,
         ty: &TypeExpr,
         guaranteed: Option<Option<TypeExpr>>,
-    ) -> Result<Expr, Reason> {
+    ) -> Result<Expr, NotLowered> {
         match ty {
             TypeExpr::Param(i) => {
                 let name = self.type_name(*i);
