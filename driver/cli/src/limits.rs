@@ -1,7 +1,7 @@
 //! How much work selection may be, as commands take it, and what they say where that cut it short.
 
 use super::out;
-use anyhow::Result;
+use anyhow::{Error, Result};
 use rewright_cfg_skeleton::select::{Budget, Ended, Status};
 use rewright_dsl::diagnostic;
 use rewright_pipeline::optimiser::OptimisedFunction;
@@ -43,8 +43,8 @@ impl Limits {
     ///
     /// # Errors
     /// Where it is not what the option takes.
-    pub(super) fn set_effort(&mut self, text: &str) -> Result<(), String> {
-        self.effort = Some(effort(text)?);
+    pub(super) fn set_effort(&mut self, text: &str) -> Result<()> {
+        self.effort = Some(effort(text).map_err(Error::msg)?);
         Ok(())
     }
 
@@ -52,8 +52,8 @@ impl Limits {
     ///
     /// # Errors
     /// Where it is not what the option takes.
-    pub(super) fn set_time_limit(&mut self, text: &str) -> Result<(), String> {
-        self.time_limit = Some(seconds(text)?);
+    pub(super) fn set_time_limit(&mut self, text: &str) -> Result<()> {
+        self.time_limit = Some(seconds(text).map_err(Error::msg)?);
         Ok(())
     }
 }

@@ -16,6 +16,7 @@
 //! **Invariant**: every instruction but constants has as its origin its own number in the imported function.
 
 mod calls;
+mod error;
 mod memory;
 mod operations;
 mod structures;
@@ -23,10 +24,10 @@ mod structures;
 use super::body::{Body, InMemory, Instruction, Operand, Shape, read};
 use super::constants;
 use super::effects;
-use super::error::ImportError;
 use super::module::{Definition, File};
 use super::names::{Names, Truth};
 use super::types::Type;
+pub use error::ImportError;
 use operations::truth_of;
 use rewright_cfg_skeleton::ir::{
     BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, Terminator, Value,

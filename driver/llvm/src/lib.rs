@@ -8,7 +8,7 @@
 //! * [`module`]: a file, kept as it is but for the bodies of its functions;
 //! * [`body`], [`parse`], [`constants`]: a body as data; what is not understood is a reason;
 //! * [`names`]: which spelling is which declared operation, in both directions;
-//! * [`error`]: why a text is not understood, or a function not imported;
+//! * [`error`]: why a text is not understood;
 //! * [`effects`]: what a call may do, from LLVM's attributes;
 //! * [`import`]: a body to our function, without poison;
 //! * [`poison`]: which flags may come back, and what has to be frozen;

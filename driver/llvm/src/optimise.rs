@@ -1,9 +1,8 @@
 //! A file of LLVM IR through the pipeline: import what is understood, optimise, export what became cheaper.
 
-use super::error::ImportError;
 use super::export::{ExportError, Exported, export};
 use super::function_cache::{self, Became, FunctionCache};
-use super::import::{Imported, Types, import};
+use super::import::{ImportError, Imported, Types, import};
 use super::module::{File, write};
 use super::names::Names;
 use rewright_cfg_skeleton::ir::trip_count::note_trips;

@@ -10,10 +10,10 @@
 //! **Invariant**: in a file that defines a C function of the packs, that function is no operation: what a pack says of
 //! a function would else be used in its own body.
 
+use super::error::ImportError;
 use super::{Importer, InstPosition, Read, Source};
 use crate::body::{InMemory, Instruction, Operand, Role, Shape};
 use crate::effects;
-use crate::error::ImportError;
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{Access, BlockId, Inst, InstKind, OpaqueEffects, RegionId, Value};
 use rewright_typeprop::ops::OpParam;

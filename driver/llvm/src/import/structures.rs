@@ -10,9 +10,9 @@
 //! reader, what the slot has is what that call gave last, which is what its value is there. Every call that is passed
 //! such an address is an operation, so that nobody needs what is in memory. All places of a type have one layout.
 
+use super::error::ImportError;
 use super::{Importer, InstPosition, Read, Source};
 use crate::body::{InMemory, Instruction, Operand, Role, Shape};
-use crate::error::ImportError;
 use crate::module::Definition;
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{
