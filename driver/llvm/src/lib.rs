@@ -13,8 +13,8 @@
 //! * [`import`]: a body to our function, without poison;
 //! * [`poison`]: which flags may come back, and what has to be frozen;
 //! * [`export`]: our function to a body;
-//! * [`optimise`]: a file through the pipeline; [`known`]: functions that need not go through it again; [`front`]: the
-//!   same as every front end does it.
+//! * [`optimise`]: a file through the pipeline; [`function_cache`]: functions that need not go through it again;
+//!   [`front`]: the same as every front end does it.
 //!
 //! **Invariant**: a function that is not changed, or not understood, goes out byte for byte as it came in. Opcodes are
 //! named in [`grammar`] and [`names`] only, and in `rewright-equiv`, which checks what these say. LLVM itself is not
