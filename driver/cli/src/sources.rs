@@ -81,7 +81,7 @@ pub(super) fn refuse_dash(paths: &[PathBuf], option: &str) -> Result<()> {
     }
 }
 
-/// What a reader that opens files by itself is given: for `-` the device that is standard input.
+/// The path for a reader that opens files by itself: for `-` the device that is standard input.
 pub(super) fn openable(path: &Path) -> &Path {
     if is_dash(path) { Path::new("/dev/stdin") } else { path }
 }

@@ -35,7 +35,7 @@ pub enum Expr {
     Binary(Operator, Box<Expr>, Box<Expr>),
 }
 
-/// What an expression does with two values.
+/// An operator on two values.
 #[derive(Clone, Copy)]
 pub enum Operator {
     /// `x + y`
@@ -69,7 +69,7 @@ impl Expr {
         Expr::Binary(operator, Box::new(Expr::grow(state, depth - 1)), Box::new(Expr::grow(state, depth - 1)))
     }
 
-    /// What it is for given parameters.
+    /// Its value for given parameters.
     fn value(&self, parameters: [i64; 2]) -> i64 {
         match self {
             Expr::Parameter(n) => parameters[*n],
@@ -129,7 +129,7 @@ pub fn lower(expr: &Expr, isa: &OwnedTargetIsa) -> Function {
     function
 }
 
-/// What one function took, in CPU time of its thread.
+/// The CPU time that one function took.
 struct Latency {
     optimise: Duration,
     compile: Duration,
