@@ -59,16 +59,14 @@ Our own options come first:
 Environment:
   REWRIGHT_CLANG     The compiler [default: clang-19]
   REWRIGHT_OPT       LLVM's `opt` of the same version [default: opt-19]
-  REWRIGHT_CACHE     Where objects are kept, by content: what the front end gives, options, packs, programs. Deleting \
-  the
-                     folder is safe at any time [default: ~/.cache/rewright/cc]
+  REWRIGHT_CACHE     Where objects are kept, by content: what the front end gives, options, packs, programs.
+                     Deleting the folder is safe at any time [default: ~/.cache/rewright/cc]
   REWRIGHT_CACHE_MB  How much of them; those used longest ago are removed first [default: 1024]
   REWRIGHT_LOG       A file for a line of JSON per command
 
 Rules that compute what a function of a library gives (`eval` of a function with `@link`) do not match here: a library's
-content is no part of what objects are kept by. A cache that wants its compiler in one word, as ccache does, gets one \
-from
-`rewright wrap`, in `CC`. `rewright cc --help` is clang's.";
+content is no part of what objects are kept by. A cache that wants its compiler in one word, as ccache does, gets one
+from `rewright wrap`, in `CC`. `rewright cc --help` is clang's.";
 
 /// Arguments of `cc`.
 #[derive(clap::Args)]

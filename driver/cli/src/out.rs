@@ -87,7 +87,7 @@ pub(super) fn bytes(said: &[u8]) {
 
 /// A finding, or a report that was asked for, to stderr.
 pub(super) fn report(text: &str) {
-    // Nobody is left to tell when stderr is closed.
+    // When stderr is closed, the message cannot be shown anywhere.
     let _ = writeln!(std::io::stderr().lock(), "{}", text.trim_end());
 }
 

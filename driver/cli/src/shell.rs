@@ -65,7 +65,9 @@ fn title(command: &Command) -> String {
 
 fn page(command: &Command) -> Result<String> {
     let mut text = vec![];
-    let man = clap_mangen::Man::new(command.clone()).title(title(command).to_uppercase());
+    let man = clap_mangen::Man::new(command.clone())
+        .title(title(command).to_uppercase())
+        .source(concat!("rewright ", env!("CARGO_PKG_VERSION")));
     man.render(&mut text).context("cannot make the manual page")?;
     Ok(String::from_utf8_lossy(&text).into_owned())
 }

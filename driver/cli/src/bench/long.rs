@@ -41,7 +41,7 @@ pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Resul
     let mut lengths = args.long.clone();
     lengths.sort_unstable();
     lengths.dedup();
-    let progress = crate::out::progress("functions", lengths.len() as u64 * args.seeds);
+    let progress = out::progress("functions", lengths.len() as u64 * args.seeds);
     let mut rows = vec![];
     for instructions in lengths {
         let mut row = Row { instructions, functions: vec![], peak: None };

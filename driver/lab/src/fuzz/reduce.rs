@@ -7,11 +7,12 @@ use rewright_pipeline::optimiser::{Accept, Fate, Options};
 /// Attempts per finding; each optimises once.
 const ATTEMPTS: usize = 1_500;
 
-type Finding = (Function, Function, Difference);
+/// The original, the optimised function and the difference.
+type Counterexample = (Function, Function, Difference);
 
 impl Tester<'_> {
     /// The original, the optimised function and the difference, for a smaller original of the same kind.
-    pub(super) fn reduce(&mut self, mut found: Finding) -> Finding {
+    pub(super) fn reduce(&mut self, mut found: Counterexample) -> Counterexample {
         let mut attempts = ATTEMPTS;
         loop {
             let mut progress = false;
@@ -36,7 +37,7 @@ impl Tester<'_> {
     }
 
     /// Does the smaller function show a difference of the same kind?
-    fn still(&mut self, original: Function, known: &Difference) -> Option<Finding> {
+    fn still(&mut self, original: Function, known: &Difference) -> Option<Counterexample> {
         if !verify::verify(&original, self.universe).is_empty() {
             return None;
         }
