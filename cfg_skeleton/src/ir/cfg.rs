@@ -251,7 +251,7 @@ impl Cfg {
         self.forest.cycles[block.index()]
     }
 
-    /// What a block weighs: executions per call in units of [`FREQUENCY_ONE`], unless [`Cfg::weighed`] says otherwise;
+    /// The weight of a block: executions per call in units of [`FREQUENCY_ONE`], unless [`Cfg::weighed`] says otherwise;
     /// zero when unreachable, else at least 1.
     ///
     /// Where they have been counted, they are what was counted. Else each enclosing loop multiplies them by its

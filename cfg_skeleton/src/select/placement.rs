@@ -200,7 +200,7 @@ impl<'c, 'a> Placement<'c, 'a> {
     }
 
     /// Moves a definition to several segments, which dominate its uses: each of these goes to one that dominates it.
-    /// What is below another one of the segments, or has no uses, is left out.
+    /// Segments below another one of them, or without uses of the definition, are left out.
     pub(crate) fn spread(&mut self, id: PlacedId, mut places: Vec<SegmentId>) {
         let tree = self.choices.tree;
         tree.minimal(&mut places);

@@ -2,8 +2,8 @@
 //!
 //! Both versions of all pairs go into one module ([`text`]) that clang compiles without optimisation, so that LLVM
 //! itself changes nothing, with a program (`harness.c`) that runs them: it makes up the memory that they reach, and
-//! what they call comes back to it. What is compared is the result, the memory but for the stack, and what callees that
-//! may write were told; where one of the two crashes, traps or does not end, the other one must. A crash of the first
+//! it answers their calls. It compares the result, the memory except the stack, and the arguments of callees that may
+//! write; where one of the two crashes, traps or does not end, the other one must. A crash of the first
 //! is something that is undefined there, and says nothing.
 //!
 //! **Invariant**: a function that runs can do nothing but compute: all system calls but those for memory are refused.

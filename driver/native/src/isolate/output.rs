@@ -82,7 +82,7 @@ fn show(bytes: &[u8]) {
     }) else {
         return;
     };
-    // Nobody is left to tell when stderr is closed.
+    // When stderr is closed, the message cannot be shown anywhere.
     let mut stderr = io::stderr().lock();
     let _ = stderr.write_all(&bytes[..bytes.len().min(before)]);
     if before <= bytes.len() {
