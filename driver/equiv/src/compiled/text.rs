@@ -1,8 +1,8 @@
 //! The module in which both versions of functions are run.
 //!
 //! It has the globals of the first file, the versions under names of their own, a function that takes arguments from
-//! memory for each, and a stand-in for each kind of call. All names get a prefix, so that no symbol of a program clashes
-//! with one of the process; only functions that packs declare and the C library has are really called.
+//! memory for each, and a stand-in for each kind of call. All names get a prefix, so that no symbol of a program
+//! clashes with one of the process; only functions that packs declare and the C library has are really called.
 
 mod globals;
 mod stand_ins;
