@@ -1,7 +1,7 @@
 //! Root files and everything they import, parsed: what [`crate::check`] wants.
 //!
 //! The caller reads: it gets an [`Origin`] and answers with text. `import std.arith` is the standard library's
-//! `std/arith.rw`; any other `import foo.bar` is `foo/bar.rw` beside the importing file. A root that states
+//! `std/arith.rw`; any other `import foo.bar` is `foo/bar.rw` beside the importing file, or where the caller says. A root that states
 //! `pack std.arith` takes that library file's place. Missing and cyclic imports are reported at the import.
 
 use crate::check::ParsedFile;
@@ -12,7 +12,7 @@ use indexmap::IndexMap;
 use std::error::Error;
 
 /// Where a pack comes from.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Origin {
     /// In the standard library, by path: `std/arith.rw`.
     Std(String),
@@ -39,8 +39,25 @@ pub struct Root {
     pub library: bool,
 }
 
-/// Gives the text behind an origin, or why there is none: that depends on where texts are, and is only shown.
-pub type Resolver<'r> = dyn FnMut(&Origin) -> Result<String, Box<dyn Error>> + 'r;
+/// Where packs are, and what they say.
+pub trait Resolver {
+    /// The origin that an import names, seen from a file: by default [`beside`] it.
+    fn locate(&mut self, importer: &Origin, import: &str) -> Origin {
+        beside(importer, import)
+    }
+
+    /// The text behind an origin.
+    ///
+    /// # Errors
+    /// Why there is none: that depends on where texts are, and is only shown.
+    fn read(&mut self, origin: &Origin) -> Result<String, Box<dyn Error>>;
+}
+
+impl<F: FnMut(&Origin) -> Result<String, Box<dyn Error>>> Resolver for F {
+    fn read(&mut self, origin: &Origin) -> Result<String, Box<dyn Error>> {
+        self(origin)
+    }
+}
 
 /// All files of a run.
 #[derive(Debug, Default)]
@@ -53,8 +70,8 @@ pub struct Loaded {
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// The origin that an import names, seen from a file.
-pub fn resolve(importer: &Origin, import: &str) -> Origin {
+/// The origin that an import names beside a file, or in the standard library.
+pub fn beside(importer: &Origin, import: &str) -> Origin {
     let relative = format!("{}.rw", import.replace('.', "/"));
     if import == "std" || import.starts_with("std.") {
         return Origin::Std(relative);
@@ -74,7 +91,7 @@ fn normalise(path: &str) -> String {
 }
 
 /// Parses the roots and all that they import.
-pub fn load(roots: Vec<Root>, resolver: &mut Resolver<'_>) -> Loaded {
+pub fn load(roots: Vec<Root>, resolver: &mut dyn Resolver) -> Loaded {
     let mut loader = Loader { resolver, sources: Sources::default(), found: IndexMap::new(), diagnostics: Vec::new() };
     let mut queue: Vec<Origin> = Vec::new();
     for root in roots {
@@ -93,7 +110,7 @@ pub fn load(roots: Vec<Root>, resolver: &mut Resolver<'_>) -> Loaded {
         .found
         .iter()
         .filter(|(_, f)| f.parsed.pack.starts_with("std.") || f.parsed.pack == "std")
-        .map(|(origin, f)| (resolve(origin, &f.parsed.pack), origin.clone()))
+        .map(|(origin, f)| (beside(origin, &f.parsed.pack), origin.clone()))
         .collect();
     let mut next = 0;
     while next < queue.len() {
@@ -111,14 +128,14 @@ struct LoadedFile {
     imports: IndexMap<String, (Span, Origin)>,
 }
 
-struct Loader<'r, 'f> {
-    resolver: &'r mut Resolver<'f>,
+struct Loader<'r> {
+    resolver: &'r mut dyn Resolver,
     sources: Sources,
     found: IndexMap<Origin, LoadedFile>,
     diagnostics: Vec<Diagnostic>,
 }
 
-impl Loader<'_, '_> {
+impl Loader<'_> {
     fn parse(&mut self, origin: Origin, text: String, root: bool, library: bool) {
         let (file, diagnostics) = parse(self.sources.files.len() as u32, &text);
         self.diagnostics.extend(diagnostics);
@@ -137,7 +154,7 @@ impl Loader<'_, '_> {
         let mut wanted = Vec::new();
         for item in &found.parsed.file.items {
             if let ItemKind::Import { path, .. } = &item.kind {
-                let origin = resolve(importer, &path.node);
+                let origin = self.resolver.locate(importer, &path.node);
                 let origin = stands_for.iter().find(|(std, _)| *std == origin).map_or(origin, |(_, own)| own.clone());
                 wanted.push((path.clone(), origin));
             }
@@ -145,7 +162,7 @@ impl Loader<'_, '_> {
         let mut fresh = Vec::new();
         for (path, origin) in wanted {
             if !self.found.contains_key(&origin) {
-                match (self.resolver)(&origin) {
+                match self.resolver.read(&origin) {
                     Ok(text) => {
                         self.parse(origin.clone(), text, false, matches!(origin, Origin::Std(_)));
                         fresh.push(origin.clone());
@@ -258,7 +275,7 @@ mod tests {
                 library: false,
             })
             .collect();
-        load(roots, &mut |origin| text(origin.path()).ok_or_else(|| "no such file".into()))
+        load(roots, &mut |origin: &Origin| text(origin.path()).ok_or_else(|| "no such file".into()))
     }
 
     #[test]
@@ -302,7 +319,7 @@ mod tests {
     fn a_long_chain_does_not_recurse() {
         let loaded = load(
             vec![Root { origin: Origin::Disk("p0.rw".into()), text: "import p1\n".into(), library: false }],
-            &mut |origin| {
+            &mut |origin: &Origin| {
                 let n: u32 = origin.path()[1..].trim_end_matches(".rw").parse().map_err(|_| "no".to_string())?;
                 Ok(if n < 3000 { format!("import p{}\n", n + 1) } else { String::new() })
             },

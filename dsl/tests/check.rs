@@ -16,7 +16,7 @@ fn run(path: &Path, library: bool) -> (Program, String) {
     let std = Path::new(env!("CARGO_MANIFEST_DIR")).join("../stdlib_rules");
     let name = path.file_name().expect("a file").to_string_lossy().into_owned();
     let text = std::fs::read_to_string(path).expect("UTF-8");
-    let loaded = load(vec![Root { origin: Origin::Disk(name), text, library }], &mut |origin| {
+    let loaded = load(vec![Root { origin: Origin::Disk(name), text, library }], &mut |origin: &Origin| {
         let (base, path) = match origin {
             Origin::Std(path) => (&std, path),
             Origin::Disk(path) => (&dir, path),

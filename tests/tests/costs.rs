@@ -6,10 +6,9 @@ use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::read::{read_bytes, write};
 use rewright_dsl::program::Program;
 use rewright_packs as packs;
-use rewright_pipeline::config::Config;
-use rewright_pipeline::config::Costs;
 use rewright_pipeline::costs::model;
 use rewright_pipeline::optimiser::Options;
+use rewright_project::costs::{CostFile, Costs};
 use std::path::Path;
 
 fn program() -> Program {
@@ -17,7 +16,7 @@ fn program() -> Program {
 }
 
 fn costs(text: &str) -> Costs {
-    serde_json::from_str::<Config>(&format!("{{\"costs\": {text}}}")).unwrap().costs
+    serde_json::from_str::<CostFile>(&format!("{{\"costs\": {text}}}")).unwrap().costs
 }
 
 /// What comes of a function of CLIF under costs.

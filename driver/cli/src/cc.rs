@@ -1,7 +1,7 @@
 //! `rewright cc`: a C compiler that applies rules. `CC="rewright cc --rules mine.rw"`.
 
 use super::limits::Limits;
-use super::out;
+use super::{out, packs};
 use anyhow::{Context, Result, anyhow};
 use rewright_files::cache::{Cache, Key, default_folder};
 use rewright_wrap::compile::{Note, Tools, run as compile};
@@ -42,7 +42,8 @@ pub(super) fn opt() -> PathBuf {
 /// What stands behind our own options is clang's, `--help` too.
 const HELP: &str = "\
 Our own options come first:
-      --rules <PACK>    A pack (`mine.rw`), or one that ships; repeatable [default: std]
+      --rules <PACK>    A pack (`mine.rw`), or one that ships; repeatable [default: those of the nearest `rewright.toml`,
+                        or std]
       --profile <NAME>  Costs, as `rewright opt` takes them
       --config <FILE>   Costs, as `rewright opt` takes them
       --effort <N>      Allow selection so many times the work per function [default: 1]
@@ -143,9 +144,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         }
     }
     tools.rules.budget = limits.budget();
-    if tools.rules.packs.is_empty() {
-        tools.rules.packs.push(PathBuf::from(rewright_packs::DEFAULT));
-    }
+    tools.rules.packs = packs::applied(&tools.rules.packs)?;
     let args: Vec<OsString> = rest.collect();
     let done = compile(&tools, &args, &out::bytes)?;
     say(&done.notes, named(STARTED).as_deref());

@@ -4,7 +4,7 @@
 mod fix;
 
 use super::findings::{self, Format};
-use super::{Finding, examples, out, packs, sources, watch};
+use super::{Finding, examples, out, packs, project, sources, watch};
 use anyhow::Result;
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::diagnostic::count;
@@ -15,8 +15,7 @@ use std::path::PathBuf;
 /// Arguments of `check`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Packs, or directories of packs; `-` is standard input
-    #[arg(required = true)]
+    /// Packs, or directories of packs; `-` is standard input [default: those of `rewright.toml`]
     paths: Vec<PathBuf>,
     /// How to report
     #[arg(long, value_enum, default_value_t)]
@@ -38,6 +37,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    let args = Args { paths: project::packs(args.paths)?, ..args };
     if args.watch {
         sources::refuse_dash(&args.paths, "--watch")?;
     }

@@ -4,7 +4,7 @@
 //! Everything is read from the packs and from `verify.expected` beside them, so a page says nothing that no command
 //! checks; the same packs give the same pages.
 
-use super::{Finding, Format, examples, out, packs, sources};
+use super::{Finding, Format, examples, out, packs, project, sources};
 use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::instances::TypeInstances;
@@ -17,8 +17,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `doc`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Packs, or directories of packs; `-` is standard input
-    #[arg(required = true)]
+    /// Packs, or directories of packs; `-` is standard input [default: those of `rewright.toml`]
     paths: Vec<PathBuf>,
     /// Where the pages go: `PACK.md` each, and `README.md` that leads to them
     #[arg(short, long, value_name = "DIR")]
@@ -29,6 +28,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    let args = Args { paths: project::packs(args.paths)?, ..args };
     let Some(loaded) = packs::sound(&sources::packs(&args.paths)?)? else { return Ok(Finding::Found) };
     let evidence = super::verify::evidence(&args.paths)?;
     let book = Book { program: &loaded.program, instances: TypeInstances::new(&loaded.program), evidence };

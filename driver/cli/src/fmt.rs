@@ -1,6 +1,6 @@
 //! `rewright fmt`: formats rule packs in place, or says which are not formatted.
 
-use super::{Finding, Format, out, packs, sources};
+use super::{Finding, Format, out, packs, project, sources};
 use anyhow::Result;
 use rewright_dsl::diagnostic::{Diagnostic, Sources};
 use rewright_files as files;
@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 /// Arguments of `fmt`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Packs, or directories of packs; `-` formats standard input to standard output
-    #[arg(required = true)]
+    /// Packs, or directories of packs; `-` formats standard input to standard output [default: those of `rewright.toml`]
     paths: Vec<PathBuf>,
     /// Change nothing; exit 1 and name the files that are not formatted
     #[arg(long)]
@@ -26,6 +25,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    let args = Args { paths: project::packs(args.paths)?, ..args };
     let (mut finding, mut listed) = (Finding::Clean, vec![]);
     let changes_nothing = args.check || args.diff;
     for path in sources::packs(&args.paths)? {

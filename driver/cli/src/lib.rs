@@ -14,6 +14,7 @@ mod emit;
 mod examples;
 mod explain;
 mod extract;
+mod fetch;
 mod findings;
 mod fmt;
 mod former;
@@ -25,6 +26,7 @@ mod limits;
 mod opt;
 mod out;
 mod packs;
+mod project;
 mod run;
 mod shell;
 mod sources;
@@ -67,6 +69,8 @@ enum Command {
     Opt(opt::Args),
     /// Let packs call functions of the libraries that they name
     Allow(allow::Args),
+    /// Fetch the dependencies of the project from their git repositories
+    Fetch(fetch::Args),
     /// A compiler of C, C++ and Objective-C that applies rules: `CC="rewright cc --rules mine.rw"`
     Cc(cc::Args),
     /// A build command with `rewright cc` as its compiler of C, C++ and Objective-C
@@ -149,6 +153,7 @@ pub fn main() -> ExitCode {
         Command::Fmt(args) => fmt::run(args),
         Command::Opt(args) => opt::run(args),
         Command::Allow(args) => allow::run(args),
+        Command::Fetch(args) => fetch::run(args),
         Command::Cc(args) => return compiler(cc::run(args)),
         Command::Wrap(args) => return compiler(wrap::run(args)),
         Command::Guard(args) => return compiler(wrap::guard(args)),

@@ -6,16 +6,17 @@ mod report;
 use super::input;
 use super::language::{Input, Language};
 use super::limits::Limits;
-use super::{Finding, Format, emit, out, packs, sources};
+use super::{Finding, Format, emit, out, packs, project, sources};
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use report::{Made, last_matches, report};
 use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
 use rewright_files as files;
+use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
 use rewright_pipeline::profile::BlockCounts;
-use rewright_pipeline::{config, costs};
+use rewright_project::settings;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -67,8 +68,8 @@ pub(super) struct How {
     /// LLVM IR); without it, what packs declare
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// A configuration file; by default the nearest `rewright.json` from here upwards. Its
-    /// `{"costs": {"operations": {"imul": 9, "udiv{i64}": 42}}}` come before the profile's
+    /// A file with `[costs]`; by default the nearest `rewright.toml` from here upwards. Its `profile = "size"` and
+    /// `operations = { imul = 9, "udiv{i64}" = 42 }` come before what packs declare
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Threads; the result does not depend on it
@@ -84,8 +85,11 @@ impl How {
     /// # Errors
     /// Mistakes in the configuration.
     pub(super) fn options(&self, program: &Program) -> Result<Options> {
-        let config = config::load(self.config.as_deref().map(sources::openable))?;
-        let cost = costs::model(&config.costs, self.profile.as_deref(), &program.universe)?;
+        if self.config.is_none() {
+            project::say_former();
+        }
+        let said = settings::costs(self.config.as_deref().map(sources::openable))?;
+        let cost = costs::model(&said, self.profile.as_deref(), &program.universe)?;
         let method = match self.extract {
             Extract::Tree => Method::Tree,
             Extract::Greedy => Method::Greedy,
@@ -101,7 +105,7 @@ impl How {
     pub(super) fn options_for(&self, language: Language, program: &Program) -> Result<Options> {
         let mut options = self.options(program)?;
         if language == Language::Llvm {
-            let costs = config::load(self.config.as_deref().map(sources::openable))?.costs;
+            let costs = settings::costs(self.config.as_deref().map(sources::openable))?;
             options.select.cost = costs::model_for_llvm(&costs, self.profile.as_deref(), &program.universe)?;
         }
         Ok(options)

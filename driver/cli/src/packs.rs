@@ -1,6 +1,6 @@
 //! Loading the packs that a command was given, with their diagnostics on stderr.
 
-use super::{out, sources};
+use super::{out, project, sources};
 use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::load::{Origin, Root};
@@ -19,8 +19,9 @@ use std::sync::{Arc, Mutex};
 /// Which rules to use.
 #[derive(clap::Args, Clone)]
 pub(super) struct Rules {
-    /// A pack (`mine.rw`), or one that ships (`std`, `std.arith`); repeatable
-    #[arg(long = "rules", value_name = "PACK", default_value = packs::DEFAULT)]
+    /// A pack (`mine.rw`), one that ships (`std`, `std.arith`), or one that the project knows (`acme.linear`);
+    /// repeatable [default: those of `rewright.toml`, or `std`]
+    #[arg(long = "rules", value_name = "PACK")]
     rules: Vec<PathBuf>,
     #[command(flatten)]
     calls: Calls,
@@ -32,17 +33,23 @@ impl Rules {
         Rules { rules: vec![pack], calls: self.calls.clone() }
     }
 
+    /// The packs.
+    fn roots(&self) -> Result<Vec<PathBuf>> {
+        applied(&self.rules)
+    }
+
     /// The program that the packs make, for applying its rules: packs that ship come without their examples. `None`
     /// where the packs have mistakes, which are on stderr then.
     pub(super) fn load(&self) -> Result<Option<Program>> {
-        sound_as(&self.rules, packs::load_applied)?.map(|packs| self.linked(packs.program)).transpose()
+        let roots = self.roots()?;
+        sound_as(&roots, packs::load_applied)?.map(|packs| self.linked(packs.program, &roots)).transpose()
     }
 
     /// Says that rules that ship are not applied, where packs are named and none of them ships.
     pub(super) fn say_without_std(&self) {
         let name = |pack: &PathBuf| pack.to_string_lossy().into_owned();
         let ships = |pack: &PathBuf| !pack.exists() && (name(pack) == packs::DEFAULT || name(pack).starts_with("std."));
-        if !self.rules.iter().any(ships) {
+        if !self.rules.is_empty() && !self.rules.iter().any(ships) {
             out::note(
                 "note: only the rules of the packs named by `--rules` are applied; `--rules std` adds those that ship",
             );
@@ -51,11 +58,12 @@ impl Rules {
 
     /// The same with all examples.
     pub(super) fn load_with_examples(&self) -> Result<Option<Program>> {
-        sound(&self.rules)?.map(|packs| self.linked(packs.program)).transpose()
+        let roots = self.roots()?;
+        sound(&roots)?.map(|packs| self.linked(packs.program, &roots)).transpose()
     }
 
     /// With functions of libraries; says once of each call that is not answered.
-    fn linked(&self, program: Program) -> Result<Program> {
+    fn linked(&self, program: Program, roots: &[PathBuf]) -> Result<Program> {
         let said = Mutex::new(BTreeSet::new());
         let say_once = move |unanswered: Unanswered| {
             if said.lock().is_ok_and(|mut said| said.insert(unanswered.clone())) {
@@ -63,8 +71,17 @@ impl Rules {
             }
         };
         let listener: Listener = Arc::new(say_once);
-        self.calls.linked(program, &self.rules, &listener)
+        self.calls.linked(program, roots, &listener)
     }
+}
+
+/// The packs that a command line names, or those that the project applies, or the ones that ship.
+pub(super) fn applied(named: &[PathBuf]) -> Result<Vec<PathBuf>> {
+    if !named.is_empty() {
+        return Ok(named.to_vec());
+    }
+    let rules = project::here()?.and_then(|project| project.rules());
+    Ok(rules.unwrap_or_else(|| vec![packs::DEFAULT.into()]))
 }
 
 /// Whose code may be called.

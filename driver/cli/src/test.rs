@@ -6,7 +6,7 @@
 mod update;
 
 use super::findings::{self, Format};
-use super::{Finding, examples, out, packs, sources, watch};
+use super::{Finding, examples, out, packs, project, sources, watch};
 use anyhow::Result;
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::diagnostic::{Diagnostic, to_json};
@@ -17,8 +17,7 @@ use std::path::PathBuf;
 /// Arguments of `test`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Packs, or directories of packs; `-` is standard input
-    #[arg(required = true)]
+    /// Packs, or directories of packs; `-` is standard input [default: those of `rewright.toml`]
     paths: Vec<PathBuf>,
     /// Run only examples whose title, pack or rules contain this
     #[arg(long, value_name = "TEXT")]
@@ -37,6 +36,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    let args = Args { paths: project::packs(args.paths)?, ..args };
     if args.update {
         sources::refuse_dash(&args.paths, "--update")?;
         update::update(&sources::packs(&args.paths)?, args.filter.as_deref(), &args.calls)?;

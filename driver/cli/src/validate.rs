@@ -12,8 +12,9 @@ use rewright_equiv::replay::Input;
 use rewright_equiv::verdict::{Tally, ValidationReport};
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError, validate};
 use rewright_llvm::optimise::LlvmOptimiser;
+use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
-use rewright_pipeline::{config, costs};
+use rewright_project::settings;
 use rewright_wrap::rewrite_file::apply;
 use rewright_wrap::rules::Ready;
 use std::fmt::Write as _;
@@ -154,7 +155,7 @@ fn input(path: &Path) -> Result<Input> {
 /// Rules and costs as builds choose; `None` where packs have mistakes, which have been said.
 fn ready(args: &Args) -> Result<Option<Ready>> {
     let Some(program) = args.rules.load()? else { return Ok(None) };
-    let cost = costs::model_for_llvm(&config::load(None)?.costs, args.profile.as_deref(), &program.universe)?;
+    let cost = costs::model_for_llvm(&settings::costs(None)?, args.profile.as_deref(), &program.universe)?;
     let usual = Options::default();
     let select = select::Options { method: select::Method::Greedy, cost, ..usual.select };
     let options = Options { select, ..usual };

@@ -4,7 +4,7 @@ mod compiled;
 mod expected;
 mod mutate;
 
-use super::{Finding, out, packs, sources};
+use super::{Finding, out, packs, project, sources};
 use anyhow::{Context, Result, bail};
 use expected::Expected;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity, count};
@@ -31,8 +31,7 @@ const EXPECTED: (&str, &str) = (
 /// Arguments of `verify`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Packs, or directories of packs; `-` is standard input
-    #[arg(required = true)]
+    /// Packs, or directories of packs; `-` is standard input [default: those of `rewright.toml`]
     paths: Vec<PathBuf>,
     /// Verify only rules whose qualified name contains this
     #[arg(long, alias = "rule", value_name = "TEXT")]
@@ -43,16 +42,20 @@ pub(super) struct Args {
     /// Solver processes [default: one per core]
     #[arg(long, alias = "jobs", value_name = "N")]
     threads: Option<usize>,
-    /// Seconds of the solver's processor time per question; its steps run out first. One that takes twice as long, or
-    /// does nothing for 10 s, is started anew; one that leaves three questions in a row unanswered is an error
-    #[arg(long, value_name = "SECONDS", default_value_t = Options::default().timeout.as_secs())]
-    timeout: u64,
-    /// Solver steps per question; 0: no limit
-    #[arg(long, value_name = "N", default_value_t = Options::default().steps)]
-    steps: u64,
-    /// Values to try per type instance, half as many on compiled code; 0: only the solver
-    #[arg(long, value_name = "N", default_value_t = Options::default().samples)]
-    samples: usize,
+    #[arg(long, value_name = "SECONDS", help = or_project(
+        "Seconds of the solver's processor time per question; its steps run out first. One that takes twice as long, or \
+         does nothing for 10 s, is started anew; one that leaves three questions in a row unanswered is an error",
+        Options::default().timeout.as_secs()
+    ))]
+    timeout: Option<u64>,
+    #[arg(long, value_name = "N", help = or_project(
+        "Solver steps per question; 0: no limit", Options::default().steps
+    ))]
+    steps: Option<u64>,
+    #[arg(long, value_name = "N", help = or_project(
+        "Values to try per type instance, half as many on compiled code; 0: only the solver", Options::default().samples
+    ))]
+    samples: Option<usize>,
     /// The solver with its arguments; it reads SMT-LIB from its standard input
     #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
     solver: String,
@@ -79,6 +82,11 @@ pub(super) struct Args {
     calls: packs::Calls,
     #[command(flatten)]
     mutate: mutate::Mutation,
+}
+
+/// Help of an option that a project may set, too.
+fn or_project(help: &str, usual: impl Display) -> String {
+    format!("{help} [default: the project's, or {usual}]")
 }
 
 /// A part of the rules: the k-th of n.
@@ -110,6 +118,15 @@ impl Display for Slice {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
+    let asked = project::here()?.map(|project| project.manifest.verify).unwrap_or_default();
+    let args = Args {
+        paths: project::packs(args.paths)?,
+        timeout: args.timeout.or(asked.timeout),
+        steps: args.steps.or(asked.steps),
+        samples: args.samples.or(asked.samples),
+        strict: args.strict || asked.strict,
+        ..args
+    };
     let paths = sources::packs(&args.paths)?;
     let Some(loaded) = packs::sound(&paths)? else { return Ok(Finding::Found) };
     let rewright_packs::Packs { program, sources: files, roots, .. } = loaded;
@@ -197,12 +214,13 @@ fn line(report: &RuleReport) -> String {
 
 fn options(args: &Args) -> Result<Options> {
     let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+    let usual = Options::default();
     Ok(Options {
         solver: args.solver.split_whitespace().map(String::from).collect(),
-        steps: args.steps,
-        timeout: Duration::from_secs(args.timeout),
+        steps: args.steps.unwrap_or(usual.steps),
+        timeout: args.timeout.map_or(usual.timeout, Duration::from_secs),
         jobs: args.threads.unwrap_or(cores),
-        samples: args.samples,
+        samples: args.samples.unwrap_or(usual.samples),
         seed: args.seed,
         cache: if args.no_cache { None } else { verify::verdicts(args.cache.clone()) },
         program: Some(std::env::current_exe().context("cannot find this program's own file")?),

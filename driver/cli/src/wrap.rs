@@ -2,7 +2,7 @@
 
 use super::cc::{SERVER, STARTED, compiler, opt};
 use super::limits::Limits;
-use super::{Format, out};
+use super::{Format, out, packs, project};
 use anyhow::{Context, Result};
 use rewright_dsl::diagnostic::count;
 use rewright_files::cache::default_folder;
@@ -27,13 +27,14 @@ const RULES_SHOWN: usize = 20;
 /// Arguments of `wrap`.
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A pack (`mine.rw`), or one that ships; repeatable
-    #[arg(long = "rules", value_name = "PACK", default_value = rewright_packs::DEFAULT)]
+    /// A pack (`mine.rw`), one that ships, or one that the project knows; repeatable [default: those of
+    /// `rewright.toml`, or `std`]
+    #[arg(long = "rules", value_name = "PACK")]
     rules: Vec<PathBuf>,
     /// What executing something costs: `latency` or `size` on x86-64; without it, what packs declare
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// A configuration file; by default the nearest `rewright.json` from where each command runs upwards
+    /// A file with `[costs]`; by default the nearest `rewright.toml` from where each command runs upwards
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     #[command(flatten)]
@@ -67,8 +68,11 @@ pub(super) struct Args {
 
 /// Gives the build's own exit code.
 pub(super) fn run(args: Args) -> Result<i32> {
-    let packs: Vec<PathBuf> = args.rules.iter().map(|pack| absolute(pack)).collect::<Result<_>>()?;
+    let packs: Vec<PathBuf> = packs::applied(&args.rules)?.iter().map(|pack| absolute(pack)).collect::<Result<_>>()?;
     let config = args.config.as_deref().map(absolute).transpose()?;
+    if config.is_none() {
+        project::say_former();
+    }
     let rules = Rules {
         packs: packs.clone(),
         profile: args.profile.clone(),

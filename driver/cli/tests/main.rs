@@ -14,6 +14,7 @@ mod linked;
 mod llvm;
 mod pages;
 mod permission;
+mod project;
 mod ran;
 mod refines;
 mod remarks;

@@ -152,6 +152,19 @@ fn a_project_cannot_allow_anything_and_a_user_can() {
     let ran = as_user(dir.path(), "opt main.ir --rules asks.rw");
     assert!(ran.code == Some(2) && ran.stderr.contains("unknown field"), "{ran:?}");
     fs::remove_file(dir.path().join("rewright.json")).unwrap();
+    // What a project asks for is allowed by the user alone, and only what it lists.
+    fs::write(dir.path().join("rewright.toml"), "[project]\nlinks = [\"./lib.so\"]\n").unwrap();
+    assert_eq!(as_user(dir.path(), "check asks.rw").code, Some(1));
+    let given = as_user(dir.path(), "allow --project");
+    assert!(given.code == Some(0) && given.stdout.contains("lib.so"), "{given:?}");
+    assert_eq!(as_user(dir.path(), "check").code, Some(0));
+    assert_eq!(as_user(dir.path(), "allow --project --revoke").code, Some(0));
+    assert_eq!(as_user(dir.path(), "check").code, Some(1));
+    fs::write(dir.path().join("rewright.toml"), "[project]\n").unwrap();
+    let refused = as_user(dir.path(), "allow --project");
+    assert!(refused.code == Some(2) && refused.stderr.contains("does not list in `links`"), "{refused:?}");
+    assert_eq!(as_user(dir.path(), "check").code, Some(1));
+    fs::remove_file(dir.path().join("rewright.toml")).unwrap();
 
     let given = as_user(dir.path(), "allow asks.rw");
     assert!(given.code == Some(0) && given.stdout.contains("lib.so"), "{given:?}");

@@ -64,7 +64,10 @@ pub fn needs(library: &str) -> String {
 }
 
 /// What a library is allowed by: the file that a path leads to, or a name that the system's loader knows.
-fn identity(library: &str) -> std::io::Result<String> {
+///
+/// # Errors
+/// The path leads to no file, or to one whose name is not UTF-8.
+pub fn identity(library: &str) -> std::io::Result<String> {
     if !library.contains('/') {
         return Ok(library.to_string());
     }

@@ -1,6 +1,8 @@
 //! Why there is no pack.
 
+use rewright_project::ProjectError;
 use std::io;
+use std::sync::Arc;
 
 /// Why a pack that is named cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -8,6 +10,9 @@ pub enum PackError {
     /// No file has this name; packs that ship have others.
     #[error("cannot read {0}: {1}; packs that ship: {ship}", ship = .2.join(", "))]
     Missing(String, io::Error, Vec<String>),
+    /// The project that it would be found by cannot be used.
+    #[error(transparent)]
+    Project(#[from] Arc<ProjectError>),
     /// A file cannot be read.
     #[error("cannot read {0}: {1}")]
     Unreadable(String, io::Error),

@@ -1,17 +1,20 @@
-//! Where packs come from: files that the user names, what they import, and the packs that ship in the binary.
+//! Where packs come from: files that the user names, what they import, and the packs that ship in the binary. A name
+//! that is neither is looked for in the project around the working directory ([`rewright_project`]).
 
 mod error;
+mod finder;
 mod imports;
 mod shipped;
 
 pub use error::PackError;
 
+use finder::Finder;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources};
 use rewright_dsl::load::{Origin, Root};
-use rewright_dsl::nearest::nearest;
 use rewright_dsl::program::{Program, Schedule};
 use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
+use rewright_project::Project;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -79,10 +82,11 @@ fn shipped_names() -> Vec<String> {
     names
 }
 
-/// A root from the command line: a file, or the name of a pack that ships (`std`, `std.arith`).
+/// A root from the command line: a file, the name of a pack that ships (`std`, `std.arith`), or that of a pack of the
+/// project around the working directory (`acme.linear`).
 ///
 /// # Errors
-/// When there is no such file or it cannot be read.
+/// When there is no such file or it cannot be read, or the project has mistakes.
 pub fn root(name: &Path) -> Result<Root, PackError> {
     let shown = name.display().to_string();
     let shown = present_name(&shown).filter(|_| !name.exists()).unwrap_or(shown);
@@ -91,6 +95,11 @@ pub fn root(name: &Path) -> Result<Root, PackError> {
         && let Some(text) = embedded(&shipped)
     {
         return Ok(Root { origin: Origin::Std(shipped), text: text.into(), library: true });
+    }
+    if !name.exists()
+        && let Some(path) = imported(&shown)?
+    {
+        return root(&path);
     }
     let bytes = std::fs::read(name).map_err(|e| match e.kind() {
         ErrorKind::NotFound => PackError::Missing(shown.clone(), e, shipped_names()),
@@ -101,15 +110,15 @@ pub fn root(name: &Path) -> Result<Root, PackError> {
     Ok(Root { origin: Origin::Disk(shown), text, library: false })
 }
 
-/// The text of a pack that is imported; what is wrong with it is said where it is imported.
-fn resolve(origin: &Origin) -> Result<String, PackError> {
-    match origin {
-        Origin::Std(path) => embedded(path).map(str::to_string).ok_or_else(|| {
-            let (wrong, names) = (path.trim_end_matches(".rw").replace('/', "."), shipped_names());
-            PackError::NotShipped(nearest(&wrong, names.iter().map(String::as_str)).map(str::to_string))
-        }),
-        Origin::Disk(path) => std::fs::read_to_string(path).map_err(|e| PackError::Unreadable(path.clone(), e)),
+/// The file of a pack that the project around the working directory knows by this name.
+fn imported(name: &str) -> Result<Option<PathBuf>, PackError> {
+    let is_name = name.split('.').all(|part| !part.is_empty() && part.chars().all(|c| c.is_alphanumeric() || c == '_'));
+    let is_file = name.ends_with(".rw");
+    if !is_name || is_file {
+        return Ok(None);
     }
+    let find = || Project::here()?.map_or(Ok(None), |project| project.import(name));
+    Ok(find().map_err(Arc::new)?)
 }
 
 /// What packs and all that they import are, unchecked: whoever has the same program and the same texts has the same
@@ -129,14 +138,9 @@ pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
             Origin::Disk(_) => root.text.clone(),
         });
     }
-    load::load(roots, &mut |origin: &Origin| {
-        let text = match origin {
-            Origin::Std(_) => String::new(),
-            Origin::Disk(_) => resolve(origin)?,
-        };
-        texts.push(text.clone());
-        Ok(text)
-    });
+    let mut finder = Finder::of(&roots);
+    load::load(roots, &mut finder);
+    texts.extend(finder.texts);
     texts
 }
 
@@ -170,7 +174,8 @@ pub fn load_rules(roots: Vec<Root>) -> Packs {
 
 fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
     let checked = |roots: Vec<Root>| {
-        let mut loaded = load::load(roots, &mut |origin: &Origin| Ok(resolve(origin)?));
+        let mut finder = Finder::of(&roots);
+        let mut loaded = load::load(roots, &mut finder);
         let (program, found) = check(&loaded.files);
         loaded.diagnostics.extend(found);
         (loaded, program)

@@ -1,6 +1,6 @@
-//! The `costs` of a configuration: profiles that ship, and what a user says otherwise.
+//! The costs of a run: profiles that ship, and what a user says otherwise.
 //!
-//! A profile (`stdlib_rules/profiles/*.json`) is a configuration as a user writes one: `latency` and `size` for x86-64,
+//! A profile (`stdlib_rules/profiles/*.json`) says what the `[costs]` of a project say: `latency` and `size` for x86-64,
 //! and `llvm` for what LLVM's own passes are to make more of, which LLVM IR has if none is named. Without one,
 //! operations cost what their packs declare. What a pack says of another's function (`override`) comes before the
 //! profile, and a user's own costs before both.
@@ -10,14 +10,13 @@
 //! (`select{_, i8}`); what names more types comes before what names less. Costs are in the packs' unit, in steps of a
 //! quarter.
 
-use crate::config::{Config, ConfigError, Costs, Weigh};
 use rewright_cfg_skeleton::ir::cfg::Weighing;
 use rewright_cfg_skeleton::select::{COST_SCALE, CostModel, Execution, Prices};
 use rewright_dsl::nearest::nearest;
 use rewright_packs as packs;
+use rewright_project::costs::{CostFile, Costs, Weigh};
 use rewright_typeprop::{OpId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Why costs cannot be used.
@@ -27,8 +26,8 @@ pub enum CostError {
     #[error("no profile `{name}` ships; those that do: {known}", name = .0, known = profiles().join(", "))]
     NoProfile(String),
     /// A profile that ships is broken.
-    #[error(transparent)]
-    Profile(#[from] ConfigError),
+    #[error("{0} is no profile: {1}")]
+    Profile(String, serde_json::Error),
     /// A key names no operation.
     #[error("no pack of this run declares the operation `{name}`{}", advice(.nearest))]
     NoOperation {
@@ -87,8 +86,8 @@ pub fn model(costs: &Costs, profile: Option<&str>, universe: &Universe) -> Resul
     if let Some(name) = profile.or(costs.profile.as_deref()) {
         let path = format!("profiles/{name}.json");
         let text = packs::embedded(&path).ok_or_else(|| CostError::NoProfile(name.to_string()))?;
-        let config: Config = serde_json::from_str(text).map_err(|e| ConfigError::Format(PathBuf::from(path), e))?;
-        apply(&config.costs, &mut model, universe, |op| !universe.ops.get(op).overridden)?;
+        let file: CostFile = serde_json::from_str(text).map_err(|e| CostError::Profile(path, e))?;
+        apply(&file.costs, &mut model, universe, |op| !universe.ops.get(op).overridden)?;
     }
     apply(costs, &mut model, universe, |_| true)?;
     Ok(model)

@@ -2,7 +2,7 @@
 //!
 //! * [`optimiser`]: saturation, selection, elaboration, round by round; what a function became, and why;
 //! * [`front`]: what every front end gives, so that commands are written once for all languages;
-//! * [`config`], [`costs`], [`profile`]: what a user says: a configuration, prices, executions;
+//! * [`costs`], [`profile`]: what a user says: prices, executions;
 //! * [`examples`]: the examples of packs, which go the same way; [`why_not`]: why a rule did not match; `bisect`: which
 //!   match decided;
 //! * [`signatures`]: which declared operation an instruction of a front end is.
@@ -11,7 +11,6 @@
 //! ([`rewright_engine`]).
 
 pub mod bisect;
-pub mod config;
 pub mod costs;
 pub mod examples;
 pub mod front;

@@ -9,8 +9,9 @@ use rewright_llvm::function_cache::FunctionCache;
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_native::foreign::computed_with;
 use rewright_packs as packs;
+use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
-use rewright_pipeline::{config, costs};
+use rewright_project::settings;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -95,7 +96,7 @@ impl Rules {
     /// Where a pack or a configuration is not there.
     pub fn identity(&self) -> Result<String> {
         let program = identity(std::env::current_exe().context("no path of our own")?.as_os_str());
-        let how = format!("{:?} {:?} {:?}", self.profile, config::load(self.config.as_deref())?, self.budget);
+        let how = format!("{:?} {:?} {:?}", self.profile, settings::costs(self.config.as_deref())?, self.budget);
         let texts = packs::texts(self.roots()?);
         let parts = [&program, &how].into_iter().chain(&texts).map(|part| part.as_bytes());
         Ok(Key::of(VERSION, parts).to_string())
@@ -111,8 +112,8 @@ impl Rules {
             let text = format!("the packs have mistakes (`rewright check` shows them): {}", error.message);
             return Err(Refused(text).into());
         }
-        let config = config::load(self.config.as_deref())?;
-        let cost = costs::model_for_llvm(&config.costs, self.profile.as_deref(), &loaded.program.universe)?;
+        let said = settings::costs(self.config.as_deref())?;
+        let cost = costs::model_for_llvm(&said, self.profile.as_deref(), &loaded.program.universe)?;
         let usual = Options::default();
         let select = select::Options { method: Method::Auto, cost, budget: self.budget, ..usual.select };
         let options = Options { select, ..usual };

@@ -56,7 +56,7 @@ impl Checker<'_> {
                 return self.report(
                     report
                         .also(*earlier, "first here")
-                        .help("say it in one pack, or in the user's configuration (`rewright.json`)"),
+                        .help("say it in one pack, or in the project (`[costs]` of `rewright.toml`)"),
                 );
             }
             let errors = self.errors();

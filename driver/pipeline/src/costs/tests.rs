@@ -9,7 +9,7 @@ fn program() -> Program {
 }
 
 fn costs(text: &str) -> Costs {
-    serde_json::from_str::<Config>(&format!("{{\"costs\": {text}}}")).unwrap().costs
+    serde_json::from_str::<CostFile>(&format!("{{\"costs\": {text}}}")).unwrap().costs
 }
 
 fn price(model: &CostModel, universe: &Universe, name: &str, types: &[&str]) -> Option<u64> {
@@ -24,7 +24,8 @@ fn every_key_of_a_profile_names_an_operation_of_the_standard_packs() {
     let universe = program().universe;
     assert_eq!(profiles(), ["latency", "llvm", "size"]);
     for name in profiles() {
-        let config: Config = serde_json::from_str(packs::embedded(&format!("profiles/{name}.json")).unwrap()).unwrap();
+        let config: CostFile =
+            serde_json::from_str(packs::embedded(&format!("profiles/{name}.json")).unwrap()).unwrap();
         assert!(config.costs.profile.is_none() && !config.about.is_empty());
         for key in config.costs.operations.keys() {
             let plain = key.split('{').next().unwrap().strip_prefix("std.core.").unwrap();
@@ -106,5 +107,5 @@ fn mistakes_are_said() {
     }
     // Of a pack that takes no part: nothing to say, and nothing to complain about.
     assert!(model(&costs(r#"{ "operations": { "linalg.mul": 500 } }"#), None, &universe).is_ok());
-    assert!(serde_json::from_str::<Config>(r#"{ "costs": { "operation": {} } }"#).is_err());
+    assert!(serde_json::from_str::<CostFile>(r#"{ "costs": { "operation": {} } }"#).is_err());
 }

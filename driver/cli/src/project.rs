@@ -1,0 +1,39 @@
+//! What commands take from the project around the working directory.
+
+use super::out;
+use anyhow::{Result, bail};
+use rewright_project::{FILE, FORMER_FILE, Project, settings};
+use std::path::PathBuf;
+use std::sync::Once;
+
+/// The project around the working directory.
+pub(super) fn here() -> Result<Option<Project>> {
+    static SAID: Once = Once::new();
+    let project = Project::here()?;
+    if let Some(project) = &project {
+        SAID.call_once(|| out::detail(|| format!("project: {}", project.file().display())));
+    }
+    Ok(project)
+}
+
+/// The packs that a command line names, or those of the project.
+pub(super) fn packs(named: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
+    if !named.is_empty() {
+        return Ok(named);
+    }
+    match here()? {
+        Some(project) => Ok(project.packs()),
+        None => bail!("no pack is named, and there is no {FILE} here or above: name packs, or directories of packs"),
+    }
+}
+
+/// Says of a former configuration that counts here what takes its place.
+pub(super) fn say_former() {
+    if let Some(former) = settings::former() {
+        let lines: String = former.translation.lines().map(|line| format!("    {line}\n")).collect();
+        out::note(&format!(
+            "warning: {} is the former form of {FILE}; put this into {FILE} beside it, and remove {FORMER_FILE}:\n{lines}",
+            former.path.display()
+        ));
+    }
+}

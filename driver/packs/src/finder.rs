@@ -1,0 +1,97 @@
+//! Where imports lead: beside the importing file, in the project around it, or to what ships.
+//!
+//! **Invariant**: a file has one origin in a run, however many paths lead to it, since two would be two packs of one
+//! name.
+
+use super::{PackError, embedded, shipped_names};
+use rewright_dsl::load::{Origin, Resolver, Root, beside};
+use rewright_dsl::nearest::nearest;
+use rewright_project::{Project, ProjectError};
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Finds and reads packs that are imported.
+#[derive(Default)]
+pub(super) struct Finder {
+    /// By folder: the project around it.
+    projects: BTreeMap<PathBuf, Result<Option<Arc<Project>>, Arc<ProjectError>>>,
+    /// By whole path: the origin that a file has had so far.
+    known: BTreeMap<PathBuf, Origin>,
+    /// Why an import that is not beside its importer is nowhere else.
+    lost: BTreeMap<Origin, Arc<ProjectError>>,
+    /// What is read, but for packs that ship, in this order; for who wants to know the texts.
+    pub(super) texts: Vec<String>,
+}
+
+impl Finder {
+    /// One that knows the files that a user names.
+    pub(super) fn of(roots: &[Root]) -> Self {
+        let mut finder = Finder::default();
+        for root in roots {
+            if let Origin::Disk(path) = &root.origin {
+                finder.one_origin(Path::new(path), root.origin.clone());
+            }
+        }
+        finder
+    }
+
+    /// The origin that a file has had so far, or this one from now on.
+    fn one_origin(&mut self, path: &Path, origin: Origin) -> Origin {
+        let Ok(whole) = fs::canonicalize(path) else { return origin };
+        self.known.entry(whole).or_insert(origin).clone()
+    }
+
+    /// The project around a pack.
+    fn project(&mut self, importer: &str) -> Result<Option<Arc<Project>>, Arc<ProjectError>> {
+        let folder = Path::new(importer).parent().unwrap_or(Path::new("")).to_path_buf();
+        let found = self.projects.entry(folder);
+        found.or_insert_with_key(|folder| Ok(Project::around(folder)?.map(Arc::new))).clone()
+    }
+}
+
+impl Resolver for Finder {
+    fn locate(&mut self, importer: &Origin, import: &str) -> Origin {
+        let near = beside(importer, import);
+        let (Origin::Disk(path), Origin::Disk(importer)) = (&near, importer) else { return near };
+        if Path::new(path).is_file() {
+            return self.one_origin(Path::new(path), near.clone());
+        }
+        let found = match self.project(importer) {
+            Ok(Some(project)) => project.import(import).map_err(Arc::new),
+            Ok(None) => Ok(None),
+            Err(error) => Err(error),
+        };
+        match found {
+            Ok(Some(path)) => {
+                let origin = Origin::Disk(path.display().to_string());
+                self.one_origin(&path, origin)
+            }
+            Ok(None) => near,
+            Err(error) => {
+                self.lost.insert(near.clone(), error);
+                near
+            }
+        }
+    }
+
+    fn read(&mut self, origin: &Origin) -> Result<String, Box<dyn Error>> {
+        let text = match origin {
+            Origin::Std(path) => embedded(path).map(str::to_string).ok_or_else(|| {
+                let (wrong, names) = (path.trim_end_matches(".rw").replace('/', "."), shipped_names());
+                PackError::NotShipped(nearest(&wrong, names.iter().map(String::as_str)).map(str::to_string))
+            })?,
+            Origin::Disk(path) => fs::read_to_string(path).map_err(|e| match self.lost.get(origin) {
+                Some(why) if e.kind() == ErrorKind::NotFound => PackError::Project(Arc::clone(why)),
+                _ => PackError::Unreadable(path.clone(), e),
+            })?,
+        };
+        if matches!(origin, Origin::Disk(_)) {
+            self.texts.push(text.clone());
+        }
+        Ok(text)
+    }
+}
