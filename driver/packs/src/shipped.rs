@@ -13,7 +13,7 @@ pub(crate) static FILES: LazyLock<BTreeMap<String, Cow<'static, str>>> = LazyLoc
 /// Reads the source tree; what cannot be read is not there, and the error of the reader that wants it says so.
 #[cfg(debug_assertions)]
 fn read() -> BTreeMap<String, Cow<'static, str>> {
-    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../stdlib_rules"));
+    let root = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/stdlib_rules"));
     let (mut folders, mut files) = (vec![root.to_path_buf()], BTreeMap::new());
     while let Some(folder) = folders.pop() {
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -31,7 +31,7 @@ fn read() -> BTreeMap<String, Cow<'static, str>> {
 #[cfg(not(debug_assertions))]
 fn read() -> BTreeMap<String, Cow<'static, str>> {
     use include_dir::{Dir, include_dir};
-    static CARRIED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/../../stdlib_rules");
+    static CARRIED: Dir<'static> = include_dir!("$CARGO_MANIFEST_DIR/stdlib_rules");
     let (mut folders, mut files) = (vec![&CARRIED], BTreeMap::new());
     while let Some(folder) = folders.pop() {
         folders.extend(folder.dirs());
