@@ -143,8 +143,16 @@ impl<'p> TypeInstances<'p> {
 
     fn repr(&self, ty: &TypeExpr, targs: &[Ty]) -> Option<Repr> {
         let types = &self.universe.types;
-        let targs: Vec<Option<Repr>> = targs.iter().map(|ty| types.repr(*ty)).collect();
-        repr_of(types, ty, &targs)
+        let inherited = |ty: &Ty| match types.data(*ty) {
+            TypeData::App(decl, _) => types.repr_of(*decl),
+            TypeData::Int(_) | TypeData::Open => None,
+        };
+        let targs: Vec<Option<Repr>> = targs.iter().map(inherited).collect();
+        // A pointer to something that a pack names is a pointer.
+        repr_of(types, ty, &targs).or_else(|| match ty {
+            TypeExpr::App(decl, _) => types.repr_of(*decl),
+            TypeExpr::Param(_) | TypeExpr::Int(_) => None,
+        })
     }
 
     /// What a condition is at an instance, if types alone decide it.

@@ -6,7 +6,7 @@
 
 use crate::check::ParsedFile;
 use crate::diagnostic::{Diagnostic, Label, Severity, Sources};
-use crate::syntax::ast::{ItemKind, Span};
+use crate::syntax::ast::{Item, ItemKind, Span, Type, TypeKind};
 use crate::syntax::parse;
 use indexmap::IndexMap;
 use std::error::Error;
@@ -21,6 +21,13 @@ pub enum Origin {
 }
 
 impl Origin {
+    /// A file on disk. `./a/./b` is `a/b`: one file, one name.
+    pub fn disk(path: &str) -> Origin {
+        let (root, rest) = path.strip_prefix('/').map_or(("", path), |rest| ("/", rest));
+        let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
+        Origin::Disk(format!("{root}{}", parts.join("/")))
+    }
+
     /// As shown to the user.
     pub fn path(&self) -> &str {
         let (Origin::Std(path) | Origin::Disk(path)) = self;
@@ -38,6 +45,10 @@ pub struct Root {
     /// Meant to be imported: see [`ParsedFile::library`].
     pub library: bool,
 }
+
+/// The pack that takes a pointer of C for one to what a pack names: part of every program that declares such types for
+/// functions of C, imported or not.
+pub const POINTERS: &str = "std/pointers.rw";
 
 /// Where packs are, and what they say.
 pub trait Resolver {
@@ -79,15 +90,8 @@ pub fn beside(importer: &Origin, import: &str) -> Origin {
     let folder = importer.path().rfind('/').map_or("", |slash| &importer.path()[..=slash]);
     match importer {
         Origin::Std(_) => Origin::Std(format!("{folder}{relative}")),
-        Origin::Disk(_) => Origin::Disk(normalise(&format!("{folder}{relative}"))),
+        Origin::Disk(_) => Origin::disk(&format!("{folder}{relative}")),
     }
-}
-
-/// `./a/./b` is `a/b`: one file, one name.
-fn normalise(path: &str) -> String {
-    let (root, rest) = path.strip_prefix('/').map_or(("", path), |rest| ("/", rest));
-    let parts: Vec<&str> = rest.split('/').filter(|part| !part.is_empty() && *part != ".").collect();
-    format!("{root}{}", parts.join("/"))
 }
 
 /// Parses the roots and all that they import.
@@ -96,7 +100,7 @@ pub fn load(roots: Vec<Root>, resolver: &mut dyn Resolver) -> Loaded {
     let mut queue: Vec<Origin> = Vec::new();
     for root in roots {
         let origin = match root.origin {
-            Origin::Disk(path) => Origin::Disk(normalise(&path)),
+            Origin::Disk(path) => Origin::disk(&path),
             std => std,
         };
         if loader.found.contains_key(&origin) {
@@ -113,12 +117,17 @@ pub fn load(roots: Vec<Root>, resolver: &mut dyn Resolver) -> Loaded {
         .map(|(origin, f)| (beside(origin, &f.parsed.pack), origin.clone()))
         .collect();
     let mut next = 0;
-    while next < queue.len() {
-        let origin = queue[next].clone();
-        next += 1;
-        queue.extend(loader.imports_of(&origin, &stands_for));
+    loop {
+        while next < queue.len() {
+            let origin = queue[next].clone();
+            next += 1;
+            queue.extend(loader.imports_of(&origin, &stands_for));
+        }
+        match loader.pointers(&stands_for) {
+            Some(origin) => queue.push(origin),
+            None => return loader.finish(),
+        }
     }
-    loader.finish()
 }
 
 /// A file on its way.
@@ -146,6 +155,30 @@ impl Loader<'_> {
         let pack = file.pack.as_ref().map_or_else(|| stem.to_string(), |p| p.node.clone());
         let parsed = ParsedFile { path: path.to_string(), pack, file, imports: IndexMap::new(), root, library };
         self.found.insert(origin, LoadedFile { parsed, imports: IndexMap::new() });
+    }
+
+    /// Adds [`POINTERS`] where C functions take pointers that packs name, and nobody has imported it.
+    fn pointers(&mut self, stands_for: &[(Origin, Origin)]) -> Option<Origin> {
+        let origin = Origin::Std(POINTERS.into());
+        let is_own = |origin: &Origin| {
+            matches!(origin, Origin::Disk(_)) && stands_for.iter().all(|(_, standing)| standing != origin)
+        };
+        let own = self.found.iter().filter(|(origin, _)| is_own(origin));
+        let items: Vec<&Item> = own.flat_map(|(_, file)| &file.parsed.file.items).collect();
+        let is_pointer = |ty: &Type| matches!(&ty.kind, TypeKind::Named { path, .. } if path.node == "ptr");
+        let names_pointers =
+            |item: &&Item| matches!(&item.kind, ItemKind::Type { supertype: Some(above), .. } if is_pointer(above));
+        let is_of_c = |item: &&Item| {
+            matches!(item.kind, ItemKind::Fn(_)) && item.attributes.iter().any(|a| a.name.node == "llvm")
+        };
+        let wanted = items.iter().any(names_pointers) && items.iter().any(is_of_c);
+        if !wanted || self.found.contains_key(&origin) || stands_for.iter().any(|(std, _)| *std == origin) {
+            return None;
+        }
+        // A resolver without the standard library has no functions of C to match, either.
+        let text = self.resolver.read(&origin).ok()?;
+        self.parse(origin.clone(), text, false, true);
+        Some(origin)
     }
 
     /// Reads what a file imports; gives the origins that were new.

@@ -225,6 +225,21 @@ impl TypeStore {
         self.repr(ty)?.scalar()
     }
 
+    /// The representation of a declared type, or else of the nearest type above it that has one.
+    pub fn repr_of(&self, decl: TypeDeclId) -> Option<Repr> {
+        let declared = self.decl(decl);
+        match (declared.model, &declared.supertype) {
+            (Some(model), _) => Some(model),
+            (None, Some(TypeExpr::App(above, _))) => self.repr_of(*above),
+            (None, _) => None,
+        }
+    }
+
+    /// The representation of a constant of a declared type, or else of the nearest type above it that has one.
+    pub fn lane_of(&self, decl: TypeDeclId) -> Option<Scalar> {
+        self.repr_of(decl)?.lane()
+    }
+
     /// The representation of a constant of the type: the word, or what all lanes of the vector hold.
     pub fn lane(&self, ty: Ty) -> Option<Scalar> {
         self.repr(ty)?.lane()

@@ -33,7 +33,7 @@ impl Finder {
         let mut finder = Finder::default();
         for root in roots {
             if let Origin::Disk(path) = &root.origin {
-                finder.one_origin(Path::new(path), root.origin.clone());
+                finder.one_origin(Path::new(path), Origin::disk(path));
             }
         }
         finder
@@ -67,7 +67,7 @@ impl Resolver for Finder {
         };
         match found {
             Ok(Some(path)) => {
-                let origin = Origin::Disk(path.display().to_string());
+                let origin = Origin::disk(&path.display().to_string());
                 self.one_origin(&path, origin)
             }
             Ok(None) => near,

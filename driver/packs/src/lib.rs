@@ -11,7 +11,7 @@ pub use error::PackError;
 use finder::Finder;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources};
 use rewright_dsl::load::{Origin, Root};
-use rewright_dsl::program::{Program, Schedule};
+use rewright_dsl::program::{Program, Schedule, ScheduleStep};
 use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
 use rewright_project::Project;
@@ -30,6 +30,9 @@ pub const SCHEDULE: &str = "default";
 pub const BEFORE_INLINING: &str = "default at before_inlining";
 /// See [`BEFORE_INLINING`].
 pub const AFTER_INLINING: &str = "default at after_inlining";
+
+/// What is known of pointers that packs name.
+const POINTERS: &str = "std.pointers.known";
 
 /// Does a schedule run at a point, or (where there are no points) at all?
 fn runs(name: &str, schedule: &Schedule, pack: &str, point: Option<&str>) -> bool {
@@ -55,6 +58,19 @@ fn resolve_links(files: &[check::ParsedFile], sources: &Sources, program: &mut P
         }
         let mut texts = sources.files.iter().filter(|(name, _)| *name == file.path).map(|(_, text)| text.as_str());
         link.allowed = texts.next().is_some_and(ships) && texts.next().is_none();
+    }
+}
+
+/// Runs what is known of pointers first, where functions of C take those that packs name, unless a schedule does.
+fn take_pointers(program: &Program, steps: &mut Vec<ScheduleStep>) {
+    fn runs(steps: &[ScheduleStep]) -> bool {
+        steps.iter().any(|step| match step {
+            ScheduleStep::Run { ruleset, .. } | ScheduleStep::Saturate { ruleset, .. } => ruleset == POINTERS,
+            ScheduleStep::Repeat { steps, .. } => runs(steps),
+        })
+    }
+    if program.rulesets.contains_key(POINTERS) && !runs(steps) {
+        steps.insert(0, ScheduleStep::Run { ruleset: POINTERS.into(), node_limit: None });
     }
 }
 
@@ -205,6 +221,7 @@ fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, V
             }
         }
         if let Some(span) = span {
+            take_pointers(&program, &mut steps);
             program.schedules.insert(name.into(), Schedule { at: None, steps, span });
         }
     }

@@ -52,6 +52,7 @@ impl Checker<'_> {
         self.lint_repeated();
         if faultless {
             self.lint_overloads();
+            self.lint_c_functions();
         }
         if faultless && self.files.iter().any(|f| f.root && !f.library) {
             self.lint_declarations();
@@ -86,6 +87,29 @@ impl Checker<'_> {
                 Diag::lint("RW0510", self.op_spans[op.0 as usize], format!("no call of `{name}` moves here"), why)
                     .also(self.op_spans[above.0 as usize], "the more general one")
                     .help("overloads of one name are one function: give them the same effects, and require facts"),
+            );
+        }
+    }
+
+    /// A function of C with a type parameter that no call in C says: LLVM has one type for all pointers.
+    fn lint_c_functions(&mut self) {
+        let universe = &self.program.universe;
+        let mut found = vec![];
+        for place in self.fns.iter().filter(|place| self.files[place.file].root) {
+            let op = universe.ops.get(place.op);
+            let is_of_c = op.names.get("llvm").is_some_and(|name| name.starts_with('@'));
+            let types: Vec<&TypeExpr> = op.params.iter().map(|param| &param.ty).chain(&op.results).collect();
+            let is_said = |param: u32| types.iter().any(|ty| **ty == TypeExpr::Param(param));
+            let unsaid = (0..op.tparams.len()).find(|param| !is_said(*param as u32)).filter(|_| is_of_c);
+            found.extend(unsaid.map(|param| (place.op, op.name.clone(), op.tparams[param].name.clone())));
+        }
+        for (op, name, param) in found {
+            let message = format!("no call in C says what `{param}` of `{name}` is");
+            self.report(
+                Diag::lint("RW0512", self.op_spans[op.0 as usize], message, "matches pointers of known types only").help(
+                    "LLVM has one type for all pointers; a pointer has a type of yours where another declared function \
+                     gives it. Declare the function at one type (`Table{i64}`), or the type without parameters",
+                ),
             );
         }
     }

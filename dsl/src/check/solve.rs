@@ -403,8 +403,10 @@ impl<'a> Solver<'a> {
     fn literal_fits(&self, kind: LiteralKind, ty: &IType) -> Met {
         let IType::App(decl, _) = ty else { return Ok(()) };
         let d = self.types.decl(*decl);
+        // What is below a word, as pointers to something are, has its constants.
+        let is_container = !d.params.is_empty() && self.types.lane_of(*decl).is_none();
         let fits = match (kind, d.lane()) {
-            _ if !d.params.is_empty() || d.model.is_some() && d.lane().is_none() => false,
+            _ if is_container || d.model.is_some() && d.lane().is_none() => false,
             (LiteralKind::Int, _) => true,
             (LiteralKind::Float, Some(s)) => !s.is_int(),
             (LiteralKind::Str, Some(_)) => false,

@@ -72,6 +72,14 @@ pub(super) const LINTS: &[Code] = &[
          let \
          `rewright check --fix` write it.",
     ),
+    code(
+        "RW0512",
+        "type that C does not say",
+        "A function of C is declared with a type parameter that only stands inside a type of pointers, such as the \
+         `V` of `Table{V}`. LLVM has one type for all pointers, so a call says nothing of it: the function is \
+         recognised only where a pointer comes from another declared function whose result says what it is. Declare \
+         the function at one type, or declare the type without parameters.",
+    ),
 ];
 
 /// `RW06xx`: examples that do not hold.

@@ -2,6 +2,7 @@
 
 use super::super::ast::{Clause, ClauseKind, Expr, ItemKind, Rewrite, RuleBody, RuleItem, RuleStatement, Span};
 use super::super::failure::{Expected, Tokens};
+use super::super::token::Token;
 use super::expr::{effects, exprs, params, side, string, tparams};
 use super::{Extra, P, close_brace, here, name, skip_broken, symbol, word};
 use chumsky::prelude::*;
@@ -68,8 +69,15 @@ pub(super) fn rule<'t>(file: u32, expr: P<'t, Expr>) -> P<'t, ItemKind> {
         .ignore_then(rewrite(expr.clone()))
         .then(clauses(file, expr.clone()))
         .map(|(rewrite, clauses)| Some(RuleBody::Rewrite { rewrite, clauses }));
-    modifier("unsafe")
-        .then(modifier("dynamic"))
+    // `unsafe` comes first, as `fmt` writes it; the other order says the same.
+    let in_order = modifier("unsafe").then(modifier("dynamic"));
+    let in_other_order =
+        word("dynamic", Expected::Item).then(word("unsafe", Expected::Item)).map(move |(dynamic, is_unsafe)| {
+            let place = |token: &Token<'_>| Some(Span { file, start: token.start, end: token.end });
+            (place(is_unsafe), place(dynamic))
+        });
+    in_other_order
+        .or(in_order)
         .then_ignore(word("rule", Expected::Item))
         .then(name(file, Expected::Name))
         .then(tparams(file))
