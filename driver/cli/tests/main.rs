@@ -2,6 +2,7 @@
 //!
 //! One binary: each further one would link everything again.
 
+mod book;
 mod c_functions;
 mod cli;
 mod confined;
