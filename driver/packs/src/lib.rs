@@ -1,10 +1,14 @@
 //! Where packs come from: files that the user names, what they import, and the packs that ship in the binary.
 
+mod analysis;
 mod error;
+mod evidence;
 mod imports;
 mod shipped;
 
+pub use analysis::{Analysis, analyse};
 pub use error::PackError;
+pub use evidence::{EVIDENCE, Evidence, evidence};
 
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources};
 use rewright_dsl::load::{Origin, Root};
@@ -72,7 +76,7 @@ pub fn shipped(folder: &str) -> Vec<String> {
 }
 
 /// The packs that ship, by the names that commands take.
-fn shipped_names() -> Vec<String> {
+pub fn shipped_names() -> Vec<String> {
     let mut names: Vec<String> =
         shipped::FILES.keys().filter_map(|path| Some(path.strip_suffix(".rw")?.replace('/', "."))).collect();
     names.sort();
@@ -169,13 +173,26 @@ pub fn load_rules(roots: Vec<Root>) -> Packs {
 }
 
 fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
-    let checked = |roots: Vec<Root>| {
-        let mut loaded = load::load(roots, &mut |origin: &Origin| Ok(resolve(origin)?));
-        let (program, found) = check(&loaded.files);
-        loaded.diagnostics.extend(found);
-        (loaded, program)
+    let check = |files: &[check::ParsedFile]| {
+        let (program, diagnostics) = check(files);
+        (program, diagnostics, ())
     };
-    let (loaded, mut program) = checked(roots.clone());
+    load_from(roots, &resolve, check).0
+}
+
+/// Loads packs from wherever their texts are, and gives what else checking them says.
+fn load_from<T>(
+    roots: Vec<Root>,
+    texts: &dyn Fn(&Origin) -> Result<String, PackError>,
+    check: impl Fn(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>, T),
+) -> (Packs, T) {
+    let checked = |roots: Vec<Root>| {
+        let mut loaded = load::load(roots, &mut |origin: &Origin| Ok(texts(origin)?));
+        let (program, found, more) = check(&loaded.files);
+        loaded.diagnostics.extend(found);
+        (loaded, program, more)
+    };
+    let (loaded, mut program, more) = checked(roots.clone());
     let mut diagnostics = loaded.diagnostics;
     let errors = |found: &[Diagnostic]| found.iter().filter(|found| found.severity == Severity::Error).count();
     let before = errors(&diagnostics);
@@ -205,5 +222,5 @@ fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, V
     }
     resolve_links(&loaded.files, &loaded.sources, &mut program);
     program.sources = Arc::new(loaded.sources.clone());
-    Packs { program, sources: loaded.sources, diagnostics, roots }
+    (Packs { program, sources: loaded.sources, diagnostics, roots }, more)
 }

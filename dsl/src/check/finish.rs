@@ -25,6 +25,9 @@ impl Elab<'_> {
         self.check_constants();
         self.close_types(generalise);
         self.check_literals();
+        if let Some(resolved) = self.resolved {
+            resolved.borrow_mut().elaborated(self);
+        }
     }
 
     /// Ids of all calls that were resolved, in order of construction: arguments before calls.
