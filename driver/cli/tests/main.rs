@@ -12,6 +12,7 @@ mod isolation;
 mod languages;
 mod linked;
 mod llvm;
+mod lsp;
 mod pages;
 mod permission;
 mod ran;
