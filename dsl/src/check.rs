@@ -62,6 +62,8 @@ mod unused_items;
 mod variables;
 mod wording;
 
+pub use wording::signature;
+
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::index::Index;
 use crate::program::{FactId, Program, RuleId};
@@ -74,7 +76,6 @@ use rustc_hash::FxHashMap;
 use scope::Scope;
 use std::cell::RefCell;
 use std::rc::Rc;
-pub(crate) use wording::signature;
 
 /// A file with what the loader knows of it.
 #[derive(Clone, Debug, Default)]

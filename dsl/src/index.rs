@@ -9,8 +9,8 @@
 use crate::program::{FactId, RuleId};
 use crate::syntax::ast::Span;
 use indexmap::IndexMap;
+use rewright_typeprop::OpId;
 use rewright_typeprop::types::TypeDeclId;
-use rewright_typeprop::{Op, OpId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The names of one run's files.
@@ -188,9 +188,4 @@ impl Index {
     pub fn mentions<'i>(&'i self, targets: &'i BTreeSet<Span>) -> impl Iterator<Item = &'i Occurrence> {
         self.occurrences.iter().filter(|occurrence| occurrence.targets.iter().any(|target| targets.contains(target)))
     }
-}
-
-/// A function's head as a pack would write it: `iadd{T <: Int}(x: T, y: T) -> T`.
-pub fn signature(op: &Op, universe: &Universe) -> String {
-    crate::check::signature(op, universe)
 }

@@ -172,7 +172,9 @@ fn the_packs_that_ship_are_indexed_whole() {
             match &item.entity {
                 Entity::Rule(rules) => assert!(!rules.is_empty(), "{path:?}: {} is no rule", item.name),
                 Entity::Function { ops, .. } => assert!(!ops.is_empty(), "{path:?}: {} is no function", item.name),
-                Entity::Variable { ty, .. } => assert!(ty.is_some(), "{path:?}: {} in {} has no type", item.name, found.text(item.item)),
+                Entity::Variable { ty, .. } => {
+                    assert!(ty.is_some(), "{path:?}: {} in {} has no type", item.name, found.text(item.item))
+                }
                 _ => {}
             }
         }

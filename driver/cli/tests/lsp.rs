@@ -72,8 +72,12 @@ fn mistakes_are_said_while_typing_and_gone_when_mended() {
     client.change("main.rw", 3, edit["range"].clone(), "twice");
     client.wait_for("main.rw", |found| found.iter().all(|d| d["severity"] != 1));
     // A mistake with a second place, in another file.
-    client.change("main.rw", 4, json!({ "start": { "line": 9, "character": 0 }, "end": { "line": 9, "character": 0 } }),
-        "rule wrong(x: i64): twice(x) => x\n");
+    client.change(
+        "main.rw",
+        4,
+        json!({ "start": { "line": 9, "character": 0 }, "end": { "line": 9, "character": 0 } }),
+        "rule wrong(x: i64): twice(x) => x\n",
+    );
     let found = client.wait_for("main.rw", |found| found.iter().any(|d| d.get("relatedInformation").is_some()));
     let related = found.iter().find_map(|d| d.get("relatedInformation")).unwrap();
     assert!(related[0]["location"]["uri"].as_str().unwrap().ends_with("/lib.rw"), "{related}");
@@ -108,8 +112,12 @@ fn names_are_explained_found_and_followed() {
     assert!(hover["contents"]["value"].as_str().unwrap().contains("iadd"), "{hover}");
     let context = json!({ "context": { "includeDeclaration": true } });
     let places = client.ask_at("textDocument/references", "main.rw", "twice(x) =>", context).unwrap();
-    let files: Vec<&str> =
-        places.as_array().unwrap().iter().map(|place| place["uri"].as_str().unwrap().rsplit('/').next().unwrap()).collect();
+    let files: Vec<&str> = places
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|place| place["uri"].as_str().unwrap().rsplit('/').next().unwrap())
+        .collect();
     assert_eq!(files, ["lib.rw", "main.rw", "main.rw", "main.rw"]);
     let here = client.ask_at("textDocument/documentHighlight", "main.rw", "twice(x) =>", json!({})).unwrap();
     assert_eq!(here.as_array().unwrap().len(), 3);

@@ -115,9 +115,8 @@ fn finish(mut child: Child, stop: &Arc<AtomicBool>) -> Result<(ExitStatus, Strin
         }
         thread::sleep(POLL);
     };
-    let text = |reader: thread::JoinHandle<Vec<u8>>| {
-        String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned()
-    };
+    let text =
+        |reader: thread::JoinHandle<Vec<u8>>| String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
     Ok((status, text(output), text(errors)))
 }
 

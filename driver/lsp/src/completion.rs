@@ -37,7 +37,12 @@ enum Wanted {
 }
 
 /// Completions at a byte of a file. `packs` are the names of packs that may be imported there.
-pub fn completions(snapshot: &Snapshot, file: u32, offset: u32, packs: &dyn Fn() -> Vec<String>) -> Vec<CompletionItem> {
+pub fn completions(
+    snapshot: &Snapshot,
+    file: u32,
+    offset: u32,
+    packs: &dyn Fn() -> Vec<String>,
+) -> Vec<CompletionItem> {
     let text = snapshot.text(file);
     if is_in_prose(text, offset) {
         return vec![];
@@ -75,7 +80,9 @@ pub fn completions(snapshot: &Snapshot, file: u32, offset: u32, packs: &dyn Fn()
             let mut names = list.own(&all, before, false);
             names.extend(list.names(|entity| matches!(entity, Entity::Function { .. } | Entity::Fact(_))));
             names.extend(list.aliases());
-            names.extend(list.words(|word| !word.word.starts_with('@') && word.kind != "concept" && word.kind != "item"));
+            names.extend(
+                list.words(|word| !word.word.starts_with('@') && word.kind != "concept" && word.kind != "item"),
+            );
             names
         }
         Wanted::Member(qualifier) => list.members(&qualifier),
@@ -89,8 +96,7 @@ pub fn completions(snapshot: &Snapshot, file: u32, offset: u32, packs: &dyn Fn()
 pub fn resolve(snapshot: &Snapshot, name: Span, item: &mut CompletionItem) {
     if let Some(definition) = snapshot.index().definition(name) {
         let value = describe(snapshot, name, definition, &|_| Evidence::new());
-        item.documentation =
-            Some(Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value }));
+        item.documentation = Some(Documentation::MarkupContent(MarkupContent { kind: MarkupKind::Markdown, value }));
     }
 }
 
@@ -225,7 +231,7 @@ impl List<'_> {
         let program = self.snapshot.program();
         let detail = match &definition.entity {
             Entity::Function { ops, .. } => {
-                ops.first().map(|op| rewright_dsl::index::signature(program.universe.ops.get(*op), &program.universe))
+                ops.first().map(|op| rewright_dsl::check::signature(program.universe.ops.get(*op), &program.universe))
             }
             Entity::Variable { ty, .. } => ty.clone(),
             _ => Some(definition.pack.clone()),
@@ -293,9 +299,8 @@ impl List<'_> {
             })
             .map(|(_, definition)| definition.item)
             .collect();
-        let inside = |name: Span| {
-            sets.iter().any(|set| set.file == name.file && set.start <= name.start && name.end <= set.end)
-        };
+        let inside =
+            |name: Span| sets.iter().any(|set| set.file == name.file && set.start <= name.start && name.end <= set.end);
         let local = |entity: &Entity| {
             matches!(entity, Entity::Variable { .. } | Entity::TypeParameter | Entity::Alias { .. } | Entity::Pack)
         };
@@ -347,10 +352,9 @@ impl List<'_> {
             }
         }
         let kind = if types { CompletionItemKind::TYPE_PARAMETER } else { CompletionItemKind::VARIABLE };
-        let named = names.into_iter().map(|name| CompletionItem {
-            sort_text: Some(format!("0{name}")),
-            ..self.plain(name, kind, None)
-        });
+        let named = names
+            .into_iter()
+            .map(|name| CompletionItem { sort_text: Some(format!("0{name}")), ..self.plain(name, kind, None) });
         named.collect()
     }
 }

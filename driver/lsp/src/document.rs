@@ -46,10 +46,8 @@ mod tests {
     #[test]
     fn changes_follow_each_other() {
         let mut document = Document::new("a∀\nb".into(), 1, Encoding::Utf16);
-        let at = |line, from, to| Range {
-            start: Position { line, character: from },
-            end: Position { line, character: to },
-        };
+        let at =
+            |line, from, to| Range { start: Position { line, character: from }, end: Position { line, character: to } };
         let change = |range, text: &str| TextDocumentContentChangeEvent {
             range: Some(range),
             range_length: None,

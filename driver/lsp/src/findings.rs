@@ -50,12 +50,7 @@ pub fn message(message: &str, cause: &str, help: Option<&str>) -> String {
 }
 
 /// The changes that diagnostics in a part of a file offer.
-pub fn actions(
-    snapshot: &Snapshot,
-    file: u32,
-    part: (u32, u32),
-    url: &dyn Fn(&str) -> Option<Url>,
-) -> Vec<CodeAction> {
+pub fn actions(snapshot: &Snapshot, file: u32, part: (u32, u32), url: &dyn Fn(&str) -> Option<Url>) -> Vec<CodeAction> {
     let here = snapshot.packs().diagnostics.iter().filter(|found| {
         let span = found.primary.span;
         span.file == file && span.start <= part.1 && part.0 <= span.end
@@ -84,8 +79,9 @@ pub fn actions(
 /// All changes of one file that may be made unseen, as one.
 pub fn fix_all(snapshot: &Snapshot, file: u32, uri: Url) -> Option<CodeAction> {
     let own = diagnostic::safe(&snapshot.packs().diagnostics).filter(|fix| fix.span.file == file);
-    let (_, fixed, count) =
-        diagnostic::fixed(own, &snapshot.packs().sources).into_iter().find(|(changed, ..)| *changed == file as usize)?;
+    let (_, fixed, count) = diagnostic::fixed(own, &snapshot.packs().sources)
+        .into_iter()
+        .find(|(changed, ..)| *changed == file as usize)?;
     let edits = crate::format::edits(snapshot.text(file), &fixed, &snapshot.lines(file));
     Some(CodeAction {
         title: format!("Make all fixes that are safe ({count})"),

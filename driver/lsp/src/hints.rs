@@ -6,9 +6,10 @@ use rewright_dsl::index::Entity;
 
 /// The hints between two bytes of a file.
 pub fn hints(snapshot: &Snapshot, file: u32, part: (u32, u32)) -> Vec<InlayHint> {
-    let here = snapshot.index().definitions().filter(|(name, _)| {
-        name.file == file && part.0 <= name.end && name.start <= part.1
-    });
+    let here = snapshot
+        .index()
+        .definitions()
+        .filter(|(name, _)| name.file == file && part.0 <= name.end && name.start <= part.1);
     here.filter_map(|(name, definition)| {
         let Entity::Variable { ty: Some(ty), annotated: false } = &definition.entity else { return None };
         Some(InlayHint {

@@ -3,22 +3,18 @@
 
 use crate::snapshot::Snapshot;
 use lsp_types::{Hover, HoverContents, MarkupContent, MarkupKind};
-use rewright_dsl::index::{Definition, Entity, signature};
+use rewright_dsl::check::signature;
+use rewright_dsl::index::{Definition, Entity};
 use rewright_dsl::program::RuleId;
 use rewright_dsl::syntax::ast::Span;
 use rewright_dsl::syntax::{PieceKind, pieces};
 use rewright_dsl::words;
 use rewright_packs::Evidence;
-use rewright_typeprop::ops::{Cost, Effects};
 use rewright_typeprop::Op;
+use rewright_typeprop::ops::{Cost, Effects};
 
 /// What to show at a byte of a file. `evidence` is what is known of the rules of a file's folder.
-pub fn hover(
-    snapshot: &Snapshot,
-    file: u32,
-    offset: u32,
-    evidence: &dyn Fn(&str) -> Evidence,
-) -> Option<Hover> {
+pub fn hover(snapshot: &Snapshot, file: u32, offset: u32, evidence: &dyn Fn(&str) -> Evidence) -> Option<Hover> {
     if let Some((occurrence, meanings)) = snapshot.named(file, offset) {
         let parts: Vec<String> =
             meanings.iter().map(|(name, definition)| describe(snapshot, *name, definition, evidence)).collect();

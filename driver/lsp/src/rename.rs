@@ -33,8 +33,10 @@ pub enum RenameError {
     #[error("this may be several things; say which one is meant first")]
     Several,
     /// No name.
-    #[error("`{0}` is not a name: names are ASCII letters, digits and `_`, do not begin with a digit, and are no \
-             keywords")]
+    #[error(
+        "`{0}` is not a name: names are ASCII letters, digits and `_`, do not begin with a digit, and are no \
+             keywords"
+    )]
     NoName(String),
     /// Mistakes hide what names mean.
     #[error("{file} has mistakes ({message}): what names mean is not known there; mend them first")]

@@ -99,6 +99,8 @@ struct Server<'c> {
     queue: VecDeque<Message>,
     /// When texts are diagnosed, if some have changed.
     due: Option<Instant>,
+    /// The document that was changed last.
+    edited: Option<String>,
     published: Published,
     running: Vec<Running>,
     finished: (Sender<Finished>, Receiver<Finished>),
@@ -122,6 +124,7 @@ impl<'c> Server<'c> {
             program,
             queue: VecDeque::new(),
             due: None,
+            edited: None,
             published: Published::default(),
             running: vec![],
             finished: unbounded(),
@@ -147,8 +150,17 @@ impl<'c> Server<'c> {
                 },
             }
         };
-        self.running.iter().for_each(Running::stop);
+        self.stop_all();
         ended
+    }
+
+    /// Stops what runs, and waits a moment for its end.
+    fn stop_all(&self) {
+        self.running.iter().for_each(Running::stop);
+        for _ in &self.running {
+            // One that does not stop is left to itself: nobody reads what it writes.
+            let _ = self.finished.1.recv_timeout(Duration::from_secs(1)).map_err(drop);
+        }
     }
 
     /// Everything that has come, in order; then what has run; then, when there is nothing else to do, diagnostics.
@@ -250,6 +262,7 @@ impl<'c> Server<'c> {
                     let name = self.workspace.name(&text_document.uri);
                     self.workspace.edit(&name, |document| document.change(content_changes, text_document.version));
                     self.published.forget_run(&name);
+                    self.edited = Some(name);
                     self.due = Some(Instant::now() + REST);
                 }
             }
@@ -312,13 +325,15 @@ impl<'c> Server<'c> {
     /// Analyses open documents that have changed, one at a time, and says what is wrong with them.
     fn diagnose(&mut self) {
         self.due = None;
-        if let Some(name) = self.workspace.outdated().first() {
+        let outdated = self.workspace.outdated();
+        let first = outdated.iter().find(|name| self.edited.as_ref() == Some(*name)).or(outdated.first());
+        if let Some(name) = first {
             let made = catch_unwind(AssertUnwindSafe(|| self.workspace.snapshot(name).is_some()));
             if let Err(panic) = made {
                 self.say(MessageType::ERROR, format!("{name}: {}", ours(&*panic)));
                 return;
             }
-            if self.workspace.outdated().len() > 1 {
+            if outdated.len() > 1 {
                 self.due = Some(Instant::now());
             }
         }

@@ -90,9 +90,7 @@ impl Snapshot {
     pub fn range(&self, span: Span) -> Range {
         let text = self.text(span.file);
         match self.lines.get(span.file as usize) {
-            Some(lines) => {
-                lines.get_or_init(|| Lines::new(text, self.encoding)).range(text, span.start, span.end)
-            }
+            Some(lines) => lines.get_or_init(|| Lines::new(text, self.encoding)).range(text, span.start, span.end),
             None => Range::default(),
         }
     }

@@ -70,10 +70,7 @@ fn item(item: &Item) -> Option<Declared> {
 
 /// All declarations with the rulesets that they stand in, outermost first.
 pub fn flat<'d>(declared: &'d [Declared], within: Option<&'d str>) -> Vec<(Option<&'d str>, &'d Declared)> {
-    declared
-        .iter()
-        .flat_map(|one| std::iter::once((within, one)).chain(flat(&one.inside, Some(&one.name))))
-        .collect()
+    declared.iter().flat_map(|one| std::iter::once((within, one)).chain(flat(&one.inside, Some(&one.name)))).collect()
 }
 
 /// The outline of a document.

@@ -240,8 +240,7 @@ impl Workspace {
                 continue;
             }
             let Some(text) = self.text(name) else { continue };
-            let own: Vec<&(String, String)> =
-                closure.iter().chain(&first).filter(|(file, _)| is_root(file)).collect();
+            let own: Vec<&(String, String)> = closure.iter().chain(&first).filter(|(file, _)| is_root(file)).collect();
             let fits = |packs: &BTreeMap<String, String>| {
                 own.iter().all(|(file, pack)| packs.get(pack).is_none_or(|owner| owner == file))
             };

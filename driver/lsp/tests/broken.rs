@@ -54,8 +54,7 @@ fn ask(text: &str, offset: u32, encoding: Encoding) {
     // Relative to each other they never go back.
     let (mut line, mut column) = (0, 0);
     for token in tokens::tokens(&snapshot, file) {
-        (line, column) =
-            (line + token.delta_line, token.delta_start + if token.delta_line == 0 { column } else { 0 });
+        (line, column) = (line + token.delta_line, token.delta_start + if token.delta_line == 0 { column } else { 0 });
         let start = Position { line, character: column };
         inside(Range { start, end: Position { line, character: column + token.length } });
     }
@@ -82,8 +81,10 @@ fn every_pack_that_ships_breaks_off_anywhere() {
 #[test]
 fn a_rule_is_typed_key_by_key() {
     let before = "//! Größe ∀ 𝄞\npack t\nimport std.core\nfn twice{T <: Int}(x: T) -> T  pure\nruleset r {\n";
-    let typed = "  @x(\"é𝄞\") unsafe dynamic rule a{T <: Int}(x: T, const c: T): twice(iadd(x, c)) after s => x when c != 0";
-    let after = "\n  rule last(x: i32): twice(x) => iadd(x, x)\n}\nexample \"é\" (x: i32) fires r.last: twice(x) stays\n";
+    let typed =
+        "  @x(\"é𝄞\") unsafe dynamic rule a{T <: Int}(x: T, const c: T): twice(iadd(x, c)) after s => x when c != 0";
+    let after =
+        "\n  rule last(x: i32): twice(x) => iadd(x, x)\n}\nexample \"é\" (x: i32) fires r.last: twice(x) stays\n";
     for (end, _) in typed.char_indices().chain([(typed.len(), ' ')]) {
         for rest in ["", after] {
             let text = format!("{before}{}{rest}", &typed[..end]);
@@ -104,8 +105,11 @@ fn what_stands_around_a_half_typed_rule_keeps_its_meaning() {
         let at = (text.rfind("twice(").expect("in the last rule")) as u32;
         let (_, meanings) = snapshot.named(0, at).unwrap_or_else(|| panic!("{:?}", &typed[..end]));
         assert_eq!(meanings[0].0.start as usize, text.find("twice").expect("declared"), "{:?}", &typed[..end]);
-        let names: Vec<String> =
-            symbols::declared(&parse(0, &text).0).iter().flat_map(|one| &one.inside).map(|one| one.name.clone()).collect();
+        let names: Vec<String> = symbols::declared(&parse(0, &text).0)
+            .iter()
+            .flat_map(|one| &one.inside)
+            .map(|one| one.name.clone())
+            .collect();
         assert!(names.contains(&"last".to_string()), "{:?}: {names:?}", &typed[..end]);
     }
 }

@@ -19,7 +19,7 @@ import std.core
 import std.arith as a
 
 /// Twice as much.
-@model(iadd)
+@model(\"add\")
 fn plus{T <: Int}(x: T, y: T) -> T  pure  cost 7  commutative
 fn twice{T <: Int}(value: T) -> T  pure  cost 3
 fact small{T <: Int}(x: T)
@@ -57,7 +57,7 @@ fn hover_says_what_is_known() {
         ("plus(x, x) when", "plus{T <: Int}(x: T, y: T) -> T"),
         ("plus(x, x) when", "cost: 7"),
         ("plus(x, x) when", "effects: none"),
-        ("plus(x, x) when", "meaning: the model `iadd`"),
+        ("plus(x, x) when", "meaning: the model `add`"),
         ("plus(x, x) when", "laws: commutative"),
         ("plus(x, x) when", "Twice as much."),
         ("plus(x, x) when", "in `t`"),
@@ -69,7 +69,7 @@ fn hover_says_what_is_known() {
         ("small(x)\n  rule", "fact small{T <: Int}(x: T)"),
         ("mine }", "2 rules"),
         ("becomes", "The cheapest form is this expression."),
-        ("model(iadd)", "**@model**"),
+        ("model(", "**@model**"),
         ("std.arith as", "pack std.arith"),
     ] {
         let found = said(PACK, needle);
@@ -109,8 +109,10 @@ fn completion_knows_what_is_wanted() {
         let found = offered(&marked);
         let tail = marked.rsplit('\n').next().unwrap_or_default().to_string();
         // An alias brings operations in that its pack declares; `std.arith` declares none.
-        assert!(wanted.contains('.') && wanted.ends_with("none") || found.iter().any(|label| label == wanted),
-            "{tail}: no {wanted} in {found:?}");
+        assert!(
+            wanted.contains('.') && wanted.ends_with("none") || found.iter().any(|label| label == wanted),
+            "{tail}: no {wanted} in {found:?}"
+        );
         assert!(found.iter().all(|label| label != unwanted), "{tail}: {unwanted} in {found:?}");
     }
     assert!(offered(&with("// ru|")).is_empty() && offered(&with("example \"ru|\"")).is_empty());

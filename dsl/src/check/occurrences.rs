@@ -562,9 +562,7 @@ impl<'c> Indexer<'c> {
             ExprKind::After(side) => self.side(side),
             ExprKind::Call { callee, targs, args } => {
                 let targets = match self.facts(&callee.node) {
-                    facts if facts.is_empty() => {
-                        self.call(callee.span).unwrap_or_else(|| self.functions(&callee.node))
-                    }
+                    facts if facts.is_empty() => self.call(callee.span).unwrap_or_else(|| self.functions(&callee.node)),
                     facts => facts,
                 };
                 self.path(callee, targets);

@@ -130,7 +130,7 @@ impl Client {
         loop {
             let left = PATIENCE.saturating_sub(begun.elapsed());
             match self.messages.recv_timeout(left).expect("an answer") {
-                Message::Response(Response { id: Some(answered), result, error }) if answered == RequestId::from(id) => {
+                Message::Response(Response { id: answered, result, error }) if answered == RequestId::from(id) => {
                     return match error {
                         Some(error) => Err((error.code, error.message)),
                         None => Ok(result.unwrap_or(Value::Null)),
@@ -208,7 +208,13 @@ impl Client {
     }
 
     /// Asks about a place.
-    pub(crate) fn ask_at(&mut self, method: &str, name: &str, needle: &str, more: Value) -> Result<Value, (i32, String)> {
+    pub(crate) fn ask_at(
+        &mut self,
+        method: &str,
+        name: &str,
+        needle: &str,
+        more: Value,
+    ) -> Result<Value, (i32, String)> {
         let mut params = self.at(name, needle, 0);
         for (key, value) in more.as_object().unwrap() {
             params[key] = value.clone();

@@ -33,7 +33,12 @@ fn examples_and_rules_run_from_their_lenses() {
     let refuted = found.iter().find(|d| code(d) == "RW0701").unwrap();
     assert_eq!(refuted["range"]["start"], json!({ "line": 3, "character": 5 }));
     // What a command said is about a text that has changed now.
-    client.change("p.rw", 2, json!({ "start": { "line": 5, "character": 0 }, "end": { "line": 5, "character": 0 } }), "\n");
+    client.change(
+        "p.rw",
+        2,
+        json!({ "start": { "line": 5, "character": 0 }, "end": { "line": 5, "character": 0 } }),
+        "\n",
+    );
     client.wait_for("p.rw", |found| found.iter().all(|d| !code(d).starts_with("RW06") && !code(d).starts_with("RW07")));
     // What is on disk is what runs.
     let (_, message) = client.ask("workspace/executeCommand", good.clone()).unwrap_err();
@@ -108,7 +113,8 @@ fn no_message_ends_a_session() {
     let mut client = workspace();
     assert_eq!(client.asked.len(), 0);
     for method in ["textDocument/hover", "textDocument/rename", "textDocument/codeLens", "completionItem/resolve"] {
-        for params in [Value::Null, json!([]), json!({ "textDocument": 1 }), json!({ "textDocument": { "uri": "x" } })] {
+        for params in [Value::Null, json!([]), json!({ "textDocument": 1 }), json!({ "textDocument": { "uri": "x" } })]
+        {
             assert!(client.ask(method, params).is_err(), "{method}");
         }
     }
@@ -147,11 +153,8 @@ fn what_is_stale_is_not_answered() {
         });
         lsp_server::Notification { method: "textDocument/didChange".into(), params }
     };
-    let hover = |id: i32| lsp_server::Request {
-        id: id.into(),
-        method: "textDocument/hover".into(),
-        params: place.clone(),
-    };
+    let hover =
+        |id: i32| lsp_server::Request { id: id.into(), method: "textDocument/hover".into(), params: place.clone() };
     write(change(2).into());
     write(hover(1001).into());
     write(hover(1002).into());
@@ -168,7 +171,8 @@ fn what_is_stale_is_not_answered() {
 
 #[test]
 fn a_running_command_can_be_stopped() {
-    let mut client = Client::start(&[("p.rw", "pack p\nimport std\nexample \"e\" (x: i32): iadd(x, 0) becomes x\n")], UTF16);
+    let mut client =
+        Client::start(&[("p.rw", "pack p\nimport std\nexample \"e\" (x: i32): iadd(x, 0) becomes x\n")], UTF16);
     client.open("p.rw");
     let arguments = json!([client.url("p.rw"), "e"]);
     let params = json!({ "command": "rewright.runExample", "arguments": arguments });

@@ -197,9 +197,7 @@ impl Server<'_> {
         let nothing = || refuse(rename::RenameError::Nothing);
         let (around, keys) = self.mentioned(&at).ok_or_else(nothing)?;
         let snapshots: Vec<&Snapshot> = around.iter().map(|around| &*around.snapshot).collect();
-        let again = |number: usize, texts: &BTreeMap<String, String>| {
-            self.workspace.with_texts(&around[number], texts)
-        };
+        let again = |number: usize, texts: &BTreeMap<String, String>| self.workspace.with_texts(&around[number], texts);
         let edits = rename::rename(&old, &params.new_name, &keys, &snapshots, &again).map_err(refuse)?;
         let mut changes: HashMap<Url, Vec<TextEdit>> = HashMap::new();
         for (name, places) in edits {
@@ -229,8 +227,7 @@ impl Server<'_> {
     fn workspace_symbols(&self, params: Value) -> Result<Value, Refusal> {
         let params: WorkspaceSymbolParams = read(params)?;
         let mut found = vec![];
-        let names: BTreeSet<String> =
-            self.workspace.listed().iter().chain(self.workspace.opened()).cloned().collect();
+        let names: BTreeSet<String> = self.workspace.listed().iter().chain(self.workspace.opened()).cloned().collect();
         for name in names {
             let (Some(text), Some(uri)) = (self.workspace.text(&name), self.workspace.url(&name)) else { continue };
             let declared = declared(&parse(0, &text).0);
