@@ -27,7 +27,7 @@ import lib
 ruleset r {
   /* 𝄞 */
   rule double(x: i32): twice(x) => iadd(x, x)
-  rule bare(p): twice(p) => ishl(p, 1)
+  rule bare(p): twice(p) => imul(p, 2)
 }
 example \"é𝄞\" (x: i32) fires r.double: twice(x) becomes iadd(x, x)
 ";

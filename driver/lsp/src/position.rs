@@ -147,7 +147,7 @@ mod tests {
         let [utf8, utf16, utf32] = ALL.map(Encoding::kind);
         assert_eq!(Encoding::agreed(None), Encoding::Utf16);
         assert_eq!(Encoding::agreed(Some(&[utf16.clone(), utf8])), Encoding::Utf8);
-        assert_eq!(Encoding::agreed(Some(&[utf32.clone()])), Encoding::Utf32);
+        assert_eq!(Encoding::agreed(Some(std::slice::from_ref(&utf32))), Encoding::Utf32);
         assert_eq!(Encoding::agreed(Some(&[utf32, utf16])), Encoding::Utf16);
     }
 

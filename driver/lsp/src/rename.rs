@@ -156,6 +156,12 @@ fn moved(offset: u32, places: &[(u32, u32)], new: &str) -> u32 {
     before.fold(i64::from(offset), |at, (start, end)| at + new.len() as i64 - i64::from(end - start)) as u32
 }
 
+/// A file and the bytes there.
+type Place = (String, u32, u32);
+
+/// By the place of a name, the places where what it means is declared.
+type Meanings = BTreeMap<Place, BTreeSet<Place>>;
+
 /// Has every name the meaning that it had?
 fn same_meaning(
     before: &Snapshot,
@@ -176,7 +182,7 @@ fn same_meaning(
         (name, begin, from.map_or_else(|| moved(end, places, new), |_| begin + new.len() as u32))
     };
     let place = |snapshot: &Snapshot, span: Span| (snapshot.name(span.file).to_string(), span.start, span.end);
-    let had: BTreeMap<(String, u32, u32), BTreeSet<(String, u32, u32)>> = before
+    let had: Meanings = before
         .index()
         .occurrences()
         .iter()
@@ -188,7 +194,7 @@ fn same_meaning(
             (at(occurrence.span), occurrence.targets.iter().map(|target| at(*target)).collect())
         })
         .collect();
-    let has: BTreeMap<(String, u32, u32), BTreeSet<(String, u32, u32)>> = after
+    let has: Meanings = after
         .index()
         .occurrences()
         .iter()

@@ -14,8 +14,8 @@ use crossbeam_channel::{Receiver, Sender, after, never, select, unbounded};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
 use lsp_types::notification::{self, Notification as _};
 use lsp_types::{
-    ClientCapabilities, DidChangeTextDocumentParams, DidChangeWatchedFilesParams, DidChangeWorkspaceFoldersParams,
-    DidCloseTextDocumentParams, DidOpenTextDocumentParams, InitializeParams, MessageType, ShowMessageParams, Url,
+    ClientCapabilities, DidChangeTextDocumentParams, DidChangeWorkspaceFoldersParams, DidCloseTextDocumentParams,
+    DidOpenTextDocumentParams, InitializeParams, MessageType, ShowMessageParams, Url,
 };
 use publish::Published;
 use running::{Finished, Running};
@@ -274,15 +274,10 @@ impl<'c> Server<'c> {
                     self.due = Some(Instant::now());
                 }
             }
-            notification::DidSaveTextDocument::METHOD => {
+            // Whichever files these are: what was read from the disk may be old.
+            notification::DidSaveTextDocument::METHOD | notification::DidChangeWatchedFiles::METHOD => {
                 self.workspace.files_changed();
                 self.due = Some(Instant::now() + REST);
-            }
-            notification::DidChangeWatchedFiles::METHOD => {
-                if self.read::<DidChangeWatchedFilesParams>(notification).is_some() {
-                    self.workspace.files_changed();
-                    self.due = Some(Instant::now() + REST);
-                }
             }
             notification::DidChangeWorkspaceFolders::METHOD => {
                 if let Some(DidChangeWorkspaceFoldersParams { event }) = self.read(notification) {

@@ -55,9 +55,9 @@ impl Resolved {
                 }
             }
         }
-        let values = elab.variables.iter().filter_map(|variable| match &variable.kind {
-            VariableKind::Value { ty, .. } => Some((variable.span, ty)),
-            VariableKind::State => Some((variable.span, &IType::State)),
+        let values = elab.variables.iter().map(|variable| match &variable.kind {
+            VariableKind::Value { ty, .. } => (variable.span, ty),
+            VariableKind::State => (variable.span, &IType::State),
         });
         let parts = elab.aliases.iter().map(|(name, node)| (name.span, &elab.node(*node).ty));
         for (span, ty) in values.chain(parts).filter(|(_, ty)| elab.solver.is_closed(ty)) {

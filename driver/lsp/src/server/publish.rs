@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What has been said.
 #[derive(Default)]
 pub(super) struct Published {
-    /// By document; those of whom nothing is to be said are left out.
+    /// By document; of those that are not open, only where there is something.
     said: BTreeMap<Url, Vec<Diagnostic>>,
     /// What commands found in a document that has not changed since: by its name, then by command.
     run: BTreeMap<String, BTreeMap<String, Vec<Diagnostic>>>,
@@ -49,11 +49,12 @@ impl Published {
                 wanted.entry(url).or_default().extend(run.values().flatten().cloned());
             }
         }
-        let known: BTreeSet<Url> = self.said.keys().chain(wanted.keys()).cloned().collect();
+        let open: BTreeSet<Url> = workspace.current().iter().filter_map(|(name, _)| workspace.url(name)).collect();
+        let known: BTreeSet<Url> = self.said.keys().chain(wanted.keys()).chain(&open).cloned().collect();
         let mut changes = vec![];
         for url in known.into_iter().filter(|url| !outdated.contains(url)) {
             let now = wanted.remove(&url).unwrap_or_default();
-            if self.said.get(&url).map_or(&[][..], Vec::as_slice) == now.as_slice() && !now.is_empty() {
+            if self.said.get(&url) == Some(&now) {
                 continue;
             }
             let document = workspace.document(&workspace.name(&url));
@@ -62,7 +63,8 @@ impl Published {
                 diagnostics: now.clone(),
                 version: document.map(|document| document.version),
             });
-            match now.is_empty() {
+            // That an open document has no mistakes is said once, too.
+            match now.is_empty() && !open.contains(&url) {
                 true => drop(self.said.remove(&url)),
                 false => drop(self.said.insert(url, now)),
             }
