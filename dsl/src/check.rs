@@ -47,6 +47,7 @@ mod overload;
 mod overrides;
 mod repeated;
 mod report;
+mod resolved;
 mod rewritings;
 mod rules;
 mod samples;
@@ -69,8 +70,8 @@ use crate::index::Index;
 use crate::program::{FactId, Program, RuleId};
 use crate::syntax::ast::{File, Item, ItemKind, Name, Path, Span};
 use indexmap::IndexMap;
-use occurrences::{Named, Resolved};
 use report::Diag;
+use resolved::{Named, Resolved};
 use rewright_typeprop::names::Owners;
 use rustc_hash::FxHashMap;
 use scope::Scope;
@@ -217,7 +218,7 @@ impl<'a> Checker<'a> {
     /// Notes what a path means that was looked up among rules.
     fn note_path(&self, path: &Path, named: Named) {
         if let Some(resolved) = &self.resolved {
-            resolved.borrow_mut().path(path, named);
+            resolved.borrow_mut().note_path(path, named);
         }
     }
 

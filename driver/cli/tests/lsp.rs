@@ -134,7 +134,6 @@ fn renaming_reaches_importers_and_refuses_what_ships() {
     for (name, count) in [("lib.rw", 1), ("main.rw", 3)] {
         let text = edited(&client.path(name), &edit["changes"][client.url(name)]);
         assert_eq!((text.matches("twice(").count(), text.matches("double_of(").count()), (0, count), "{text}");
-        fs::write(client.path(name), text).unwrap();
     }
     for (needle, new, why) in [("iadd(x, x)\n", "add", "ships with Rewright"), ("bare", "double", "already")] {
         let new = json!({ "newName": new });

@@ -44,11 +44,16 @@ pub fn keys(snapshot: &Snapshot, file: u32, offset: u32) -> Option<(BTreeSet<Key
     Some((keys.collect(), elsewhere))
 }
 
+/// Definitions in a snapshot, by the places of their names.
+pub fn definitions(snapshot: &Snapshot, keys: &BTreeSet<Key>) -> BTreeSet<Span> {
+    let all = snapshot.index().definitions();
+    all.filter(|(name, definition)| keys.contains(&Key::of(*name, definition))).map(|(name, _)| name).collect()
+}
+
 /// The places in a snapshot where definitions are named.
 pub fn mentions(snapshot: &Snapshot, keys: &BTreeSet<Key>) -> BTreeSet<Mention> {
     let index = snapshot.index();
-    let found = index.definitions().filter(|(name, definition)| keys.contains(&Key::of(*name, definition)));
-    let targets: BTreeSet<Span> = found.map(|(name, _)| name).collect();
+    let targets = definitions(snapshot, keys);
     let mention = |occurrence: &rewright_dsl::index::Occurrence| Mention {
         file: snapshot.name(occurrence.span.file).to_string(),
         start: occurrence.span.start,

@@ -128,7 +128,7 @@ pub fn rename(
         };
         let texts: BTreeMap<String, String> = edits.iter().filter_map(changed).collect();
         let after = again(number, &texts);
-        same_meaning(before, &after, &edits, new)?;
+        same_meaning(before, &after, keys, &edits, new)?;
     }
     Ok(edits)
 }
@@ -166,6 +166,7 @@ type Meanings = BTreeMap<Place, BTreeSet<Place>>;
 fn same_meaning(
     before: &Snapshot,
     after: &Snapshot,
+    keys: &BTreeSet<Key>,
     edits: &BTreeMap<String, Vec<(u32, u32)>>,
     new: &str,
 ) -> Result<(), RenameError> {
@@ -203,6 +204,20 @@ fn same_meaning(
             (place(after, occurrence.span), targets)
         })
         .collect();
+    // A function that takes the name of another one becomes an overload of it.
+    let own = navigation::definitions(before, keys);
+    let places: BTreeSet<Place> = own
+        .iter()
+        .map(|name| {
+            let (file, start, end) = shifted(name.file, name.start, name.end);
+            (file.to_string(), start, end)
+        })
+        .collect();
+    let names = after.index().definitions().map(|(name, _)| name).filter(|name| places.contains(&place(after, *name)));
+    let names: Vec<Span> = names.collect();
+    if after.index().renamed_together(&names).len() != own.len() {
+        return Err(taken("the two would be overloads of one function".into()));
+    }
     let differs = had.iter().find(|(at, targets)| has.get(*at) != Some(*targets)).map(|(at, _)| at);
     let differs = differs.or_else(|| has.keys().find(|at| !had.contains_key(*at)));
     match differs {

@@ -7,8 +7,8 @@
 mod calls;
 
 use super::nodes::{Around, ExprContext, Node, NodeId, NodeKind, Variable, VariableKind};
-use super::occurrences::Resolved;
 use super::report::Diag;
+use super::resolved::Resolved;
 use super::scope::Scope;
 use super::solve::{IType, LiteralKind, Solver, rigid};
 use crate::diagnostic::Diagnostic;

@@ -3,8 +3,8 @@
 
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, NodeKind, VariableKind};
-use super::occurrences::Named;
 use super::report::Diag;
+use super::resolved::Named;
 use super::{Checker, ParsedFile};
 use crate::program::{Claim, Example, RuleId, Verdict};
 use crate::syntax::ast::{self, ExampleBody, ExampleItem, Item, ItemKind, Param, Path, Side, Span};

@@ -2,10 +2,8 @@
 //! [`Scope`]s; what only types decide (which overload) and what is looked up among rules was noted when it was found
 //! ([`Resolved`]).
 
-use super::elab::Elab;
-use super::nodes::{NodeKind, VariableKind};
+use super::resolved::{Named, Resolved};
 use super::scope::Scope;
-use super::solve::IType;
 use super::{Checker, ParsedFile};
 use crate::index::{Definition, Entity, Index, Occurrence, Visible};
 use crate::program::RuleId;
@@ -17,70 +15,6 @@ use indexmap::IndexMap;
 use rewright_typeprop::OpId;
 use rewright_typeprop::names::{plain, qualified};
 use rustc_hash::FxHashMap;
-
-/// What was found out about names while their surroundings were checked.
-#[derive(Default)]
-pub(super) struct Resolved {
-    /// By the place of a call's name: the overloads that it means.
-    calls: FxHashMap<Span, Vec<OpId>>,
-    /// By the place of a variable's name: its type.
-    types: FxHashMap<Span, String>,
-    /// By the place of a path.
-    paths: FxHashMap<Span, Named>,
-}
-
-/// What is looked up among rules.
-pub(super) enum Named {
-    Rule(RuleId),
-    /// By its qualified name.
-    Ruleset(String),
-    /// By its qualified name.
-    Schedule(String),
-}
-
-impl Resolved {
-    pub(super) fn path(&mut self, path: &Path, named: Named) {
-        self.paths.insert(path.span, named);
-    }
-
-    /// Takes what an elaboration knows in the end. An item has several where it stands for several rules.
-    pub(super) fn elaborated(&mut self, elab: &Elab<'_>) {
-        for node in &elab.nodes {
-            if let NodeKind::Call(call) = &node.kind
-                && let Some((op, _)) = &call.chosen
-            {
-                let ops = self.calls.entry(call.name_span).or_default();
-                if !ops.contains(op) {
-                    ops.push(*op);
-                }
-            }
-        }
-        let values = elab.variables.iter().map(|variable| match &variable.kind {
-            VariableKind::Value { ty, .. } => (variable.span, ty),
-            VariableKind::State => (variable.span, &IType::State),
-        });
-        let parts = elab.aliases.iter().map(|(name, node)| (name.span, &elab.node(*node).ty));
-        for (span, ty) in values.chain(parts).filter(|(_, ty)| elab.solver.is_closed(ty)) {
-            self.types.entry(span).or_insert_with(|| elab.show_bounded(ty));
-        }
-    }
-}
-
-impl Elab<'_> {
-    /// A type; an inferred type parameter, which has no name, is shown as what it is below.
-    fn show_bounded(&self, ty: &IType) -> String {
-        match self.solver.shallow(ty) {
-            IType::Rigid(index) => match &self.tparams.get(index as usize) {
-                Some(tparam) if tparam.name.starts_with('?') => match self.solver.rigid_bound(index) {
-                    Some(bound) => format!("some {}", self.show(bound)),
-                    None => "any type".into(),
-                },
-                _ => self.show(ty),
-            },
-            _ => self.show(ty),
-        }
-    }
-}
 
 /// The index of all files, as they were written.
 pub(super) fn index(checker: &Checker<'_>, files: &[ParsedFile], resolved: &Resolved) -> Index {
@@ -328,7 +262,7 @@ impl<'c> Indexer<'c> {
     }
 
     fn is_way_back(&self, path: &Path) -> bool {
-        let named = self.resolved.paths.get(&path.span);
+        let named = self.resolved.named(path);
         matches!(named, Some(Named::Rule(id)) if self.checker.program.rule(*id).name.contains(".back"))
     }
 
@@ -356,7 +290,7 @@ impl<'c> Indexer<'c> {
 
     /// A path that was looked up among rules, rulesets and schedules.
     fn noted(&mut self, path: &Path) {
-        let Some(named) = self.resolved.paths.get(&path.span) else { return };
+        let Some(named) = self.resolved.named(path) else { return };
         let target = match named {
             Named::Rule(id) => self.names_of_items.get(&self.checker.program.rule(*id).span),
             Named::Ruleset(name) => self.places.get(&(RULESET, name.clone())),
@@ -474,7 +408,7 @@ impl<'c> Indexer<'c> {
     }
 
     fn variable(&mut self, name: &Name, written: Option<&Type>) {
-        let ty = written.map(super::families::shown).or_else(|| self.resolved.types.get(&name.span).cloned());
+        let ty = written.map(super::families::shown).or_else(|| self.resolved.type_of(name));
         self.define(name, Entity::Variable { ty, annotated: written.is_some() }, name.span, &[]);
         self.variables.push((name.node.clone(), name.span));
     }
@@ -541,7 +475,7 @@ impl<'c> Indexer<'c> {
 
     /// The overloads that a call means; without elaboration all that it may mean.
     fn call(&self, at: Span) -> Option<Vec<Span>> {
-        let ops = self.resolved.calls.get(&at)?;
+        let ops = self.resolved.overloads(at)?;
         let mut spans: Vec<Span> = ops.iter().map(|op| self.checker.op_spans[op.0 as usize]).collect();
         spans.sort_unstable();
         spans.dedup();

@@ -3,8 +3,8 @@
 
 use super::Checker;
 use super::laws::ASSOC;
-use super::occurrences::Named;
 use super::report::Diag;
+use super::resolved::Named;
 use crate::program::{Program, Schedule, ScheduleStep};
 use crate::syntax::ast::{ItemKind, Name, Path, Span, Step};
 

@@ -258,7 +258,10 @@ pub(crate) fn edited(path: &Path, edits: &Value) -> String {
         let start: usize = text.split_inclusive('\n').take(line).map(str::len).sum();
         let mut units = position["character"].as_u64().unwrap() as usize;
         let mut at = start;
-        for c in text[start..].chars().take_while(|_| units > 0).collect::<Vec<_>>() {
+        for c in text[start..].chars() {
+            if units == 0 {
+                break;
+            }
             units -= c.len_utf16().min(units);
             at += c.len_utf8();
         }

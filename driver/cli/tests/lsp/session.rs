@@ -76,10 +76,10 @@ fn opening_a_file_opens_no_library() {
     client.ask_at("textDocument/hover", "linked.rw", "answer(c) =>", json!({})).unwrap();
     client.ask_at("textDocument/completion", "linked.rw", "answer(c) =>", json!({})).unwrap();
     let lenses = client.ask_of("textDocument/codeLens", "linked.rw", json!({})).unwrap();
-    for lens in lenses.as_array().unwrap() {
-        let answer = client.ask("workspace/executeCommand", lens["command"].clone()).unwrap();
-        assert_eq!(answer["good"], false, "{answer}");
-    }
+    let [rule, example] = &lenses.as_array().unwrap()[..] else { panic!("{lenses}") };
+    // What the library computes is the same on both sides, whatever it is.
+    assert_eq!(client.ask("workspace/executeCommand", rule["command"].clone()).unwrap()["good"], true);
+    assert_eq!(client.ask("workspace/executeCommand", example["command"].clone()).unwrap()["good"], false);
     assert!(client.shown.iter().any(|said| said.contains("--allow-link")), "{:?}", client.shown);
     assert!(!opened.exists(), "a library was opened that nobody has allowed");
     assert_eq!(client.end(), Some(0));
