@@ -14,6 +14,7 @@
 //!    [`approximate`] reads what a rule that is no equality gives up.
 //! 4. [`schedules`], [`examples`], [`blocks`]: they name rules, so they come last.
 //! 5. [`lints`], [`unused`], [`unused_items`]: what is allowed but probably not meant, in root files only.
+//! 6. [`occurrences`]: for who asks, what each name means, by its place.
 //!
 //! **Invariants**: every mistake is reported, once, at its cause; a declaration that was rejected is *excused*:
 //! its uses stay silent. What enters the program is well-typed and complete, whatever else is wrong in the file.
@@ -40,11 +41,13 @@ mod match_blocks;
 mod messages;
 mod name_clashes;
 mod nodes;
+mod occurrences;
 mod ops;
 mod overload;
 mod overrides;
 mod repeated;
 mod report;
+mod resolved;
 mod rewritings;
 mod rules;
 mod samples;
@@ -60,14 +63,19 @@ mod unused_items;
 mod variables;
 mod wording;
 
+pub use wording::signature;
+
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::index::Index;
 use crate::program::{FactId, Program, RuleId};
-use crate::syntax::ast::{File, Item, ItemKind, Name, Span};
+use crate::syntax::ast::{File, Item, ItemKind, Name, Path, Span};
 use indexmap::IndexMap;
 use report::Diag;
+use resolved::{Named, Resolved};
 use rewright_typeprop::names::Owners;
 use rustc_hash::FxHashMap;
 use scope::Scope;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 /// A file with what the loader knows of it.
@@ -89,30 +97,45 @@ pub struct ParsedFile {
 
 /// Checks packs. `files` holds imported files before those that import them.
 pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
-    checked(files, |checker| {
-        checker.check_examples(|_| true);
-        checker.lint();
-    })
+    let (program, diagnostics, _) = checked(files, None, everything);
+    (program, diagnostics)
+}
+
+/// As [`check`], and says what all names mean, by their places.
+pub fn check_indexed(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>, Index) {
+    checked(files, Some(RefCell::default()), everything)
+}
+
+fn everything(checker: &mut Checker<'_>) {
+    checker.check_examples(|_| true);
+    checker.lint();
 }
 
 /// Checks packs for whoever only applies their rules, and still wants to know of every mistake in files that are not
 /// libraries: examples of libraries do not enter the program and are not checked, and there are no lints. All else is
 /// as [`check`] says.
 pub fn check_applied(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
-    checked(files, |checker| checker.check_examples(|file| !file.library))
+    let (program, diagnostics, _) = checked(files, None, |checker| checker.check_examples(|file| !file.library));
+    (program, diagnostics)
 }
 
 /// Checks what rules and costs are made of, for whoever only applies them: of examples and tests nothing enters the
 /// program, mistakes in them are not found, and there are no lints. All else is as [`check`] says.
 pub fn check_rules(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
-    checked(files, |_| {})
+    let (program, diagnostics, _) = checked(files, None, |_| {});
+    (program, diagnostics)
 }
 
 /// Runs all stages over what programs are made of, and then what else is asked for.
-fn checked(files: &[ParsedFile], evidence: impl FnOnce(&mut Checker<'_>)) -> (Program, Vec<Diagnostic>) {
-    let (files, diagnostics) = lists::expand(files);
+/// The index is empty where nothing is to be noted.
+fn checked(
+    files: &[ParsedFile],
+    resolved: Option<RefCell<Resolved>>,
+    evidence: impl FnOnce(&mut Checker<'_>),
+) -> (Program, Vec<Diagnostic>, Index) {
+    let (written_out, diagnostics) = lists::expand(files);
     let mut checker = Checker {
-        files: &files,
+        files: &written_out,
         program: Program::default(),
         diagnostics,
         scopes: Vec::new(),
@@ -128,6 +151,7 @@ fn checked(files: &[ParsedFile], evidence: impl FnOnce(&mut Checker<'_>)) -> (Pr
         rejected_rules: Vec::new(),
         rejected_sets: Vec::new(),
         written: Vec::new(),
+        resolved,
     };
     checker.declare_all();
     checker.ambiguous_overloads();
@@ -137,9 +161,11 @@ fn checked(files: &[ParsedFile], evidence: impl FnOnce(&mut Checker<'_>)) -> (Pr
     checker.check_laws();
     checker.check_schedules();
     evidence(&mut checker);
+    let resolved = checker.resolved.take().map(RefCell::into_inner);
+    let index = resolved.map(|resolved| occurrences::index(&checker, files, &resolved)).unwrap_or_default();
     let Checker { program, mut diagnostics, .. } = checker;
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
-    (program, diagnostics)
+    (program, diagnostics, index)
 }
 
 /// A function whose signature was accepted: where its item is.
@@ -180,11 +206,20 @@ struct Checker<'a> {
     rejected_rules: Vec<String>,
     rejected_sets: Vec<String>,
     written: Vec<WrittenRule>,
+    /// What names mean, where somebody wants to know. Elaborations share the checker and add to it.
+    resolved: Option<RefCell<Resolved>>,
 }
 
 impl<'a> Checker<'a> {
     fn report(&mut self, report: Diag) {
         self.diagnostics.push(report.done());
+    }
+
+    /// Notes what a path means that was looked up among rules.
+    fn note_path(&self, path: &Path, named: Named) {
+        if let Some(resolved) = &self.resolved {
+            resolved.borrow_mut().note_path(path, named);
+        }
     }
 
     /// Notes a rule for lints. One that stands for no rule, as over a family without members, can never fire.

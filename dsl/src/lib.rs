@@ -11,6 +11,7 @@ pub mod diagnostic;
 pub mod egglog;
 pub mod expectation;
 pub mod fmt;
+pub mod index;
 pub mod instances;
 pub mod load;
 pub mod nearest;

@@ -14,9 +14,12 @@ mod failure;
 mod grammar;
 pub(crate) mod lexer;
 mod message;
+mod pieces;
 mod renamed;
 mod structure;
 pub(crate) mod token;
+
+pub use pieces::{Piece, PieceKind, pieces};
 
 use crate::diagnostic::{Diagnostic, Label, Severity};
 use ast::{File, Span};

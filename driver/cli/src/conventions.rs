@@ -5,7 +5,7 @@ use clap::{Arg, Command, CommandFactory};
 use std::collections::BTreeMap;
 
 /// Commands whose output is a program or a text for another one, and which report nothing.
-const REPORT_NOTHING: [&str; 4] = ["cc", "completions", "help", "man"];
+const REPORT_NOTHING: [&str; 5] = ["cc", "completions", "help", "lsp", "man"];
 
 fn commands() -> Vec<Command> {
     let mut cli = Cli::command();

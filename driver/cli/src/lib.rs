@@ -23,6 +23,7 @@ mod harness;
 mod input;
 mod language;
 mod limits;
+mod lsp;
 mod opt;
 mod out;
 mod packs;
@@ -65,6 +66,8 @@ enum Command {
     Doc(doc::Args),
     /// Format rule packs
     Fmt(fmt::Args),
+    /// Serve rule packs to an editor, by the Language Server Protocol
+    Lsp(lsp::Args),
     /// Optimise a file of CLIF, LLVM IR or Rewright's own text
     Opt(opt::Args),
     /// Let packs call functions of the libraries that they name
@@ -151,6 +154,7 @@ pub fn main() -> ExitCode {
         Command::Verify(args) => verify::run(args),
         Command::Doc(args) => doc::run(args),
         Command::Fmt(args) => fmt::run(args),
+        Command::Lsp(args) => lsp::run(args),
         Command::Opt(args) => opt::run(args),
         Command::Allow(args) => allow::run(args),
         Command::Fetch(args) => fetch::run(args),

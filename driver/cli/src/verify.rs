@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 
 /// What verification is expected to find in a directory of packs: the file's name and its first line.
 const EXPECTED: (&str, &str) = (
-    "verify.expected",
+    rewright_packs::EVIDENCE,
     "What `rewright verify` finds of each rule here: type instances by verdict. `rewright verify --update` writes \
      this.",
 );

@@ -14,6 +14,7 @@ mod isolation;
 mod languages;
 mod linked;
 mod llvm;
+mod lsp;
 mod pages;
 mod permission;
 mod project;

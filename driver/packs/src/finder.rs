@@ -15,8 +15,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Finds and reads packs that are imported.
-#[derive(Default)]
-pub(super) struct Finder {
+pub(super) struct Finder<'o> {
+    /// The text of a file that is open somewhere, by its path.
+    open: &'o dyn Fn(&str) -> Option<String>,
     /// By folder: the project around it.
     projects: BTreeMap<PathBuf, Result<Option<Arc<Project>>, Arc<ProjectError>>>,
     /// By whole path: the origin that a file has had so far.
@@ -27,10 +28,11 @@ pub(super) struct Finder {
     pub(super) texts: Vec<String>,
 }
 
-impl Finder {
-    /// One that knows the files that a user names.
-    pub(super) fn of(roots: &[Root]) -> Self {
-        let mut finder = Finder::default();
+impl<'o> Finder<'o> {
+    /// One that knows the files that a user names, and the texts of those that are open somewhere.
+    pub(super) fn of(roots: &[Root], open: &'o dyn Fn(&str) -> Option<String>) -> Self {
+        let mut finder =
+            Finder { open, projects: BTreeMap::new(), known: BTreeMap::new(), lost: BTreeMap::new(), texts: vec![] };
         for root in roots {
             if let Origin::Disk(path) = &root.origin {
                 finder.one_origin(Path::new(path), Origin::disk(path));
@@ -53,11 +55,11 @@ impl Finder {
     }
 }
 
-impl Resolver for Finder {
+impl Resolver for Finder<'_> {
     fn locate(&mut self, importer: &Origin, import: &str) -> Origin {
         let near = beside(importer, import);
         let (Origin::Disk(path), Origin::Disk(importer)) = (&near, importer) else { return near };
-        if Path::new(path).is_file() {
+        if Path::new(path).is_file() || (self.open)(path).is_some() {
             return self.one_origin(Path::new(path), near.clone());
         }
         let found = match self.project(importer) {
@@ -79,16 +81,19 @@ impl Resolver for Finder {
     }
 
     fn read(&mut self, origin: &Origin) -> Result<String, Box<dyn Error>> {
-        let text = match origin {
-            Origin::Std(path) => embedded(path).map(str::to_string).ok_or_else(|| {
-                let (wrong, names) = (path.trim_end_matches(".rw").replace('/', "."), shipped_names());
-                PackError::NotShipped(nearest(&wrong, names.iter().map(String::as_str)).map(str::to_string))
-            })?,
-            Origin::Disk(path) => fs::read_to_string(path).map_err(|e| match self.lost.get(origin) {
-                Some(why) if e.kind() == ErrorKind::NotFound => PackError::Project(Arc::clone(why)),
-                _ => PackError::Unreadable(path.clone(), e),
-            })?,
-        };
+        let text =
+            match origin {
+                Origin::Std(path) => embedded(path).map(str::to_string).ok_or_else(|| {
+                    let (wrong, names) = (path.trim_end_matches(".rw").replace('/', "."), shipped_names());
+                    PackError::NotShipped(nearest(&wrong, names.iter().map(String::as_str)).map(str::to_string))
+                })?,
+                Origin::Disk(path) => (self.open)(path).map_or_else(|| fs::read_to_string(path), Ok).map_err(|e| {
+                    match self.lost.get(origin) {
+                        Some(why) if e.kind() == ErrorKind::NotFound => PackError::Project(Arc::clone(why)),
+                        _ => PackError::Unreadable(path.clone(), e),
+                    }
+                })?,
+            };
         if matches!(origin, Origin::Disk(_)) {
             self.texts.push(text.clone());
         }

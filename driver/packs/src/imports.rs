@@ -7,6 +7,7 @@ use rewright_dsl::diagnostic::{Applicability, Diagnostic, Fix, Sources};
 use rewright_dsl::syntax::ast::{File, FnClause, Item, ItemKind, Span};
 use rewright_dsl::syntax::parse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 
 /// Unknown functions, types and operators.
 const UNKNOWN: [&str; 3] = ["RW0201", "RW0202", "RW0213"];
@@ -17,13 +18,12 @@ pub(super) fn suggest(diagnostics: &mut [Diagnostic], sources: &Sources, repairs
     if unknown.peek().is_none() {
         return;
     }
-    let declared = declared();
     let mut tried: BTreeMap<String, bool> = BTreeMap::new();
     for found in unknown {
         let at = found.primary.span;
         let Some((_, text)) = sources.files.get(at.file as usize) else { continue };
         let name = text.get(at.start as usize..at.end as usize).unwrap_or_default();
-        let Some(packs) = declared.get(name) else { continue };
+        let Some(packs) = DECLARED.get(name) else { continue };
         let listed: Vec<String> = packs.iter().map(|pack| format!("`import {pack}`")).collect();
         let ships = format!("a pack that ships declares it: {}", listed.join(" or "));
         if let Some(misspelt) = &mut found.fix {
@@ -49,6 +49,8 @@ pub(super) fn suggest(diagnostics: &mut [Diagnostic], sources: &Sources, repairs
 }
 
 /// By name or operator symbol: the packs that ship and declare it.
+static DECLARED: LazyLock<BTreeMap<String, BTreeSet<String>>> = LazyLock::new(declared);
+
 fn declared() -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for pack in shipped_names() {

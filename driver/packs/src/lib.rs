@@ -1,16 +1,20 @@
 //! Where packs come from: files that the user names, what they import, and the packs that ship in the binary. A name
 //! that is neither is looked for in the project around the working directory ([`rewright_project`]).
 
+mod analysis;
 mod error;
+mod evidence;
 mod finder;
 mod imports;
 mod shipped;
 
+pub use analysis::{Analysis, analyse};
 pub use error::PackError;
+pub use evidence::{EVIDENCE, Evidence, evidence};
 
 use finder::Finder;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources};
-use rewright_dsl::load::{Origin, Root};
+use rewright_dsl::load::{Origin, Resolver, Root};
 use rewright_dsl::program::{Program, Schedule, ScheduleStep};
 use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
@@ -91,7 +95,7 @@ pub fn shipped(folder: &str) -> Vec<String> {
 }
 
 /// The packs that ship, by the names that commands take.
-fn shipped_names() -> Vec<String> {
+pub fn shipped_names() -> Vec<String> {
     let mut names: Vec<String> =
         shipped::FILES.keys().filter_map(|path| Some(path.strip_suffix(".rw")?.replace('/', "."))).collect();
     names.sort();
@@ -154,7 +158,7 @@ pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
             Origin::Disk(_) => root.text.clone(),
         });
     }
-    let mut finder = Finder::of(&roots);
+    let mut finder = Finder::of(&roots, &|_| None);
     load::load(roots, &mut finder);
     texts.extend(finder.texts);
     texts
@@ -189,14 +193,32 @@ pub fn load_rules(roots: Vec<Root>) -> Packs {
 }
 
 fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>)) -> Packs {
-    let checked = |roots: Vec<Root>| {
-        let mut finder = Finder::of(&roots);
-        let mut loaded = load::load(roots, &mut finder);
-        let (program, found) = check(&loaded.files);
-        loaded.diagnostics.extend(found);
-        (loaded, program)
+    let check = |files: &[check::ParsedFile]| {
+        let (program, diagnostics) = check(files);
+        (program, diagnostics, ())
     };
-    let (loaded, mut program) = checked(roots.clone());
+    load_from(roots, &|_| None, check).0
+}
+
+/// Where an import of a file leads, as far as the file system knows.
+pub fn locate(importer: &Origin, import: &str) -> Origin {
+    Finder::of(&[], &|_| None).locate(importer, import)
+}
+
+/// Loads packs, some of which are open elsewhere, and gives what else checking them says.
+fn load_from<T>(
+    roots: Vec<Root>,
+    open: &dyn Fn(&str) -> Option<String>,
+    check: impl Fn(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>, T),
+) -> (Packs, T) {
+    let checked = |roots: Vec<Root>| {
+        let mut finder = Finder::of(&roots, open);
+        let mut loaded = load::load(roots, &mut finder);
+        let (program, found, more) = check(&loaded.files);
+        loaded.diagnostics.extend(found);
+        (loaded, program, more)
+    };
+    let (loaded, mut program, more) = checked(roots.clone());
     let mut diagnostics = loaded.diagnostics;
     let errors = |found: &[Diagnostic]| found.iter().filter(|found| found.severity == Severity::Error).count();
     let before = errors(&diagnostics);
@@ -227,5 +249,5 @@ fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, V
     }
     resolve_links(&loaded.files, &loaded.sources, &mut program);
     program.sources = Arc::new(loaded.sources.clone());
-    Packs { program, sources: loaded.sources, diagnostics, roots }
+    (Packs { program, sources: loaded.sources, diagnostics, roots }, more)
 }

@@ -8,6 +8,7 @@ mod calls;
 
 use super::nodes::{Around, ExprContext, Node, NodeId, NodeKind, Variable, VariableKind};
 use super::report::Diag;
+use super::resolved::Resolved;
 use super::scope::Scope;
 use super::solve::{IType, LiteralKind, Solver, rigid};
 use crate::diagnostic::Diagnostic;
@@ -15,6 +16,7 @@ use crate::program::Fact;
 use crate::syntax::ast::{self, Expr, ExprKind, Name, Span};
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::{OpId, TypeParam, Universe};
+use std::cell::RefCell;
 
 /// Deeper expressions are rejected, so that no stage needs an unbounded stack.
 const DEPTH: u32 = 200;
@@ -43,6 +45,8 @@ pub(crate) struct Elab<'c> {
     /// Something was wrong, reported here or earlier: no term may come out.
     pub(crate) failed: bool,
     pub(crate) depth: u32,
+    /// Where what names mean is noted, if anybody wants to know.
+    pub(super) resolved: Option<&'c RefCell<Resolved>>,
 }
 
 impl<'c> super::Checker<'c> {
@@ -70,6 +74,7 @@ impl<'c> super::Checker<'c> {
             diagnostics: Vec::new(),
             failed: false,
             depth: 0,
+            resolved: self.resolved.as_ref(),
         }
     }
 }

@@ -4,6 +4,7 @@
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, NodeKind, VariableKind};
 use super::report::Diag;
+use super::resolved::Named;
 use super::{Checker, ParsedFile};
 use crate::program::{Claim, Example, RuleId, Verdict};
 use crate::syntax::ast::{self, ExampleBody, ExampleItem, Item, ItemKind, Param, Path, Side, Span};
@@ -35,8 +36,16 @@ impl Checker<'_> {
 
     fn check_example(&mut self, file: usize, item: &Item, example: &ExampleItem) {
         let before = self.errors();
-        let fires: Vec<RuleId> = example.fires.iter().filter_map(|path| self.find_rule(file, path)).collect();
+        let mut fires: Vec<RuleId> = Vec::new();
+        for path in &example.fires {
+            let Some(rule) = self.find_rule(file, path) else { continue };
+            self.note_path(path, Named::Rule(rule));
+            fires.push(rule);
+        }
         let using = example.using.as_ref().and_then(|path| self.find_schedule(file, path));
+        if let (Some(path), Some(schedule)) = (&example.using, &using) {
+            self.note_path(path, Named::Schedule(schedule.clone()));
+        }
         for param in example.params.iter().filter(|p| p.variadic) {
             self.report(super::decls::variadic(param.name.span));
         }

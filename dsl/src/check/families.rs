@@ -166,7 +166,8 @@ pub(super) fn family(ty: &Type, scope: &Scope) -> Option<Rc<Family>> {
     }
 }
 
-fn shown(ty: &Type) -> String {
+/// A type as it is written.
+pub(super) fn shown(ty: &Type) -> String {
     match &ty.kind {
         TypeKind::Int(n) => n.to_string(),
         TypeKind::Named { path, args } if args.is_empty() => path.node.clone(),

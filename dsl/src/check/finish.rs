@@ -4,6 +4,7 @@
 use super::elab::Elab;
 use super::nodes::{ExprContext, NodeId, NodeKind, VariableKind};
 use super::report::{Diag, listed};
+use super::resolved::Resolved;
 use super::solve::IType;
 use super::wording::short;
 use crate::syntax::ast::Span;
@@ -25,6 +26,40 @@ impl Elab<'_> {
         self.check_constants();
         self.close_types(generalise);
         self.check_literals();
+        if let Some(resolved) = self.resolved {
+            self.note_names(&mut resolved.borrow_mut());
+        }
+    }
+
+    /// Notes what names turned out to mean.
+    fn note_names(&self, resolved: &mut Resolved) {
+        for node in &self.nodes {
+            if let NodeKind::Call(call) = &node.kind
+                && let Some((op, _)) = &call.chosen
+            {
+                resolved.note_call(call.name_span, *op);
+            }
+        }
+        let variables = self.variables.iter().map(|variable| match &variable.kind {
+            VariableKind::Value { ty, .. } => (variable.span, ty),
+            VariableKind::State => (variable.span, &IType::State),
+        });
+        let parts = self.aliases.iter().map(|(name, node)| (name.span, &self.node(*node).ty));
+        for (declared, ty) in variables.chain(parts).filter(|(_, ty)| self.solver.is_closed(ty)) {
+            resolved.note_type(declared, || self.show_bounded(ty));
+        }
+    }
+
+    /// A type; an inferred type parameter, which has no name, is shown as what it is below.
+    fn show_bounded(&self, ty: &IType) -> String {
+        let IType::Rigid(index) = self.solver.shallow(ty) else { return self.show(ty) };
+        match self.tparams.get(index as usize) {
+            Some(tparam) if tparam.name.starts_with('?') => match self.solver.rigid_bound(index) {
+                Some(bound) => format!("some {}", self.show(bound)),
+                None => "any type".into(),
+            },
+            _ => self.show(ty),
+        }
     }
 
     /// Ids of all calls that were resolved, in order of construction: arguments before calls.

@@ -4,6 +4,7 @@
 use super::Checker;
 use super::laws::ASSOC;
 use super::report::Diag;
+use super::resolved::Named;
 use crate::program::{Program, Schedule, ScheduleStep};
 use crate::syntax::ast::{ItemKind, Name, Path, Span, Step};
 
@@ -90,11 +91,13 @@ impl Checker<'_> {
         if let [one] = &found[..] {
             if rulesets.contains_key(one) {
                 let ruleset = one.clone();
+                self.note_path(path, Named::Ruleset(ruleset.clone()));
                 out.push(match saturate {
                     true => ScheduleStep::Saturate { ruleset, node_limit },
                     false => ScheduleStep::Run { ruleset, node_limit },
                 });
             } else if let Some(schedule) = schedules.get(one) {
+                self.note_path(path, Named::Schedule(one.clone()));
                 // Another schedule: its steps, once or until nothing changes by its own words.
                 out.extend(schedule.steps.clone());
             }

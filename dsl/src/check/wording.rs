@@ -13,8 +13,8 @@ pub(crate) fn short(name: &str) -> &str {
     name.rsplit_once('.').map_or(name, |(_, last)| last)
 }
 
-/// `iadd{T <: Int}(x: T, y: T) -> T`
-pub(crate) fn signature(op: &Op, universe: &Universe) -> String {
+/// A function's head as a pack would write it: `iadd{T <: Int}(x: T, y: T) -> T`.
+pub fn signature(op: &Op, universe: &Universe) -> String {
     let none: [bool; 0] = [];
     let solver = Solver::new(&universe.types, &none);
     let ty = |t: &TypeExpr| solver.display(&rigid(t), &op.tparams);

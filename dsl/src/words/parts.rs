@@ -153,7 +153,7 @@ pub(super) const ATTRIBUTES: &[Word] = &[
         "@model",
         "attribute of a function",
         "The meaning of the operation, as a word that the verifier knows.",
-        "@model(iadd)\nfn iadd{T <: Int}(x: T, y: T) -> T  pure  cost 3",
+        "@model(\"add\")\nfn iadd{T <: Int}(x: T, y: T) -> T  pure  cost 3",
     ),
     word(
         "@traps",

@@ -6,7 +6,6 @@
 
 use anyhow::{Context, Result};
 use rewright_files as files;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
@@ -18,7 +17,7 @@ pub(super) struct Expected {
 }
 
 /// By rule: what was found of it, line by line.
-pub(super) type Lines = BTreeMap<String, Vec<String>>;
+pub(super) type Lines = rewright_packs::Evidence;
 
 impl Expected {
     /// The file of this name that speaks of these paths, if they are one directory.
@@ -51,7 +50,7 @@ impl Expected {
             return Ok(Lines::new());
         }
         let text = std::fs::read_to_string(&self.path);
-        Ok(read(&text.with_context(|| format!("cannot read {}", self.path.display()))?))
+        Ok(rewright_packs::evidence(&text.with_context(|| format!("cannot read {}", self.path.display()))?))
     }
 
     fn differences(&self, found: &Lines, all: bool) -> Result<Vec<String>> {
@@ -82,12 +81,4 @@ impl Expected {
         }
         Ok(files::write(&self.path, text)?)
     }
-}
-
-fn read(text: &str) -> Lines {
-    let mut lines = Lines::new();
-    for (rule, what) in text.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(": ")) {
-        lines.entry(rule.into()).or_default().push(what.into());
-    }
-    lines
 }

@@ -1,0 +1,58 @@
+//! Formatting as changes of lines, so that an editor keeps its place in all others.
+
+use crate::position::Lines;
+use lsp_types::TextEdit;
+use similar::{DiffOp, TextDiff};
+
+/// The changes that make one text of another.
+pub fn edits(old: &str, new: &str, lines: &Lines) -> Vec<TextEdit> {
+    let diff = TextDiff::from_lines(old, new);
+    let starts = |text: &[&str]| -> Vec<usize> {
+        let mut at = 0;
+        let mut starts = vec![0];
+        starts.extend(text.iter().map(|line| {
+            at += line.len();
+            at
+        }));
+        starts
+    };
+    let (before, after) = (starts(diff.old_slices()), starts(diff.new_slices()));
+    let changes = diff.ops().iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
+    changes
+        .map(|op| {
+            let (gone, come) = (op.old_range(), op.new_range());
+            TextEdit {
+                range: lines.range(old, before[gone.start] as u32, before[gone.end] as u32),
+                new_text: new[after[come.start]..after[come.end]].to_string(),
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::document::Document;
+    use crate::position::Encoding;
+    use lsp_types::TextDocumentContentChangeEvent;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn changes_make_the_new_text(old in "[ab\u{1d11e}\r\n]{0,30}", new in "[ab\u{1d11e}\n]{0,30}") {
+            for encoding in [Encoding::Utf8, Encoding::Utf16] {
+                let mut document = Document::new(old.clone(), 1, encoding);
+                let mut edits = edits(&old, &new, &document.lines);
+                // They are about the old text, so the last one is made first.
+                edits.reverse();
+                let changes = edits.into_iter().map(|edit| TextDocumentContentChangeEvent {
+                    range: Some(edit.range),
+                    range_length: None,
+                    text: edit.new_text,
+                });
+                document.change(changes.collect(), 2);
+                prop_assert_eq!(&document.text, &new);
+            }
+        }
+    }
+}
