@@ -13,7 +13,7 @@ pub struct Analysis {
     pub index: Index,
 }
 
-/// Loads and checks packs as [`super::load`] does; of a file that is open somewhere, `open` has the text by its path.
+/// Loads and checks packs as [`super::load()`] does; of a file that is open somewhere, `open` has the text by its path.
 pub fn analyse(roots: Vec<Root>, open: &dyn Fn(&str) -> Option<String>) -> Analysis {
     let (packs, index) = load_from(roots, open, check_indexed);
     Analysis { packs, index }
