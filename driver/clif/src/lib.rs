@@ -18,6 +18,7 @@
 //! constant.
 
 mod entities;
+pub mod describe;
 pub mod export;
 pub mod front;
 pub mod import;

@@ -18,7 +18,9 @@
 //! not compared is said, with its reason; every function that either file defines is counted.
 
 mod annotations;
+pub mod command;
 mod compiled;
+pub mod functions;
 mod headers;
 mod inputs;
 mod interpreted;
@@ -31,12 +33,13 @@ mod refined;
 pub mod replay;
 mod replayed;
 mod same;
+mod surroundings;
 pub mod verdict;
 
 use clap::ValueEnum;
 use modules::{Module, Version};
 use replay::Input;
-use rewright_cfg_skeleton::verdict::{Counts, Evidence, Tier, Verdict};
+use rewright_cfg_skeleton::verdict::{Counts, Evidence, Side, Tier, Verdict};
 use rewright_llvm::module::{Definition, File, ReadError, read};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::sums::add_up;
@@ -185,6 +188,9 @@ pub fn validate(
         Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
     let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
     let mut report = ValidationReport { unchanged: found.unchanged, ..ValidationReport::default() };
+    if config.whole_modules {
+        report.modules = surroundings::differences(&modules[0], &modules[1]);
+    }
     for method in &config.methods {
         let seen = match method {
             Method::Replayed => run_on(replayed::compare(&files, config), &mut evidence),
@@ -293,8 +299,15 @@ impl FunctionPairs {
         let mut others: FxHashMap<&str, usize> =
             after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
         for (i, was) in before.file.functions.iter().enumerate().filter(|(_, was)| asked(&was.name)) {
+            let sides = [(Side::First, before), (Side::Second, after)];
+            if let Some((which, _)) = sides.into_iter().find(|(_, module)| module.is_ambiguous(&was.name)) {
+                others.remove(was.name.as_str());
+                let reason = format!("the {which} file defines several functions of this name");
+                found.verdicts.insert(i, unknown(&was.name, &reason));
+                continue;
+            }
             let Some(j) = others.remove(was.name.as_str()) else {
-                found.verdicts.insert(i, unknown(&was.name, "only the first file defines it"));
+                found.verdicts.insert(i, Verdict::new(&was.name, Evidence::only(Side::First)));
                 continue;
             };
             let versions = [
@@ -315,7 +328,7 @@ impl FunctionPairs {
             }
         }
         let only = after.file.functions.iter().filter(|f| others.contains_key(f.name.as_str()) && asked(&f.name));
-        found.new = only.map(|f| unknown(&f.name, "only the second file defines it")).collect();
+        found.new = only.map(|f| Verdict::new(&f.name, Evidence::only(Side::Second))).collect();
         found
     }
 }

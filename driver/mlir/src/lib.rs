@@ -24,8 +24,8 @@ mod syntax;
 use import::{Lowered, import};
 use rewright_cfg_skeleton::nest::compare::compare;
 use rewright_cfg_skeleton::nest::{Names, Origin, Pool};
-use rewright_cfg_skeleton::verdict::{Evidence, Kind, Verdict};
-use syntax::Module;
+use rewright_cfg_skeleton::verdict::{Evidence, Kind, Side, Verdict};
+use syntax::{Function, Module};
 
 pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
@@ -51,12 +51,8 @@ fn files(before: &str, after: &str, options: &Options) -> NestReport {
     let (before, after) = (parse::parse(before), parse::parse(after));
     let mut functions: Vec<Compared> =
         before.functions.iter().map(|f| one(&before, &after, &f.name, options)).collect();
-    for function in &after.functions {
-        if !before.functions.iter().any(|f| f.name == function.name) {
-            let reason = format!("only the second file has it (line {})", function.line);
-            functions.push(Compared::unknown(&function.name, reason));
-        }
-    }
+    let new = |f: &&Function| before.functions.iter().all(|other| other.name != f.name);
+    functions.extend(after.functions.iter().filter(new).map(|f| Compared::from(&f.name, Evidence::only(Side::Second))));
     depend_on_callees(&mut functions);
     NestReport::new(functions.into_iter().map(|f| f.verdict).collect())
 }
@@ -69,15 +65,24 @@ struct Compared {
 }
 
 impl Compared {
+    fn from(name: &str, evidence: Evidence) -> Compared {
+        Compared { verdict: Verdict::new(name, evidence), calls: vec![] }
+    }
+
     fn unknown(name: &str, reason: impl Into<String>) -> Compared {
-        Compared { verdict: Verdict::new(name, Evidence::nothing(reason)), calls: vec![] }
+        Compared::from(name, Evidence::nothing(reason))
     }
 }
 
 fn one(before: &Module, after: &Module, name: &str, options: &Options) -> Compared {
+    for (which, module) in [("first", before), ("second", after)] {
+        if module.functions.iter().filter(|f| f.name == name).count() > 1 {
+            return Compared::unknown(name, format!("the {which} file defines several functions of this name"));
+        }
+    }
     let find = |module: &'_ Module| module.functions.iter().position(|f| f.name == name);
     let (Some(m), Some(n)) = (find(before), find(after)) else {
-        return Compared::unknown(name, "only the first file has it");
+        return Compared::from(name, Evidence::only(Side::First));
     };
     let (mut pool, mut names) = (Pool::default(), Names::default());
     let left = import(before, &before.functions[m], &mut pool, &mut names);
