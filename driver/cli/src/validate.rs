@@ -22,9 +22,11 @@ use rewright_equiv::replay::Input;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError};
 use rewright_llvm::optimise::LlvmOptimiser;
+use rewright_mlir::Assumption;
 use rewright_pipeline::optimiser::Options;
 use rewright_pipeline::{config, costs};
 use rewright_wrap::rules::Ready;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Arguments of `validate`.
@@ -108,7 +110,7 @@ the file that the command writes; without it, the later version is what it print
 fails, takes too long, or gives no program is an error:
 
   rewright validate a.ll --after 'opt-19 -passes=licm'
-  rewright validate a.ll --each 'sroa,loop(licm),gvn'
+  rewright validate a.ll --each 'sroa,licm,gvn'
   rewright validate a.mlir --after 'mlir-opt --{pass}' --each 'affine-loop-unroll=unroll-factor=4,canonicalize'
 
 Exit codes: 0 if nothing is refuted; 1 if something is, or, with --require, is not what is required; 2 if versions
@@ -145,7 +147,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     };
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     usable(&args, all())?;
-    let Some(comparer) = comparer(&args, &second, all())? else { return Ok(Finding::Found) };
+    let sizes = assumed(&args.assume, all())?;
+    let Some(comparer) = comparer(&args, &second, sizes, all())? else { return Ok(Finding::Found) };
     let mut report = Report { by_pass: matches!(&second, Second::Commands(p) if p.by_pass()), ..Report::default() };
     let bar = out::progress("files", all().count() as u64);
     let mut missing = None;
@@ -180,6 +183,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             "note: {} in no language that is compared here",
             count(files.others, "file").replace("file", "other file") + if files.others == 1 { " is" } else { " are" }
         ));
+    }
+    if report.compared.is_empty() && args.format == Format::Text {
+        return finding(&args, &second, &report);
     }
     out::result(&match args.format {
         Format::Json => format!("{}\n", serde_json::to_string_pretty(&report.json())?),
@@ -219,6 +225,28 @@ fn usable<'p>(args: &Args, pairs: impl Iterator<Item = &'p Pair>) -> Result<()> 
         bail!("--assume is about sizes of MLIR");
     }
     Ok(())
+}
+
+/// What is assumed of sizes. Each condition must be about the sizes of some function.
+fn assumed<'p>(conditions: &[String], pairs: impl Iterator<Item = &'p Pair>) -> Result<Vec<Assumption>> {
+    let conditions = conditions.iter().flat_map(|text| text.split(" and "));
+    let conditions = conditions.map(|text| text.parse().context("--assume")).collect::<Result<Vec<Assumption>>>()?;
+    let mut sizes: Vec<Vec<String>> = vec![];
+    if !conditions.is_empty() {
+        for pair in pairs.filter(|pair| pair.language == Language::Mlir) {
+            sizes.extend(rewright_mlir::size_names(&String::from_utf8_lossy(&sources::bytes(&pair.before)?)));
+        }
+    }
+    for condition in &conditions {
+        let has = |names: &Vec<String>, name: &str| names.iter().any(|n| n.trim_start_matches('%') == name);
+        if !sizes.iter().any(|names| condition.names().all(|name| has(names, name))) {
+            let known: BTreeSet<&String> = sizes.iter().flatten().collect();
+            let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
+            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+            bail!("--assume `{condition}`: no function of the first version has these sizes; there are {known}");
+        }
+    }
+    Ok(conditions)
 }
 
 /// Compares a file with its second version.
@@ -278,7 +306,12 @@ fn read(path: &Path) -> Result<Text> {
 }
 
 /// How to compare; `None` where packs have mistakes, which have been said.
-fn comparer<'p>(args: &Args, second: &Second, pairs: impl Iterator<Item = &'p Pair>) -> Result<Option<Comparer>> {
+fn comparer<'p>(
+    args: &Args,
+    second: &Second,
+    sizes: Vec<Assumption>,
+    pairs: impl Iterator<Item = &'p Pair>,
+) -> Result<Option<Comparer>> {
     let (mut has_llvm, mut has_ir) = (false, false);
     for pair in pairs {
         has_llvm |= pair.language == Language::Llvm;
@@ -319,7 +352,7 @@ fn comparer<'p>(args: &Args, second: &Second, pairs: impl Iterator<Item = &'p Pa
         function,
         input: args.input.as_deref().map(input).transpose()?,
     };
-    let nests = rewright_mlir::Options::default();
+    let nests = rewright_mlir::Options { sizes, ..rewright_mlir::Options::default() };
     Ok(Some(Comparer { rules, program, options, config, nests }))
 }
 

@@ -29,6 +29,7 @@ use syntax::{Function, Module};
 
 pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
+pub use rewright_cfg_skeleton::nest::{Assumption, AssumptionError};
 pub use syntax::Unsupported;
 
 /// For values that depend on each other in a chain as long as a file.
@@ -37,13 +38,30 @@ const STACK: usize = 1 << 30;
 /// Compares the functions of two files, by name.
 #[must_use]
 pub fn validate(before: &str, after: &str, options: &Options) -> NestReport {
+    with_stack(&|| files(before, after, options))
+}
+
+fn with_stack<T: Send>(work: &(dyn Fn() -> T + Sync)) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
-        match thread.spawn_scoped(scope, || files(before, after, options)) {
+        match thread.spawn_scoped(scope, work) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             // Without so much memory, with the stack that there is.
-            Err(_) => files(before, after, options),
+            Err(_) => work(),
         }
+    })
+}
+
+/// Names of the sizes of each function that is understood: arguments and extents on which loops and subscripts depend.
+#[must_use]
+pub fn size_names(text: &str) -> Vec<Vec<String>> {
+    with_stack(&|| {
+        let module = parse::parse(text);
+        let sizes = |function| {
+            let lowered = import(&module, function, &mut Pool::default(), &mut Names::default()).ok()?;
+            Some(lowered.nest.sizes.into_iter().map(|size| size.name).collect())
+        };
+        module.functions.iter().filter_map(sizes).collect()
     })
 }
 

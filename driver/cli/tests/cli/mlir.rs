@@ -23,7 +23,7 @@ fn versions_of_mlir_are_compared() {
     let equal = rewright(dir.path(), "validate before.mlir backwards.mlir");
     assert_eq!(equal.code, Some(0), "{}", equal.stderr);
     assert!(equal.stdout.starts_with("fill: proved (the same value in each cell)\n"), "{}", equal.stdout);
-    let wrong = rewright(dir.path(), "validate before.mlir --with short.mlir --format json");
+    let wrong = rewright(dir.path(), "validate before.mlir short.mlir --format json");
     assert_eq!(wrong.code, Some(1), "{}", wrong.stderr);
     let report: serde_json::Value = serde_json::from_str(&wrong.stdout).unwrap();
     assert_eq!(report["functions"][0]["verdict"], "refuted", "{report}");

@@ -35,7 +35,7 @@ fn after() -> String {
 }
 
 fn validate(dir: &Path, more: &str) -> Ran {
-    rewright(dir, &format!("validate before.ll --with after.ll --method replayed,refined {more}"))
+    rewright(dir, &format!("validate before.ll after.ll --method replayed,refined {more}"))
 }
 
 fn files() -> tempfile::TempDir {
@@ -97,7 +97,7 @@ fn a_refutation_can_be_replayed() {
     let again = validate(dir.path(), "--format json --fn worse --input g.json");
     assert_eq!((again.code, &report(&again)["functions"][0]["after"]), (Some(1), &function["after"]));
     // On the same input the first version does what it does.
-    let ran = rewright(dir.path(), "validate before.ll --with before.ll --fn worse --input g.json");
+    let ran = rewright(dir.path(), "validate before.ll before.ll --fn worse --input g.json");
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     let text = validate(dir.path(), "");
     assert!(text.stdout.contains("@worse: refuted: on (") && text.stdout.contains("FILE has {"), "{}", text.stdout);
