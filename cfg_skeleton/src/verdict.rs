@@ -63,6 +63,9 @@ pub struct Counterexample {
     pub before: String,
     /// What the second version did.
     pub after: String,
+    /// On which inputs near this one there is a difference, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// What is known of one pair, before it is a verdict.
@@ -220,7 +223,8 @@ impl fmt::Display for Side {
 
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "on {}: before, {}; after, {}", self.shown, self.before, self.after)
+        write!(f, "on {}: before, {}; after, {}", self.shown, self.before, self.after)?;
+        self.pattern.as_ref().map_or(Ok(()), |pattern| write!(f, "; {pattern}"))
     }
 }
 
@@ -291,7 +295,7 @@ mod tests {
 
     fn counterexample() -> Option<Counterexample> {
         let [shown, before, after] = ["(3)", "returns 1", "returns 2"].map(String::from);
-        Some(Counterexample { input: serde_json::Value::Null, shown, before, after })
+        Some(Counterexample { input: serde_json::Value::Null, shown, before, after, pattern: None })
     }
 
     fn proved(tier: Tier) -> Evidence {

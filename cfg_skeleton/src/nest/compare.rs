@@ -14,7 +14,7 @@ use super::{Line, Names, Nest, Pool, Var, contained};
 use rustc_hash::FxHashMap;
 
 use super::difference::Difference;
-use crate::verdict::{Evidence, Tier};
+use crate::verdict::{Counterexample, Evidence, Tier};
 
 /// What is assumed, and how much work is done.
 #[derive(Clone, Debug)]
@@ -49,6 +49,9 @@ impl Options {
         assumptions.into_iter().map(String::from).collect()
     }
 }
+
+/// Values of one size that show where versions differ.
+const SMALL: std::ops::RangeInclusive<i128> = 0..=8;
 
 /// Compares two nests over the same arguments.
 pub fn compare(pool: &mut Pool, names: &mut Names, before: &Nest, after: &Nest, options: &Options) -> Evidence {
@@ -101,7 +104,7 @@ impl Comparison<'_> {
         // Runs are cheaper than proofs, and most wrong programs are wrong on most sizes.
         let samples = self.samples(0, false);
         if let Some(difference) = self.differing(&samples, &|_| true, 4) {
-            return refuted(&difference);
+            return self.refuted(&difference);
         }
         let (reason, lines) = match self.by_values(&left, &right, &failing) {
             Ok(shown) => return self.confirmed(shown),
@@ -111,7 +114,7 @@ impl Comparison<'_> {
         let more = [self.samples(rounds, false), self.allowed(sizes::landmarks(self.before, self.after))];
         for samples in more.into_iter().chain([self.samples(rounds, true)]) {
             if let Some(difference) = self.differing(&samples, &|_| true, 32) {
-                return refuted(&difference);
+                return self.refuted(&difference);
             }
         }
         Evidence::nothing(reason + &at(lines))
@@ -244,18 +247,47 @@ impl Comparison<'_> {
         Evidence { precondition: Some(condition.join(" and ")), outside, ..proved }
     }
 
+    fn refuted(&self, difference: &Difference) -> Evidence {
+        let found = Counterexample { pattern: self.pattern(difference), ..difference.into() };
+        Evidence { refuted: Some(found), ..Evidence::default() }
+    }
+
+    /// For which small values of one size there is a difference, where it is not all of them: that shows a factor that
+    /// does not divide, or a loop that runs once too often.
+    fn pattern(&self, difference: &Difference) -> Option<String> {
+        let value = |name: &str| difference.sizes.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
+        let sizes = self.before.sizes.iter();
+        let at: FxHashMap<Var, i128> = sizes.map(|size| Some((size.var, value(&size.name)?))).collect::<Option<_>>()?;
+        for size in &self.before.sizes {
+            let samples = SMALL.map(|value| {
+                let mut sample = at.clone();
+                sample.insert(size.var, value);
+                sample
+            });
+            let samples: Vec<_> = samples.filter(|s| allowed(s, &self.facts).as_ref() == Some(s)).collect();
+            let differs = |sample: &&FxHashMap<Var, i128>| self.differs(sample);
+            let differing: Vec<String> = samples.iter().filter(differs).map(|s| s[&size.var].to_string()).collect();
+            if !differing.is_empty() && differing.len() < samples.len() {
+                let (first, last) = (SMALL.start(), SMALL.end());
+                let values = differing.join(", ");
+                return Some(format!("a difference is seen at {} = {values} of {first} to {last}", size.name));
+            }
+        }
+        None
+    }
+
+    fn differs(&self, sizes: &FxHashMap<Var, i128>) -> bool {
+        self.differing(std::slice::from_ref(sizes), &|_| true, 1).is_some()
+    }
+
     fn differing(
-        &mut self,
+        &self,
         samples: &[FxHashMap<Var, i128>],
         wanted: &dyn Fn(&FxHashMap<Var, i128>) -> bool,
         seeds: u64,
     ) -> Option<Difference> {
         super::difference::find(self.pool, self.before, self.after, samples, wanted, (self.options.fuel, seeds))
     }
-}
-
-fn refuted(difference: &Difference) -> Evidence {
-    Evidence { refuted: Some(difference.into()), ..Evidence::default() }
 }
 
 /// The lines of the two statements in question; 0 where there is none.

@@ -1,7 +1,7 @@
 //! `rewright validate`: two versions of functions, proved, refuted, tested or unknown: those of two files or folders,
 //! before and after a command, before and after rules.
 
-mod compare;
+pub(crate) mod compare;
 mod files;
 mod ir;
 mod passes;
@@ -82,17 +82,17 @@ pub(super) struct Args {
     #[arg(long, value_enum, value_delimiter = ',', value_name = "HOW")]
     method: Vec<Method>,
     /// What compiles both versions (`compiled`)
-    #[arg(long, value_name = "PROGRAM", default_value = "clang-19")]
+    #[arg(long, value_name = "PROGRAM", default_value = rewright_equiv::CLANG)]
     clang: PathBuf,
     /// The solver with its arguments (`refined`); it reads SMT-LIB from its standard input
-    #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
+    #[arg(long, value_name = "COMMAND", default_value = rewright_equiv::SOLVER)]
     solver: String,
     /// Steps of the solver for one function; the functions of a file have five times as many together. A solver that
     /// does not count its steps has a second for each 300000 of them
     #[arg(long, value_name = "N", default_value_t = SOLVER_STEPS)]
     solver_steps: u64,
     /// Inputs for each function
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = rewright_equiv::RUNS)]
     runs: u32,
     /// Of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]

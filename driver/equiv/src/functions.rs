@@ -2,18 +2,22 @@
 //!
 //! Here nothing is poison and nothing undefined but what accesses promise, so the second version refines the first one
 //! if it gives the same, leaves the same memory and traps in the same way. A pair is proved where both are one text
-//! ([`shape`]); it is refuted by an input on which both have been run ([`runs`]).
+//! ([`shape`]); or by the solver ([`terms`]); it is refuted by an input on which both have been run ([`runs`]).
 //!
 //! What a function calls is taken to do the same in both versions; it is a pair of its own.
 
+mod prover;
 mod runs;
 mod shape;
+mod terms;
 
 use crate::Config;
 use rewright_cfg_skeleton::ir::interp::{Memory, Outcome};
 use rewright_cfg_skeleton::ir::{Function, PayloadId};
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
 use rewright_typeprop::{Scalar, Universe};
+
+pub use prover::Prover;
 
 /// One version of a function.
 #[derive(Clone, Copy)]
@@ -25,6 +29,8 @@ pub struct FunctionVersion<'a> {
     /// What an instruction or terminator that is not modelled does, as text without its operands. Two with one text do
     /// the same on the same operands, in both versions.
     pub opaque: &'a dyn Fn(PayloadId) -> String,
+    /// The number of a trap code that a pack names.
+    pub trap_code: fn(&str) -> u32,
     /// Calls it.
     pub run: &'a Runner<'a>,
 }
@@ -33,14 +39,20 @@ pub struct FunctionVersion<'a> {
 pub type Runner<'a> = dyn Fn(&[i64], &mut Memory, fn(Scalar) -> i64, u64) -> Outcome + 'a;
 
 /// What is known of two versions.
-pub fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, config: &Config) -> Evidence {
+pub fn compare(
+    before: FunctionVersion<'_>,
+    after: FunctionVersion<'_>,
+    config: &Config,
+    prover: &mut Prover,
+) -> Evidence {
     if let Some(reason) = other_signature(before, after) {
         return Evidence::nothing(reason);
     }
     if shape::same(before, after) {
         return Evidence { proved: Some(Tier::Same), ..Evidence::default() };
     }
-    runs::compare(before, after, config)
+    let evidence = runs::compare(before, after, config);
+    if evidence.refuted.is_some() { evidence } else { prover.decide([before, after], config, evidence) }
 }
 
 /// How types of arguments or results differ.

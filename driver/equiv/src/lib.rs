@@ -18,6 +18,7 @@
 //! not compared is said, with its reason; every function that either file defines is counted.
 
 mod annotations;
+mod budget;
 pub mod command;
 mod compiled;
 pub mod functions;
@@ -52,6 +53,15 @@ use verdict::{DOUBT, ValidationReport};
 
 /// What the solver may do for a function if nobody says.
 pub const SOLVER_STEPS: u64 = refined::STEPS;
+
+/// Inputs for each function if nobody says.
+pub const RUNS: u32 = 64;
+
+/// The solver if nobody says.
+pub const SOLVER: &str = "z3 -in";
+
+/// What compiles both versions if nobody says.
+pub const CLANG: &str = "clang-19";
 
 /// A way to compare.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, clap::ValueEnum)]
@@ -89,6 +99,23 @@ pub struct Config {
     pub function: Option<String>,
     /// Both versions are run on this input, and compared in no other way.
     pub input: Option<Input>,
+}
+
+impl Config {
+    /// What was made of each function by itself, by the methods that prove and refute.
+    pub fn of_own_changes() -> Config {
+        Config {
+            methods: vec![Method::Replayed, Method::Refined],
+            runs: RUNS,
+            seed: 1,
+            clang: CLANG.into(),
+            solver: SOLVER.split(' ').map(String::from).collect(),
+            solver_steps: SOLVER_STEPS,
+            whole_modules: false,
+            function: None,
+            input: None,
+        }
+    }
 }
 
 /// Two files, and the functions that are to be compared.
@@ -219,6 +246,14 @@ pub fn validate(
     report.functions.extend(found.new);
     report.counts = Counts::of(&report.functions);
     Ok(report)
+}
+
+/// Compares a file with what rules have made of it, by the methods that prove and refute, with the usual solver.
+///
+/// # Errors
+/// As [`validate`].
+pub fn own_changes(before: &File, after: &str) -> Result<ValidationReport, ValidateError> {
+    validate(None, before, after, &Config::of_own_changes())
 }
 
 /// Notes what running both texts has shown.

@@ -13,7 +13,6 @@
 //!
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 
-mod budget;
 mod facts;
 mod inputs;
 mod meaning;
@@ -28,7 +27,7 @@ use super::modules::Version;
 use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
-use budget::{Budget, Exhausted};
+use super::budget::{Budget, Exhausted};
 use inputs::Inputs;
 use refines::refines;
 use rewright_llvm::body::{self, Body};

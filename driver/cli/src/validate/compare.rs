@@ -35,6 +35,17 @@ pub(crate) struct Comparer {
 }
 
 impl Comparer {
+    /// For what rules make of a file.
+    pub(crate) fn of_own_changes(program: Program) -> Self {
+        Comparer {
+            rules: None,
+            program: Some(program),
+            options: Options::default(),
+            config: Config::of_own_changes(),
+            nests: rewright_mlir::Options::default(),
+        }
+    }
+
     /// Compares two versions.
     ///
     /// # Errors

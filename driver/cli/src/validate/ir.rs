@@ -14,7 +14,7 @@ use rewright_clif::optimise::{ClifOptimiser, OutOfScope, trap_code};
 use rewright_clif::read::{File, read_bytes};
 use rewright_dsl::program::Program;
 use rewright_equiv::{Config, ValidateError};
-use rewright_equiv::functions::{FunctionVersion, compare as compare_functions};
+use rewright_equiv::functions::{FunctionVersion, Prover, compare as compare_functions};
 use rewright_equiv::verdict::ValidationReport;
 use rewright_native::module::ModuleOptimiser;
 use rewright_pipeline::front::{FrontEnd, ReadError};
@@ -92,7 +92,8 @@ fn clif(program: Program, versions: [&Text; 2], config: &Config) -> Result<Valid
     let [before, after] = [read(versions[0])?, read(versions[1])?];
     let [first, second] = [ClifVersion::new(&rules, &before), ClifVersion::new(&rules, &after)];
     let names = [&before, &after].map(|file| file.functions.iter().map(|f| f.name()).collect());
-    by_name(names, config, |i, j| first.compare(i, &second, j, config))
+    let mut prover = Prover::new(config);
+    by_name(names, config, |i, j| first.compare(i, &second, j, config, &mut prover))
 }
 
 /// A version of a file of CLIF.
@@ -115,7 +116,14 @@ impl<'a> ClifVersion<'a> {
         ClifVersion { rules, file, imported, callees }
     }
 
-    fn compare(&self, i: usize, other: &ClifVersion<'_>, j: usize, config: &Config) -> Evidence {
+    fn compare(
+        &self,
+        i: usize,
+        other: &ClifVersion<'_>,
+        j: usize,
+        config: &Config,
+        prover: &mut Prover,
+    ) -> Evidence {
         let [was, is] = [&self.file.functions[i].func, &other.file.functions[j].func];
         if was.signature != is.signature {
             return Evidence::nothing(format!("its signature was {}, and is {}", was.signature, is.signature));
@@ -125,7 +133,7 @@ impl<'a> ClifVersion<'a> {
             (Err(reason), _) => not_read(Side::First, reason),
             (_, Err(reason)) => not_read(Side::Second, reason),
             (Ok(one), Ok(two)) => self.version(one, i, |before| {
-                other.version(two, j, |after| compare_functions(before, after, config))
+                other.version(two, j, |after| compare_functions(before, after, config, prover))
             }),
         }
     }
@@ -139,7 +147,7 @@ impl<'a> ClifVersion<'a> {
             self.callees.run(subject, arguments, memory, nan, fuel)
         };
         let universe = &self.rules.optimiser.program().universe;
-        then(FunctionVersion { function, universe, opaque: &opaque, run: &run })
+        then(FunctionVersion { function, universe, opaque: &opaque, trap_code, run: &run })
     }
 }
 
@@ -149,9 +157,10 @@ fn own(program: Program, versions: [&Text; 2], config: &Config) -> Result<Valida
     };
     let [before, after] = [read(versions[0])?, read(versions[1])?];
     let names = [&before, &after].map(|version| version.module.functions.iter().map(|f| f.name.clone()).collect());
+    let mut prover = Prover::new(config);
     by_name(names, config, |i, j| {
         own_version(&before, &before.module.functions[i], |before| {
-            own_version(&after, &after.module.functions[j], |after| compare_functions(before, after, config))
+            own_version(&after, &after.module.functions[j], |after| compare_functions(before, after, config, &mut prover))
         })
     })
 }
@@ -163,7 +172,7 @@ fn own_version<T>(module: &ModuleOptimiser, function: &Function, then: impl FnOn
         let mut host = Callees::new(module.universe(), &module.module, &mut outside, fuel);
         interp::run(function, module.universe(), arguments, memory, &mut host, fuel)
     };
-    then(FunctionVersion { function, universe: module.universe(), opaque: &opaque, run: &run })
+    then(FunctionVersion { function, universe: module.universe(), opaque: &opaque, trap_code, run: &run })
 }
 
 /// Nothing but trap codes and NaNs.

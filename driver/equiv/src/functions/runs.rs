@@ -30,14 +30,7 @@ const FLOATS: [f64; 8] = [0.0, -0.0, 1.0, -1.5, 0.1, 1e300, f64::INFINITY, f64::
 
 /// What runs show.
 pub(super) fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, config: &Config) -> Evidence {
-    let function = before.function;
-    let parameters: Option<Vec<Scalar>> = function
-        .block(function.entry())
-        .params
-        .iter()
-        .map(|value| before.universe.types.scalar(function.ty(*value)))
-        .collect();
-    let Some(parameters) = parameters else {
+    let Some(parameters) = scalars(before) else {
         return Evidence::nothing("it takes vectors, 128-bit integers or values of a domain, which runs cannot make up");
     };
     let mut inputs = Inputs::new([before.function, after.function], config.seed);
@@ -58,31 +51,56 @@ pub(super) fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, c
             }
             Compared::Differs(found) => found,
         };
-        let shown = show(&parameters, &arguments);
-        let promises = promised(before.function).or_else(|| promised(after.function));
-        let [usual, other]: [Nan; 2] = [quiet_nan, other_nan];
-        let certain = promises.is_none()
-            && [[usual, other], [other, usual], [other; 2]]
-                .into_iter()
-                .all(|nans| matches!(both(before, after, &arguments, seed, nans), Compared::Differs(_)));
-        if certain {
-            let [was, is] = found;
-            let input = json!({ "arguments": shown, "memory": seed });
-            let shown = format!("({})", shown.join(", "));
-            evidence.refuted = Some(Counterexample { input, shown, before: was, after: is });
-        } else {
-            let [was, is] = found;
-            let why = promises.unwrap_or("it depends on which NaN arithmetic gives");
-            evidence.doubted = true;
-            evidence.reasons = vec![format!(
-                "{DOUBT}: on ({}), before, {was}; after, {is}; this is no counterexample: {why}",
-                shown.join(", ")
-            )];
+        match confirmed([before, after], (&parameters, &arguments, seed), &found) {
+            Ok(counterexample) => evidence.refuted = Some(counterexample),
+            Err(why) => {
+                let ([was, is], shown) = (found, show(&parameters, &arguments).join(", "));
+                evidence.doubted = true;
+                evidence.reasons =
+                    vec![format!("{DOUBT}: on ({shown}), before, {was}; after, {is}; this is no counterexample: {why}")];
+            }
         }
         return evidence;
     }
     evidence.reasons.extend(open.filter(|_| evidence.runs == 0));
     evidence
+}
+
+/// A counterexample that the solver has, where running both shows it.
+pub(super) fn shown_by(versions: [FunctionVersion<'_>; 2], arguments: &[u128], seed: u64) -> Option<Counterexample> {
+    let [before, after] = versions;
+    let parameters = scalars(before)?;
+    let arguments: Vec<i64> = parameters.iter().zip(arguments).map(|(scalar, n)| scalar.canonical(*n as u64)).collect();
+    match both(before, after, &arguments, seed, [quiet_nan; 2]) {
+        Compared::Differs(found) => confirmed(versions, (&parameters, &arguments, seed), &found).ok(),
+        Compared::Same | Compared::Open(_) => None,
+    }
+}
+
+/// The types of the parameters, where each is a word.
+fn scalars(version: FunctionVersion<'_>) -> Option<Vec<Scalar>> {
+    let FunctionVersion { function, universe, .. } = version;
+    function.block(function.entry()).params.iter().map(|value| universe.types.scalar(function.ty(*value))).collect()
+}
+
+/// A difference that counts; else why it does not.
+fn confirmed(
+    [before, after]: [FunctionVersion<'_>; 2],
+    (parameters, arguments, seed): (&[Scalar], &[i64], u64),
+    [was, is]: &[String; 2],
+) -> Result<Counterexample, &'static str> {
+    if let Some(why) = promised(before.function).or_else(|| promised(after.function)) {
+        return Err(why);
+    }
+    let [usual, other]: [Nan; 2] = [quiet_nan, other_nan];
+    let differs = |nans| matches!(both(before, after, arguments, seed, nans), Compared::Differs(_));
+    if ![[usual, other], [other, usual], [other; 2]].into_iter().all(differs) {
+        return Err("it depends on which NaN arithmetic gives");
+    }
+    let shown = show(parameters, arguments);
+    let input = json!({ "arguments": shown, "memory": seed });
+    let shown = format!("({})", shown.join(", "));
+    Ok(Counterexample { input, shown, before: was.clone(), after: is.clone(), pattern: None })
 }
 
 /// What arithmetic gives as NaN.
