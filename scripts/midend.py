@@ -5,8 +5,8 @@
 
 FOLDER has files of CLIF with `test optimize precise-output`: behind each function stands, as a comment, what the mid-end
 makes of it. Cranelift is taken to be right, so a refuted function is an error of ours, or of Cranelift. Arguments behind
-`--` go to `rewright validate`. Prints a table of verdicts, why functions are not proved, and what is refuted; exit code 1
-if anything is.
+`--` go to `rewright validate`. Prints verdicts, why functions are not proved, and what is refuted; exit code 1 if
+anything is.
 """
 
 import collections
@@ -73,13 +73,14 @@ def main():
             reason = function["reasons"][0] if function["reasons"] else "no reason"
             reasons[re.sub(r"\(0x.*?\)|on \(.*", "..", reason)] += 1
     total = sum(verdicts.values())
-    print(f"{total} functions: " + ", ".join(f"{n} {name}" for name, n in verdicts.most_common()))
     changed = total - verdicts["same"]
-    if changed:
-        print(f"proved of changed: {100 * verdicts['proved'] / changed:.1f} %")
-    for reason, n in reasons.most_common():
-        print(f"{n:5}  {reason}")
-    print("\n".join(refuted))
+    print(f"{total} functions, {changed} of them changed: "
+          + ", ".join(f"{verdicts[name]} {name}" for name in ("proved", "refuted", "tested", "unknown")) + ".\n")
+    print("| functions | why no more is known |\n| --- | --- |")
+    for reason, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0])):
+        print(f"| {n} | {reason} |")
+    if refuted:
+        print("\n" + "\n".join(refuted))
     sys.exit(1 if refuted else 0)
 
 

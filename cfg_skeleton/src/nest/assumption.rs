@@ -142,18 +142,19 @@ impl fmt::Display for Assumption {
 pub(super) fn allowed(sample: &FxHashMap<Var, i128>, constraints: &[Constraint]) -> Option<FxHashMap<Var, i128>> {
     let mut sizes = sample.clone();
     // What moves one size may break another condition, so this is done several times.
-    for _ in 0..=constraints.len() {
+    for round in 0..=constraints.len() {
         for constraint in constraints {
             let missing = missing(constraint, &sizes)?;
             if missing == 0 {
                 continue;
             }
-            let moved = constraint.expr.vars().into_iter().find_map(|var| {
-                let factor = Some(constraint.expr.coefficient(var)).filter(|factor| *factor != 0)?;
-                let steps = -(-missing).div_euclid(factor.abs()) * factor.signum();
-                Some((var, sizes.get(&var)?.checked_add(steps)?))
-            });
-            sizes.extend(moved);
+            let factors = constraint.expr.vars().into_iter().map(|var| (constraint.expr.coefficient(var), var));
+            let usable = |(factor, _): &(i128, Var)| *factor != 0 && (!constraint.equality || missing % factor == 0);
+            let Some((factor, var)) = factors.filter(usable).min_by_key(|(factor, _)| factor.abs()) else { continue };
+            // Samples that differ are to differ still: beyond a bound there are many sizes.
+            let spread = if round == 0 && !constraint.equality { sample.get(&var)?.abs() } else { 0 };
+            let steps = (-(-missing).div_euclid(factor.abs()) + spread) * factor.signum();
+            sizes.insert(var, sizes.get(&var)?.checked_add(steps)?);
         }
     }
     constraints.iter().all(|constraint| missing(constraint, &sizes) == Some(0)).then_some(sizes)

@@ -138,7 +138,7 @@ impl Report {
     /// For people.
     pub(super) fn text(&self) -> String {
         let mut text = String::new();
-        let several = self.compared.len() > 1;
+        let several = self.by_pass || self.compared.len() > 1;
         for one in &self.compared {
             if several {
                 heading(&mut text, one);

@@ -113,7 +113,7 @@ fn mistakes_and_signatures_are_said() {
     fs::write(dir.path().join("bad.clif"), "function %f( {").unwrap();
     fs::write(dir.path().join("wide.clif"), CLIF.replace("%double(i32)", "%double(i32, i32)").replacen("v0: i32)", "v0: i32, v9: i32)", 1)).unwrap();
     let ran = rewright(dir.path(), "validate a.clif bad.clif");
-    assert!(ran.code == Some(2) && ran.stderr.contains("bad.clif:1:"), "{ran:?}");
+    assert!(ran.code == Some(2) && ran.stderr.contains("bad.clif: 1:"), "{ran:?}");
     let ran = rewright(dir.path(), "validate a.clif wide.clif");
     assert!(ran.code == Some(0) && ran.stdout.contains("%double: unknown: its signature was (i32) -> i32"), "{ran:?}");
     // By rules.
