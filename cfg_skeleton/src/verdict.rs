@@ -137,7 +137,8 @@ pub struct Verdict {
 impl Verdict {
     /// The verdict that evidence allows. A pair that is both proved and refuted shows a mistake of ours: it is unknown.
     pub fn new(function: &str, evidence: Evidence) -> Verdict {
-        let Evidence { proved, precondition, outside, assumptions, refuted, doubted, runs, mut reasons, only } = evidence;
+        let Evidence { proved, precondition, outside, assumptions, refuted, doubted, runs, mut reasons, only } =
+            evidence;
         let (verdict, tier) = match (&refuted, proved) {
             (Some(_), Some(_)) => {
                 reasons.insert(0, "it is both proved and refuted: please report this".to_string());

@@ -197,7 +197,9 @@ mod tests {
 
     #[test]
     fn other_texts_are_refused() {
-        for text in ["", "n", "n = 3", "n >= ", "1 <= n <= 3", "n*m >= 0", "n >= 3x", "n >= -", "n >> 3", ">= 3", "3*4 >= n"] {
+        for text in
+            ["", "n", "n = 3", "n >= ", "1 <= n <= 3", "n*m >= 0", "n >= 3x", "n >= -", "n >> 3", ">= 3", "3*4 >= n"]
+        {
             assert!(text.parse::<Assumption>().is_err(), "{text}");
         }
         assert_eq!("k >= 1".parse::<Assumption>().unwrap().constraint(&sizes()), None);
@@ -205,8 +207,9 @@ mod tests {
 
     #[test]
     fn samples_are_moved_to_where_assumptions_hold() {
-        let constraints: Vec<Constraint> =
-            ["n >= 100", "m == 2*n", "-3*m <= -7"].map(|t| t.parse::<Assumption>().unwrap().constraint(&sizes()).unwrap()).to_vec();
+        let constraints: Vec<Constraint> = ["n >= 100", "m == 2*n", "-3*m <= -7"]
+            .map(|t| t.parse::<Assumption>().unwrap().constraint(&sizes()).unwrap())
+            .to_vec();
         let start = |n, m| FxHashMap::from_iter([(Var(0), n), (Var(1), m)]);
         let found = allowed(&start(3, 5), &constraints).unwrap();
         assert!(found[&Var(0)] >= 100 && found[&Var(1)] == 2 * found[&Var(0)], "{found:?}");

@@ -18,7 +18,9 @@ pub(super) fn open(path: &Path, language: Language, program: Program) -> Result<
         Language::Llvm => read::<LlvmInput>(path, program)?.map(boxed),
         Language::Own => read::<ModuleOptimiser>(path, program)?.map(boxed),
         Language::Clif => read::<ClifInput>(path, program)?.map(boxed),
-        Language::Mlir => bail!("{} is MLIR: `rewright validate` compares it, and no rules are about it", path.display()),
+        Language::Mlir => {
+            bail!("{} is MLIR: `rewright validate` compares it, and no rules are about it", path.display())
+        }
     })
 }
 

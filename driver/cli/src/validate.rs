@@ -33,8 +33,8 @@ use std::path::{Path, PathBuf};
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub(super) struct Args {
-    /// The earlier version: a file of LLVM IR (`.ll`), MLIR (`.mlir`), CLIF (`.clif`) or Rewright's own text (`.ir`), or
-    /// a folder of such files, say what `rewright wrap --keep` has kept; `-` is standard input
+    /// The earlier version: a file of LLVM IR (`.ll`), MLIR (`.mlir`), CLIF (`.clif`) or Rewright's own text (`.ir`),
+    /// or a folder of such files, say what `rewright wrap --keep` has kept; `-` is standard input
     #[arg(value_name = "BEFORE")]
     before: PathBuf,
     /// The later version, in the same language; files of two folders are paired by their names. Without it, and
@@ -55,7 +55,8 @@ pub(super) struct Args {
     /// Seconds that a command of `--after` may take
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     timeout: u64,
-    /// The language, where names of files do not say it; standard input is in that of the other file otherwise
+    /// The language of files that are named. Otherwise their names tell it, and standard input is in that of the other
+    /// file
     #[arg(long, value_enum, value_name = "NAME")]
     language: Option<Language>,
     /// Make anything less than this a finding (exit code 1): functions that are not proved, or only under a
@@ -106,8 +107,8 @@ const HELP: &str = "\
 The command of --after is split into words as a shell splits them, and run without a shell: `$`, `*` and `|` mean
 nothing in it (`sh -c '...'` is a command like any other). `{}` stands for a file with the earlier version, a copy whose
 name ends as that of the original; without it, the earlier version is the command's standard input. `{out}` stands for
-the file that the command writes; without it, the later version is what it prints. LLVM's `opt` gets `-S`. A command that
-fails, takes too long, or gives no program is an error:
+the file that the command writes; without it, the later version is what it prints. LLVM's `opt` gets `-S`. A command
+that fails, takes too long, or gives no program is an error:
 
   rewright validate a.ll --after 'opt-19 -passes=licm'
   rewright validate a.ll --each 'sroa,licm,gvn'
@@ -136,7 +137,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let later = args.later.as_deref().or(args.with.as_deref());
     let passes = Passes::new(args.after.as_deref(), args.each.as_deref(), args.timeout)?;
-    let files = match later {
+    let mut files = match later {
         Some(after) => files::paired(&args.before, after, args.language)?,
         None => files::single(&args.before, args.language)?,
     };
@@ -145,6 +146,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         (None, Some(passes)) => Second::Commands(passes),
         (None, None) => Second::Rules,
     };
+    if args.before.is_dir() && matches!(second, Second::Rules) {
+        // No rules are about them.
+        let others = files.pairs.extract_if(.., |pair| pair.language == Language::Mlir).count();
+        files.others += others;
+    }
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     usable(&args, all())?;
     let sizes = assumed(&args.assume, all())?;
@@ -200,7 +206,10 @@ fn finding(args: &Args, second: &Second, report: &Report) -> Result<Finding> {
         return Ok(Finding::Found);
     }
     if !report.failed.is_empty() {
-        bail!("{} not compared", count(report.failed.len(), "file") + if report.failed.len() == 1 { " was" } else { " were" });
+        bail!(
+            "{} not compared",
+            count(report.failed.len(), "file") + if report.failed.len() == 1 { " was" } else { " were" }
+        );
     }
     if report.is_empty() && !matches!(second, Second::Rules) {
         bail!("neither version has a function with a body: nothing is compared");

@@ -17,8 +17,8 @@
 //! crate that names Cranelift. No opcode is named here except where an instruction *format* is control flow or a
 //! constant.
 
-mod entities;
 pub mod describe;
+mod entities;
 pub mod export;
 pub mod front;
 pub mod import;

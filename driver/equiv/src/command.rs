@@ -189,7 +189,7 @@ fn run(command: &mut Command, shown: &str, timeout: Duration) -> Result<(ExitSta
     let mut child = command.process_group(0).spawn().map_err(|error| CommandError::Start(program, error))?;
     let process = Pid::from_child(&child);
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let text = reading(move || stdout.map_or(Ok(vec![]), |stdout| printed(stdout)));
+    let text = reading(move || stdout.map_or(Ok(vec![]), printed));
     let said = reading(move || {
         let Some(mut stderr) = stderr else { return Ok(vec![]) };
         let mut said = vec![];

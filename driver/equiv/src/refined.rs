@@ -22,12 +22,12 @@ mod symexec;
 #[cfg(test)]
 mod tests;
 
+use super::budget::{Budget, Exhausted};
 use super::headers::HeaderError;
 use super::modules::Version;
 use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
-use super::budget::{Budget, Exhausted};
 use inputs::Inputs;
 use refines::refines;
 use rewright_llvm::body::{self, Body};

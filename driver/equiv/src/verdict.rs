@@ -1,8 +1,8 @@
 //! What is said of the functions of two modules: verdicts, and what each method has seen.
 
 use super::Method;
-use rewright_cfg_skeleton::verdict::{Counts, Verdict};
 pub use super::surroundings::ModuleDifference;
+use rewright_cfg_skeleton::verdict::{Counts, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 

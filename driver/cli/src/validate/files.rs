@@ -97,13 +97,13 @@ fn endings() -> String {
 
 /// The language of two files.
 fn common(before: &Path, after: &Path, language: Option<Language>) -> Result<Language> {
-    let said = |path: &Path| {
-        let known = LANGUAGES.into_iter().find(|l| path.extension().is_some_and(|e| e == l.extension()));
-        known.or(language)
-    };
     if is_dash(before) && is_dash(after) {
         bail!("`-` is standard input, which is one version only");
     }
+    if let Some(language) = language {
+        return Ok(language);
+    }
+    let said = |path: &Path| LANGUAGES.into_iter().find(|l| path.extension().is_some_and(|e| e == l.extension()));
     let of = |path: &Path, other: &Path| said(path).or_else(|| said(other)).unwrap_or_else(|| Language::of(path));
     let [was, is] = [of(before, after), of(after, before)];
     if was != is {

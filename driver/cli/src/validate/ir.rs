@@ -13,9 +13,9 @@ use rewright_clif::interpret::{Functions, Subject};
 use rewright_clif::optimise::{ClifOptimiser, OutOfScope, trap_code};
 use rewright_clif::read::{File, read_bytes};
 use rewright_dsl::program::Program;
-use rewright_equiv::{Config, ValidateError};
 use rewright_equiv::functions::{FunctionVersion, Prover, compare as compare_functions};
 use rewright_equiv::verdict::ValidationReport;
+use rewright_equiv::{Config, ValidateError};
 use rewright_native::module::ModuleOptimiser;
 use rewright_pipeline::front::{FrontEnd, ReadError};
 use rewright_pipeline::optimiser::Options;
@@ -116,14 +116,7 @@ impl<'a> ClifVersion<'a> {
         ClifVersion { rules, file, imported, callees }
     }
 
-    fn compare(
-        &self,
-        i: usize,
-        other: &ClifVersion<'_>,
-        j: usize,
-        config: &Config,
-        prover: &mut Prover,
-    ) -> Evidence {
+    fn compare(&self, i: usize, other: &ClifVersion<'_>, j: usize, config: &Config, prover: &mut Prover) -> Evidence {
         let [was, is] = [&self.file.functions[i].func, &other.file.functions[j].func];
         if was.signature != is.signature {
             return Evidence::nothing(format!("its signature was {}, and is {}", was.signature, is.signature));
@@ -160,7 +153,9 @@ fn own(program: Program, versions: [&Text; 2], config: &Config) -> Result<Valida
     let mut prover = Prover::new(config);
     by_name(names, config, |i, j| {
         own_version(&before, &before.module.functions[i], |before| {
-            own_version(&after, &after.module.functions[j], |after| compare_functions(before, after, config, &mut prover))
+            own_version(&after, &after.module.functions[j], |after| {
+                compare_functions(before, after, config, &mut prover)
+            })
         })
     })
 }

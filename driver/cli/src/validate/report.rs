@@ -23,6 +23,13 @@ pub(super) struct Compared {
     pub(super) report: ValidationReport,
 }
 
+impl Compared {
+    /// The functions that are refuted.
+    fn refuted(&self) -> impl Iterator<Item = &str> {
+        self.report.functions.iter().filter(|f| f.verdict == Kind::Refuted).map(|f| f.function.as_str())
+    }
+}
+
 /// What was found.
 #[derive(Debug, Default)]
 pub(super) struct Report {
@@ -68,9 +75,15 @@ impl Report {
         total
     }
 
-    /// The first comparison that refutes something.
-    fn broken(&self) -> Option<&Compared> {
-        self.compared.iter().find(|one| one.report.functions.iter().any(|f| f.verdict == Kind::Refuted))
+    /// Of each file the first comparison that refutes something.
+    fn broken(&self) -> Vec<&Compared> {
+        let mut broken: Vec<&Compared> = vec![];
+        for one in self.compared.iter().filter(|one| one.refuted().next().is_some()) {
+            if broken.iter().all(|other| other.file != one.file) {
+                broken.push(one);
+            }
+        }
+        broken
     }
 
     /// Is anything refuted?
@@ -82,7 +95,7 @@ impl Report {
             let (function, file) = (&verdict.function, &one.file);
             bail!("a proof and a run of {function} in {file} contradict each other: please report both versions");
         }
-        Ok(self.broken().is_some())
+        Ok(!self.broken().is_empty())
     }
 
     /// Is everything proved, without a precondition, and does nothing else differ that other modules see?
@@ -130,7 +143,11 @@ impl Report {
             "modules": modules,
         });
         if self.by_pass {
-            report["broken_by"] = self.broken().map_or(serde_json::Value::Null, |one| json!(one.pass));
+            let broken = |one: &Compared| {
+                let functions: Vec<&str> = one.refuted().collect();
+                json!({ "file": one.file, "pass": one.pass, "functions": functions })
+            };
+            report["broken_by"] = self.broken().into_iter().map(broken).collect();
         }
         report
     }
@@ -167,17 +184,20 @@ impl Report {
         let of = if self.by_pass { "comparison" } else { "file" };
         let unchanged = count(*unchanged as usize, "function");
         let others = if counts.pairs == 1 { "other" } else { "others" };
-        let _ =
-            writeln!(text, "{}, {unchanged} unchanged, {} {others}: {counts}", count(self.compared.len(), of), counts.pairs);
+        let _ = writeln!(
+            text,
+            "{}, {unchanged} unchanged, {} {others}: {counts}",
+            count(self.compared.len(), of),
+            counts.pairs
+        );
         for (method, tally) in methods {
             seen(text, *method, tally);
         }
         text.extend(assumptions(functions).map(|assumptions| assumptions + "\n"));
-        if let Some(one) = self.broken().filter(|_| self.by_pass) {
-            let refuted = one.report.functions.iter().filter(|f| f.verdict == Kind::Refuted);
-            let names: Vec<&str> = refuted.map(|f| f.function.as_str()).collect();
+        for one in self.broken().into_iter().filter(|_| self.by_pass) {
+            let names: Vec<&str> = one.refuted().collect();
             let pass = one.pass.as_deref().unwrap_or_default();
-            let _ = writeln!(text, "broken by `{pass}`: {}", names.join(", "));
+            let _ = writeln!(text, "{} is broken by `{pass}`: {}", one.file, names.join(", "));
         }
     }
 }

@@ -56,7 +56,8 @@ func.func @fill(%n: index, %a: memref<?xf64>, %x: f64) {
 #[test]
 fn a_precondition_is_met_by_what_is_assumed() {
     let dir = inputs();
-    let half = UNROLLED.replace("  affine.for %i = #even()[%n] to %n {\n    affine.store %x, %a[%i] : memref<?xf64>\n  }\n", "");
+    let half = UNROLLED
+        .replace("  affine.for %i = #even()[%n] to %n {\n    affine.store %x, %a[%i] : memref<?xf64>\n  }\n", "");
     for (name, text) in [("before.mlir", BEFORE), ("after.mlir", UNROLLED), ("half.mlir", &half)] {
         fs::write(dir.path().join(name), text).unwrap();
     }
@@ -103,6 +104,10 @@ fn functions_of_other_dialects_and_of_one_name_are_counted() {
     fs::write(dir.path().join("a.mlir"), format!("{BEFORE}{other}module {{\n{BEFORE}}}\n")).unwrap();
     let ran = rewright(dir.path(), "validate a.mlir a.mlir");
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.contains("g: unknown: the first file: functions of `llvm.func` are not known"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("g: unknown: the first file: functions of `llvm.func` are not known"),
+        "{}",
+        ran.stdout
+    );
     assert_eq!(ran.stdout.matches("fill: unknown: the first file defines several functions of this name").count(), 2);
 }

@@ -8,7 +8,8 @@ use std::process::Command;
 /// A rule that is right, and one that is not.
 fn packs(dir: &Path) {
     fs::write(dir.join("mine.rw"), PACK).unwrap();
-    fs::write(dir.join("bad.rw"), PACK.replace("=> iadd(x, y)", "=> isub(x, y)").replace("pack mine", "pack bad")).unwrap();
+    fs::write(dir.join("bad.rw"), PACK.replace("=> iadd(x, y)", "=> isub(x, y)").replace("pack mine", "pack bad"))
+        .unwrap();
 }
 
 const LINE: [&str; 3] = ["-O2", "-c", "sum.c"];
@@ -76,5 +77,8 @@ fn without_a_solver_nothing_is_validated() {
     command.arg("--validate").env("PATH", own.path()).env("REWRIGHT_CLANG", "/usr/bin/clang-19");
     command.env("REWRIGHT_OPT", "/usr/bin/opt-19");
     let ran = run(command, dir.path(), &LINE, "");
-    assert!(ran.code == Some(0) && ran.stderr.contains("compiled without rules: what rules make cannot be compared"), "{ran:?}");
+    assert!(
+        ran.code == Some(0) && ran.stderr.contains("compiled without rules: what rules make cannot be compared"),
+        "{ran:?}"
+    );
 }

@@ -6,9 +6,9 @@
 //! open, so a difference counts only if there is one whichever it gives in either version.
 
 use super::FunctionVersion;
+use crate::Config;
 use crate::inputs::hash;
 use crate::verdict::DOUBT;
-use crate::Config;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rewright_cfg_skeleton::ir::interp::{Memory, Outcome, equal_up_to_nan, quiet_nan};
@@ -31,7 +31,9 @@ const FLOATS: [f64; 8] = [0.0, -0.0, 1.0, -1.5, 0.1, 1e300, f64::INFINITY, f64::
 /// What runs show.
 pub(super) fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, config: &Config) -> Evidence {
     let Some(parameters) = scalars(before) else {
-        return Evidence::nothing("it takes vectors, 128-bit integers or values of a domain, which runs cannot make up");
+        return Evidence::nothing(
+            "it takes vectors, 128-bit integers or values of a domain, which runs cannot make up",
+        );
     };
     let mut inputs = Inputs::new([before.function, after.function], config.seed);
     let mut evidence = Evidence::default();
@@ -56,8 +58,9 @@ pub(super) fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, c
             Err(why) => {
                 let ([was, is], shown) = (found, show(&parameters, &arguments).join(", "));
                 evidence.doubted = true;
-                evidence.reasons =
-                    vec![format!("{DOUBT}: on ({shown}), before, {was}; after, {is}; this is no counterexample: {why}")];
+                evidence.reasons = vec![format!(
+                    "{DOUBT}: on ({shown}), before, {was}; after, {is}; this is no counterexample: {why}"
+                )];
             }
         }
         return evidence;
@@ -119,9 +122,11 @@ fn promised(function: &Function) -> Option<&'static str> {
     };
     let opaque = |block| matches!(&function.block(block).term, Terminator::Opaque { .. });
     let unmodelled = function.layout.iter().any(|block| opaque(*block));
-    insts.map(|inst| of_inst(&inst.kind)).find(Option::is_some).flatten().or(
-        unmodelled.then_some("a terminator that is not modelled takes part"),
-    )
+    insts
+        .map(|inst| of_inst(&inst.kind))
+        .find(Option::is_some)
+        .flatten()
+        .or(unmodelled.then_some("a terminator that is not modelled takes part"))
 }
 
 enum Compared {
@@ -248,7 +253,8 @@ impl Inputs {
         let rng = &mut self.rng;
         let kind = rng.random_range(0..4);
         if !scalar.is_int() {
-            let number = if kind == 0 { FLOATS[rng.random_range(0..FLOATS.len())] } else { rng.random_range(-9.0..9.0) };
+            let number =
+                if kind == 0 { FLOATS[rng.random_range(0..FLOATS.len())] } else { rng.random_range(-9.0..9.0) };
             return match scalar {
                 Scalar::F32 => scalar.canonical((number as f32).to_bits().into()),
                 _ => scalar.canonical(number.to_bits()),

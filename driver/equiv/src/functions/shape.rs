@@ -20,12 +20,8 @@ struct Writer<'a> {
 }
 
 fn shape(version: FunctionVersion<'_>) -> String {
-    let mut writer = Writer {
-        version,
-        values: FxHashMap::default(),
-        blocks: vec![version.function.entry()],
-        out: String::new(),
-    };
+    let mut writer =
+        Writer { version, values: FxHashMap::default(), blocks: vec![version.function.entry()], out: String::new() };
     let mut at = 0;
     while let Some(block) = writer.blocks.get(at).copied() {
         writer.block(block);

@@ -2,8 +2,8 @@
 //! not modelled, by its arguments.
 //!
 //! Blocks are taken in an order in which all that leads to one comes first. A vector is one lane of it, any: what mixes
-//! lanes is not modelled, and depends on what it is given as a text, not as a value. What is not modelled and may write is
-//! an event; events are a chain, which tells their order. A trapping access traps where nobody can say, but alike in
+//! lanes is not modelled, and depends on what it is given as a text, not as a value. What is not modelled and may write
+//! is an event; events are a chain, which tells their order. A trapping access traps where nobody can say, but alike in
 //! both versions.
 
 use super::FunctionVersion;
@@ -135,6 +135,8 @@ pub(super) fn behaviour(s: &mut Script, version: FunctionVersion<'_>, given: &Gi
         values: FxHashMap::default(),
         reached: FxHashMap::default(),
         here: Expr::TRUE,
+        written: String::new(),
+        is_first: true,
         done: Behaviour {
             trapped: untrapped,
             code: zero,
@@ -164,6 +166,11 @@ struct Executor<'s, 'a> {
     reached: FxHashMap<BlockId, Expr>,
     /// When what comes next is executed.
     here: Expr,
+    /// All that has been written to memory since the last event that happens whatever comes next, as text: with that
+    /// event, it tells what memory is.
+    written: String,
+    /// The first block: what stands in it has happened when something later happens.
+    is_first: bool,
     done: Behaviour,
 }
 
@@ -171,6 +178,7 @@ impl Executor<'_, '_> {
     fn block(&mut self, id: BlockId, cfg: &Cfg) -> Terms<()> {
         let function = self.version.function;
         let block = function.block(id);
+        self.is_first = id == function.entry();
         self.here = self.reached.get(&id).copied().unwrap_or(Expr::FALSE);
         for inst in block.insts.iter().map(|id| function.inst(*id)) {
             self.inst(inst)?;
@@ -410,6 +418,7 @@ impl Executor<'_, '_> {
             let old = smt::load(self.s, self.done.memory, &address, plain, args[1].bits.width());
             let value = self.s.choose(self.here, args[1].bits, old);
             self.done.memory = smt::store(self.s, self.done.memory, &address, memory, value);
+            self.written += &format!("{} to {bytes} bytes at {}; ", self.s.name(value), self.s.name(at));
         } else {
             let bits = smt::load(self.s, self.done.memory, &address, memory, repr.bits());
             self.values.insert(moved, Symbolic { bits, nan: Expr::FALSE });
@@ -426,7 +435,8 @@ impl Executor<'_, '_> {
         }
         let name = |s: &Script, e: &Expr| format!("{} {}", s.name(*e), s.sort_text(e.sort()));
         let all: Vec<Expr> = args.iter().map(|arg| arg.bits).chain(more.iter().copied()).collect();
-        let shown: Vec<String> = all.iter().map(|e| if lanes { name(self.s, e) } else { self.s.sort_text(e.sort()) }).collect();
+        let shown: Vec<String> =
+            all.iter().map(|e| if lanes { name(self.s, e) } else { self.s.sort_text(e.sort()) }).collect();
         let name = format!("{what} of {} as {}", shown.join(", "), self.s.sort_text(sort)).replace(['|', '\\'], "/");
         Ok(self.s.unknown(&name, if lanes { &[] } else { &all }, sort))
     }
@@ -443,11 +453,10 @@ impl Executor<'_, '_> {
 
     /// An instruction that nobody knows, and that stays in its place: it is known by all that came before it.
     fn event(&mut self, inst: &Inst, text: &str, effects: OpaqueEffects, args: &[Symbolic]) -> Terms<()> {
-        // Memory is another one where it was written in another way.
-        let text = format!("{text} on {}", self.s.name(self.done.memory));
-        let before = self.done.trace;
+        let text = format!("{text} on memory with {}", self.written);
+        let (before, happens) = (self.done.trace, self.here);
         let after = self.applied(&format!("trace after {text}"), inst, &[before], args, Sort::Bits(64))?;
-        self.done.trace = self.s.choose(self.here, after, before);
+        self.done.trace = self.s.choose(happens, after, before);
         for (n, result) in inst.results.iter().enumerate() {
             let sort = Sort::Bits(self.repr(*result)?.bits());
             let bits = self.applied(&format!("result {n} of {text}"), inst, &[before], args, sort)?;
@@ -459,7 +468,11 @@ impl Executor<'_, '_> {
             self.trap(ends, code);
         }
         if effects == OpaqueEffects::Writes {
-            self.done.memory = smt::given(self.s, self.done.memory, self.here, after);
+            self.done.memory = smt::given(self.s, self.done.memory, happens, after);
+            match self.is_first {
+                true => self.written.clear(),
+                false => self.written += &format!("given at {} when {}; ", self.s.name(after), self.s.name(happens)),
+            }
         }
         Ok(())
     }

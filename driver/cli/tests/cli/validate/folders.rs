@@ -59,7 +59,9 @@ fn files_are_paired_by_their_names() {
     assert!(ran.stderr.contains("note: 1 other file is in no language that is compared here"), "{ran:?}");
     let text = rewright(dir.path(), "validate old new --method refined --require proved");
     assert_eq!(text.code, Some(1));
-    for line in ["a.ll:\n@f: proved (by a solver)\n", "gone.ll: only the first folder has it\n", "come.mlir: only the second"] {
+    for line in
+        ["a.ll:\n@f: proved (by a solver)\n", "gone.ll: only the first folder has it\n", "come.mlir: only the second"]
+    {
         assert!(text.stdout.contains(line), "{line}: {}", text.stdout);
     }
 }
@@ -92,7 +94,10 @@ fn what_is_no_pair_is_refused() {
         ("validate old empty", "have no file in common"),
         ("validate old other", "have no file in common"),
         ("validate empty", "holds no file that ends in `.ll`, `.mlir`, `.clif` or `.ir`"),
-        ("validate old/a.ll new/c.clif", "old/a.ll is LLVM IR and new/c.clif is CLIF: two versions are in one language"),
+        (
+            "validate old/a.ll new/c.clif",
+            "old/a.ll is LLVM IR and new/c.clif is CLIF: two versions are in one language",
+        ),
         ("validate - -", "`-` is standard input, which is one version only"),
         ("validate none.ll none.ll", "neither version has a function with a body"),
         ("validate old new --fn nowhere", "neither file defines @nowhere"),

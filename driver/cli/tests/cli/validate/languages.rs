@@ -111,7 +111,11 @@ fn mistakes_and_signatures_are_said() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("a.clif"), CLIF).unwrap();
     fs::write(dir.path().join("bad.clif"), "function %f( {").unwrap();
-    fs::write(dir.path().join("wide.clif"), CLIF.replace("%double(i32)", "%double(i32, i32)").replacen("v0: i32)", "v0: i32, v9: i32)", 1)).unwrap();
+    fs::write(
+        dir.path().join("wide.clif"),
+        CLIF.replace("%double(i32)", "%double(i32, i32)").replacen("v0: i32)", "v0: i32, v9: i32)", 1),
+    )
+    .unwrap();
     let ran = rewright(dir.path(), "validate a.clif bad.clif");
     assert!(ran.code == Some(2) && ran.stderr.contains("bad.clif: 1:"), "{ran:?}");
     let ran = rewright(dir.path(), "validate a.clif wide.clif");
@@ -119,4 +123,108 @@ fn mistakes_and_signatures_are_said() {
     // By rules.
     let ran = rewright(dir.path(), "validate a.clif");
     assert!(ran.code == Some(0) && ran.stdout.contains("1 file, 0 functions unchanged, 5 others"), "{ran:?}");
+}
+
+/// Versions of one function: what it takes and gives, its blocks in both versions, and whether the second one does
+/// nothing else.
+const PAIRS: [(&str, &str, &str, bool); 20] = [
+    (
+        "(i64) -> i64",
+        "v1 = iconst.i64 8\n v2 = imul v0, v1\n return v2",
+        "v1 = iconst.i64 3\n v2 = ishl v0, v1\n return v2",
+        true,
+    ),
+    ("(i128) -> i128", "v1 = iadd v0, v0\n return v1", "v1 = iconst.i32 1\n v2 = ishl v0, v1\n return v2", true),
+    ("(i32x4) -> i32x4", "v1 = iadd v0, v0\n return v1", "v1 = iconst.i32 1\n v2 = ishl v0, v1\n return v2", true),
+    ("(i32x4) -> i32x4", "v1 = iadd v0, v0\n return v1", "v1 = iconst.i32 2\n v2 = ishl v0, v1\n return v2", false),
+    // One lane is equal where another one is not.
+    (
+        "(i8x16, i8x16, i8x16) -> i8x16",
+        "v3 = icmp eq v0, v1\n v4 = swizzle v0, v2\n v5 = swizzle v1, v2\n v6 = bitselect v3, v4, v5\n return v6",
+        "v5 = swizzle v1, v2\n return v5",
+        false,
+    ),
+    ("(i8x16, i8x16) -> i8x16", "v3 = swizzle v0, v1\n return v3", "v7 = swizzle v0, v1\n return v7", true),
+    // Traps.
+    ("(i32, i32) -> i32", "v2 = udiv v0, v1\n return v0", "return v0", false),
+    (
+        "(i32) -> i32",
+        "v1 = iconst.i32 4\n v2 = udiv v0, v1\n return v2",
+        "v1 = iconst.i32 2\n v2 = ushr v0, v1\n return v2",
+        true,
+    ),
+    (
+        "(i32, i32) -> i32",
+        "brif v1, block1, block2\nblock1:\n v2 = udiv v0, v1\n return v2\nblock2:\n return v0",
+        "v2 = udiv v0, v1\n brif v1, block1, block2\nblock1:\n return v2\nblock2:\n return v0",
+        false,
+    ),
+    ("(i32)", "trapz v0, user1\n trapz v0, user2\n return", "trapz v0, user1\n return", true),
+    ("(i32)", "trapz v0, user1\n trapz v0, user2\n return", "trapz v0, user2\n return", false),
+    ("(i32)", "trapz v0, user1\n return", "trapnz v0, user1\n return", false),
+    // Memory.
+    ("(i64, i32)", "store v1, v0\n store v1, v0\n return", "store v1, v0\n return", true),
+    ("(i64, i32, i32)", "store v1, v0\n store v2, v0\n return", "store v2, v0\n return", true),
+    ("(i64, i64, i32)", "store v2, v0\n v3 = load.i32 v1\n store v3, v1\n return", "store v2, v0\n return", false),
+    ("(i64, i32) -> i32", "store v1, v0\n v2 = load.i32 v0\n return v2", "store v1, v0\n return v1", true),
+    (
+        "(i64, i64, i32) -> i32",
+        "v3 = load.i32 v1\n store v2, v0\n return v3",
+        "store v2, v0\n v3 = load.i32 v1\n return v3",
+        false,
+    ),
+    // A load that promises not to trap, moved to where nothing says so.
+    (
+        "(i64, i32) -> i32",
+        "brif v1, block1, block2\nblock1:\n v2 = load.i32 notrap v0\n return v2\nblock2:\n return v1",
+        "v2 = load.i32 notrap v0\n brif v1, block1, block2\nblock1:\n return v2\nblock2:\n return v1",
+        false,
+    ),
+    ("(f64, f64) -> f64", "v2 = fadd v0, v1\n return v2", "v2 = fadd v1, v0\n return v2", true),
+    ("(f64) -> f64", "v1 = f64const 0.0\n v2 = fadd v0, v1\n return v2", "return v0", false),
+];
+
+#[test]
+fn the_solver_proves_what_holds_and_nothing_else() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = |side: usize| -> String {
+        let one = |(n, pair): (usize, &(&str, &str, &str, bool))| {
+            let types = pair.0.split(')').next().unwrap().trim_start_matches('(');
+            let params =
+                types.split(", ").enumerate().map(|(v, ty)| format!("v{v}: {ty}")).collect::<Vec<_>>().join(", ");
+            let body = if side == 0 { pair.1 } else { pair.2 };
+            format!("function %f{n}{} {{\nblock0({params}):\n {body}\n}}\n\n", pair.0)
+        };
+        PAIRS.iter().enumerate().map(one).collect()
+    };
+    let verdicts = verdicts(dir.path(), "clif", &text(0), &text(1));
+    assert_eq!(verdicts.len(), PAIRS.len());
+    for (verdict, (signature, before, after, holds)) in verdicts.iter().zip(&PAIRS) {
+        assert_eq!(verdict.ends_with(": proved"), *holds, "{verdict}: {signature}: {before} / {after}");
+        assert!(!holds || !verdict.ends_with(": refuted"));
+    }
+}
+
+/// Calls in another order, or on another memory.
+#[test]
+fn calls_stay_where_they_are() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = |body: &str| {
+        format!(
+            "function %f(i64, i32) {{\n    fn0 = colocated %g(i32)\n    fn1 = colocated %h(i32)\nblock0(v0: i64, v1: i32):\n{body}\n}}\n"
+        )
+    };
+    let both = file("    call fn0(v1)\n    call fn1(v1)\n    return");
+    let verdict = |after: &str| verdicts(dir.path(), "clif", &both, after).remove(0);
+    assert_eq!(verdict(&both.replace("v1", "v9")), "%f: proved");
+    let same = "    v2 = iconst.i32 0\n    v3 = iadd v1, v2\n    call fn0(v3)\n    call fn1(v1)\n    return";
+    assert_eq!(verdict(&file(same)), "%f: proved");
+    for other in [
+        "    call fn1(v1)\n    call fn0(v1)\n    return",
+        "    call fn0(v1)\n    return",
+        "    call fn0(v1)\n    call fn0(v1)\n    call fn1(v1)\n    return",
+        "    call fn0(v1)\n    store v1, v0\n    call fn1(v1)\n    return",
+    ] {
+        assert_ne!(verdict(&file(other)), "%f: proved", "{other}");
+    }
 }
