@@ -6,12 +6,13 @@ mod files;
 mod ir;
 mod passes;
 mod report;
+pub(crate) mod text;
 
 use super::language::Language;
 use super::{Finding, Format, former, out, packs, sources};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
-use compare::{Comparer, Text};
+use compare::Comparer;
 use files::Pair;
 use passes::Passes;
 use report::{Compared, Report};
@@ -28,6 +29,7 @@ use rewright_pipeline::{config, costs};
 use rewright_wrap::rules::Ready;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use text::Text;
 
 /// Arguments of `validate`.
 #[derive(clap::Args)]
@@ -311,7 +313,7 @@ fn alone(pair: &Pair, side: Side, comparer: &Comparer, report: &mut Report) -> R
 }
 
 fn read(path: &Path) -> Result<Text> {
-    Ok(Text { name: compare::named(path), bytes: sources::bytes(path)? })
+    Ok(Text { name: path.display().to_string(), bytes: sources::bytes(path)? })
 }
 
 /// How to compare; `None` where packs have mistakes, which have been said.

@@ -1,26 +1,18 @@
 //! Two versions of one file, by its language.
 
 use super::ir;
+use super::text::{Text, mistakes, not_text};
 use crate::language::Language;
-use anyhow::{Context, Result, anyhow, bail};
+use anyhow::{Context, Result, bail};
 use rewright_dsl::program::Program;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, ValidateError};
 use rewright_llvm::module;
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_mlir::NestReport;
-use rewright_pipeline::front::ReadError;
 use rewright_pipeline::optimiser::Options;
 use rewright_wrap::rewrite_file::apply;
 use rewright_wrap::rules::Ready;
-use std::path::Path;
-
-/// A version of a file: what messages call it, and what it says.
-#[derive(Clone, Debug)]
-pub(crate) struct Text {
-    pub(crate) name: String,
-    pub(crate) bytes: Vec<u8>,
-}
 
 /// How versions are compared, in every language.
 pub(crate) struct Comparer {
@@ -118,27 +110,4 @@ impl Comparer {
 /// A file of LLVM IR.
 pub(crate) fn llvm(text: &Text) -> Result<module::File> {
     module::read_bytes(text.bytes.clone()).map_err(|error| mistakes(&text.name, error.into()))
-}
-
-/// The mistakes of a file, with its name.
-pub(super) fn mistakes(name: &str, error: ReadError) -> anyhow::Error {
-    match error {
-        ReadError::Mistakes { mistakes, .. } => {
-            let lines: Vec<String> = mistakes.iter().map(|mistake| format!("{name}{mistake}")).collect();
-            anyhow!(lines.join("\n"))
-        }
-        error => anyhow!("{name}: {error}"),
-    }
-}
-
-fn not_text(text: &Text, error: &std::string::FromUtf8Error) -> anyhow::Error {
-    if text.bytes.starts_with(b"BC\xc0\xde") {
-        return mistakes(&text.name, module::ReadError::Bitcode.into());
-    }
-    anyhow!("{} is not text: byte {} is not UTF-8", text.name, error.utf8_error().valid_up_to())
-}
-
-/// How messages call a file.
-pub(super) fn named(path: &Path) -> String {
-    path.display().to_string()
 }

@@ -1,6 +1,6 @@
 //! Versions in languages that become our IR: CLIF, and our own text.
 
-use super::compare::{Text, mistakes};
+use super::text::{Text, mistakes};
 use crate::language::Language;
 use anyhow::{Context, Result};
 use rewright_cfg_skeleton::ir::interp::{self, Callees, Host, Memory};

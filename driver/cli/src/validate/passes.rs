@@ -1,6 +1,6 @@
 //! Commands that make the second version: one, or one per pass.
 
-use super::compare::Text;
+use super::text::Text;
 use crate::cc;
 use crate::language::Language;
 use anyhow::{Context, Result, bail};
