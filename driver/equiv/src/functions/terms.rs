@@ -401,9 +401,13 @@ impl Executor<'_, '_> {
         let address = Address::sum(self.s, &[args[0].bits, offset.bits]);
         let at = address.term(self.s);
         if let Some(code) = access.trap {
-            let what = if memory.store { "written" } else { "read" };
-            let name = format!("no {bytes} bytes to be {what} at");
-            let traps = self.s.unknown(&name, &[at, self.done.trace], Sort::Bool);
+            let place = [at, self.done.trace];
+            let mut traps = self.s.unknown(&format!("no {bytes} bytes at"), &place, Sort::Bool);
+            if memory.store {
+                // What can be written can be read, and not the other way round.
+                let constant = self.s.unknown(&format!("{bytes} constant bytes at"), &place, Sort::Bool);
+                traps = self.s.or(&[traps, constant]);
+            }
             let code = self.s.bits(32, code.into());
             self.trap(traps, code);
         }

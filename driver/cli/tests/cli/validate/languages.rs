@@ -127,7 +127,7 @@ fn mistakes_and_signatures_are_said() {
 
 /// Versions of one function: what it takes and gives, its blocks in both versions, and whether the second one does
 /// nothing else.
-const PAIRS: [(&str, &str, &str, bool); 20] = [
+const PAIRS: [(&str, &str, &str, bool); 22] = [
     (
         "(i64) -> i64",
         "v1 = iconst.i64 8\n v2 = imul v0, v1\n return v2",
@@ -173,6 +173,8 @@ const PAIRS: [(&str, &str, &str, bool); 20] = [
         "store v2, v0\n v3 = load.i32 v1\n return v3",
         false,
     ),
+    ("(i64)", "v1 = load.i32 v0\n v2 = load.i32 v0\n return", "v1 = load.i32 v0\n return", true),
+    ("(i64)", "v1 = load.i32 v0\n store v1, v0\n return", "v1 = load.i32 v0\n return", false),
     // A load that promises not to trap, moved to where nothing says so.
     (
         "(i64, i32) -> i32",
