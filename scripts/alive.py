@@ -85,7 +85,7 @@ def verdict(rewright, arguments, before, after, function):
         for path, text in zip(paths, (before, after)):
             with open(path, "w") as file:
                 file.write(text)
-        command = [rewright, "validate", paths[0], "--with", paths[1], "--format", "json", *arguments]
+        command = [rewright, "validate", paths[0], paths[1], "--format", "json", *arguments]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=300)
         except subprocess.TimeoutExpired:

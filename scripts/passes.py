@@ -44,7 +44,7 @@ def compared(rewright, arguments, base, pipeline, folder):
     name = "".join(c if c.isalnum() else "-" for c in pipeline)
     after = f"{base}.{name}.ll"
     run(os.environ.get("OPT", "opt-19"), "-S", f"-passes={PASSES.get(pipeline, pipeline)}", base, "-o", after)
-    done = subprocess.run([rewright, "validate", base, "--with", after, "--format", "json", *arguments],
+    done = subprocess.run([rewright, "validate", base, after, "--format", "json", *arguments],
                           capture_output=True, text=True)
     if done.returncode not in (0, 1):
         raise SystemExit(f"{base}, {pipeline}: {done.stderr.strip()}")

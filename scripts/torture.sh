@@ -237,7 +237,7 @@ refining() {
     REWRIGHT=$rewright RULE_OPTIONS="${packs[*]}" OUT=$results \
         xargs -a "$results/list" -P "$jobs" -d '\n' -n 1 "$top/scripts/torture.sh" --rewrite
     # It takes the configuration that is nearest.
-    (cd "$results" && xargs -a list -P "$jobs" -d '\n' -n 16 sh -c '
+    (cd "$results" && xargs -a list -P "$jobs" -d '\n' -n 1 sh -c '
         part=$(mktemp -p . refuted.XXXXXX) && "$@" >"$part" 2>"$part.err" || [ $? = 1 ] || echo "$part.err" >>different
     ' sh "$rewright" validate "${packs[@]}" --method "${METHODS:-interpreted,compiled,refined}" --format json)
     python3 - "$results" <<'END_OF_ROW'

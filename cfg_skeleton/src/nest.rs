@@ -19,6 +19,7 @@
 
 mod access;
 pub mod affine;
+mod assumption;
 pub mod compare;
 mod constraint;
 mod contained;
@@ -39,6 +40,7 @@ pub mod value;
 mod writers;
 
 pub use affine::{Affine, Var};
+pub use assumption::{Assumption, AssumptionError};
 pub use value::{Pool, Value, ValueId};
 
 /// An array of a nest.

@@ -42,6 +42,16 @@ pub enum Tier {
     Runs,
 }
 
+/// One of two versions.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Side {
+    /// The earlier one.
+    First,
+    /// The later one.
+    Second,
+}
+
 /// An input on which the second version does something else.
 #[derive(Clone, PartialEq, Debug, Serialize)]
 pub struct Counterexample {
@@ -53,6 +63,9 @@ pub struct Counterexample {
     pub before: String,
     /// What the second version did.
     pub after: String,
+    /// On which inputs near this one there is a difference, too.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
 }
 
 /// What is known of one pair, before it is a verdict.
@@ -74,9 +87,16 @@ pub struct Evidence {
     pub runs: u64,
     /// Why nothing more is known.
     pub reasons: Vec<String>,
+    /// The other version has no such function.
+    pub only: Option<Side>,
 }
 
 impl Evidence {
+    /// There is no pair: only one version has the function.
+    pub fn only(side: Side) -> Evidence {
+        Evidence { only: Some(side), ..Evidence::nothing(format!("only the {side} file defines it")) }
+    }
+
     /// Nothing is known, for a reason.
     pub fn nothing(reason: impl Into<String>) -> Evidence {
         Evidence { reasons: vec![reason.into()], ..Evidence::default() }
@@ -106,6 +126,9 @@ pub struct Verdict {
     pub reasons: Vec<String>,
     /// Runs that agreed.
     pub runs: u64,
+    /// The one version that has it, where the other one has no such function.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub only: Option<Side>,
     /// On which input it is refuted, and how.
     #[serde(skip_serializing_if = "Option::is_none", flatten)]
     pub counterexample: Option<Counterexample>,
@@ -114,7 +137,8 @@ pub struct Verdict {
 impl Verdict {
     /// The verdict that evidence allows. A pair that is both proved and refuted shows a mistake of ours: it is unknown.
     pub fn new(function: &str, evidence: Evidence) -> Verdict {
-        let Evidence { proved, precondition, outside, assumptions, refuted, doubted, runs, mut reasons } = evidence;
+        let Evidence { proved, precondition, outside, assumptions, refuted, doubted, runs, mut reasons, only } =
+            evidence;
         let (verdict, tier) = match (&refuted, proved) {
             (Some(_), Some(_)) => {
                 reasons.insert(0, "it is both proved and refuted: please report this".to_string());
@@ -135,8 +159,14 @@ impl Verdict {
             assumptions: if claims { assumptions } else { vec![] },
             reasons: if matches!(verdict, Kind::Proved | Kind::Refuted) { vec![] } else { reasons },
             runs,
+            only,
             counterexample: refuted,
         }
+    }
+
+    /// Is it proved for all arguments?
+    pub fn is_proved(&self) -> bool {
+        self.verdict == Kind::Proved && self.precondition.is_none()
     }
 
     /// Is it both proved and refuted?
@@ -183,9 +213,19 @@ impl fmt::Display for Verdict {
     }
 }
 
+impl fmt::Display for Side {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Side::First => "first",
+            Side::Second => "second",
+        })
+    }
+}
+
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "on {}: before, {}; after, {}", self.shown, self.before, self.after)
+        write!(f, "on {}: before, {}; after, {}", self.shown, self.before, self.after)?;
+        self.pattern.as_ref().map_or(Ok(()), |pattern| write!(f, "; {pattern}"))
     }
 }
 
@@ -204,6 +244,10 @@ pub struct Counts {
     pub unknown: u64,
     /// Of the proved ones, those that hold under a precondition.
     pub conditional: u64,
+    /// Of the unknown ones, those that only the first version has.
+    pub only_first: u64,
+    /// Of the unknown ones, those that only the second version has.
+    pub only_second: u64,
 }
 
 impl Counts {
@@ -218,6 +262,8 @@ impl Counts {
                 Kind::Unknown => &mut counts.unknown,
             } += 1;
             counts.conditional += u64::from(verdict.precondition.is_some());
+            counts.only_first += u64::from(verdict.only == Some(Side::First));
+            counts.only_second += u64::from(verdict.only == Some(Side::Second));
         }
         counts
     }
@@ -225,10 +271,11 @@ impl Counts {
 
 impl fmt::Display for Counts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Counts { proved, refuted, tested, unknown, conditional, .. } = self;
-        let some =
-            if *conditional > 0 { format!(" ({conditional} of them under a precondition)") } else { String::new() };
-        write!(f, "{proved} proved{some}, {refuted} refuted, {tested} tested, {unknown} unknown")
+        let Counts { proved, refuted, tested, unknown, .. } = self;
+        let some = |n: u64, what: &str| if n > 0 { format!(" ({n} of them {what})") } else { String::new() };
+        let conditional = some(self.conditional, "under a precondition");
+        let only = some(self.only_first + self.only_second, "in one version only");
+        write!(f, "{proved} proved{conditional}, {refuted} refuted, {tested} tested, {unknown} unknown{only}")
     }
 }
 
@@ -249,7 +296,7 @@ mod tests {
 
     fn counterexample() -> Option<Counterexample> {
         let [shown, before, after] = ["(3)", "returns 1", "returns 2"].map(String::from);
-        Some(Counterexample { input: serde_json::Value::Null, shown, before, after })
+        Some(Counterexample { input: serde_json::Value::Null, shown, before, after, pattern: None })
     }
 
     fn proved(tier: Tier) -> Evidence {
@@ -295,10 +342,25 @@ mod tests {
         let refuted = Evidence { refuted: counterexample(), ..Evidence::default() };
         let conditional = Evidence { precondition: Some("%n > 0".into()), ..proved(Tier::Sequence) };
         let tested = Evidence { runs: 1, ..Evidence::default() };
-        let evidence = [Evidence::default(), proved(Tier::Same), tested, refuted, conditional];
-        let counts = Counts::of(&evidence.map(|e| Verdict::new("@f", e)));
-        let expected = Counts { pairs: 5, proved: 2, refuted: 1, tested: 1, unknown: 1, conditional: 1 };
+        let only = [Side::First, Side::Second].map(Evidence::only);
+        let evidence = [Evidence::default(), proved(Tier::Same), tested, refuted, conditional].into_iter().chain(only);
+        let verdicts: Vec<Verdict> = evidence.map(|e| Verdict::new("@f", e)).collect();
+        let counts = Counts::of(&verdicts);
+        let expected = Counts {
+            pairs: 7,
+            proved: 2,
+            refuted: 1,
+            tested: 1,
+            unknown: 3,
+            conditional: 1,
+            only_first: 1,
+            only_second: 1,
+        };
         assert_eq!(counts, expected);
-        assert_eq!(counts.to_string(), "2 proved (1 of them under a precondition), 1 refuted, 1 tested, 1 unknown");
+        assert_eq!(
+            counts.to_string(),
+            "2 proved (1 of them under a precondition), 1 refuted, 1 tested, 3 unknown (2 of them in one version only)"
+        );
+        assert_eq!(verdicts[6].to_string(), "@f: unknown: only the second file defines it");
     }
 }

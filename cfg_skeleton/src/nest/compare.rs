@@ -1,6 +1,7 @@
 //! Whether two nests do the same: evidence for a verdict, and what it rests on.
 
 use super::access::Program;
+use super::assumption::{Assumption, allowed};
 use super::equal::Proof;
 use super::fit::{Relations, relations};
 use super::flatten::{NotPlain, flatten};
@@ -13,13 +14,15 @@ use super::{Line, Names, Nest, Pool, Var, contained};
 use rustc_hash::FxHashMap;
 
 use super::difference::Difference;
-use crate::verdict::{Evidence, Tier};
+use crate::verdict::{Counterexample, Evidence, Tier};
 
 /// What is assumed, and how much work is done.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Accesses of the first nest are in bounds.
     pub in_bounds: bool,
+    /// What holds of sizes. Those that speak of a size that a nest does not have are not used there.
+    pub sizes: Vec<Assumption>,
     /// Steps of the decision procedure.
     pub budget: u64,
     /// Loads, stores and iterations per run.
@@ -30,7 +33,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { in_bounds: true, budget: 30_000_000, fuel: 400_000, rounds: 40 }
+        Options { in_bounds: true, sizes: vec![], budget: 30_000_000, fuel: 400_000, rounds: 40 }
     }
 }
 
@@ -47,9 +50,24 @@ impl Options {
     }
 }
 
+/// Values of one size that show where versions differ.
+const SMALL: std::ops::RangeInclusive<i128> = 0..=8;
+
 /// Compares two nests over the same arguments.
 pub fn compare(pool: &mut Pool, names: &mut Names, before: &Nest, after: &Nest, options: &Options) -> Evidence {
-    let mut comparison = Comparison { pool, names, before, after, options, decider: Decider::new(options.budget) };
+    let (mut facts, mut assumed) = (sizes::facts(&before.sizes), vec![]);
+    for assumption in &options.sizes {
+        if let Some(constraint) = assumption.constraint(&before.sizes) {
+            facts.push(constraint);
+            assumed.push(assumption.to_string());
+        }
+    }
+    let decider = Decider::new(options.budget);
+    let mut comparison = Comparison { pool, names, before, after, options, facts, assumed, decider };
+    if !comparison.assumed.is_empty() && comparison.samples(options.rounds, false).is_empty() {
+        // Of no sizes anything would hold.
+        return Evidence::nothing(format!("no sizes were found for which {} holds", comparison.assumed.join(" and ")));
+    }
     comparison.evidence()
 }
 
@@ -59,6 +77,10 @@ struct Comparison<'a> {
     before: &'a Nest,
     after: &'a Nest,
     options: &'a Options,
+    /// What holds of sizes.
+    facts: Conjunction,
+    /// What of that is the user's, as text.
+    assumed: Vec<String>,
     decider: Decider,
 }
 
@@ -80,19 +102,19 @@ impl Comparison<'_> {
             return self.confirmed(shown);
         }
         // Runs are cheaper than proofs, and most wrong programs are wrong on most sizes.
-        let samples = sizes::samples(self.before, 0, false);
+        let samples = self.samples(0, false);
         if let Some(difference) = self.differing(&samples, &|_| true, 4) {
-            return refuted(&difference);
+            return self.refuted(&difference);
         }
         let (reason, lines) = match self.by_values(&left, &right, &failing) {
             Ok(shown) => return self.confirmed(shown),
             Err(failure) => failure,
         };
         let rounds = self.options.rounds;
-        let more = [sizes::samples(self.before, rounds, false), sizes::landmarks(self.before, self.after)];
-        for samples in more.into_iter().chain([sizes::samples(self.before, rounds, true)]) {
+        let more = [self.samples(rounds, false), self.allowed(sizes::landmarks(self.before, self.after))];
+        for samples in more.into_iter().chain([self.samples(rounds, true)]) {
             if let Some(difference) = self.differing(&samples, &|_| true, 32) {
-                return refuted(&difference);
+                return self.refuted(&difference);
             }
         }
         Evidence::nothing(reason + &at(lines))
@@ -100,10 +122,27 @@ impl Comparison<'_> {
 
     /// Where the normal forms are not what the nests do.
     fn failing(&self, left: &Normal, right: &Normal) -> Vec<Conjunction> {
-        let facts = sizes::facts(&self.before.sizes);
         let conditions = left.conditions.iter().chain(&right.conditions);
         let cases = conditions.flat_map(super::normal::Condition::failing);
-        cases.map(|case| case.into_iter().chain(facts.iter().cloned()).collect()).collect()
+        cases.map(|case| case.into_iter().chain(self.facts.iter().cloned()).collect()).collect()
+    }
+
+    /// Sizes to run with, among those for which what is assumed holds.
+    fn samples(&self, rounds: u64, odd: bool) -> Vec<FxHashMap<Var, i128>> {
+        self.allowed(sizes::samples(self.before, rounds, odd))
+    }
+
+    fn allowed(&self, samples: Vec<FxHashMap<Var, i128>>) -> Vec<FxHashMap<Var, i128>> {
+        if self.assumed.is_empty() {
+            return samples;
+        }
+        let mut found: Vec<FxHashMap<Var, i128>> = vec![];
+        for sizes in samples.iter().filter_map(|sample| allowed(sample, &self.facts)) {
+            if !found.contains(&sizes) {
+                found.push(sizes);
+            }
+        }
+        found
     }
 
     fn by_sequence(&mut self, left: &Normal, right: &Normal, failing: &[Conjunction]) -> Option<Shown> {
@@ -125,7 +164,7 @@ impl Comparison<'_> {
     }
 
     fn context(&self, bounds: &Bounds) -> Conjunction {
-        let mut context = sizes::facts(&self.before.sizes);
+        let mut context = self.facts.clone();
         context.extend(sizes::constraints(bounds));
         context
     }
@@ -144,7 +183,7 @@ impl Comparison<'_> {
         let second = Program::new(&b, false).map_err(plain)?;
         let relations = self.relations(&first, &second);
         let mut failure = ("no bounds of sizes were found under which loops can be joined".to_string(), (0, 0));
-        let (pool, facts) = (&*self.pool, sizes::facts(&self.before.sizes));
+        let (pool, facts) = (&*self.pool, &self.facts);
         let decider = &mut self.decider;
         let mut holds = |bounds: &Bounds| {
             let mut context = facts.clone();
@@ -172,7 +211,7 @@ impl Comparison<'_> {
 
     /// Which stores belong together, as runs suggest.
     fn relations(&mut self, first: &Program, second: &Program) -> Relations {
-        let mut samples: Vec<FxHashMap<Var, i128>> = sizes::samples(self.before, 14, false);
+        let mut samples = self.samples(14, false);
         // Large enough for tiles, small enough for deep nests.
         samples.retain(|sizes| sizes.values().sum::<i128>() <= 60);
         samples.truncate(16);
@@ -184,7 +223,8 @@ impl Comparison<'_> {
     }
 
     fn proved(&self, tier: Tier) -> Evidence {
-        Evidence { proved: Some(tier), assumptions: self.options.assumptions(), ..Evidence::default() }
+        let assumptions = self.options.assumptions().into_iter().chain(self.assumed.clone()).collect();
+        Evidence { proved: Some(tier), assumptions, ..Evidence::default() }
     }
 
     /// A proof is run, too: where that shows a difference, one of the two is wrong.
@@ -193,7 +233,7 @@ impl Comparison<'_> {
             bounds.iter().all(|(var, bound)| bound.is_none_or(|b| sizes.get(var).is_some_and(|s| *s >= b)))
         };
         let proved = self.proved(tier);
-        let mut samples = sizes::samples(self.before, 2, false);
+        let mut samples = self.samples(2, false);
         samples.truncate(3);
         if let Some(difference) = self.differing(&samples, &inside, 2) {
             return Evidence { refuted: Some((&difference).into()), ..proved };
@@ -202,23 +242,52 @@ impl Comparison<'_> {
         if condition.is_empty() {
             return proved;
         }
-        let samples = sizes::samples(self.before, self.options.rounds, true);
+        let samples = self.samples(self.options.rounds, true);
         let outside = self.differing(&samples, &|sizes| !inside(sizes), 1).map(|difference| (&difference).into());
         Evidence { precondition: Some(condition.join(" and ")), outside, ..proved }
     }
 
+    fn refuted(&self, difference: &Difference) -> Evidence {
+        let found = Counterexample { pattern: self.pattern(difference), ..difference.into() };
+        Evidence { refuted: Some(found), ..Evidence::default() }
+    }
+
+    /// For which small values of one size there is a difference, where it is not all of them: that shows a factor that
+    /// does not divide, or a loop that runs once too often.
+    fn pattern(&self, difference: &Difference) -> Option<String> {
+        let value = |name: &str| difference.sizes.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
+        let sizes = self.before.sizes.iter();
+        let at: FxHashMap<Var, i128> = sizes.map(|size| Some((size.var, value(&size.name)?))).collect::<Option<_>>()?;
+        for size in &self.before.sizes {
+            let samples = SMALL.map(|value| {
+                let mut sample = at.clone();
+                sample.insert(size.var, value);
+                sample
+            });
+            let samples: Vec<_> = samples.filter(|s| allowed(s, &self.facts).as_ref() == Some(s)).collect();
+            let differs = |sample: &&FxHashMap<Var, i128>| self.differs(sample);
+            let differing: Vec<String> = samples.iter().filter(differs).map(|s| s[&size.var].to_string()).collect();
+            if !differing.is_empty() && differing.len() < samples.len() {
+                let (first, last) = (SMALL.start(), SMALL.end());
+                let values = differing.join(", ");
+                return Some(format!("a difference is seen at {} = {values} of {first} to {last}", size.name));
+            }
+        }
+        None
+    }
+
+    fn differs(&self, sizes: &FxHashMap<Var, i128>) -> bool {
+        self.differing(std::slice::from_ref(sizes), &|_| true, 1).is_some()
+    }
+
     fn differing(
-        &mut self,
+        &self,
         samples: &[FxHashMap<Var, i128>],
         wanted: &dyn Fn(&FxHashMap<Var, i128>) -> bool,
         seeds: u64,
     ) -> Option<Difference> {
         super::difference::find(self.pool, self.before, self.after, samples, wanted, (self.options.fuel, seeds))
     }
-}
-
-fn refuted(difference: &Difference) -> Evidence {
-    Evidence { refuted: Some(difference.into()), ..Evidence::default() }
 }
 
 /// The lines of the two statements in question; 0 where there is none.

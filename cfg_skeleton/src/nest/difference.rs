@@ -81,7 +81,7 @@ impl From<&Difference> for Counterexample {
             scalars.into_iter().map(|(name, value)| (name, value.clone().into())).collect(),
         ];
         let input = serde_json::json!({ "sizes": sizes, "scalars": scalars, "seed": seed });
-        Counterexample { input, shown: shown.join(", "), before, after }
+        Counterexample { input, shown: shown.join(", "), before, after, pattern: None }
     }
 }
 

@@ -53,6 +53,8 @@ Our own options come first:
       --strict          Fail where code would be compiled without rules: assembly, no -O, an option such as -flto, a
                         failure of ours
       --keep-going      Compile without rules where the packs are missing or have mistakes; without this it is an error
+      --validate        Compare what rules make of each file with what they made it of, as `rewright validate` does, and
+                        compile a file without rules where that is refuted; with --strict that is an error. Needs z3
       --no-cache        Do not look for objects of earlier commands, and keep none
       --keep <DIR>      Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus`
                         (`.ll`), and what they make of it where they change it (`.changed`)
@@ -96,6 +98,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         colour: out::colour(),
         strict: false,
         keep_going: false,
+        validate: false,
     };
     let mut rest = args.args.into_iter().peekable();
     loop {
@@ -135,6 +138,10 @@ pub(super) fn run(args: Args) -> Result<i32> {
             Some("--keep-going") => {
                 rest.next();
                 tools.keep_going = true;
+            }
+            Some("--validate") => {
+                rest.next();
+                tools.validate = true;
             }
             Some("--no-cache") => {
                 rest.next();

@@ -22,3 +22,8 @@ pub(super) fn warn(command: &Command, matches: &ArgMatches, line: &[OsString]) {
         }
     }
 }
+
+/// Warns of an option that is an argument now.
+pub(super) fn warn_positional(command: &str, former: &str, present: &str) {
+    out::note(&format!("warning: `--{former}` of `rewright {command}` is {present} now"));
+}

@@ -17,8 +17,10 @@ pub(super) fn open(path: &Path, language: Language, program: Program) -> Result<
     Ok(match language {
         Language::Llvm => read::<LlvmInput>(path, program)?.map(boxed),
         Language::Own => read::<ModuleOptimiser>(path, program)?.map(boxed),
-        // No rule is about nests of MLIR: its reader says what is read here.
-        Language::Clif | Language::Mlir => read::<ClifInput>(path, program)?.map(boxed),
+        Language::Clif => read::<ClifInput>(path, program)?.map(boxed),
+        Language::Mlir => {
+            bail!("{} is MLIR: `rewright validate` compares it, and no rules are about it", path.display())
+        }
     })
 }
 

@@ -14,7 +14,6 @@ pub(super) enum Language {
     #[value(name = "ir")]
     Own,
     /// MLIR, which is validated and not optimised
-    #[value(skip)]
     Mlir,
 }
 
@@ -44,6 +43,16 @@ impl Language {
             Some("ir") => Language::Own,
             Some("mlir") => Language::Mlir,
             _ => Language::Clif,
+        }
+    }
+
+    /// As people call it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Language::Clif => "CLIF",
+            Language::Llvm => "LLVM IR",
+            Language::Own => "Rewright's own text",
+            Language::Mlir => "MLIR",
         }
     }
 

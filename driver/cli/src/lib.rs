@@ -80,7 +80,7 @@ enum Command {
     Wrap(wrap::Args),
     /// How much of a collection of LLVM IR is understood
     Corpus(corpus::Args),
-    /// Run functions of LLVM IR that rules change, before and after, on the same inputs, and compare
+    /// Compare two versions of functions: proved to do the same, refuted by an input, tested, or unknown
     Validate(validate::Args),
     /// Optimise a file, compile it for this host and call a function of it
     Run(run::Args),

@@ -6,6 +6,8 @@ mod report;
 use super::input;
 use super::language::{Input, Language};
 use super::limits::Limits;
+use super::validate::compare::Comparer;
+use super::validate::text::Text;
 use super::{Finding, Format, emit, out, packs, project, sources};
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
@@ -43,6 +45,10 @@ pub(super) struct Args {
     /// What to print
     #[arg(long, value_enum, default_value_t)]
     emit: Emit,
+    /// Compare what goes out with what came in, as `rewright validate` does, and say the verdicts on stderr. Where one is
+    /// refuted, the file goes out as it came in (exit code 1). Needs z3
+    #[arg(long)]
+    validate: bool,
     /// Say on stderr what became of each function, and how long each phase took
     #[arg(long)]
     stats: bool,
@@ -172,6 +178,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if let Some(limit) = args.bisect_limit {
         (options.budget.matches, options.budget.matches_per_input) = (limit, 0);
     }
+    if args.validate && args.emit != Emit::File {
+        bail!("--validate compares what comes in with what goes out, in one language: it is for `--emit file`");
+    }
     if let Some(what) = args.emit.saturated() {
         let Some(input) = input::open(&args.input.file, args.input.language(), program)? else {
             return Ok(Finding::Found);
@@ -179,6 +188,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let imported = input.import(&input::wanted(&args.input.file, &*input, args.function.as_deref())?);
         return finish(&args, emit::functions(input.optimiser(), imported, &options, what)?);
     }
+    let comparer = args.validate.then(|| Comparer::of_own_changes(program.clone()));
     let again = args.bisect_limit.filter(|limit| *limit > 0).map(|limit| (limit, program.clone()));
     let spinner = out::spinner("optimising");
     let made = make(&args, program, &options)?;
@@ -190,7 +200,24 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let Some(before) = make(&args, program, &options)? else { return Ok(Finding::Found) };
         last_matches(limit, &before, &made);
     }
-    finish(&args, made.printed)
+    let is_right = comparer.map_or(Ok(true), |comparer| is_right(&args, &comparer, &made.printed))?;
+    if is_right {
+        return finish(&args, made.printed);
+    }
+    out::error("what rules make is refuted: the file goes out as it came in");
+    finish(&args, sources::read(&args.input.file)?)?;
+    Ok(Finding::Found)
+}
+
+/// Does what goes out do what came in, as far as that is known? The verdicts are said.
+fn is_right(args: &Args, comparer: &Comparer, printed: &str) -> Result<bool> {
+    let before = Text { name: args.input.file.display().to_string(), bytes: sources::bytes(&args.input.file)? };
+    let after = Text { name: "what rules make of it".into(), bytes: printed.into() };
+    let report = comparer.compare(args.input.language(), &before, &after)?;
+    report.functions.iter().for_each(|verdict| out::report(&verdict.to_string()));
+    let unchanged = rewright_dsl::diagnostic::count(report.unchanged as usize, "function");
+    out::report(&format!("validated: {unchanged} unchanged; others: {}", report.counts));
+    Ok(report.functions.iter().all(|verdict| verdict.counterexample.is_none()))
 }
 
 /// What an input becomes; `None` where it has mistakes, which are on stderr then.

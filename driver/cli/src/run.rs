@@ -52,7 +52,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let options = args.how.options(&program)?;
     let runnable = match args.input.language() {
         Language::Own => module(&args, program, &options)?,
-        Language::Clif | Language::Llvm | Language::Mlir => clif(&args, program, &options)?,
+        Language::Mlir => bail!("{} is MLIR, which is not run", args.input.file.display()),
+        Language::Clif | Language::Llvm => clif(&args, program, &options)?,
     };
     let Some(Runnable { file, index, original, optimised }) = runnable else { return Ok(Finding::Found) };
     match original {

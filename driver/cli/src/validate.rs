@@ -1,39 +1,80 @@
-//! `rewright validate`: functions before and after rules, or those of two files: proved, refuted, tested or unknown.
+//! `rewright validate`: two versions of functions, proved, refuted, tested or unknown: those of two files or folders,
+//! before and after a command, before and after rules.
 
-mod mlir;
+pub(crate) mod compare;
+mod files;
+mod ir;
+mod passes;
+mod report;
+pub(crate) mod text;
 
-use super::{Finding, Format, input, out, packs, sources};
-use anyhow::{Context, Result, anyhow};
+use super::language::Language;
+use super::{Finding, Format, former, out, packs, sources};
+use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
+use compare::Comparer;
+use files::Pair;
+use passes::Passes;
+use report::{Compared, Report};
 use rewright_cfg_skeleton::select;
-use rewright_cfg_skeleton::verdict::{Kind, Verdict, assumptions};
+use rewright_cfg_skeleton::verdict::Side;
 use rewright_dsl::diagnostic::count;
 use rewright_equiv::replay::Input;
-use rewright_equiv::verdict::{Tally, ValidationReport};
-use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError, validate};
+use rewright_equiv::verdict::ValidationReport;
+use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError};
 use rewright_llvm::optimise::LlvmOptimiser;
+use rewright_mlir::Assumption;
 use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
 use rewright_project::settings;
-use rewright_wrap::rewrite_file::apply;
 use rewright_wrap::rules::Ready;
-use std::fmt::Write as _;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use text::Text;
 
 /// Arguments of `validate`.
 #[derive(clap::Args)]
+#[command(after_help = HELP)]
 pub(super) struct Args {
-    /// Files of textual LLVM IR (`.ll`), or directories of them, say what `rewright wrap --keep` has kept. Each is
-    /// compared with what a build would make of it. Or two files of MLIR (`.mlir`), which are compared with each other
-    #[arg(required = true)]
-    paths: Vec<PathBuf>,
-    /// Compare the one file with this one instead
-    #[arg(long, value_name = "FILE")]
+    /// The earlier version: a file of LLVM IR (`.ll`), MLIR (`.mlir`), CLIF (`.clif`) or Rewright's own text (`.ir`),
+    /// or a folder of such files, say what `rewright wrap --keep` has kept; `-` is standard input
+    #[arg(value_name = "BEFORE")]
+    before: PathBuf,
+    /// The later version, in the same language; files of two folders are paired by their names. Without it, and
+    /// without `--after`, each file is compared with what a build with these rules would make of it
+    #[arg(value_name = "AFTER")]
+    later: Option<PathBuf>,
+    /// The later version, as it was named before
+    #[arg(long, value_name = "FILE", hide = true, conflicts_with = "later")]
     with: Option<PathBuf>,
+    /// Make the later version with this command (see below)
+    #[arg(long, value_name = "COMMAND", conflicts_with_all = ["later", "with"])]
+    after: Option<String>,
+    /// Run these passes one after the other, compare before and after each, and name the first one after which
+    /// something is refuted. Without `--after` they are run by `opt-19 -S -passes={pass}` (or `REWRIGHT_OPT`), those of
+    /// MLIR by `mlir-opt --{pass}`. Commas inside of brackets are a pass's own
+    #[arg(long, value_name = "PASSES", conflicts_with_all = ["later", "with"])]
+    each: Option<String>,
+    /// Seconds that a command of `--after` may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    timeout: u64,
+    /// The language of files that are named. Otherwise their names tell it, and standard input is in that of the other
+    /// file
+    #[arg(long, value_enum, value_name = "NAME")]
+    language: Option<Language>,
+    /// Make anything less than this a finding (exit code 1): functions that are not proved, or only under a
+    /// precondition, and what else differs between modules and is seen outside of them
+    #[arg(long, value_enum, value_name = "VERDICT")]
+    require: Option<Required>,
+    /// Compare for these sizes only: `n >= 1`, `2*m <= n + 4`, several joined by `and`; names are those of the first
+    /// version. For MLIR; repeatable
+    #[arg(long, value_name = "CONDITION")]
+    assume: Vec<String>,
     /// Compare only this function
     #[arg(long = "fn", alias = "function", value_name = "NAME")]
     function: Option<String>,
-    /// Run both versions of the function on this input and compare them in no other way; a refuted function says one
+    /// Run both versions of the function on this input and compare them in no other way; a refuted function says one.
+    /// For LLVM IR
     #[arg(long, value_name = "FILE", requires = "function")]
     input: Option<PathBuf>,
     #[command(flatten)]
@@ -41,21 +82,21 @@ pub(super) struct Args {
     /// Costs of the build: `latency` or `size` on x86-64, `llvm` if none are named
     #[arg(long, value_name = "NAME")]
     profile: Option<String>,
-    /// How to compare; all ways if none is named
+    /// How to compare LLVM IR; all ways if none is named
     #[arg(long, value_enum, value_delimiter = ',', value_name = "HOW")]
     method: Vec<Method>,
     /// What compiles both versions (`compiled`)
-    #[arg(long, value_name = "PROGRAM", default_value = "clang-19")]
+    #[arg(long, value_name = "PROGRAM", default_value = rewright_equiv::CLANG)]
     clang: PathBuf,
     /// The solver with its arguments (`refined`); it reads SMT-LIB from its standard input
-    #[arg(long, value_name = "COMMAND", default_value = "z3 -in")]
+    #[arg(long, value_name = "COMMAND", default_value = rewright_equiv::SOLVER)]
     solver: String,
     /// Steps of the solver for one function; the functions of a file have five times as many together. A solver that
     /// does not count its steps has a second for each 300000 of them
     #[arg(long, value_name = "N", default_value_t = SOLVER_STEPS)]
     solver_steps: u64,
     /// Inputs for each function
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = rewright_equiv::RUNS)]
     runs: u32,
     /// Of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
@@ -65,138 +106,270 @@ pub(super) struct Args {
     format: Format,
 }
 
+const HELP: &str = "\
+The command of --after is split into words as a shell splits them, and run without a shell: `$`, `*` and `|` mean
+nothing in it (`sh -c '...'` is a command like any other). `{}` stands for a file with the earlier version, a copy whose
+name ends as that of the original; without it, the earlier version is the command's standard input. `{out}` stands for
+the file that the command writes; without it, the later version is what it prints. LLVM's `opt` gets `-S`. A command
+that fails, takes too long, or gives no program is an error:
+
+  rewright validate a.ll --after 'opt-19 -passes=licm'
+  rewright validate a.ll --each 'sroa,licm,gvn'
+  rewright validate a.mlir --after 'mlir-opt --{pass}' --each 'affine-loop-unroll=unroll-factor=4,canonicalize'
+
+Exit codes: 0 if nothing is refuted; 1 if something is, or, with --require, is not what is required; 2 if versions
+could not be compared.";
+
+/// What verdicts have to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+enum Required {
+    /// Each function is proved, for all arguments that `--assume` allows
+    Proved,
+}
+
+/// Where second versions come from.
+enum Second {
+    Files,
+    Commands(Passes),
+    Rules,
+}
+
 pub(super) fn run(args: Args) -> Result<Finding> {
-    if let Some((before, after)) = mlir::pair(&args.paths, args.with.as_deref())? {
-        return mlir::run(before, after, args.format);
+    if args.with.is_some() {
+        former::warn_positional("validate", "with", "the second argument");
+    }
+    let later = args.later.as_deref().or(args.with.as_deref());
+    let passes = Passes::new(args.after.as_deref(), args.each.as_deref(), args.timeout)?;
+    let mut files = match later {
+        Some(after) => files::paired(&args.before, after, args.language)?,
+        None => files::single(&args.before, args.language)?,
+    };
+    let second = match (later, passes) {
+        (Some(_), _) => Second::Files,
+        (None, Some(passes)) => Second::Commands(passes),
+        (None, None) => Second::Rules,
+    };
+    if args.before.is_dir() && matches!(second, Second::Rules) {
+        // No rules are about them.
+        let others = files.pairs.extract_if(.., |pair| pair.language == Language::Mlir).count();
+        files.others += others;
+    }
+    let all = || files.pairs.iter().chain(files.only.iter().flatten());
+    usable(&args, all())?;
+    let sizes = assumed(&args.assume, all())?;
+    let Some(comparer) = comparer(&args, &second, sizes, all())? else { return Ok(Finding::Found) };
+    let mut report = Report { by_pass: matches!(&second, Second::Commands(p) if p.by_pass()), ..Report::default() };
+    let bar = out::progress("files", all().count() as u64);
+    let mut missing = None;
+    for pair in &files.pairs {
+        bar.inc(1);
+        if let Err(error) = one(pair, &second, &comparer, &mut report) {
+            match error.downcast_ref() {
+                // Another file may have it.
+                Some(ValidateError::Function(_)) => missing = Some(error),
+                // Nor would it be there for the next file.
+                Some(ValidateError::Tool(_)) => return Err(error),
+                _ => report.failed(&pair.name, &error),
+            }
+        }
+    }
+    for (side, pairs) in [Side::First, Side::Second].into_iter().zip(&files.only) {
+        for pair in pairs {
+            bar.inc(1);
+            if let Err(error) = alone(pair, side, &comparer, &mut report)
+                && !matches!(error.downcast_ref(), Some(ValidateError::Function(_)))
+            {
+                report.failed(&pair.name, &error);
+            }
+        }
+    }
+    bar.finish_and_clear();
+    if let Some(error) = missing.filter(|_| report.is_empty() && report.failed.is_empty()) {
+        return Err(error);
+    }
+    if files.others > 0 {
+        out::note(&format!(
+            "note: {} in no language that is compared here",
+            count(files.others, "file").replace("file", "other file") + if files.others == 1 { " is" } else { " are" }
+        ));
+    }
+    if report.compared.is_empty() && args.format == Format::Text {
+        return finding(&args, &second, &report);
+    }
+    out::result(&match args.format {
+        Format::Json => format!("{}\n", serde_json::to_string_pretty(&report.json())?),
+        Format::Text => report.text(),
+    });
+    finding(&args, &second, &report)
+}
+
+/// What a report means for the exit code.
+fn finding(args: &Args, second: &Second, report: &Report) -> Result<Finding> {
+    if report.is_refuted()? {
+        return Ok(Finding::Found);
+    }
+    if !report.failed.is_empty() {
+        bail!(
+            "{} not compared",
+            count(report.failed.len(), "file") + if report.failed.len() == 1 { " was" } else { " were" }
+        );
+    }
+    if report.is_empty() && !matches!(second, Second::Rules) {
+        bail!("neither version has a function with a body: nothing is compared");
+    }
+    Ok(match args.require {
+        Some(Required::Proved) if !report.is_proved() => Finding::Found,
+        _ => Finding::Clean,
+    })
+}
+
+/// Options that say nothing of these files are mistakes.
+fn usable<'p>(args: &Args, pairs: impl Iterator<Item = &'p Pair>) -> Result<()> {
+    let (mut has_llvm, mut has_mlir) = (false, false);
+    for pair in pairs {
+        has_llvm |= pair.language == Language::Llvm;
+        has_mlir |= pair.language == Language::Mlir;
+    }
+    if !has_llvm && (args.input.is_some() || !args.method.is_empty()) {
+        bail!("--input and --method are for LLVM IR");
+    }
+    if !has_mlir && !args.assume.is_empty() {
+        bail!("--assume is about sizes of MLIR");
+    }
+    Ok(())
+}
+
+/// What is assumed of sizes. Each condition must be about the sizes of some function.
+fn assumed<'p>(conditions: &[String], pairs: impl Iterator<Item = &'p Pair>) -> Result<Vec<Assumption>> {
+    let conditions = conditions.iter().flat_map(|text| text.split(" and "));
+    let conditions = conditions.map(|text| text.parse().context("--assume")).collect::<Result<Vec<Assumption>>>()?;
+    let mut sizes: Vec<Vec<String>> = vec![];
+    if !conditions.is_empty() {
+        for pair in pairs.filter(|pair| pair.language == Language::Mlir) {
+            sizes.extend(rewright_mlir::size_names(&String::from_utf8_lossy(&sources::bytes(&pair.before)?)));
+        }
+    }
+    for condition in &conditions {
+        let has = |names: &Vec<String>, name: &str| names.iter().any(|n| n.trim_start_matches('%') == name);
+        if !sizes.iter().any(|names| condition.names().all(|name| has(names, name))) {
+            let known: BTreeSet<&String> = sizes.iter().flatten().collect();
+            let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
+            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
+            bail!("--assume `{condition}`: no function of the first version has these sizes; there are {known}");
+        }
+    }
+    Ok(conditions)
+}
+
+/// Compares a file with its second version.
+fn one(pair: &Pair, second: &Second, comparer: &Comparer, report: &mut Report) -> Result<()> {
+    let before = read(&pair.before)?;
+    let note = |pass: Option<String>, found| Compared {
+        file: pair.name.clone(),
+        pass,
+        replayable: pair.language == Language::Llvm,
+        report: found,
+    };
+    match (second, &pair.after) {
+        (Second::Commands(passes), _) => {
+            let mut before = before;
+            for step in passes.steps(pair.language)? {
+                let in_file = || pair.name.clone();
+                let (after, said) = step.run(&before, pair.language).with_context(in_file)?;
+                out::bytes(&said);
+                let found = comparer.compare(pair.language, &before, &after)?;
+                if has_lost_all(&found) {
+                    return Err(step.no_function(&after)).with_context(in_file);
+                }
+                report.compared.push(note(step.pass.clone(), found));
+                before = after;
+            }
+        }
+        (_, Some(after)) => {
+            let found = comparer.compare(pair.language, &before, &read(after)?)?;
+            report.compared.push(note(None, found));
+        }
+        (_, None) => report.compared.push(note(None, comparer.with_rules(pair.language, &before)?)),
+    }
+    Ok(())
+}
+
+/// Has the second version no function at all, and the first one some?
+fn has_lost_all(report: &ValidationReport) -> bool {
+    report.unchanged == 0 && report.counts.pairs > 0 && report.counts.pairs == report.counts.only_first
+}
+
+/// Notes the functions of a file that only one folder has.
+fn alone(pair: &Pair, side: Side, comparer: &Comparer, report: &mut Report) -> Result<()> {
+    let (text, nothing) = (read(&pair.before)?, Text { name: String::new(), bytes: vec![] });
+    let mut found = match side {
+        Side::First => comparer.compare(pair.language, &text, &nothing)?,
+        Side::Second => comparer.compare(pair.language, &nothing, &text)?,
+    };
+    // All that it has is not there in the other folder; that is said of the file.
+    found.modules.clear();
+    report.only.push((side, pair.name.clone()));
+    report.compared.push(Compared { file: pair.name.clone(), pass: None, replayable: false, report: found });
+    Ok(())
+}
+
+fn read(path: &Path) -> Result<Text> {
+    Ok(Text { name: path.display().to_string(), bytes: sources::bytes(path)? })
+}
+
+/// How to compare; `None` where packs have mistakes, which have been said.
+fn comparer<'p>(
+    args: &Args,
+    second: &Second,
+    sizes: Vec<Assumption>,
+    pairs: impl Iterator<Item = &'p Pair>,
+) -> Result<Option<Comparer>> {
+    let (mut has_llvm, mut has_ir) = (false, false);
+    for pair in pairs {
+        has_llvm |= pair.language == Language::Llvm;
+        has_ir |= matches!(pair.language, Language::Clif | Language::Own);
     }
     let methods = match (&args.input, args.method.is_empty()) {
         (Some(_), _) => vec![Method::Replayed],
         (None, true) => Method::value_variants().to_vec(),
         (None, false) => args.method.clone(),
     };
-    let rules = match args.with.is_none() || methods.iter().any(|method| method.needs_packs()) {
-        true => match ready(&args)? {
-            Some(rules) => Some(rules),
-            None => return Ok(Finding::Found),
-        },
-        false => None,
-    };
-    let solver = args.solver.split_whitespace().map(String::from).collect();
-    let function = args.function.map(|name| if name.starts_with('@') { name } else { format!("@{name}") });
-    let input = args.input.as_deref().map(input).transpose()?;
-    let whole_modules = args.with.is_some();
+    let by_rules = matches!(second, Second::Rules);
+    let llvm_rules = has_llvm && (by_rules || methods.iter().any(|method| method.needs_packs()));
+    let (mut rules, mut program, mut options) = (None, None, Options::default());
+    if llvm_rules || has_ir {
+        let Some(loaded) = args.rules.load()? else { return Ok(None) };
+        let costs = settings::costs(None)?;
+        let profile = args.profile.as_deref();
+        if has_ir {
+            options.select.cost = costs::model(&costs, profile, &loaded.universe)?;
+            program = Some(loaded.clone());
+        }
+        if llvm_rules {
+            let cost = costs::model_for_llvm(&costs, profile, &loaded.universe)?;
+            let usual = Options::default();
+            let select = select::Options { method: select::Method::Greedy, cost, ..usual.select };
+            rules = Some(Ready::new(LlvmOptimiser::new(loaded), Options { select, ..usual }));
+        }
+    }
+    let function = args.function.clone().map(|name| if name.starts_with('@') { name } else { format!("@{name}") });
     let config = Config {
         methods,
         runs: args.runs,
         seed: args.seed,
-        clang: args.clang,
-        solver,
+        clang: args.clang.clone(),
+        solver: args.solver.split_whitespace().map(String::from).collect(),
         solver_steps: args.solver_steps,
-        whole_modules,
+        whole_modules: !by_rules,
         function,
-        input,
+        input: args.input.as_deref().map(input).transpose()?,
     };
-    let files = sources::llvm_files(&args.paths)?;
-    if args.with.is_some() && files.len() != 1 {
-        return Err(anyhow!("`--with` compares one file with another; there are {}", files.len()));
-    }
-    let bar = out::progress("files", files.len() as u64);
-    let (mut report, mut finding) = (ValidationReport::default(), Finding::Clean);
-    for path in &files {
-        bar.inc(1);
-        let Some(before) = input::llvm(path)? else {
-            finding = Finding::Found;
-            continue;
-        };
-        let after = match (&args.with, &rules) {
-            (Some(path), _) => Some(sources::read(path)?),
-            (None, Some(rules)) => apply(rules, before.text.clone().into_bytes())?.text,
-            (None, None) => None,
-        };
-        let Some(after) = after else {
-            report.unchanged += before.functions.len() as u64;
-            continue;
-        };
-        match validate(rules.as_ref().map(|rules| &rules.optimiser), &before, &after, &config) {
-            Ok(found) => report.add(found),
-            // Nor would it be there for the next file.
-            Err(error @ (ValidateError::Tool(_) | ValidateError::Function(_))) => return Err(error.into()),
-            Err(reason) => {
-                out::error(&format!("{}: {reason}", path.display()));
-                finding = Finding::Found;
-            }
-        }
-    }
-    bar.finish_and_clear();
-    out::result(&match args.format {
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&report)?),
-        Format::Text => text(files.len(), &report),
-    });
-    let refuted = self::finding(&report.functions)?;
-    Ok(if finding == Finding::Found { finding } else { refuted })
-}
-
-/// A refuted function is a finding; one that is proved as well is a mistake of this program.
-fn finding(functions: &[Verdict]) -> Result<Finding> {
-    if let Some(verdict) = functions.iter().find(|verdict| verdict.is_contradiction()) {
-        let function = &verdict.function;
-        return Err(anyhow!("a proof and a run of {function} contradict each other: please report both files"));
-    }
-    let refuted = functions.iter().any(|verdict| verdict.verdict == Kind::Refuted);
-    Ok(if refuted { Finding::Found } else { Finding::Clean })
+    let nests = rewright_mlir::Options { sizes, ..rewright_mlir::Options::default() };
+    Ok(Some(Comparer { rules, program, options, config, nests }))
 }
 
 /// An input in a file.
 fn input(path: &Path) -> Result<Input> {
     let text = sources::read(path)?;
     serde_json::from_str(&text).with_context(|| format!("{} is no input", path.display()))
-}
-
-/// Rules and costs as builds choose; `None` where packs have mistakes, which have been said.
-fn ready(args: &Args) -> Result<Option<Ready>> {
-    let Some(program) = args.rules.load()? else { return Ok(None) };
-    let cost = costs::model_for_llvm(&settings::costs(None)?, args.profile.as_deref(), &program.universe)?;
-    let usual = Options::default();
-    let select = select::Options { method: select::Method::Greedy, cost, ..usual.select };
-    let options = Options { select, ..usual };
-    Ok(Some(Ready::new(LlvmOptimiser::new(program), options)))
-}
-
-fn text(files: usize, report: &ValidationReport) -> String {
-    let ValidationReport { counts, unchanged, methods, functions, .. } = report;
-    let mut text = String::new();
-    for verdict in functions {
-        function(&mut text, verdict);
-    }
-    let unchanged = count(*unchanged as usize, "function");
-    let _ = writeln!(text, "{}, {unchanged} unchanged, {} others: {counts}", count(files, "file"), counts.pairs);
-    for (method, Tally { compared, runs, open, .. }) in methods {
-        let (each, done) = match method {
-            Method::Replayed | Method::Interpreted | Method::Compiled => ("input", "compared"),
-            Method::Refined => ("question", "decided"),
-        };
-        let functions = count(*compared as usize, "function");
-        let by = count(*runs as usize, each);
-        let _ = writeln!(text, "{}: {functions} compared, by {by}", name(*method));
-        for (reason, n) in open {
-            let each = count(*n as usize, each);
-            let _ = writeln!(text, "{each:>12} not {done}: {reason}");
-        }
-    }
-    text.extend(assumptions(functions).map(|assumptions| assumptions + "\n"));
-    text
-}
-
-/// What is said of one function, and how to see it again.
-fn function(text: &mut String, verdict: &Verdict) {
-    let _ = writeln!(text, "{verdict}");
-    if let Some(found) = &verdict.counterexample {
-        let _ =
-            writeln!(text, "    again with `--fn {} --input FILE`, where FILE has {}", verdict.function, found.input);
-    }
-}
-
-/// As it is named on the command line.
-fn name(method: Method) -> String {
-    method.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default()
 }

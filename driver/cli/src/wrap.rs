@@ -46,6 +46,10 @@ pub(super) struct Args {
     /// Build without rules where the packs are missing or have mistakes; without this it is an error
     #[arg(long, conflicts_with = "strict")]
     keep_going: bool,
+    /// Compare what rules make of each file with what they made it of, as `rewright validate` does, and compile a file
+    /// without rules where that is refuted; with `--strict` that is an error. Needs z3
+    #[arg(long)]
+    validate: bool,
     /// Do not look for objects of earlier builds, and keep none (see `rewright help cc`)
     #[arg(long)]
     no_cache: bool,
@@ -102,6 +106,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     command.extend(args.limits.options());
     command.extend(args.strict.then(|| "--strict".into()));
     command.extend(args.keep_going.then(|| "--keep-going".into()));
+    command.extend(args.validate.then(|| "--validate".into()));
     command.extend(args.no_cache.then(|| "--no-cache".into()));
     if let Some(folder) = &args.keep {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;

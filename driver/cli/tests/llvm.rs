@@ -250,7 +250,7 @@ fn validated(before: &Path, after: &Path) -> (i32, serde_json::Value) {
     let output = Command::new(env!("CARGO_BIN_EXE_rewright"))
         .args(["validate", "--format", "json", "--method", "interpreted,compiled"])
         .args(["std", "std.libc", "std.libm"].map(|pack| format!("--rules={pack}")))
-        .args([before, Path::new("--with"), after])
+        .args([before, after])
         .output()
         .unwrap();
     let report = serde_json::from_slice(&output.stdout).unwrap();
@@ -321,7 +321,7 @@ fn what_validation_needs_is_named_where_it_is_missing() {
     fs::write(&after, fs::read_to_string(&before).unwrap().replace("store i32 7", "store i32 8")).unwrap();
     for (method, option) in [("compiled", "--clang"), ("refined", "--solver")] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
-        command.arg("validate").arg(&before).arg("--with").arg(&after).args(["--method", method, option, "no-such"]);
+        command.arg("validate").arg(&before).arg(&after).args(["--method", method, option, "no-such"]);
         let output = command.output().unwrap();
         let said = String::from_utf8(output.stderr).unwrap();
         assert!(output.status.code() == Some(2) && said.contains("cannot start no-such"), "{said}");

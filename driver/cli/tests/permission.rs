@@ -289,7 +289,7 @@ fn validate_calls_what_is_allowed_and_confines_it() {
     for (name, text) in files {
         fs::write(dir.path().join(name), text).unwrap();
     }
-    let line = "validate old.ll --with new.ll --rules parents.rw --method compiled --runs 4";
+    let line = "validate old.ll new.ll --rules parents.rw --method compiled --runs 4";
     for (more, refused) in [("", false), (" --allow-link libc.so.6", true)] {
         let ran = as_user(dir.path(), &format!("{line}{more}"));
         assert!(ran.stdout.contains("it gives [4d], and gave ["), "{more}: {}{}", ran.stdout, ran.stderr);

@@ -38,7 +38,7 @@ fn solved(old: &Path, function: &str, new: &str) -> (bool, bool) {
     let path = scratch.path().join("new.ll");
     std::fs::write(&path, new).unwrap();
     let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
-    command.arg("validate").arg(old).arg("--with").arg(&path).args(["--method", "refined", "--format", "json"]);
+    command.arg("validate").arg(old).arg(&path).args(["--method", "refined", "--format", "json"]);
     let report: serde_json::Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
     let verdict = report["functions"].as_array().unwrap().iter().find(|f| f["function"] == function).unwrap();
     // The answer is replayed; where that decides nothing, it is still said.

@@ -17,6 +17,7 @@
 //! crate that names Cranelift. No opcode is named here except where an instruction *format* is control flow or a
 //! constant.
 
+pub mod describe;
 mod entities;
 pub mod export;
 pub mod front;

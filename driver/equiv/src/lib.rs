@@ -18,7 +18,10 @@
 //! not compared is said, with its reason; every function that either file defines is counted.
 
 mod annotations;
+mod budget;
+pub mod command;
 mod compiled;
+pub mod functions;
 mod headers;
 mod inputs;
 mod interpreted;
@@ -31,12 +34,13 @@ mod refined;
 pub mod replay;
 mod replayed;
 mod same;
+mod surroundings;
 pub mod verdict;
 
 use clap::ValueEnum;
 use modules::{Module, Version};
 use replay::Input;
-use rewright_cfg_skeleton::verdict::{Counts, Evidence, Tier, Verdict};
+use rewright_cfg_skeleton::verdict::{Counts, Evidence, Side, Tier, Verdict};
 use rewright_llvm::module::{Definition, File, ReadError, read};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::sums::add_up;
@@ -49,6 +53,15 @@ use verdict::{DOUBT, ValidationReport};
 
 /// What the solver may do for a function if nobody says.
 pub const SOLVER_STEPS: u64 = refined::STEPS;
+
+/// Inputs for each function if nobody says.
+pub const RUNS: u32 = 64;
+
+/// The solver if nobody says.
+pub const SOLVER: &str = "z3 -in";
+
+/// What compiles both versions if nobody says.
+pub const CLANG: &str = "clang-19";
 
 /// A way to compare.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, clap::ValueEnum)]
@@ -86,6 +99,23 @@ pub struct Config {
     pub function: Option<String>,
     /// Both versions are run on this input, and compared in no other way.
     pub input: Option<Input>,
+}
+
+impl Config {
+    /// What was made of each function by itself, by the methods that prove and refute.
+    pub fn of_own_changes() -> Config {
+        Config {
+            methods: vec![Method::Replayed, Method::Refined],
+            runs: RUNS,
+            seed: 1,
+            clang: CLANG.into(),
+            solver: SOLVER.split(' ').map(String::from).collect(),
+            solver_steps: SOLVER_STEPS,
+            whole_modules: false,
+            function: None,
+            input: None,
+        }
+    }
 }
 
 /// Two files, and the functions that are to be compared.
@@ -185,6 +215,9 @@ pub fn validate(
         Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
     let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
     let mut report = ValidationReport { unchanged: found.unchanged, ..ValidationReport::default() };
+    if config.whole_modules {
+        report.modules = surroundings::differences(&modules[0], &modules[1]);
+    }
     for method in &config.methods {
         let seen = match method {
             Method::Replayed => run_on(replayed::compare(&files, config), &mut evidence),
@@ -213,6 +246,14 @@ pub fn validate(
     report.functions.extend(found.new);
     report.counts = Counts::of(&report.functions);
     Ok(report)
+}
+
+/// Compares a file with what rules have made of it, by the methods that prove and refute, with the usual solver.
+///
+/// # Errors
+/// As [`validate`].
+pub fn own_changes(before: &File, after: &str) -> Result<ValidationReport, ValidateError> {
+    validate(None, before, after, &Config::of_own_changes())
 }
 
 /// Notes what running both texts has shown.
@@ -293,8 +334,15 @@ impl FunctionPairs {
         let mut others: FxHashMap<&str, usize> =
             after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
         for (i, was) in before.file.functions.iter().enumerate().filter(|(_, was)| asked(&was.name)) {
+            let sides = [(Side::First, before), (Side::Second, after)];
+            if let Some((which, _)) = sides.into_iter().find(|(_, module)| module.is_ambiguous(&was.name)) {
+                others.remove(was.name.as_str());
+                let reason = format!("the {which} file defines several functions of this name");
+                found.verdicts.insert(i, unknown(&was.name, &reason));
+                continue;
+            }
             let Some(j) = others.remove(was.name.as_str()) else {
-                found.verdicts.insert(i, unknown(&was.name, "only the first file defines it"));
+                found.verdicts.insert(i, Verdict::new(&was.name, Evidence::only(Side::First)));
                 continue;
             };
             let versions = [
@@ -315,7 +363,7 @@ impl FunctionPairs {
             }
         }
         let only = after.file.functions.iter().filter(|f| others.contains_key(f.name.as_str()) && asked(&f.name));
-        found.new = only.map(|f| unknown(&f.name, "only the second file defines it")).collect();
+        found.new = only.map(|f| Verdict::new(&f.name, Evidence::only(Side::Second))).collect();
         found
     }
 }

@@ -3,7 +3,7 @@
 use super::layout::{Layout, UnknownLayout};
 use super::metadata::Nodes;
 use rewright_llvm::module::{Definition, File};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A module.
 pub(super) struct Module<'a> {
@@ -11,20 +11,50 @@ pub(super) struct Module<'a> {
     pub(super) nodes: Nodes<'a>,
     pub(super) layout: Result<Layout, UnknownLayout>,
     globals: FxHashMap<&'a str, &'a str>,
+    /// Their names, in order.
+    global_names: Vec<&'a str>,
     functions: FxHashMap<&'a str, &'a Definition>,
+    /// Names of functions that are defined more than once.
+    ambiguous: FxHashSet<&'a str>,
 }
 
 impl<'a> Module<'a> {
     pub(super) fn new(file: &'a File) -> Self {
         let global = |line: &'a str| line.strip_prefix('@').and_then(|_| line.split_once(" = "));
         let declared = file.declarations.values().chain(&file.functions);
+        let globals: Vec<(&str, &str)> = file.text.lines().filter_map(global).collect();
+        let mut once = FxHashSet::default();
         Module {
             file,
             nodes: Nodes::new(file),
             layout: Layout::of(file),
-            globals: file.text.lines().filter_map(global).collect(),
+            global_names: globals.iter().map(|(name, _)| *name).collect(),
+            globals: globals.into_iter().collect(),
             functions: declared.map(|f| (f.name.as_str(), f)).collect(),
+            ambiguous: file.functions.iter().map(|f| f.name.as_str()).filter(|name| !once.insert(*name)).collect(),
         }
+    }
+
+    /// Does more than one function with a body have this name?
+    pub(super) fn is_ambiguous(&self, name: &str) -> bool {
+        self.ambiguous.contains(name)
+    }
+
+    /// Names of global variables and aliases, in the order of the file.
+    pub(super) fn global_names(&self) -> impl Iterator<Item = &'a str> {
+        self.global_names.iter().copied()
+    }
+
+    /// Does no other module see a global variable or alias?
+    pub(super) fn is_local(&self, name: &str) -> bool {
+        let words = self.globals.get(name).map(|text| text.split_whitespace().take(2));
+        words.is_some_and(|mut words| words.any(|word| word == "private" || word == "internal"))
+    }
+
+    /// What lines at the top of a file say: `"x86_64-pc-linux-gnu"` of `target triple`.
+    pub(super) fn top_level(&self, name: &str) -> Vec<&'a str> {
+        let value = |line: &'a str| line.strip_prefix(name).map(|rest| rest.trim_start_matches([' ', '=']).trim_end());
+        self.file.text.lines().filter_map(value).collect()
     }
 
     /// A function with a body or without one.

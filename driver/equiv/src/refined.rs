@@ -13,7 +13,6 @@
 //!
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 
-mod budget;
 mod facts;
 mod inputs;
 mod meaning;
@@ -23,12 +22,12 @@ mod symexec;
 #[cfg(test)]
 mod tests;
 
+use super::budget::{Budget, Exhausted};
 use super::headers::HeaderError;
 use super::modules::Version;
 use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
-use budget::{Budget, Exhausted};
 use inputs::Inputs;
 use refines::refines;
 use rewright_llvm::body::{self, Body};

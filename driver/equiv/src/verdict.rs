@@ -1,6 +1,7 @@
 //! What is said of the functions of two modules: verdicts, and what each method has seen.
 
 use super::Method;
+pub use super::surroundings::ModuleDifference;
 use rewright_cfg_skeleton::verdict::{Counts, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -34,6 +35,8 @@ pub struct ValidationReport {
     pub methods: BTreeMap<Method, Tally>,
     /// A verdict for each pair, in the order of the files.
     pub functions: Vec<Verdict>,
+    /// Where modules differ beside their functions.
+    pub modules: Vec<ModuleDifference>,
 }
 
 impl Default for ValidationReport {
@@ -44,6 +47,7 @@ impl Default for ValidationReport {
             unchanged: 0,
             methods: BTreeMap::new(),
             functions: vec![],
+            modules: vec![],
         }
     }
 }
@@ -59,6 +63,7 @@ impl ValidationReport {
             rewright_pipeline::sums::add_up(&mut own.open, tally.open);
             rewright_pipeline::sums::add_up(&mut own.not_compared, tally.not_compared);
         }
+        self.modules.extend(other.modules);
         self.functions.extend(other.functions);
         self.counts = Counts::of(&self.functions);
     }

@@ -24,11 +24,12 @@ mod syntax;
 use import::{Lowered, import};
 use rewright_cfg_skeleton::nest::compare::compare;
 use rewright_cfg_skeleton::nest::{Names, Origin, Pool};
-use rewright_cfg_skeleton::verdict::{Evidence, Kind, Verdict};
-use syntax::Module;
+use rewright_cfg_skeleton::verdict::{Evidence, Kind, Side, Verdict};
+use syntax::{Function, Module};
 
 pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
+pub use rewright_cfg_skeleton::nest::{Assumption, AssumptionError};
 pub use syntax::Unsupported;
 
 /// For values that depend on each other in a chain as long as a file.
@@ -37,13 +38,30 @@ const STACK: usize = 1 << 30;
 /// Compares the functions of two files, by name.
 #[must_use]
 pub fn validate(before: &str, after: &str, options: &Options) -> NestReport {
+    with_stack(&|| files(before, after, options))
+}
+
+fn with_stack<T: Send>(work: &(dyn Fn() -> T + Sync)) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
-        match thread.spawn_scoped(scope, || files(before, after, options)) {
+        match thread.spawn_scoped(scope, work) {
             Ok(thread) => thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)),
             // Without so much memory, with the stack that there is.
-            Err(_) => files(before, after, options),
+            Err(_) => work(),
         }
+    })
+}
+
+/// Names of the sizes of each function that is understood: arguments and extents on which loops and subscripts depend.
+#[must_use]
+pub fn size_names(text: &str) -> Vec<Vec<String>> {
+    with_stack(&|| {
+        let module = parse::parse(text);
+        let sizes = |function| {
+            let lowered = import(&module, function, &mut Pool::default(), &mut Names::default()).ok()?;
+            Some(lowered.nest.sizes.into_iter().map(|size| size.name).collect())
+        };
+        module.functions.iter().filter_map(sizes).collect()
     })
 }
 
@@ -51,12 +69,8 @@ fn files(before: &str, after: &str, options: &Options) -> NestReport {
     let (before, after) = (parse::parse(before), parse::parse(after));
     let mut functions: Vec<Compared> =
         before.functions.iter().map(|f| one(&before, &after, &f.name, options)).collect();
-    for function in &after.functions {
-        if !before.functions.iter().any(|f| f.name == function.name) {
-            let reason = format!("only the second file has it (line {})", function.line);
-            functions.push(Compared::unknown(&function.name, reason));
-        }
-    }
+    let new = |f: &&Function| before.functions.iter().all(|other| other.name != f.name);
+    functions.extend(after.functions.iter().filter(new).map(|f| Compared::from(&f.name, Evidence::only(Side::Second))));
     depend_on_callees(&mut functions);
     NestReport::new(functions.into_iter().map(|f| f.verdict).collect())
 }
@@ -69,15 +83,24 @@ struct Compared {
 }
 
 impl Compared {
+    fn from(name: &str, evidence: Evidence) -> Compared {
+        Compared { verdict: Verdict::new(name, evidence), calls: vec![] }
+    }
+
     fn unknown(name: &str, reason: impl Into<String>) -> Compared {
-        Compared { verdict: Verdict::new(name, Evidence::nothing(reason)), calls: vec![] }
+        Compared::from(name, Evidence::nothing(reason))
     }
 }
 
 fn one(before: &Module, after: &Module, name: &str, options: &Options) -> Compared {
+    for (which, module) in [("first", before), ("second", after)] {
+        if module.functions.iter().filter(|f| f.name == name).count() > 1 {
+            return Compared::unknown(name, format!("the {which} file defines several functions of this name"));
+        }
+    }
     let find = |module: &'_ Module| module.functions.iter().position(|f| f.name == name);
     let (Some(m), Some(n)) = (find(before), find(after)) else {
-        return Compared::unknown(name, "only the first file has it");
+        return Compared::from(name, Evidence::only(Side::First));
     };
     let (mut pool, mut names) = (Pool::default(), Names::default());
     let left = import(before, &before.functions[m], &mut pool, &mut names);

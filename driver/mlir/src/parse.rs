@@ -40,6 +40,12 @@ pub(crate) fn parse(source: &str) -> Module {
                     }
                 }
             }
+            (Kind::Word | Kind::Text, name) if name.trim_matches('"').ends_with(".func") => {
+                let (what, line) = (format!("functions of `{}` are not known", name.trim_matches('"')), token.line);
+                let name = cursor.symbol_ahead();
+                cursor.skip_function();
+                module.functions.push(Function { name, line, body: Err(Unsupported { line, what }) });
+            }
             _ => cursor.skip(1),
         }
     }

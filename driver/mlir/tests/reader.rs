@@ -130,7 +130,7 @@ fn missing_functions_and_other_types_are_said() {
     let two = "func.func @f(%x: f64) -> f64 {\nreturn %x : f64\n}\nfunc.func @g() {\nreturn\n}";
     let text = validate(one, two, &Options::default()).to_string();
     assert!(text.contains("f: unknown: the types of arguments"), "{text}");
-    assert!(text.contains("g: unknown: only the second file has it"), "{text}");
+    assert!(text.contains("g: unknown: only the second file defines it"), "{text}");
 }
 
 #[test]

@@ -15,10 +15,11 @@ use super::rules::{Refused, Rules, identity};
 use super::server::ask;
 use super::statistics::Facts;
 use anyhow::{Context, Result, bail};
+use rewright_equiv::own_changes;
 use rewright_files::cache::{Cache, Key};
 use rewright_files::place;
 use rewright_files::scratch::Scratch;
-use rewright_llvm::module::UNKNOWN_LAYOUT;
+use rewright_llvm::module::{self, UNKNOWN_LAYOUT};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -32,7 +33,7 @@ pub const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(low
 early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
 
 /// What the content of the cache means.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// Whom to ask, and how.
 #[derive(Clone, Debug)]
@@ -60,6 +61,8 @@ pub struct Tools {
     pub strict: bool,
     /// Compile without rules where the packs are missing or have mistakes.
     pub keep_going: bool,
+    /// Compare what rules make with what they made it of, and compile without rules where that is refuted.
+    pub validate: bool,
 }
 
 /// How a command ended.
@@ -273,6 +276,9 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     if known.reasons.contains_key(UNKNOWN_LAYOUT) {
         return Ok(Compiled::Missed(UNKNOWN_LAYOUT));
     }
+    if let (true, Some(text)) = (tools.validate, &text) {
+        facts.time("validation", || validated(fs::read_to_string(&ready)?, text))?;
+    }
     let ir = tools.keep.as_ref().map(|_| fs::read(&ready)).transpose()?;
     let ir = ir.map(|before| Ir { before, after: text.clone() });
     tools.keep.iter().zip(&ir).try_for_each(|(folder, ir)| ir.keep(folder, &unit.source))?;
@@ -300,10 +306,21 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     Ok(Compiled::Object(Box::new(known), front.stderr, note))
 }
 
+/// What rules make does what it is made of, as far as runs and a solver show.
+fn validated(before: String, after: &str) -> Result<()> {
+    let report = own_changes(&module::read(before)?, after).context("what rules make cannot be compared")?;
+    match report.functions.iter().find(|verdict| verdict.counterexample.is_some()) {
+        Some(verdict) => bail!("what rules make does something else: {verdict}"),
+        None => Ok(()),
+    }
+}
+
 /// Everything that the object depends on.
 fn key(tools: &Tools, rules: &str, build: &Build, lowered: &[u8]) -> Key {
     let programs = [identity(tools.compiler.as_os_str()), identity(tools.opt.as_os_str())];
-    let mut parts: Vec<&[u8]> = vec![rules.as_bytes(), lowered];
+    // What was not compared is no answer to who wants that.
+    let validated: &[u8] = if tools.validate { b"validated" } else { b"" };
+    let mut parts: Vec<&[u8]> = vec![rules.as_bytes(), validated, lowered];
     parts.extend(programs.iter().map(String::as_bytes));
     parts.extend(build.options.iter().map(|o| o.as_bytes()));
     Key::of(VERSION, parts)

@@ -4,6 +4,10 @@ use crate::ran::{Ran, rewright};
 use std::fs;
 use std::path::Path;
 
+mod commands;
+mod folders;
+mod languages;
+
 const BEFORE: &str = "declare i32 @ext(i32)\n\
     define i32 @same(i32 %x) {\n  %y = add i32 %x, 1\n  ret i32 %y\n}\n\
     define i32 @renamed(i32 %x) {\n  %y = mul i32 %x, %x\n  ret i32 %y\n}\n\
@@ -35,7 +39,7 @@ fn after() -> String {
 }
 
 fn validate(dir: &Path, more: &str) -> Ran {
-    rewright(dir, &format!("validate before.ll --with after.ll --method replayed,refined {more}"))
+    rewright(dir, &format!("validate before.ll after.ll --method replayed,refined {more}"))
 }
 
 fn files() -> tempfile::TempDir {
@@ -43,6 +47,14 @@ fn files() -> tempfile::TempDir {
     fs::write(dir.path().join("before.ll"), BEFORE).unwrap();
     fs::write(dir.path().join("after.ll"), after()).unwrap();
     dir
+}
+
+/// Every function of both texts is counted, once.
+fn assert_adds_up(report: &serde_json::Value, before: &str, after: &str) {
+    let [pairs, first, second] = ["pairs", "only_first", "only_second"].map(|n| report["counts"][n].as_u64().unwrap());
+    let unchanged = report["unchanged"].as_u64().unwrap();
+    let defined = |text: &str| text.lines().filter(|line| line.starts_with("define ")).count() as u64;
+    assert_eq!((unchanged + pairs - second, unchanged + pairs - first), (defined(before), defined(after)), "{report}");
 }
 
 fn report(ran: &Ran) -> serde_json::Value {
@@ -76,6 +88,7 @@ fn every_function_has_a_verdict() {
     let counts = ["proved", "refuted", "tested", "unknown"].map(|kind| report["counts"][kind].as_u64().unwrap());
     assert_eq!((counts, counts.iter().sum::<u64>()), ([2, 2, 1, 4], report["counts"]["pairs"].as_u64().unwrap()));
     assert_eq!((report["unchanged"].as_u64(), report["schema"].as_u64()), (Some(1), Some(1)));
+    assert_adds_up(&report, BEFORE, &after());
     let reasons = report["functions"].to_string();
     for said in [
         "its signature was",
@@ -97,7 +110,7 @@ fn a_refutation_can_be_replayed() {
     let again = validate(dir.path(), "--format json --fn worse --input g.json");
     assert_eq!((again.code, &report(&again)["functions"][0]["after"]), (Some(1), &function["after"]));
     // On the same input the first version does what it does.
-    let ran = rewright(dir.path(), "validate before.ll --with before.ll --fn worse --input g.json");
+    let ran = rewright(dir.path(), "validate before.ll before.ll --fn worse --input g.json");
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     let text = validate(dir.path(), "");
     assert!(text.stdout.contains("@worse: refuted: on (") && text.stdout.contains("FILE has {"), "{}", text.stdout);
@@ -116,4 +129,80 @@ fn what_is_asked_for_wrongly_is_said() {
         let ran = validate(dir.path(), more);
         assert!(ran.code == Some(2) && ran.stderr.contains(says), "{more}: {}{}", ran.stdout, ran.stderr);
     }
+}
+
+/// Functions and globals that only one version has, those of a name that is there twice, and changed signatures.
+#[test]
+fn nothing_of_either_version_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let before = "@kept = global i32 1\n@gone = global i32 2\n@inner = internal global i32 3\n\
+        define i32 @f(i32 %x) {\n  ret i32 %x\n}\n\
+        define internal i32 @static(i32 %x, i32 %unused) {\n  ret i32 %x\n}\n\
+        define i32 @twice(i32 %x) {\n  ret i32 %x\n}\ndefine i32 @twice(i32 %x) {\n  ret i32 0\n}\n\
+        define i32 @declared(i32 %x) {\n  ret i32 %x\n}\n";
+    let after = "@kept = global i32 7\n@new = global i32 2\ndeclare i32 @declared(i32)\n\
+        define i32 @f(i32 %x) {\n  %y = add i32 %x, 0\n  ret i32 %y\n}\n\
+        define internal i32 @static(i32 %x) {\n  ret i32 %x\n}\n\
+        define i32 @twice(i32 %x) {\n  ret i32 %x\n}\n\
+        define i32 @new.function() {\n  ret i32 1\n}\n";
+    fs::write(dir.path().join("a.ll"), before).unwrap();
+    fs::write(dir.path().join("b.ll"), after).unwrap();
+    let ran = rewright(dir.path(), "validate a.ll b.ll --method refined --format json");
+    let found = report(&ran);
+    let only = |function: &str| {
+        let all = found["functions"].as_array().unwrap();
+        let found = all.iter().find(|f| f["function"] == function).unwrap_or_else(|| panic!("{function}"));
+        (found["verdict"].as_str().unwrap().to_string(), found["only"].as_str().map(str::to_string))
+    };
+    let unknown = |side: Option<&str>| ("unknown".to_string(), side.map(str::to_string));
+    assert_eq!(only("@f"), ("proved".into(), None), "{found}");
+    assert_eq!(only("@declared"), unknown(Some("first")));
+    assert_eq!(only("@new.function"), unknown(Some("second")));
+    assert_eq!((only("@static"), only("@twice")), (unknown(None), unknown(None)));
+    assert!(ran.stdout.contains("defines several functions of this name"), "{found}");
+    assert!(ran.stdout.contains("its signature was i32 (i32, i32), and is i32 (i32)"), "{found}");
+    let modules: Vec<_> = found["modules"].as_array().unwrap().iter().map(|m| m["name"].as_str().unwrap()).collect();
+    assert_eq!(modules, ["@kept", "@gone", "@inner", "@new"], "{found}");
+    assert_eq!(ran.code, Some(0), "nothing is refuted");
+}
+
+#[test]
+fn what_is_required_decides_the_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let f = "define i32 @f(i32 %x) {\n  %y = mul i32 %x, 2\n  ret i32 %y\n}\n";
+    let files = [
+        ("a.ll", f.to_string()),
+        ("proved.ll", f.replace("mul i32 %x, 2", "shl i32 %x, 1")),
+        ("refuted.ll", f.replace("mul i32 %x, 2", "shl i32 %x, 3")),
+        ("more.ll", format!("{f}define void @g() {{\n  ret void\n}}\n")),
+        ("global.ll", format!("@g = global i32 0\n{f}")),
+        ("private.ll", format!("@g = private global i32 0\n{f}")),
+        ("triple.ll", format!("target triple = \"aarch64-linux-gnu\"\n{f}")),
+    ];
+    for (name, text) in &files {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    for (after, plain, required) in [
+        ("a.ll", 0, 0),
+        ("proved.ll", 0, 0),
+        ("refuted.ll", 1, 1),
+        ("more.ll", 0, 1),
+        ("global.ll", 0, 1),
+        ("private.ll", 0, 0),
+        ("triple.ll", 0, 1),
+    ] {
+        let line = format!("validate a.ll {after} --method replayed,refined");
+        let codes = [rewright(dir.path(), &line), rewright(dir.path(), &format!("{line} --require proved"))];
+        assert_eq!([codes[0].code, codes[1].code], [Some(plain), Some(required)], "{after}: {codes:?}");
+    }
+}
+
+#[test]
+fn the_former_option_still_works_and_says_so() {
+    let dir = files();
+    let ran = rewright(dir.path(), "validate before.ll --with before.ll --method replayed");
+    let says = "warning: `--with` of `rewright validate` is the second argument now";
+    assert!(ran.code == Some(0) && ran.stderr.contains(says), "{ran:?}");
+    assert!(rewright(dir.path(), "validate before.ll --with before.ll -q --method replayed").stderr.is_empty());
+    assert_eq!(rewright(dir.path(), "validate before.ll after.ll --with after.ll").code, Some(2));
 }

@@ -21,7 +21,7 @@ const PRINTERS: [&str; 19] = [
     "bench f.clif --repeat 1",
     "coverage rules.isle",
     "extract graph.json",
-    "validate f.ll --with ir/g.ll",
+    "validate f.ll ir/g.ll",
     "why-not carries f.clif --rules mine.rw",
     "--help",
     "--version",

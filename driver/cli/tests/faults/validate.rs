@@ -19,7 +19,7 @@ fn versions() -> TempDir {
 
 fn validate(dir: &Path, own: &TempDir, more: &str) -> Ran {
     let before = files(dir);
-    let ran = ran(rewright(dir, own, &format!("validate old.ll --with new.ll {more}")).output().unwrap());
+    let ran = ran(rewright(dir, own, &format!("validate old.ll new.ll {more}")).output().unwrap());
     assert_eq!(files(dir).changed(&before), [""; 0], "{more}");
     assert_eq!(left(own), [""; 0], "{more}: temporary files are left");
     ran
@@ -82,7 +82,7 @@ fn programs_that_die_while_they_run_functions_are_said() {
 #[test]
 fn temporary_files_without_room_are_said() {
     let (dir, own) = (versions(), tempfile::tempdir().unwrap());
-    let line = "validate old.ll --with new.ll --method compiled";
+    let line = "validate old.ll new.ll --method compiled";
     for disk in disks() {
         let (ran, after) = disk.run_with(dir.path(), &own, true, line);
         assert!(ran.code == Some(2) && ran.stderr.contains("cannot "), "{disk:?}: {ran:?}");
@@ -103,12 +103,12 @@ fn inputs_that_cannot_be_read_are_said() {
     fs::write(dir.path().join("cut.ll"), &BEFORE[..BEFORE.len() / 2]).unwrap();
     for (line, says) in [
         ("validate none.ll", "none.ll"),
-        ("validate old.ll --with none.ll", "cannot read none.ll"),
-        ("validate old.ll --with folder.ll", "folder.ll"),
-        ("validate old.ll --with bytes.ll", "bytes.ll"),
-        ("validate bytes.ll --with old.ll", "bytes.ll"),
-        ("validate old.ll --with cut.ll", "old.ll"),
-        ("validate cut.ll --with old.ll", "cut.ll"),
+        ("validate old.ll none.ll", "cannot read none.ll"),
+        ("validate old.ll folder.ll", "folder.ll"),
+        ("validate old.ll bytes.ll", "bytes.ll"),
+        ("validate bytes.ll old.ll", "bytes.ll"),
+        ("validate old.ll cut.ll", "cut.ll"),
+        ("validate cut.ll old.ll", "cut.ll"),
     ] {
         let ran = ran(rewright(dir.path(), &own, line).output().unwrap());
         assert!(matches!(ran.code, Some(1 | 2)) && ran.stderr.contains(says), "{line}: {ran:?}");

@@ -250,6 +250,15 @@ impl<'a> Cursor<'a> {
         rest.get(at + 2).map_or_else(String::new, |t| t.text.trim_matches('"').to_string())
     }
 
+    /// The next name of a symbol: `@f`, or that of an attribute `sym_name`.
+    pub(super) fn symbol_ahead(&self) -> String {
+        let named = |t: &&Token<'_>| t.text.starts_with('@') || t.text == "sym_name";
+        match self.tokens[self.at..].iter().find(named) {
+            Some(token) if token.text.starts_with('@') => token.text.trim_start_matches('@').trim_matches('"').into(),
+            _ => self.symbol_name_ahead(),
+        }
+    }
+
     /// An operation with its results.
     pub(super) fn op(&mut self, depth: usize) -> Parsed<Op> {
         let line = self.peek().line;

@@ -1,0 +1,113 @@
+//! Two versions of one file, by its language.
+
+use super::ir;
+use super::text::{Text, mistakes, not_text};
+use crate::language::Language;
+use anyhow::{Context, Result, bail};
+use rewright_dsl::program::Program;
+use rewright_equiv::verdict::ValidationReport;
+use rewright_equiv::{Config, ValidateError};
+use rewright_llvm::module;
+use rewright_llvm::optimise::LlvmOptimiser;
+use rewright_mlir::NestReport;
+use rewright_pipeline::optimiser::Options;
+use rewright_wrap::rewrite_file::apply;
+use rewright_wrap::rules::Ready;
+
+/// How versions are compared, in every language.
+pub(crate) struct Comparer {
+    /// Rules for LLVM IR, where a method or a second version needs them.
+    pub(crate) rules: Option<Ready>,
+    /// The packs, for CLIF and our own text, whose operations they declare.
+    pub(crate) program: Option<Program>,
+    /// How a program is chosen where rules make the second version.
+    pub(crate) options: Options,
+    pub(crate) config: Config,
+    pub(crate) nests: rewright_mlir::Options,
+}
+
+impl Comparer {
+    /// For what rules make of a file.
+    pub(crate) fn of_own_changes(program: Program) -> Self {
+        Comparer {
+            rules: None,
+            program: Some(program),
+            options: Options::default(),
+            config: Config::of_own_changes(),
+            nests: rewright_mlir::Options::default(),
+        }
+    }
+
+    /// Compares two versions.
+    ///
+    /// # Errors
+    /// Mistakes in one of them; a function that neither has ([`ValidateError::Function`]); a tool that is not there
+    /// ([`ValidateError::Tool`]).
+    pub(crate) fn compare(&self, language: Language, before: &Text, after: &Text) -> Result<ValidationReport> {
+        match language {
+            Language::Llvm => self.llvm(before, after),
+            Language::Mlir => self.mlir(before, after),
+            Language::Clif | Language::Own => ir::compare(language, self.program()?, [before, after], &self.config),
+        }
+    }
+
+    /// Compares a file with what rules make of it.
+    ///
+    /// # Errors
+    /// As [`Self::compare`]; and where no rules apply to the language.
+    pub(crate) fn with_rules(&self, language: Language, before: &Text) -> Result<ValidationReport> {
+        let bytes = match language {
+            Language::Llvm => {
+                let rules = self.rules.as_ref().context("packs are loaded for this")?;
+                let file = llvm(before)?;
+                match apply(rules, before.bytes.clone())?.text {
+                    Some(text) => text.into_bytes(),
+                    None => {
+                        let unchanged = file.functions.len() as u64;
+                        return Ok(ValidationReport { unchanged, ..ValidationReport::default() });
+                    }
+                }
+            }
+            Language::Clif | Language::Own => ir::optimised(language, self.program()?, before, &self.options)?,
+            Language::Mlir => {
+                bail!("no rules are about MLIR: name a second file, or a command that makes one (`--after`)")
+            }
+        };
+        self.compare(language, before, &Text { name: format!("what rules make of {}", before.name), bytes })
+    }
+
+    fn program(&self) -> Result<Program> {
+        self.program.clone().context("packs are loaded for this")
+    }
+
+    fn llvm(&self, before: &Text, after: &Text) -> Result<ValidationReport> {
+        let first = llvm(before)?;
+        let second = String::from_utf8(after.bytes.clone()).map_err(|error| not_text(after, &error))?;
+        let optimiser: Option<&LlvmOptimiser> = self.rules.as_ref().map(|rules| &rules.optimiser);
+        rewright_equiv::validate(optimiser, &first, &second, &self.config).map_err(|error| match error {
+            ValidateError::Read(error) => mistakes(&after.name, error.into()),
+            error => error.into(),
+        })
+    }
+
+    fn mlir(&self, before: &Text, after: &Text) -> Result<ValidationReport> {
+        let text = |of: &Text| String::from_utf8(of.bytes.clone()).map_err(|error| not_text(of, &error));
+        let NestReport { functions, .. } = rewright_mlir::validate(&text(before)?, &text(after)?, &self.nests);
+        let mut report = ValidationReport::default();
+        let wanted = |name: &str| match &self.config.function {
+            None => true,
+            Some(asked) => name.trim_start_matches('@') == asked.trim_start_matches('@'),
+        };
+        let functions = functions.into_iter().filter(|verdict| wanted(&verdict.function)).collect();
+        report.add(ValidationReport { functions, ..ValidationReport::default() });
+        match &self.config.function {
+            Some(name) if report.functions.is_empty() => Err(ValidateError::Function(name.clone()).into()),
+            _ => Ok(report),
+        }
+    }
+}
+
+/// A file of LLVM IR.
+pub(crate) fn llvm(text: &Text) -> Result<module::File> {
+    module::read_bytes(text.bytes.clone()).map_err(|error| mistakes(&text.name, error.into()))
+}

@@ -1,0 +1,186 @@
+//! Versions in languages that become our IR: CLIF, and our own text.
+
+use super::text::{Text, mistakes};
+use crate::language::Language;
+use anyhow::{Context, Result};
+use rewright_cfg_skeleton::ir::interp::{self, Callees, Host, Memory};
+use rewright_cfg_skeleton::ir::{Function, PayloadId};
+use rewright_cfg_skeleton::verdict::{Evidence, Side, Verdict};
+use rewright_clif::describe::describe;
+use rewright_clif::front::ClifInput;
+use rewright_clif::import::Imported;
+use rewright_clif::interpret::{Functions, Subject};
+use rewright_clif::optimise::{ClifOptimiser, OutOfScope, trap_code};
+use rewright_clif::read::{File, read_bytes};
+use rewright_dsl::program::Program;
+use rewright_equiv::functions::{FunctionVersion, Prover, compare as compare_functions};
+use rewright_equiv::verdict::ValidationReport;
+use rewright_equiv::{Config, ValidateError};
+use rewright_native::module::ModuleOptimiser;
+use rewright_pipeline::front::{FrontEnd, ReadError};
+use rewright_pipeline::optimiser::Options;
+use rewright_typeprop::Scalar;
+
+/// Compares two versions of a file.
+///
+/// # Errors
+/// Mistakes in one of them; a function that neither has.
+pub(super) fn compare(
+    language: Language,
+    program: Program,
+    versions: [&Text; 2],
+    config: &Config,
+) -> Result<ValidationReport> {
+    match language {
+        Language::Own => own(program, versions, config),
+        Language::Clif | Language::Llvm | Language::Mlir => clif(program, versions, config),
+    }
+}
+
+/// A file as rules make it.
+///
+/// # Errors
+/// Mistakes in it.
+pub(super) fn optimised(language: Language, program: Program, text: &Text, options: &Options) -> Result<Vec<u8>> {
+    fn written<F: FrontEnd>(program: Program, text: &Text, options: &Options) -> Result<Vec<u8>> {
+        let input = F::read(program, text.bytes.clone()).map_err(|error| mistakes(&text.name, error))?;
+        let outcome = input.optimise(options, &|_| true);
+        Ok(outcome.write().into_bytes())
+    }
+    match language {
+        Language::Own => written::<ModuleOptimiser>(program, text, options),
+        Language::Clif | Language::Llvm | Language::Mlir => written::<ClifInput>(program, text, options),
+    }
+}
+
+/// Pairs functions by their names, and compares each pair by its positions.
+fn by_name(
+    names: [Vec<String>; 2],
+    config: &Config,
+    mut compare: impl FnMut(usize, usize) -> Evidence,
+) -> Result<ValidationReport> {
+    let bare = |name: &str| name.trim_start_matches(['%', '@']).to_string();
+    let asked = config.function.as_deref().map(bare);
+    let wanted = |name: &&String| asked.as_ref().is_none_or(|asked| *asked == bare(name));
+    let [before, after] = &names;
+    let mut functions = vec![];
+    for (i, name) in before.iter().enumerate().filter(|(_, name)| wanted(name)) {
+        let twice = |(_, all): &(Side, &Vec<String>)| all.iter().filter(|other| *other == name).count() > 1;
+        let evidence = match [(Side::First, before), (Side::Second, after)].iter().find(|side| twice(side)) {
+            Some((which, _)) => Evidence::nothing(format!("the {which} file defines several functions of this name")),
+            None => match after.iter().position(|other| other == name) {
+                Some(j) => compare(i, j),
+                None => Evidence::only(Side::First),
+            },
+        };
+        functions.push(Verdict::new(name, evidence));
+    }
+    for name in after.iter().filter(|name| !before.contains(name)).filter(wanted) {
+        functions.push(Verdict::new(name, Evidence::only(Side::Second)));
+    }
+    if let (Some(name), true) = (&config.function, functions.is_empty()) {
+        return Err(ValidateError::Function(name.clone()).into());
+    }
+    let mut report = ValidationReport::default();
+    report.add(ValidationReport { functions, ..ValidationReport::default() });
+    Ok(report)
+}
+
+fn clif(program: Program, versions: [&Text; 2], config: &Config) -> Result<ValidationReport> {
+    let rules = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    let read = |text: &Text| read_bytes(&text.bytes).map_err(|error| mistakes(&text.name, ReadError::from(error)));
+    let [before, after] = [read(versions[0])?, read(versions[1])?];
+    let [first, second] = [ClifVersion::new(&rules, &before), ClifVersion::new(&rules, &after)];
+    let names = [&before, &after].map(|file| file.functions.iter().map(|f| f.name()).collect());
+    let mut prover = Prover::new(config);
+    by_name(names, config, |i, j| first.compare(i, &second, j, config, &mut prover))
+}
+
+/// A version of a file of CLIF.
+struct ClifVersion<'a> {
+    rules: &'a ClifOptimiser,
+    file: &'a File,
+    imported: Vec<Result<Imported, OutOfScope>>,
+    callees: Functions<'a>,
+}
+
+impl<'a> ClifVersion<'a> {
+    fn new(rules: &'a ClifOptimiser, file: &'a File) -> Self {
+        let imported: Vec<_> = (0..file.functions.len()).map(|index| rules.import(file, index)).collect();
+        let mut callees = Functions::new(&rules.optimiser.program().universe);
+        for (one, function) in imported.iter().zip(&file.functions) {
+            if let Ok(one) = one {
+                callees.add(one.clone(), &function.func);
+            }
+        }
+        ClifVersion { rules, file, imported, callees }
+    }
+
+    fn compare(&self, i: usize, other: &ClifVersion<'_>, j: usize, config: &Config, prover: &mut Prover) -> Evidence {
+        let [was, is] = [&self.file.functions[i].func, &other.file.functions[j].func];
+        if was.signature != is.signature {
+            return Evidence::nothing(format!("its signature was {}, and is {}", was.signature, is.signature));
+        }
+        let not_read = |which: Side, reason: &OutOfScope| Evidence::nothing(format!("the {which} version: {reason}"));
+        match (&self.imported[i], &other.imported[j]) {
+            (Err(reason), _) => not_read(Side::First, reason),
+            (_, Err(reason)) => not_read(Side::Second, reason),
+            (Ok(one), Ok(two)) => self.version(one, i, |before| {
+                other.version(two, j, |after| compare_functions(before, after, config, prover))
+            }),
+        }
+    }
+
+    fn version<T>(&self, imported: &Imported, index: usize, then: impl FnOnce(FunctionVersion<'_>) -> T) -> T {
+        let original = &self.file.functions[index].func;
+        let Imported { function, payloads } = imported;
+        let subject = Subject { function, payloads, original };
+        let opaque = |payload: PayloadId| describe(original, payloads, payload);
+        let run = |arguments: &[i64], memory: &mut Memory, nan: fn(Scalar) -> i64, fuel: u64| {
+            self.callees.run(subject, arguments, memory, nan, fuel)
+        };
+        let universe = &self.rules.optimiser.program().universe;
+        then(FunctionVersion { function, universe, opaque: &opaque, trap_code, run: &run })
+    }
+}
+
+fn own(program: Program, versions: [&Text; 2], config: &Config) -> Result<ValidationReport> {
+    let read = |text: &Text| {
+        ModuleOptimiser::read(program.clone(), text.bytes.clone()).map_err(|error| mistakes(&text.name, error))
+    };
+    let [before, after] = [read(versions[0])?, read(versions[1])?];
+    let names = [&before, &after].map(|version| version.module.functions.iter().map(|f| f.name.clone()).collect());
+    let mut prover = Prover::new(config);
+    by_name(names, config, |i, j| {
+        own_version(&before, &before.module.functions[i], |before| {
+            own_version(&after, &after.module.functions[j], |after| {
+                compare_functions(before, after, config, &mut prover)
+            })
+        })
+    })
+}
+
+fn own_version<T>(module: &ModuleOptimiser, function: &Function, then: impl FnOnce(FunctionVersion<'_>) -> T) -> T {
+    let opaque = |payload: PayloadId| format!("payload {}", payload.0);
+    let run = |arguments: &[i64], memory: &mut Memory, nan: fn(Scalar) -> i64, fuel: u64| {
+        let mut outside = Outside { nan };
+        let mut host = Callees::new(module.universe(), &module.module, &mut outside, fuel);
+        interp::run(function, module.universe(), arguments, memory, &mut host, fuel)
+    };
+    then(FunctionVersion { function, universe: module.universe(), opaque: &opaque, trap_code, run: &run })
+}
+
+/// Nothing but trap codes and NaNs.
+struct Outside {
+    nan: fn(Scalar) -> i64,
+}
+
+impl Host for Outside {
+    fn trap_code(&self, name: &str) -> u32 {
+        trap_code(name)
+    }
+
+    fn nan(&self, scalar: Scalar) -> i64 {
+        (self.nan)(scalar)
+    }
+}

@@ -1,0 +1,226 @@
+//! What is said of all files together: one form for all languages, for people and for programs.
+
+use crate::out;
+use anyhow::{Result, bail};
+use clap::ValueEnum;
+use rewright_cfg_skeleton::verdict::{Kind, Side, Verdict, assumptions};
+use rewright_dsl::diagnostic::count;
+use rewright_equiv::Method;
+use rewright_equiv::verdict::{Tally, ValidationReport};
+use serde::Serialize;
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Two versions of one file that were compared.
+#[derive(Debug)]
+pub(super) struct Compared {
+    /// The file.
+    pub(super) file: String,
+    /// The pass that made the second version of the first one, where there are several.
+    pub(super) pass: Option<String>,
+    /// Can the input of a refutation be given to `--input`?
+    pub(super) replayable: bool,
+    pub(super) report: ValidationReport,
+}
+
+impl Compared {
+    /// The functions that are refuted.
+    fn refuted(&self) -> impl Iterator<Item = &str> {
+        self.report.functions.iter().filter(|f| f.verdict == Kind::Refuted).map(|f| f.function.as_str())
+    }
+}
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Report {
+    pub(super) compared: Vec<Compared>,
+    /// Files that only one folder has, and which one. Their functions are among those that were compared.
+    pub(super) only: Vec<(Side, String)>,
+    /// Files that were not compared, and why.
+    pub(super) failed: Vec<(String, String)>,
+    /// Was each file compared after several passes?
+    pub(super) by_pass: bool,
+}
+
+/// A verdict, and what it is about.
+#[derive(Serialize)]
+struct Placed<'a, T> {
+    file: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pass: Option<&'a str>,
+    #[serde(flatten)]
+    found: &'a T,
+}
+
+impl Report {
+    /// Notes that a file was not compared, and says why.
+    pub(super) fn failed(&mut self, file: &str, reason: &anyhow::Error) {
+        out::error(&format!("{reason:#}"));
+        self.failed.push((file.to_string(), format!("{reason:#}")));
+    }
+
+    /// Is there no function at all?
+    pub(super) fn is_empty(&self) -> bool {
+        self.compared.iter().all(|one| one.report.unchanged == 0 && one.report.functions.is_empty())
+    }
+
+    fn verdicts(&self) -> impl Iterator<Item = (&Compared, &Verdict)> {
+        self.compared.iter().flat_map(|one| one.report.functions.iter().map(move |verdict| (one, verdict)))
+    }
+
+    /// All of it in one.
+    fn total(&self) -> ValidationReport {
+        let mut total = ValidationReport::default();
+        self.compared.iter().for_each(|one| total.add(one.report.clone()));
+        total
+    }
+
+    /// Of each file the first comparison that refutes something.
+    fn broken(&self) -> Vec<&Compared> {
+        let mut broken: Vec<&Compared> = vec![];
+        for one in self.compared.iter().filter(|one| one.refuted().next().is_some()) {
+            if broken.iter().all(|other| other.file != one.file) {
+                broken.push(one);
+            }
+        }
+        broken
+    }
+
+    /// Is anything refuted?
+    ///
+    /// # Errors
+    /// Where something is proved as well: a mistake of this program.
+    pub(super) fn is_refuted(&self) -> Result<bool> {
+        if let Some((one, verdict)) = self.verdicts().find(|(_, verdict)| verdict.is_contradiction()) {
+            let (function, file) = (&verdict.function, &one.file);
+            bail!("a proof and a run of {function} in {file} contradict each other: please report both versions");
+        }
+        Ok(!self.broken().is_empty())
+    }
+
+    /// Is everything proved, without a precondition, and does nothing else differ that other modules see?
+    pub(super) fn is_proved(&self) -> bool {
+        let is_seen = |one: &Compared| one.report.modules.iter().any(|difference| !difference.local);
+        self.failed.is_empty()
+            && self.only.is_empty()
+            && self.verdicts().all(|(_, verdict)| verdict.is_proved())
+            && !self.compared.iter().any(is_seen)
+    }
+
+    /// For programs.
+    pub(super) fn json(&self) -> serde_json::Value {
+        let total = self.total();
+        fn placed<'a, T>(one: &'a Compared, found: &'a T) -> Placed<'a, T> {
+            Placed { file: &one.file, pass: one.pass.as_deref(), found }
+        }
+        let functions: Vec<_> = self.verdicts().map(|(one, verdict)| placed(one, verdict)).collect();
+        let differences = self.compared.iter().flat_map(|one| one.report.modules.iter().map(move |found| (one, found)));
+        let modules: Vec<_> = differences.map(|(one, found)| placed(one, found)).collect();
+        let only = |side: Side| -> Vec<&str> {
+            self.only.iter().filter(|(s, _)| *s == side).map(|(_, file)| file.as_str()).collect()
+        };
+        let failed: Vec<_> =
+            self.failed.iter().map(|(file, reason)| json!({ "file": file, "reason": reason })).collect();
+        let mut all: Vec<&String> = vec![];
+        for assumption in total.functions.iter().flat_map(|verdict| &verdict.assumptions) {
+            if !all.contains(&assumption) {
+                all.push(assumption);
+            }
+        }
+        let mut report = json!({
+            "schema": total.schema,
+            "counts": total.counts,
+            "unchanged": total.unchanged,
+            "methods": total.methods,
+            "assumptions": all,
+            "files": {
+                "compared": self.compared.len(),
+                "only_first": only(Side::First),
+                "only_second": only(Side::Second),
+                "failed": failed,
+            },
+            "functions": functions,
+            "modules": modules,
+        });
+        if self.by_pass {
+            let broken = |one: &Compared| {
+                let functions: Vec<&str> = one.refuted().collect();
+                json!({ "file": one.file, "pass": one.pass, "functions": functions })
+            };
+            report["broken_by"] = self.broken().into_iter().map(broken).collect();
+        }
+        report
+    }
+
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let mut text = String::new();
+        let several = self.by_pass || self.compared.len() > 1;
+        for one in &self.compared {
+            if several {
+                heading(&mut text, one);
+            }
+            for verdict in &one.report.functions {
+                let _ = writeln!(text, "{verdict}");
+                if let Some(found) = verdict.counterexample.as_ref().filter(|_| one.replayable) {
+                    let (name, input) = (&verdict.function, &found.input);
+                    let _ = writeln!(text, "    again with `--fn {name} --input FILE`, where FILE has {input}");
+                }
+            }
+            for difference in &one.report.modules {
+                let _ = writeln!(text, "{difference}");
+            }
+        }
+        for (side, file) in &self.only {
+            let _ = writeln!(text, "{file}: only the {side} folder has it");
+        }
+        self.summary(&mut text);
+        text
+    }
+
+    fn summary(&self, text: &mut String) {
+        let total = self.total();
+        let ValidationReport { counts, unchanged, methods, functions, .. } = &total;
+        let of = if self.by_pass { "comparison" } else { "file" };
+        let unchanged = count(*unchanged as usize, "function");
+        let others = if counts.pairs == 1 { "other" } else { "others" };
+        let _ = writeln!(
+            text,
+            "{}, {unchanged} unchanged, {} {others}: {counts}",
+            count(self.compared.len(), of),
+            counts.pairs
+        );
+        for (method, tally) in methods {
+            seen(text, *method, tally);
+        }
+        text.extend(assumptions(functions).map(|assumptions| assumptions + "\n"));
+        for one in self.broken().into_iter().filter(|_| self.by_pass) {
+            let names: Vec<&str> = one.refuted().collect();
+            let pass = one.pass.as_deref().unwrap_or_default();
+            let _ = writeln!(text, "{} is broken by `{pass}`: {}", one.file, names.join(", "));
+        }
+    }
+}
+
+fn heading(text: &mut String, one: &Compared) {
+    let _ = match &one.pass {
+        Some(pass) => writeln!(text, "{}, `{pass}`:", one.file),
+        None => writeln!(text, "{}:", one.file),
+    };
+}
+
+/// What one method has seen.
+fn seen(text: &mut String, method: Method, Tally { compared, runs, open, .. }: &Tally) {
+    let (each, done) = match method {
+        Method::Replayed | Method::Interpreted | Method::Compiled => ("input", "compared"),
+        Method::Refined => ("question", "decided"),
+    };
+    let functions = count(*compared as usize, "function");
+    let by = count(*runs as usize, each);
+    let name = method.to_possible_value().map(|value| value.get_name().to_string()).unwrap_or_default();
+    let _ = writeln!(text, "{name}: {functions} compared, by {by}");
+    for (reason, n) in open {
+        let each = count(*n as usize, each);
+        let _ = writeln!(text, "{each:>12} not {done}: {reason}");
+    }
+}
