@@ -182,7 +182,7 @@ const PAIRS: [(&str, &str, &str, bool); 22] = [
         "v2 = load.i32 notrap v0\n brif v1, block1, block2\nblock1:\n return v2\nblock2:\n return v1",
         false,
     ),
-    ("(f64, f64) -> f64", "v2 = fadd v0, v1\n return v2", "v2 = fadd v1, v0\n return v2", true),
+    ("(f64) -> f64", "v1 = fneg v0\n v2 = fneg v1\n return v2", "return v0", true),
     ("(f64) -> f64", "v1 = f64const 0.0\n v2 = fadd v0, v1\n return v2", "return v0", false),
 ];
 
