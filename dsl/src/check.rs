@@ -43,6 +43,7 @@ mod nodes;
 mod ops;
 mod overload;
 mod overrides;
+mod recurrences;
 mod repeated;
 mod report;
 mod rewritings;
