@@ -7,10 +7,10 @@
 use super::check_identity::Speculation;
 use super::cost_model::CostModel;
 use super::memory_plan::{Plan, StatementPlan};
+use super::recurrence::Recurrence;
 use super::segments::SegmentTree;
 use super::selection::{Def, StatementChoice};
 use super::terms::Classes;
-use super::recurrence::Recurrence;
 use super::{calls, cost};
 use crate::Saturated;
 use crate::egraph::{ClassId, Head, InputId, NodeId};
@@ -231,9 +231,7 @@ impl Choices<'_> {
             && alt.children.iter().all(|c| self.constructible(*c, operands_at))
             && match alt.def {
                 // Else it is not there to choose; a parameter of the original always is.
-                Def::Recurrence(_) => {
-                    self.arguments(alt.def).iter().all(|d| self.constructible(d.class, d.segment))
-                }
+                Def::Recurrence(_) => self.arguments(alt.def).iter().all(|d| self.constructible(d.class, d.segment)),
                 Def::Node(_) | Def::Result { .. } | Def::Param { .. } => true,
             }
     }

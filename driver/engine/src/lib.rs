@@ -186,8 +186,7 @@ impl Engine {
     pub fn new(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Engine {
         let possible = Possible::new(program);
         let loop_facts = LoopFacts::new(source);
-        let loop_symbols: Vec<usize> =
-            loop_facts.relations(program).filter_map(|name| possible.symbol(name)).collect();
+        let loop_symbols: Vec<usize> = loop_facts.relations(program).filter_map(|name| possible.symbol(name)).collect();
         Engine {
             program: program.clone(),
             plain: Base::new(false),

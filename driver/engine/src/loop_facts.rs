@@ -58,9 +58,8 @@ impl LoopFacts {
                 if own.is_empty() {
                     continue;
                 }
-                let carried = |of: Value| {
-                    constants.iter().zip(&l.carried).any(|(constant, carried)| *carried && *constant == of)
-                };
+                let carried =
+                    |of: Value| constants.iter().zip(&l.carried).any(|(constant, carried)| *carried && *constant == of);
                 let enters = known.enters(l.enters.iter().map(|input| class(*input)), carried);
                 let plain = known.plain(&enters, *constant);
                 for (id, fact) in own {
