@@ -174,6 +174,15 @@ impl Rule {
         }
     }
 
+    /// Does it speak of what loops carry? No term is an example of that: it would have to be a loop.
+    pub fn is_about_loops(&self, universe: &Universe) -> bool {
+        let is_carried = |term: &Term| match term {
+            Term::Call { op, .. } => universe.ops.get(*op).in_loop.is_some(),
+            _ => false,
+        };
+        self.terms().flat_map(Term::subterms).any(is_carried)
+    }
+
     /// The terms of both sides, then those of its conditions.
     pub fn terms(&self) -> impl Iterator<Item = &Term> {
         self.left.iter().chain(self.right.terms()).chain(self.guards.iter().flat_map(Guard::terms))
