@@ -158,7 +158,10 @@ fn wrong_rules_are_found() {
         ),
         ("factored with a first value", "sum(l, a, imul(s, c)) => imul(c, sum(l, a, s)) when enters(c, l)"),
         ("closed with a step that varies", "sum(l, a, s) => iadd(a, imul(s, sum(l, 0, 1)))"),
-        ("a shift to the right distributes", "ushr(sum(l, a, s), c) => sum(l, ushr(a, c), ushr(s, c)) when enters(c, l)"),
+        (
+            "a shift to the right distributes",
+            "ushr(sum(l, a, s), c) => sum(l, ushr(a, c), ushr(s, c)) when enters(c, l)",
+        ),
         ("powers added", "product(l, a, s) => iadd(a, product(l, 1, s)) when enters(a, l)"),
     ];
     for (name, rule) in wrong {

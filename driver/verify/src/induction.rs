@@ -13,7 +13,7 @@
 //!
 //! The step asks for more than is needed: it is about all values, also those that no run reaches. It refutes a rule only
 //! where the base holds and every recurrence begins with a variable of its own: then the values are those of a first
-//! iteration.
+//! iteration. Elsewhere both sides are followed through the first iterations, from the first values on.
 
 use super::report::{Counterexample, InstanceReport, Verdict};
 use rewright_dsl::program::{Conclusion, Guard, LoopFact, Program, Rule, Var, VarKind};
@@ -25,6 +25,8 @@ use std::collections::BTreeSet;
 pub(super) struct Induction {
     pub(super) base: Rule,
     pub(super) step: Rule,
+    /// Both sides in the second iteration and in the third.
+    pub(super) later: [Rule; 2],
     /// Every value of the step's recurrences is that of some first iteration.
     reached: bool,
 }
@@ -44,13 +46,16 @@ pub(super) enum NoInduction {
     Form,
 }
 
-/// A moment of which a term speaks.
+/// What variables are called that are not one thing at all times: in an iteration, before the loop, in the next iteration
+/// and in the one after that.
+const SUFFIXES: [&str; 4] = ["", " before the loop", " one iteration later", " two iterations later"];
+
+/// How many of these there are.
+const COPIES: u32 = SUFFIXES.len() as u32;
+
+/// Which of two iterations that follow each other a term speaks of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Moment {
-    /// The end of the block before the loop.
-    Before,
-    /// The first iteration.
-    First,
     /// An iteration.
     Now,
     /// The one after it.
@@ -135,28 +140,80 @@ impl<'p> Rewriter<'p> {
         let Some(LoopRole::Recurrence(function)) = self.role(recurrence) else { return Err(NoInduction::NoRecurrence) };
         let Term::Call { targs, args, .. } = recurrence else { return Err(NoInduction::NoRecurrence) };
         let [_, first, by] = &args[..] else { return Err(NoInduction::NoRecurrence) };
-        let apply = |x: Term, by: Term| Term::Call { op: function, targs: targs.clone(), args: vec![x, by], state: None };
-        let base = (self.at(expression, Moment::First)?, self.at(first, Moment::Before)?);
+        let apply =
+            |x: Term, by: Term| Term::Call { op: function, targs: targs.clone(), args: vec![x, by], state: None };
+        let base = (self.after(expression, 0)?, self.before(first)?);
         let now = self.at(expression, Moment::Now)?;
         let step = (apply(now, self.at(by, Moment::Now)?), self.at(expression, Moment::Next)?);
+        let later = [1, 2].map(|k| Ok((self.after(recurrence, k)?, self.after(expression, k)?)));
         let begins: Vec<&Term> = self.carried.iter().map(|carried| &carried.first).collect();
         let is_free = |n: usize| match begins[n] {
             Term::Var(x) => !self.enters.contains(x) && !begins[..n].contains(&begins[n]),
             _ => false,
         };
         let reached = (0..begins.len()).all(is_free);
-        Ok(Induction { base: self.rule_of("base", base), step: self.rule_of("step", step), reached })
+        let [second, third] = later;
+        Ok(Induction {
+            base: self.rule_of("base", base),
+            step: self.rule_of("step", step),
+            later: [self.rule_of("second iteration", second?), self.rule_of("third iteration", third?)],
+            reached,
+        })
     }
 
-    /// What a term is at a moment, over copies of the variables for each moment and one variable for each recurrence.
+    /// What a term is after so many iterations, from the first values of its recurrences on.
+    fn after(&self, term: &Term, iterations: u32) -> Result<Term, NoInduction> {
+        let count = self.rule.vars.len() as u32;
+        match term {
+            Term::Var(x) if Some(*x) == self.own => self.after(&self.rule.left[0], iterations),
+            Term::Var(x) if self.enters.contains(x) => Ok(Term::Var(*x)),
+            Term::Var(x) => Ok(Term::Var(match iterations {
+                0 => *x,
+                n => x + (n + 1) * count,
+            })),
+            Term::Lit(..) => Ok(term.clone()),
+            Term::Call { op, targs, args, state: None } => match (self.role(term), &args[..]) {
+                (None, _) => {
+                    let args = args.iter().map(|arg| self.after(arg, iterations)).collect::<Result<_, _>>()?;
+                    Ok(Term::Call { op: *op, targs: targs.clone(), args, state: None })
+                }
+                (Some(_), [_, first, _]) if iterations == 0 => self.before(first),
+                (Some(LoopRole::Theta), [_, _, next]) => self.after(next, iterations - 1),
+                (Some(LoopRole::Recurrence(function)), [_, _, by]) => {
+                    let args = vec![self.after(term, iterations - 1)?, self.after(by, iterations - 1)?];
+                    Ok(Term::Call { op: function, targs: targs.clone(), args, state: None })
+                }
+                (Some(_), _) => Err(NoInduction::Form),
+            },
+            Term::Call { .. } | Term::Eval(_) => Err(NoInduction::Form),
+        }
+    }
+
+    /// What a term is before the loop, where no recurrence of it has a value.
+    fn before(&self, term: &Term) -> Result<Term, NoInduction> {
+        let count = self.rule.vars.len() as u32;
+        match term {
+            Term::Var(x) if Some(*x) == self.own => Err(NoInduction::First),
+            Term::Var(x) if self.enters.contains(x) => Ok(Term::Var(*x)),
+            Term::Var(x) => Ok(Term::Var(x + count)),
+            Term::Lit(..) => Ok(term.clone()),
+            Term::Call { .. } if self.role(term).is_some() => Err(NoInduction::First),
+            Term::Call { op, targs, args, state: None } => {
+                let args = args.iter().map(|arg| self.before(arg)).collect::<Result<_, _>>()?;
+                Ok(Term::Call { op: *op, targs: targs.clone(), args, state: None })
+            }
+            Term::Call { .. } | Term::Eval(_) => Err(NoInduction::Form),
+        }
+    }
+
+    /// What a term is in an iteration or the next one, whatever the recurrences are now: each has a variable of its own.
     fn at(&mut self, term: &Term, moment: Moment) -> Result<Term, NoInduction> {
         let count = self.rule.vars.len() as u32;
         match term {
-            Term::Var(x) if Some(*x) == self.own => Ok(Term::Var(3 * count)),
+            Term::Var(x) if Some(*x) == self.own => Ok(Term::Var(COPIES * count)),
             Term::Var(x) if self.enters.contains(x) => Ok(Term::Var(*x)),
             Term::Var(x) => Ok(Term::Var(match moment {
-                Moment::First | Moment::Now => *x,
-                Moment::Before => x + count,
+                Moment::Now => *x,
                 Moment::Next => x + 2 * count,
             })),
             Term::Lit(..) => Ok(term.clone()),
@@ -166,23 +223,19 @@ impl<'p> Rewriter<'p> {
                     return Ok(Term::Call { op: *op, targs: targs.clone(), args, state: None });
                 };
                 let [_, first, by] = &args[..] else { return Err(NoInduction::Form) };
-                if moment == Moment::Before {
-                    return Err(NoInduction::First);
-                }
                 let carried = Carried { op: *op, targs: targs.clone(), first: first.clone(), by: by.clone() };
                 let number = self.carried.iter().position(|known| *known == carried).unwrap_or_else(|| {
                     self.carried.push(carried);
                     self.carried.len() - 1
                 });
-                let now = Term::Var(3 * count + number as u32);
+                let now = Term::Var(COPIES * count + number as u32);
                 match (moment, role) {
-                    (Moment::First, _) => self.at(first, Moment::Before),
                     (Moment::Next, LoopRole::Theta) => self.at(by, Moment::Now),
                     (Moment::Next, LoopRole::Recurrence(function)) => {
                         let args = vec![now, self.at(by, Moment::Now)?];
                         Ok(Term::Call { op: function, targs: targs.clone(), args, state: None })
                     }
-                    (Moment::Before | Moment::Now, _) => Ok(now),
+                    (Moment::Now, _) => Ok(now),
                 }
             }
             Term::Call { .. } | Term::Eval(_) => Err(NoInduction::Form),
@@ -192,7 +245,7 @@ impl<'p> Rewriter<'p> {
     /// A rule about values, over those variables that its sides have.
     fn rule_of(&self, part: &str, (left, right): (Term, Term)) -> Rule {
         let mut vars: Vec<Var> = vec![];
-        for suffix in ["", " before the loop", " in the next iteration"] {
+        for suffix in SUFFIXES {
             vars.extend(self.rule.vars.iter().map(|var| Var { name: format!("{}{suffix}", var.name), ..var.clone() }));
         }
         for (n, carried) in self.carried.iter().enumerate() {
@@ -222,6 +275,27 @@ impl Induction {
         base.into_iter().zip(step).map(|(base, step)| self.verdict(base, step)).collect()
     }
 
+    /// Are the first iterations to be looked at? Not where base and step decide.
+    pub(super) fn is_open(&self, base: &[InstanceReport], step: &[InstanceReport]) -> bool {
+        let fails = |(base, step): (&InstanceReport, &InstanceReport)| {
+            base.verdict != Verdict::Counterexample && step.verdict == Verdict::Counterexample
+        };
+        !self.reached && base.iter().zip(step).any(fails)
+    }
+
+    /// The verdicts, but for instances at which the sides differ in a later iteration.
+    pub(super) fn refuted(verdicts: Vec<InstanceReport>, later: Vec<InstanceReport>) -> Vec<InstanceReport> {
+        let verdicts = verdicts.into_iter().zip(later);
+        let verdict = |(known, later): (InstanceReport, InstanceReport)| match later.verdict {
+            Verdict::Counterexample if known.verdict < Verdict::Counterexample => {
+                let seconds = known.seconds + later.seconds;
+                InstanceReport { seconds, ..inductive(later, "a later iteration") }
+            }
+            _ => known,
+        };
+        verdicts.map(verdict).collect()
+    }
+
     fn verdict(&self, base: InstanceReport, step: InstanceReport) -> InstanceReport {
         let seconds = base.seconds + step.seconds;
         let refutes = self.reached && base.verdict == Verdict::Equal;
@@ -235,13 +309,17 @@ impl Induction {
             (first, second) if first >= second => ("base", base),
             _ => ("step", step),
         };
-        let reason = match worse.verdict {
-            Verdict::Equal => worse.reason,
-            _ => Some(worse.reason.map_or_else(|| part.to_string(), |reason| format!("{part}: {reason}"))),
-        };
-        // An example for a pack would have to be a loop.
-        let counterexample = worse.counterexample.map(|found| Counterexample { example: None, ..found });
-        let method = format!("induction, {}", worse.method);
-        InstanceReport { method, reason, seconds, counterexample, ..worse }
+        InstanceReport { seconds, ..inductive(worse, part) }
     }
+}
+
+/// What was found of a part of an induction, said of the rule.
+fn inductive(found: InstanceReport, part: &str) -> InstanceReport {
+    let reason = match found.verdict {
+        Verdict::Equal => found.reason,
+        _ => Some(found.reason.map_or_else(|| part.to_string(), |reason| format!("{part}: {reason}"))),
+    };
+    // An example for a pack would have to be a loop.
+    let counterexample = found.counterexample.map(|found| Counterexample { example: None, ..found });
+    InstanceReport { method: format!("induction, {}", found.method), reason, counterexample, ..found }
 }

@@ -60,6 +60,7 @@ pub use trial::{Trial, try_rule};
 
 use cache::Key;
 use case::{Case, mentioned};
+use induction::Induction;
 use native::Machine;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
@@ -187,8 +188,14 @@ fn one(
         let base = prove::cases(program, instances, &induction.base);
         let base = judge(&base, options, solver, machine.as_deref_mut())?;
         let step = prove::cases(program, instances, &induction.step);
-        let step = judge(&step, options, solver, machine)?;
-        return Ok(RuleReport::new(id, induction.verdicts(base, step), left_out, false));
+        let step = judge(&step, options, solver, machine.as_deref_mut())?;
+        let is_open = induction.is_open(&base, &step);
+        let mut verdicts = induction.verdicts(base, step);
+        for later in induction.later.iter().filter(|_| is_open) {
+            let later = prove::cases(program, instances, later);
+            verdicts = Induction::refuted(verdicts, judge(&later, options, solver, machine.as_deref_mut())?);
+        }
+        return Ok(RuleReport::new(id, verdicts, left_out, false));
     }
     let cases = prove::cases(program, instances, rule);
     // What a library's function gives is not part of a key.
