@@ -68,8 +68,8 @@ fn optimised(program: Program, text: &str) -> String {
     let function = parse(text, &mut universe).unwrap().functions.remove(0);
     let optimiser = Optimiser::new(program, trap_code).unwrap();
     let batch = optimiser.optimise(std::slice::from_ref(&function), &universe, &Options::default());
-    let one = &batch.functions[0];
-    assert!(matches!(one.outcome.fate, Fate::Optimised), "{:?}", one.outcome.fate);
+    let one = &batch.outcomes[0];
+    assert!(matches!(one.fate, Fate::Optimised), "{:?}", one.fate);
     print(&one.function, &universe)
 }
 
@@ -204,7 +204,7 @@ fn functions_without_loops_do_not_notice() {
         let [without, with] = [0, 1].map(|n: usize| {
             let universe = if n == 0 { universe.clone() } else { optimisers[n].program().universe.clone() };
             let batch = optimisers[n].optimise(std::slice::from_ref(&f), &universe, &Options::default());
-            print(&batch.functions[0].function, &universe)
+            print(&batch.outcomes[0].function, &universe)
         });
         assert_eq!(without, with, "seed {}", seed - 1);
         compared += 1;

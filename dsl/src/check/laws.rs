@@ -4,6 +4,7 @@
 //! default schedule runs, since it grows. `commutative` makes no rule: patterns are expanded where they are lowered.
 
 use super::Checker;
+use super::report::Diag;
 use crate::program::{Conclusion, Guard, Rule, Var, VarKind};
 use crate::syntax::ast::Span;
 use rewright_typeprop::ops::LoopRole;
@@ -36,12 +37,21 @@ impl Checker<'_> {
         let thetas = ops.iter().filter(|(_, theta)| {
             theta.in_loop == Some(LoopRole::Theta) && theta.params.first().map(|p| &p.ty) == Some(&op.params[0].ty)
         });
+        let thetas: Vec<OpId> = thetas.map(|(id, _)| id).collect();
+        if thetas.is_empty() {
+            let message = format!("nothing says what a loop of `{}` carries", op.name);
+            return self.report(
+                Diag::error("RW0314", span, message, "no `@model(\"theta\")` is about such a loop")
+                    .help("`import std.loops`, and use its `Loop`"),
+            );
+        }
         let set = format!("{}.{LAWS}", op.pack);
         let own = |args: &[&Term], id| call(id, op, args.iter().copied().cloned().collect());
         let [l, first, next, x] = [&Term::Var(0), &Term::Var(1), &Term::Var(2), &Term::Var(3)];
         let rules: Vec<Rule> = thetas
+            .into_iter()
             .enumerate()
-            .map(|(n, (theta, _))| {
+            .map(|(n, theta)| {
                 let targs = vec![op.params[1].ty.clone()];
                 let args = vec![l.clone(), first.clone(), own(&[x, next], step)];
                 let left = Term::Call { op: theta, targs, args, state: None };

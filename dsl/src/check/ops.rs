@@ -224,7 +224,8 @@ impl<'a> Checker<'a> {
         self.report(Diag::error("RW0211", name.span, message, "says nothing here").help(
             "functions take `@model(name)`, `@traps(\"code\", condition)`, `@link(\"library\", \"symbol\")`, and what \
              another world calls them: `@clif(\"name\")`, `@llvm(\"@name\")`, `@body(\"name\")`; \
-             rules take `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and \
+             facts take `@model(\"enters\")` and `@model(\"plain\")`, \
+             rules `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and \
              `@observe(seen(it))`",
         ));
     }

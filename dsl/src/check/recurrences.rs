@@ -4,7 +4,7 @@
 //! machine representation. The others are values of one type, which the loop carries.
 
 use super::Checker;
-use super::report::{Diag, count};
+use super::report::Diag;
 use crate::program::LoopFact;
 use crate::syntax::ast::{Attribute, ExprKind, FnClause, ItemKind, Path, Span};
 use rewright_typeprop::ops::LoopRole;
@@ -57,12 +57,15 @@ impl Checker<'_> {
         for index in 0..self.fns.len() {
             let (op, file, item) = (self.fns[index].op, self.fns[index].file, self.fns[index].item);
             let ItemKind::Fn(f) = &item.kind else { continue };
-            for clause in &f.clauses {
-                if let FnClause::Recurrence(step) = &clause.node
-                    && let Some(step) = self.step_of_recurrence(op, file, clause.span, step)
-                {
-                    self.program.universe.ops.get_mut(op).in_loop = Some(LoopRole::Recurrence(step));
-                }
+            // A second one is reported as such.
+            let clause = f.clauses.iter().find_map(|clause| match &clause.node {
+                FnClause::Recurrence(step) => Some((clause.span, step)),
+                _ => None,
+            });
+            if let Some((at, step)) = clause
+                && let Some(step) = self.step_of_recurrence(op, file, at, step)
+            {
+                self.program.universe.ops.get_mut(op).in_loop = Some(LoopRole::Recurrence(step));
             }
         }
     }
@@ -103,11 +106,10 @@ impl Checker<'_> {
         };
         let Some(id) = found.iter().copied().find(fits) else {
             let message = format!("`{}` is no step of `{}`", step.node, decl.name);
-            let places: Vec<Span> = found.iter().take(1).map(|id| self.op_spans[id.0 as usize]).collect();
-            let label = format!("none of its {} takes two values of that type and gives one", overloads(found.len()));
+            let label = "does not take two values of that type and give one";
             let mut report = Diag::error("RW0314", step.span, message, label).also(declared, "declared here");
-            for place in places {
-                report = report.also(place, "takes other types, or has other bounds");
+            if let [other, ..] = found[..] {
+                report = report.also(self.op_spans[other.0 as usize], "takes other types, or has other bounds");
             }
             self.report(report.help("the type parameters of both must have the same bounds, in the same order"));
             return None;
@@ -165,8 +167,4 @@ impl Checker<'_> {
         }
         self.program.facts[id].filled = Some(filled);
     }
-}
-
-fn overloads(n: usize) -> String {
-    count(n, "overload")
 }
