@@ -20,7 +20,7 @@ use std::path::Path;
 const WITH_LOOPS: [&str; 2] = ["std", "std.loops"];
 
 fn figure() -> Case {
-    Case::with(&WITH_LOOPS, "clif/loops/figure_11_1.clif")
+    Case::with(&WITH_LOOPS, "loops/figure_11_1.clif")
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn optimised(program: Program, text: &str) -> String {
 
 #[test]
 fn recurrences_over_types_of_ones_own() {
-    let pack = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("packs/domain_loops.rw")).unwrap();
+    let pack = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("loops/domain.rw")).unwrap();
     let text = optimised(
         load(vec![root(&pack)]),
         "func scales { b0(v0: M, v1: i64): v2: i64 = const 0 v3: i64 = const 1 jump b1(v2) b1(v4: i64):

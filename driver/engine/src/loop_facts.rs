@@ -135,7 +135,7 @@ impl<'r> Classes<'r> {
             None => row.children.is_empty() && !matches!(row.head, Head::Leaf(_) | Head::Token(_)),
         });
         let start = start.map(|row| row.class).chain(sources).collect();
-        self.close(start, |row, known| self.role(row).is_none() && row.children.iter().all(|c| known(c)))
+        self.close(start, |row, known| self.role(row).is_none() && row.children.iter().all(known))
     }
 
     /// By class: does it enter a loop, or is it a recurrence of it that begins with what enters and has a plain step?
