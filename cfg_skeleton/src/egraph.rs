@@ -84,6 +84,22 @@ impl<C> Node<C> {
 pub struct EGraphInput {
     /// Nodes.
     pub nodes: Vec<Node<InputId>>,
+    /// Further nodes of the classes of these, whose children may be any nodes.
+    pub equations: Vec<(InputId, Node<InputId>)>,
+    /// Loops that rules may speak of.
+    pub loops: Vec<LoopInput>,
+}
+
+/// What an engine knows of a loop.
+#[derive(Clone, Debug)]
+pub struct LoopInput {
+    /// The constant that stands for it.
+    pub constant: InputId,
+    /// Leaves and tokens that are known before it is entered, and stay what they are while it runs.
+    pub enters: Vec<InputId>,
+    /// Of the other loops in [`EGraphInput::loops`]: is what they carry known before this one is entered, and does it
+    /// stay what it is while this one runs?
+    pub carried: Vec<bool>,
 }
 
 impl EGraphInput {

@@ -14,10 +14,10 @@ mod resolve;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, NodeId};
 use crate::ir::{Block, BlockId, Counts, EdgeArg, Function, InstKind, OpaqueEffects, Terminator, Value};
-use crate::select::{Def, Selection};
+use crate::select::{Def, Recurrence, Selection};
 use crate::skeleton::{SegmentId, SiteId, Skeleton};
 use origin::Originals;
-use resolve::{Emission, Resolution, Use};
+use resolve::{Carried, Emission, Resolution, Use};
 use rewright_typeprop::{Ty, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::{SmallVec, smallvec};
@@ -78,7 +78,7 @@ pub struct Traced {
 pub struct Made {
     /// The class that it computes.
     pub class: ClassId,
-    /// The node that was chosen; `None` for a block parameter.
+    /// The node that was chosen; `None` for a block parameter of the original.
     pub node: Option<NodeId>,
     /// The value of the original function that is computed by the same node.
     pub original: Option<Value>,
@@ -186,6 +186,15 @@ impl Emitter<'_> {
                 self.state[def as usize] = Progress::Done;
             }
         }
+        for carried in self.carried_by(block) {
+            let (_, class, choice) = self.resolution.defs[carried.def as usize];
+            let node = if let Def::Recurrence(id) = choice { Some(id) } else { None };
+            let value = self.out.add_value(carried.recurrence.ty);
+            self.out.blocks[block.index()].params.push(value);
+            self.trace(value, Made { class, node, original: None });
+            self.values[carried.def as usize] = smallvec![value];
+            self.state[carried.def as usize] = Progress::Done;
+        }
         for segment in self.skeleton.segments(block) {
             for def in self.ordered(block, segment) {
                 self.definition(block, segment, def)?;
@@ -206,6 +215,31 @@ impl Emitter<'_> {
             self.originals.position(class, block).unwrap_or(usize::MAX)
         });
         defs
+    }
+
+    /// Recurrences that are needed and are new parameters of a block, which follow those that it has.
+    fn carried_by(&self, block: BlockId) -> Vec<Carried> {
+        let own = self.resolution.carried.iter();
+        own.filter(|c| c.recurrence.of.header == block && self.live[c.def as usize]).cloned().collect()
+    }
+
+    /// What an edge brings to a recurrence of the loop that it enters or closes.
+    fn carry(&mut self, from: BlockId, carried: &Carried) -> Result<EdgeArg, ElaborateError> {
+        let (segment, class, _) = self.resolution.defs[carried.def as usize];
+        let malformed = ElaborateError::Malformed { class, segment };
+        let Recurrence { of, step, ref types, ty, .. } = carried.recurrence;
+        let mut value = match (from == of.before, from == of.latch) {
+            (true, _) => self.value(from, carried.first.ok_or(malformed)?)?,
+            (false, true) => self.value(from, carried.by.ok_or(malformed)?)?,
+            (false, false) => return Err(malformed),
+        };
+        if from == of.latch {
+            let own = self.value(from, Use::Def(carried.def))?;
+            let kind = InstKind::Op { op: step, targs: types.clone(), access: None };
+            let inst = self.out.append(from, kind, &[own, value], &[ty]);
+            value = self.out.inst(inst).results[0];
+        }
+        Ok(EdgeArg::Value(value))
     }
 
     /// Parameters of the entry are the function's.
@@ -255,7 +289,7 @@ impl Emitter<'_> {
                 return Ok(smallvec![*value.ok_or(ElaborateError::NoResult(site))?]);
             }
             // Emitted with the block.
-            Def::Param { .. } => return Err(ElaborateError::Malformed { class, segment }),
+            Def::Param { .. } | Def::Recurrence(_) => return Err(ElaborateError::Malformed { class, segment }),
         };
         let node = self.view.node(id);
         let uses = self.resolution.uses[def as usize].clone();
@@ -382,6 +416,9 @@ impl Emitter<'_> {
                         EdgeArg::Value(self.value(block, used)?)
                     }
                 });
+            }
+            for carried in self.carried_by(edge.target) {
+                args.push(self.carry(block, &carried)?);
             }
             edge.args = args;
         }

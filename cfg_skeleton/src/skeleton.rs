@@ -12,6 +12,7 @@ mod branch_facts;
 pub mod build;
 pub mod changes;
 pub mod dot;
+mod loops;
 mod nodes;
 mod roles;
 pub mod variance;
@@ -54,8 +55,24 @@ pub struct Skeleton {
     /// Nodes of trapping operations that may be computed wherever their operands and their state are (a load that
     /// its front end calls movable). They, and nodes with the same operation and operands, need no licence.
     pub movable: Vec<InputId>,
+    /// Loops that rules may speak of; those of [`EGraphInput::loops`].
+    pub loops: Vec<SimpleLoop>,
     /// Comparisons that are tested behind branches on related ones, by [`Test`].
     pub conjunctions: Vec<Conjunction>,
+}
+
+/// A natural loop that one edge enters and one edge closes, neither of an opaque terminator: its header can have further
+/// parameters.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SimpleLoop {
+    /// The constant that stands for it: the number of the loop, in reverse post-order of headers.
+    pub constant: InputId,
+    /// The block that dominates all others.
+    pub header: BlockId,
+    /// The block with the edge that enters.
+    pub before: BlockId,
+    /// The block with the edge that closes.
+    pub latch: BlockId,
 }
 
 /// A block of the skeleton.

@@ -45,6 +45,7 @@ mod occurrences;
 mod ops;
 mod overload;
 mod overrides;
+mod recurrences;
 mod repeated;
 mod report;
 mod resolved;

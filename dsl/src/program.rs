@@ -67,8 +67,32 @@ pub struct Fact {
     pub params: Vec<TypeExpr>,
     /// What it means, over the parameters: it holds iff this is not zero. Without it nobody can say whether it holds.
     pub spec: Option<Term>,
+    /// `@model("enters")`: whoever runs the rules knows where it holds. No rule concludes it.
+    pub filled: Option<LoopFact>,
     /// Its place.
     pub span: Span,
+}
+
+/// A fact about a value and a loop, which nobody but who knows the loop can tell.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LoopFact {
+    /// The value is known before the loop is entered, and stays what it is while the loop runs.
+    Enters,
+    /// The value enters the loop, or is a recurrence of it that begins with one that enters and has a plain step.
+    Plain,
+}
+
+impl LoopFact {
+    /// All of them.
+    pub const ALL: [LoopFact; 2] = [LoopFact::Enters, LoopFact::Plain];
+
+    /// As packs write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            LoopFact::Enters => "enters",
+            LoopFact::Plain => "plain",
+        }
+    }
 }
 
 /// A variable of a rule.
@@ -148,6 +172,15 @@ impl Rule {
             relaxation: None,
             approximate: None,
         }
+    }
+
+    /// Does it speak of what loops carry? No term is an example of that: it would have to be a loop.
+    pub fn is_about_loops(&self, universe: &Universe) -> bool {
+        let is_carried = |term: &Term| match term {
+            Term::Call { op, .. } => universe.ops.get(*op).in_loop.is_some(),
+            _ => false,
+        };
+        self.terms().flat_map(Term::subterms).any(is_carried)
     }
 
     /// The terms of both sides, then those of its conditions.

@@ -11,19 +11,24 @@ use rewright_packs as packs;
 use rewright_pipeline::optimiser::{Fate, Options};
 use std::path::Path;
 
-/// A file that went through the standard packs.
-struct Case {
+/// A file that went through packs.
+pub(crate) struct Case {
     after: File,
     costs: Vec<(u64, u64)>,
 }
 
 impl Case {
     fn new(name: &str) -> Case {
-        let root = packs::root(Path::new(packs::DEFAULT)).expect("the standard packs ship");
-        let loaded = packs::load(vec![root]);
+        Case::with(&[packs::DEFAULT], &format!("clif/hard/{name}.clif"))
+    }
+
+    /// With packs that ship; `path` is relative to the folder of these tests.
+    pub(crate) fn with(names: &[&str], path: &str) -> Case {
+        let roots = names.iter().map(|name| packs::root(Path::new(name)).expect("the standard packs ship"));
+        let loaded = packs::load(roots.collect());
         assert!(loaded.diagnostics.iter().all(|d| d.severity != Severity::Error));
         let clif = ClifOptimiser::new(loaded.program).expect("the standard packs are a program");
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("clif/hard/{name}.clif"));
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
         let text = std::fs::read_to_string(&path).expect("the case has a file");
         let before = read(&text).expect("the case is CLIF");
         let outcome = clif.optimise(&before, &Options::default(), |_| true);
@@ -65,7 +70,7 @@ impl Case {
 
     /// The function has this form, and costs less than before.
     #[track_caller]
-    fn becomes(&self, name: &str, form: &str) {
+    pub(crate) fn becomes(&self, name: &str, form: &str) {
         assert_eq!(self.form(name), form, "%{name}");
         let (before, after) = self.costs[self.index(name)];
         assert!(after < before, "%{name}: {before} before, {after} after");
@@ -73,7 +78,7 @@ impl Case {
 
     /// The function had this form, and keeps it.
     #[track_caller]
-    fn stays(&self, name: &str, form: &str) {
+    pub(crate) fn stays(&self, name: &str, form: &str) {
         assert_eq!(self.form(name), form, "%{name}");
         let (before, after) = self.costs[self.index(name)];
         assert!(after <= before, "%{name}: {before} before, {after} after");

@@ -9,6 +9,7 @@ mod emitted;
 mod hard_cases;
 mod import_cycles;
 mod layout;
+mod loops;
 mod match_blocks;
 mod negative_stories;
 mod overloads;

@@ -94,6 +94,17 @@ pub struct Laws {
     pub identity: Option<Term>,
 }
 
+/// What an operation says of a loop, which its first operand stands for. It is no instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LoopRole {
+    /// `@model("theta")`: what a loop carries. The second operand before the first iteration; in each further one what
+    /// the third was at the end of the one before. For matching: nothing computes it.
+    Theta,
+    /// `recurrence f`: the second operand before the first iteration; in each further one `f` of what it was and of what
+    /// the third operand was in the one before. A new parameter of the loop's header computes it.
+    Recurrence(OpId),
+}
+
 /// What one execution costs, in units of a simple integer instruction.
 #[derive(Clone, Debug)]
 pub enum Cost {
@@ -139,6 +150,8 @@ pub struct Op {
     pub overridden: bool,
     /// Laws.
     pub laws: Laws,
+    /// What it says of a loop.
+    pub in_loop: Option<LoopRole>,
     /// Primitive meaning (`@model(name)`).
     pub model: Option<Model>,
     /// Derived meaning (`spec expr`), over the parameters.
@@ -173,6 +186,7 @@ impl Op {
             cost: Cost::Fixed(1),
             overridden: false,
             laws: Laws::default(),
+            in_loop: None,
             model: None,
             spec: None,
             symbol: None,
@@ -187,6 +201,14 @@ impl Op {
     /// the operand.
     pub fn is_copy(&self) -> bool {
         self.model == Some(Model::Truth)
+    }
+
+    /// The operation that takes a recurrence from one iteration to the next, if it is one.
+    pub fn recurrence(&self) -> Option<OpId> {
+        match self.in_loop {
+            Some(LoopRole::Recurrence(step)) => Some(step),
+            Some(LoopRole::Theta) | None => None,
+        }
     }
 
     /// May it be computed on constants: by its model or its spec, by a Rust function, by a body in the input, or by

@@ -5,7 +5,7 @@ use super::ElaborateError;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{BlockId, Cfg, Function, InstKind};
-use crate::select::{Def, Selection, StatementChoice, executed};
+use crate::select::{Def, Recurrence, Selection, StatementChoice, executed};
 use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::{Model, Ty, Universe};
 use smallvec::{SmallVec, smallvec};
@@ -62,6 +62,20 @@ pub(super) struct Resolution<'a> {
     pub(super) terminators: Vec<Uses>,
     /// By block, edge and parameter, where the parameter may be kept.
     pub(super) edges: Vec<Vec<SmallVec<[Option<Use>; 2]>>>,
+    /// New parameters of headers, in the order of their definitions.
+    pub(super) carried: Vec<Carried>,
+}
+
+/// A recurrence that is a new parameter of its loop's header.
+#[derive(Clone, Debug)]
+pub(super) struct Carried {
+    /// Its definition.
+    pub(super) def: u32,
+    /// What it is.
+    pub(super) recurrence: Recurrence,
+    /// What the edge that enters the loop brings, and what is taken at the end of an iteration; once found.
+    pub(super) first: Option<Use>,
+    pub(super) by: Option<Use>,
 }
 
 impl<'a> Resolution<'a> {
@@ -91,8 +105,16 @@ impl<'a> Resolution<'a> {
             statements: vec![Uses::new(); skeleton.statements.len()],
             terminators: vec![Uses::new(); skeleton.blocks.len()],
             edges: vec![vec![]; skeleton.blocks.len()],
+            carried: vec![],
             defs,
         };
+        for (def, (segment, class, choice)) in (0u32..).zip(&resolution.defs) {
+            if let Def::Recurrence(node) = choice {
+                let malformed = ElaborateError::Malformed { class: *class, segment: *segment };
+                let recurrence = Recurrence::new(given, *node).ok_or(malformed)?;
+                resolution.carried.push(Carried { def, recurrence, first: None, by: None });
+            }
+        }
         for site in (0..skeleton.statements.len() as u32).map(SiteId) {
             let choice = selection.statements.get(site.index()).copied().ok_or(ElaborateError::Choice(site))?;
             let emission = resolution.emission_of(site, choice)?;
@@ -142,13 +164,23 @@ impl<'a> Resolution<'a> {
                     Some(Node { head: Head::Op(op), .. }) => {
                         let effects = &self.universe.ops.get(*op).effects;
                         let at_site = self.site_of(*class).is_some();
-                        if effects.gives_state() || effects.is_sited() != at_site {
+                        let is_carried = self.universe.ops.get(*op).in_loop.is_some();
+                        if is_carried || effects.gives_state() || effects.is_sited() != at_site {
                             return Err(ElaborateError::NotComputed(*node));
                         }
                     }
                     Some(_) => {}
                     None => return Err(malformed),
                 },
+                Def::Recurrence(_) => {
+                    let block = self.skeleton.segment_block[segment.index()];
+                    let of = self.carried.iter().find(|carried| carried.def as usize == i);
+                    if of.is_none_or(|carried| carried.recurrence.of.header != block)
+                        || self.skeleton.blocks[block.index()].first_segment != segment.0
+                    {
+                        return Err(malformed);
+                    }
+                }
                 Def::Result { site, .. } => {
                     if site.index() >= self.skeleton.statements.len() || self.skeleton.segment_after(*site) != *segment
                     {
@@ -232,6 +264,16 @@ impl<'a> Resolution<'a> {
             args.collect()
         });
         let edges = edges.collect();
+        let mut carried = std::mem::take(&mut self.carried);
+        for Carried { recurrence: r, first, by, .. } in &mut carried {
+            if r.of.before == block {
+                *first = Some(self.class(r.first, segment, scope));
+            }
+            if r.of.latch == block {
+                *by = Some(self.class(r.by, segment, scope));
+            }
+        }
+        self.carried = carried;
         self.terminators[block.index()] = operands;
         self.edges[block.index()] = edges;
     }
@@ -361,6 +403,10 @@ impl<'a> Resolution<'a> {
             match self.defs[def].2 {
                 Def::Node(_) => work.extend(self.uses[def].iter().copied()),
                 Def::Result { .. } => {}
+                Def::Recurrence(_) => {
+                    let own = self.carried.iter().filter(|carried| carried.def as usize == def);
+                    work.extend(own.flat_map(|carried| carried.first.into_iter().chain(carried.by)));
+                }
                 Def::Param { block, index } => work.extend(arguments(block, index as usize)),
             }
         }

@@ -93,6 +93,9 @@ pub enum Defect {
     /// An access on an operation that touches no memory, or none on one that does.
     #[error("{0}: an access goes with exactly the operations that read or write memory")]
     Access(String),
+    /// An operation that only says what a loop carries.
+    #[error("{0} says what a loop carries: it is for rules, no function computes it")]
+    Carried(String),
     /// A region that the function does not have.
     #[error("there is no region {0}")]
     Region(u32),
@@ -285,6 +288,9 @@ impl Verifier<'_> {
                     return;
                 }
                 let op = self.universe.ops.get(*op);
+                if op.in_loop.is_some() {
+                    self.report(place, Defect::Carried(op.unique.clone()));
+                }
                 if access.is_some() != op.effects.accesses_memory() {
                     self.report(place, Defect::Access(op.unique.clone()));
                 }

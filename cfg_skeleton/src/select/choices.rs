@@ -7,12 +7,13 @@
 use super::check_identity::Speculation;
 use super::cost_model::CostModel;
 use super::memory_plan::{Plan, StatementPlan};
+use super::recurrence::Recurrence;
 use super::segments::SegmentTree;
 use super::selection::{Def, StatementChoice};
 use super::terms::Classes;
 use super::{calls, cost};
 use crate::Saturated;
-use crate::egraph::{ClassId, Head, InputId};
+use crate::egraph::{ClassId, Head, InputId, NodeId};
 use crate::skeleton::{SegmentId, SiteId, SkeletonArg, StatementKind};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -48,7 +49,7 @@ pub(crate) struct Alternative {
     /// What it reads.
     pub(crate) state: Option<ClassId>,
     pub(crate) speculation: Speculation,
-    /// Of one execution. For parameters: already multiplied by frequency.
+    /// Of one execution. For parameters and recurrences: already multiplied by frequency.
     pub(crate) cost: u64,
     /// The one segment in which it is defined; `None` for nodes.
     pub(crate) at: Option<SegmentId>,
@@ -118,7 +119,7 @@ impl Choices<'_> {
         let alt = self.alt(id);
         match alt.def {
             Def::Node(_) => self.tree.frequency(at).saturating_mul(alt.cost),
-            Def::Param { .. } => alt.cost,
+            Def::Param { .. } | Def::Recurrence(_) => alt.cost,
             // The statement costs that.
             Def::Result { .. } => 0,
         }
@@ -167,12 +168,26 @@ impl Choices<'_> {
         self.plan.removable.of(site).iter().map(demand).collect()
     }
 
+    /// What a node says, if it is a recurrence.
+    pub(crate) fn recurrence(&self, id: NodeId) -> Option<Recurrence> {
+        Recurrence::new(self.given, id)
+    }
+
+    /// What a recurrence needs, at the end of the blocks before its loop's header.
+    pub(super) fn carried(&self, r: &Recurrence) -> Vec<Demand> {
+        vec![
+            Demand { segment: self.tree.last(r.of.before), class: r.first },
+            Demand { segment: self.tree.last(r.of.latch), class: r.by },
+        ]
+    }
+
     /// The classes that a parameter needs, each at the end of a predecessor; and what must be executed beside a
     /// statement whose result is wanted.
     pub(crate) fn arguments(&self, def: Def) -> Vec<Demand> {
         let (block, index) = match def {
             Def::Param { block, index } => (block, index),
             Def::Result { site, .. } => return self.companions(site),
+            Def::Recurrence(id) => return self.recurrence(id).map(|r| self.carried(&r)).unwrap_or_default(),
             Def::Node(_) => return vec![],
         };
         let own = self.given.view.class_of(self.given.skeleton.blocks[block.index()].params[index as usize]);
@@ -214,6 +229,11 @@ impl Choices<'_> {
         alt.state.is_none_or(|state| self.is_live(state, at))
             && self.plan.may_speculate(self.tree, &alt.speculation, at)
             && alt.children.iter().all(|c| self.constructible(*c, operands_at))
+            && match alt.def {
+                // Else it is not there to choose; a parameter of the original always is.
+                Def::Recurrence(_) => self.arguments(alt.def).iter().all(|d| self.constructible(d.class, d.segment)),
+                Def::Node(_) | Def::Result { .. } | Def::Param { .. } => true,
+            }
     }
 
     /// Statements at sites that may go.
@@ -233,7 +253,7 @@ impl Choices<'_> {
             let classes = if group.must_fuse { &group.operands[..] } else { &group.conditions[..] };
             demands.extend(classes.iter().map(|class| Demand { segment, class: *class }));
         }
-        for alt in &self.alternatives {
+        for alt in self.alternatives.iter().filter(|alt| !matches!(alt.def, Def::Recurrence(_))) {
             demands.extend(self.arguments(alt.def));
         }
         demands.retain(|d| !self.constructible(d.class, d.segment));

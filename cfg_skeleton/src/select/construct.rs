@@ -255,6 +255,9 @@ impl<'a> Choices<'a> {
             Head::Leaf(_) | Head::Token(_) => false,
             Head::Op(op) => {
                 let declared = self.given.universe.ops.get(op);
+                if declared.in_loop.is_some() {
+                    return self.carry(id, class, unavailable, literals);
+                }
                 declared.effects.is_value() && !declared.results.is_empty() && !unavailable.contains(&op)
             }
         };
@@ -273,6 +276,28 @@ impl<'a> Choices<'a> {
         let state = self.state_of(node.head, &node.children);
         let cost = self.model.node(self.given.universe, &self.classes, node);
         self.add(Alternative { class, def: Def::Node(id), children, state, speculation, cost, at: None, group: None });
+    }
+
+    /// A node that says what a loop carries: a new parameter of the loop's header, if it is a recurrence.
+    fn carry(&mut self, id: NodeId, class: ClassId, unavailable: &BTreeSet<OpId>, literals: &[bool]) {
+        let Some(r) = self.recurrence(id) else { return };
+        if literals[class.index()] || unavailable.contains(&r.step) {
+            return;
+        }
+        let alternative = AltId(self.alternatives.len() as u32);
+        for demand in self.carried(&r) {
+            self.users[demand.class.index()].push(alternative);
+        }
+        self.add(Alternative {
+            class,
+            def: Def::Recurrence(id),
+            children: SmallVec::new(),
+            state: None,
+            speculation: Speculation::Always,
+            cost: cost::recurrence(self.model, self.given, &self.classes, class, &r),
+            at: Some(self.tree.first(r.of.header)),
+            group: None,
+        });
     }
 
     fn add(&mut self, alternative: Alternative) {

@@ -11,6 +11,7 @@
 //! validator compares.
 
 use super::cost_model::CostModel;
+use super::recurrence::Recurrence;
 use super::selection::{Def, Selection, StatementChoice};
 use super::terms::{Classes, Values};
 use crate::Saturated;
@@ -102,9 +103,29 @@ pub fn total(model: &CostModel, given: Saturated, selection: &Selection) -> u64 
                 }
             }
             Def::Result { .. } => {}
+            Def::Recurrence(id) => {
+                if let Some(r) = Recurrence::new(given, *id) {
+                    add(1, recurrence(model, given, &classes, *class, &r));
+                }
+            }
         }
     }
     sum
+}
+
+/// What a recurrence costs: a move on each of the two edges, and its step at the end of each iteration.
+pub(super) fn recurrence(
+    model: &CostModel,
+    given: Saturated,
+    classes: &Classes,
+    class: ClassId,
+    r: &Recurrence,
+) -> u64 {
+    let Saturated { cfg, universe, .. } = given;
+    let edges = [r.of.before, r.of.latch].map(|from| cfg.edge_frequency(from, r.of.header));
+    let moves = edges.into_iter().fold(0, u64::saturating_add).saturating_mul(model.parameter);
+    let step = model.operation(universe, classes, r.step, &r.types, &[class, r.by]);
+    moves.saturating_add(cfg.frequency(r.of.latch).saturating_mul(step))
 }
 
 /// What a statement costs, given what becomes of it.

@@ -228,8 +228,19 @@ impl<'c, 'a> Entities<'c, 'a> {
     fn own_cost(&self, alt: AltId, at: SegmentId) -> u64 {
         let a = self.choices.alt(alt);
         match a.def {
-            Def::Param { .. } => a.cost.saturating_mul(SCALE).saturating_add(FREQUENCY_ONE),
+            Def::Param { .. } | Def::Recurrence(_) => a.cost.saturating_mul(SCALE).saturating_add(FREQUENCY_ONE),
             _ => self.choices.tree.frequency(at).saturating_mul(a.cost.saturating_mul(SCALE).saturating_add(1)),
+        }
+    }
+
+    /// What a recurrence takes over the edges into its loop's header. It costs what it costs where it is taken: there is
+    /// no order between it and the recurrence.
+    fn add_carried(&self, alt: AltId, sum: &mut Sum) {
+        let def = self.choices.alt(alt).def;
+        if let Def::Recurrence(_) = def {
+            for demand in self.choices.arguments(def) {
+                sum.add(self.best(demand.class, demand.segment).map(|b| b.1));
+            }
         }
     }
 
@@ -255,6 +266,7 @@ impl<'c, 'a> Entities<'c, 'a> {
                     for child in &self.choices.alt(*alt).children {
                         sum.add(self.best(*child, operands_at).map(|b| b.1));
                     }
+                    self.add_carried(*alt, &mut sum);
                     let cost = sum.total();
                     let entity = &mut self.entities[id.index()];
                     if cost < entity.cost {
@@ -307,6 +319,7 @@ impl<'c, 'a> Entities<'c, 'a> {
                     let operand = self.best(*child, operands_at).map(|b| b.0).filter(precedes);
                     sum.add(operand.map(|e| part[e.index()]));
                 }
+                self.add_carried(*alt, &mut sum);
                 let cost = sum.total();
                 if cost < u64::MAX && best.is_none_or(|b| cost < b.0) {
                     best = Some((cost, *alt));

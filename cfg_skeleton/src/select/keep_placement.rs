@@ -84,7 +84,7 @@ impl<'s> Layout<'s, '_, '_> {
                 }
                 _ => true,
             },
-            Def::Result { .. } | Def::Param { .. } => false,
+            Def::Result { .. } | Def::Param { .. } | Def::Recurrence(_) => false,
         };
         let segments = self.original_segments(id);
         !segments.is_empty() && !segments.contains(&self.placement.at(id)) && is_known()

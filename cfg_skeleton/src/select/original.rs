@@ -43,6 +43,7 @@ impl Originals {
         let of = |alt: &Alternative| match alt.def {
             Def::Node(id) => nodes.contains(&(alt.class, view.node(id).clone())),
             Def::Result { .. } | Def::Param { .. } => true,
+            Def::Recurrence(_) => false,
         };
         Originals { has: choices.alternatives.iter().map(of).collect(), places }
     }

@@ -269,7 +269,7 @@ impl<'c, 'a> Placement<'c, 'a> {
         let operands = match self.def(id) {
             Def::Node(_) => self.choices.alt(self.alt(id)).children.clone(),
             // Statements need these.
-            Def::Result { .. } | Def::Param { .. } => SmallVec::new(),
+            Def::Result { .. } | Def::Param { .. } | Def::Recurrence(_) => SmallVec::new(),
         };
         let arguments = self.choices.arguments(self.def(id)).into_iter();
         let arguments = arguments.map(move |demand| (demand, Use::Argument(id, demand.segment)));

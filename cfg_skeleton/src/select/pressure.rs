@@ -96,7 +96,7 @@ impl<'s, 'c, 'a> Lives<'s, 'c, 'a> {
         let mut params: BTreeSet<Key> = BTreeSet::new();
         for id in placement.used() {
             let key = (placement.at(id), placement.class(id));
-            if let Def::Param { .. } = placement.def(id) {
+            if let Def::Param { .. } | Def::Recurrence(_) = placement.def(id) {
                 params.insert(key);
             }
             if key.1.index() >= choices.given.view.classes.len() {

@@ -86,7 +86,7 @@ pub(crate) fn product(choices: &Choices, start: Draft, limit: usize) -> Option<(
     for ((segment, class), alt) in start.chosen {
         let at = match choices.alt(alt).def {
             Def::Node(_) => candidates.raise(alt, segment),
-            Def::Param { .. } | Def::Result { .. } => segment,
+            Def::Param { .. } | Def::Result { .. } | Def::Recurrence(_) => segment,
         };
         moved.entry((at, class)).or_insert(alt);
         candidates.add(class, at);
@@ -279,7 +279,7 @@ impl<'c, 'a> Candidates<'c, 'a> {
                         }
                         let first = match a.def {
                             Def::Param { block, index } => self.parameters.insert((block.0, index)),
-                            Def::Result { .. } | Def::Node(_) => true,
+                            Def::Result { .. } | Def::Node(_) | Def::Recurrence(_) => true,
                         };
                         if first {
                             choices.arguments(a.def).into_iter().for_each(|d| self.add(d.class, d.segment));

@@ -27,6 +27,8 @@ pub enum Def {
         /// Which parameter.
         index: u32,
     },
+    /// A node that is a recurrence, as a new parameter of its loop's header, available from the header's first segment.
+    Recurrence(NodeId),
 }
 
 /// What becomes of a statement.
@@ -44,8 +46,8 @@ pub enum StatementChoice {
 /// One program.
 ///
 /// A use of class `c` in segment `g` takes the definition at the nearest segment that dominates `g` (or is `g`)
-/// and defines `c`. Children of a node are used in the node's segment; arguments of an edge in the last segment
-/// of the block that it leaves; within one segment definitions must be acyclic.
+/// and defines `c`. Children of a node are used in the node's segment; arguments of an edge, and the operands of a
+/// recurrence, in the last segment of the block that the edge leaves; within one segment definitions must be acyclic.
 #[derive(Clone, Debug)]
 pub struct Selection {
     /// Definitions. Classes after those of the view are what is executed at the sites of `Call` statements, by

@@ -10,6 +10,7 @@ mod oracle;
 mod placement;
 mod prefer_original;
 mod pressure;
+mod recurrences;
 mod runs;
 mod scale;
 mod truth;
@@ -18,7 +19,7 @@ mod values;
 
 use super::*;
 use crate::egraph::EGraphView;
-use crate::egraph::{ClassId, Head, InputId, Node};
+use crate::egraph::{ClassId, Head, InputId, Node, NodeId};
 use crate::elaborate::elaborate;
 use crate::ir::verify::verify;
 use crate::ir::{Cfg, Function, InstKind};

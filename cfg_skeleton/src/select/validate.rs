@@ -19,6 +19,7 @@ mod calls;
 mod checks;
 mod flow;
 mod memory_plan;
+mod recurrences;
 mod types;
 
 use super::cost;
@@ -62,6 +63,9 @@ pub enum Violation {
     /// A check that only its operation can perform is to be executed without it.
     #[error("statement {} cannot be executed in this form", .0.0)]
     Fusion(SiteId),
+    /// A recurrence of what is no loop that one edge enters and one edge closes.
+    #[error("class {} in segment {} is a recurrence of what is no simple loop", .1.0, .0.0)]
+    NoLoop(SegmentId, ClassId),
     /// A use that no definition dominates.
     #[error("segment {} uses class {}, which nothing that dominates it defines", .0.0, .1.0)]
     Unavailable(SegmentId, ClassId),
@@ -239,6 +243,7 @@ impl Validator<'_> {
                         }
                     },
                 },
+                Def::Recurrence(id) => self.recurrence_violation(*id, segment, class),
                 Def::Param { block, index } => {
                     let data = self.skeleton.blocks.get(block.index());
                     match data.and_then(|b| b.params.get(*index as usize)) {
@@ -264,7 +269,7 @@ impl Validator<'_> {
             Head::Leaf(_) | Head::Token(_) => false,
             Head::Op(op) => {
                 let op = self.universe.ops.get(op);
-                op.effects.is_value() && !op.results.is_empty()
+                op.effects.is_value() && !op.results.is_empty() && op.in_loop.is_none()
             }
         }
     }
@@ -354,6 +359,10 @@ impl Validator<'_> {
                             }
                         }
                     }
+                }
+                Def::Recurrence(id) => {
+                    let carried = self.recurrence(*id);
+                    uses.extend(carried.into_iter().flat_map(|r| self.taken(&r)));
                 }
                 Def::Result { .. } => {}
             }

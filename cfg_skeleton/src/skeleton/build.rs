@@ -5,6 +5,7 @@
 //! number of times (once more per region that the function accesses).
 
 use super::branch_facts::conjunctions;
+use super::loops;
 use super::nodes::Nodes;
 use super::roles::{Role, Roles};
 use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};
@@ -71,7 +72,8 @@ pub fn build_with_truth(
     let statements = builder.statements.iter_mut().map(|s| s.take().expect("every site was counted for one statement"));
     let statements: Vec<Statement> = statements.collect();
     let conjunctions = conjunctions(f, cfg, &builder.value_input, &statements, &mut builder.nodes);
-    Skeleton {
+    let (loops, equations) = loops::carried(f, cfg, universe, &blocks, &mut builder.nodes);
+    let mut skeleton = Skeleton {
         statements,
         conjunctions,
         input: builder.nodes.finish(),
@@ -81,7 +83,11 @@ pub fn build_with_truth(
         live: builder.live,
         movable: builder.movable,
         value_input: builder.value_input,
-    }
+        loops,
+    };
+    skeleton.input.equations = equations;
+    skeleton.input.loops = loops::inputs(cfg, &skeleton);
+    skeleton
 }
 
 struct Builder<'a> {

@@ -3,7 +3,7 @@
 //! A value varies in a loop if it may differ from one iteration to the next. A node varies where a child does; a
 //! class varies only where *all* of its nodes do, since they are equal in every iteration. Parameters, results of
 //! opaque statements and states vary in all loops around the block that makes them; loads vary with their address
-//! and their state. The answer is the greatest fixed point, so that a node that contains its own class proves
+//! and their state; what a loop carries varies where the parameters of its header do. The answer is the greatest fixed point, so that a node that contains its own class proves
 //! nothing.
 //!
 //! A class that does not vary in a loop *may* be computed before it; whether its operands are there, and whether
@@ -12,6 +12,7 @@
 use super::{Skeleton, StatementKind};
 use crate::egraph::{ClassId, EGraphView, Head, InputId, NodeId};
 use crate::ir::{BlockId, Cfg, LoopId};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 /// Loops, sorted.
@@ -22,12 +23,20 @@ type Loops = SmallVec<[LoopId; 2]>;
 pub struct Variance {
     /// `None`: no node of the class can be computed from leaves and constants.
     loops: Vec<Option<Loops>>,
+    /// By class of what stands for a loop: where the header's parameters vary.
+    carried: FxHashMap<ClassId, Loops>,
 }
 
 impl Variance {
     /// For all classes of a view.
     pub fn new(cfg: &Cfg, skeleton: &Skeleton, view: &EGraphView) -> Self {
-        let mut variance = Variance { loops: vec![None; view.classes.len()] };
+        let around = |block: BlockId| {
+            let mut loops: Loops = cfg.loops_around(block).collect();
+            loops.sort_unstable();
+            loops
+        };
+        let carried = skeleton.loops.iter().map(|l| (view.class_of(l.constant), around(l.header))).collect();
+        let mut variance = Variance { loops: vec![None; view.classes.len()], carried };
         let mut parents: Vec<Vec<NodeId>> = vec![vec![]; view.classes.len()];
         let mut work = vec![];
         for (i, node) in view.nodes.iter().enumerate() {
@@ -41,8 +50,7 @@ impl Variance {
             }
         }
         for (input, block) in sources(skeleton) {
-            let mut loops: Loops = block.into_iter().flat_map(|b| cfg.loops_around(b)).collect();
-            loops.sort_unstable();
+            let loops = block.map(around).unwrap_or_default();
             variance.narrow(view.class_of(input), loops, &mut work);
         }
         while let Some(class) = work.pop() {
@@ -67,6 +75,10 @@ impl Variance {
 
     /// The union over the children, once all are known.
     fn of_node(&self, view: &EGraphView, node: NodeId) -> Option<Loops> {
+        // What a loop carries.
+        if let Some(loops) = view.node(node).children.first().and_then(|l| self.carried.get(l)) {
+            return Some(loops.clone());
+        }
         let mut union = Loops::new();
         for child in &view.node(node).children {
             let loops = self.loops(*child)?;
@@ -96,7 +108,7 @@ impl Variance {
 }
 
 /// Leaves and tokens with the block that makes them; `None` for the states at the function's entry.
-fn sources(s: &Skeleton) -> Vec<(InputId, Option<BlockId>)> {
+pub(super) fn sources(s: &Skeleton) -> Vec<(InputId, Option<BlockId>)> {
     let mut sources = vec![];
     let mut made = vec![false; s.input.nodes.len()];
     let mut add = |input: InputId, block: BlockId| {
@@ -111,6 +123,9 @@ fn sources(s: &Skeleton) -> Vec<(InputId, Option<BlockId>)> {
         for site in s.sites(*block) {
             let statement = s.statement(site);
             statement.results.iter().for_each(|(_, input)| add(*input, *block));
+            if let StatementKind::Call { site, .. } = statement.kind {
+                add(site, *block);
+            }
             if let StatementKind::Opaque { writes: true, .. } = statement.kind {
                 let after = s.segment_after(site).index();
                 s.live.iter().filter(|row| row[after] != row[after - 1]).for_each(|row| add(row[after], *block));

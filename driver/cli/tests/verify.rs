@@ -49,13 +49,14 @@ fn types_have_whatever_names_their_authors_like() {
     }
 }
 
-const REFUTED: [&str; 9] = [
+const REFUTED: [&str; 10] = [
     "division.rw",
     "integers.rw",
     "floats.rw",
     "memory.rw",
     "facts.rw",
     "larger.rw",
+    "loops.rw",
     "pointers.rw",
     "strings.rw",
     "trackers.rw",
@@ -113,8 +114,8 @@ fn one_way_rules_say_which_side_is_defined() {
 #[test]
 fn counterexamples_can_be_pasted_and_fail() {
     let folder = tempfile::tempdir().unwrap();
-    // No example concludes a fact, or says what is in memory.
-    for name in REFUTED.into_iter().filter(|name| !["facts.rw", "strings.rw"].contains(name)) {
+    // No example concludes a fact, has a loop, or says what is in memory.
+    for name in REFUTED.into_iter().filter(|name| !["facts.rw", "loops.rw", "strings.rw"].contains(name)) {
         let (rules, _) = verify(&wrong(name), &[]);
         let examples: Vec<&str> = rules.iter().filter_map(|r| r["counterexample"]["example"].as_str()).collect();
         let mut text = fs::read_to_string(wrong(name)).unwrap();

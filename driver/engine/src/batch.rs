@@ -25,6 +25,8 @@ pub(super) struct Batch<'a> {
 /// Units as rows, before they go in.
 pub(super) struct Rows {
     units: Vec<Vec<Row>>,
+    /// By unit: rows that the classes of others hold as well.
+    equations: Vec<Vec<(InputId, Row)>>,
     heads: Heads,
     /// Tables that have rows then.
     pub(super) tables: BTreeSet<usize>,
@@ -171,13 +173,18 @@ impl Rows {
     pub(super) fn new(program: &EgglogProgram, source: &Program, units: &[&EGraphInput]) -> Result<Self, EngineError> {
         let mut heads = Heads::new();
         let mut rows: Vec<Vec<Row>> = Vec::with_capacity(units.len());
+        let mut equations: Vec<Vec<(InputId, Row)>> = Vec::with_capacity(units.len());
         for (unit, input) in units.iter().enumerate() {
             let unit_rows = input.nodes.iter().map(|node| row(program, source, &mut heads, unit, node));
             rows.push(unit_rows.collect::<Result<_, _>>()?);
+            let further = input.equations.iter();
+            let further = further.map(|(of, node)| Ok((*of, row(program, source, &mut heads, unit, node)?)));
+            equations.push(further.collect::<Result<_, EngineError>>()?);
         }
-        let mut tables: BTreeSet<usize> = rows.iter().flatten().map(|(table, _)| *table).collect();
+        let further = equations.iter().flatten().map(|(_, row)| row);
+        let mut tables: BTreeSet<usize> = rows.iter().flatten().chain(further).map(|(table, _)| *table).collect();
         tables.extend(lists(program).iter().flat_map(|(nil, cons)| [*nil, *cons]));
-        Ok(Rows { units: rows, heads, tables })
+        Ok(Rows { units: rows, equations, heads, tables })
     }
 }
 
@@ -201,23 +208,26 @@ impl<'a> Batch<'a> {
             };
             for (unit, (input, unit_rows)) in units.iter().zip(&rows.units).enumerate() {
                 let mut values: Vec<Value> = Vec::with_capacity(input.nodes.len());
-                for (node, (table, columns)) in input.nodes.iter().zip(unit_rows) {
+                let add = |state: &mut _, values: &[Value], (table, columns): &Row| {
                     let mut row = Vec::with_capacity(columns.len());
                     for column in columns {
                         row.push(match column {
-                            Column::Int(n) => state.base_to_value(*n),
+                            Column::Int(n) => Core::base_to_value(state, *n),
                             Column::Node(child) => values[child.index()],
                             Column::List(children) => {
                                 let (mut list, (_, cons)) = nil.zip(lists).expect("every program has lists");
                                 for child in children.iter().rev() {
                                     let pair = RawValues(vec![values[child.index()], list]);
-                                    list = state.add(&program.tables[cons].name, pair)?;
+                                    list = Write::add(state, &program.tables[cons].name, pair)?;
                                 }
                                 list
                             }
                         });
                     }
-                    let value = state.add(&program.tables[*table].name, RawValues(row))?;
+                    Write::add(state, &program.tables[*table].name, RawValues(row))
+                };
+                for (node, row) in input.nodes.iter().zip(unit_rows) {
+                    let value = add(&mut state, &values, row)?;
                     values.push(value);
                     if let Some(isa) = isa {
                         for ty in shared.types(|types| isa_types(shared.source(), types, node)) {
@@ -225,6 +235,10 @@ impl<'a> Batch<'a> {
                             state.add(&isa.name, RawValues(vec![value, column]))?;
                         }
                     }
+                }
+                for (of, row) in &rows.equations[unit] {
+                    let value = add(&mut state, &values, row)?;
+                    state.union(values[of.index()], value)?;
                 }
             }
             Ok(())

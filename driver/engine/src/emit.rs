@@ -110,8 +110,24 @@ fn write_run(
                 }
             }
         }
+        for (of, node) in &input.equations {
+            let (table, columns) = row(program, source, &mut heads, unit, node)?;
+            write!(out, "(union {} ({}", named(&sorts, *of), program.tables[table].name)?;
+            for column in &columns {
+                match column {
+                    Column::Int(n) => write!(out, " {n}")?,
+                    Column::Node(child) => write!(out, " {}", named(&sorts, *child))?,
+                    Column::List(_) => return Err(EngineError::Run("an equation with a list".into())),
+                }
+            }
+            writeln!(out, "))")?;
+        }
     }
     writeln!(out, "\n; the steps that were taken")?;
+    if units.iter().any(|unit| !unit.loops.is_empty()) {
+        writeln!(out, "; WARNING: facts about loops are left out, which the engine finds between steps. Rules that")?;
+        writeln!(out, "; ask for them find nothing here.")?;
+    }
     if trace.exhausted {
         writeln!(out, "; WARNING: a budget ended in this run. Here none does: bound memory before running this.")?;
     }

@@ -20,6 +20,7 @@ mod base;
 mod batch;
 mod budget;
 mod emit;
+mod loop_facts;
 mod order;
 mod pattern_pairs;
 mod primitives;
@@ -35,6 +36,7 @@ pub use emit::{NODE, STATE, Trace, print_runnable};
 use base::Base;
 use batch::{Batch, Rows};
 use budget::Step;
+use loop_facts::LoopFacts;
 use primitives::Shared;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_dsl::egglog::EgglogProgram;
@@ -172,6 +174,9 @@ pub struct Engine {
     logging: Base,
     shared: Arc<Shared>,
     possible: Possible,
+    loop_facts: LoopFacts,
+    /// The relations of those, as symbols.
+    loop_symbols: Vec<usize>,
     /// By ruleset.
     asked: Vec<run::Asked>,
 }
@@ -180,13 +185,17 @@ impl Engine {
     /// An engine that prepares rules when a step first runs them.
     pub fn new(program: &Arc<EgglogProgram>, source: &Arc<Program>) -> Engine {
         let possible = Possible::new(program);
+        let loop_facts = LoopFacts::new(source);
+        let loop_symbols: Vec<usize> = loop_facts.relations(program).filter_map(|name| possible.symbol(name)).collect();
         Engine {
             program: program.clone(),
             plain: Base::new(false),
             logging: Base::new(true),
             shared: Arc::new(Shared::new(program, source)),
-            asked: run::asked(program, &possible),
+            asked: run::asked(program, &possible, &loop_symbols),
             possible,
+            loop_facts,
+            loop_symbols,
         }
     }
 
@@ -315,7 +324,9 @@ impl Engine {
         let start = Instant::now();
         let base = if options.log { &mut self.logging } else { &mut self.plain };
         let rows = Rows::new(&self.program, self.shared.source(), units)?;
-        let matching = self.possible.matching(rows.tables.iter().copied());
+        let has_loops = units.iter().any(|unit| !unit.loops.is_empty());
+        let filled = self.loop_symbols.iter().filter(|_| has_loops);
+        let matching = self.possible.matching(rows.tables.iter().chain(filled).copied());
         let mut egraph = base.take(&self.program, &self.shared)?;
         let taken = Instant::now();
         let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows, matching.asks_types)?;
@@ -326,6 +337,7 @@ impl Engine {
             can_match: &matching.rules,
             possible: &self.possible,
             asked: &self.asked,
+            loop_facts: Some(&self.loop_facts).filter(|_| has_loops),
             prepared: &mut base.prepared,
         };
         let (steps, stopped) = run::run(&mut batch, plan, rules, &options.budget, report)?;

@@ -29,7 +29,7 @@ pub(super) fn views(batch: &Batch<'_>, log: bool) -> Result<Vec<EGraphView>, Eng
 }
 
 /// All nodes by unit; classes are egglog's numbers.
-fn rows(batch: &Batch<'_>) -> Result<Vec<Vec<RawNode>>, EngineError> {
+pub(super) fn rows(batch: &Batch<'_>) -> Result<Vec<Vec<RawNode>>, EngineError> {
     let egraph = &*batch.egraph;
     let int = |value: Value| egraph.value_to_base::<i64>(value);
     let mut lists: FxHashMap<Value, (Value, Value)> = FxHashMap::default();
@@ -103,7 +103,7 @@ fn rows(batch: &Batch<'_>) -> Result<Vec<Vec<RawNode>>, EngineError> {
 
 /// The row of each input node: the values that insertion gave may have been united since, so nodes are looked
 /// up again from the leaves upwards.
-fn input_rows(batch: &Batch<'_>, unit: usize, rows: &[RawNode]) -> Result<Vec<usize>, EngineError> {
+pub(super) fn input_rows(batch: &Batch<'_>, unit: usize, rows: &[RawNode]) -> Result<Vec<usize>, EngineError> {
     let mut by_key: FxHashMap<(Head, &[Ty], &[Value]), usize> = FxHashMap::default();
     by_key.reserve(rows.len());
     for (i, node) in rows.iter().enumerate() {

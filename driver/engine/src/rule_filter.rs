@@ -110,11 +110,16 @@ impl Possible {
         &self.rules[rule].0
     }
 
-    /// What can happen if these tables have rows now. Rules that say of which types classes are say it to those that
+    /// The number of a table or relation.
+    pub(super) fn symbol(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|own| own == name)
+    }
+
+    /// What can happen if these tables and relations have rows now, or get some from elsewhere. Rules that say of which types classes are say it to those that
     /// ask: six rows for each node, in a pack that has rules about further members of a family, of which there is
     /// nothing in most functions. Where none of those can match, nothing is said.
-    pub(super) fn matching(&self, tables: impl Iterator<Item = usize>) -> Matching {
-        let (mut rules, filled) = self.reached(tables.chain(self.isa));
+    pub(super) fn matching(&self, symbols: impl Iterator<Item = usize>) -> Matching {
+        let (mut rules, filled) = self.reached(symbols.chain(self.isa));
         let Some(isa) = self.isa else { return Matching { rules, asks_types: false, filled } };
         let says_types = |fills: &[usize]| fills == [isa];
         let asks = |((reads, fills), can_match): (&(Vec<usize>, Vec<usize>), &bool)| {

@@ -7,6 +7,7 @@
 use super::base::Prepared;
 use super::batch::Batch;
 use super::budget::{Budget, Step};
+use super::loop_facts::LoopFacts;
 use super::pattern_pairs::Present;
 use super::rule_filter::{Possible, rulesets};
 use super::{EngineError, SaturationReport};
@@ -19,10 +20,14 @@ pub(super) struct Asked {
     groups: Vec<usize>,
     /// Does some rule match only what its block has not made?
     generations: bool,
+    /// Does some rule ask for a fact that only [`LoopFacts`] says?
+    loop_facts: bool,
 }
 
 /// By ruleset.
-pub(super) fn asked(program: &EgglogProgram, possible: &Possible) -> Vec<Asked> {
+///
+/// `loop_symbols`: relations that [`LoopFacts`] fills.
+pub(super) fn asked(program: &EgglogProgram, possible: &Possible, loop_symbols: &[usize]) -> Vec<Asked> {
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); program.rulesets.len()];
     for (group, rules) in possible.groups.iter().enumerate() {
         own[program.rules[rules[0]].ruleset].push(group);
@@ -35,7 +40,10 @@ pub(super) fn asked(program: &EgglogProgram, possible: &Possible) -> Vec<Asked> 
         }
         let mut rules = groups.iter().flat_map(|group| &possible.groups[*group]);
         let generations = rules.any(|rule| program.rules[*rule].asks_generation());
-        Asked { groups, generations }
+        let rules = groups.iter().flat_map(|group| &possible.groups[*group]);
+        let mut read = rules.flat_map(|rule| possible.reads(*rule));
+        let loop_facts = read.any(|symbol| loop_symbols.contains(symbol));
+        Asked { groups, generations, loop_facts }
     });
     with_laws.collect()
 }
@@ -48,6 +56,8 @@ pub(super) struct Rules<'r> {
     pub(super) possible: &'r Possible,
     /// By ruleset: what a step of it asks.
     pub(super) asked: &'r [Asked],
+    /// What says the facts that only loops tell; `None` where no unit has loops.
+    pub(super) loop_facts: Option<&'r LoopFacts>,
     /// What the e-graph knows of them.
     pub(super) prepared: &'r mut Prepared,
 }
@@ -66,6 +76,7 @@ pub(super) fn run(
         batch,
         possible,
         changed_at: 0,
+        filled_at: None,
         symbols: rules.possible.symbols(rules.can_match),
         sizes: Vec::new(),
         present: Present::new(&rules.possible.nested),
@@ -103,6 +114,8 @@ struct Runner<'r, 'b> {
     present: Present<'r>,
     /// The last step that changed anything, counted from 1.
     changed_at: usize,
+    /// That step when facts about loops were last found.
+    filled_at: Option<usize>,
     /// By group: the last step that ran it.
     ran_at: FxHashMap<usize, usize>,
     budget: &'r Budget,
@@ -184,6 +197,19 @@ impl Runner<'_, '_> {
         Ok(groups)
     }
 
+    /// Finds anew which facts about loops hold, where a ruleset asks for them and something has changed.
+    fn fill_loop_facts(&mut self, ruleset: usize) -> Result<(), EngineError> {
+        if let Some(facts) = self.rules.loop_facts
+            && self.rules.asked[ruleset].loop_facts
+            && self.filled_at != Some(self.changed_at)
+        {
+            facts.fill(self.batch)?;
+            self.filled_at = Some(self.changed_at);
+            self.count();
+        }
+        Ok(())
+    }
+
     fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
         if let Some(first) = self.batch.program.generations
             && self.rules.asked[ruleset].generations
@@ -197,6 +223,7 @@ impl Runner<'_, '_> {
         if self.stopped || !self.possible[ruleset] || self.steps.len() >= self.budget.steps {
             return Ok(false);
         }
+        self.fill_loop_facts(ruleset)?;
         let groups = self.due(ruleset)?;
         if groups.is_empty() {
             return Ok(false);

@@ -7,6 +7,8 @@
 //! * a token (the state at the entry, at a join, after an opaque statement) is the memory where it was last live;
 //! * operations have the meaning that the table declares, *total*: a division by zero has SMT-LIB's value;
 //!   a load outside memory has none and is left out;
+//! * what a loop carries (`theta`, recurrences) is a register: over the edge that enters the loop it takes the value that
+//!   its first operand has there, over the edge that closes it the next one;
 //! * pure operations without a meaning are functions that nobody knows: hashes of their operands.
 //!
 //! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`invariance`]).

@@ -7,6 +7,8 @@
 //! Beside that, both sides are compiled and run on such values ([`native`]): a verdict is about what operations mean,
 //! and code must be what they mean.
 //!
+//! A rule about what loops carry is shown by induction over iterations: two rules about plain values ([`induction`]).
+//!
 //! What a library or an embedding program computes is tried on values only, those that only its code can make as the
 //! pack says ([`executed`]); and of a rule that says that it gives something up, both sides are compared on ordinary
 //! values ([`approximate`]).
@@ -38,6 +40,7 @@ mod concrete;
 pub mod denotation;
 mod encode;
 mod executed;
+mod induction;
 mod memory;
 mod mutants;
 mod mutation;
@@ -57,6 +60,7 @@ pub use trial::{Trial, try_rule};
 
 use cache::Key;
 use case::{Case, mentioned};
+use induction::Induction;
 use native::Machine;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
@@ -177,8 +181,23 @@ fn one(
     machine: Option<&mut Machine>,
 ) -> io::Result<RuleReport> {
     let rule = program.rule(id);
-    let cases = prove::cases(program, instances, rule);
     let left_out = prove::left_out(instances, rule);
+    if let Some(Ok(induction)) = induction::induction(program, rule) {
+        let mut machine = machine;
+        solver.forget();
+        let base = prove::cases(program, instances, &induction.base);
+        let base = judge(&base, options, solver, machine.as_deref_mut())?;
+        let step = prove::cases(program, instances, &induction.step);
+        let step = judge(&step, options, solver, machine.as_deref_mut())?;
+        let is_open = induction.is_open(&base, &step);
+        let mut verdicts = induction.verdicts(base, step);
+        for later in induction.later.iter().filter(|_| is_open) {
+            let later = prove::cases(program, instances, later);
+            verdicts = Induction::refuted(verdicts, judge(&later, options, solver, machine.as_deref_mut())?);
+        }
+        return Ok(RuleReport::new(id, verdicts, left_out, false));
+    }
+    let cases = prove::cases(program, instances, rule);
     // What a library's function gives is not part of a key.
     let linked = mentioned(program, rule).into_iter().any(|op| program.universe.ops.get(op).link.is_some());
     let key =
@@ -189,6 +208,20 @@ fn one(
         return Ok(RuleReport::new(id, found, left_out, true));
     }
     solver.forget();
+    let found = judge(&cases, options, solver, machine)?;
+    if let Some((kept, key)) = key.filter(|_| !solver.timed()) {
+        cache::keep(kept, key, found.as_slice());
+    }
+    Ok(RuleReport::new(id, found, left_out, false))
+}
+
+/// All instances of a rule.
+fn judge(
+    cases: &[Case<'_>],
+    options: &Options,
+    solver: &mut Solver,
+    machine: Option<&mut Machine>,
+) -> io::Result<Vec<InstanceReport>> {
     let mut found: Vec<InstanceReport> = vec![];
     // What is too hard at one width is not asked at wider ones.
     let mut too_hard = u32::MAX;
@@ -207,14 +240,11 @@ fn one(
         found.push(verified.report);
     }
     if let Some(machine) = machine {
-        for (instance, compiled) in found.iter_mut().zip(machine.run(&cases, options.effort().halved())?) {
+        for (instance, compiled) in found.iter_mut().zip(machine.run(cases, options.effort().halved())?) {
             instance.compiled = compiled;
         }
     }
-    if let Some((kept, key)) = key.filter(|_| !solver.timed()) {
-        cache::keep(kept, key, found.as_slice());
-    }
-    Ok(RuleReport::new(id, found, left_out, false))
+    Ok(found)
 }
 
 fn start(options: &Options) -> io::Result<Solver> {

@@ -295,6 +295,7 @@ impl<'a> Checker<'a> {
             spec: None,
             tparams,
             params: tys.into_iter().map(|p| p.ty).collect(),
+            filled: None,
             span: name.span,
         });
         self.fact_spans.push(name.span);

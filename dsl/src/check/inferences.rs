@@ -72,6 +72,16 @@ impl Elab<'_> {
                     .help("`infer name(params): fact(args) when ..`"),
             );
         }
+        if let Some(Condition::Fact(id, _)) = &concluded
+            && self.facts[id.0 as usize].filled.is_some()
+        {
+            self.failed = true;
+            let message = "no rule concludes a fact that has a `@model`";
+            self.report(
+                Diag::error("RW0408", fact.span, message, "the compiler says where it holds")
+                    .help("declare a fact of your own, without `@model`"),
+            );
+        }
         let conditions = self.whens(clauses);
         let (id, args) = match concluded {
             Some(Condition::Fact(id, args)) => (Some(id), args),

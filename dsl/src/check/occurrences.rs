@@ -328,6 +328,10 @@ impl<'c> Indexer<'c> {
                         FnClause::Cost(expr) | FnClause::Spec(expr) => self.expr(expr),
                         FnClause::Requires(exprs) => exprs.iter().for_each(|expr| self.expr(expr)),
                         FnClause::Law { arg, .. } => arg.iter().for_each(|expr| self.expr(expr)),
+                        FnClause::Recurrence(step) => {
+                            let targets = self.functions(&step.node);
+                            self.path(step, targets);
+                        }
                         FnClause::As(_) | FnClause::Pure | FnClause::Lazy => {}
                     }
                 }

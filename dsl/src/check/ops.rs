@@ -4,6 +4,7 @@ use super::Checker;
 use super::decls::BUILTIN_EFFECTS;
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, VariableKind};
+use super::recurrences::THETA;
 use super::report::Diag;
 use super::scope::Scope;
 use super::solve::{IType, rigid};
@@ -125,6 +126,8 @@ impl<'a> Checker<'a> {
         }
         self.check_overrides();
         self.fact_specs();
+        self.filled_facts();
+        self.recurrences();
         self.samples();
         self.reject_cyclic_specs();
         self.computable = crate::computable::computable_ops(&self.program.universe);
@@ -221,7 +224,8 @@ impl<'a> Checker<'a> {
         self.report(Diag::error("RW0211", name.span, message, "says nothing here").help(
             "functions take `@model(name)`, `@traps(\"code\", condition)`, `@link(\"library\", \"symbol\")`, and what \
              another world calls them: `@clif(\"name\")`, `@llvm(\"@name\")`, `@body(\"name\")`; \
-             rules take `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and \
+             facts take `@model(\"enters\")` and `@model(\"plain\")`, \
+             rules `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and \
              `@observe(seen(it))`",
         ));
     }
@@ -239,8 +243,11 @@ impl<'a> Checker<'a> {
             ));
         };
         let at = attribute.args[0].span;
+        if name == THETA {
+            return self.theta(op, at);
+        }
         let Some(model) = Model::from_name(&name) else {
-            let known = Model::ALL.iter().map(|m| m.name());
+            let known = Model::ALL.iter().map(|m| m.name()).chain([THETA]);
             return self.report(
                 Diag::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning").nearest(
                     &name,
@@ -287,7 +294,8 @@ impl<'a> Checker<'a> {
     fn clauses(&mut self, op: OpId, file: usize, f: &FnItem) {
         for clause in &f.clauses {
             match &clause.node {
-                FnClause::As(_) | FnClause::Pure | FnClause::Effects(_) => {}
+                // Recurrences come when all operations are known.
+                FnClause::As(_) | FnClause::Pure | FnClause::Effects(_) | FnClause::Recurrence(_) => {}
                 FnClause::Lazy => {
                     self.report(
                         Diag::error("RW0455", clause.span, "`lazy` is not yet supported", "charged per consumer")

@@ -16,6 +16,7 @@ impl Checker<'_> {
                 FnClause::Law { name, arg } => (name.as_str(), arg.is_none()),
                 FnClause::Cost(_) => ("cost", false),
                 FnClause::Spec(_) => ("spec", false),
+                FnClause::Recurrence(_) => ("recurrence", false),
                 FnClause::As(_) | FnClause::Effects(_) | FnClause::Requires(_) => continue,
             };
             match seen.iter().find(|(known, _)| *known == word) {

@@ -112,6 +112,7 @@ impl Mentioned {
 
     fn op(&mut self, op: &Op) {
         op.spec.iter().chain(&op.laws.identity).for_each(|term| self.term(term));
+        self.ops.extend(op.recurrence());
         op.checks.iter().filter_map(|c| c.condition.as_ref()).for_each(|term| self.term(term));
         if let Cost::Expr(term) = &op.cost {
             self.term(term);

@@ -233,7 +233,7 @@ impl<'b> Gen<'b> {
     }
 
     fn fn_clause(&mut self) -> Spanned<FnClause> {
-        spanned(match self.pick(8) {
+        spanned(match self.pick(9) {
             0 => FnClause::As(self.string()),
             1 => FnClause::Pure,
             2 => FnClause::Effects(self.effects()),
@@ -244,6 +244,7 @@ impl<'b> Gen<'b> {
                 let name = ["commutative", "associative", "idempotent", "identity"][self.pick(4)].to_owned();
                 FnClause::Law { name, arg: self.some(|g| g.expr(2)) }
             }
+            7 => FnClause::Recurrence(self.path()),
             _ => FnClause::Lazy,
         })
     }

@@ -258,6 +258,10 @@ impl Printer<'_> {
                     self.list(("(", ")"), false, std::slice::from_ref(arg), Self::expr);
                 }
             }
+            FnClause::Recurrence(step) => {
+                self.word("recurrence");
+                self.path(step);
+            }
             FnClause::Lazy => self.token("lazy"),
         }
     }

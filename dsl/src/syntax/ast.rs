@@ -164,6 +164,8 @@ pub enum FnClause {
     Spec(Expr),
     /// `commutative`, `associative`, `idempotent`, `identity(expr)`
     Law { name: String, arg: Option<Expr> },
+    /// `recurrence f`
+    Recurrence(Path),
     /// `lazy`
     Lazy,
 }

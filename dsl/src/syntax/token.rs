@@ -98,6 +98,7 @@ pub(crate) const FN_CLAUSE_WORDS: &[&str] = &[
     "associative",
     "idempotent",
     "identity",
+    "recurrence",
     "lazy",
 ];
 /// The remaining keywords. None of them is reserved: see [`Token::reserved`].

@@ -76,6 +76,12 @@ pub(super) const CLAUSES: &[Word] = &[
     word("idempotent", FUNCTION, "A law: `f(x, x)` equals `x`.", ADD),
     word("identity", FUNCTION, "A law: the given value is neutral, `f(x, e)` equals `x`.", ADD),
     word(
+        "recurrence",
+        FUNCTION,
+        "A value that a loop carries: the second operand at first, then the named function of the value itself and of the third operand. A new parameter of the loop computes it.",
+        "fn msum(l: Loop, first: Matrix, step: Matrix) -> Matrix  recurrence madd",
+    ),
+    word(
         "lazy",
         FUNCTION,
         "Reserved: a result that each of its uses pays for. `check` reports that it is not supported yet.",
@@ -152,8 +158,14 @@ pub(super) const ATTRIBUTES: &[Word] = &[
     word(
         "@model",
         "attribute of a function",
-        "The meaning of the operation, as a word that the verifier knows.",
+        "The meaning of the operation, as a word that the verifier knows; `theta` is what a loop carries.",
         "@model(\"add\")\nfn iadd{T <: Int}(x: T, y: T) -> T  pure  cost 3",
+    ),
+    word(
+        "@model",
+        "attribute of a fact",
+        "A fact about a value and a loop that the compiler itself knows: `enters` (known before the loop is entered) or `plain` (enters, or is a polynomial in the number of iterations).",
+        "@model(\"enters\")\nfact enters{T}(x: T, l: Loop)",
     ),
     word(
         "@traps",

@@ -13,6 +13,11 @@ impl Validator<'_> {
         let types = &self.universe.types;
         let mut found = vec![];
         for ((at, class), def) in &self.selection.defs {
+            if let Def::Recurrence(id) = def
+                && !self.carries_its_type(*id)
+            {
+                found.push(Violation::OperandType(*at, *class));
+            }
             let Def::Node(id) = def else { continue };
             let Some(node) = self.view.nodes.get(id.index()) else { continue };
             let Head::Op(op) = node.head else { continue };
@@ -40,7 +45,7 @@ impl Validator<'_> {
     }
 
     /// The type of what a use there takes; `None` where there is nothing to take, or no type.
-    fn chosen_type(&self, class: ClassId, at: SegmentId) -> Option<Ty> {
+    pub(super) fn chosen_type(&self, class: ClassId, at: SegmentId) -> Option<Ty> {
         let (mut class, mut at) = (class, at);
         // Copies of copies go to strict dominators or end; cycles are reported elsewhere.
         for _ in 0..=self.selection.defs.len() {
@@ -58,6 +63,7 @@ impl Validator<'_> {
                     let (_, input) = self.skeleton.statement(*site).results.get(*index as usize)?;
                     return of_input(*input);
                 }
+                Def::Recurrence(id) => return self.view.nodes.get(id.index())?.ty(self.universe),
                 Def::Param { block, index } => {
                     return of_input(*self.skeleton.blocks[block.index()].params.get(*index as usize)?);
                 }

@@ -127,6 +127,7 @@ impl Fixture {
 
     pub(super) fn fact(&mut self, name: &str, params: Vec<TypeExpr>) -> FactId {
         self.program.facts.push(Fact {
+            filled: None,
             name: format!("test.{name}"),
             tparams: vec![],
             params,

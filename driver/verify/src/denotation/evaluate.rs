@@ -4,9 +4,11 @@ use super::{DenotationReport, Disagreement, Witness};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use rewright_cfg_skeleton::ir::interp::{Memory, equal_up_to_nan, quiet_nan};
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, PayloadId, Value};
-use rewright_cfg_skeleton::skeleton::{SegmentId, Skeleton};
+use rewright_cfg_skeleton::skeleton::{SegmentId, SimpleLoop, Skeleton};
 use rewright_typeprop::model::{Evaluation, MemoryAccess};
+use rewright_typeprop::ops::LoopRole;
 use rewright_typeprop::{Model, Op, OpId, Scalar, Universe, eval};
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 /// What a class is at one moment.
@@ -27,6 +29,8 @@ pub(super) struct Environment {
     pub(super) tokens: Vec<Option<Rc<Memory>>>,
     /// What the run itself says of some classes.
     pub(super) known: Vec<(ClassId, Witness, Denotation)>,
+    /// By node that says what a loop carries, as [`Graph::carried`] numbers them: what the loop carries now.
+    pub(super) registers: Vec<Option<i64>>,
     /// Addresses that accesses to each region have touched, by region; only where there are several.
     pub(super) touched: Vec<Vec<u64>>,
 }
@@ -36,6 +40,10 @@ pub(super) struct Graph<'a> {
     universe: &'a Universe,
     pub(super) skeleton: &'a Skeleton,
     view: &'a EGraphView,
+    /// Nodes that say what loops carry.
+    pub(super) carried: Vec<Carried>,
+    /// By node: its number among those.
+    register: FxHashMap<NodeId, usize>,
     /// Nodes such that children come before, as far as classes have a node that needs no later one.
     order: Vec<NodeId>,
     /// By node: the representation of its value.
@@ -50,6 +58,18 @@ pub(super) struct Graph<'a> {
     pub(super) token_home: Vec<Option<BlockId>>,
     pub(super) leaf_count: usize,
 }
+
+/// A node that says what a loop carries. No children tell its value: the run does, in a register of its own.
+pub(super) struct Carried {
+    /// The loop.
+    pub(super) of: SimpleLoop,
+    node: NodeId,
+    /// What takes it from one iteration to the next; `None` where the node says that itself.
+    step: Option<OpId>,
+}
+
+/// By class: what it is, and who says so.
+pub(super) type Found = Vec<Option<(Witness, Denotation)>>;
 
 /// The pseudo-random function behind everything that has no meaning.
 pub(super) fn mix(a: u64, b: u64) -> u64 {
@@ -93,11 +113,14 @@ impl<'a> Graph<'a> {
         skeleton: &'a Skeleton,
         view: &'a EGraphView,
     ) -> Self {
+        let carried = carried(universe, skeleton, view);
         let mut graph = Graph {
             universe,
             skeleton,
             view,
-            order: order(view),
+            register: carried.iter().enumerate().map(|(n, carried)| (carried.node, n)).collect(),
+            order: order(view, &carried),
+            carried,
             scalar: view.nodes.iter().map(|n| scalar(universe, n)).collect(),
             row: vec![None; view.classes.len()],
             leaves: vec![],
@@ -177,9 +200,34 @@ impl<'a> Graph<'a> {
         self.view.class_of(input)
     }
 
-    /// Evaluates all nodes that can be, and compares them.
-    pub(super) fn evaluate(&self, env: &Environment, block: BlockId, report: &mut DenotationReport) {
-        let mut found: Vec<Option<(Witness, Denotation)>> = vec![None; self.view.classes.len()];
+    /// What a loop carries when one of the edges into its header has been taken, given what classes were before.
+    pub(super) fn carry(&self, carried: &Carried, from: BlockId, now: Option<i64>, found: &Found) -> Option<i64> {
+        let node = self.view.node(carried.node);
+        let word = |class: ClassId| match found[class.index()] {
+            Some((_, Denotation::Word(n))) => Some(n),
+            _ => None,
+        };
+        if from == carried.of.before {
+            return word(node.children[1]);
+        }
+        let Some(step) = carried.step else { return word(node.children[2]) };
+        let (now, by) = (now?, word(node.children[2])?);
+        let op = self.universe.ops.get(step);
+        let scalar = self.scalar[carried.node.index()];
+        if op.model.is_none() && op.spec.is_none() {
+            let operands = [now, by].map(|n| (scalar, n));
+            return Some(unknown_result(unknown(Unknown::Op(step), operands.into_iter()), 0, scalar));
+        }
+        match eval::evaluate(self.universe, step, &node.types, &[now, by]) {
+            Evaluation::Value(n) => Some(n),
+            Evaluation::Nan => scalar.map(quiet_nan),
+            Evaluation::Undefined => None,
+        }
+    }
+
+    /// Evaluates all nodes that can be, and compares them. Gives what it has found.
+    pub(super) fn evaluate(&self, env: &Environment, block: BlockId, report: &mut DenotationReport) -> Found {
+        let mut found: Found = vec![None; self.view.classes.len()];
         let mut disagree = |class: ClassId, a: &(Witness, Denotation), b: &(Witness, Denotation)| {
             if report.disagreements.iter().all(|d| d.class != class) {
                 let rules = self.view.applications.iter().filter(|a| a.class == class).map(|a| a.rule);
@@ -223,6 +271,7 @@ impl<'a> Graph<'a> {
             }
         }
         report.visits += 1;
+        found
     }
 
     /// The representation of a class's values.
@@ -255,6 +304,9 @@ impl<'a> Graph<'a> {
     }
 
     fn node(&self, id: NodeId, found: &[Option<(Witness, Denotation)>], env: &Environment) -> Option<Denotation> {
+        if let Some(register) = self.register.get(&id) {
+            return env.registers.get(*register).copied().flatten().map(Denotation::Word);
+        }
         let node = self.view.node(id);
         let scalar = self.scalar[id.index()];
         let child = |i: usize| found[node.children[i].index()].as_ref().map(|(_, d)| d);
@@ -281,7 +333,8 @@ impl<'a> Graph<'a> {
                     let Denotation::State(memory) = child(node.children.len().checked_sub(1)?)? else { return None };
                     return self.access(node, op, access, word, memory, scalar);
                 }
-                if op.effects.takes_state() {
+                // What is carried by no loop of the function has no value.
+                if op.effects.takes_state() || op.in_loop.is_some() {
                     return None;
                 }
                 if op.model.is_none() && op.spec.is_none() || op.results.len() != 1 {
@@ -362,16 +415,34 @@ fn scalar(universe: &Universe, node: &Node<ClassId>) -> Option<Scalar> {
     }
 }
 
+/// Nodes that say what loops of the function carry.
+fn carried(universe: &Universe, skeleton: &Skeleton, view: &EGraphView) -> Vec<Carried> {
+    let nodes = (0u32..).map(NodeId).zip(&view.nodes);
+    let carried = nodes.filter_map(|(node, data)| {
+        let Head::Op(op) = data.head else { return None };
+        let step = match universe.ops.get(op).in_loop? {
+            LoopRole::Theta => None,
+            LoopRole::Recurrence(step) => Some(step),
+        };
+        let l = data.children.first()?;
+        let of = skeleton.loops.iter().copied().find(|of| view.class_of(of.constant) == *l)?;
+        Some(Carried { of, node, step })
+    });
+    carried.collect()
+}
+
 /// Nodes in an order of which each class's first node comes as early as its children allow.
-fn order(view: &EGraphView) -> Vec<NodeId> {
+fn order(view: &EGraphView, carried: &[Carried]) -> Vec<NodeId> {
     let mut missing: Vec<usize> = view.nodes.iter().map(|n| n.children.len()).collect();
+    carried.iter().for_each(|carried| missing[carried.node.index()] = 0);
     let mut users: Vec<Vec<NodeId>> = vec![vec![]; view.classes.len()];
     let mut ready: std::collections::VecDeque<NodeId> = std::collections::VecDeque::new();
     for (i, node) in view.nodes.iter().enumerate() {
-        for child in &node.children {
-            users[child.index()].push(NodeId(i as u32));
-        }
-        if node.children.is_empty() {
+        if missing[i] > 0 {
+            for child in &node.children {
+                users[child.index()].push(NodeId(i as u32));
+            }
+        } else {
             ready.push_back(NodeId(i as u32));
         }
     }

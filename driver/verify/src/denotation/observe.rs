@@ -1,10 +1,10 @@
 //! Follows a run: what leaves and tokens are at each moment, and what opaque statements do.
 
-use super::evaluate::{Denotation, Environment, Unknown, mix, unknown, unknown_result};
+use super::evaluate::{Denotation, Environment, Found, Unknown, mix, unknown, unknown_result};
 use super::invariance::Steady;
 use super::{DenotationReport, Harness, Witness};
 use rewright_cfg_skeleton::ir::interp::{Host, InterpreterState, Memory, Outcome, Point};
-use rewright_cfg_skeleton::ir::{Inst, InstKind, OpaqueEffects, Terminator};
+use rewright_cfg_skeleton::ir::{BlockId, Inst, InstKind, OpaqueEffects, Terminator};
 use rewright_cfg_skeleton::skeleton::SegmentId;
 use rewright_typeprop::{Model, Scalar};
 use smallvec::SmallVec;
@@ -22,6 +22,10 @@ pub(super) struct Recorder<'h, 'a> {
     /// By row: the segment's state when it was last entered.
     last: Vec<Option<(SegmentId, Rc<Memory>)>>,
     steady: Steady,
+    /// By node that says what a loop carries: that, since the loop's header was last entered.
+    registers: Vec<Option<i64>>,
+    /// The block that was executed last, and what classes were at its end, if that was looked at.
+    left: Option<(BlockId, Option<Found>)>,
 }
 
 impl<'h, 'a> Recorder<'h, 'a> {
@@ -30,12 +34,15 @@ impl<'h, 'a> Recorder<'h, 'a> {
         let env = Environment {
             leaves: vec![None; graph.leaf_count],
             tokens: vec![None; graph.token_home.len()],
+            registers: vec![None; graph.carried.len()],
             known: vec![],
             touched: vec![vec![]; harness.function.regions.len()],
         };
         let last = vec![None; graph.skeleton.live.len()];
         let visits = vec![0; harness.function.blocks.len()];
-        Recorder { harness, report, random: seed, max_visits, visits, env, last, steady: Steady::default() }
+        let registers = vec![None; graph.carried.len()];
+        let steady = Steady::default();
+        Recorder { harness, report, random: seed, max_visits, visits, env, last, steady, registers, left: None }
     }
 
     fn draw(&mut self) -> u64 {
@@ -91,7 +98,21 @@ impl<'h, 'a> Recorder<'h, 'a> {
         }
     }
 
-    fn evaluate(&mut self, at: Point, state: &InterpreterState<'_>) {
+    /// Steps what the loop of a header carries.
+    fn enter(&mut self, block: BlockId) {
+        let graph = &self.harness.graph;
+        for (carried, register) in graph.carried.iter().zip(&mut self.registers) {
+            if carried.of.header == block {
+                *register = match &self.left {
+                    Some((from, Some(found))) => graph.carry(carried, *from, *register, found),
+                    _ => None,
+                };
+            }
+        }
+    }
+
+    /// Evaluates the graph as it is now; gives what classes are.
+    fn evaluate(&mut self, at: Point, state: &InterpreterState<'_>) -> Found {
         let (graph, cfg) = (&self.harness.graph, &self.harness.cfg);
         let mut env = std::mem::take(&mut self.env);
         // Outside the blocks that its definition dominates, a value has none (or that of an earlier visit).
@@ -104,6 +125,9 @@ impl<'h, 'a> Recorder<'h, 'a> {
             if !home.is_some_and(here) {
                 *token = None;
             }
+        }
+        for ((carried, register), now) in graph.carried.iter().zip(&mut env.registers).zip(&self.registers) {
+            *register = now.filter(|_| here(carried.of.header));
         }
         env.known.clear();
         for (class, value, home) in &graph.values {
@@ -119,9 +143,10 @@ impl<'h, 'a> Recorder<'h, 'a> {
                 env.known.push((graph.class_of(input), Witness::Memory, Denotation::State(memory.clone())));
             }
         }
-        graph.evaluate(&env, at.block, self.report);
+        let found = graph.evaluate(&env, at.block, self.report);
         env.tokens = tokens;
         self.env = env;
+        found
     }
 }
 
@@ -169,11 +194,19 @@ impl Host for Recorder<'_, '_> {
         self.record_states(at, state.memory);
         let Harness { claims, cfg, .. } = self.harness;
         claims.enter(&mut self.steady, cfg, at.block);
-        if at.executed == block.insts.len() && self.visits[at.block.index()] < self.max_visits {
+        if at.executed == 0 {
+            self.enter(at.block);
+        }
+        if at.executed < block.insts.len() {
+            return;
+        }
+        let mut found = None;
+        if self.visits[at.block.index()] < self.max_visits {
             self.visits[at.block.index()] += 1;
             claims.compare(&mut self.steady, at.block, state.values, self.report);
-            self.evaluate(at, &state);
+            found = Some(self.evaluate(at, &state));
         }
+        self.left = Some((at.block, found));
     }
 }
 

@@ -176,6 +176,7 @@ fn fn_clause<'t>(file: u32, expr: P<'t, Expr>) -> P<'t, Spanned<FnClause>> {
         keyword("requires").ignore_then(exprs(expr.clone())).map(FnClause::Requires),
         keyword("spec").ignore_then(expr).map(FnClause::Spec),
         law,
+        keyword("recurrence").ignore_then(path(file, Expected::Name)).map(FnClause::Recurrence),
         keyword("lazy").to(FnClause::Lazy),
     ))
     .map_with(move |node, e| Spanned { node, span: here(file, e) })
