@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 const PATIENCE: Duration = Duration::from_secs(4);
 
 /// All that an editor asks for after a key in `std.arith`: the best of a few, which other work on the machine cannot
-/// make better. The number is printed; `docs/editor.md` has that of a release build.
+/// make better. The number is printed.
 #[test]
 fn a_key_in_std_arith_is_answered_while_its_author_waits() {
     let text = rewright_packs::embedded("std/arith.rw").expect("it ships");
