@@ -131,8 +131,10 @@ module.exports = grammar({
         $.requires_clause,
         $.spec_clause,
         $.law,
+        $.recurrence_clause,
       ),
 
+    recurrence_clause: ($) => seq('recurrence', field('step', $.path)),
     as_clause: ($) => seq('as', field('operator', $.string)),
     purity: (_) => choice('pure', 'lazy'),
     effects_clause: ($) => seq('effects', commaSep1($.effect)),
@@ -149,8 +151,7 @@ module.exports = grammar({
     rule_item: ($) =>
       seq(
         repeat($.attribute),
-        optional('unsafe'),
-        optional('dynamic'),
+        optional(choice('unsafe', 'dynamic', seq('unsafe', 'dynamic'), seq('dynamic', 'unsafe'))),
         'rule',
         field('name', $.identifier),
         optional($.type_parameters),

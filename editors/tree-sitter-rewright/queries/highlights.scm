@@ -12,7 +12,7 @@
   "pack" "as" "model" "at" "limit" "using" "fires" "before" "after" "else" "const"
   "match" "let" "rewrite" "run" "saturate" "repeat" "do" "return" "if"
   "effects" "cost" "requires" "spec" "when" "removes" "because"
-  "becomes" "equals" "differs" "stays" "commutative" "associative" "idempotent" "identity"
+  "becomes" "equals" "differs" "stays" "commutative" "associative" "idempotent" "identity" "recurrence"
 ] @keyword
 (purity) @keyword
 ["host" "unsafe" "dynamic" "todo"] @keyword.modifier
