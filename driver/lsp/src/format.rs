@@ -17,16 +17,24 @@ pub fn edits(old: &str, new: &str, lines: &Lines) -> Vec<TextEdit> {
         starts
     };
     let (before, after) = (starts(diff.old_slices()), starts(diff.new_slices()));
-    let changes = diff.ops().iter().filter(|op| !matches!(op, DiffOp::Equal { .. }));
-    changes
-        .map(|op| {
-            let (gone, come) = (op.old_range(), op.new_range());
-            TextEdit {
+    let (mut changes, mut gone, mut come) = (vec![], 0..0, 0..0);
+    // Where a deletion is in the new text, and an insertion in the old one, is for us to count: the differ says otherwise
+    // after it has moved them. What is deleted and inserted at one place is one change: those of an editor do not touch.
+    for run in diff.ops().chunk_by(|a, b| is_equal(a) == is_equal(b)) {
+        gone = gone.end..gone.end + run.iter().map(|op| op.old_range().len()).sum::<usize>();
+        come = come.end..come.end + run.iter().map(|op| op.new_range().len()).sum::<usize>();
+        if !run.iter().any(is_equal) {
+            changes.push(TextEdit {
                 range: lines.range(old, before[gone.start] as u32, before[gone.end] as u32),
                 new_text: new[after[come.start]..after[come.end]].to_string(),
-            }
-        })
-        .collect()
+            });
+        }
+    }
+    changes
+}
+
+fn is_equal(op: &DiffOp) -> bool {
+    matches!(op, DiffOp::Equal { .. })
 }
 
 #[cfg(test)]
