@@ -12,13 +12,15 @@ use super::{Finding, Format, emit, out, packs, project, sources};
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use report::{Made, last_matches, report};
-use rewright_cfg_skeleton::select::{self, Method};
+use rewright_cfg_skeleton::select::{self, CostModel, Method};
 use rewright_dsl::program::Program;
 use rewright_files as files;
-use rewright_pipeline::costs;
+use rewright_pipeline::costs::{self, CostError};
 use rewright_pipeline::optimiser::Options;
 use rewright_pipeline::profile::BlockCounts;
+use rewright_project::costs::Costs;
 use rewright_project::settings;
+use rewright_typeprop::Universe;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -91,11 +93,24 @@ impl How {
     /// # Errors
     /// Mistakes in the configuration.
     pub(super) fn options(&self, program: &Program) -> Result<Options> {
+        self.options_with(program, costs::model)
+    }
+
+    /// The same for a language: LLVM IR has costs of its own.
+    pub(super) fn options_for(&self, language: Language, program: &Program) -> Result<Options> {
+        self.options_with(program, if language == Language::Llvm { costs::model_for_llvm } else { costs::model })
+    }
+
+    fn options_with(
+        &self,
+        program: &Program,
+        model: fn(&Costs, Option<&str>, &Universe) -> Result<CostModel, CostError>,
+    ) -> Result<Options> {
         if self.config.is_none() {
             project::say_former();
         }
         let said = settings::costs(self.config.as_deref().map(sources::openable))?;
-        let cost = costs::model(&said, self.profile.as_deref(), &program.universe)?;
+        let cost = model(&said, self.profile.as_deref(), &program.universe)?;
         let method = match self.extract {
             Extract::Tree => Method::Tree,
             Extract::Greedy => Method::Greedy,
@@ -105,16 +120,6 @@ impl How {
         let usual = Options::default();
         let select = select::Options { method, cost, budget: self.limits.budget(), ..usual.select };
         Ok(Options { select, threads: self.threads.into(), ..usual })
-    }
-
-    /// The same for a language: LLVM IR has costs of its own.
-    pub(super) fn options_for(&self, language: Language, program: &Program) -> Result<Options> {
-        let mut options = self.options(program)?;
-        if language == Language::Llvm {
-            let costs = settings::costs(self.config.as_deref().map(sources::openable))?;
-            options.select.cost = costs::model_for_llvm(&costs, self.profile.as_deref(), &program.universe)?;
-        }
-        Ok(options)
     }
 
     pub(super) fn threads(&self) -> usize {

@@ -190,7 +190,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if files.others > 0 {
         out::note(&format!(
             "note: {} in no language that is compared here",
-            count(files.others, "file").replace("file", "other file") + if files.others == 1 { " is" } else { " are" }
+            count(files.others, "other file") + if files.others == 1 { " is" } else { " are" }
         ));
     }
     if report.compared.is_empty() && args.format == Format::Text {

@@ -14,6 +14,9 @@ pub enum ProjectError {
     /// A file cannot be written.
     #[error(transparent)]
     Write(#[from] WriteError),
+    /// A lock cannot be written as TOML.
+    #[error("cannot write {0}: {1}")]
+    Lock(PathBuf, toml::ser::Error),
     /// A file has mistakes; the reason shows where.
     #[error("{0} has a mistake: {1}")]
     Format(PathBuf, toml::de::Error),

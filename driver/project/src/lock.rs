@@ -17,7 +17,7 @@ const HEAD: &str = "# `rewright fetch` writes this file; keep it with the projec
 #[serde(deny_unknown_fields)]
 pub struct Lock {
     /// One for each dependency from a git repository, by name.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dependency: Vec<Locked>,
 }
 
@@ -43,8 +43,7 @@ impl Lock {
     pub fn read(folder: &Path) -> Result<Lock, ProjectError> {
         let path = folder.join(FILE);
         let Some(text) = read_if_there(&path)? else { return Ok(Lock::default()) };
-        let lock: Lock = toml::from_str(&text).map_err(|e| ProjectError::Format(path.clone(), e))?;
-        Ok(lock)
+        toml::from_str(&text).map_err(|e| ProjectError::Format(path, e))
     }
 
     /// Writes it, if it says something else than the one that is there.
@@ -53,18 +52,8 @@ impl Lock {
     /// The file cannot be written.
     pub fn write(&self, folder: &Path) -> Result<(), ProjectError> {
         let path = folder.join(FILE);
-        let entries = self.dependency.iter().map(|entry| {
-            let Locked { name, git, rev, commit } = entry;
-            let text = |text: &str| toml::Value::from(text).to_string();
-            format!(
-                "\n[[dependency]]\nname = {}\ngit = {}\nrev = {}\ncommit = {}\n",
-                text(name),
-                text(git),
-                text(rev),
-                text(commit)
-            )
-        });
-        let content = HEAD.to_string() + &entries.collect::<String>();
+        let entries = toml::to_string(self).map_err(|e| ProjectError::Lock(path.clone(), e))?;
+        let content = format!("{HEAD}\n{entries}").trim_end().to_string() + "\n";
         let there = read_if_there(&path)?;
         let is_needed = !self.dependency.is_empty() || there.is_some();
         if is_needed && there.as_deref() != Some(&content) {
