@@ -1,4 +1,4 @@
-//! What a user says of sizes: `%n >= 1`, `2*m <= n + 4`.
+//! Conditions on sizes that a user states: `%n >= 1`, `2*m <= n + 4`.
 
 use super::constraint::Constraint;
 use super::{Affine, Size, Var};

@@ -139,12 +139,16 @@ pub fn main() -> ExitCode {
     let parsed = command.try_get_matches_from_mut(&line).and_then(|found| Ok((Cli::from_arg_matches(&found)?, found)));
     let (cli, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(asked) if !asked.use_stderr() => {
+        Err(asked) => {
+            out::Style::of_words(&line).set();
+            if asked.use_stderr() {
+                out::styled_report(&asked.render());
+                return ExitCode::from(2);
+            }
             // Help is a result like any other.
             out::styled(&asked.render());
             return ExitCode::SUCCESS;
         }
-        Err(mistake) => mistake.exit(),
     };
     cli.style.set();
     former::warn(&command, &matches, &line);

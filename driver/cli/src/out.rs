@@ -1,6 +1,7 @@
 //! The process's streams: only this file writes to them. Output that is cut short is an error, not a panic.
 
 use clap::ValueEnum;
+use std::ffi::OsString;
 use std::io::{IsTerminal, Write};
 use std::sync::OnceLock;
 
@@ -34,6 +35,18 @@ enum Color {
 static STYLE: OnceLock<Style> = OnceLock::new();
 
 impl Style {
+    /// The style of a command line without a command that can run: it asks for help, or has a mistake in it. Only
+    /// `--color` counts, as usage errors and help are printed in any case; an unknown value is `auto`.
+    pub(super) fn of_words(line: &[OsString]) -> Self {
+        let ours: Vec<&str> = line.iter().take_while(|word| *word != "--").filter_map(|word| word.to_str()).collect();
+        let value = ours.iter().enumerate().rev().find_map(|(at, word)| match *word {
+            "--color" => ours.get(at + 1).copied(),
+            _ => word.strip_prefix("--color="),
+        });
+        let color = value.and_then(|value| Color::from_str(value, false).ok()).unwrap_or_default();
+        Self { color, ..Self::default() }
+    }
+
     /// Makes this the style of the process. Later calls have no effect.
     pub(super) fn set(self) {
         let _ = STYLE.set(self);
@@ -78,6 +91,11 @@ pub(super) fn result(text: &str) {
 /// Help, in colour on a terminal.
 pub(super) fn styled(text: &clap::builder::StyledStr) {
     result(&if colour_of_results() { text.ansi().to_string() } else { text.to_string() });
+}
+
+/// A mistake in the command line, to stderr, in colour on a terminal.
+pub(super) fn styled_report(text: &clap::builder::StyledStr) {
+    report(&if colour() { text.ansi().to_string() } else { text.to_string() });
 }
 
 /// Bytes that another program wrote to its stderr.

@@ -167,3 +167,15 @@ fn completions_and_manual_pages_know_the_commands() {
     assert_eq!(fed(dir.path(), "man opt", "").stdout, page("rewright-opt.1"));
     assert!(fed(dir.path(), "man nosuch", "").stderr.contains("there is no command `nosuch`"));
 }
+
+#[test]
+fn color_holds_for_help_and_mistakes_in_the_command_line() {
+    let dir = tempfile::tempdir().unwrap();
+    for line in ["--color always chek", "--color=always check --bogus", "check --color always --bogus"] {
+        let mistake = fed(dir.path(), line, "");
+        assert_eq!((mistake.code, mistake.stderr.contains("\x1b[")), (Some(2), true), "{line}: {}", mistake.stderr);
+    }
+    assert!(fed(dir.path(), "check --color always --help", "").stdout.contains("\x1b["));
+    let plain = fed(dir.path(), "--color never chek", "");
+    assert_eq!((plain.code, plain.stderr.contains("\x1b[")), (Some(2), false), "{}", plain.stderr);
+}
