@@ -18,12 +18,14 @@ RUSTDOCFLAGS="-D warnings -A rustdoc::private_intra_doc_links" part "documentati
     cargo doc --workspace --no-deps --document-private-items --quiet
 part "format of packs" rewright fmt --check stdlib_rules examples tests/packs
 part "examples of packs" rewright check stdlib_rules
-# Every 60th rule; without `--slice` it is all of them: minutes, and seconds once the verdicts are in the cache.
-part "verification of packs" rewright verify stdlib_rules --slice 1/60 --no-cache
+# Every 60th rule; without `--shard` it is all of them: minutes, and seconds once the verdicts are in the cache.
+part "verification of packs" rewright verify stdlib_rules --shard 1/60 --no-cache
 # Against stdlib_rules/COVERAGE.md.
 part "coverage" scripts/coverage.sh
 part "differential tests" rewright difftest tests/clif
 part "random functions" rewright fuzz --seed 2000000 --count 1500 --size 12
+# Of the debug build: a release build takes five minutes more.
+part "archive and package" scripts/release.sh dev
 # Each checks its own packs: they are not meant for one program.
 for story in examples/*/run.sh; do
     part "$story" "$story"

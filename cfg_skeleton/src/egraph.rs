@@ -9,12 +9,14 @@
 //! that depends on the input only.
 
 pub mod demand;
+mod stop;
 
 use crate::ir::{PayloadId, id};
 use rewright_typeprop::{OpId, RuleId, Ty, Universe};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+pub use stop::{BudgetKind, Extent, Growth, Stop};
 
 id! {
     /// An e-class of a view.
@@ -100,6 +102,21 @@ pub struct LoopInput {
     /// Of the other loops in [`EGraphInput::loops`]: is what they carry known before this one is entered, and does it
     /// stay what it is while this one runs?
     pub carried: Vec<bool>,
+    /// Of the other loops: are they left before this one is entered?
+    pub left: Vec<bool>,
+    /// What decides whether it goes on, if it has one exit and is sure to end, whatever its inputs are.
+    pub stays: Option<Stays>,
+}
+
+/// What decides of each iteration of a loop whether another one follows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stays {
+    /// The loop goes on iff this is not zero.
+    pub test: InputId,
+    /// It goes on less often than 2 to the power of this.
+    pub bits: u32,
+    /// How often it goes on, where that is known: a constant of the counter's type.
+    pub trips: Option<InputId>,
 }
 
 impl EGraphInput {
@@ -107,6 +124,31 @@ impl EGraphInput {
     pub fn add(&mut self, node: Node<InputId>) -> InputId {
         self.nodes.push(node);
         InputId(self.nodes.len() as u32 - 1)
+    }
+
+    /// The nodes of a view that are these, in any order of operands where that does not matter.
+    pub fn nodes_in(&self, view: &EGraphView, universe: &Universe) -> BTreeSet<NodeId> {
+        let in_order = |mut node: Node<ClassId>| {
+            if let (Head::Op(op), [a, b, ..]) = (node.head, &mut node.children[..])
+                && universe.ops.get(op).laws.commutative
+                && *b < *a
+            {
+                std::mem::swap(a, b);
+            }
+            node
+        };
+        let equations = self.equations.iter().map(|(_, node)| node);
+        let own: FxHashSet<Node<ClassId>> = self
+            .nodes
+            .iter()
+            .chain(equations)
+            .map(|node| {
+                let children = node.children.iter().map(|child| view.class_of(*child)).collect();
+                in_order(Node { head: node.head, types: node.types.clone(), children })
+            })
+            .collect();
+        let numbered = (0..view.nodes.len() as u32).map(NodeId);
+        numbered.filter(|id| own.contains(&in_order(view.node(*id).clone()))).collect()
     }
 
     /// The e-graph as no rule has seen it: equal nodes are one, nothing else is equal.
@@ -181,11 +223,16 @@ pub struct EGraphView {
     pub contradictions: Vec<ClassId>,
     /// Classes that hold the values of another one at some types only, and which one; see [`demand`].
     pub parts: BTreeMap<ClassId, ClassId>,
-    /// The unit's budget ended before its rules did.
-    pub exhausted: bool,
+    /// Budgets that ended before their rules did, in order; none where the schedule ran to its end.
+    pub stops: Vec<Stop>,
 }
 
 impl EGraphView {
+    /// Did a budget end the run before its schedule?
+    pub fn exhausted(&self) -> bool {
+        self.stops.iter().any(|stop| stop.extent == Extent::Run)
+    }
+
     /// The class of an input node.
     pub fn class_of(&self, input: InputId) -> ClassId {
         self.input_class[input.index()]

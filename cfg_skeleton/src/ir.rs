@@ -10,7 +10,7 @@ pub mod calls;
 pub mod cfg;
 pub mod cleanup;
 mod definitions;
-mod dominance;
+pub mod dominance;
 pub(crate) mod frontier;
 pub mod infer;
 pub mod inline;
@@ -85,6 +85,24 @@ pub struct Function {
     pub values: Vec<Ty>,
     /// Names of memory regions; region 0 is the one of accesses that name none, and it may alias every other.
     pub regions: Vec<String>,
+    /// What holds whenever the function is executed. The text form does not show it.
+    pub promises: Vec<Promise>,
+}
+
+/// An operation on values of a function that has a known value whenever the function is executed: the original has no
+/// meaning otherwise. Each value has its meaning where it is defined, once per call.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Promise {
+    /// The operation.
+    pub op: OpId,
+    /// Its type arguments.
+    pub targs: SmallVec<[Ty; 2]>,
+    /// Its operands.
+    pub args: SmallVec<[Value; 3]>,
+    /// Of its result.
+    pub ty: Ty,
+    /// Its result.
+    pub value: i64,
 }
 
 /// A basic block.
@@ -318,6 +336,7 @@ impl Function {
             insts: vec![],
             values: vec![],
             regions: vec![String::new()],
+            promises: vec![],
         }
     }
 

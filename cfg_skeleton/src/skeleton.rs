@@ -15,14 +15,16 @@ pub mod dot;
 mod loops;
 mod nodes;
 mod roles;
+mod shortcut;
 pub mod variance;
 
 pub(crate) use branch_facts::truths;
 pub use branch_facts::{Conjunction, Test};
 pub use build::{build, build_with_truth};
 pub use changes::{Change, apply, changes};
+pub use shortcut::{Obstacle, Shortcut, shortcut, simple_loops};
 
-use crate::egraph::{EGraphInput, InputId};
+use crate::egraph::{EGraphInput, InputId, Stays};
 use crate::ir::{BlockId, EdgeArg, InstId, RegionId, Value, id};
 use smallvec::SmallVec;
 
@@ -73,6 +75,8 @@ pub struct SimpleLoop {
     pub before: BlockId,
     /// The block with the edge that closes.
     pub latch: BlockId,
+    /// What decides whether it goes on, where rules may ask that.
+    pub stays: Option<Stays>,
 }
 
 /// A block of the skeleton.

@@ -64,6 +64,7 @@ mod unused_items;
 mod variables;
 mod wording;
 
+pub use lists::{CUT_SHORT, Calls};
 pub use wording::signature;
 
 use crate::diagnostic::{Diagnostic, Severity};
@@ -98,13 +99,13 @@ pub struct ParsedFile {
 
 /// Checks packs. `files` holds imported files before those that import them.
 pub fn check(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
-    let (program, diagnostics, _) = checked(files, None, everything);
+    let (program, diagnostics, _) = checked(files, Calls::default(), None, everything);
     (program, diagnostics)
 }
 
 /// As [`check`], and says what all names mean, by their places.
 pub fn check_indexed(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>, Index) {
-    checked(files, Some(RefCell::default()), everything)
+    checked(files, Calls::default(), Some(RefCell::default()), everything)
 }
 
 fn everything(checker: &mut Checker<'_>) {
@@ -114,16 +115,17 @@ fn everything(checker: &mut Checker<'_>) {
 
 /// Checks packs for whoever only applies their rules, and still wants to know of every mistake in files that are not
 /// libraries: examples of libraries do not enter the program and are not checked, and there are no lints. All else is
-/// as [`check`] says.
-pub fn check_applied(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
-    let (program, diagnostics, _) = checked(files, None, |checker| checker.check_examples(|file| !file.library));
+/// as [`check`] says. Lists have the lengths that `calls` need, too.
+pub fn check_applied(files: &[ParsedFile], calls: Calls<'_>) -> (Program, Vec<Diagnostic>) {
+    let evidence = |checker: &mut Checker<'_>| checker.check_examples(|file| !file.library);
+    let (program, diagnostics, _) = checked(files, calls, None, evidence);
     (program, diagnostics)
 }
 
 /// Checks what rules and costs are made of, for whoever only applies them: of examples and tests nothing enters the
 /// program, mistakes in them are not found, and there are no lints. All else is as [`check`] says.
 pub fn check_rules(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
-    let (program, diagnostics, _) = checked(files, None, |_| {});
+    let (program, diagnostics, _) = checked(files, Calls::default(), None, |_| {});
     (program, diagnostics)
 }
 
@@ -131,10 +133,11 @@ pub fn check_rules(files: &[ParsedFile]) -> (Program, Vec<Diagnostic>) {
 /// The index is empty where nothing is to be noted.
 fn checked(
     files: &[ParsedFile],
+    calls: Calls<'_>,
     resolved: Option<RefCell<Resolved>>,
     evidence: impl FnOnce(&mut Checker<'_>),
 ) -> (Program, Vec<Diagnostic>, Index) {
-    let (written_out, diagnostics) = lists::expand(files);
+    let (written_out, diagnostics) = lists::expand(files, calls);
     let mut checker = Checker {
         files: &written_out,
         program: Program::default(),

@@ -80,17 +80,27 @@ pub enum LoopFact {
     Enters,
     /// The value enters the loop, or is a recurrence of it that begins with one that enters and has a plain step.
     Plain,
+    /// The loop goes on exactly while the value is not zero, and ends, whatever its inputs are.
+    Stays,
+    /// The value is the number of iterations that are over, and does not wrap while the loop runs.
+    Counts,
+    /// The value is how often the loop goes on before it is left.
+    Trips,
 }
 
 impl LoopFact {
     /// All of them.
-    pub const ALL: [LoopFact; 2] = [LoopFact::Enters, LoopFact::Plain];
+    pub const ALL: [LoopFact; 5] =
+        [LoopFact::Enters, LoopFact::Plain, LoopFact::Stays, LoopFact::Counts, LoopFact::Trips];
 
     /// As packs write it.
     pub fn name(self) -> &'static str {
         match self {
             LoopFact::Enters => "enters",
             LoopFact::Plain => "plain",
+            LoopFact::Stays => "stays",
+            LoopFact::Counts => "counts",
+            LoopFact::Trips => "trips",
         }
     }
 }
@@ -266,11 +276,22 @@ pub struct Schedule {
 #[derive(Clone, PartialEq, Debug)]
 pub enum ScheduleStep {
     /// One round of a ruleset.
-    Run { ruleset: String, node_limit: Option<u64> },
-    /// Rounds until nothing changes or the budget ends.
-    Saturate { ruleset: String, node_limit: Option<u64> },
-    /// Several times.
-    Repeat { count: u64, steps: Vec<ScheduleStep> },
+    Run { ruleset: String, limits: StepLimits },
+    /// Rounds until nothing changes or a budget ends.
+    Saturate { ruleset: String, limits: StepLimits },
+    /// So many times, or until nothing changes or a budget ends.
+    Repeat { count: Option<u64>, steps: Vec<ScheduleStep> },
+}
+
+/// How far a step may go in a function, where the schedule says so.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct StepLimits {
+    /// E-nodes of the function, those that there were before the step among them.
+    pub nodes: Option<u64>,
+    /// Matches of the step, after which no further round begins. Of [`ScheduleStep::Saturate`] only.
+    pub matches: Option<u64>,
+    /// Rounds of the step. Of [`ScheduleStep::Saturate`] only.
+    pub rounds: Option<u64>,
 }
 
 /// An example.

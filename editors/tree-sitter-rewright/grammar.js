@@ -203,9 +203,10 @@ module.exports = grammar({
       seq(
         choice('run', 'saturate'),
         field('ruleset', $.path),
-        optional(seq('limit', $.integer, field('unit', $.identifier))),
+        optional(seq('limit', commaSep1($._limit))),
       ),
-    repeat_step: ($) => seq('repeat', $.integer, $.steps),
+    _limit: ($) => seq($.integer, field('unit', $.identifier)),
+    repeat_step: ($) => seq('repeat', optional($.integer), $.steps),
 
     example_item: ($) =>
       seq(

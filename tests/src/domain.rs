@@ -24,9 +24,10 @@ pub fn mistakes(pack: &str) -> Vec<(String, String)> {
     errors(&load(pack)).into_iter().map(|d| (d.code.to_string(), d.message)).collect()
 }
 
-/// The program of a pack without mistakes.
-fn program(pack: &str) -> rewright_dsl::program::Program {
-    let packs = load(pack);
+/// The program of a pack without mistakes, for a module.
+fn program(pack: &str, module: &str) -> rewright_dsl::program::Program {
+    let root = Root { origin: Origin::Disk("pack.rw".into()), text: pack.into(), library: false };
+    let packs = packs::load_for(vec![root], module);
     let errors = errors(&packs);
     assert!(errors.is_empty(), "{}", render(&errors, &packs.sources, false));
     packs.program
@@ -34,7 +35,7 @@ fn program(pack: &str) -> rewright_dsl::program::Program {
 
 /// Titles of the examples of a pack that do not hold.
 pub fn failed_examples(pack: &str) -> Vec<String> {
-    let clif = ClifOptimiser::new(program(pack)).expect("rules that the check accepts form a program");
+    let clif = ClifOptimiser::new(program(pack, "")).expect("rules that the check accepts form a program");
     let program = clif.optimiser.program();
     let all: Vec<usize> = (0..program.examples.len()).collect();
     let outcomes = examples::run(&clif.optimiser, &all);
@@ -53,7 +54,7 @@ pub struct Optimised {
 impl Optimised {
     /// Optimises a module. No function may fail.
     pub fn new(pack: &str, module: &str) -> Optimised {
-        let before = ModuleOptimiser::new(program(pack), module).unwrap_or_else(|e| panic!("{e}\n{module}"));
+        let before = ModuleOptimiser::new(program(pack, module), module).unwrap_or_else(|e| panic!("{e}\n{module}"));
         let after = before.optimise(&Options { log: true, ..Options::default() }, |_| true);
         for function in after.statistics.wanted() {
             assert!(matches!(function.fate, Fate::Optimised | Fate::Unchanged), "{:?}\n{module}", function.fate);

@@ -17,7 +17,7 @@ use rewright_pipeline::optimiser::{Fate, Optimiser, Options};
 use rewright_verify::denotation::{DenotationReport, Laboratory, Limits};
 use std::path::Path;
 
-const WITH_LOOPS: [&str; 2] = ["std", "std.loops"];
+pub(super) const WITH_LOOPS: [&str; 2] = ["std", "std.loops"];
 
 fn figure() -> Case {
     Case::with(&WITH_LOOPS, "loops/figure_11_1.clif")
@@ -51,11 +51,11 @@ fn a_counter_that_steps_in_one_arm_is_no_sum() {
     figure().becomes("conditional", form);
 }
 
-fn root(text: &str) -> Root {
+pub(super) fn root(text: &str) -> Root {
     Root { origin: Origin::Disk("rules.rw".into()), text: text.into(), library: false }
 }
 
-fn load(roots: Vec<Root>) -> Program {
+pub(super) fn load(roots: Vec<Root>) -> Program {
     let loaded = packs::load(roots);
     let errors: Vec<_> = loaded.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
     assert!(errors.is_empty(), "{errors:?}");
@@ -102,7 +102,7 @@ const COUNTERS: &str = "func f -> (i64) { b0(v0: i64, v1: i64, v2: i64): v3: i64
     b3: return v14 }";
 
 /// What the harness says of functions under the rules of packs.
-fn checked(program: Program, texts: &[&str]) -> Vec<DenotationReport> {
+pub(super) fn checked(program: Program, texts: &[&str]) -> Vec<DenotationReport> {
     let mut laboratory = Laboratory::new(program, trap_code).unwrap();
     let mut universe = laboratory.program().universe.clone();
     let functions: Vec<Function> =

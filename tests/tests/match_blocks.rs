@@ -12,7 +12,7 @@ fn matches(pack: &str, module: &str) -> (Vec<(String, u64)>, bool) {
     let program = done.before.optimiser.program();
     let counted = after.statistics.rules.iter().filter(|(_, report)| report.matches > 0);
     let counted = counted.map(|(rule, report)| (program.rule(*rule).name.clone(), report.matches)).collect();
-    (counted, done.outcome("f").exhausted)
+    (counted, done.outcome("f").exhausted())
 }
 
 /// A sum of so many products that share a left factor.

@@ -54,7 +54,7 @@ unsafe rule fuse(f: Fn, xs...: Operand, t: Operand, ys...: Operand):
   removes allocates(heap)
   because \"what is fresh is seen by nobody else\"
 ";
-    for operands in 1..=4 {
+    for operands in [1, 2, 3, 4, 7, 12] {
         for place in 0..operands {
             let args: Vec<String> =
                 (0..operands).map(|i| if i == place { "%t".into() } else { format!("%x{i}") }).collect();

@@ -12,6 +12,7 @@ fn run(seed: u64, count: u64, size: usize) -> FuzzReport {
     let root = packs::root(Path::new(packs::DEFAULT)).expect("the standard packs ship");
     let clif = ClifOptimiser::new(packs::load(vec![root]).program).expect("they lower");
     let config = Config {
+        part: &|_| true,
         clif: &clif,
         program: None,
         count,

@@ -103,6 +103,9 @@ pub enum LoopRole {
     /// `recurrence f`: the second operand before the first iteration; in each further one `f` of what it was and of what
     /// the third operand was in the one before. A new parameter of the loop's header computes it.
     Recurrence(OpId),
+    /// `@model("leave")`: what the second operand is in the iteration in which the loop is left. For matching: parameters
+    /// of blocks that loops exit to are that.
+    Leave,
 }
 
 /// What one execution costs, in units of a simple integer instruction.
@@ -207,7 +210,7 @@ impl Op {
     pub fn recurrence(&self) -> Option<OpId> {
         match self.in_loop {
             Some(LoopRole::Recurrence(step)) => Some(step),
-            Some(LoopRole::Theta) | None => None,
+            Some(LoopRole::Theta | LoopRole::Leave) | None => None,
         }
     }
 

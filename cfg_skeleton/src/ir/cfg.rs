@@ -132,6 +132,11 @@ impl Cfg {
         Cfg { weighing, ..self }
     }
 
+    /// What the weights of blocks count.
+    pub fn weighing(&self) -> Weighing {
+        self.weighing
+    }
+
     /// Reachable blocks; every block comes after its dominators, and after its predecessors but for back edges.
     pub fn reverse_post_order(&self) -> &[BlockId] {
         &self.reverse_post_order

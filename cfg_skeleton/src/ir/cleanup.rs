@@ -17,6 +17,8 @@ mod dead;
 mod idle_loops;
 mod params;
 
+pub(crate) use idle_loops::{Purpose, purposes};
+
 use super::{BlockId, Cfg, EdgeArg, Function, InstKind, OpaqueEffects, Terminator, Value};
 use rewright_typeprop::Universe;
 

@@ -4,19 +4,20 @@
 //! figure 3. Queries are O(1) by pre- and post-order numbers of the tree. Nothing here recurses.
 
 /// A directed graph on `0..n`.
-pub(crate) struct Graph {
+#[derive(Clone, Debug)]
+pub struct Graph {
     /// Successors in order.
-    pub(crate) succs: Vec<Vec<u32>>,
+    pub succs: Vec<Vec<u32>>,
 }
 
 impl Graph {
     /// `n` vertices, no edge.
-    pub(crate) fn new(n: usize) -> Self {
+    pub fn new(n: usize) -> Self {
         Graph { succs: vec![Vec::new(); n] }
     }
 
     /// The same with all edges turned round.
-    pub(crate) fn reversed(&self) -> Graph {
+    pub fn reversed(&self) -> Graph {
         let mut out = Graph::new(self.succs.len());
         for (from, succs) in self.succs.iter().enumerate() {
             for to in succs {
@@ -27,7 +28,7 @@ impl Graph {
     }
 
     /// Reverse post-order of what `root` reaches. Of two independent successors the first comes first.
-    pub(crate) fn reverse_post_order(&self, root: u32) -> Vec<u32> {
+    pub fn reverse_post_order(&self, root: u32) -> Vec<u32> {
         let mut seen = vec![false; self.succs.len()];
         let mut order = Vec::new();
         let mut stack = vec![(root, self.succs[root as usize].len())];
@@ -51,7 +52,7 @@ impl Graph {
 
 /// A dominator tree.
 #[derive(Clone, Debug)]
-pub(crate) struct DominatorTree {
+pub struct DominatorTree {
     idom: Vec<Option<u32>>,
     interval: Vec<Interval>,
 }
@@ -107,7 +108,7 @@ pub(crate) fn number_forest(n: usize, order: &[u32], parent: impl Fn(u32) -> Opt
 
 impl DominatorTree {
     /// Dominators of everything that `root` reaches. `reverse_post_order` is `graph`'s from `root`.
-    pub(crate) fn new(preds: &Graph, root: u32, reverse_post_order: &[u32]) -> Self {
+    pub fn new(preds: &Graph, root: u32, reverse_post_order: &[u32]) -> Self {
         const NONE: u32 = u32::MAX;
         let n = preds.succs.len();
         let mut number = vec![NONE; n];
@@ -150,7 +151,7 @@ impl DominatorTree {
     }
 
     /// Does every path from the root to `b` go through `a`? False when the root does not reach both.
-    pub(crate) fn dominates(&self, a: u32, b: u32) -> bool {
+    pub fn dominates(&self, a: u32, b: u32) -> bool {
         self.interval[a as usize].encloses(self.interval[b as usize])
     }
 

@@ -42,7 +42,7 @@ pub fn note_trips(function: &mut Function, universe: &Universe) {
 }
 
 /// What counting says of a function's loops.
-pub(super) struct CountedLoops<'a> {
+pub(crate) struct CountedLoops<'a> {
     function: &'a Function,
     cfg: &'a Cfg,
     universe: &'a Universe,
@@ -51,6 +51,9 @@ pub(super) struct CountedLoops<'a> {
 
 /// A branch that leaves a loop when a counter stands so to a value that the loop does not change.
 struct ExitTest {
+    /// The counter, and what it is compared with.
+    sides: (Value, Bound),
+    signed: bool,
     bits: u32,
     relation: Relation,
     /// What makes a signed comparison an unsigned one.
@@ -76,8 +79,32 @@ impl ExitTest {
     }
 }
 
+/// What decides of each iteration whether another one follows.
+pub(crate) struct Continuation {
+    pub(crate) goes_on: GoesOn,
+    /// The loop goes on less often than 2 to the power of this.
+    pub(crate) bits: u32,
+    /// How often it goes on, where that is known.
+    pub(crate) trips: Option<u64>,
+}
+
+/// While what a loop goes on.
+pub(crate) enum GoesOn {
+    /// A comparison of a counter with a value that the loop does not change holds.
+    While { model: Model, counter: Value, bound: Limit },
+    /// A counter is not zero.
+    NotZero(Value),
+}
+
+/// What a counter is compared with.
+pub(crate) enum Limit {
+    Value(Value),
+    /// Of the counter's type, in canonical form.
+    Constant(i64),
+}
+
 impl<'a> CountedLoops<'a> {
-    pub(super) fn new(function: &'a Function, cfg: &'a Cfg, universe: &'a Universe) -> Self {
+    pub(crate) fn new(function: &'a Function, cfg: &'a Cfg, universe: &'a Universe) -> Self {
         CountedLoops { function, cfg, universe, definition: definitions(function) }
     }
 
@@ -87,6 +114,34 @@ impl<'a> CountedLoops<'a> {
 
     pub(super) fn into_definitions(self) -> Vec<Option<Definition>> {
         self.definition
+    }
+
+    /// While what a loop goes on that has one exit, and is sure to take it whatever it begins with.
+    pub(crate) fn continuation(&self, id: LoopId, l: &Loop) -> Option<Continuation> {
+        let [exit] = self.cfg.loop_exits(self.function, id)[..] else { return None };
+        let test = self.exit_tests(id, l, exit.from).into_iter().find(ExitTest::is_reached)?;
+        let relation = test.relation.negated();
+        let (counter, bound) = test.sides;
+        let known = |bound| self.constant(bound).zip(self.universe.types.scalar(self.function.ty(bound)));
+        let goes_on = match (bound, relation) {
+            // It ends, so the bound is not the last value, and there is a next one.
+            (Bound::Value(bound), Relation::Le | Relation::Ge) if let Some((n, scalar)) = known(bound) => {
+                let (strict, next) = if relation == Relation::Le {
+                    (Relation::Lt, n.wrapping_add(1))
+                } else {
+                    (Relation::Gt, n.wrapping_sub(1))
+                };
+                let bound = Limit::Constant(scalar.canonical(next as u64));
+                GoesOn::While { model: strict.model(test.signed), counter, bound }
+            }
+            (Bound::Value(bound), _) => {
+                GoesOn::While { model: relation.model(test.signed), counter, bound: Limit::Value(bound) }
+            }
+            (Bound::Zero, Relation::Ne) => GoesOn::NotZero(counter),
+            (Bound::Zero, _) => return None,
+        };
+        let trips = test.stays().filter(|n| *n < MAX_EXECUTIONS);
+        Some(Continuation { goes_on, bits: test.bits, trips })
     }
 
     /// Is it sure to end, if the loops in it do?
@@ -140,10 +195,10 @@ impl<'a> CountedLoops<'a> {
         x: Value,
         relation: Relation,
         signed: bool,
-        bound: Bound,
+        given: Bound,
     ) -> Option<ExitTest> {
         let scalar = self.universe.types.scalar(self.function.ty(x)).filter(|s| s.is_int())?;
-        let bound = match bound {
+        let bound = match given {
             Bound::Zero => Some(0),
             Bound::Value(v) => match self.constant(v) {
                 Some(n) => Some(scalar.zero_extended(n)),
@@ -154,7 +209,7 @@ impl<'a> CountedLoops<'a> {
         let flip = if signed { 1 << (scalar.bits() - 1) } else { 0 };
         let counter = self.counter(id, l, x)?;
         let [first, step] = [counter.first, Some(counter.step)].map(|n| n.map(|n| scalar.zero_extended(n)));
-        Some(ExitTest { bits: scalar.bits(), relation, flip, first, step: step?, bound })
+        Some(ExitTest { sides: (x, given), signed, bits: scalar.bits(), relation, flip, first, step: step?, bound })
     }
 
     fn is_defined_in(&self, id: LoopId, v: Value) -> bool {
@@ -255,6 +310,21 @@ impl Relation {
             Model::Uge => (Relation::Ge, false),
             _ => return None,
         })
+    }
+
+    fn model(self, signed: bool) -> Model {
+        match (self, signed) {
+            (Relation::Eq, _) => Model::Eq,
+            (Relation::Ne, _) => Model::Ne,
+            (Relation::Lt, true) => Model::Slt,
+            (Relation::Le, true) => Model::Sle,
+            (Relation::Gt, true) => Model::Sgt,
+            (Relation::Ge, true) => Model::Sge,
+            (Relation::Lt, false) => Model::Ult,
+            (Relation::Le, false) => Model::Ule,
+            (Relation::Gt, false) => Model::Ugt,
+            (Relation::Ge, false) => Model::Uge,
+        }
     }
 
     fn negated(self) -> Relation {

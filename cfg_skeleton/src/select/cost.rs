@@ -15,7 +15,7 @@ use super::recurrence::Recurrence;
 use super::selection::{Def, Selection, StatementChoice};
 use super::terms::{Classes, Values};
 use crate::Saturated;
-use crate::egraph::{ClassId, InputId, Node};
+use crate::egraph::{ClassId, EGraphView, InputId, Node};
 use crate::ir::cfg::{Cfg, FREQUENCY_ONE};
 use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects};
 use crate::skeleton::{SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
@@ -25,6 +25,12 @@ use std::collections::BTreeSet;
 /// A sum as it is reported: in the units of prices, rounded up.
 pub fn reported(sum: u64) -> u64 {
     sum.div_ceil(FREQUENCY_ONE)
+}
+
+/// What one execution of each node of an e-graph costs, by node, in the cost model's units.
+pub fn node_costs(model: &CostModel, universe: &Universe, view: &EGraphView) -> Vec<u64> {
+    let classes = Classes::new(view);
+    view.nodes.iter().map(|node| model.node(universe, &classes, node)).collect()
 }
 
 /// The static cost of a function of the IR, in the same units as that of a selection for it.

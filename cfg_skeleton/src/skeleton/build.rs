@@ -9,9 +9,9 @@ use super::loops;
 use super::nodes::Nodes;
 use super::roles::{Role, Roles};
 use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};
-use crate::egraph::{Head, InputId};
+use crate::egraph::{Head, InputId, Node};
 use crate::ir::frontier::Frontiers;
-use crate::ir::{BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, RegionId, Terminator, Value};
+use crate::ir::{BlockId, Cfg, EdgeArg, Function, Inst, InstId, InstKind, Promise, RegionId, Terminator, Value};
 use rewright_typeprop::{OpId, Ty, Universe};
 use smallvec::{SmallVec, smallvec};
 
@@ -72,7 +72,9 @@ pub fn build_with_truth(
     let statements = builder.statements.iter_mut().map(|s| s.take().expect("every site was counted for one statement"));
     let statements: Vec<Statement> = statements.collect();
     let conjunctions = conjunctions(f, cfg, &builder.value_input, &statements, &mut builder.nodes);
-    let (loops, equations) = loops::carried(f, cfg, universe, &blocks, &mut builder.nodes);
+    let parts = loops::Parts { function: f, cfg, universe, blocks: &blocks, values: &builder.value_input };
+    let (loops, mut equations) = loops::carried(&parts, &mut builder.nodes);
+    equations.extend(promised(f, &builder.value_input, &mut builder.nodes));
     let mut skeleton = Skeleton {
         statements,
         conjunctions,
@@ -88,6 +90,16 @@ pub fn build_with_truth(
     skeleton.input.equations = equations;
     skeleton.input.loops = loops::inputs(cfg, &skeleton);
     skeleton
+}
+
+/// What is promised of values that are there, as equations between a constant and an operation.
+fn promised(f: &Function, value_input: &[Option<InputId>], nodes: &mut Nodes<'_>) -> Vec<(InputId, Node<InputId>)> {
+    let equation = |promise: &Promise| {
+        let children = promise.args.iter().map(|value| value_input[value.index()]).collect::<Option<_>>()?;
+        let constant = nodes.constant(promise.ty, promise.value);
+        Some((constant, Node { head: Head::Op(promise.op), types: promise.targs.clone(), children }))
+    };
+    f.promises.iter().filter_map(equation).collect()
 }
 
 struct Builder<'a> {

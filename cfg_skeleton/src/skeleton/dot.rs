@@ -3,17 +3,43 @@
 
 use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
+use crate::select::COST_SCALE;
 use rewright_typeprop::Universe;
 use rewright_typeprop::ops::Cost;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
+/// What a picture says of the nodes of an e-graph.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Marks {
+    /// Nodes that are computed in what goes out.
+    pub chosen: BTreeSet<NodeId>,
+    /// By node, what one execution costs, in the cost model's units; where it is empty, costs are not shown.
+    pub costs: Vec<u64>,
+    /// The rules that made nodes which the original has not.
+    pub rules: BTreeMap<NodeId, Vec<String>>,
+    /// Why nothing is chosen.
+    pub failure: Option<String>,
+}
+
+impl Marks {
+    /// The chosen nodes that a rule made.
+    pub fn chosen_by<'m>(&'m self, rule: &'m str) -> impl Iterator<Item = NodeId> + 'm {
+        let by = move |id: &&NodeId| self.rules.get(id).is_some_and(|rules| rules.iter().any(|name| name == rule));
+        self.chosen.iter().filter(by).copied()
+    }
+}
+
 /// A Graphviz digraph: one cluster per block with its statements in order, one dotted box per class with its nodes.
-/// Only classes that something in the skeleton uses, directly or not, are drawn.
-pub fn dot(universe: &Universe, s: &Skeleton, view: &EGraphView) -> String {
+/// Only classes that something in the skeleton uses, directly or not, are drawn. Chosen nodes are filled, and say which
+/// rules made them; others say so where the pointer is over them.
+pub fn dot(universe: &Universe, s: &Skeleton, view: &EGraphView, marks: &Marks) -> String {
     let mut out =
         String::from("digraph {\n  compound = true; rankdir = TB; node [shape = box, fontname = monospace];\n");
+    if let Some(failure) = &marks.failure {
+        let _ = writeln!(out, "  label = \"nothing is chosen: {}\"; labelloc = t;", escape(failure));
+    }
     for block in &s.layout {
         let data = &s.blocks[block.index()];
         let _ = writeln!(out, "  subgraph cluster_b{} {{ label = \"b{}\"; style = filled;", block.0, block.0);
@@ -44,8 +70,7 @@ pub fn dot(universe: &Universe, s: &Skeleton, view: &EGraphView) -> String {
         let constant = data.constant.map_or(String::new(), |n| format!(" = {n}"));
         let _ = writeln!(out, "  subgraph cluster_c{} {{ label = \"c{}{constant}\"; style = dotted;", class.0, class.0);
         for node in &data.nodes {
-            let label = escape(&operation(universe, view.node(*node)));
-            let _ = writeln!(out, "    n{} [label = \"{label}\", style = rounded];", node.0);
+            let _ = writeln!(out, "    n{} [{}];", node.0, node_attributes(universe, view, *node, marks));
         }
         out.push_str("  }\n");
     }
@@ -67,6 +92,30 @@ pub fn dot(universe: &Universe, s: &Skeleton, view: &EGraphView) -> String {
     }
     out.push_str("}\n");
     out
+}
+
+/// How a node is drawn.
+fn node_attributes(universe: &Universe, view: &EGraphView, id: NodeId, marks: &Marks) -> String {
+    let mut label = escape(&operation(universe, view.node(id)));
+    let rules = marks.rules.get(&id).map_or(&[][..], Vec::as_slice);
+    let is_chosen = marks.chosen.contains(&id);
+    if let Some(cost) = marks.costs.get(id.index()).filter(|cost| **cost > 0) {
+        let _ = write!(label, "\\ncost {}", units(*cost));
+    }
+    if is_chosen {
+        rules.iter().for_each(|rule| label += &format!("\\nby {}", escape(rule)));
+    }
+    let style = if is_chosen { "\"rounded,filled,bold\", fillcolor = \"#dafbe1\"" } else { "rounded" };
+    let tooltip = match rules {
+        [] => String::new(),
+        rules => format!(", tooltip = \"by {}\"", escape(&rules.join(", "))),
+    };
+    format!("label = \"{label}\", style = {style}{tooltip}")
+}
+
+/// A cost in the unit of packs.
+fn units(cost: u64) -> String {
+    (cost as f64 / COST_SCALE as f64).to_string()
 }
 
 /// An e-graph as `egraph-serialize` writes it.
@@ -239,7 +288,19 @@ mod tests {
         b.ret(&[y]);
         let s = build(&b.function, &Cfg::new(&b.function), &u, &trap_code);
         let view = s.input.unsaturated();
-        let picture = dot(&u, &s, &view);
+        let division = (0..).map(NodeId).find(|id| operation(&u, view.node(*id)) == "udiv{i32}").expect("the division");
+        let marks = Marks {
+            chosen: BTreeSet::from([division]),
+            costs: vec![5; view.nodes.len()],
+            rules: BTreeMap::from([(division, vec!["a \"rule\"".into()])]),
+            failure: None,
+        };
+        let picture = dot(&u, &s, &view, &marks);
+        let marked = "udiv{i32}\\ncost 1.25\\nby a \\\"rule\\\"\", style = \"rounded,filled,bold\"";
+        assert!(picture.contains(marked), "{marked} in\n{picture}");
+        assert_eq!(picture.matches("filled,bold").count(), 1);
+        let picture = dot(&u, &s, &view, &Marks { failure: Some("why".into()), ..Marks::default() });
+        assert!(picture.contains("nothing is chosen: why") && !picture.contains("bold"));
         for part in ["cluster_b0", "cluster_b1", "s1 [label = \"1: write region 0 trap 3\"]", "udiv{i32}", "lhead"] {
             assert!(picture.contains(part), "{part} in\n{picture}");
         }

@@ -83,7 +83,7 @@ impl<'a> Nodes<'a> {
         if !self.universe.types.scalar(ty)?.is_int() {
             return None;
         }
-        let eq = self.equality()?;
+        let eq = self.comparison(Model::Eq)?;
         let zero = self.constant(ty, 0);
         Some(self.add(Head::Op(eq), smallvec![ty], smallvec![x, zero]))
     }
@@ -133,11 +133,12 @@ impl<'a> Nodes<'a> {
         self.input.nodes[x.index()].ty(self.universe)
     }
 
-    fn equality(&self) -> Option<OpId> {
+    /// The operation that compares two values of one type, with a truth value of its own type as result.
+    pub(super) fn comparison(&self, model: Model) -> Option<OpId> {
         let same = |ty: &TypeExpr| *ty == TypeExpr::Param(0);
         let mut ops = self.universe.ops.iter();
         let found = ops.find(|(_, op)| {
-            op.model == Some(Model::Eq)
+            op.model == Some(model)
                 && op.tparams.len() == 1
                 && op.params.iter().all(|p| same(&p.ty))
                 && !op.results.iter().any(same)

@@ -1,10 +1,11 @@
 //! `rewright cc`: a C compiler that applies rules. `CC="rewright cc --rules mine.rw"`.
 
 use super::limits::Limits;
+use super::report::{REPORTS, Told};
 use super::{out, packs};
 use anyhow::{Context, Result, anyhow};
 use rewright_files::cache::{Cache, Key, default_folder};
-use rewright_wrap::compile::{Note, Tools, run as compile};
+use rewright_wrap::compile::{Done, Note, Tools, run as compile};
 use rewright_wrap::fork_server::Started;
 use rewright_wrap::rules::Rules;
 use std::ffi::OsString;
@@ -50,11 +51,16 @@ Our own options come first:
       --time-limit <SECONDS>
                         Seconds of processor time that selection may take per function. Objects depend on the machine
                         then; without --effort, nothing else limits it
+      --budget <KIND=N,..>
+                        How far rules may go in a function: nodes=N, matches=N, rounds=N, steps=N
       --strict          Fail where code would be compiled without rules: assembly, no -O, an option such as -flto, a
                         failure of ours
       --keep-going      Compile without rules where the packs are missing or have mistakes; without this it is an error
       --validate        Compare what rules make of each file with what they made it of, as `rewright validate` does, and
                         compile a file without rules where that is refuted; with --strict that is an error. Needs z3
+      --remarks         Say on stderr which functions changed, which values of them and by which rules, and what could not
+                        be optimised; with -g, by lines of the source
+      --report <FILE>   Write a page of HTML about it: functions before and after, rules, evidence
       --no-cache        Do not look for objects of earlier commands, and keep none
       --keep <DIR>      Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus`
                         (`.ll`), and what they make of it where they change it (`.changed`)
@@ -89,7 +95,13 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let mut tools = Tools {
         compiler: compiler(),
         opt: opt(),
-        rules: Rules { packs: vec![], profile: None, config: None, budget: limits.budget() },
+        rules: Rules {
+            packs: vec![],
+            profile: None,
+            config: None,
+            budget: limits.budget(),
+            saturation: limits.saturation(),
+        },
         server: named(SERVER),
         started: named(STARTED).and_then(Started::new),
         cache: folder.map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20))),
@@ -99,7 +111,10 @@ pub(super) fn run(args: Args) -> Result<i32> {
         strict: false,
         keep_going: false,
         validate: false,
+        told: false,
     };
+    let (mut remarks, mut page) = (false, None);
+    let reports = named(REPORTS);
     let mut rest = args.args.into_iter().peekable();
     loop {
         let own = rest.peek().and_then(|a| a.to_str()).map(str::to_string);
@@ -122,6 +137,11 @@ pub(super) fn run(args: Args) -> Result<i32> {
                 let times = rest.next().context("--effort wants a number")?;
                 limits.set_effort(&times.to_string_lossy()).map_err(|error| anyhow!("--effort: {error}"))?;
             }
+            Some("--budget") => {
+                rest.next();
+                let counts = rest.next().context("--budget wants counts such as `nodes=5000`")?;
+                limits.set_budget(&counts.to_string_lossy()).map_err(|error| anyhow!("--budget: {error}"))?;
+            }
             Some("--time-limit") => {
                 rest.next();
                 let time = rest.next().context("--time-limit wants a number of seconds")?;
@@ -143,6 +163,14 @@ pub(super) fn run(args: Args) -> Result<i32> {
                 rest.next();
                 tools.validate = true;
             }
+            Some("--remarks") => {
+                rest.next();
+                remarks = true;
+            }
+            Some("--report") => {
+                rest.next();
+                page = Some(PathBuf::from(rest.next().context("--report wants a file")?));
+            }
             Some("--no-cache") => {
                 rest.next();
                 tools.cache = None;
@@ -150,12 +178,34 @@ pub(super) fn run(args: Args) -> Result<i32> {
             _ => break,
         }
     }
-    tools.rules.budget = limits.budget();
+    (tools.rules.budget, tools.rules.saturation) = (limits.budget(), limits.saturation());
     tools.rules.packs = packs::applied(&tools.rules.packs)?;
     let args: Vec<OsString> = rest.collect();
-    let done = compile(&tools, &args, &out::bytes)?;
-    say(&done.notes, named(STARTED).as_deref());
-    Ok(done.code)
+    tools.told = remarks || page.is_some() || reports.is_some();
+    let Done { code, notes, files, missed } = compile(&tools, &args, &out::bytes)?;
+    say(&notes, named(STARTED).as_deref());
+    if remarks {
+        files
+            .iter()
+            .map(rewright_report::text::file)
+            .filter(|text| !text.is_empty())
+            .for_each(|text| out::report(&text));
+    }
+    let told = Told { files, missed };
+    if let Some(page) = page {
+        let program = tools.rules.ready()?.optimiser.optimiser;
+        told.page(&page, &title(&args), Some(program.program()))?;
+    }
+    if let Some(folder) = reports {
+        told.leave(&folder)?;
+    }
+    Ok(code)
+}
+
+/// A compiler's arguments, as a page names them.
+fn title(args: &[OsString]) -> String {
+    let words: Vec<_> = args.iter().map(|word| word.to_string_lossy()).collect();
+    format!("rewright cc {}", words.join(" "))
 }
 
 /// Says what a command has to say. Commands of a build leave out what another one has said.

@@ -1,5 +1,6 @@
 //! `rewright corpus`: how much of a collection of LLVM IR is understood.
 
+use super::shard::{Run, Sharding};
 use super::{Finding, Format, input, out, packs, sources};
 use anyhow::Result;
 use rewright_dsl::diagnostic::count;
@@ -21,6 +22,8 @@ pub(super) struct Args {
     /// directory
     #[arg(long, value_name = "DIR")]
     rewrite: Option<PathBuf>,
+    #[command(flatten)]
+    sharding: Sharding,
     /// Form of the report
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -36,6 +39,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let llvm = LlvmOptimiser::new(program);
     let files = sources::llvm_files(&args.paths)?;
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let files = args.sharding.of(files, "file");
     let bar = out::progress("files", files.len() as u64);
     let (mut seen, mut instructions, mut finding) = (0usize, 0usize, Finding::Clean);
     let mut passed: Vec<Passed> = vec![];
@@ -81,6 +86,14 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             "files": files.len(), "functions": seen, "understood": understood, "instructions": instructions,
             "reasons": reasons, "passed_through": others,
         });
+        let run = Run {
+            command: "corpus",
+            program: llvm.optimiser.program(),
+            inputs: names.clone(),
+            settings: &[],
+            item: &|entry| names.iter().position(|name| entry["file"] == name.as_str()),
+        };
+        let report = args.sharding.document(report, &run, finding == Finding::Found);
         out::result(&format!("{report:#}\n"));
         return Ok(finding);
     }

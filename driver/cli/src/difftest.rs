@@ -1,5 +1,6 @@
 //! `rewright difftest`: runs the directives of CLIF files before and after optimisation, and compares.
 
+use super::shard::{Run, Sharding};
 use super::{Finding, Format, opt, out, packs, sources};
 use anyhow::{Context, Result, bail};
 use rewright_clif::optimise::ClifOptimiser;
@@ -23,6 +24,8 @@ pub(super) struct Args {
     /// Seconds that one call may take
     #[arg(long, alias = "seconds", value_name = "SECONDS", default_value_t = 10)]
     timeout: u64,
+    #[command(flatten)]
+    sharding: Sharding,
     /// How to report
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -38,6 +41,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if files.is_empty() {
         bail!("no .clif file in {}", args.paths.iter().map(|p| p.display().to_string()).collect::<Vec<_>>().join(", "));
     }
+    let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+    let files = args.sharding.of(files, "file");
     let progress = out::progress("files", files.len() as u64);
     let threads = args.how.threads();
     let optimise = |file: &File| -> Vec<Change> {
@@ -62,7 +67,17 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let report = pool.install(|| difftest::difftest(&files, &optimise, &config));
     progress.finish_and_clear();
     match args.format {
-        Format::Json => out::result(&format!("{}\n", serde_json::to_string_pretty(&report)?)),
+        Format::Json => {
+            let run = Run {
+                command: "difftest",
+                program: clif.optimiser.program(),
+                inputs: names.iter().cloned().chain([format!("{options:?} {}", args.timeout)]).collect(),
+                settings: &[],
+                item: &|entry| names.iter().position(|name| entry["file"] == name.as_str()),
+            };
+            let report = args.sharding.document(serde_json::to_value(&report)?, &run, !report.is_clean());
+            out::result(&format!("{report:#}\n"));
+        }
         Format::Text => out::result(&text(&report)),
     }
     Ok(if report.is_clean() { Finding::Clean } else { Finding::Found })

@@ -2,6 +2,7 @@
 //!
 //! A finding goes to stderr at once, in a line; the report with all of them comes at the end, in order of seeds.
 
+use super::shard::{Run, Sharding};
 use super::{Finding, Format, opt, out, packs};
 use anyhow::{Context, Result};
 use rewright_clif::optimise::ClifOptimiser;
@@ -28,6 +29,8 @@ pub(super) struct Args {
     rules: packs::Rules,
     #[command(flatten)]
     how: opt::How,
+    #[command(flatten)]
+    sharding: Sharding,
     /// How to report
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -37,26 +40,42 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
     let options = args.how.options(&program)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
-    let progress = out::progress("functions", args.count);
+    let part = |chunk: usize| args.sharding.shard.is_none_or(|shard| shard.has(chunk));
+    let own = fuzz::functions_of(args.count, &part);
+    args.sharding.say(own as usize, args.count as usize, "function");
+    let progress = out::progress("functions", own);
     let own = std::env::current_exe().context("cannot find this program's own file")?;
     let config = Config {
         clif: &clif,
         program: (!args.interpret).then_some(own),
         count: args.count,
         seed: args.seed,
+        part: &part,
         shape: Shape { size: args.size.into(), ..Shape::default() },
-        options,
+        options: options.clone(),
         progress: &|done| progress.inc(done),
         found: &|line| progress.suspend(|| out::report(line)),
     };
     let pool = rayon::ThreadPoolBuilder::new().num_threads(args.how.threads()).build();
     let report = pool.context("cannot start threads")?.install(|| fuzz::fuzz(&config));
     progress.finish_and_clear();
+    let found = !report.findings.is_empty();
     match args.format {
-        Format::Json => out::result(&format!("{}\n", serde_json::to_string_pretty(&report)?)),
+        Format::Json => {
+            let options = rewright_pipeline::optimiser::Options { threads: 1, ..options };
+            let run = Run {
+                command: "fuzz",
+                program: clif.optimiser.program(),
+                inputs: vec![format!("{} {} {} {} {options:?}", args.count, args.seed, args.size, args.interpret)],
+                settings: &["seed"],
+                item: &|entry| usize::try_from(entry["seed"].as_u64()?.wrapping_sub(args.seed)).ok(),
+            };
+            let report = args.sharding.document(serde_json::to_value(&report)?, &run, found);
+            out::result(&format!("{report:#}\n"));
+        }
         Format::Text => out::result(&text(&report)),
     }
-    Ok(if report.findings.is_empty() { Finding::Clean } else { Finding::Found })
+    Ok(if found { Finding::Found } else { Finding::Clean })
 }
 
 fn text(report: &FuzzReport) -> String {

@@ -24,11 +24,14 @@ mod input;
 mod language;
 mod limits;
 mod lsp;
+mod merge;
 mod opt;
 mod out;
 mod packs;
 mod project;
+mod report;
 mod run;
+mod shard;
 mod shell;
 mod sources;
 mod test;
@@ -90,6 +93,8 @@ enum Command {
     Harness(harness::Args),
     /// Optimise random functions and compare what they do before and after
     Fuzz(fuzz::Args),
+    /// Make one report of the parts of a run that was divided with `--shard`
+    Merge(merge::Args),
     /// Time per phase, and cost against Cranelift's own mid-end
     Bench(bench::Args),
     /// Which of Cranelift's own rules the packs cover
@@ -171,6 +176,7 @@ pub fn main() -> ExitCode {
         Command::Difftest(args) => difftest::run(args),
         Command::Harness(args) => harness::run(args),
         Command::Fuzz(args) => fuzz::run(args),
+        Command::Merge(args) => merge::run(args),
         Command::Bench(args) => bench::run(args),
         Command::Coverage(args) => coverage::run(args),
         Command::Extract(args) => extract::run(args),

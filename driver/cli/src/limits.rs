@@ -1,13 +1,17 @@
-//! How much work selection may be, as commands take it, and what they say where that cut it short.
+//! How far saturation may go and how much work selection may be, as commands take it, and what they say where that cut
+//! it short.
 
 use super::out;
 use anyhow::{Error, Result};
+use rewright_cfg_skeleton::egraph::BudgetKind;
 use rewright_cfg_skeleton::select::{Budget, Ended, Status};
 use rewright_dsl::diagnostic;
+use rewright_engine as engine;
 use rewright_pipeline::optimiser::OptimisedFunction;
+use std::fmt;
 use std::time::Duration;
 
-/// Limits of selection.
+/// Limits of saturation and selection.
 #[derive(clap::Args, Clone, Copy, Default)]
 pub(super) struct Limits {
     /// Allow selection so many times the work per function. Work is counted, so the result does not depend on the
@@ -18,7 +22,16 @@ pub(super) struct Limits {
     /// `--effort`, nothing else limits it
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     time_limit: Option<Duration>,
+    /// How far rules may go in a function: `nodes=N,matches=N,rounds=N,steps=N`, any of them. Rounds are those of one
+    /// `saturate`, steps those of a whole schedule. By default nodes and matches grow with the function. `--stats` names
+    /// the functions in which a budget ended
+    #[arg(long, value_name = "KIND=N,..", value_parser = counts)]
+    budget: Option<Counts>,
 }
+
+/// What `--budget` says, by position in [`BudgetKind::ALL`].
+#[derive(Clone, Copy, Default)]
+struct Counts([Option<u64>; BudgetKind::ALL.len()]);
 
 impl Limits {
     /// As selection takes them.
@@ -32,11 +45,28 @@ impl Limits {
         }
     }
 
+    /// As saturation takes them.
+    pub(super) fn saturation(&self) -> engine::Budget {
+        let counts = self.budget.unwrap_or_default().0;
+        let said = BudgetKind::ALL.into_iter().zip(counts).filter_map(|(kind, count)| Some((kind, count?)));
+        said.fold(engine::Budget::default(), |budget, (kind, count)| budget.with(kind, count))
+    }
+
     /// The same limits as options of a command line.
     pub(super) fn options(&self) -> Vec<String> {
         let effort = self.effort.iter().flat_map(|effort| ["--effort".into(), effort.to_string()]);
         let time = self.time_limit.iter().flat_map(|time| ["--time-limit".into(), time.as_secs_f64().to_string()]);
-        effort.chain(time).collect()
+        let budget = self.budget.iter().flat_map(|counts| ["--budget".into(), counts.to_string()]);
+        effort.chain(time).chain(budget).collect()
+    }
+
+    /// Sets `--budget` on a command line that clap does not read.
+    ///
+    /// # Errors
+    /// Where it is not what the option takes.
+    pub(super) fn set_budget(&mut self, text: &str) -> Result<()> {
+        self.budget = Some(counts(text).map_err(Error::msg)?);
+        Ok(())
     }
 
     /// Sets `--effort` on a command line that clap does not read.
@@ -56,6 +86,35 @@ impl Limits {
         self.time_limit = Some(seconds(text).map_err(Error::msg)?);
         Ok(())
     }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let said = BudgetKind::ALL.into_iter().zip(self.0);
+        let said = said.filter_map(|(kind, count)| Some(format!("{}={}", kind.name(), count?)));
+        f.write_str(&said.collect::<Vec<_>>().join(","))
+    }
+}
+
+/// Budgets of saturation by name.
+fn counts(text: &str) -> Result<Counts, String> {
+    let mut counts = Counts::default();
+    for part in text.split(',') {
+        let (name, count) = part.split_once('=').ok_or_else(|| format!("`{part}` is not of the form `nodes=5000`"))?;
+        let kinds = BudgetKind::ALL.into_iter().zip(&mut counts.0);
+        let (_, place) = kinds.into_iter().find(|(kind, _)| kind.name() == name).ok_or_else(|| {
+            let names = BudgetKind::ALL.map(BudgetKind::name).join("`, `");
+            format!("there is no budget `{name}`: budgets are `{names}`")
+        })?;
+        let count = match count.parse() {
+            Ok(count @ 1..) => count,
+            _ => return Err(format!("`{count}` is no number from 1 to {}", u64::MAX)),
+        };
+        if place.replace(count).is_some() {
+            return Err(format!("`{name}` is said twice"));
+        }
+    }
+    Ok(counts)
 }
 
 /// How often the usual work is allowed.

@@ -1,26 +1,28 @@
 //! `rewright opt`: optimises a file of CLIF, LLVM IR or our own text.
 
-mod changes;
-mod report;
+pub(super) mod loops;
+mod statistics;
 
 use super::input;
 use super::language::{Input, Language};
 use super::limits::Limits;
+use super::report::Told;
 use super::validate::compare::Comparer;
 use super::validate::text::Text;
 use super::{Finding, Format, emit, out, packs, project, sources};
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
-use report::{Made, last_matches, report};
 use rewright_cfg_skeleton::select::{self, CostModel, Method};
 use rewright_dsl::program::Program;
 use rewright_files as files;
 use rewright_pipeline::costs::{self, CostError};
-use rewright_pipeline::optimiser::Options;
+use rewright_pipeline::optimiser::{FunctionOutcome, Options};
 use rewright_pipeline::profile::BlockCounts;
 use rewright_project::costs::Costs;
 use rewright_project::settings;
+use rewright_report::remarks::{FileReport, FunctionReport};
 use rewright_typeprop::Universe;
+use statistics::{Made, last_matches, report};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -57,6 +59,10 @@ pub(super) struct Args {
     /// Say on stderr which rules took part in each function, and which are behind each changed value
     #[arg(long)]
     remarks: bool,
+    /// Write a page of HTML about it: functions before and after, the rules behind each change and their evidence, and
+    /// what was not optimised, with the reason. Where LLVM IR has debug information (`-g`), with lines of the source
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["bisect_limit"])]
+    report: Option<PathBuf>,
     /// Apply only the first N matches of rules in the function's e-graph, and say on stderr which rule the last of them
     /// is of. Halving N finds the rule that makes a result wrong
     #[arg(long, value_name = "N", requires = "function", conflicts_with = "emit")]
@@ -119,7 +125,7 @@ impl How {
         };
         let usual = Options::default();
         let select = select::Options { method, cost, budget: self.limits.budget(), ..usual.select };
-        Ok(Options { select, threads: self.threads.into(), ..usual })
+        Ok(Options { select, budget: self.limits.saturation(), threads: self.threads.into(), ..usual })
     }
 
     pub(super) fn threads(&self) -> usize {
@@ -151,8 +157,11 @@ enum Emit {
     Ir,
     /// The program that egglog runs, for egglog's own binary
     Egglog,
-    /// The skeleton and the saturated e-graph, for Graphviz
+    /// The skeleton and the saturated e-graph, for Graphviz: chosen nodes are filled, with the rules that made them, and
+    /// costs are in the packs' unit
     Dot,
+    /// The same as a picture, drawn by Graphviz's `dot`, of one function
+    Svg,
     /// The saturated e-graph in egraph-serialize's format
     Json,
 }
@@ -163,6 +172,7 @@ impl Emit {
         match self {
             Emit::Egglog => Some(emit::Saturated::Egglog),
             Emit::Dot => Some(emit::Saturated::Dot),
+            Emit::Svg => Some(emit::Saturated::Svg),
             Emit::Json => Some(emit::Saturated::Json),
             Emit::File | Emit::Clif | Emit::Ir => None,
         }
@@ -170,13 +180,13 @@ impl Emit {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
-    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let Some(program) = args.rules.load_for(&args.input.file)? else { return Ok(Finding::Found) };
     // JSON on stderr stands alone.
     if args.format == Format::Text {
         args.rules.say_without_std();
     }
     let mut options = args.how.options_for(args.input.language(), &program)?;
-    options.log = args.remarks;
+    options.log = args.remarks || args.stats || args.report.is_some();
     if let Some(path) = &args.block_counts {
         options.counts = Some(Arc::new(BlockCounts::read(sources::openable(path))?));
     }
@@ -187,11 +197,14 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         bail!("--validate compares what comes in with what goes out, in one language: it is for `--emit file`");
     }
     if let Some(what) = args.emit.saturated() {
+        if args.report.is_some() {
+            bail!("--report tells of what goes out: it is not for `--emit` of what is in between");
+        }
         let Some(input) = input::open(&args.input.file, args.input.language(), program)? else {
             return Ok(Finding::Found);
         };
         let imported = input.import(&input::wanted(&args.input.file, &*input, args.function.as_deref())?);
-        return finish(&args, emit::functions(input.optimiser(), imported, &options, what)?);
+        return finish(&args, emit::functions(input.optimiser(), imported, &input.options(&options), what)?);
     }
     let comparer = args.validate.then(|| Comparer::of_own_changes(program.clone()));
     let again = args.bisect_limit.filter(|limit| *limit > 0).map(|limit| (limit, program.clone()));
@@ -200,6 +213,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     spinner.finish_and_clear();
     let Some(made) = made else { return Ok(Finding::Found) };
     report(&args, &made);
+    if let Some(page) = &args.report {
+        let told = Told { files: vec![made.told.clone()], ..Told::default() };
+        told.page(page, &made.told.name, Some(made.optimiser.program()))?;
+    }
     if let Some((limit, program)) = again {
         options.budget.matches = limit - 1;
         let Some(before) = make(&args, program, &options)? else { return Ok(Finding::Found) };
@@ -242,10 +259,16 @@ fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
     let printed = match args.emit {
         Emit::Clif => optimised.write_compilable().map_err(|error| anyhow!(error))?,
         Emit::Ir => optimised.write_ir(),
-        Emit::File | Emit::Egglog | Emit::Dot | Emit::Json => optimised.write(),
+        Emit::File | Emit::Egglog | Emit::Dot | Emit::Svg | Emit::Json => optimised.write(),
     };
     let statistics = optimised.statistics().clone();
-    Ok(Some(Made { printed, optimiser: input.optimiser().clone(), statistics }))
+    let optimiser = input.optimiser().clone();
+    let of = |(index, f): (usize, &Option<FunctionOutcome>)| {
+        Some(FunctionReport::of(optimiser.program(), f.as_ref()?, optimised.sides(index)))
+    };
+    let functions = statistics.functions.iter().enumerate().filter_map(of).collect();
+    let told = FileReport { name: args.input.file.display().to_string(), functions };
+    Ok(Some(Made { printed, optimiser, statistics, told }))
 }
 
 /// Writes what goes out to where it goes.

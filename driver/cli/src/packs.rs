@@ -2,6 +2,7 @@
 
 use super::{out, project, sources};
 use anyhow::{Context, Result, bail};
+use rewright_dsl::check::CUT_SHORT;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
 use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::nearest::nearest;
@@ -41,19 +42,25 @@ impl Rules {
     /// The program that the packs make, for applying its rules: packs that ship come without their examples. `None`
     /// where the packs have mistakes, which are on stderr then.
     pub(super) fn load(&self) -> Result<Option<Program>> {
-        let roots = self.roots()?;
-        sound_as(&roots, packs::load_applied)?.map(|packs| self.linked(packs.program, &roots)).transpose()
+        self.load_with(packs::load_applied)
     }
 
-    /// Says that rules that ship are not applied, where packs are named and none of them ships.
+    /// The same for a file: functions that take lists take those of its calls.
+    pub(super) fn load_for(&self, file: &Path) -> Result<Option<Program>> {
+        // What cannot be read is said where it is read as what it is.
+        let text = sources::bytes(file).unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        self.load_with(|roots| packs::load_for(roots, &text))
+    }
+
+    fn load_with(&self, load: impl FnOnce(Vec<Root>) -> packs::Packs) -> Result<Option<Program>> {
+        let roots = self.roots()?;
+        sound_as(&roots, load)?.map(|packs| self.linked(packs.program, &roots)).transpose()
+    }
+
+    /// See [`say_without_std`].
     pub(super) fn say_without_std(&self) {
-        let name = |pack: &PathBuf| pack.to_string_lossy().into_owned();
-        let ships = |pack: &PathBuf| !pack.exists() && (name(pack) == packs::DEFAULT || name(pack).starts_with("std."));
-        if !self.rules.is_empty() && !self.rules.iter().any(ships) {
-            out::note(
-                "note: only the rules of the packs named by `--rules` are applied; `--rules std` adds those that ship",
-            );
-        }
+        say_without_std(&self.rules);
     }
 
     /// The same with all examples.
@@ -72,6 +79,17 @@ impl Rules {
         };
         let listener: Listener = Arc::new(say_once);
         self.calls.linked(program, roots, &listener)
+    }
+}
+
+/// Says that rules that ship are not applied, where packs are named and none of them ships.
+pub(super) fn say_without_std(named: &[PathBuf]) {
+    let name = |pack: &PathBuf| pack.to_string_lossy().into_owned();
+    let ships = |pack: &PathBuf| !pack.exists() && (name(pack) == packs::DEFAULT || name(pack).starts_with("std."));
+    if !named.is_empty() && !named.iter().any(ships) {
+        out::note(
+            "note: only the rules of the packs named by `--rules` are applied; `--rules std` adds those that ship",
+        );
     }
 }
 
@@ -167,10 +185,10 @@ pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
     sound_as(roots, packs::load)
 }
 
-fn sound_as(roots: &[PathBuf], load: fn(Vec<Root>) -> packs::Packs) -> Result<Option<packs::Packs>> {
+fn sound_as(roots: &[PathBuf], load: impl FnOnce(Vec<Root>) -> packs::Packs) -> Result<Option<packs::Packs>> {
     let packs = load(read_named(roots)?);
     let is_error = |d: &&Diagnostic| d.severity == Severity::Error;
-    let shown = packs.diagnostics.iter().filter(|d| is_error(d) || d.code == renamed::CODE);
+    let shown = packs.diagnostics.iter().filter(|d| is_error(d) || [renamed::CODE, CUT_SHORT].contains(&d.code));
     print(&packs.sources, &shown.cloned().collect::<Vec<_>>());
     Ok((!packs.diagnostics.iter().any(|d| is_error(&d))).then_some(packs))
 }

@@ -91,7 +91,7 @@ pub(super) struct Args {
     /// The solver with its arguments (`refined`); it reads SMT-LIB from its standard input
     #[arg(long, value_name = "COMMAND", default_value = rewright_equiv::SOLVER)]
     solver: String,
-    /// Steps of the solver for one function; the functions of a file have five times as many together. A solver that
+    /// Steps of the solver for one function; the functions of a file have twenty times as many together. A solver that
     /// does not count its steps has a second for each 300000 of them
     #[arg(long, value_name = "N", default_value_t = SOLVER_STEPS)]
     solver_steps: u64,
@@ -337,6 +337,9 @@ fn comparer<'p>(
     let by_rules = matches!(second, Second::Rules);
     let llvm_rules = has_llvm && (by_rules || methods.iter().any(|method| method.needs_packs()));
     let (mut rules, mut program, mut options) = (None, None, Options::default());
+    if by_rules {
+        args.rules.say_without_std();
+    }
     if llvm_rules || has_ir {
         let Some(loaded) = args.rules.load()? else { return Ok(None) };
         let costs = settings::costs(None)?;

@@ -4,6 +4,7 @@ mod compiled;
 mod expected;
 mod mutate;
 
+use super::shard::{Run, Sharding};
 use super::{Finding, out, packs, project, sources};
 use anyhow::{Context, Result, bail};
 use expected::Expected;
@@ -15,9 +16,8 @@ use rewright_pipeline::sums::add_up;
 use rewright_verify::{self as verify, InstanceReport, Options, RuleReport, Verdict};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fmt::{self, Display, Formatter};
+use std::fmt::Display;
 use std::path::PathBuf;
-use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -68,9 +68,8 @@ pub(super) struct Args {
     /// Rules that could not be decided are findings, too
     #[arg(long)]
     strict: bool,
-    /// Every N-th rule only, beginning with the K-th
-    #[arg(long, value_name = "K/N")]
-    slice: Option<Slice>,
+    #[command(flatten)]
+    sharding: Sharding,
     /// Where random values and mutants begin
     #[arg(long, value_name = "N", default_value_t = Options::default().seed)]
     seed: u64,
@@ -87,34 +86,6 @@ pub(super) struct Args {
 /// Help of an option that a project may set, too.
 fn or_project(help: &str, usual: impl Display) -> String {
     format!("{help} [default: the project's, or {usual}]")
-}
-
-/// A part of the rules: the k-th of n.
-#[derive(Clone, Copy, Debug)]
-struct Slice {
-    k: usize,
-    n: usize,
-}
-
-impl Slice {
-    fn has(self, index: usize) -> bool {
-        index % self.n == self.k - 1
-    }
-}
-
-impl FromStr for Slice {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let parsed = text.split_once('/').and_then(|(k, n)| Some(Slice { k: k.parse().ok()?, n: n.parse().ok()? }));
-        parsed.filter(|s| (1..=s.n).contains(&s.k)).ok_or_else(|| format!("`{text}` is not K/N with 1 <= K <= N"))
-    }
-}
-
-impl Display for Slice {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.k, self.n)
-    }
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
@@ -141,10 +112,19 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     if let (true, Some(part)) = (rules.is_empty(), &args.filter) {
         bail!("no rule of these packs has `{part}` in its name; `rewright doc` lists them");
     }
-    if let Some(slice) = args.slice {
-        rules = rules.into_iter().enumerate().filter(|(i, _)| slice.has(*i)).map(|(_, rule)| rule).collect();
-    }
     let options = options(&args)?;
+    let items: BTreeMap<&str, usize> =
+        rules.iter().enumerate().map(|(item, rule)| (program.rule(*rule).name.as_str(), item)).collect();
+    let (mutates, mutants) = (args.mutate.mutate, args.mutate.mutants);
+    let asked = (mutates, mutants, options.steps, options.timeout, options.samples, options.seed);
+    let run = Run {
+        command: "verify",
+        program: &program,
+        inputs: items.keys().map(ToString::to_string).chain([format!("{asked:?}")]).collect(),
+        settings: &["seed"],
+        item: &|entry| entry[if mutates { "rule" } else { "name" }].as_str().and_then(|name| items.get(name).copied()),
+    };
+    rules = args.sharding.of(rules, "rule");
     let (file, header) = if args.mutate.mutate { mutate::EXPECTED } else { EXPECTED };
     // What is expected of mutants is about the usual ones.
     let usual = !args.mutate.mutate || args.mutate.is_usual() && args.seed == Options::default().seed;
@@ -153,7 +133,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         bail!("`--update` writes the `{file}` of a directory: name one directory and nothing else, no other mutants");
     }
     // A smaller selection says nothing about the other rules.
-    let all = args.filter.is_none() && args.slice.is_none();
+    let all = args.filter.is_none() && args.sharding.shard.is_none();
     let settle = |found: &expected::Lines| -> Result<bool> {
         let Some(expected) = &expected else { return Ok(true) };
         let unexpected = expected.settle(found, all, args.update)?;
@@ -161,7 +141,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Ok(unexpected.is_empty())
     };
     if args.mutate.mutate {
-        return mutate::run(&args.mutate, args.slice, args.format, &program, &rules, &options, &settle);
+        return mutate::run(&args.mutate, args.sharding, args.format, &run, &rules, &options, &settle);
     }
     let progress = out::progress("rules", rules.len() as u64);
     let begun = Instant::now();
@@ -171,8 +151,21 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let diagnostics = |r| diagnostic(&program, r).into_iter().chain(compiled::disagreement(&program, r));
     let found: Vec<Diagnostic> = reports.iter().flat_map(diagnostics).collect();
     let summary = summary(&reports, begun.elapsed());
+    let bad = |r: &RuleReport| {
+        compiled::disagrees(r)
+            || match r.verdict {
+                Verdict::Equal | Verdict::Narrower | Verdict::Tested => false,
+                Verdict::Unknown => args.strict,
+                Verdict::NotRun | Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
+            }
+    };
+    let lines = reports.iter().map(|r| (program.rule(r.rule).name.clone(), vec![line(r)])).collect();
+    let is_bad = !settle(&lines)? || reports.iter().any(bad);
     match args.format {
-        super::findings::Format::Json => out::result(&format!("{:#}\n", document(&program, &reports))),
+        super::findings::Format::Json => {
+            let report = args.sharding.document(document(&program, &reports), &run, is_bad);
+            out::result(&format!("{report:#}\n"));
+        }
         format => {
             super::findings::print(format, &files, &found);
             if format.is_for_people() {
@@ -182,16 +175,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             }
         }
     }
-    let bad = |r: &RuleReport| {
-        compiled::disagrees(r)
-            || match r.verdict {
-                Verdict::Equal | Verdict::Narrower | Verdict::Tested => false,
-                Verdict::Unknown => args.strict,
-                Verdict::NotRun | Verdict::OneWay | Verdict::CannotFire | Verdict::Counterexample => true,
-            }
-    };
-    let found = reports.iter().map(|r| (program.rule(r.rule).name.clone(), vec![line(r)])).collect();
-    Ok(if !settle(&found)? || reports.iter().any(bad) { Finding::Found } else { Finding::Clean })
+    Ok(if is_bad { Finding::Found } else { Finding::Clean })
 }
 
 /// What earlier verification found of the rules of a directory of packs: by rule, its type instances by verdict.

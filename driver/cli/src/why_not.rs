@@ -4,8 +4,10 @@ use super::input;
 use super::language::Input;
 use super::{Finding, Format, opt, out, packs};
 use anyhow::Result;
+use rewright_dsl::diagnostic::count;
+use rewright_dsl::program::RuleId;
 use rewright_pipeline::front::Imported;
-use rewright_pipeline::why_not::MatchContext;
+use rewright_pipeline::why_not::{MatchContext, NearMiss};
 use serde_json::json;
 
 /// Arguments of `why-not`.
@@ -28,7 +30,7 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: Args) -> Result<Finding> {
-    let Some(program) = args.rules.load()? else { return Ok(Finding::Found) };
+    let Some(program) = args.rules.load_for(&args.input.file)? else { return Ok(Finding::Found) };
     let rules = packs::rules_named(&program, &args.rule)?;
     let mut options = args.how.options_for(args.input.language(), &program)?;
     options.log = true;
@@ -36,18 +38,37 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Imported { functions, universe } =
         input.import(&input::wanted(&args.input.file, &*input, args.function.as_deref())?);
     let optimiser = input.optimiser();
+    let options = input.options(&options);
     let (mut text, mut listed) = (String::new(), vec![]);
     for function in functions {
         let (context, _) = MatchContext::new(optimiser, &universe, &function, &options, &[])?;
+        // Made for rules that took part.
+        let mut graph = None;
         for id in &rules {
             let rule = optimiser.program().rule(*id);
             let place = optimiser.program().sources.place(rule.span);
             let nearest = context.nearest(optimiser.program(), &universe, *id);
+            if nearest == NearMiss::Fired && graph.is_none() {
+                graph = Some(optimiser.graph(&function, &universe, &options)?);
+            }
+            let made = graph.iter().flat_map(|graph| graph.marks.chosen_by(&rule.name)).count();
+            let is_chosen = nearest == NearMiss::Fired && made > 0;
+            let said = match is_chosen {
+                true => format!("took part, and the cheapest program found has {} that it makes", count(made, "node")),
+                false => nearest.to_string(),
+            };
             listed.push(json!({
                 "rule": rule.name, "file": place.file, "line": place.line, "function": function.name,
-                "nearest": nearest.to_string(),
+                "nearest": said, "chosen": is_chosen,
             }));
-            text += &format!("{} ({}:{}) in {}: {nearest}\n", rule.name, place.file, place.line, function.name);
+            text += &format!("{} ({}:{}) in {}: {said}\n", rule.name, place.file, place.line, function.name);
+        }
+        let is_about_loops = |id: &RuleId| optimiser.program().rule(*id).is_about_loops(&optimiser.program().universe);
+        if rules.iter().any(is_about_loops) {
+            let batch = optimiser.optimise(std::slice::from_ref(&function), &universe, &options);
+            let loops = batch.outcomes.iter().flat_map(|outcome| &outcome.loops).cloned().collect::<Vec<_>>();
+            text.extend(opt::loops::lines(&loops).iter().map(|line| format!("  {line}\n")));
+            listed.push(json!({ "function": function.name, "loops": opt::loops::json(&loops) }));
         }
     }
     out::result(&match args.format {

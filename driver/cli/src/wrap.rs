@@ -2,15 +2,17 @@
 
 use super::cc::{SERVER, STARTED, compiler, opt};
 use super::limits::Limits;
+use super::report::{REPORTS, Told};
 use super::{Format, out, packs, project};
 use anyhow::{Context, Result};
 use rewright_dsl::diagnostic::count;
 use rewright_files::cache::default_folder;
 use rewright_files::scratch::Scratch;
+use rewright_pipeline::optimiser::{Optimiser, Options};
 use rewright_wrap::compile::exit_code;
 use rewright_wrap::fork_server::ForkServers;
 use rewright_wrap::guard;
-use rewright_wrap::rules::{Refused, Rules};
+use rewright_wrap::rules::{Ready, Refused, Rules};
 use rewright_wrap::script::script;
 use rewright_wrap::server::serve;
 use rewright_wrap::signals;
@@ -60,6 +62,14 @@ pub(super) struct Args {
     /// Say on stderr what became of commands, files and functions, and where the time went
     #[arg(long)]
     stats: bool,
+    /// Say on stderr, for each file, which functions changed, which values of them and by which rules, and what could not
+    /// be optimised; with `-g`, by lines of the source
+    #[arg(long)]
+    remarks: bool,
+    /// Write a page of HTML about the build: files, functions before and after, the rules behind each change and their
+    /// evidence, and what was not optimised, with the reason. With `-g`, it has lines of the source
+    #[arg(long, value_name = "FILE")]
+    report: Option<PathBuf>,
     /// Form of `--stats`
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -72,6 +82,7 @@ pub(super) struct Args {
 
 /// Gives the build's own exit code.
 pub(super) fn run(args: Args) -> Result<i32> {
+    packs::say_without_std(&args.rules);
     let packs: Vec<PathBuf> = packs::applied(&args.rules)?.iter().map(|pack| absolute(pack)).collect::<Result<_>>()?;
     let config = args.config.as_deref().map(absolute).transpose()?;
     if config.is_none() {
@@ -82,12 +93,15 @@ pub(super) fn run(args: Args) -> Result<i32> {
         profile: args.profile.clone(),
         config: config.clone(),
         budget: args.limits.budget(),
+        saturation: args.limits.saturation(),
     };
     // A pack with mistakes would have every file compiled without rules.
     let ready = match rules.ready() {
         Err(error) if args.keep_going && error.is::<Refused>() => None,
         ready => Some(ready?),
     };
+    let ready = ready.map(|ready| Ready { options: Options { log: args.stats, ..ready.options }, ..ready });
+    let optimiser = ready.as_ref().map(|ready| ready.optimiser.optimiser.clone());
     // Once for the build: its commands are served.
     ready.iter().filter_map(|ready| ready.note()).for_each(|note| out::note(&note));
     let scratch = Scratch::new().context("no temporary directory")?;
@@ -107,6 +121,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     command.extend(args.strict.then(|| "--strict".into()));
     command.extend(args.keep_going.then(|| "--keep-going".into()));
     command.extend(args.validate.then(|| "--validate".into()));
+    command.extend(args.remarks.then(|| "--remarks".into()));
     command.extend(args.no_cache.then(|| "--no-cache".into()));
     if let Some(folder) = &args.keep {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
@@ -129,10 +144,19 @@ pub(super) fn run(args: Args) -> Result<i32> {
     if served {
         build.env(SERVER, &socket);
     }
+    let reports = scratch.path().join("reports");
+    if args.report.is_some() {
+        std::fs::create_dir(&reports).context("no temporary directory")?;
+        build.env(REPORTS, &reports);
+    }
     let started = ForkServers::start(scratch.path(), &[&compiler(), &opt()]);
     let status =
         signals::run(&mut build, &[SIGTERM], |_, build| signals::terminate(build)).context("cannot run the build")?;
     drop(started);
+    if let Some(page) = &args.report {
+        let words: Vec<_> = args.command.iter().map(|word| word.to_string_lossy()).collect();
+        Told::gather(&reports)?.page(page, &words.join(" "), optimiser.as_ref().map(Optimiser::program))?;
+    }
     if args.stats {
         summary(&Facts::sum(&std::fs::read_to_string(&log).unwrap_or_default()), args.format)?;
     }
@@ -196,6 +220,13 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
             facts.without_bound
         );
     }
+    for (budget, functions) in &facts.stopped {
+        let _ = writeln!(
+            text,
+            "{}: saturation ended at its budget of {budget} (`--budget` sets others)",
+            count(*functions as usize, "function"),
+        );
+    }
     let seconds = facts.seconds.iter().filter(|(phase, _)| !phase.contains(": ")).map(|(_, s)| s);
     // The sum of nothing is -0.
     let total = seconds.sum::<f64>() + 0.0;
@@ -209,13 +240,15 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
     for (function, n) in &facts.narrowed {
         let _ = writeln!(text, "{n:>6}  calls of {function} as far as LLVM knows, and not by what the packs say");
     }
-    let mut rules: Vec<_> = facts.rules.iter().collect();
-    rules.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), *name));
-    if !rules.is_empty() {
-        let _ = writeln!(text, "rules that matched: {}, most often", rules.len());
-    }
-    for (rule, n) in rules.into_iter().take(RULES_SHOWN) {
-        let _ = writeln!(text, "{n:>6}  {rule}");
+    for (what, rules) in [("rules behind changes", &facts.changes), ("rules that matched", &facts.rules)] {
+        let mut rules: Vec<_> = rules.iter().collect();
+        rules.sort_by_key(|(name, n)| (std::cmp::Reverse(**n), *name));
+        if !rules.is_empty() {
+            let _ = writeln!(text, "{what}: {}, most often", rules.len());
+        }
+        for (rule, n) in rules.into_iter().take(RULES_SHOWN) {
+            let _ = writeln!(text, "{n:>6}  {rule}");
+        }
     }
     out::report(&text);
     Ok(())

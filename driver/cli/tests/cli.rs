@@ -2,11 +2,15 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod budgets;
 mod conventions;
 mod evidence;
+mod flags;
+mod lists;
 mod mlir;
 mod packs;
 mod said;
+mod shards;
 mod validate;
 
 use crate::ran::rewright;

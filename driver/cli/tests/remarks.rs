@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
 const PACK: &str = "\
@@ -103,4 +104,97 @@ fn own_text_has_lines_and_llvm_its_names() {
     assert_eq!(rest, "imul(%x, %y), was %r: own.r.add_zero (own.rw:5)");
     assert!(out.contains(&format!("{name} = mul i32 %x, %y")), "{out}");
     assert_eq!(lines[1], "0, was %s: own.r.self (own.rw:6)");
+}
+
+const WITH_LINES: &str = "
+define i32 @g(i32 %x) !dbg !3 {
+  %s = add i32 %x, 0, !dbg !5
+  ret i32 %s, !dbg !6
+}
+
+!1 = !DIFile(filename: \"<b>.c\", directory: \"/tmp\")
+!3 = distinct !DISubprogram(name: \"g\", scope: !1, file: !1, line: 7)
+!5 = !DILocation(line: 9, column: 3, scope: !3)
+!6 = !DILocation(line: 10, scope: !3)
+";
+
+#[test]
+fn llvm_has_lines_of_the_source() {
+    let head = LLVM.split_once("define").unwrap().0;
+    let (lines, json, _) = remarks("f.ll", &format!("{head}{WITH_LINES}"), "");
+    assert_eq!(lines, ["<b>.c:9:3: %x, was %s: own.r.add_zero (own.rw:5)"]);
+    assert_eq!(json[0]["place"], serde_json::json!({ "file": "<b>.c", "line": 9, "column": 3 }));
+}
+
+#[test]
+fn a_page_tells_what_became_of_a_file() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("own.rw"), PACK).unwrap();
+    fs::write(dir.path().join("verify.expected"), "own.r.self: 4 equal\n").unwrap();
+    fs::write(dir.path().join("f.ll"), LLVM).unwrap();
+    fs::write(dir.path().join("f.clif"), CLIF).unwrap();
+    let made = |name: &str, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        command.current_dir(dir.path()).args(["opt", name, "--rules", "own.rw"]).args(more);
+        let output = command.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        output.stdout
+    };
+    for (name, parts) in [
+        ("f.ll", vec!["<code class=\"before\">  %r = add i32 %m, %s</code>", "own.r.self", "instances: 4 equal."]),
+        ("f.clif", vec!["own.r.add_zero", "none is recorded"]),
+    ] {
+        assert_eq!(made(name, &[]), made(name, &["--report", "page.html"]), "{name}");
+        let page = fs::read_to_string(dir.path().join("page.html")).unwrap();
+        for part in parts {
+            assert!(page.contains(part), "{part} is not in\n{page}");
+        }
+        made(name, &["--report", "page.html", "--threads", "3"]);
+        assert_eq!(fs::read_to_string(dir.path().join("page.html")).unwrap(), page);
+    }
+}
+
+#[test]
+fn a_picture_shows_what_is_chosen() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("own.rw"), PACK).unwrap();
+    fs::write(dir.path().join("f.ll"), LLVM).unwrap();
+    let ran = |emit: &str, path: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        command.current_dir(dir.path()).args(["opt", "f.ll", "--rules", "own.rw", "--emit", emit]);
+        command.envs(path.map(|path| ("PATH", path)));
+        let output = command.output().unwrap();
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+        (output.status.code(), text(output.stdout), text(output.stderr))
+    };
+    let (code, picture, _) = ran("dot", None);
+    assert_eq!(code, Some(0));
+    let filled: Vec<&str> = picture.lines().filter(|line| line.contains("filled,bold")).collect();
+    // The product alone: the sum is the product, and the difference is 0.
+    assert!(filled.len() == 1 && filled[0].contains("imul{i32}\\ncost "), "{picture}");
+    assert!(picture.contains("0{i32}\", style = rounded, tooltip = \"by own.r.self\""), "{picture}");
+    // No program of Graphviz is there.
+    let (code, _, said) = ran("svg", Some(dir.path().to_str().unwrap()));
+    assert!(code == Some(2) && said.contains("install graphviz"), "{said}");
+    fs::write(dir.path().join("dot"), "#!/bin/sh\n/bin/cat\n").unwrap();
+    fs::set_permissions(dir.path().join("dot"), fs::Permissions::from_mode(0o755)).unwrap();
+    let (code, drawn, said) = ran("svg", Some(dir.path().to_str().unwrap()));
+    assert_eq!((code, drawn), (Some(0), picture), "{said}");
+}
+
+#[test]
+fn why_not_says_what_is_chosen() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(dir.path().join("f.clif"), CLIF).unwrap();
+    let said = |price: &str, rule: &str| {
+        fs::write(dir.path().join("own.rw"), format!("{PACK}{price}")).unwrap();
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        command.current_dir(dir.path()).args(["why-not", rule, "f.clif", "--rules", "own.rw", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_slice(&command.output().unwrap().stdout).unwrap();
+        (report[0]["chosen"].as_bool().unwrap(), report[0]["nearest"].as_str().unwrap().to_string())
+    };
+    let (chosen, text) = said("override iadd cost 500\n", "own.r.twice");
+    assert!(chosen && text.ends_with("the cheapest program found has 1 node that it makes"), "{text}");
+    let (chosen, text) = said("", "own.r.twice");
+    assert!(!chosen && text.starts_with("took part; where its result is not chosen"), "{text}");
 }

@@ -8,6 +8,7 @@ mod cache;
 mod languages;
 mod linked;
 mod missed;
+mod told;
 mod validated;
 
 use std::collections::{BTreeMap, BTreeSet};

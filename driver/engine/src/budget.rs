@@ -1,8 +1,11 @@
 //! How far a unit may go, in counts, and what a schedule comes to.
 
 use super::{EngineError, SaturateOptions};
+use rewright_cfg_skeleton::egraph::{BudgetKind, Extent, Growth, Stop};
 use rewright_dsl::egglog::{Action, EgglogProgram, Expr};
-use rewright_dsl::program::ScheduleStep;
+use rewright_dsl::program::{RuleId, ScheduleStep, StepLimits};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Matches per unit. A unit of 100 instructions takes a few hundred; 20,000 is what a saturated sum of about ten
 /// terms takes under associativity, and tens of milliseconds.
@@ -11,9 +14,9 @@ const MATCHES: u64 = 20_000;
 /// Further matches per input node, so that a long function has no less per instruction than a short one.
 const MATCHES_PER_INPUT: u64 = 16;
 
-/// Rounds of a ruleset that is to be saturated. Rules that finish do so in three or four; what still grows after
-/// eight grows without end.
-const ROUNDS: u64 = 8;
+/// Rounds of a ruleset that is to be saturated. Most finish in three or four; a rule that counts down needs as many as
+/// there are numbers. What grows without end meets another limit first.
+const ROUNDS: u64 = 1_000;
 
 /// Nodes per unit, and further ones per input node: ten times what useful runs reach.
 const NODES: u64 = 4_000;
@@ -29,6 +32,9 @@ const BATCH_FRESH: u64 = 500_000;
 /// Steps of a whole run, however a schedule repeats itself: the standard schedule has 55 rulesets, eight times.
 const MAX_STEPS: usize = 2_000;
 
+/// Rules that are named where a budget ends.
+const MOST_GROWN: usize = 3;
+
 /// Limits per unit. Counts, never clocks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Budget {
@@ -36,7 +42,7 @@ pub struct Budget {
     pub matches: u64,
     /// Further matches per input node.
     pub matches_per_input: u64,
-    /// Rounds of each ruleset that is to be saturated.
+    /// Rounds of each step that goes on until nothing changes.
     pub rounds: u64,
     /// Nodes.
     pub nodes: u64,
@@ -65,12 +71,25 @@ impl Default for Budget {
     }
 }
 
+impl Budget {
+    /// The same with so many of what is counted, whatever the size of the unit.
+    #[must_use]
+    pub fn with(self, budget: BudgetKind, count: u64) -> Self {
+        match budget {
+            BudgetKind::Matches => Budget { matches: count, matches_per_input: 0, ..self },
+            BudgetKind::Nodes => Budget { nodes: count, nodes_per_input: 0, node_cap: count, ..self },
+            BudgetKind::Rounds => Budget { rounds: count, ..self },
+            BudgetKind::Steps => Budget { steps: usize::try_from(count).unwrap_or(usize::MAX), ..self },
+        }
+    }
+}
+
 /// A schedule over positions in `EgglogProgram::rulesets`: those of the parts of a ruleset.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Run { parts: Vec<usize>, node_limit: Option<u64> },
-    Saturate { parts: Vec<usize>, node_limit: Option<u64> },
-    Repeat { count: u64, steps: Vec<Step> },
+    Run { ruleset: String, parts: Vec<usize>, limits: StepLimits },
+    Saturate { ruleset: String, parts: Vec<usize>, limits: StepLimits },
+    Repeat { count: Option<u64>, steps: Vec<Step> },
 }
 
 /// The schedule that the options ask for.
@@ -79,9 +98,12 @@ pub(super) fn plan(program: &EgglogProgram, options: &SaturateOptions) -> Result
         return Ok(vec![]);
     }
     let Some(name) = &options.schedule else {
-        let all = program.ruleset_index.values();
-        let steps = all.map(|parts| Step::Saturate { parts: parts.clone(), node_limit: None });
-        return Ok(steps.collect());
+        let saturate = |(ruleset, parts): (&String, &Vec<usize>)| Step::Saturate {
+            ruleset: ruleset.clone(),
+            parts: parts.clone(),
+            limits: StepLimits::default(),
+        };
+        return Ok(program.ruleset_index.iter().map(saturate).collect());
     };
     let schedule = program.schedules.get(name).ok_or_else(|| EngineError::Schedule(name.clone()))?;
     translate(program, schedule)
@@ -94,11 +116,11 @@ fn translate(program: &EgglogProgram, steps: &[ScheduleStep]) -> Result<Vec<Step
         .iter()
         .map(|step| {
             Ok(match step {
-                ScheduleStep::Run { ruleset: name, node_limit } => {
-                    Step::Run { parts: parts(name)?, node_limit: *node_limit }
+                ScheduleStep::Run { ruleset: name, limits } => {
+                    Step::Run { ruleset: name.clone(), parts: parts(name)?, limits: *limits }
                 }
-                ScheduleStep::Saturate { ruleset: name, node_limit } => {
-                    Step::Saturate { parts: parts(name)?, node_limit: *node_limit }
+                ScheduleStep::Saturate { ruleset: name, limits } => {
+                    Step::Saturate { ruleset: name.clone(), parts: parts(name)?, limits: *limits }
                 }
                 ScheduleStep::Repeat { count, steps } => {
                     Step::Repeat { count: *count, steps: translate(program, steps)? }
@@ -151,6 +173,10 @@ pub(super) struct Meter {
     max_fresh: u64,
     /// A step was broken off.
     pub(super) stopped: bool,
+    /// Steps so far; the current one is the last.
+    step: usize,
+    /// The ruleset that the schedule is at.
+    ruleset: String,
 }
 
 /// One unit's counts.
@@ -163,11 +189,19 @@ pub(super) struct UnitMeter {
     /// At most this many more since then.
     fresh: u64,
     max_nodes: u64,
-    /// The current step's own limit.
+    /// The current step's own limits.
     step_nodes: u64,
-    /// Over the step's own limit, until the step ends.
-    paused: bool,
+    step_matches: u64,
+    /// Matches before the step.
+    matches_before: u64,
+    /// Over a limit of the step's own, until the step ends.
+    paused: Option<(BudgetKind, u64)>,
+    /// That is among the stops.
+    noted: bool,
     spent: bool,
+    /// The last step that granted a match.
+    matched_at: usize,
+    stops: Vec<Stop>,
 }
 
 impl UnitMeter {
@@ -175,6 +209,30 @@ impl UnitMeter {
     /// within a step, by a factor and a constant; between steps the nodes are counted.
     fn overdrawn(&self, limit: u64) -> bool {
         self.fresh > limit.saturating_sub(self.nodes).saturating_mul(3).saturating_add(1_000)
+    }
+
+    /// The limit of the step's own that has been reached before a round.
+    fn step_limit(&self) -> Option<(BudgetKind, u64)> {
+        if self.nodes > self.step_nodes {
+            Some((BudgetKind::Nodes, self.step_nodes))
+        } else if self.matches - self.matches_before >= self.step_matches {
+            // Not asked within a round: which matches come first depends on the batch.
+            Some((BudgetKind::Matches, self.step_matches))
+        } else {
+            None
+        }
+    }
+
+    fn spend(&mut self, budget: BudgetKind, limit: u64, ruleset: &str) {
+        self.spent = true;
+        self.stop(budget, limit, Some(ruleset), Extent::Run);
+    }
+
+    fn stop(&mut self, budget: BudgetKind, limit: u64, ruleset: Option<&str>, extent: Extent) {
+        let stop = Stop { budget, limit, ruleset: ruleset.map(str::to_owned), extent, grew: vec![] };
+        if !self.stops.contains(&stop) {
+            self.stops.push(stop);
+        }
     }
 }
 
@@ -204,8 +262,13 @@ impl Meter {
                         .saturating_add(budget.nodes)
                         .min(budget.node_cap),
                     step_nodes: u64::MAX,
-                    paused: false,
+                    step_matches: u64::MAX,
+                    matches_before: 0,
+                    paused: None,
+                    noted: false,
                     spent: false,
+                    matched_at: 0,
+                    stops: Vec::new(),
                 }
             })
             .collect();
@@ -215,19 +278,23 @@ impl Meter {
         self.fresh = 0;
         self.max_fresh = if inputs.len() == 1 { u64::MAX } else { budget.batch_fresh };
         self.stopped = false;
+        self.step = 0;
     }
 
     pub(super) fn charge(&mut self, unit: usize, rule: usize) -> Charge {
         let growth = self.growth.get(rule).copied().unwrap_or(1);
         let Some(meter) = self.units.get_mut(unit) else { return Charge::Refused };
-        if !meter.spent && !meter.paused {
+        if !meter.spent && meter.paused.is_none() {
             meter.matches += 1;
             meter.fresh += growth;
-            if meter.matches > meter.max_matches || meter.overdrawn(meter.max_nodes) {
-                meter.spent = true;
+            if meter.matches > meter.max_matches {
+                meter.spend(BudgetKind::Matches, meter.max_matches, &self.ruleset);
+            } else if meter.overdrawn(meter.max_nodes) {
+                meter.spend(BudgetKind::Nodes, meter.max_nodes, &self.ruleset);
             } else if meter.overdrawn(meter.step_nodes) {
-                meter.paused = true;
+                meter.paused = Some((BudgetKind::Nodes, meter.step_nodes));
             } else {
+                meter.matched_at = self.step;
                 if let Some(count) = self.matches.get_mut(rule) {
                     *count += 1;
                 }
@@ -240,6 +307,10 @@ impl Meter {
             }
         }
         let spent = meter.spent;
+        if let Some((budget, limit)) = meter.paused.filter(|_| !spent && !meter.noted) {
+            meter.noted = true;
+            meter.stop(budget, limit, Some(&self.ruleset), Extent::Step);
+        }
         self.refused += u64::from(spent);
         if spent && self.refused > self.max_refused {
             self.stopped = true;
@@ -248,10 +319,42 @@ impl Meter {
         Charge::Refused
     }
 
-    pub(super) fn begin_step(&mut self, node_limit: Option<u64>) {
+    /// A step of the schedule: its own limits count from here.
+    pub(super) fn begin_limits(&mut self, ruleset: &str, limits: StepLimits) {
+        ruleset.clone_into(&mut self.ruleset);
         for unit in &mut self.units {
-            unit.step_nodes = node_limit.unwrap_or(u64::MAX);
-            unit.paused = unit.nodes > unit.step_nodes;
+            unit.step_nodes = limits.nodes.unwrap_or(u64::MAX);
+            unit.step_matches = limits.matches.unwrap_or(u64::MAX);
+            unit.matches_before = unit.matches;
+        }
+    }
+
+    /// A ruleset runs once.
+    pub(super) fn begin_step(&mut self) {
+        self.step += 1;
+        for unit in &mut self.units {
+            (unit.paused, unit.noted) = (unit.step_limit(), false);
+        }
+    }
+
+    /// Steps so far.
+    pub(super) fn steps(&self) -> usize {
+        self.step
+    }
+
+    /// A step has had its rounds: it is cut short in units in which rules matched after the step `since`.
+    pub(super) fn rounds_ended(&mut self, limit: u64, ruleset: Option<&str>, since: usize) {
+        for unit in self.units.iter_mut().filter(|unit| !unit.spent && unit.matched_at > since) {
+            unit.stop(BudgetKind::Rounds, limit, ruleset, Extent::Step);
+        }
+    }
+
+    /// The run has had its steps.
+    pub(super) fn steps_ended(&mut self, limit: usize) {
+        self.stopped = true;
+        // Steps of several units are not those of one.
+        if let [unit] = &mut self.units[..] {
+            unit.spend(BudgetKind::Steps, limit as u64, &self.ruleset);
         }
     }
 
@@ -265,7 +368,9 @@ impl Meter {
         let unit = &mut self.units[unit];
         unit.nodes = nodes;
         unit.fresh = 0;
-        unit.spent |= nodes > unit.max_nodes;
+        if nodes > unit.max_nodes {
+            unit.spend(BudgetKind::Nodes, unit.max_nodes, &self.ruleset);
+        }
     }
 
     /// Nothing more can come of a run.
@@ -273,7 +378,30 @@ impl Meter {
         self.units.iter().all(|unit| unit.spent)
     }
 
-    pub(super) fn exhausted(&self) -> Vec<bool> {
-        self.units.iter().map(|unit| unit.spent).collect()
+    /// By unit: which budgets ended.
+    pub(super) fn stops(&self, program: &EgglogProgram) -> Vec<Vec<Stop>> {
+        let mut stops: Vec<Vec<Stop>> = self.units.iter().map(|unit| unit.stops.clone()).collect();
+        if let [stops] = &mut stops[..] {
+            for stop in stops.iter_mut().filter(|stop| stop.extent == Extent::Run) {
+                stop.grew = self.grew(program);
+            }
+        }
+        stops
+    }
+
+    /// The rules that made most nodes.
+    fn grew(&self, program: &EgglogProgram) -> Vec<Growth> {
+        let mut by_rule: BTreeMap<RuleId, (u64, u64)> = BTreeMap::new();
+        for ((rule, matches), growth) in program.rules.iter().zip(&self.matches).zip(&self.growth) {
+            if let Some(source) = rule.source.filter(|_| *matches > 0) {
+                let sum = by_rule.entry(source).or_default();
+                *sum = (sum.0 + matches, sum.1 + matches * growth);
+            }
+        }
+        let mut grew: Vec<Growth> =
+            by_rule.into_iter().map(|(rule, (matches, nodes))| Growth { rule, matches, nodes }).collect();
+        grew.sort_by_key(|growth| (Reverse(growth.nodes), Reverse(growth.matches), growth.rule));
+        grew.truncate(MOST_GROWN);
+        grew
     }
 }

@@ -247,7 +247,7 @@ impl Engine {
         let run = self.batch(units, &plan, options, &mut report);
         let calls = self.shared.end();
         let run = run?;
-        let exhausted = run.stopped || run.views.iter().any(|view| view.exhausted);
+        let exhausted = run.stopped || run.views.iter().any(|view| view.exhausted());
         Ok((run.views, Trace { steps: run.steps, calls, exhausted }))
     }
 
@@ -278,7 +278,7 @@ impl Engine {
                 *self.base(options) = kept;
             }
             let run = run?;
-            let exhausted = run.views.iter().any(|view| view.exhausted);
+            let exhausted = run.views.iter().any(|view| view.exhausted());
             if let [unit] = members[..]
                 && (unused || !exhausted)
             {
@@ -287,7 +287,7 @@ impl Engine {
                 continue;
             }
             let (spent, rest): (Vec<_>, Vec<_>) =
-                members.iter().copied().zip(run.views).partition(|(_, view)| view.exhausted);
+                members.iter().copied().zip(run.views).partition(|(_, view)| view.exhausted());
             report.alone += spent.len();
             if !run.stopped {
                 rest.into_iter().for_each(|(unit, view)| views[unit] = Some(view));
@@ -343,8 +343,8 @@ impl Engine {
         let (steps, stopped) = run::run(&mut batch, plan, rules, &options.budget, report)?;
         let ran = Instant::now();
         let mut views = read_back::views(&batch, options.log)?;
-        for (view, exhausted) in views.iter_mut().zip(self.shared.meter(|meter| meter.exhausted())) {
-            view.exhausted = exhausted;
+        for (view, stops) in views.iter_mut().zip(self.shared.meter(|meter| meter.stops(&self.program))) {
+            view.stops = stops;
         }
         let read = Instant::now();
         let made = inputs.iter().sum::<usize>() as u64 + self.shared.meter(|meter| meter.made());

@@ -1,8 +1,9 @@
-//! Facts about values and loops that no rule concludes: which values are known before a loop is entered, and which are
-//! polynomials in the number of its iterations.
+//! Facts about values and loops that no rule concludes: which values are known before a loop is entered, which are
+//! polynomials in the number of its iterations, which is that number and does not wrap, and what decides whether a loop goes
+//! on.
 //!
-//! Both are least fixed points over the nodes that there are, so they only grow as classes do. They are found anew when
-//! a step asks for them and something has changed since.
+//! They are least fixed points over the nodes that there are, or said of single nodes, so they only grow as classes do. They
+//! are found anew when a step asks for them and something has changed since.
 
 use super::EngineError;
 use super::batch::Batch;
@@ -13,6 +14,7 @@ use egglog::{Value, Write};
 use rewright_cfg_skeleton::egraph::Head;
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::program::{FactId, LoopFact, Program};
+use rewright_typeprop::Model;
 use rewright_typeprop::ops::LoopRole;
 use rustc_hash::FxHashMap;
 
@@ -58,14 +60,30 @@ impl LoopFacts {
                 if own.is_empty() {
                     continue;
                 }
-                let carried =
-                    |of: Value| constants.iter().zip(&l.carried).any(|(constant, carried)| *carried && *constant == of);
+                let carried = |role: LoopRole, of: Value| {
+                    let holds = if role == LoopRole::Leave { &l.left } else { &l.carried };
+                    constants.iter().zip(holds).any(|(constant, holds)| *holds && *constant == of)
+                };
                 let enters = known.enters(l.enters.iter().map(|input| class(*input)), carried);
                 let plain = known.plain(&enters, *constant);
                 for (id, fact) in own {
                     let holds = match fact {
                         LoopFact::Enters => &enters,
                         LoopFact::Plain => &plain,
+                        LoopFact::Stays => {
+                            found.extend(l.stays.map(|stays| (*id, class(stays.test), *constant)));
+                            continue;
+                        }
+                        LoopFact::Trips => {
+                            let trips = l.stays.and_then(|stays| stays.trips);
+                            found.extend(trips.map(|trips| (*id, class(trips), *constant)));
+                            continue;
+                        }
+                        LoopFact::Counts => {
+                            let counters = l.stays.map(|stays| known.counters(*constant, stays.bits));
+                            found.extend(counters.into_iter().flatten().map(|class| (*id, class, *constant)));
+                            continue;
+                        }
                     };
                     let values = known.values().filter(|(n, class)| holds[*n] && !constants.contains(class));
                     found.extend(values.map(|(_, class)| (*id, class, *constant)));
@@ -128,10 +146,31 @@ impl<'r> Classes<'r> {
         }
     }
 
-    /// By class: is it known before a loop is entered? `sources` are, and what loops carry that `carried` says so of.
-    fn enters(&self, sources: impl Iterator<Item = Value>, carried: impl Fn(Value) -> bool) -> Vec<bool> {
+    /// Classes that count the iterations of a loop which are over, in at least so many bits.
+    fn counters(&self, of: Value, bits: u32) -> impl Iterator<Item = Value> + '_ {
+        let is = |class: &Value, n: i64| {
+            let rows = self.rows.iter().filter(|row| row.class == *class);
+            rows.into_iter().any(|row| row.head == Head::Const(n))
+        };
+        let universe = &self.source.universe;
+        let counts = move |row: &RawNode| match (self.role(row), &row.children[..]) {
+            (Some(LoopRole::Recurrence(step)), [l, first, by]) if *l == of => {
+                let ty = row.types.first().and_then(|ty| universe.types.scalar(*ty));
+                universe.ops.get(step).model == Some(Model::Add)
+                    && ty.is_some_and(|ty| ty.is_int() && ty.bits() >= bits)
+                    && is(first, 0)
+                    && is(by, 1)
+            }
+            _ => false,
+        };
+        self.rows.iter().filter(move |row| counts(row)).map(|row| row.class)
+    }
+
+    /// By class: is it known before a loop is entered? `sources` are, and what other loops carry or are left with that
+    /// `carried` says so of.
+    fn enters(&self, sources: impl Iterator<Item = Value>, carried: impl Fn(LoopRole, Value) -> bool) -> Vec<bool> {
         let start = self.rows.iter().filter(|row| match self.role(row) {
-            Some(_) => row.children.first().is_some_and(|l| carried(*l)),
+            Some(role) => row.children.first().is_some_and(|l| carried(role, *l)),
             None => row.children.is_empty() && !matches!(row.head, Head::Leaf(_) | Head::Token(_)),
         });
         let start = start.map(|row| row.class).chain(sources).collect();

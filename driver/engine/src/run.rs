@@ -12,7 +12,11 @@ use super::pattern_pairs::Present;
 use super::rule_filter::{Possible, rulesets};
 use super::{EngineError, SaturationReport};
 use rewright_dsl::egglog::{EgglogProgram, TYPE_BITS, TableKind};
+use rewright_dsl::program::StepLimits;
 use rustc_hash::FxHashMap;
+
+/// What stops name where laws run alone.
+const LAWS: &str = "laws";
 
 /// What a step of a ruleset asks, laws among it.
 pub(super) struct Asked {
@@ -130,16 +134,19 @@ impl Runner<'_, '_> {
         let mut changed = false;
         for step in steps {
             match step {
-                Step::Run { parts, node_limit } => changed |= self.parts(parts, *node_limit)?,
-                Step::Saturate { parts, node_limit } => {
-                    for _ in 0..self.budget.rounds {
-                        if !self.parts(parts, *node_limit)? {
-                            break;
-                        }
-                        changed = true;
-                    }
+                Step::Run { ruleset, parts, limits } => {
+                    self.begin_limits(ruleset, *limits);
+                    changed |= self.parts(parts)?;
                 }
-                Step::Repeat { count, steps } => {
+                Step::Saturate { ruleset, parts, limits } => {
+                    self.begin_limits(ruleset, *limits);
+                    let rounds = limits.rounds.unwrap_or(self.budget.rounds);
+                    changed |= self.until_unchanged(rounds, Some(ruleset), |runner| runner.parts(parts))?;
+                }
+                Step::Repeat { count: None, steps } => {
+                    changed |= self.until_unchanged(self.budget.rounds, None, |runner| runner.sequence(steps))?;
+                }
+                Step::Repeat { count: Some(count), steps } => {
                     for _ in 0..*count {
                         if !self.sequence(steps)? {
                             break;
@@ -152,22 +159,41 @@ impl Runner<'_, '_> {
         Ok(changed)
     }
 
-    fn parts(&mut self, parts: &[usize], node_limit: Option<u64>) -> Result<bool, EngineError> {
+    /// Rounds until one changes nothing, or there were enough. Did anything change?
+    fn until_unchanged(
+        &mut self,
+        rounds: u64,
+        ruleset: Option<&str>,
+        mut round: impl FnMut(&mut Self) -> Result<bool, EngineError>,
+    ) -> Result<bool, EngineError> {
+        let mut since = self.batch.shared.meter(|meter| meter.steps());
+        for n in 0..rounds {
+            since = self.batch.shared.meter(|meter| meter.steps());
+            if !round(self)? {
+                return Ok(n > 0);
+            }
+        }
+        self.batch.shared.meter(|meter| meter.rounds_ended(rounds, ruleset, since));
+        Ok(rounds > 0)
+    }
+
+    fn begin_limits(&self, ruleset: &str, limits: StepLimits) {
+        self.batch.shared.meter(|meter| meter.begin_limits(ruleset, limits));
+    }
+
+    fn parts(&mut self, parts: &[usize]) -> Result<bool, EngineError> {
         let mut changed = false;
         for ruleset in parts {
-            changed |= self.step(*ruleset, node_limit)?;
+            changed |= self.step(*ruleset)?;
         }
         Ok(changed)
     }
 
     /// Laws run beside every ruleset; where no ruleset can do anything, they run alone.
     fn laws(&mut self) -> Result<(), EngineError> {
+        self.begin_limits(LAWS, StepLimits::default());
         for ruleset in self.batch.program.laws() {
-            for _ in 0..self.budget.rounds {
-                if !self.step(ruleset, None)? {
-                    break;
-                }
-            }
+            self.until_unchanged(self.budget.rounds, Some(LAWS), |runner| runner.step(ruleset))?;
         }
         Ok(())
     }
@@ -210,22 +236,27 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
-    fn step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
+    fn step(&mut self, ruleset: usize) -> Result<bool, EngineError> {
         if let Some(first) = self.batch.program.generations
             && self.rules.asked[ruleset].generations
         {
-            self.single_step(first, None)?;
+            self.single_step(first)?;
         }
-        self.single_step(ruleset, node_limit)
+        self.single_step(ruleset)
     }
 
-    fn single_step(&mut self, ruleset: usize, node_limit: Option<u64>) -> Result<bool, EngineError> {
-        if self.stopped || !self.possible[ruleset] || self.steps.len() >= self.budget.steps {
+    fn single_step(&mut self, ruleset: usize) -> Result<bool, EngineError> {
+        if self.stopped || !self.possible[ruleset] {
             return Ok(false);
         }
         self.fill_loop_facts(ruleset)?;
         let groups = self.due(ruleset)?;
         if groups.is_empty() {
+            return Ok(false);
+        }
+        if self.steps.len() >= self.budget.steps {
+            self.batch.shared.meter(|meter| meter.steps_ended(self.budget.steps));
+            self.stopped = true;
             return Ok(false);
         }
         let Rules { possible, prepared, .. } = &mut self.rules;
@@ -235,7 +266,7 @@ impl Runner<'_, '_> {
         let ruleset = &self.batch.program.rulesets[ruleset];
         let ran = ruleset.combined.as_ref().unwrap_or(&ruleset.name).clone();
         let shared = self.batch.shared;
-        shared.meter(|meter| meter.begin_step(node_limit));
+        shared.meter(|meter| meter.begin_step());
         let report = self.batch.egraph.step_rules(&name).map_err(|error| EngineError::Run(error.to_string()))?;
         for rule in asked {
             let name = self.batch.program.rules[*rule].name.as_str();

@@ -7,4 +7,5 @@ mod measure;
 mod memory;
 mod pattern_pairs;
 mod scalar;
+mod stops;
 mod text;

@@ -9,7 +9,7 @@ use rewright_smt::solver::{Limit, Spent};
 use std::time::Duration;
 
 /// As many functions of a file may use up what there is for one.
-const FUNCTIONS: u64 = 5;
+const FUNCTIONS: u64 = 20;
 
 /// Steps for a second of a solver that does not count them. z3 takes at least a third of these in a second of the
 /// hardest questions.
@@ -88,21 +88,21 @@ mod tests {
     fn who_is_refused_is_told_what_is_spent() {
         let mut budget = Budget::new(1000);
         let counted = |steps| Spent { steps: Some(steps), time: Duration::ZERO };
-        for _ in 0..4 {
+        for _ in 0..19 {
             budget.begin();
             assert_eq!(budget.limit().map(|limit| limit.steps), Ok(1000));
             budget.charge(counted(400));
             assert_eq!(budget.limit().map(|limit| limit.steps), Ok(600));
             // The last step may be a large one.
-            budget.charge(counted(700));
+            budget.charge(counted(620));
             assert_eq!(refusal(&budget), "solver, 1000 steps for this function are spent");
         }
         budget.begin();
-        assert_eq!(budget.limit().map(|limit| limit.steps), Ok(600));
-        budget.charge(counted(600));
-        assert_eq!(refusal(&budget), "solver, 5000 steps for this file are spent");
+        assert_eq!(budget.limit().map(|limit| limit.steps), Ok(620));
+        budget.charge(counted(620));
+        assert_eq!(refusal(&budget), "solver, 20000 steps for this file are spent");
         budget.begin();
-        assert_eq!(refusal(&budget), "solver, 5000 steps for this file are spent");
+        assert_eq!(refusal(&budget), "solver, 20000 steps for this file are spent");
     }
 
     #[test]

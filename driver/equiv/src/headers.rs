@@ -5,7 +5,6 @@
 
 use super::annotations::table::AnnotationTarget;
 use super::annotations::{AnnotationError, check, parts};
-use super::layout;
 use super::modules::Version;
 use super::promises::Promises;
 use rewright_llvm::body::Body;
@@ -52,7 +51,7 @@ pub(super) fn signature(before: Version<'_>, after: Version<'_>) -> Option<Strin
 pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Body>) -> Result<(), HeaderError> {
     let of_values =
         |a: &str| body.is_some() && ["noundef", "nonnull", "align", "range", "returned"].contains(&parts(a).0);
-    if !layout::same(before.file(), after.file()) {
+    if before.file().data_layout != after.file().data_layout {
         return Err(HeaderError::Layouts);
     }
     let (was, is) = (before.definition, after.definition);

@@ -25,7 +25,6 @@ pub mod functions;
 mod headers;
 mod inputs;
 mod interpreted;
-mod layout;
 mod metadata;
 mod modules;
 mod not_modelled;
@@ -73,7 +72,7 @@ pub enum Method {
     Interpreted,
     /// On random inputs as clang compiles them, without optimisation
     Compiled,
-    /// By an SMT solver, with poison and what is undefined: functions without loops
+    /// By an SMT solver, with poison and what is undefined; loops by induction
     Refined,
 }
 
@@ -90,7 +89,7 @@ pub struct Config {
     pub clang: PathBuf,
     /// The solver: program and arguments; it reads SMT-LIB from its standard input.
     pub solver: Vec<String>,
-    /// What it may do for a function, in its own steps; for a file five times that.
+    /// What it may do for a function, in its own steps; for a file twenty times that.
     pub solver_steps: u64,
     /// The second file may be made from all of the first one: what a function is given and what its callees do may have
     /// been used.

@@ -1,7 +1,7 @@
 //! A module with what is looked up in it by name.
 
-use super::layout::{Layout, UnknownLayout};
 use super::metadata::Nodes;
+use rewright_llvm::layout::{Layout, UnknownLayout};
 use rewright_llvm::module::{Definition, File};
 use rustc_hash::{FxHashMap, FxHashSet};
 

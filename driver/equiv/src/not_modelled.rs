@@ -1,7 +1,7 @@
 //! The reason why a function, or a run of it, is not compared.
 
-use super::layout::UnknownLayout;
 use rewright_llvm::error::NotUnderstood;
+use rewright_llvm::layout::UnknownLayout;
 
 /// Something in a function, or in a run of it, that the method does not model. Nobody tells one from another, so it is
 /// its text.

@@ -6,7 +6,8 @@
 //! bits may also be `undef`, where each use may see others; the solver decides the second question less often. What
 //! leaves the second version is computed twice, and the first one must give both.
 //!
-//! In scope: functions without loops on integers to 128 bits, floats and pointers, with plain loads and stores. A
+//! In scope: functions on integers to 128 bits, floats and pointers, with plain loads and stores; loops by induction
+//! ([`loops`]). A
 //! version may access what the first one accesses by a pointer to the same object, and only while that is sure not to
 //! be freed. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything
 //! that its attributes allow, and does the same for both versions where they tell it the same.
@@ -15,9 +16,11 @@
 
 mod facts;
 mod inputs;
+mod loops;
 mod meaning;
 mod model;
 mod refines;
+mod region;
 mod symexec;
 #[cfg(test)]
 mod tests;
@@ -35,7 +38,7 @@ use rewright_smt::solver::{self, Answer, Solver, Unanswered};
 use rewright_smt::{Asserted, Expr, Script};
 use std::io;
 use std::time::Duration;
-use symexec::{Choosing, Keys, Likeness, behaviour};
+use symexec::{Choosing, Keys, Likeness, Start, behaviour};
 
 /// What the solver may do for a function, in its own steps, if nobody says.
 pub(super) const STEPS: u64 = 4_000_000;
@@ -115,6 +118,9 @@ struct Pair<'a> {
 impl Pair<'_> {
     /// Asks without and with what may be `undef`.
     fn decide(&self, solver: &mut Solver, budget: &mut Budget, decided: &mut Decided) -> io::Result<()> {
+        if self.bodies.iter().any(loops::has_loops) {
+            return loops::decide(self, solver, budget, decided);
+        }
         for undefined in [false, true] {
             let more = self.ask(undefined, solver, budget, decided)?;
             if !more {
@@ -227,11 +233,11 @@ impl Question {
         let mut script = Script::new();
         let s = &mut script;
         let given = Inputs::new(s, *versions, bodies, undefined)?;
-        let new = behaviour(s, versions[1], &bodies[1], &given, keys, Choosing::Anything)?;
+        let new = behaviour(s, versions[1], &Start::all(&bodies[1]), &given, keys, Choosing::Anything)?;
         let (mut assumed, mut undefined_matters) = (new.assumed.clone(), new.undefined_matters);
         let (mut chooses, mut choices, mut claims) = (false, vec![], vec![given.promised]);
         for way in ways {
-            let old = behaviour(s, versions[0], &bodies[0], &given, keys, *way)?;
+            let old = behaviour(s, versions[0], &Start::all(&bodies[0]), &given, keys, *way)?;
             let (refines, uncovered) = refines(s, &old, &new, versions[0].definition);
             claims.push(s.not(refines));
             assumed.extend(&old.assumed);

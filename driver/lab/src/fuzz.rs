@@ -52,6 +52,8 @@ pub struct Config<'a> {
     pub count: u64,
     /// The first one.
     pub seed: u64,
+    /// Which chunks of functions are tested, by their number: for runs that are divided.
+    pub part: &'a (dyn Fn(usize) -> bool + Sync),
     /// How large.
     pub shape: Shape,
     /// How to optimise.
@@ -135,6 +137,16 @@ struct Difference {
     text: String,
 }
 
+/// The first functions of the chunks that are tested.
+fn chunks(count: u64, part: &dyn Fn(usize) -> bool) -> impl Iterator<Item = u64> {
+    (0..count).step_by(CHUNK as usize).enumerate().filter(|(chunk, _)| part(*chunk)).map(|(_, first)| first)
+}
+
+/// How many of `count` functions are tested in a run that is divided.
+pub fn functions_of(count: u64, part: &dyn Fn(usize) -> bool) -> u64 {
+    chunks(count, part).map(|first| CHUNK.min(count - first)).sum()
+}
+
 /// Tests random functions.
 pub fn fuzz(config: &Config<'_>) -> FuzzReport {
     let universe = &config.clif.optimiser.program().universe;
@@ -147,7 +159,7 @@ pub fn fuzz(config: &Config<'_>) -> FuzzReport {
         generator.retain(|function| compiled::compiles(config.clif, &outside, function, &mut worker));
     }
     let workers: Mutex<Vec<Worker>> = Mutex::new(vec![]);
-    let chunks: Vec<u64> = (0..config.count).step_by(CHUNK as usize).collect();
+    let chunks: Vec<u64> = chunks(config.count, config.part).collect();
     let reports: Vec<FuzzReport> = chunks
         .par_iter()
         .map(|first| {

@@ -98,7 +98,7 @@ pub fn explain(fate: &Fate, outcome: &OptimisedFunction, ours: ImportedResult<'_
     let reason = match fate {
         Fate::PassedThrough(why) | Fate::Failed(why) => Reason::NotOptimised(why.clone()),
         Fate::Optimised | Fate::Unchanged => match () {
-            () if outcome.exhausted => Reason::BudgetExhausted,
+            () if outcome.exhausted() => Reason::BudgetExhausted,
             () if !opaque.is_empty() => Reason::Opaque(opaque),
             () if only_ours.is_empty() && only_theirs.is_empty() => Reason::Placement,
             () => match outcome.status {

@@ -291,16 +291,7 @@ impl<'a> Exporter<'a> {
     /// `, !dbg !5`, where the instruction came from one that has it.
     fn location(&self, inst: &Inst) -> String {
         let place = inst.origin.and_then(|o| self.imported.payloads.sources.get(o as usize));
-        let place = match place {
-            Some(
-                Source::Instruction(place)
-                | Source::Part(place)
-                | Source::Cases(place)
-                | Source::Fetched(place)
-                | Source::Put(place),
-            ) => *place,
-            Some(Source::Constant) | None => return String::new(),
-        };
+        let Some(place) = place.and_then(Source::position) else { return String::new() };
         metadata_text(self.at(place).metadata.iter().filter(|(kind, _)| kind == "!dbg"))
     }
 }

@@ -2,9 +2,11 @@
 
 use super::module::{self, File, UNKNOWN_LAYOUT, read_bytes};
 use super::optimise::{FileOutcome, LlvmOptimiser};
+use rewright_cfg_skeleton::select;
 use rewright_dsl::program::Program;
 use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, Statistics, Wanted};
 use rewright_pipeline::optimiser::{Optimiser, Options};
+use rewright_pipeline::source::Sides;
 use rewright_typeprop::Universe;
 
 /// A file of LLVM IR, and the rules for it.
@@ -46,6 +48,13 @@ impl FrontEnd for LlvmInput {
         Imported { functions: understood.map(|imported| imported.function).collect(), universe }
     }
 
+    /// Values of most functions keep their placement; of those with calls that packs know better, what is computed
+    /// where may differ.
+    fn options(&self, options: &Options) -> Options {
+        let options = self.rules.options(&self.file, options);
+        Options { select: select::Options { keep_placement: true, ..options.select }, ..options }
+    }
+
     fn optimise(&self, options: &Options, wanted: Wanted<'_>) -> Box<dyn Optimised + '_> {
         Box::new(self.rules.optimise(&self.file, options, wanted))
     }
@@ -62,5 +71,9 @@ impl Optimised for FileOutcome {
 
     fn write(&self) -> String {
         self.text.clone()
+    }
+
+    fn sides(&self, index: usize) -> Option<Sides> {
+        self.sides.get(index).cloned().flatten()
     }
 }

@@ -3,7 +3,8 @@
 //! Scalar instructions whose opcode a pack declares become operations, loads and stores with their addresses among
 //! them; everything else becomes opaque, with the effects that LLVM states of it, and keeps its text. Flags that
 //! make results poison are dropped: what is left has a value for all operands. [`super::poison`] finds out where
-//! `export` may put them back, and where it has to freeze instead.
+//! `export` may put them back, and where it has to freeze instead. Where every execution would have no meaning without what
+//! they promise, it becomes a [`Promise`](rewright_cfg_skeleton::ir::Promise) ([`backed`]).
 //!
 //! * A truth value (`i1`) is an 8-bit integer that is 0 or 1.
 //! * Constants that are no numbers (addresses of globals, `undef`, constant expressions) are further parameters.
@@ -15,6 +16,7 @@
 //!
 //! **Invariant**: every instruction but constants has as its origin its own number in the imported function.
 
+mod backed;
 mod calls;
 mod error;
 mod memory;
@@ -33,7 +35,7 @@ use rewright_cfg_skeleton::ir::{
     BlockId, Edge, EdgeArg, Function, Inst, InstId, InstKind, OpaqueEffects, PayloadId, Terminator, Value,
 };
 use rewright_typeprop::{Ty, Universe};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::{SmallVec, smallvec};
 use structures::Structures;
 
@@ -55,6 +57,18 @@ pub enum Source {
     Put(InstPosition),
     /// A constant.
     Constant,
+}
+
+impl Source {
+    /// The instruction, unless it is a constant.
+    pub fn position(&self) -> Option<InstPosition> {
+        match self {
+            Source::Instruction(at) | Source::Part(at) | Source::Cases(at) | Source::Fetched(at) | Source::Put(at) => {
+                Some(*at)
+            }
+            Source::Constant => None,
+        }
+    }
 }
 
 /// What was kept of the original.
@@ -169,6 +183,7 @@ pub fn import(
         structures: Structures::default(),
         shared: FxHashMap::default(),
         leaves: FxHashMap::default(),
+        backed: backed::backed(file, &body),
     };
     importer.function(definition)?;
     let Importer { out, payloads, .. } = importer;
@@ -192,6 +207,8 @@ pub(super) struct Importer<'a, 't> {
     /// Payloads of pure opaque instructions, by text and types of operands.
     shared: FxHashMap<(Vec<String>, Vec<Ty>), PayloadId>,
     leaves: FxHashMap<Operand, Value>,
+    /// Instructions whose flags are facts about their operands.
+    backed: FxHashSet<InstPosition>,
 }
 
 type Read<T> = Result<T, ImportError>;

@@ -13,6 +13,7 @@
 //! * [`import`]: a body to our function, without poison;
 //! * [`poison`]: which flags may come back, and what has to be frozen;
 //! * [`export`]: our function to a body;
+//! * [`locations`]: where in the source things are; `told`: what reports say of a function;
 //! * [`optimise`]: a file through the pipeline; [`function_cache`]: functions that need not go through it again;
 //!   [`front`]: the same as every front end does it.
 //!
@@ -35,7 +36,9 @@ pub mod function_cache;
 pub mod grammar;
 pub mod import;
 pub mod instruction;
+pub mod layout;
 pub mod lex;
+pub mod locations;
 pub mod module;
 pub mod names;
 pub mod optimise;
@@ -43,4 +46,5 @@ pub mod parse;
 pub mod poison;
 #[cfg(test)]
 pub(crate) mod sample;
+mod told;
 pub mod types;

@@ -76,6 +76,13 @@ pub struct Definition {
     pub attributes: Vec<String>,
 }
 
+impl Definition {
+    /// The line with its `define`.
+    pub fn head<'f>(&self, file: &'f File) -> &'f str {
+        file.text[..self.body.start].trim_end().rsplit('\n').next().unwrap_or_default()
+    }
+}
+
 /// A file.
 #[derive(Clone, Debug)]
 pub struct File {

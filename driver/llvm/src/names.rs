@@ -2,7 +2,8 @@
 //!
 //! A pack says `@llvm("add")`, `@llvm("icmp slt")`, `@llvm("llvm.ctpop")`; [`InstructionForm`] is how an operation of
 //! that spelling is written. Some spellings stand for an instruction with a constant in it: `sub 0` negates, `xor -1`
-//! complements. `@llvm("@sin")`, or else `@link("libm.so.6", "sin")`, is the C function of that name, and
+//! complements. `@llvm("add nsw")` is no instruction: it is 0 where that flag of that instruction does not make poison.
+//! `@llvm("@sin")`, or else `@link("libm.so.6", "sin")`, is the C function of that name, and
 //! `@intrinsic("llvm.sin")` beside it the intrinsic of the same meaning, as which clang gives calls that set no
 //! `errno`.
 //!
@@ -136,6 +137,9 @@ pub enum InstructionForm {
 /// Instructions that are poison where the total operation of another spelling is not.
 const NARROW: [(&str, &str); 2] = [("fptosi", "llvm.fptosi.sat"), ("fptoui", "llvm.fptoui.sat")];
 
+/// Flags of instructions that make poison where what they promise does not hold.
+const FLAGS: [&str; 5] = ["nsw", "nuw", "exact", "nneg", "disjoint"];
+
 /// Intrinsics with a last argument that says whether some value is poison: it is not.
 const TOTAL_IF_FALSE: [&str; 3] = ["llvm.abs", "llvm.ctlz", "llvm.cttz"];
 
@@ -229,6 +233,12 @@ pub struct Names {
     pub unknown: Vec<(String, String)>,
 }
 
+/// Does a spelling name an instruction and a flag? Its operation is 0 where the flag does not make poison.
+fn is_flag(spelling: &str) -> bool {
+    let is_instruction = |opcode: &str| matches!(grammar::form(opcode), Some(Form::Binary(_) | Form::Cast));
+    spelling.split_once(' ').is_some_and(|(opcode, flag)| is_instruction(opcode) && FLAGS.contains(&flag))
+}
+
 /// LLVM's scalar types, with the names that packs give them.
 fn scalar_types() -> [(Type, &'static str, Scalar); 7] {
     let word = |w: &str| Type::Word(w.into());
@@ -292,6 +302,9 @@ impl Names {
                     ) {
                         names.intrinsics.insert(spelling.clone(), *written);
                     }
+                    names.signatures.declare(spelling.clone(), id, op, types);
+                }
+                (Some(spelling), None) if is_flag(spelling) => {
                     names.signatures.declare(spelling.clone(), id, op, types);
                 }
                 (Some(spelling), None) => names.unknown.push((op.unique.clone(), spelling.clone())),

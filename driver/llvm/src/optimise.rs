@@ -3,10 +3,12 @@
 use super::export::{ExportError, Exported, export};
 use super::function_cache::{self, Became, FunctionCache};
 use super::import::{ImportError, Imported, Types, import};
+use super::locations::Locations;
 use super::module::{File, write};
 use super::names::Names;
+use super::told;
 use rewright_cfg_skeleton::ir::trip_count::note_trips;
-use rewright_cfg_skeleton::ir::{Cfg, Function, Value};
+use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
 use rewright_engine::RuleReport;
@@ -15,6 +17,7 @@ use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{
     Batch, Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, Phases, Rules, ValueNames, untouched,
 };
+use rewright_pipeline::source::Sides;
 use rewright_typeprop::{RuleId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
@@ -34,6 +37,8 @@ pub struct FileOutcome {
     pub text: String,
     /// What became of its functions.
     pub statistics: Statistics,
+    /// By function: its text before and after, where it changed (where logging is on).
+    pub sides: Vec<Option<Sides>>,
     /// Time for import, for what [`LlvmOptimiser::optimise`] compares with, and for export.
     pub import: Duration,
     /// See `import`.
@@ -113,21 +118,23 @@ impl LlvmOptimiser {
         for function in imported.iter().flatten().flatten().flat_map(|i| &i.payloads.narrowed) {
             *narrowed.entry(function.clone()).or_default() += 1;
         }
-        // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
-        // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
-        let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
-        let select =
-            select::Options { unavailable: own, registers: None, prefer_original: true, ..options.select.clone() };
-        let options = &Options { select, ..options.clone() };
+        let options = &self.options(file, options);
         let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
         let Results { became, phases, rules, compare, known } = self.results(&understood, &universe, options, known);
         let start = Instant::now();
         let mut became = became.into_iter();
         let (mut replaced, mut functions, mut declarations) = (vec![], vec![], BTreeSet::new());
+        let locations = options.log.then(|| Locations::read(&file.text));
+        let mut sides = vec![None; file.functions.len()];
         for (index, slot) in imported.iter().enumerate() {
             let (new, fate, outcome, names) = match slot {
                 None => (None, None, None, ValueNames::default()),
-                Some(Err(reason)) => (None, Some(Fate::PassedThrough(reason.to_string())), None, ValueNames::default()),
+                Some(Err(reason)) => {
+                    let head = file.functions[index].head(file);
+                    let place = locations.as_ref().and_then(|locations| locations.of_function(head));
+                    let names = ValueNames { place, ..ValueNames::default() };
+                    (None, Some(Fate::PassedThrough(reason.to_string())), None, names)
+                }
                 Some(Ok(imported)) => {
                     let (this, mut outcome) = became.next().unwrap_or_default();
                     let export = |function| -> Result<_, ExportError> {
@@ -142,9 +149,17 @@ impl LlvmOptimiser {
                         Ok(new) => (new, this.fate),
                         Err(reason) => (None, Fate::Failed(format!("export failed: {reason}"))),
                     };
-                    let changed = new.as_ref().zip(outcome.as_ref());
-                    let names = changed.map(|(new, outcome)| value_names(outcome, imported, &new.prefix));
-                    (new, Some(fate), outcome, names.unwrap_or_default())
+                    let names = locations.as_ref().map_or_else(ValueNames::default, |locations| {
+                        let definition = &file.functions[index];
+                        let changed = outcome.as_ref().zip(new.as_ref());
+                        if let Some((outcome, new)) = changed {
+                            let written = (new.body.as_str(), new.prefix.as_str());
+                            sides[index] = Some(told::sides(file, definition, imported, outcome, locations, written));
+                        }
+                        let changed = changed.map(|(outcome, new)| (outcome, new.prefix.as_str()));
+                        told::value_names(imported, changed, locations, file, definition)
+                    });
+                    (new, Some(fate), outcome, names)
                 }
             };
             replaced.push(new.map(|new| {
@@ -159,7 +174,17 @@ impl LlvmOptimiser {
         let text = write(file, &replaced, &declarations);
         let export = start.elapsed();
         let statistics = Statistics { functions, phases, rules };
-        FileOutcome { text, statistics, import, compare, export, known, narrowed, universe }
+        FileOutcome { text, statistics, sides, import, compare, export, known, narrowed, universe }
+    }
+
+    /// How functions of a file are selected.
+    pub fn options(&self, file: &File, options: &Options) -> Options {
+        // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
+        // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
+        let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
+        let select =
+            select::Options { unavailable: own, registers: None, prefer_original: true, ..options.select.clone() };
+        Options { select, ..options.clone() }
     }
 
     /// What becomes of functions of one file: what is known of them, or what the pipeline gives.
@@ -291,28 +316,4 @@ fn price_of_freezing(new: &Exported, function: &Function, options: &Options) -> 
     let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
     let executions = new.frozen.iter().map(|b| cfg.frequency(*b)).fold(0, u64::saturating_add);
     executions.saturating_mul(options.select.cost.opaque)
-}
-
-/// What changed values are called in what goes out, and were called.
-fn value_names(outcome: &OptimisedFunction, imported: &Imported, prefix: &str) -> ValueNames {
-    let mut names = ValueNames::default();
-    if outcome.changed.is_empty() {
-        return names;
-    }
-    names.results = (0..outcome.function.values.len()).map(|value| Some(format!("%{prefix}.{value}"))).collect();
-    // Of several names for one value, the first one.
-    let mut named: Vec<(Value, &String)> =
-        imported.payloads.locals.iter().map(|(name, value)| (*value, name)).collect();
-    named.sort_by(|a, b| b.cmp(a));
-    let locals: BTreeMap<Value, &String> = named.into_iter().collect();
-    let original = |function: &Function| function.block(function.entry()).params.clone();
-    for (ours, theirs) in original(&outcome.function).iter().zip(original(&imported.function)) {
-        names.results[ours.index()] = locals.get(&theirs).map(|name| (*name).clone());
-    }
-    for inst in &imported.function.insts {
-        if let (Some(number), Some(name)) = (inst.origin, inst.results.first().and_then(|value| locals.get(value))) {
-            names.originals.insert(number, (*name).clone());
-        }
-    }
-    names
 }

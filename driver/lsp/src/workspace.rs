@@ -12,7 +12,7 @@ use lsp_types::Url;
 use rewright_dsl::load::{Origin, Root};
 use rewright_dsl::syntax::ast::{File, ItemKind};
 use rewright_dsl::syntax::parse;
-use rewright_packs::{Evidence, embedded};
+use rewright_packs::embedded;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
@@ -194,18 +194,6 @@ impl Workspace {
         let listed = Rc::new(found.into_iter().collect::<Vec<String>>());
         self.listed.replace(Some(listed.clone()));
         listed
-    }
-
-    /// What verification has found of the rules of a file, by the file beside it or in a folder around it.
-    pub fn evidence(&self, name: &str) -> Evidence {
-        let text = match embedded(name) {
-            Some(_) => embedded(rewright_packs::EVIDENCE).map(str::to_string),
-            None => {
-                let mut folders = Path::new(name).ancestors().skip(1).filter(|folder| folder.is_absolute());
-                folders.find_map(|folder| std::fs::read_to_string(folder.join(rewright_packs::EVIDENCE)).ok())
-            }
-        };
-        text.map(|text| rewright_packs::evidence(&text)).unwrap_or_default()
     }
 
     /// The packs that a document may import: those that ship, and those in its folder and below.

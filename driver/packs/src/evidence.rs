@@ -1,6 +1,8 @@
 //! What verification has found of the rules of a folder of packs, as a file beside them keeps it.
 
+use super::embedded;
 use std::collections::BTreeMap;
+use std::path::{Path, absolute};
 
 /// The file's name.
 pub const EVIDENCE: &str = "verify.expected";
@@ -15,4 +17,16 @@ pub fn evidence(text: &str) -> Evidence {
         found.entry(rule.into()).or_default().push(what.into());
     }
     found
+}
+
+/// What verification has found of the rules of a pack's file, by the file beside it or in a folder around it.
+pub fn evidence_of(name: &str) -> Evidence {
+    let text = match embedded(name) {
+        Some(_) => embedded(EVIDENCE).map(str::to_string),
+        None => absolute(Path::new(name)).ok().filter(|path| path.is_file()).and_then(|path| {
+            let mut folders = path.ancestors().skip(1);
+            folders.find_map(|folder| std::fs::read_to_string(folder.join(EVIDENCE)).ok())
+        }),
+    };
+    text.map(|text| evidence(&text)).unwrap_or_default()
 }

@@ -10,12 +10,12 @@ mod shipped;
 
 pub use analysis::{Analysis, analyse};
 pub use error::PackError;
-pub use evidence::{EVIDENCE, Evidence, evidence};
+pub use evidence::{EVIDENCE, Evidence, evidence, evidence_of};
 
 use finder::Finder;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources};
 use rewright_dsl::load::{Origin, Resolver, Root};
-use rewright_dsl::program::{Program, Schedule, ScheduleStep};
+use rewright_dsl::program::{Program, Schedule, ScheduleStep, StepLimits};
 use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
 use rewright_project::Project;
@@ -74,7 +74,7 @@ fn take_pointers(program: &Program, steps: &mut Vec<ScheduleStep>) {
         })
     }
     if program.rulesets.contains_key(POINTERS) && !runs(steps) {
-        steps.insert(0, ScheduleStep::Run { ruleset: POINTERS.into(), node_limit: None });
+        steps.insert(0, ScheduleStep::Run { ruleset: POINTERS.into(), limits: StepLimits::default() });
     }
 }
 
@@ -184,7 +184,12 @@ pub fn load(roots: Vec<Root>) -> Packs {
 /// Loads packs whose rules are to be applied: all that [`load()`] says, but for lints and what is in the examples of
 /// packs that ship.
 pub fn load_applied(roots: Vec<Root>) -> Packs {
-    load_as(roots, check::check_applied)
+    load_for(roots, "")
+}
+
+/// The same for a program: lists have the lengths that the calls of its text need.
+pub fn load_for(roots: Vec<Root>, text: &str) -> Packs {
+    load_as(roots, |files| check::check_applied(files, check::Calls::of(text)))
 }
 
 /// Loads packs whose rules alone are wanted: examples and tests are left out, and nobody looks for mistakes in them.

@@ -16,8 +16,9 @@ pub use canonical::canonical;
 pub use error::ExampleError;
 
 use crate::optimiser::{Accept, Fate, Optimiser, Options, Rules};
+use crate::stops::describe;
 use explain_failure::Stage;
-use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LeafId, Node, TokenId};
+use rewright_cfg_skeleton::egraph::{EGraphInput, Head, InputId, LeafId, Node, Stop, TokenId};
 use rewright_cfg_skeleton::ir::{Function, InstKind};
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_dsl::expectation::Expectation;
@@ -80,10 +81,13 @@ pub fn run(optimiser: &Optimiser, indices: &[usize]) -> Vec<ExampleOutcome> {
 
 fn outcome(program: &Program, index: usize, judgement: Result<Judgement, ExampleError>) -> ExampleOutcome {
     let example = &program.examples[index];
-    let (mut failure, fired) = match judgement {
-        Ok(Judgement { failure, fired }) => (failure, fired),
-        Err(error) => (Some(Failure::new(error.to_string())), vec![]),
+    let (mut failure, fired, stops) = match judgement {
+        Ok(Judgement { failure, fired, stops }) => (failure, fired, stops),
+        Err(error) => (Some(Failure::new(error.to_string())), vec![], vec![]),
     };
+    if let Some(failure) = &mut failure {
+        failure.why.extend(stops.iter().map(|stop| describe(program, stop)));
+    }
     if example.todo {
         failure = match failure {
             Some(_) => None,
@@ -187,7 +191,7 @@ fn judge(
                     (false, true) => Some(stage.apart(input, *roots, &fired)),
                     (true, false) => Some(stage.united(input, *roots)),
                 };
-                Judgement { failure, fired }
+                Judgement { failure, fired, stops: view.stops.clone() }
             }),
         };
         // A verdict that holds for another reason than the one that is named does not count.
@@ -220,11 +224,11 @@ fn became(
     if let Fate::Failed(reason) | Fate::PassedThrough(reason) = &outcome.fate {
         return Err(ExampleError::NotOptimised(reason.clone()));
     }
-    let fired = outcome.rules.clone();
+    let (fired, stops) = (outcome.rules.clone(), outcome.stops.clone());
     let canonical = |f: &Function| canonical(stage.universe, f);
     let got = &outcome.function;
     if canonical(got) == canonical(wanted) {
-        return Ok(Judgement { failure: None, fired });
+        return Ok(Judgement { failure: None, fired, stops });
     }
     let cost = |f: &Function| reported(stage.optimiser.cost_of(f, stage.universe, stage.options));
     let (cost_got, cost_wanted) = (cost(got), cost(wanted));
@@ -245,7 +249,7 @@ fn became(
     }
     failure.why.extend(stage.decisive(before, got, wanted));
     failure.why.extend(stage.missing(before, wanted, cost_got, cost_wanted));
-    Ok(Judgement { failure: Some(failure), fired })
+    Ok(Judgement { failure: Some(failure), fired, stops })
 }
 
 /// How many statements write memory.
@@ -283,6 +287,8 @@ struct Judgement {
     failure: Option<Failure>,
     /// Rules that took part.
     fired: Vec<RuleId>,
+    /// Budgets that ended before the rules did.
+    stops: Vec<Stop>,
 }
 
 /// The schedule that an example runs under: the one it names, or its pack's default.

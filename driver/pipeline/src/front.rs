@@ -7,6 +7,7 @@
 pub use crate::heading::Heading;
 
 use crate::optimiser::{FunctionOutcome, OptimisedFunction, Optimiser, Options, Phases};
+use crate::source::Sides;
 use rewright_cfg_skeleton::ir::{Function, text};
 use rewright_dsl::program::Program;
 use rewright_engine::{EngineError, RuleReport};
@@ -96,6 +97,11 @@ pub trait FrontEnd {
     /// Functions as the pipeline takes them, for who wants to see what happens there.
     fn import(&self, wanted: Wanted<'_>) -> Imported;
 
+    /// Options as [`FrontEnd::optimise`] uses them, for who selects from an e-graph of [`FrontEnd::import`].
+    fn options(&self, options: &Options) -> Options {
+        options.clone()
+    }
+
     /// Optimises functions; the others stay as they are.
     fn optimise(&self, options: &Options, wanted: Wanted<'_>) -> Box<dyn Optimised + '_>;
 }
@@ -110,6 +116,12 @@ pub trait Optimised {
 
     /// The file in the language that it came in.
     fn write(&self) -> String;
+
+    /// The text of a function before and after in that language, where it changed, logging was on and the front end
+    /// knows which names stay.
+    fn sides(&self, _index: usize) -> Option<Sides> {
+        None
+    }
 
     /// What a compiler takes: the file, unless its language is compiled by way of CLIF.
     ///

@@ -10,26 +10,32 @@
 //! **Invariant**: a function that goes out is the original, or is verified, comes from a validated selection, and
 //! costs less under the cost model that `rewright bench` states.
 
+mod causes;
 mod changed;
 mod engines;
+mod graph;
+mod loops;
 mod options;
 mod outcome;
 mod phases;
 mod unit;
 
 pub use changed::{Changed, Now};
+pub use graph::Graph;
+pub use loops::{LoopRemark, LoopTest};
 pub use options::{Accept, Options, Rules};
 pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
 
 use changed::Change;
 use engines::Engines;
+use loops::{LoopFate, LoopFates};
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
 use rewright_cfg_skeleton::elaborate::ElaborateError;
 use rewright_cfg_skeleton::ir::verify::IrError;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{Ended, Method, SelectError, Selection, Status};
-use rewright_cfg_skeleton::skeleton::Skeleton;
+use rewright_cfg_skeleton::skeleton::{Shortcut, Skeleton};
 use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::{compile, intern_types};
@@ -310,7 +316,7 @@ impl Optimiser {
         }
     }
 
-    /// Selects, and writes the chosen program down.
+    /// The cheapest program, with all loops or without some.
     fn choose(
         &self,
         given: Saturated,
@@ -318,9 +324,58 @@ impl Optimiser {
         options: &Options,
         phases: &mut Phases,
     ) -> Result<Chosen, Unusable> {
-        let Saturated { function: original, universe, skeleton, .. } = given;
+        let Saturated { universe, skeleton, .. } = given;
         let typed = phases.time(Phase::Select, || egraph::demand::split(given.view, &skeleton.input, universe));
         let given = Saturated { view: typed.as_ref().unwrap_or(given.view), ..given };
+        let cost = |chosen: &Chosen| {
+            let cost = select::cost::function_cost(&options.select.cost, &chosen.function, universe);
+            cost.saturating_sub(chosen.placement_cost)
+        };
+        let mut best = self.choose_with(given, blocks, options, phases)?;
+        let mut without: Option<Shortcut> = None;
+        let mut fates = LoopFates::default();
+        for header in skeleton::simple_loops(given) {
+            let current = without.as_ref().map_or(given, |shortcut| shortcut.saturated(given));
+            if !current.cfg.is_reachable(header) {
+                fates.insert(header, LoopFate::Gone);
+                continue;
+            }
+            let shortcut = match skeleton::shortcut(current, header) {
+                Ok(shortcut) => shortcut,
+                Err(obstacle) => {
+                    fates.insert(header, LoopFate::Kept(obstacle));
+                    continue;
+                }
+            };
+            let fate = match self.choose_with(shortcut.saturated(given), blocks, options, phases) {
+                Ok(chosen) if cost(&chosen) < cost(&best) => {
+                    (best, without) = (chosen, Some(shortcut));
+                    LoopFate::Gone
+                }
+                // It is not needed in either, so the clean-up has deleted it.
+                Ok(chosen) if loops::count(&best.function) <= loops::count(&chosen.function) => LoopFate::Gone,
+                Ok(_) => LoopFate::Cheaper,
+                // Only the loop computes what it leaves behind.
+                Err(Unusable::Selection(SelectError::Unavailable { .. })) => LoopFate::Needed,
+                Err(error) => return Err(error),
+            };
+            fates.insert(header, fate);
+        }
+        if options.log {
+            best.loops = loops::remarks(given, &fates, &best.carried);
+        }
+        Ok(best)
+    }
+
+    /// Selects, and writes the chosen program down.
+    fn choose_with(
+        &self,
+        given: Saturated,
+        blocks: usize,
+        options: &Options,
+        phases: &mut Phases,
+    ) -> Result<Chosen, Unusable> {
+        let Saturated { function: original, universe, skeleton, .. } = given;
         let start = Instant::now();
         let how = select::Options {
             unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
@@ -355,13 +410,26 @@ impl Optimiser {
                 .first()
                 .map_or(Ok(()), |error| Err(Unusable::Invalid(error.clone())))
         })?;
-        let changed = match options.log {
-            true => Change { program: self.program(), given, made: &made, function: &function }.all(),
-            false => vec![],
-        };
+        let log = options.log;
+        let change = Change { program: self.program(), given, made: &made, function: &function };
+        let (changed, originals) = if log { (change.all(), change.originals()) } else { (vec![], BTreeMap::new()) };
+        let carried = if log { loops::carried(given, &made, &function) } else { vec![] };
         let Selection { status, rematerialised, placement_cost, .. } = selection;
         let refused = refused.map(|refused| refused.pass);
-        Ok(Chosen { function, status, ended, refused, rematerialised, placement_cost, relaxed, changed })
+        let loops = vec![];
+        Ok(Chosen {
+            function,
+            status,
+            ended,
+            refused,
+            rematerialised,
+            placement_cost,
+            relaxed,
+            changed,
+            originals,
+            carried,
+            loops,
+        })
     }
 
     fn rules_at(&self, view: &EGraphView) -> String {

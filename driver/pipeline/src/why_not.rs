@@ -6,13 +6,13 @@
 mod search;
 
 use crate::optimiser::{Optimiser, Options};
-use rewright_cfg_skeleton::egraph::{ClassId, EGraphInput, EGraphView, Head, InputId, Node, NodeId};
+use rewright_cfg_skeleton::egraph::{ClassId, EGraphInput, EGraphView, Head, InputId, Node, NodeId, Stop};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::skeleton::Skeleton;
-use rewright_dsl::program::{Program, RuleId, ScheduleStep};
+use rewright_dsl::program::{Program, Rule, RuleId, ScheduleStep};
 use rewright_engine::EngineError;
-use rewright_typeprop::Universe;
+use rewright_typeprop::{Term, Universe};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
@@ -44,7 +44,10 @@ pub enum NearMiss {
     /// It does match, and did something.
     Fired,
     /// There is no operation like the root of its left side.
-    NoRoot,
+    NoRoot {
+        /// That operation, with the instruction or function that it stands for: `list_append` (`@g_list_append`).
+        root: String,
+    },
     /// It would match at a value, but for something.
     Misses {
         /// The value.
@@ -67,8 +70,8 @@ pub enum NearMiss {
     Known {
         /// The value.
         at: String,
-        /// The budget ended before all rules were done, so it may not have come to this one.
-        exhausted: bool,
+        /// Budgets that ended before all rules were done, so it may not have come to this one.
+        stops: Vec<Stop>,
     },
 }
 
@@ -147,13 +150,13 @@ impl MatchContext {
         }
         let rule = program.rule(id);
         match search::near(program, universe, rule, self, place) {
-            None => NearMiss::NoRoot,
+            None => NearMiss::NoRoot { root: root(universe, rule) },
             Some(search::Near { at, miss: Some(miss), matched }) => NearMiss::Misses { at, miss, matched },
             Some(search::Near { at, miss: None, .. }) => match (self.ruleset_left_out(program, id), &self.schedule) {
                 (Some(ruleset), Some(schedule)) if !rule.law => {
                     NearMiss::NotRun { at, schedule: schedule.clone(), ruleset: ruleset.into() }
                 }
-                _ => NearMiss::Known { at, exhausted: self.view.exhausted },
+                _ => NearMiss::Known { at, stops: self.view.stops.clone() },
             },
         }
     }
@@ -196,6 +199,17 @@ impl MatchContext {
     }
 }
 
+/// The root of a rule's left side, with what front ends call it.
+fn root(universe: &Universe, rule: &Rule) -> String {
+    let Some(Term::Call { op, .. }) = rule.left.first() else { return "a value".into() };
+    let op = universe.ops.get(*op);
+    let spellings: Vec<String> = op.names.values().map(|spelling| format!("`{spelling}`")).collect();
+    match spellings[..] {
+        [] => format!("`{}`", op.name),
+        _ => format!("`{}` ({})", op.name, spellings.join(", ")),
+    }
+}
+
 /// The operands of a node, in each order in which it is the same.
 pub(crate) fn orders<C: Copy>(universe: &Universe, node: &Node<C>) -> Vec<Vec<C>> {
     let children = node.children.to_vec();
@@ -220,16 +234,17 @@ impl fmt::Display for NearMiss {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             NearMiss::Fired => write!(f, "took part; where its result is not chosen, something else costs no more"),
-            NearMiss::NoRoot => write!(f, "there is no operation like the root of its left side"),
+            NearMiss::NoRoot { root } => write!(f, "there is no operation like the root of its left side, {root}"),
             NearMiss::Misses { at, miss, .. } => write!(f, "at {at}: {miss}"),
             NearMiss::NotRun { at, schedule, ruleset } => {
                 write!(f, "matches {at}, but the schedule `{schedule}` does not run `{ruleset}`")
             }
-            NearMiss::Known { at, exhausted: false } => {
+            NearMiss::Known { at, stops } if stops.is_empty() => {
                 write!(f, "matches {at}, and adds nothing that is not known already")
             }
-            NearMiss::Known { at, exhausted: true } => {
-                write!(f, "matches {at}; it adds nothing new, or the budget ended before its turn")
+            NearMiss::Known { at, stops } => {
+                let stops: Vec<String> = stops.iter().map(Stop::to_string).collect();
+                write!(f, "matches {at}; it adds nothing new, or was not asked ({})", stops.join(", "))
             }
         }
     }

@@ -8,7 +8,8 @@
 //! * operations have the meaning that the table declares, *total*: a division by zero has SMT-LIB's value;
 //!   a load outside memory has none and is left out;
 //! * what a loop carries (`theta`, recurrences) is a register: over the edge that enters the loop it takes the value that
-//!   its first operand has there, over the edge that closes it the next one;
+//!   its first operand has there, over the edge that closes it the next one; what it is left with (`leave`) is one that
+//!   takes its value over edges out of the loop;
 //! * pure operations without a meaning are functions that nobody knows: hashes of their operands.
 //!
 //! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`invariance`]).

@@ -60,7 +60,7 @@ pub use trial::{Trial, try_rule};
 
 use cache::Key;
 use case::{Case, mentioned};
-use induction::Induction;
+use induction::{Induction, Proof};
 use native::Machine;
 use rewright_dsl::instances::TypeInstances;
 use rewright_dsl::program::{Program, Rule, RuleId};
@@ -182,7 +182,15 @@ fn one(
 ) -> io::Result<RuleReport> {
     let rule = program.rule(id);
     let left_out = prove::left_out(instances, rule);
-    if let Some(Ok(induction)) = induction::induction(program, rule) {
+    let proof = induction::induction(program, rule).and_then(Result::ok);
+    if let Some(Proof::Exit(parts)) = proof {
+        let mut machine = machine;
+        solver.forget();
+        let [then, before] = (*parts)
+            .map(|part| judge(&prove::cases(program, instances, &part), options, solver, machine.as_deref_mut()));
+        return Ok(RuleReport::new(id, induction::exit_verdicts(then?, before?), left_out, false));
+    }
+    if let Some(Proof::Induction(induction)) = proof {
         let mut machine = machine;
         solver.forget();
         let base = prove::cases(program, instances, &induction.base);

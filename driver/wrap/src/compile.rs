@@ -20,6 +20,7 @@ use rewright_files::cache::{Cache, Key};
 use rewright_files::place;
 use rewright_files::scratch::Scratch;
 use rewright_llvm::module::{self, UNKNOWN_LAYOUT};
+use rewright_report::remarks::{FileReport, FunctionReport};
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -63,15 +64,34 @@ pub struct Tools {
     pub keep_going: bool,
     /// Compare what rules make with what they made it of, and compile without rules where that is refuted.
     pub validate: bool,
+    /// Tell what became of functions ([`Done::files`]). It changes nothing of what is compiled.
+    pub told: bool,
 }
 
 /// How a command ended.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Done {
     /// The exit code.
     pub code: i32,
     /// What there is to say.
     pub notes: Vec<Note>,
+    /// What became of files, where that is to be told.
+    pub files: Vec<FileReport>,
+    /// Why code was compiled without rules, and how often.
+    pub missed: BTreeMap<String, u64>,
+}
+
+impl Done {
+    fn of_missed<'m>(missed: impl IntoIterator<Item = &'m Missed>) -> Self {
+        let mut done = Done::default();
+        missed.into_iter().for_each(|missed| done.note_missed(missed));
+        done
+    }
+
+    fn note_missed(&mut self, missed: &Missed) {
+        self.notes.push(Note::missed(missed));
+        *self.missed.entry(missed.reason.clone()).or_default() += 1;
+    }
 }
 
 /// What a command has to say of itself.
@@ -109,7 +129,7 @@ pub fn run(tools: &Tools, args: &[OsString], say: &dyn Fn(&[u8])) -> Result<Done
     let mut facts = Facts { handed_over: 1, ..Facts::default() };
     facts.reason(missed.as_ref().map_or_else(|reason| reason, |missed| &missed.reason));
     facts.log(tools.log.as_deref());
-    let mut done = Done { notes: missed.iter().map(Note::missed).collect(), ..Done::default() };
+    let mut done = Done::of_missed(&missed);
     hand_over(tools, args, &mut done)?;
     Ok(done)
 }
@@ -118,7 +138,7 @@ pub fn run(tools: &Tools, args: &[OsString], say: &dyn Fn(&[u8])) -> Result<Done
 fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8])) -> Result<Done> {
     build.missed.iter().try_for_each(|missed| allowed(tools, missed))?;
     let objects = if build.links { Some(scratch(tools)?) } else { None };
-    let mut done = Done { notes: build.missed.iter().map(Note::missed).collect(), ..Done::default() };
+    let mut done = Done::of_missed(&build.missed);
     let (mut made, mut all_said) = (BTreeMap::new(), vec![]);
     for (index, unit) in build.units.iter().enumerate() {
         let object = match &objects {
@@ -127,8 +147,10 @@ fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8]
         };
         let mut facts = Facts::default();
         match compile(tools, build, unit, &object) {
-            Ok(Compiled::Object(own, said, note)) => {
+            Ok(Compiled::Object { facts: own, said, note, functions }) => {
                 done.notes.extend(note.map(|note| Note::Once(note.clone(), note)));
+                let name = unit.source.display().to_string();
+                done.files.extend(functions.map(|functions| FileReport { name, functions }));
                 facts = *own;
                 all_said.extend(said);
                 made.insert(index, object);
@@ -145,12 +167,13 @@ fn run_build(tools: &Tools, args: &[OsString], build: &Build, say: &dyn Fn(&[u8]
                 allowed(tools, &missed)?;
                 facts.handed_over = 1;
                 facts.reason(&missed.reason);
-                done.notes.push(Note::missed(&missed));
+                done.note_missed(&missed);
             }
             Err(error) if tools.strict || error.is::<Refused>() && !tools.keep_going => return Err(error),
             Err(error) => {
                 facts.fell_back = 1;
                 facts.reason(&format!("{error:#}"));
+                *done.missed.entry(format!("{error:#}")).or_default() += 1;
                 let text = format!("{}: compiled without rules: {error:#}", unit.source.display());
                 done.notes.push(match error.is::<Refused>() {
                     true => Note::Once(format!("{error:#}"), text),
@@ -203,8 +226,16 @@ pub fn exit_code(status: ExitStatus) -> i32 {
 }
 
 enum Compiled {
-    /// It is in its place; what the front end said, and what is to be said of the rules.
-    Object(Box<Facts>, Vec<u8>, Option<String>),
+    /// It is in its place.
+    Object {
+        facts: Box<Facts>,
+        /// By the front end.
+        said: Vec<u8>,
+        /// Of the rules.
+        note: Option<String>,
+        /// What became of them, where that is to be told.
+        functions: Option<Vec<FunctionReport>>,
+    },
     /// The front end does not accept the file. The compiler says it better.
     Rejected,
     /// Rules do not see it after all, for this reason.
@@ -249,25 +280,27 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     let key = facts.time("cache", || tools.cache.as_ref().map(|_| key(tools, &rules, build, &lowered)));
     let found = tools.cache.as_ref().zip(key).and_then(|(cache, key)| facts.time("cache", || cache.find(key)));
     let found = found.as_deref().and_then(Entry::read);
-    if let Some(Entry { facts: mut known, ir, object: code }) = found.filter(|e| tools.keep.is_none() || e.ir.is_some())
-    {
+    let is_enough = |e: &Entry| (tools.keep.is_none() || e.ir.is_some()) && (!tools.told || e.functions.is_some());
+    if let Some(Entry { facts: mut known, ir, functions, object: code }) = found.filter(is_enough) {
         tools.keep.iter().zip(&ir).try_for_each(|(folder, ir)| ir.keep(folder, &unit.source))?;
         put(&code, object, mode)?;
         known.cached = 1;
         known.seconds = facts.seconds;
-        return Ok(Compiled::Object(Box::new(known), front.stderr, None));
+        let functions = functions.filter(|_| tools.told);
+        return Ok(Compiled::Object { facts: Box::new(known), said: front.stderr, note: None, functions });
     }
     let mut prepare = Command::new(&tools.opt);
     prepare.arg("-S").arg(format!("-passes={PASSES}")).arg(&raw).arg("-o").arg(&ready);
     facts.time("passes", || succeed(tools, &mut prepare, &said))?;
-    let served = tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready)));
+    let served =
+        tools.server.as_ref().and_then(|socket| facts.time("rules", || ask(socket, &rules, &ready, tools.told)));
     let mut note = None;
-    let Applied { facts: mut known, text } = match served {
+    let Applied { facts: mut known, text, functions } = match served {
         Some(applied) => applied,
         None => {
             let rules = facts.time("packs", || tools.rules.ready())?;
             note = rules.note();
-            let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?))?;
+            let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?, tools.told))?;
             // The process is about to end: taking an engine apart is a tenth of the work on a file of ordinary size.
             std::mem::forget(rules);
             applied
@@ -298,12 +331,13 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     }
     let code = fs::read(&made).context("the back end gave nothing")?;
     put(&code, object, mode)?;
-    let entry = Entry { facts: known.clone(), ir, object: code };
+    let entry = Entry { facts: known.clone(), ir, functions, object: code };
     if let Some((cache, key)) = tools.cache.as_ref().zip(key) {
         facts.time("cache", || cache.keep(key, &entry.write()));
     }
+    let functions = entry.functions;
     known.seconds.extend(facts.seconds);
-    Ok(Compiled::Object(Box::new(known), front.stderr, note))
+    Ok(Compiled::Object { facts: Box::new(known), said: front.stderr, note, functions })
 }
 
 /// What rules make does what it is made of, as far as runs and a solver show.

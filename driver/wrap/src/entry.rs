@@ -5,6 +5,7 @@ use super::statistics::Facts;
 use anyhow::{Context, Result};
 use rewright_files as files;
 use rewright_files::cache::Key;
+use rewright_report::remarks::FunctionReport;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -19,6 +20,8 @@ pub(super) struct Entry {
     pub(super) facts: Facts,
     /// There where it was kept for somebody.
     pub(super) ir: Option<Ir>,
+    /// What became of its functions, there where that was told.
+    pub(super) functions: Option<Vec<FunctionReport>>,
     /// The object's content.
     pub(super) object: Vec<u8>,
 }
@@ -36,6 +39,7 @@ pub(super) struct Ir {
 #[derive(Serialize, Deserialize)]
 struct Head {
     facts: Facts,
+    functions: Option<Vec<FunctionReport>>,
     /// Bytes of the texts.
     before: Option<usize>,
     after: Option<usize>,
@@ -46,7 +50,8 @@ impl Entry {
     pub(super) fn write(&self) -> Vec<u8> {
         let before = self.ir.as_ref().map(|ir| ir.before.len());
         let after = self.ir.as_ref().and_then(|ir| ir.after.as_ref()).map(String::len);
-        let mut content = serde_json::to_vec(&Head { facts: self.facts.clone(), before, after }).unwrap_or_default();
+        let head = Head { facts: self.facts.clone(), functions: self.functions.clone(), before, after };
+        let mut content = serde_json::to_vec(&head).unwrap_or_default();
         content.push(b'\n');
         if let Some(ir) = &self.ir {
             content.extend_from_slice(&ir.before);
@@ -64,7 +69,7 @@ impl Entry {
         let (after, object) = rest.split_at_checked(head.after.unwrap_or(0))?;
         let after = head.after.map(|_| String::from_utf8(after.to_vec())).transpose().ok()?;
         let ir = head.before.map(|_| Ir { before: before.to_vec(), after });
-        Some(Entry { facts: head.facts, ir, object: object.to_vec() })
+        Some(Entry { facts: head.facts, ir, functions: head.functions, object: object.to_vec() })
     }
 }
 
@@ -92,7 +97,7 @@ mod tests {
         let facts = Facts { files: 1, ..Facts::default() };
         let ir = |after: Option<&str>| Some(Ir { before: b"a\nb".to_vec(), after: after.map(str::to_string) });
         for ir in [None, ir(None), ir(Some("")), ir(Some("c\n"))] {
-            let entry = Entry { facts: facts.clone(), ir, object: b"\0\n\x7f".to_vec() };
+            let entry = Entry { facts: facts.clone(), ir, functions: Some(vec![]), object: b"\0\n\x7f".to_vec() };
             assert_eq!(Entry::read(&entry.write()), Some(entry));
         }
         assert_eq!(Entry::read(b"{}"), None);

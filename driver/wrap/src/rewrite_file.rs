@@ -3,9 +3,12 @@
 use super::rules::Ready;
 use super::statistics::Facts;
 use anyhow::{Result, anyhow};
+use rewright_llvm::function_cache::FunctionCache;
 use rewright_llvm::module;
 use rewright_llvm::optimise::FileOutcome;
-use rewright_pipeline::optimiser::Fate;
+use rewright_pipeline::optimiser::{Fate, FunctionOutcome, Options};
+use rewright_pipeline::source::Sides;
+use rewright_report::remarks::FunctionReport;
 use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -17,20 +20,31 @@ pub struct Applied {
     pub facts: Facts,
     /// The new text, if a function has changed.
     pub text: Option<String>,
+    /// What became of its functions, where that is to be told.
+    pub functions: Option<Vec<FunctionReport>>,
 }
 
-/// Applies rules to a file of LLVM IR.
+/// Applies rules to a file of LLVM IR. To tell what became of its functions, each goes through the pipeline, also those
+/// that were met before; what goes out is the same.
 ///
 /// # Errors
 /// Where the file cannot be read. A bug of ours is an error here: whoever builds is not to suffer from it.
-pub fn apply(rules: &Ready, text: Vec<u8>) -> Result<Applied> {
+pub fn apply(rules: &Ready, text: Vec<u8>, told: bool) -> Result<Applied> {
     let start = Instant::now();
     let file = module::read_bytes(text)?;
     let read = start.elapsed();
     let Ready { optimiser, options, known } = rules;
+    let (logging, unknown) = (Options { log: true, ..options.clone() }, FunctionCache::default());
+    let (options, known) = if told { (&logging, &unknown) } else { (options, known) };
     let outcome = catch_unwind(AssertUnwindSafe(|| optimiser.optimise_unknown(&file, options, |_| true, known)))
         .map_err(|_| anyhow!("a bug in rewright: it panicked"))?;
-    let mut facts = Facts::of(&outcome, optimiser.optimiser.program());
+    let program = optimiser.optimiser.program();
+    let mut facts = Facts::of(&outcome, program);
+    let report = |(f, sides): (&Option<FunctionOutcome>, &Option<Sides>)| {
+        Some(FunctionReport::of(program, f.as_ref()?, sides.clone()))
+    };
+    let functions = || outcome.statistics.functions.iter().zip(&outcome.sides).filter_map(report).collect();
+    let functions = told.then(functions);
     let FileOutcome { import, compare, export, .. } = outcome;
     let own = outcome.statistics.phases.times.iter().map(|(phase, time)| (phase.name(), *time));
     let around = [("import", read + import), ("compare", compare), ("export", export)];
@@ -38,5 +52,5 @@ pub fn apply(rules: &Ready, text: Vec<u8>) -> Result<Applied> {
         *facts.seconds.entry(format!("rules: {phase}")).or_default() += time.as_secs_f64();
     }
     let changed = outcome.statistics.wanted().any(|f| f.fate == Fate::Optimised);
-    Ok(Applied { facts, text: changed.then_some(outcome.text) })
+    Ok(Applied { facts, text: changed.then_some(outcome.text), functions })
 }

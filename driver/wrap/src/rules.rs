@@ -28,6 +28,8 @@ pub struct Rules {
     pub config: Option<PathBuf>,
     /// How much work selection may be.
     pub budget: select::Budget,
+    /// How far saturation may go.
+    pub saturation: rewright_engine::Budget,
 }
 
 /// Rules that are ready for LLVM IR, and how to apply them.
@@ -96,7 +98,8 @@ impl Rules {
     /// Where a pack or a configuration is not there.
     pub fn identity(&self) -> Result<String> {
         let program = identity(std::env::current_exe().context("no path of our own")?.as_os_str());
-        let how = format!("{:?} {:?} {:?}", self.profile, settings::costs(self.config.as_deref())?, self.budget);
+        let costs = settings::costs(self.config.as_deref())?;
+        let how = format!("{:?} {:?} {:?} {:?}", self.profile, costs, self.budget, self.saturation);
         let texts = packs::texts(self.roots()?);
         let parts = [&program, &how].into_iter().chain(&texts).map(|part| part.as_bytes());
         Ok(Key::of(VERSION, parts).to_string())
@@ -116,7 +119,7 @@ impl Rules {
         let cost = costs::model_for_llvm(&said, self.profile.as_deref(), &loaded.program.universe)?;
         let usual = Options::default();
         let select = select::Options { method: Method::Auto, cost, budget: self.budget, ..usual.select };
-        let options = Options { select, ..usual };
+        let options = Options { select, budget: self.saturation.clone(), ..usual };
         Ok(Ready::new(LlvmOptimiser::new(loaded.program), options))
     }
 }

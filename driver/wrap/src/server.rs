@@ -1,8 +1,8 @@
 //! One prepared engine for all files of a build: `rewright wrap` serves, `rewright cc` asks.
 //!
 //! Loading packs and preparing rules takes longer than compiling a file of ordinary size, and the next process would do
-//! it again. A request is the server's identity (program and packs, so that nobody gets the rules of another) and the
-//! name of a file; the answer is [`Applied`].
+//! it again. A request is the server's identity (program and packs, so that nobody gets the rules of another), the
+//! name of a file, and whether it is to be told what became of its functions; the answer is [`Applied`].
 //!
 //! **Invariant**: an answer is what the asking process would have computed. Where there is none, for whatever reason,
 //! it computes.
@@ -16,6 +16,9 @@ use std::path::Path;
 use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
+
+/// Asks to be told what became of functions.
+const TOLD: &str = "told";
 
 /// Functions may be deep; the main thread of a process has as much.
 const STACK: usize = 8 << 20;
@@ -83,9 +86,10 @@ fn lock(workers: &Mutex<Workers>) -> MutexGuard<'_, Workers> {
 
 fn answer(stream: &UnixStream, identity: &str, rules: &Ready) -> io::Result<()> {
     let mut lines = BufReader::new(stream).lines();
-    let (Some(wanted), Some(file)) = (lines.next().transpose()?, lines.next().transpose()?) else { return Ok(()) };
+    let mut line = || lines.next().transpose();
+    let (Some(wanted), Some(file), Some(told)) = (line()?, line()?, line()?) else { return Ok(()) };
     if wanted == identity
-        && let Ok(applied) = apply(rules, std::fs::read(file)?)
+        && let Ok(applied) = apply(rules, std::fs::read(file)?, told == TOLD)
     {
         let mut answer = BufWriter::new(stream);
         serde_json::to_writer(&mut answer, &applied)?;
@@ -95,9 +99,10 @@ fn answer(stream: &UnixStream, identity: &str, rules: &Ready) -> io::Result<()> 
 }
 
 /// Asks for a file; `None` where nobody has an answer.
-pub fn ask(socket: &Path, identity: &str, file: &Path) -> Option<Applied> {
+pub fn ask(socket: &Path, identity: &str, file: &Path, told: bool) -> Option<Applied> {
     let mut stream = UnixStream::connect(socket).ok()?;
-    stream.write_all(format!("{identity}\n{}\n", file.to_str()?).as_bytes()).ok()?;
+    let told = if told { TOLD } else { "" };
+    stream.write_all(format!("{identity}\n{}\n{told}\n", file.to_str()?).as_bytes()).ok()?;
     serde_json::from_reader(BufReader::new(stream)).ok()
 }
 
@@ -119,17 +124,23 @@ mod tests {
         let rules = || packs::load(vec![packs::root(Path::new(packs::DEFAULT)).unwrap()]).program;
         let ready = || Ready::new(LlvmOptimiser::new(rules()), Options::default());
         serve(&socket, "mine", ready()).unwrap();
-        let own = apply(&ready(), text.into()).unwrap();
+        let own = apply(&ready(), text.into(), false).unwrap();
         assert_eq!(own.facts.optimised, 1);
         // What a function becomes is known then; rules match where it goes through the pipeline.
         for (met_before, rules) in [(0, &own.facts.rules), (1, &BTreeMap::new())] {
-            let answered = ask(&socket, "mine", &file).unwrap();
+            let answered = ask(&socket, "mine", &file, false).unwrap();
             assert_eq!(answered.text, own.text);
             assert_eq!((answered.facts.optimised, answered.facts.known), (1, met_before));
             assert_eq!(&answered.facts.rules, rules);
         }
-        assert_eq!(ask(&socket, "other", &file), None);
-        assert_eq!(ask(&socket, "mine", &dir.path().join("none.ll")), None);
-        assert_eq!(ask(&dir.path().join("nobody"), "mine", &file), None);
+        // Who is told of functions is told of all, and gets the same.
+        let told = ask(&socket, "mine", &file, true).unwrap();
+        assert_eq!((&told.text, told.facts.known), (&own.text, 0));
+        let functions = told.functions.unwrap();
+        assert!(functions.iter().all(|f| !f.changes.is_empty() && f.sides.is_some()), "{functions:?}");
+        assert_eq!(own.functions, None);
+        assert_eq!(ask(&socket, "other", &file, false), None);
+        assert_eq!(ask(&socket, "mine", &dir.path().join("none.ll"), false), None);
+        assert_eq!(ask(&dir.path().join("nobody"), "mine", &file, false), None);
     }
 }

@@ -1,12 +1,13 @@
 //! What became of a command, as a line of JSON, and of many, summed up.
 
+use rewright_cfg_skeleton::egraph::{Extent, Stop};
 use rewright_cfg_skeleton::select::Status;
 use rewright_dsl::program::Program;
 use rewright_llvm::optimise::FileOutcome;
-use rewright_pipeline::optimiser::Fate;
+use rewright_pipeline::optimiser::{Fate, OptimisedFunction};
 use rewright_pipeline::sums::add_up;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
@@ -44,14 +45,26 @@ pub struct Facts {
     pub largest_gap: f64,
     /// Those of which no bound is known.
     pub without_bound: u64,
+    /// Budgets that ended saturation, of functions that were not met before: how many functions.
+    pub stopped: BTreeMap<String, u64>,
     /// Why commands, files and functions went as they came, and how often.
     pub reasons: BTreeMap<String, u64>,
     /// C functions of which packs say that they do less than LLVM knows, with what that is: the number of such calls.
     pub narrowed: BTreeMap<String, u64>,
     /// Matches by rule, in functions that were not met before.
     pub rules: BTreeMap<String, u64>,
+    /// Changes by the rules behind them, in those functions, where rules are logged.
+    pub changes: BTreeMap<String, u64>,
     /// Wall time by phase.
     pub seconds: BTreeMap<String, f64>,
+}
+
+/// A budget as summaries name it.
+fn budget(stop: &Stop) -> String {
+    match (stop.extent, &stop.ruleset) {
+        (Extent::Step, Some(ruleset)) => format!("{} {} of `{ruleset}`", stop.limit, stop.budget.name()),
+        (Extent::Step, None) | (Extent::Run, _) => stop.budget.name().to_string(),
+    }
 }
 
 impl Facts {
@@ -81,10 +94,20 @@ impl Facts {
                 Status::Greedy | Status::Optimal => facts.without_bound += 1,
             }
         }
+        for outcome in outcome.statistics.outcomes() {
+            let budgets: BTreeSet<String> = outcome.stops.iter().map(budget).collect();
+            for budget in budgets {
+                *facts.stopped.entry(budget).or_default() += 1;
+            }
+        }
         for (rule, report) in outcome.statistics.rules.iter().filter(|(_, report)| report.matches > 0) {
             if let Some(rule) = program.rules.get(rule.0 as usize) {
                 *facts.rules.entry(rule.name.clone()).or_default() += report.matches;
             }
+        }
+        let functions = outcome.statistics.outcomes();
+        for rule in functions.flat_map(OptimisedFunction::behind) {
+            *facts.changes.entry(program.rule(rule).name.clone()).or_default() += 1;
         }
         facts
     }
@@ -118,9 +141,11 @@ impl Facts {
         self.cut_short += other.cut_short;
         self.largest_gap = self.largest_gap.max(other.largest_gap);
         self.without_bound += other.without_bound;
+        add_up(&mut self.stopped, other.stopped);
         add_up(&mut self.reasons, other.reasons);
         add_up(&mut self.narrowed, other.narrowed);
         add_up(&mut self.rules, other.rules);
+        add_up(&mut self.changes, other.changes);
         add_up(&mut self.seconds, other.seconds);
     }
 

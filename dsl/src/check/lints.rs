@@ -129,7 +129,8 @@ impl Checker<'_> {
         );
     }
 
-    /// A right side that is larger and matches the left side again, with other arguments, never comes to an end.
+    /// A right side that is larger and matches the left side again, with other arguments, never comes to an end. Arguments
+    /// that have become literals stay what they are.
     fn lint_growth(&mut self, rule: &Rule, written: &WrittenRule) {
         let (Some(left), Conclusion::Equal(right)) = (rule.left.first(), &rule.right) else { return };
         if rule.dynamic || rule.is_block || size(right) <= size(left) {
@@ -137,7 +138,8 @@ impl Checker<'_> {
         }
         let again = right.subterms().any(|part| {
             let mut binding = FxHashMap::default();
-            matches(left, part, &mut binding) && binding.iter().any(|(v, t)| *t != &Term::Var(*v))
+            let stays = |(v, t): (&u32, &&Term)| **t == Term::Var(*v) || matches!(t, Term::Lit(..));
+            matches(left, part, &mut binding) && !binding.iter().all(stays)
         });
         if again {
             self.report(

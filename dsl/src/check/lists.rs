@@ -2,51 +2,66 @@
 //! engine, knows lists: `hcat(parts...)` becomes overloads of no, one, two parts, and a rule over lists becomes
 //! one rule per combination of lengths.
 //!
-//! Lengths go from none to the longest that some call of the packs has, and at least to [`LENGTH`]; a call that
-//! would be longer is in no instance of a rule. The elements of `xs` are called `xs.1`, `xs.2`, which no source can
-//! write.
+//! Lengths are those of calls in the packs and in the program to which their rules are applied, and those that rules
+//! make of them ([`lengths`]). The elements of `xs` are called `xs.1`, `xs.2`, which no source can write.
 //!
 //! Left to [`super::elab`] to reject: a list where nothing takes one.
+
+mod lengths;
+
+pub use lengths::Calls;
 
 use super::ParsedFile;
 use super::report::Diag;
 use crate::diagnostic::Diagnostic;
 use crate::syntax::ast::{
     Arg, Attribute, BlockStatement, Clause, ClauseKind, ExampleBody, Expr, ExprKind, File, FnClause, FnItem, Item,
-    ItemKind, Name, Param, Rewrite, RuleBody, RuleItem, RuleStatement, Side, Spanned, Verdict,
+    ItemKind, Name, Param, Rewrite, RuleBody, RuleItem, RuleStatement, Side, Span, Spanned, Verdict,
 };
 use indexmap::IndexMap;
+use lengths::{Combinations, Lengths};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
-
-/// Lists of at least this many elements are spoken of, whatever the packs mention.
-const LENGTH: usize = 4;
-
-/// Longer calls do not make lists longer: a rule over three lists has hundreds of instances at this length.
-const MAX_LENGTH: usize = 8;
 
 /// In the symbol of a function that takes a list (`@link("libx.so", "sum_{}")`): the length. In C, a function of two
 /// operands and one of three are two functions.
 const LENGTH_IN_SYMBOL: &str = "{}";
 
-/// A rule has at most this many instances.
-const MAX_INSTANCES: usize = 256;
+/// The code of a report that a rule is not written out for all lengths; shown wherever rules are applied.
+pub const CUT_SHORT: &str = "RW0513";
 
-/// Writes lists out. What comes back has list parameters and list arguments only where they are mistakes.
-pub(super) fn expand(files: &[ParsedFile]) -> (Cow<'_, [ParsedFile]>, Vec<Diagnostic>) {
-    let mut lists = Lists { fixed: IndexMap::new(), most: LENGTH, diagnostics: Vec::new() };
+/// Writes lists out, at the lengths that the packs and `calls` need. What comes back has list parameters and list
+/// arguments only where they are mistakes.
+pub(super) fn expand<'f>(files: &'f [ParsedFile], calls: Calls<'_>) -> (Cow<'f, [ParsedFile]>, Vec<Diagnostic>) {
+    let mut lists = Lists {
+        fixed: IndexMap::new(),
+        symbols: Vec::new(),
+        lengths: Lengths::default(),
+        rules: FxHashMap::default(),
+        diagnostics: Vec::new(),
+    };
     for file in files {
         for_each_item(&file.file.items, &mut |item| lists.declaration(item));
     }
     if lists.fixed.is_empty() {
         return (Cow::Borrowed(files), lists.diagnostics);
     }
-    let mut longest = LENGTH;
+    let mut written: Vec<(String, usize)> = vec![];
+    let mut rules: Vec<&RuleItem> = vec![];
     for file in files {
         for_each_item(&file.file.items, &mut |item| {
-            for_each_expr(item, &mut |expr| longest = longest.max(lists.length(expr).unwrap_or(0)));
+            for_each_expr(item, &mut |expr| written.extend(lists.length(expr)));
+            if let ItemKind::Rule(rule) = &item.kind
+                && rule.params.iter().any(|p| p.variadic)
+            {
+                rules.push(rule);
+            }
         });
     }
-    lists.most = longest.min(MAX_LENGTH);
+    let mut lengths = Lengths::of_calls(&lists, &written, calls);
+    let instances = lengths.close(&lists, &rules);
+    lists.rules = rules.iter().map(|rule| rule.name.span).zip(instances).collect();
+    lists.lengths = lengths;
     let expanded = files
         .iter()
         .map(|file| {
@@ -67,7 +82,11 @@ pub(super) fn expand(files: &[ParsedFile]) -> (Cow<'_, [ParsedFile]>, Vec<Diagno
 struct Lists {
     /// Functions that take a list, by name: how many parameters they have beside it.
     fixed: IndexMap<String, usize>,
-    most: usize,
+    /// What stands before and after the length in the symbol of a function that takes a list, and its name.
+    symbols: Vec<(String, String, String)>,
+    lengths: Lengths,
+    /// By the place of a rule's name: at which lengths of its lists it is written out.
+    rules: FxHashMap<Span, Combinations>,
     diagnostics: Vec<Diagnostic>,
 }
 
@@ -93,9 +112,10 @@ impl Lists {
     /// The symbol of a list's function must say which length it is for.
     fn symbol(&mut self, item: &Item, name: &str) {
         for attribute in item.attributes.iter().filter(|a| a.name.node == "link") {
-            if let Some(Expr { kind: ExprKind::Str(symbol), span }) = attribute.args.get(1)
-                && !symbol.contains(LENGTH_IN_SYMBOL)
-            {
+            let Some(Expr { kind: ExprKind::Str(symbol), span }) = attribute.args.get(1) else { continue };
+            if let Some((before, after)) = symbol.split_once(LENGTH_IN_SYMBOL) {
+                self.symbols.push((before.to_string(), after.to_string(), name.to_string()));
+            } else {
                 let message = format!("`{name}` takes a list, and this is the symbol of one length only");
                 let report = Diag::error("RW0211", *span, message, "for how many elements?").help(format!(
                     "say where the length stands: `{symbol}_{LENGTH_IN_SYMBOL}` is `{symbol}_2` for two"
@@ -110,11 +130,24 @@ impl Lists {
         self.fixed.get(callee.rsplit('.').next().unwrap_or(callee)).copied()
     }
 
-    /// The length of the list that a call without list arguments passes.
-    fn length(&self, expr: &Expr) -> Option<usize> {
+    /// The function and the length of the list that a call without list arguments passes.
+    fn length(&self, expr: &Expr) -> Option<(String, usize)> {
         let ExprKind::Call { callee, args, .. } = &expr.kind else { return None };
         let fixed = self.fixed(&callee.node)?;
-        args.iter().all(|arg| matches!(arg, Arg::Expr(_))).then(|| args.len().saturating_sub(fixed))
+        let name = callee.node.rsplit('.').next().unwrap_or(&callee.node).to_string();
+        args.iter().all(|arg| matches!(arg, Arg::Expr(_))).then(|| (name, args.len().saturating_sub(fixed)))
+    }
+
+    /// The function that a program calls by a name, or by the symbol of one length, and the length of its list.
+    fn called<'n>(&'n self, name: &'n str, operands: usize) -> Option<(&'n str, usize)> {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        if let Some(fixed) = self.fixed.get(last) {
+            return Some((last, operands.saturating_sub(*fixed)));
+        }
+        self.symbols.iter().find_map(|(before, after, function)| {
+            let length = name.strip_prefix(before.as_str())?.strip_suffix(after.as_str())?;
+            Some((function.as_str(), length.parse().ok()?))
+        })
     }
 
     fn items(&mut self, items: &[Item]) -> Vec<Item> {
@@ -123,7 +156,7 @@ impl Lists {
             match &item.kind {
                 ItemKind::Fn(f) if f.params.iter().filter(|p| p.variadic).count() == 1 => {
                     let list = f.params.iter().find(|p| p.variadic).map(|p| p.name.node.clone()).unwrap_or_default();
-                    for length in 0..=self.most {
+                    for length in self.lengths.of(&f.name.node) {
                         let instance = Instance {
                             lists: self,
                             lengths: vec![(list.clone(), length)],
@@ -151,38 +184,20 @@ impl Lists {
     /// All instances of a rule, those without an empty list first: they say best what is wrong with a rule.
     fn instances(&mut self, rule: &RuleItem) -> Vec<RuleItem> {
         let names: Vec<&Name> = rule.params.iter().filter(|p| p.variadic).map(|p| &p.name).collect();
-        let mut lengths: Vec<Vec<usize>> = vec![Vec::new()];
-        for _ in &names {
-            lengths = lengths
-                .iter()
-                .flat_map(|begun| (0..=self.most).map(|n| begun.iter().copied().chain([n]).collect()))
-                .collect();
-            if lengths.len() > 1 << 16 {
-                break;
-            }
-        }
-        lengths.sort_by_key(|lengths| (lengths.contains(&0), lengths.iter().sum::<usize>()));
-        let mut out = Vec::new();
-        for lengths in lengths.into_iter().filter(|lengths| lengths.len() == names.len()) {
-            let lengths = names.iter().map(|n| n.node.clone()).zip(lengths).collect();
-            let instance = Instance { lists: self, lengths, element: None, pattern: false }.rule(rule);
-            let mut fits = true;
-            in_rule(&instance, &mut |expr| fits &= self.length(expr).is_none_or(|length| length <= self.most));
-            if fits {
-                out.push(instance);
-            }
-            if out.len() == MAX_INSTANCES {
-                break;
-            }
-        }
-        if out.len() == MAX_INSTANCES || out.is_empty() {
-            let message = format!("rule `{}` is about too many lists at once", rule.name.node);
-            let report = Diag::error("RW0452", rule.name.span, message, "this rule is left out")
-                .help(format!("lists have up to {} elements here; use fewer of them in one rule", self.most));
+        let Combinations { mut lengths, is_cut } = self.rules.get(&rule.name.span).cloned().unwrap_or_default();
+        if is_cut {
+            let message = format!("rule `{}` is not applied to lists of all lengths", rule.name.node);
+            let label = format!("written out for {} combinations of lengths, the longest are left out", lengths.len());
+            let report = Diag::lint(CUT_SHORT, rule.name.span, message, label)
+                .help("a rule about fewer lists at once has fewer combinations");
             self.diagnostics.push(report.done());
-            out.clear();
         }
-        out
+        lengths.sort_by_key(|lengths| lengths.contains(&0));
+        let instance = |lengths: Vec<usize>| {
+            let lengths = names.iter().map(|n| n.node.clone()).zip(lengths).collect();
+            Instance { lists: self, lengths, element: None, pattern: false }.rule(rule)
+        };
+        lengths.into_iter().map(instance).collect()
     }
 }
 
@@ -349,7 +364,7 @@ fn for_each_item<'i>(items: &'i [Item], f: &mut impl FnMut(&'i Item)) {
 }
 
 /// Calls `f` with every expression of a rule or an example.
-fn for_each_expr(item: &Item, f: &mut dyn FnMut(&Expr)) {
+fn for_each_expr<'e>(item: &'e Item, f: &mut dyn FnMut(&'e Expr)) {
     match &item.kind {
         ItemKind::Rule(rule) => in_rule(rule, f),
         ItemKind::Example(example) => match &example.body {
@@ -369,26 +384,50 @@ fn for_each_expr(item: &Item, f: &mut dyn FnMut(&Expr)) {
     }
 }
 
-fn in_rule(rule: &RuleItem, f: &mut dyn FnMut(&Expr)) {
-    let rewrite = |rewrite: &Rewrite, f: &mut dyn FnMut(&Expr)| {
-        rewrite.left.walk(f);
-        rewrite.right.walk(f);
-    };
-    match &rule.body {
-        RuleBody::Rewrite { rewrite: only, .. } => rewrite(only, f),
-        RuleBody::Block { statements, .. } => {
-            for statement in statements {
-                match statement {
-                    RuleStatement::Match(_, e) | RuleStatement::Let(_, e) => e.walk(f),
-                    RuleStatement::Rewrite(own) => rewrite(own, f),
-                    RuleStatement::Clause(_) => {}
-                }
-            }
+fn in_rule<'e>(rule: &'e RuleItem, f: &mut dyn FnMut(&'e Expr)) {
+    in_rule_left(rule, f);
+    in_rule_right(rule, f);
+}
+
+/// Calls `f` with every expression that a rule matches.
+fn in_rule_left<'e>(rule: &'e RuleItem, f: &mut dyn FnMut(&'e Expr)) {
+    rewrites(rule).for_each(|rewrite| rewrite.left.walk(f));
+    for statement in statements(rule) {
+        if let RuleStatement::Match(_, e) = statement {
+            e.walk(f);
         }
     }
 }
 
-fn in_block(block: &[BlockStatement], f: &mut dyn FnMut(&Expr)) {
+/// Calls `f` with every expression that a rule makes.
+fn in_rule_right<'e>(rule: &'e RuleItem, f: &mut dyn FnMut(&'e Expr)) {
+    for statement in statements(rule) {
+        if let RuleStatement::Let(_, e) = statement {
+            e.walk(f);
+        }
+    }
+    rewrites(rule).for_each(|rewrite| rewrite.right.walk(f));
+}
+
+fn statements(rule: &RuleItem) -> &[RuleStatement] {
+    match &rule.body {
+        RuleBody::Rewrite { .. } => &[],
+        RuleBody::Block { statements, .. } => statements,
+    }
+}
+
+fn rewrites(rule: &RuleItem) -> impl Iterator<Item = &Rewrite> {
+    let only = match &rule.body {
+        RuleBody::Rewrite { rewrite, .. } => Some(rewrite),
+        RuleBody::Block { .. } => None,
+    };
+    only.into_iter().chain(statements(rule).iter().filter_map(|statement| match statement {
+        RuleStatement::Rewrite(rewrite) => Some(rewrite),
+        _ => None,
+    }))
+}
+
+fn in_block<'e>(block: &'e [BlockStatement], f: &mut dyn FnMut(&'e Expr)) {
     for statement in block {
         match statement {
             BlockStatement::Let(_, e) | BlockStatement::Do(e) | BlockStatement::Return(e) => e.walk(f),

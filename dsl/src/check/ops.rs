@@ -4,7 +4,7 @@ use super::Checker;
 use super::decls::BUILTIN_EFFECTS;
 use super::elab::Elab;
 use super::nodes::{Around, NodeId, VariableKind};
-use super::recurrences::THETA;
+use super::recurrences::{LEAVE, THETA};
 use super::report::Diag;
 use super::scope::Scope;
 use super::solve::{IType, rigid};
@@ -224,7 +224,7 @@ impl<'a> Checker<'a> {
         self.report(Diag::error("RW0211", name.span, message, "says nothing here").help(
             "functions take `@model(name)`, `@traps(\"code\", condition)`, `@link(\"library\", \"symbol\")`, and what \
              another world calls them: `@clif(\"name\")`, `@llvm(\"@name\")`, `@body(\"name\")`; \
-             facts take `@model(\"enters\")` and `@model(\"plain\")`, \
+             facts take `@model(\"enters\")` and others about loops, \
              rules `@approximate(\"what they give up\", 1e-9)`, types `@sample(made(size, seed))` and \
              `@observe(seen(it))`",
         ));
@@ -246,8 +246,11 @@ impl<'a> Checker<'a> {
         if name == THETA {
             return self.theta(op, at);
         }
+        if name == LEAVE {
+            return self.leave(op, at);
+        }
         let Some(model) = Model::from_name(&name) else {
-            let known = Model::ALL.iter().map(|m| m.name()).chain([THETA]);
+            let known = Model::ALL.iter().map(|m| m.name()).chain([THETA, LEAVE]);
             return self.report(
                 Diag::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning").nearest(
                     &name,

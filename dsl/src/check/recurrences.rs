@@ -1,7 +1,8 @@
-//! What declarations say of loops: `@model("theta")`, `recurrence f`, and facts that the compiler itself knows.
+//! What declarations say of loops: `@model("theta")`, `@model("leave")`, `recurrence f`, and facts that the compiler itself
+//! knows.
 //!
 //! The first operand of all of them stands for a loop: a value of a type that a pack declares for that, without a
-//! machine representation. The others are values of one type, which the loop carries.
+//! machine representation. The others are values of one type, which the loop carries or is left with.
 
 use super::Checker;
 use super::report::Diag;
@@ -14,22 +15,42 @@ use rewright_typeprop::{Op, OpId, TypeExpr};
 /// The model of what a loop carries.
 pub(super) const THETA: &str = "theta";
 
+/// The model of what a value is when a loop is left.
+pub(super) const LEAVE: &str = "leave";
+
 impl Checker<'_> {
     /// `@model("theta")`
     pub(super) fn theta(&mut self, op: OpId, at: Span) {
         let decl = self.program.universe.ops.get(op);
-        let own = TypeExpr::Param(0);
-        let of_any_type = decl.tparams.len() == 1 && decl.tparams[0].bound.is_none() && decl.results == [own.clone()];
-        if !of_any_type || !self.is_carried(decl) || decl.params[1].ty != own {
-            let message = format!("`{}` does not fit the model `{THETA}`", decl.name);
-            let declared = self.op_spans[op.0 as usize];
-            return self.report(
-                Diag::error("RW0313", at, message, "takes a loop and two values of one type, any type")
-                    .also(declared, "declared here")
-                    .help("declare it so: `fn theta{T}(l: Loop, first: T, next: T) -> T  pure`"),
-            );
+        if !is_of_any_type(decl) || !self.is_carried(decl) {
+            let label = "takes a loop and two values of one type, any type";
+            return self.misfit(op, at, THETA, label, "fn theta{T}(l: Loop, first: T, next: T) -> T  pure");
         }
         self.program.universe.ops.get_mut(op).in_loop = Some(LoopRole::Theta);
+    }
+
+    /// `@model("leave")`
+    pub(super) fn leave(&mut self, op: OpId, at: Span) {
+        let decl = self.program.universe.ops.get(op);
+        let fits = match &decl.params[..] {
+            [l, x] => {
+                let values = [l, x].iter().all(|p| !p.constant) && self.is_loop(&l.ty) && x.ty == TypeExpr::Param(0);
+                values && decl.effects.is_pure() && is_of_any_type(decl)
+            }
+            _ => false,
+        };
+        if !fits {
+            let label = "takes a loop and one value, of any type";
+            return self.misfit(op, at, LEAVE, label, "fn leave{T}(l: Loop, x: T) -> T  pure");
+        }
+        self.program.universe.ops.get_mut(op).in_loop = Some(LoopRole::Leave);
+    }
+
+    fn misfit(&mut self, op: OpId, at: Span, model: &str, label: &str, form: &str) {
+        let message = format!("`{}` does not fit the model `{model}`", self.program.universe.ops.get(op).name);
+        let declared = self.op_spans[op.0 as usize];
+        let report = Diag::error("RW0313", at, message, label).also(declared, "declared here");
+        self.report(report.help(format!("declare it so: `{form}`")));
     }
 
     /// Is it a pure function of a loop and two values of one type, which it gives?
@@ -167,4 +188,9 @@ impl Checker<'_> {
         }
         self.program.facts[id].filled = Some(filled);
     }
+}
+
+/// Has it one type parameter, which may be any type and is the type of its one result?
+fn is_of_any_type(decl: &Op) -> bool {
+    decl.tparams.len() == 1 && decl.tparams[0].bound.is_none() && decl.results == [TypeExpr::Param(0)]
 }

@@ -1,15 +1,12 @@
 //! Stage 4: schedules. A step names a ruleset, or a schedule whose steps are put in its place. A pack without a
-//! schedule `default` gets one that saturates all its rulesets but `assoc`.
+//! schedule `default` gets one that saturates all its rulesets but `assoc`, together.
 
 use super::Checker;
 use super::laws::ASSOC;
 use super::report::Diag;
 use super::resolved::Named;
-use crate::program::{Program, Schedule, ScheduleStep};
-use crate::syntax::ast::{ItemKind, Name, Path, Span, Step};
-
-/// How many rounds a synthesised schedule makes over several rulesets.
-const ROUNDS: u64 = 3;
+use crate::program::{Program, Schedule, ScheduleStep, StepLimits};
+use crate::syntax::ast::{ItemKind, Limit, Path, Span, Step};
 
 impl Checker<'_> {
     pub(super) fn check_schedules(&mut self) {
@@ -35,11 +32,12 @@ impl Checker<'_> {
                     let local = name.strip_prefix(&prefix);
                     !rules.is_empty() && local.is_some_and(|l| l != ASSOC && !l.contains('.'))
                 });
-                let saturate: Vec<ScheduleStep> =
-                    own.map(|(name, _)| ScheduleStep::Saturate { ruleset: name.clone(), node_limit: None }).collect();
+                let saturate =
+                    |name: &String| ScheduleStep::Saturate { ruleset: name.clone(), limits: StepLimits::default() };
+                let saturate: Vec<ScheduleStep> = own.map(|(name, _)| saturate(name)).collect();
                 let steps = match saturate.len() {
                     0 | 1 => saturate,
-                    _ => vec![ScheduleStep::Repeat { count: ROUNDS, steps: saturate }],
+                    _ => vec![ScheduleStep::Repeat { count: None, steps: saturate }],
                 };
                 let span = self.files[file].file.pack.as_ref().map_or(Span::default(), |p| p.span);
                 self.program.schedules.insert(default, Schedule { at: None, steps, span });
@@ -51,8 +49,8 @@ impl Checker<'_> {
         let mut out = Vec::new();
         for step in steps {
             match step {
-                Step::Run { ruleset, limit } => self.step(file, ruleset, limit, false, &mut out),
-                Step::Saturate { ruleset, limit } => self.step(file, ruleset, limit, true, &mut out),
+                Step::Run { ruleset, limits } => self.step(file, ruleset, limits, false, &mut out),
+                Step::Saturate { ruleset, limits } => self.step(file, ruleset, limits, true, &mut out),
                 Step::Repeat { count, steps } if depth < 100 => {
                     let steps = self.steps(file, steps, depth + 1);
                     out.push(ScheduleStep::Repeat { count: *count, steps });
@@ -63,25 +61,42 @@ impl Checker<'_> {
         out
     }
 
-    fn step(
-        &mut self,
-        file: usize,
-        path: &Path,
-        limit: &Option<(u64, Name)>,
-        saturate: bool,
-        out: &mut Vec<ScheduleStep>,
-    ) {
-        let mut node_limit = None;
-        if let Some((count, unit)) = limit {
-            if unit.node == "nodes" || unit.node == "node" {
-                node_limit = Some(*count);
-            } else {
+    /// The limits of a step, by unit.
+    fn limits(&mut self, written: &[Limit], saturate: bool) -> StepLimits {
+        let mut limits = StepLimits::default();
+        for Limit { count, unit } in written {
+            let place = match unit.node.as_str() {
+                "node" | "nodes" => &mut limits.nodes,
+                "match" | "matches" if saturate => &mut limits.matches,
+                "round" | "rounds" if saturate => &mut limits.rounds,
+                "match" | "matches" | "round" | "rounds" => {
+                    let message = format!("`run` is one round: it has no limit of {}", unit.node);
+                    self.report(
+                        Diag::error("RW0409", unit.span, message, "asked after each round")
+                            .help(format!("`saturate` has it: `saturate ruleset limit {count} {}`", unit.node)),
+                    );
+                    continue;
+                }
+                _ => {
+                    self.report(
+                        Diag::error("RW0409", unit.span, format!("unknown unit `{}`", unit.node), "of what?")
+                            .help("units are `nodes`, `matches` and `rounds`: `limit 5000 nodes, 20 rounds`"),
+                    );
+                    continue;
+                }
+            };
+            if place.replace(*count).is_some() {
                 self.report(
-                    Diag::error("RW0409", unit.span, format!("unknown unit `{}`", unit.node), "of what?")
-                        .help("`limit 5000 nodes`"),
+                    Diag::error("RW0409", unit.span, format!("`{}` is limited twice", unit.node), "said before")
+                        .help("keep one of the two"),
                 );
             }
         }
+        limits
+    }
+
+    fn step(&mut self, file: usize, path: &Path, limits: &[Limit], saturate: bool, out: &mut Vec<ScheduleStep>) {
+        let limits = self.limits(limits, saturate);
         let Program { rulesets, schedules, .. } = &self.program;
         let rejected = &self.rejected_sets;
         let exists = |name: &str| {
@@ -93,8 +108,8 @@ impl Checker<'_> {
                 let ruleset = one.clone();
                 self.note_path(path, Named::Ruleset(ruleset.clone()));
                 out.push(match saturate {
-                    true => ScheduleStep::Saturate { ruleset, node_limit },
-                    false => ScheduleStep::Run { ruleset, node_limit },
+                    true => ScheduleStep::Saturate { ruleset, limits },
+                    false => ScheduleStep::Run { ruleset, limits },
                 });
             } else if let Some(schedule) = schedules.get(one) {
                 self.note_path(path, Named::Schedule(one.clone()));

@@ -1,6 +1,6 @@
 //! The shape of what comes out: types, states, overloads, laws.
 
-use super::{ParsedFile, check, check_applied, check_rules};
+use super::{Calls, ParsedFile, check, check_applied, check_rules};
 use crate::program::{Conclusion, Guard, Program, Rule, ScheduleStep, VarKind};
 use crate::syntax::parse;
 use rewright_typeprop::{Term, TypeExpr};
@@ -195,7 +195,7 @@ fn packs_that_are_applied_are_the_whole_but_for_examples_of_libraries() {
         let (file, syntax) = parse(0, &text);
         assert!(syntax.is_empty(), "{syntax:?}");
         let files = [ParsedFile { pack: "t".into(), file, library, ..ParsedFile::default() }];
-        let ((whole, mistakes), (applied, found)) = (check(&files), check_applied(&files));
+        let ((whole, mistakes), (applied, found)) = (check(&files), check_applied(&files, Calls::default()));
         assert_eq!((mistakes.len(), found.len()), (1, usize::from(!library)), "{mistakes:?}, {found:?}");
         assert_eq!(format!("{:?}", applied.rules), format!("{:?}", whole.rules));
     }

@@ -159,7 +159,7 @@ pub(super) const NAMES: &[Code] = &[
          by how much their \
          sides may differ, relative to the greater one, can be left out. Types without machine representation take \
          `@sample(make(size, seed))`, an expression that makes a value for tests, and `@observe(see(it), ..)`, what \
-         tells two values apart. Facts take `@model(\"enters\")` and `@model(\"plain\")`. Other items take none.",
+         tells two values apart. Facts take `@model(\"enters\")` and others about loops. Other items take none.",
     ),
     code(
         "RW0212",
@@ -274,8 +274,10 @@ pub(super) const TYPES: &[Code] = &[
         "unknown model",
         "A type names a representation that does not exist (bv8, bv16, bv32, bv64, fp32, fp64), or a function a \
          meaning that does not exist or takes another number of operands. Meanings that are built from others are \
-         stated by `spec`. `theta` is what a loop carries, of the form `theta{T}(l: Loop, first: T, next: T) -> T`; facts \
-         that the compiler itself knows have the models `enters` and `plain`, and the form `enters{T}(x: T, l: Loop)`.",
+         stated by `spec`. `theta` is what a loop carries, of the form `theta{T}(l: Loop, first: T, next: T) -> T`, \
+         `leave` what a value is when a loop is left, of the form `leave{T}(l: Loop, x: T) -> T`; facts that the \
+         compiler itself knows have the models `enters`, `plain`, `stays`, `counts` and `trips`, and the \
+         form `enters{T}(x: T, l: Loop)`.",
     ),
     code(
         "RW0314",

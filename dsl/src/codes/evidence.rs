@@ -80,6 +80,12 @@ pub(super) const LINTS: &[Code] = &[
          recognised only where a pointer comes from another declared function whose result says what it is. Declare \
          the function at one type, or declare the type without parameters.",
     ),
+    code(
+        "RW0513",
+        "rule about lists that is cut short",
+        "A rule about lists is written out for each combination of their lengths that the packs and the program need. \
+         One about several lists can have very many; the longest are left out.",
+    ),
 ];
 
 /// `RW06xx`: examples that do not hold.

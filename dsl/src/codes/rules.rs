@@ -54,7 +54,11 @@ pub(super) const RULES: &[Code] = &[
         "An `infer` concludes that a fact holds: `infer name(params): fact(args) when conditions`. What two terms \
          have in common is stated by a `rule`.",
     ),
-    code("RW0409", "unknown unit", "A limit in a schedule counts in a unit that does not exist. Units: `nodes`."),
+    code(
+        "RW0409",
+        "limit of a step",
+        "A limit in a schedule counts in a unit that does not exist, or that the step does not have, or is said twice. Units: `nodes` and, of `saturate`, `matches` and `rounds`.",
+    ),
     code(
         "RW0451",
         "an unsafe rule that does not say what it does",

@@ -259,11 +259,11 @@ impl<'b> Gen<'b> {
     }
 
     fn step(&mut self, depth: usize) -> Step {
-        let limit = |g: &mut Self| g.some(|g| (g.pick(250) as u64, g.name()));
+        let limits = |g: &mut Self| g.list(0, |g| Limit { count: g.pick(250) as u64, unit: g.name() });
         match self.pick(if depth > 0 { 3 } else { 2 }) {
-            0 => Step::Run { ruleset: self.path(), limit: limit(self) },
-            1 => Step::Saturate { ruleset: self.path(), limit: limit(self) },
-            _ => Step::Repeat { count: self.pick(9) as u64, steps: self.list(1, |g| g.step(depth - 1)) },
+            0 => Step::Run { ruleset: self.path(), limits: limits(self) },
+            1 => Step::Saturate { ruleset: self.path(), limits: limits(self) },
+            _ => Step::Repeat { count: self.some(|g| g.pick(9) as u64), steps: self.list(1, |g| g.step(depth - 1)) },
         }
     }
 

@@ -3,7 +3,7 @@
 use super::Printer;
 use super::layout::Op;
 use crate::syntax::ast::{
-    BlockStatement, Clause, ClauseKind, ExampleBody, ExampleItem, Expr, File, FnClause, FnItem, Item, ItemKind,
+    BlockStatement, Clause, ClauseKind, ExampleBody, ExampleItem, Expr, File, FnClause, FnItem, Item, ItemKind, Limit,
     Rewrite, RuleBody, RuleItem, RuleStatement, Side, Spanned, Step, Verdict,
 };
 use crate::syntax::token::Kind;
@@ -325,12 +325,17 @@ impl Printer<'_> {
 
     fn step(&mut self, step: &Step) {
         match step {
-            Step::Run { ruleset, limit } | Step::Saturate { ruleset, limit } => {
+            Step::Run { ruleset, limits } | Step::Saturate { ruleset, limits } => {
                 self.word(if matches!(step, Step::Run { .. }) { "run" } else { "saturate" });
                 self.path(ruleset);
-                if let Some((count, unit)) = limit {
-                    self.space();
-                    self.word("limit");
+                for (i, Limit { count, unit }) in limits.iter().enumerate() {
+                    if i == 0 {
+                        self.space();
+                        self.word("limit");
+                    } else {
+                        self.token(",");
+                        self.space();
+                    }
                     self.literal(Kind::Int, count.to_string());
                     self.space();
                     self.name(unit);
@@ -338,8 +343,10 @@ impl Printer<'_> {
             }
             Step::Repeat { count, steps } => {
                 self.word("repeat");
-                self.literal(Kind::Int, count.to_string());
-                self.space();
+                if let Some(count) = count {
+                    self.literal(Kind::Int, count.to_string());
+                    self.space();
+                }
                 self.small_block(2, steps, Self::step);
             }
         }

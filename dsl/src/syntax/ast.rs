@@ -263,12 +263,21 @@ pub enum ClauseKind {
 /// A step of a schedule.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Step {
-    /// `run ruleset limit N unit`
-    Run { ruleset: Path, limit: Option<(u64, Name)> },
-    /// `saturate ruleset limit N unit`
-    Saturate { ruleset: Path, limit: Option<(u64, Name)> },
-    /// `repeat N { ... }`
-    Repeat { count: u64, steps: Vec<Step> },
+    /// `run ruleset limit N unit, ..`
+    Run { ruleset: Path, limits: Vec<Limit> },
+    /// `saturate ruleset limit N unit, ..`
+    Saturate { ruleset: Path, limits: Vec<Limit> },
+    /// `repeat N { ... }`, or without a number: until nothing changes
+    Repeat { count: Option<u64>, steps: Vec<Step> },
+}
+
+/// `N unit` of a step's limits.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Limit {
+    /// How many.
+    pub count: u64,
+    /// Of what.
+    pub unit: Name,
 }
 
 /// An example.

@@ -15,8 +15,7 @@ const SHARED: &str = "rule share(X: Matrix, V: Matrix, W: Matrix) {\n  match p =
 const ADD: &str =
     "fn add{T <: Int}(x: T, y: T) -> T as \"+\"  pure  commutative  associative  idempotent  identity(0)  cost 3";
 const DECIDED: &str = "example \"by blocks\" (c: i8, x: i32) {\n  before { do log(x)\n    if (c) { return x } else { return iadd(x, 0) } }\n  after { do log(x)\n    return x }\n}";
-const STEPS: &str =
-    "schedule default at before_inlining { run facts limit 500 nodes\n  repeat 3 { saturate identities } }";
+const STEPS: &str = "schedule default at before_inlining { run facts limit 500 nodes\n  repeat 3 { saturate identities limit 2000 matches, 50 rounds } }";
 
 pub(super) const CLAUSES: &[Word] = &[
     word(
@@ -94,9 +93,24 @@ pub(super) const CLAUSES: &[Word] = &[
         "type Index model i64",
     ),
     word("run", SCHEDULE, "Runs a ruleset once.", STEPS),
-    word("saturate", SCHEDULE, "Runs a ruleset until nothing changes or a budget ends it.", STEPS),
-    word("repeat", SCHEDULE, "Runs steps so many times.", STEPS),
-    word("limit", SCHEDULE, "Ends a step at so many e-nodes.", STEPS),
+    word(
+        "saturate",
+        SCHEDULE,
+        "Runs a ruleset until nothing changes or a budget ends it; `--stats` names the budget.",
+        STEPS,
+    ),
+    word(
+        "repeat",
+        SCHEDULE,
+        "Runs steps so many times, or until nothing changes. Without a number, only that or a budget ends it.",
+        STEPS,
+    ),
+    word(
+        "limit",
+        SCHEDULE,
+        "Ends a step at so many e-nodes of the function; a `saturate`, also after so many matches or rounds of its own.",
+        STEPS,
+    ),
     word("at", SCHEDULE, "The point of the pipeline at which a schedule runs; without it, at every point.", STEPS),
     word(
         "fires",

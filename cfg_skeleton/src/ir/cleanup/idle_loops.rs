@@ -23,8 +23,8 @@ struct Analysis<'a> {
 
 /// Leads the edges that enter such loops to where the loops exit. The loops become unreachable.
 pub(super) fn delete(function: &mut Function, cfg: &Cfg, universe: &Universe) -> bool {
-    let analysis = Analysis { function, cfg, universe, counted: CountedLoops::new(function, cfg, universe) };
-    let quiet = analysis.quiet_loops();
+    let analysis = Analysis::new(function, cfg, universe);
+    let quiet: Vec<bool> = analysis.purposes().iter().map(Option::is_none).collect();
     if !quiet.contains(&true) {
         return false;
     }
@@ -75,23 +75,42 @@ fn redirect(
     true
 }
 
-impl Analysis<'_> {
+/// Why a loop must run even if nothing of it is used.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Purpose {
+    /// It, or a loop in it, is not known to end.
+    MayNotEnd,
+    /// It has an effect, may trap, or is in no shape in which that is known.
+    Effect,
+}
+
+/// By loop: why it must run, if it must.
+pub(crate) fn purposes(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Option<Purpose>> {
+    Analysis::new(function, cfg, universe).purposes()
+}
+
+impl<'a> Analysis<'a> {
+    fn new(function: &'a Function, cfg: &'a Cfg, universe: &'a Universe) -> Self {
+        Analysis { function, cfg, universe, counted: CountedLoops::new(function, cfg, universe) }
+    }
+
     /// By loop: no effects, and it ends.
-    fn quiet_loops(&self) -> Vec<bool> {
-        let mut quiet = vec![true; self.cfg.loop_count()];
+    fn purposes(&self) -> Vec<Option<Purpose>> {
+        let mut purposes = vec![None; self.cfg.loop_count()];
         for b in self.cfg.reverse_post_order() {
-            if let Some(l) = self.cfg.loop_of(*b) {
-                quiet[l.index()] &= self.is_quiet(*b);
+            if let Some(l) = self.cfg.loop_of(*b).filter(|_| !self.is_quiet(*b)) {
+                purposes[l.index()] = Some(Purpose::Effect);
             }
         }
         // Inner loops first.
         for (id, l) in self.cfg.loops().rev() {
-            quiet[id.index()] = quiet[id.index()] && self.counted.ends(id, l);
+            let endless = (!self.counted.ends(id, l)).then_some(Purpose::MayNotEnd);
+            purposes[id.index()] = purposes[id.index()].max(endless);
             if let Some(parent) = l.parent {
-                quiet[parent.index()] &= quiet[id.index()];
+                purposes[parent.index()] = purposes[parent.index()].max(purposes[id.index()]);
             }
         }
-        quiet
+        purposes
     }
 
     fn is_quiet(&self, b: BlockId) -> bool {

@@ -80,7 +80,7 @@ fn measure(
     let ours = outcome.replaced[0].as_ref().unwrap_or(original);
     let compared =
         compare(clif, options, &file, made, [ours, &theirs]).ok_or_else(|| about(&"the result is not read again"))?;
-    let exhausted = made.outcome.as_ref().is_some_and(|outcome| outcome.exhausted);
+    let exhausted = made.outcome.as_ref().is_some_and(rewright_pipeline::optimiser::OptimisedFunction::exhausted);
     Ok(Measured { seed, compared, time, exhausted })
 }
 

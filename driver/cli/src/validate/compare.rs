@@ -60,7 +60,7 @@ impl Comparer {
             Language::Llvm => {
                 let rules = self.rules.as_ref().context("packs are loaded for this")?;
                 let file = llvm(before)?;
-                match apply(rules, before.bytes.clone())?.text {
+                match apply(rules, before.bytes.clone(), false)?.text {
                     Some(text) => text.into_bytes(),
                     None => {
                         let unchanged = file.functions.len() as u64;

@@ -1,7 +1,7 @@
 //! `rewright verify --mutate`: rules made wrong on purpose, and what verification says of them.
 
+use super::super::shard::{Run, Sharding};
 use super::super::{Finding, findings::Format, out};
-use super::Slice;
 use super::expected::Lines;
 use anyhow::{Context, Result, bail};
 use rewright_dsl::diagnostic;
@@ -25,7 +25,7 @@ pub(super) struct Mutation {
     pub(super) mutate: bool,
     /// Mutants per rule, from all kinds of changes
     #[arg(long, value_name = "N", default_value_t = MUTANTS, requires = "mutate")]
-    mutants: usize,
+    pub(super) mutants: usize,
 }
 
 /// Mutants per rule, unless other numbers are asked for.
@@ -40,9 +40,9 @@ impl Mutation {
 
 pub(super) fn run(
     args: &Mutation,
-    slice: Option<Slice>,
+    sharding: Sharding,
     format: Format,
-    program: &Program,
+    run: &Run<'_>,
     rules: &[RuleId],
     options: &Options,
     settle: &dyn Fn(&Lines) -> Result<bool>,
@@ -50,6 +50,7 @@ pub(super) fn run(
     if !format.is_for_people() && format != Format::Json {
         bail!("mutants are reported as text or as JSON: leave out `--format`, or say `--format json`");
     }
+    let program = run.program;
     let progress = out::progress("rules", rules.len() as u64);
     let begun = Instant::now();
     let judged =
@@ -57,10 +58,11 @@ pub(super) fn run(
     progress.finish_and_clear();
     super::say_troubles(options);
     let escaped = judged.iter().any(|j| j.fate == Fate::Escaped);
+    let is_bad = escaped | !settle(&lines(program, rules, &judged))?;
     if format == Format::Json {
         let listed: Vec<_> = judged.iter().map(|j| document(program, j)).collect();
-        let document = json!({ "seed": options.seed, "slice": slice.map(|s| s.to_string()), "mutants": listed });
-        out::result(&format!("{document:#}\n"));
+        let report = json!({ "seed": options.seed, "mutants": listed });
+        out::result(&format!("{:#}\n", sharding.document(report, run, is_bad)));
     } else {
         let survivors = |j: &&Judged| !matches!(j.fate, Fate::Malformed | Fate::Refuted);
         for j in judged.iter().filter(survivors) {
@@ -69,8 +71,7 @@ pub(super) fn run(
         }
         out::result(&summary(&judged, rules.len(), begun.elapsed().as_secs_f64()));
     }
-    let as_expected = settle(&lines(program, rules, &judged))?;
-    Ok(if escaped || !as_expected { Finding::Found } else { Finding::Clean })
+    Ok(if is_bad { Finding::Found } else { Finding::Clean })
 }
 
 /// By rule: how many of its mutants are refuted, and what became of each other one.

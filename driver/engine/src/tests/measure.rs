@@ -98,7 +98,7 @@ fn measure_sizes() {
         let units = random_units(&mut f, 1, nodes);
         let (views, report) =
             engine.saturate(&[&units[0]], &f.program.universe.types, &SaturateOptions::default()).unwrap();
-        eprintln!("{nodes}: {} nodes, exhausted {}, {:?}", views[0].nodes.len(), views[0].exhausted, report.times);
+        eprintln!("{nodes}: {} nodes, exhausted {}, {:?}", views[0].nodes.len(), views[0].exhausted(), report.times);
     }
 }
 

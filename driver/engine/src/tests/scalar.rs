@@ -30,7 +30,7 @@ fn identities_fold_and_commute() {
     assert_eq!(view.class_of(nothing), view.class_of(zero));
     assert_eq!(view.class(view.class_of(wrapped)).constant, Some(-56));
     assert_eq!(view.class_of(wrapped), view.class_of(narrow));
-    assert!(view.contradictions.is_empty() && !view.exhausted);
+    assert!(view.contradictions.is_empty() && !view.exhausted());
     // The folded node is still there.
     let folded = view.class(view.class_of(wrapped)).nodes.iter().any(|n| matches!(view.node(*n).head, Head::Op(_)));
     assert!(folded, "{}", show(&view));

@@ -40,6 +40,10 @@ pub(super) struct Leaf {
     pub(super) mask: Option<Expr>,
     /// What both versions may know it by: a parameter, an address, a call.
     pub(super) key: Expr,
+    /// If bits are `undef`, a use may also see poison: it has been computed from what is `undef`.
+    pub(super) computed: bool,
+    /// The key is a place in memory: whoever reads at an equal one reads the same.
+    pub(super) place: bool,
 }
 
 impl Inputs {
@@ -66,7 +70,13 @@ impl Inputs {
             let may = undefined && !defined && (said_after || !only_accessed.contains(&n));
             let mask = may.then(|| s.variable(&format!("undef bits of parameter {n}"), Sort::Bits(wide)));
             let origin = (parameter.ty == Type::Ptr).then(|| s.bits(64, 1 + n as u128));
-            parameters.push(Leaf { value: Value { bits, poison, origin }, mask, key: bits });
+            parameters.push(Leaf {
+                value: Value { bits, poison, origin },
+                mask,
+                key: bits,
+                computed: false,
+                place: false,
+            });
             let broken = facts::broken(s, &parameter.attributes, bits);
             let kept = s.not(broken);
             promised.push(s.or(&[poison, kept]));

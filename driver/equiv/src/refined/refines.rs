@@ -59,7 +59,7 @@ fn returned_refines(s: &mut Script, was: Value, is: Value, definition: &Definiti
 }
 
 /// Both samples of what is in memory, but for what lies in some stack slots.
-fn memories_refine(s: &mut Script, old: &[Memory; 2], new: &[Memory; 2], without: &[Expr]) -> Expr {
+pub(super) fn memories_refine(s: &mut Script, old: &[Memory; 2], new: &[Memory; 2], without: &[Expr]) -> Expr {
     let same: Vec<Expr> = old.iter().zip(new).map(|(was, is)| memory_refines(s, *was, *is, without)).collect();
     s.and(&same)
 }

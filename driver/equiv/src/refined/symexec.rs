@@ -15,6 +15,7 @@ mod behaviour;
 mod calls;
 mod loose;
 mod order;
+mod start;
 mod values;
 
 use super::super::annotations::{has, implied};
@@ -25,13 +26,14 @@ use super::meaning::{Meaning, Operation, Value, width};
 use crate::not_modelled::NotModelled;
 pub(super) use annotated::Keys;
 pub(super) use behaviour::{Access, Behaviour, Event, Memory, Samples};
-use calls::is_arithmetic;
+pub(super) use calls::is_arithmetic;
 use order::order;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
 use rewright_llvm::module::File;
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Script};
 use rustc_hash::FxHashMap;
+pub(super) use start::{Arrived, Begun, Chosen, Request, Start};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often values may be computed: more than any that a solver could decide.
@@ -114,6 +116,12 @@ pub(super) struct SymbolicExecutor<'a> {
     choices: Vec<Expr>,
     assumed: BTreeSet<&'static str>,
     undefined_matters: bool,
+    arrived: Vec<Arrived>,
+    /// It does not begin at the entry.
+    inside: bool,
+    /// Choices of what has been read, of the other version and of this one.
+    like: &'a [Chosen],
+    chosen: Vec<Chosen>,
     /// Of what is `undef` the plain bits are taken: where that would matter, it is undefined.
     solid: bool,
     left: usize,
@@ -122,18 +130,19 @@ pub(super) struct SymbolicExecutor<'a> {
 type Terms<T> = Result<T, NotModelled>;
 
 /// The terms of a version; the reason where it has none.
-pub(super) fn behaviour(
-    s: &mut Script,
-    version: Version<'_>,
-    body: &Body,
-    given: &Inputs,
-    keys: &Keys,
+pub(super) fn behaviour<'a>(
+    s: &'a mut Script,
+    version: Version<'a>,
+    start: &Start<'a>,
+    given: &'a Inputs,
+    keys: &'a Keys,
     choosing: Choosing,
 ) -> Terms<Behaviour> {
+    let body = start.body;
     let order = order(&body.blocks)?;
     let instructions = body.blocks.iter().enumerate().flat_map(|(n, b)| b.instructions.iter().map(move |i| (i, n)));
     let made = instructions.filter_map(|(i, n)| Some((i.result.as_deref()?, (i, n)))).collect();
-    let start = s.bits(64, 0);
+    let never = s.bits(64, 0);
     let memory = Memory { bits: given.memory, poison_memory: given.poison_memory, origins: given.origins };
     let mut side = SymbolicExecutor {
         s,
@@ -153,8 +162,8 @@ pub(super) fn behaviour(
         memory: [memory; 2],
         mask: given.mask,
         accesses: vec![],
-        trace: start,
-        epoch: start,
+        trace: never,
+        epoch: never,
         events: vec![],
         slots: vec![],
         uses: BTreeMap::new(),
@@ -163,18 +172,35 @@ pub(super) fn behaviour(
         choices: vec![],
         assumed: BTreeSet::new(),
         undefined_matters: false,
+        arrived: vec![],
+        inside: !start.is_entry(),
+        like: start.like,
+        chosen: vec![],
         solid: false,
         left: MOST,
     };
-    side.parameters();
+    side.parameters(start.is_entry());
+    let begun = side.begin(start)?;
     for block in order {
         side.block(block)?;
+        side.arrive(start, block)?;
     }
     let undefined = side.s.or(&side.undefined);
     let returns = side.s.or(&side.returns);
     let chooses = !side.uses.is_empty();
     let SymbolicExecutor {
-        returned, memory, accesses, trace, events, slots, choices, assumed, undefined_matters, ..
+        returned,
+        memory,
+        accesses,
+        trace,
+        events,
+        slots,
+        choices,
+        assumed,
+        undefined_matters,
+        arrived,
+        chosen,
+        ..
     } = side;
     Ok(Behaviour {
         undefined,
@@ -189,6 +215,9 @@ pub(super) fn behaviour(
         assumed,
         undefined_matters,
         chooses,
+        begun,
+        arrived,
+        chosen,
     })
 }
 
@@ -197,7 +226,8 @@ impl<'a> SymbolicExecutor<'a> {
         self.version.file()
     }
 
-    fn parameters(&mut self) {
+    /// At the entry objects that the first version says are there have not been freed.
+    fn parameters(&mut self, at_entry: bool) {
         let definition = self.version.definition;
         for (n, (parameter, leaf)) in definition.parameters.iter().zip(&self.given.parameters).enumerate() {
             let leaf = self.promised_of(&parameter.attributes, &self.given.said[n], *leaf);
@@ -205,7 +235,7 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined_matters |= leaf.value.poison != Expr::FALSE;
             self.locals.insert(&parameter.name, local);
         }
-        if self.choosing.is_first() {
+        if at_entry && self.choosing.is_first() {
             for (n, bytes) in &self.given.readable {
                 let Value { bits: address, poison, origin } = self.given.parameters[*n].value;
                 self.undefined.push(poison);

@@ -23,6 +23,7 @@ fn compare(results: &str, before: &str, after: &str, args: &[i64]) -> (Option<St
     };
     let (before, after) = (function(before), function(after));
     let config = Config {
+        part: &|_| true,
         clif: &clif,
         program: None,
         count: 1,

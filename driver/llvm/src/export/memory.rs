@@ -2,6 +2,7 @@
 
 use super::{ExportError, Exporter, metadata_text};
 use crate::body::{Instruction, Shape};
+use crate::layout::alignment_of;
 use crate::names::InstructionForm;
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{Access, Definition, Inst, InstKind};
@@ -50,7 +51,7 @@ impl<'a> Exporter<'a> {
                 let text = self.operand(inst, 1, &ty)?;
                 let address = self.address(inst, 2, &[whole])?;
                 let align = match &whole.shape {
-                    Shape::Store(_, _, access) if access.align > 0 => access.align,
+                    Shape::Store(value, _, access) => alignment_of(*access, &value.ty, self.file).unwrap_or(1),
                     _ => 1,
                 };
                 let metadata = metadata_text(whole.metadata.iter());
@@ -140,12 +141,13 @@ impl<'a> Exporter<'a> {
     /// What is known of the address: natural alignment, or the least that any such access states.
     fn alignment(&self, ty: &Type, access: Access, like: &[&Instruction]) -> u64 {
         let stated = like.iter().map(|i| match &i.shape {
-            Shape::Load(_, access) | Shape::Store(_, _, access) => access.align,
-            _ => 0,
+            Shape::Load(_, access) => alignment_of(*access, &i.ty, self.file).unwrap_or(1),
+            Shape::Store(value, _, access) => alignment_of(*access, &value.ty, self.file).unwrap_or(1),
+            _ => 1,
         });
         let natural = ty.layout(&self.file.named).map_or(1, |(_, align)| align);
         let known = if access.aligned { natural } else { 1 };
-        known.max(stated.min().unwrap_or(0))
+        known.max(stated.min().unwrap_or(1))
     }
 }
 

@@ -1,10 +1,11 @@
 //! Instructions that packs declare: arithmetic, on truth values too, and which accesses are operations.
 
 use super::{Importer, InstPosition, Read, Source};
-use crate::body::{Instruction, Operand, Shape};
+use crate::body::{Instruction, MemoryAccess, Operand, Shape};
+use crate::layout::alignment_of;
 use crate::names::{InstructionForm, Truth, narrow, spelling, truth};
 use crate::types::Type;
-use rewright_cfg_skeleton::ir::{BlockId, Inst, InstKind};
+use rewright_cfg_skeleton::ir::{BlockId, Inst, InstKind, Promise, Value};
 use rewright_typeprop::Ty;
 use smallvec::{SmallVec, smallvec};
 
@@ -36,12 +37,10 @@ impl<'a> Importer<'a, '_> {
                 self.operation(block, place, instruction, &spelling, &operands)
             }
             Shape::Load(address, access) if access.plain && instruction.ty != Type::Int(1) => {
-                let size = instruction.ty.layout(&self.file.named).map_or(0, |(size, _)| size);
-                self.access(block, place, instruction, address, None, access.align >= size)
+                self.access(block, place, instruction, address, None, self.is_aligned(*access, &instruction.ty))
             }
             Shape::Store(value, address, access) if access.plain && value.ty != Type::Int(1) => {
-                let size = value.ty.layout(&self.file.named).map_or(0, |(size, _)| size);
-                self.access(block, place, instruction, address, Some(value), access.align >= size)
+                self.access(block, place, instruction, address, Some(value), self.is_aligned(*access, &value.ty))
             }
             Shape::Offset { .. } => self.offset(block, place, instruction),
             _ => Ok(false),
@@ -61,6 +60,12 @@ impl<'a> Importer<'a, '_> {
             (Some(Truth::LowestBit), [x]) => self.lowest_bit(block, place, instruction, x),
             (Some(Truth::Same | Truth::LowestBit | Truth::Opaque), _) => Ok(false),
         }
+    }
+
+    /// Is an access aligned to the size of what is there?
+    fn is_aligned(&self, access: MemoryAccess, ty: &Type) -> bool {
+        let size = ty.layout(&self.file.named).map_or(0, |(size, _)| size);
+        alignment_of(access, ty, self.file).unwrap_or(1) >= size
     }
 
     /// `trunc iN %x to i1`
@@ -123,9 +128,24 @@ impl<'a> Importer<'a, '_> {
             args.push(self.operand(block, operand)?);
         }
         let results = self.results(instruction)?;
+        if self.backed.contains(&place) {
+            self.promise(instruction, &params, &args);
+        }
         let kind = InstKind::Op { op, targs, access: None };
         self.push(block, Inst { kind, args, results, origin: None }, Source::Instruction(place));
         Ok(true)
+    }
+
+    /// What the flags of an instruction say of its operands, as far as packs have operations for it.
+    fn promise(&mut self, instruction: &Instruction, params: &[Ty], args: &[Value]) {
+        let truth = self.types.ty(&Type::Int(8));
+        for flag in &instruction.flags {
+            let spelling = format!("{} {flag}", instruction.opcode);
+            let found = self.names.instance(&spelling, params, &vec![false; params.len()], &[truth], false);
+            if let Some((op, targs)) = found {
+                self.out.promises.push(Promise { op, targs, args: args.into(), ty: truth, value: 0 });
+            }
+        }
     }
 }
 

@@ -99,7 +99,7 @@ impl Server<'_> {
     fn hover(&self, params: Value) -> Result<Value, Refusal> {
         let params: HoverParams = read(params)?;
         let at = self.at(&params.text_document_position_params)?;
-        value(hover::hover(&at.snapshot, at.file, at.offset, &|name| self.workspace.evidence(name)))
+        value(hover::hover(&at.snapshot, at.file, at.offset, &rewright_packs::evidence_of))
     }
 
     fn complete(&self, params: Value) -> Result<Value, Refusal> {

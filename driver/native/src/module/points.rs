@@ -15,6 +15,7 @@ use rewright_cfg_skeleton::ir::{Function, Module};
 use rewright_packs::{AFTER_INLINING, BEFORE_INLINING};
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, OptimisedFunction, Options, Phase, Rules};
+use std::collections::BTreeMap;
 
 pub(super) fn optimise(
     optimiser: &ModuleOptimiser,
@@ -141,15 +142,19 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
         _ => Fate::Unchanged,
     };
     let failed = matches!(fate, Fate::Failed(_));
+    let mut stops = before.stops.clone();
+    stops.extend(after.stops.into_iter().filter(|stop| !before.stops.contains(stop)));
     OptimisedFunction {
         function: if failed { before.function.clone() } else { after.function },
         fate,
         cost_before: before.cost_before,
         cost_after: if failed { before.cost_after } else { after.cost_after },
         rounds: before.rounds + after.rounds,
-        exhausted: before.exhausted || after.exhausted,
+        stops,
         rules,
         relaxed,
+        // Inlining has come in between: these are of another function.
+        originals: BTreeMap::new(),
         ..after
     }
 }

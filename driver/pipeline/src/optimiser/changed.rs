@@ -8,12 +8,12 @@
 //! Not here: changes of branches and of what they lead to (rules of an earlier round decide those), what rules did
 //! before something was inlined, and statements that are left out ([`super::Relaxed`]).
 
+use super::causes::Causes;
 use rewright_cfg_skeleton::Saturated;
-use rewright_cfg_skeleton::egraph::{ClassId, Head, InputId, NodeId};
+use rewright_cfg_skeleton::egraph::{ClassId, InputId};
 use rewright_cfg_skeleton::elaborate::Made;
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
-use rewright_dsl::program::{Conclusion, Program, RuleId};
-use rewright_typeprop::Term;
+use rewright_dsl::program::{Program, RuleId};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A value of the original that something else has the place of, or a value that is new.
@@ -38,9 +38,6 @@ pub enum Now {
     Constant(i64),
 }
 
-/// By class: the rules that matched there.
-type Matched = BTreeMap<ClassId, Vec<RuleId>>;
-
 /// What the changes of one function are told from.
 pub(super) struct Change<'a> {
     pub(super) program: &'a Program,
@@ -54,8 +51,7 @@ pub(super) struct Change<'a> {
 impl Change<'_> {
     /// All changed values: those of the new function in order, then what has become a constant or a parameter.
     pub(super) fn all(&self) -> Vec<Changed> {
-        let mut matched = Matched::new();
-        self.given.view.applications.iter().for_each(|a| matched.entry(a.class).or_default().push(a.rule));
+        let causes = Causes::new(self.program, self.given.view);
         let insts = || self.function.layout.iter().flat_map(|b| &self.function.block(*b).insts);
         let values: Vec<(Value, Made)> = insts().filter_map(|id| self.told(self.function.inst(*id))).collect();
         // Instructions that compute the same have one input.
@@ -73,10 +69,10 @@ impl Change<'_> {
         for (value, made) in values.iter().filter(|(_, made)| made.original.is_none()) {
             let class = self.given.view.whole(made.class);
             let was = gone.remove(&class).unwrap_or_default();
-            let rules = made.node.map_or(vec![], |node| self.behind(&matched, class, Some(node)));
+            let rules = made.node.map_or(vec![], |node| causes.of(class, Some(node)));
             found.insert(*value, Changed { now: Now::Value(*value), was, lines: vec![], rules });
         }
-        self.inherit(&matched, &mut found);
+        self.inherit(&causes, &mut found);
         let mut all: Vec<Changed> = values.iter().filter_map(|(value, _)| found.remove(value)).collect();
         let entry = &self.function.block(self.function.entry()).params;
         let stays = entry.iter().filter_map(|value| Some((*value, self.made.get(value.index()).copied()??)));
@@ -89,11 +85,17 @@ impl Change<'_> {
         for (class, was) in gone.into_iter().filter(|(_, was)| !was.is_empty()) {
             let constant = self.given.view.class(class).constant.map(Now::Constant);
             if let Some(now) = constant.or_else(|| by_class.get(&class).copied().map(Now::Value)) {
-                all.push(Changed { now, was, lines: vec![], rules: self.behind(&matched, class, None) });
+                all.push(Changed { now, was, lines: vec![], rules: causes.of(class, None) });
             }
         }
         all.retain(|changed| !changed.rules.is_empty());
         all
+    }
+
+    /// Values of the new function that the old one has, too: parameters of blocks, and what the same node computes.
+    pub(super) fn originals(&self) -> BTreeMap<Value, Value> {
+        let numbered = self.made.iter().enumerate();
+        numbered.filter_map(|(value, made)| Some((Value(value as u32), (*made)?.original?))).collect()
     }
 
     /// A value that an operation computes, with what it is.
@@ -102,40 +104,15 @@ impl Change<'_> {
         Some((*value, self.made.get(value.index()).copied()??))
     }
 
-    /// The rules behind a node of a class, or behind the class itself.
-    fn behind(&self, matched: &Matched, class: ClassId, node: Option<NodeId>) -> Vec<RuleId> {
-        let mut rules = matched.get(&class).cloned().unwrap_or_default();
-        rules.sort_unstable();
-        rules.dedup();
-        let right = |rule: &RuleId| match &self.program.rule(*rule).right {
-            Conclusion::Equal(term) => Some(term),
-            Conclusion::Fact(..) => None,
-        };
-        let head = node.map(|node| self.given.view.node(node).head);
-        let makes = |rule: &RuleId| match (right(rule), head) {
-            (Some(Term::Call { op, .. }), Some(head)) => head == Head::Op(*op),
-            (Some(Term::Lit(..) | Term::Eval(_) | Term::Var(_)), None) => true,
-            _ => false,
-        };
-        let unites = |rule: &RuleId| matches!(right(rule), Some(Term::Var(_)));
-        for is_behind in [&makes as &dyn Fn(&RuleId) -> bool, &unites, &|rule| right(rule).is_some()] {
-            let found: Vec<RuleId> = rules.iter().copied().filter(is_behind).collect();
-            if !found.is_empty() {
-                return found;
-            }
-        }
-        vec![]
-    }
-
     /// What has no rules of its own has those of its users, which come after it.
-    fn inherit(&self, matched: &Matched, found: &mut BTreeMap<Value, Changed>) {
+    fn inherit(&self, causes: &Causes<'_>, found: &mut BTreeMap<Value, Changed>) {
         for block in self.function.layout.iter().rev() {
             for inst in self.function.block(*block).insts.iter().rev().map(|id| self.function.inst(*id)) {
                 let Some(rules) = inst.results.first().and_then(|v| found.get(v)).map(|user| user.rules.clone()) else {
                     continue;
                 };
                 for arg in &inst.args {
-                    if let Some(part) = found.get_mut(arg).filter(|part| self.is_part(matched, part)) {
+                    if let Some(part) = found.get_mut(arg).filter(|part| self.is_part(causes, part)) {
                         part.rules.extend(&rules);
                         part.rules.sort_unstable();
                         part.rules.dedup();
@@ -146,8 +123,8 @@ impl Change<'_> {
     }
 
     /// Has nothing matched in the class of a value?
-    fn is_part(&self, matched: &Matched, changed: &Changed) -> bool {
+    fn is_part(&self, causes: &Causes<'_>, changed: &Changed) -> bool {
         let Now::Value(value) = changed.now else { return false };
-        self.made[value.index()].is_none_or(|made| !matched.contains_key(&self.given.view.whole(made.class)))
+        self.made[value.index()].is_none_or(|made| causes.are_none(made.class))
     }
 }

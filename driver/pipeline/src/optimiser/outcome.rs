@@ -1,14 +1,17 @@
 //! What optimising gave: the function, what became of it and why, and the figures of its way.
 
-use super::{Changed, Phases};
-use rewright_cfg_skeleton::ir::Function;
+use super::{Changed, LoopRemark, Phases};
+use crate::source::SourcePlace;
+use rewright_cfg_skeleton::egraph::{Extent, Stop};
+use rewright_cfg_skeleton::ir::{Function, Value};
 use rewright_cfg_skeleton::select::{Ended, Status};
 use rewright_engine::RuleReport;
 use rewright_typeprop::RuleId;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// What became of a function.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Fate {
     /// A cheaper one goes out.
     Optimised,
@@ -43,23 +46,39 @@ pub struct OptimisedFunction {
     pub classes: usize,
     /// Times that the function was built.
     pub rounds: usize,
-    /// The saturation budget ended before the rules did.
-    pub exhausted: bool,
+    /// Budgets of saturation that ended before the rules did, in order.
+    pub stops: Vec<Stop>,
     /// Rules that took part (where logging is on), sorted.
     pub rules: Vec<RuleId>,
     /// Statements that are gone because `unsafe` rules license it.
     pub relaxed: Vec<Relaxed>,
     /// Changed values with the rules behind them (where logging is on).
     pub changed: Vec<Changed>,
+    /// What was recognised of its loops, and what was made of them (where logging is on).
+    pub loops: Vec<LoopRemark>,
+    /// The values of what goes out that the original has, too, with those (where logging is on).
+    pub originals: BTreeMap<Value, Value>,
 }
 
 impl OptimisedFunction {
+    /// Did a budget end saturation before its schedule, in some round?
+    pub fn exhausted(&self) -> bool {
+        self.stops.iter().any(|stop| stop.extent == Extent::Run)
+    }
+
+    /// The rules that changed it, one for each value or statement that they changed (where logging is on).
+    pub fn behind(&self) -> impl Iterator<Item = RuleId> {
+        let changed = self.changed.iter().flat_map(|changed| &changed.rules).copied();
+        changed.chain(self.relaxed.iter().map(|relaxed| relaxed.rule))
+    }
+
     /// The original goes out after all; `function` is what would have.
     pub fn take_back(&mut self) {
         self.fate = Fate::Unchanged;
         self.cost_after = self.cost_before;
         self.relaxed.clear();
         self.changed.clear();
+        self.loops.iter_mut().for_each(LoopRemark::take_back);
     }
 }
 
@@ -89,7 +108,7 @@ pub struct FunctionOutcome {
     pub fate: Fate,
     /// The pipeline's own figures, for functions that went into it.
     pub outcome: Option<OptimisedFunction>,
-    /// What its front end calls the values that remarks speak of.
+    /// What its front end calls the values that remarks speak of, and where they are in the source.
     pub names: ValueNames,
 }
 
@@ -101,13 +120,17 @@ impl FunctionOutcome {
     }
 }
 
-/// What a front end calls values; made only where values are spoken of.
+/// What a front end calls values, and where they are in the source; made only where values are spoken of.
 #[derive(Clone, Debug, Default)]
 pub struct ValueNames {
     /// By value of what goes out.
     pub results: Vec<Option<String>>,
     /// By the number of its instruction in the original.
     pub originals: BTreeMap<u32, String>,
+    /// The same: where the instruction is in the source, as far as debug information says.
+    pub places: BTreeMap<u32, SourcePlace>,
+    /// Where the function is in the source.
+    pub place: Option<SourcePlace>,
 }
 
 /// What optimising many functions gave.

@@ -2,11 +2,12 @@
 //!
 //! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or is the original.
 
-use super::{Accept, Changed, Fate, OptimisedFunction, Options, Relaxed};
-use rewright_cfg_skeleton::egraph::EGraphView;
-use rewright_cfg_skeleton::ir::{self, Function};
+use super::{Accept, Changed, Fate, LoopRemark, OptimisedFunction, Options, Relaxed};
+use rewright_cfg_skeleton::egraph::{EGraphView, Stop};
+use rewright_cfg_skeleton::ir::{self, BlockId, Function, Value};
 use rewright_cfg_skeleton::select::{self, Ended, Status};
-use rewright_typeprop::{RuleId, Universe};
+use rewright_typeprop::{OpId, RuleId, Universe};
+use std::collections::BTreeMap;
 
 /// How far it is.
 pub(super) enum Progress {
@@ -29,6 +30,10 @@ pub(super) struct Chosen {
     pub(super) placement_cost: u64,
     pub(super) relaxed: Vec<Relaxed>,
     pub(super) changed: Vec<Changed>,
+    /// New parameters of loops (where logging is on): the loop's header in the original, and the operation.
+    pub(super) carried: Vec<(BlockId, OpId)>,
+    pub(super) loops: Vec<LoopRemark>,
+    pub(super) originals: BTreeMap<Value, Value>,
 }
 
 /// One function on its way.
@@ -39,7 +44,7 @@ pub(super) struct Unit {
     nodes: usize,
     classes: usize,
     rounds: usize,
-    exhausted: bool,
+    stops: Vec<Stop>,
     rules: Vec<RuleId>,
 }
 
@@ -50,7 +55,7 @@ impl Unit {
             Some(error) => Progress::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
         };
         let blocks = function.blocks.len();
-        Unit { state, blocks, nodes: 0, classes: 0, rounds: 0, exhausted: false, rules: vec![] }
+        Unit { state, blocks, nodes: 0, classes: 0, rounds: 0, stops: vec![], rules: vec![] }
     }
 
     /// One for which there is nothing to do.
@@ -74,7 +79,11 @@ impl Unit {
         self.rounds += 1;
         self.nodes = view.nodes.len();
         self.classes = view.classes.len();
-        self.exhausted |= view.exhausted;
+        for stop in &view.stops {
+            if !self.stops.contains(stop) {
+                self.stops.push(stop.clone());
+            }
+        }
         self.rules.extend(view.applications.iter().map(|a| a.rule));
         self.rules.sort_unstable();
         self.rules.dedup();
@@ -94,10 +103,12 @@ impl Unit {
             nodes: self.nodes,
             classes: self.classes,
             rounds: self.rounds,
-            exhausted: self.exhausted,
+            stops: self.stops,
             rules: self.rules,
             relaxed: vec![],
             changed: vec![],
+            loops: vec![],
+            originals: BTreeMap::new(),
         };
         match self.state {
             Progress::Chosen(chosen) => {
@@ -110,9 +121,12 @@ impl Unit {
                 if comparable < cost_before || (chosen.rematerialised > 0 && comparable == cost_before) {
                     outcome.fate = Fate::Optimised;
                 }
+                outcome.loops = chosen.loops.clone();
                 if outcome.fate == Fate::Optimised || options.accept == Accept::Any {
-                    let Chosen { function, relaxed, changed, .. } = chosen;
-                    outcome = OptimisedFunction { function, cost_after, relaxed, changed, ..outcome };
+                    let Chosen { function, relaxed, changed, originals, .. } = chosen;
+                    outcome = OptimisedFunction { function, cost_after, relaxed, changed, originals, ..outcome };
+                } else {
+                    outcome.loops.iter_mut().for_each(LoopRemark::take_back);
                 }
             }
             Progress::Done(fate) => outcome.fate = fate,

@@ -59,13 +59,13 @@ pub(super) struct Graph<'a> {
     pub(super) leaf_count: usize,
 }
 
-/// A node that says what a loop carries. No children tell its value: the run does, in a register of its own.
+/// A node that says what a loop carries or is left with. No children tell its value: the run does, in a register of its
+/// own.
 pub(super) struct Carried {
     /// The loop.
     pub(super) of: SimpleLoop,
     node: NodeId,
-    /// What takes it from one iteration to the next; `None` where the node says that itself.
-    step: Option<OpId>,
+    role: LoopRole,
 }
 
 /// By class: what it is, and who says so.
@@ -195,22 +195,54 @@ impl<'a> Graph<'a> {
         self.skeleton.live.iter().enumerate().map(move |(row, segments)| (row, segments[segment.index()]))
     }
 
+    /// How many classes there are.
+    pub(super) fn classes(&self) -> usize {
+        self.view.classes.len()
+    }
+
     /// The class of an input node.
     pub(super) fn class_of(&self, input: InputId) -> ClassId {
         self.view.class_of(input)
     }
 
-    /// What a loop carries when one of the edges into its header has been taken, given what classes were before.
-    pub(super) fn carry(&self, carried: &Carried, from: BlockId, now: Option<i64>, found: &Found) -> Option<i64> {
-        let node = self.view.node(carried.node);
-        let word = |class: ClassId| match found[class.index()] {
+    /// What a loop carries or is left with when control has gone from one block to another, given what classes were
+    /// before; `None` where that edge changes nothing.
+    pub(super) fn step(
+        &self,
+        carried: &Carried,
+        (from, to): (BlockId, BlockId),
+        cfg: &Cfg,
+        now: Option<i64>,
+        found: &Found,
+    ) -> Option<Option<i64>> {
+        let header = carried.of.header;
+        if carried.role != LoopRole::Leave {
+            return (to == header).then(|| self.carry(carried, from, now, found));
+        }
+        let inside = |block| cfg.loop_with_header(header).is_some_and(|l| cfg.loop_contains(l, block));
+        match (inside(from), inside(to)) {
+            (true, false) => Some(self.word(self.view.node(carried.node).children[1], found)),
+            // What it was left with the last time is over.
+            (false, true) => Some(None),
+            (true, true) | (false, false) => None,
+        }
+    }
+
+    fn word(&self, class: ClassId, found: &Found) -> Option<i64> {
+        match found[class.index()] {
             Some((_, Denotation::Word(n))) => Some(n),
             _ => None,
-        };
+        }
+    }
+
+    /// What a loop carries when one of the edges into its header has been taken, given what classes were before.
+    fn carry(&self, carried: &Carried, from: BlockId, now: Option<i64>, found: &Found) -> Option<i64> {
+        let node = self.view.node(carried.node);
+        let word = |class: ClassId| self.word(class, found);
         if from == carried.of.before {
             return word(node.children[1]);
         }
-        let Some(step) = carried.step else { return word(node.children[2]) };
+        let LoopRole::Recurrence(step) = carried.role else { return word(node.children[2]) };
         let (now, by) = (now?, word(node.children[2])?);
         let op = self.universe.ops.get(step);
         let scalar = self.scalar[carried.node.index()];
@@ -415,18 +447,15 @@ fn scalar(universe: &Universe, node: &Node<ClassId>) -> Option<Scalar> {
     }
 }
 
-/// Nodes that say what loops of the function carry.
+/// Nodes that say what loops of the function carry or are left with.
 fn carried(universe: &Universe, skeleton: &Skeleton, view: &EGraphView) -> Vec<Carried> {
     let nodes = (0u32..).map(NodeId).zip(&view.nodes);
     let carried = nodes.filter_map(|(node, data)| {
         let Head::Op(op) = data.head else { return None };
-        let step = match universe.ops.get(op).in_loop? {
-            LoopRole::Theta => None,
-            LoopRole::Recurrence(step) => Some(step),
-        };
+        let role = universe.ops.get(op).in_loop?;
         let l = data.children.first()?;
         let of = skeleton.loops.iter().copied().find(|of| view.class_of(of.constant) == *l)?;
-        Some(Carried { of, node, step })
+        Some(Carried { of, node, role })
     });
     carried.collect()
 }

@@ -22,7 +22,7 @@ pub(super) struct Recorder<'h, 'a> {
     /// By row: the segment's state when it was last entered.
     last: Vec<Option<(SegmentId, Rc<Memory>)>>,
     steady: Steady,
-    /// By node that says what a loop carries: that, since the loop's header was last entered.
+    /// By node that says what a loop carries or is left with: that, since the loop's header was last entered or left.
     registers: Vec<Option<i64>>,
     /// The block that was executed last, and what classes were at its end, if that was looked at.
     left: Option<(BlockId, Option<Found>)>,
@@ -98,15 +98,16 @@ impl<'h, 'a> Recorder<'h, 'a> {
         }
     }
 
-    /// Steps what the loop of a header carries.
+    /// Steps what loops carry and are left with, as a block is entered.
     fn enter(&mut self, block: BlockId) {
-        let graph = &self.harness.graph;
+        let Harness { graph, cfg, .. } = self.harness;
+        let Some((from, found)) = &self.left else { return };
+        // Where nobody looked, nothing is known.
+        let unknown = vec![None; graph.classes()];
+        let found = found.as_ref().unwrap_or(&unknown);
         for (carried, register) in graph.carried.iter().zip(&mut self.registers) {
-            if carried.of.header == block {
-                *register = match &self.left {
-                    Some((from, Some(found))) => graph.carry(carried, *from, *register, found),
-                    _ => None,
-                };
+            if let Some(next) = graph.step(carried, (*from, block), cfg, *register, found) {
+                *register = next;
             }
         }
     }

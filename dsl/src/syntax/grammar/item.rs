@@ -1,6 +1,6 @@
 //! A file and its items.
 
-use super::super::ast::{Attribute, Expr, File, FnClause, FnItem, Item, ItemKind, Spanned, Step};
+use super::super::ast::{Attribute, Expr, File, FnClause, FnItem, Item, ItemKind, Limit, Spanned, Step};
 use super::super::failure::{Expected, Tokens};
 use super::super::token::{Kind, Token};
 use super::example::example;
@@ -211,18 +211,20 @@ fn schedule<'t>(file: u32) -> P<'t, ItemKind> {
 /// `{ run a  repeat 3 { .. } }`; `None` if a step is broken.
 fn steps<'t>(file: u32) -> P<'t, Option<Vec<Step>>> {
     recursive(move |steps| {
-        let limit = word("limit", Expected::Limit).ignore_then(count()).then(name(file, Expected::Name));
-        let target = || path(file, Expected::Name).then(limit.clone().or_not());
+        let limit = count().then(name(file, Expected::Name)).map(|(count, unit)| Limit { count, unit });
+        let limits =
+            word("limit", Expected::Limit).ignore_then(limit.separated_by(comma()).at_least(1).collect::<Vec<_>>());
+        let target = || path(file, Expected::Name).then(limits.clone().or_not().map(Option::unwrap_or_default));
         let run = word("run", Expected::Step)
             .ignore_then(target())
-            .map(|(ruleset, limit)| Some(Step::Run { ruleset, limit }));
+            .map(|(ruleset, limits)| Some(Step::Run { ruleset, limits }));
         let saturate = word("saturate", Expected::Step)
             .ignore_then(target())
-            .map(|(ruleset, limit)| Some(Step::Saturate { ruleset, limit }));
+            .map(|(ruleset, limits)| Some(Step::Saturate { ruleset, limits }));
         let repeat = word("repeat", Expected::Step)
-            .ignore_then(count())
+            .ignore_then(count().or_not())
             .then(steps)
-            .map(|(count, steps): (u64, Option<Vec<Step>>)| Some(Step::Repeat { count, steps: steps? }));
+            .map(|(count, steps): (Option<u64>, Option<Vec<Step>>)| Some(Step::Repeat { count, steps: steps? }));
         let broken = skip_broken(true, |token| token.starts_statement || token.starts_item).to(None);
         symbol("{", Expected::OpenBrace)
             .ignore_then(

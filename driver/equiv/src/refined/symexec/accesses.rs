@@ -175,7 +175,13 @@ impl<'a> SymbolicExecutor<'a> {
         self.undefined_matters |= !noundef;
         let value = Value { bits, poison, origin };
         let local = match mask.filter(|_| !noundef) {
-            Some(mask) => Local::Leaf(Leaf { value, mask: Some(mask), key: place.address.term(self.s) }),
+            Some(mask) => {
+                let (address, computed) = (place.address.term(self.s), self.inside);
+                // What others have stored since may be another set of values.
+                let memory = format!("place in {}", self.s.name(self.memory[0].bits).replace('|', ""));
+                let key = if computed { self.s.unknown(&memory, &[address], Sort::Bits(64)) } else { address };
+                Local::Leaf(Leaf { value, mask: Some(mask), key, computed, place: computed })
+            }
             None => Local::Fixed(value),
         };
         self.define(i, local);

@@ -1,6 +1,6 @@
 //! What a version does, as terms.
 
-use super::Value;
+use super::{Arrived, Begun, Chosen, Value};
 use rewright_smt::Expr;
 use std::collections::BTreeSet;
 
@@ -53,6 +53,12 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) undefined_matters: bool,
     /// It has chosen something.
     pub(in super::super) chooses: bool,
+    /// What is known where it begins, since what came before was defined.
+    pub(in super::super) begun: Begun,
+    /// Where it ends before the function does.
+    pub(in super::super) arrived: Vec<Arrived>,
+    /// Choices of what has been read.
+    pub(in super::super) chosen: Vec<Chosen>,
 }
 
 /// A call that somebody may notice.

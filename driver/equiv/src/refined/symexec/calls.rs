@@ -21,7 +21,7 @@ use rewright_smt::{self as smt, Expr, Sort};
 const MOST: usize = 24;
 
 /// Is it an intrinsic that only computes? Which of these are known is said where they are computed.
-pub(super) fn is_arithmetic(callee: Option<&str>) -> bool {
+pub(in super::super) fn is_arithmetic(callee: Option<&str>) -> bool {
     const OTHERS: [&str; 6] = ["mem", "lifetime.", "va_", "stack", "trap", "objectsize"];
     let intrinsic = callee.and_then(|name| name.strip_prefix("@llvm."));
     intrinsic.is_some_and(|name| !OTHERS.iter().any(|other| name.starts_with(other)))
@@ -160,7 +160,7 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined(at, some);
         }
         let local = match mask {
-            Some(_) => Local::Leaf(Leaf { value, mask, key: time }),
+            Some(_) => Local::Leaf(Leaf { value, mask, key: time, computed: false, place: false }),
             None => Local::Fixed(value),
         };
         self.define(i, local);

@@ -1,6 +1,6 @@
 //! Values that may be `undef`: each use chooses its bits anew.
 
-use super::{Choosing, Leaf, Likeness, Local, Samples, SymbolicExecutor, Terms, Value};
+use super::{Choosing, Chosen, Leaf, Likeness, Local, Samples, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::Operand;
 use rewright_smt::{Expr, Sort};
 use std::collections::BTreeMap;
@@ -105,26 +105,53 @@ impl SymbolicExecutor<'_> {
 
     /// A use of what comes from outside.
     pub(super) fn use_of(&mut self, leaf: Leaf) -> Value {
-        let Leaf { value, mask: Some(mask), key } = leaf else { return leaf.value };
+        let Leaf { value, mask: Some(mask), key, computed, place } = leaf else { return leaf.value };
         if self.solid || mask == Expr::FALSE {
             return value;
         }
-        let (width, key) = (value.bits.width(), self.s.name(key).to_string());
-        let chosen = self.choice(&key, width);
+        let width = value.bits.width();
+        let name = self.s.name(key).to_string();
+        let place = place.then_some(key);
+        let chosen = self.choice_at(place, &name, width);
+        let mut poison = value.poison;
+        if computed {
+            let (some, is_poison) = (self.s.nonzero(mask), self.choice_at(place, &format!("{name} is poison"), 1));
+            let is_poison = self.s.nonzero(is_poison);
+            let is_poison = self.s.and(&[some, is_poison]);
+            poison = self.s.or(&[poison, is_poison]);
+        }
         // The bits of the mask are those of the choice.
         let sort = Sort::Bits(width);
         let other = self.s.apply("bvxor", &[value.bits, chosen], sort);
         let other = self.s.apply("bvand", &[other, mask], sort);
-        Value { bits: self.s.apply("bvxor", &[value.bits, other], sort), ..value }
+        Value { bits: self.s.apply("bvxor", &[value.bits, other], sort), poison, ..value }
+    }
+
+    /// Bits that may be chosen at a use of what has been read at a place: those that the other version has chosen at an
+    /// equal use of what is there.
+    fn choice_at(&mut self, place: Option<Expr>, what: &str, width: u32) -> Expr {
+        let mut choice = self.choice(what, width);
+        let Some(key) = place else { return choice };
+        let (name, within) = (self.s.name(key).to_string(), self.within.clone());
+        let nth = self.uses.get(&use_key(what, width, &within)).copied().unwrap_or_default();
+        let which = format!("use {nth} of {} with {width} bits in {within}", what.replace(&name, ""));
+        if self.choosing.is_first() {
+            for other in self.like.iter().filter(|other| other.which == which && other.key != key) {
+                let here = self.s.equal(key, other.key);
+                choice = self.s.choose(here, other.choice, choice);
+            }
+        } else {
+            self.chosen.push(Chosen { key, which, choice });
+        }
+        choice
     }
 
     /// Bits that may be chosen at a use of something.
     pub(super) fn choice(&mut self, what: &str, width: u32) -> Expr {
-        let what = format!("{} with {width} bits in ", what.replace('|', ""));
-        let uses = self.uses.entry(format!("{what}{}", self.within)).or_default();
+        let uses = self.uses.entry(use_key(what, width, &self.within)).or_default();
         *uses += 1;
         let uses = *uses;
-        let name = |n: usize, within: &str| format!("use {n} of {what}{within}");
+        let name = |n: usize, within: &str| format!("use {n} of {}", use_key(what, width, within));
         let name = match self.choosing {
             Choosing::Freely => return self.free(&format!("{} before", name(uses, &self.within)), width),
             Choosing::Anything => name(uses, &self.within),
@@ -145,4 +172,9 @@ impl SymbolicExecutor<'_> {
         self.choices.push(choice);
         choice
     }
+}
+
+/// What uses of something are counted by.
+fn use_key(what: &str, width: u32, within: &str) -> String {
+    format!("{} with {width} bits in {within}", what.replace('|', ""))
 }

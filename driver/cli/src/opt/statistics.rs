@@ -1,14 +1,21 @@
 //! What `opt` says of the functions of a file: fates, figures, rules, times.
 
 use super::super::{Format, limits, out};
-use super::{Args, changes};
-use rewright_cfg_skeleton::select::{Ended, Status, cost::reported};
+use super::{Args, loops};
+use rewright_cfg_skeleton::egraph::{Extent, Growth, Stop};
+use rewright_cfg_skeleton::select::{Ended, cost::reported};
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::RuleId;
 use rewright_pipeline::bisect;
 use rewright_pipeline::front::Statistics;
-use rewright_pipeline::optimiser::{Fate, Optimiser, Phase, Relaxed};
-use serde_json::json;
+use rewright_pipeline::optimiser::{Fate, OptimisedFunction, Optimiser, Phase};
+use rewright_pipeline::source::SourcePlace;
+use rewright_pipeline::stops::describe;
+use rewright_report::remarks::{Change, FileReport, LeftOut, RuleRef, status};
+use rewright_report::text;
+use serde_json::{Value, json};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// What became of a file.
 pub(super) struct Made {
@@ -18,6 +25,8 @@ pub(super) struct Made {
     pub(super) optimiser: Optimiser,
     /// What became of its functions.
     pub(super) statistics: Statistics,
+    /// The same for people, function by function.
+    pub(super) told: FileReport,
 }
 
 /// Says on stderr which rules have one match more with a limit than with one less.
@@ -62,16 +71,28 @@ pub(super) fn report(args: &Args, file: &Made) {
         return;
     }
     let rule = |r: &RuleId| file.optimiser.program().rule(*r).name.clone();
-    // The pack and the line of a rule.
-    let place = |r: &RuleId| {
-        let program = file.optimiser.program();
-        let place = program.sources.place(program.rule(*r).span);
-        (place.file, place.line)
-    };
+    let mut behind: BTreeMap<RuleId, u64> = BTreeMap::new();
+    for rule in file.statistics.outcomes().flat_map(OptimisedFunction::behind) {
+        *behind.entry(rule).or_default() += 1;
+    }
     if args.format == Format::Json {
+        let grown = |g: &Growth| json!({ "rule": rule(&g.rule), "matches": g.matches, "nodes": g.nodes });
+        let stop = |s: &Stop| {
+            json!({
+                "budget": s.budget.name(),
+                "limit": s.limit,
+                "ruleset": s.ruleset,
+                "ends": match s.extent {
+                    Extent::Step => "step",
+                    Extent::Run => "run",
+                },
+                "grew": s.grew.iter().map(grown).collect::<Vec<_>>(),
+            })
+        };
         let functions: Vec<_> = functions()
-            .map(|f| {
-                let mut entry = json!({ "name": f.name, "fate": fate(&f.fate) });
+            .zip(&file.told.functions)
+            .map(|(f, told)| {
+                let mut entry = placed(json!({ "name": f.name, "fate": text::fate(&f.fate) }), told.place.as_ref());
                 if let Some(o) = &f.outcome {
                     entry["cost_before"] = json!(reported(o.cost_before));
                     entry["cost_after"] = json!(reported(o.cost_after));
@@ -80,22 +101,12 @@ pub(super) fn report(args: &Args, file: &Made) {
                     entry["nodes"] = json!(o.nodes);
                     entry["classes"] = json!(o.classes);
                     entry["rounds"] = json!(o.rounds);
-                    entry["exhausted"] = json!(o.exhausted);
+                    entry["exhausted"] = json!(o.exhausted());
+                    entry["stops"] = json!(o.stops.iter().map(stop).collect::<Vec<_>>());
                     entry["rules"] = json!(o.rules.iter().map(rule).collect::<Vec<_>>());
-                    let relaxed = |r: &Relaxed| {
-                        let (file, line) = place(&r.rule);
-                        json!({
-                            "operation": r.operation,
-                            "nth": r.nth,
-                            "calls": r.calls,
-                            "rule": rule(&r.rule),
-                            "file": file,
-                            "line": line,
-                            "input_line": r.line,
-                        })
-                    };
-                    entry["changed"] = changes::json(file.optimiser.program(), f);
-                    entry["relaxed"] = json!(o.relaxed.iter().map(relaxed).collect::<Vec<_>>());
+                    entry["changed"] = told.changes.iter().map(changed).collect();
+                    entry["loops"] = loops::json(&o.loops);
+                    entry["relaxed"] = told.left_out.iter().map(relaxed).collect();
                 }
                 entry
             })
@@ -107,7 +118,11 @@ pub(super) fn report(args: &Args, file: &Made) {
             })
             .collect();
         let rules: serde_json::Map<_, _> = matched()
-            .map(|(r, report)| (rule(r), json!({ "matches": report.matches, "seconds": report.time.as_secs_f64() })))
+            .map(|(r, report)| {
+                let changes = behind.get(r).copied().unwrap_or(0);
+                let seconds = report.time.as_secs_f64();
+                (rule(r), json!({ "matches": report.matches, "changes": changes, "seconds": seconds }))
+            })
             .collect();
         let passes: serde_json::Map<_, _> = file
             .statistics
@@ -120,9 +135,9 @@ pub(super) fn report(args: &Args, file: &Made) {
         out::report(&all.to_string());
         return;
     }
-    for f in functions() {
+    for (f, told) in functions().zip(&file.told.functions) {
         let figures = f.outcome.as_ref().map_or(String::new(), |o| {
-            let budget = if o.exhausted { ", budget exhausted" } else { "" };
+            let budget = if o.exhausted() { ", budget exhausted" } else { "" };
             format!(
                 ", cost {} -> {} ({}{}), {} in {} {}, {}{budget}",
                 reported(o.cost_before),
@@ -135,26 +150,18 @@ pub(super) fn report(args: &Args, file: &Made) {
                 count(o.rounds, "round")
             )
         });
-        out::report(&format!("{}: {}{figures}", f.name, fate(&f.fate)));
+        out::report(&format!("{}{figures}", text::heading(told)));
+        for stop in f.outcome.iter().flat_map(|o| &o.stops) {
+            out::report(&format!("  {}", describe(file.optimiser.program(), stop)));
+        }
         if args.remarks {
             for r in f.outcome.iter().flat_map(|o| &o.rules) {
                 out::report(&format!("  {}", rule(r)));
             }
-            for line in changes::lines(file.optimiser.program(), f) {
-                out::report(&format!("  {line}"));
-            }
-            for relaxed in f.outcome.iter().flat_map(|o| &o.relaxed) {
-                let because = file.optimiser.program().rule(relaxed.rule).relaxation.as_ref();
-                let because = because.map_or("", |relaxation| &relaxation.because);
-                let (name, (file, line)) = (rule(&relaxed.rule), place(&relaxed.rule));
-                let which = match relaxed.calls {
-                    1 => String::new(),
-                    calls => format!(" ({} of {calls})", relaxed.nth),
-                };
-                let operation = &relaxed.operation;
-                let input = relaxed.line.map_or(String::new(), |line| format!(" in line {line}"));
-                out::report(&format!("  `{operation}`{which}{input} is left out by {name} ({file}:{line}): {because}"));
-            }
+            let changes = told.changes.iter().map(text::change);
+            let loops = f.outcome.iter().flat_map(|outcome| loops::lines(&outcome.loops));
+            let lines = changes.chain(loops).chain(told.left_out.iter().map(text::left_out));
+            lines.for_each(|line| out::report(&format!("  {line}")));
         }
     }
     if args.stats {
@@ -171,28 +178,44 @@ pub(super) fn report(args: &Args, file: &Made) {
             out::report(&format!("passes of select: {}", passes.join(", ")));
         }
         let mut by_count: Vec<_> = matched().collect();
-        by_count.sort_by_key(|(r, report)| (std::cmp::Reverse(report.matches), **r));
+        // Those that changed something come first.
+        let changes = |r: &RuleId| behind.get(r).copied().unwrap_or(0);
+        by_count.sort_by_key(|(r, report)| (Reverse(changes(r)), Reverse(report.matches), **r));
         for (r, report) in by_count.iter().take(20) {
             let time = report.time.as_secs_f64() * 1e3;
-            out::report(&format!("{:>8} matches {time:>8.2} ms  {}", report.matches, rule(r)));
+            let (changes, matches) = (changes(r), report.matches);
+            out::report(&format!("{changes:>6} changes {matches:>8} matches {time:>8.2} ms  {}", rule(r)));
         }
     }
 }
 
-/// A fate as reports name it.
-fn fate(fate: &Fate) -> String {
-    match fate {
-        Fate::Optimised => "optimised".into(),
-        Fate::Unchanged => "unchanged".into(),
-        Fate::PassedThrough(reason) => format!("passed through: {reason}"),
-        Fate::Failed(reason) => format!("failed: {reason}"),
-    }
+fn names(rules: &[RuleRef]) -> Vec<&str> {
+    rules.iter().map(|rule| rule.name.as_str()).collect()
 }
 
-fn status(status: Status) -> String {
-    match status {
-        Status::Optimal => "optimal".into(),
-        Status::Gap(gap) => format!("gap {:.1} %", gap * 100.0),
-        Status::Greedy => "greedy".into(),
+fn changed(change: &Change) -> Value {
+    let Change { place, value, now, was, rules } = change;
+    placed(json!({ "value": value, "now": now, "was": was, "rules": names(rules) }), place.as_ref())
+}
+
+fn relaxed(left: &LeftOut) -> Value {
+    let LeftOut { place, operation, nth, calls, line, rule, because: _ } = left;
+    let entry = json!({
+        "operation": operation,
+        "nth": nth,
+        "calls": calls,
+        "rule": rule.name,
+        "file": rule.file,
+        "line": rule.line,
+        "input_line": line,
+    });
+    placed(entry, place.as_ref())
+}
+
+/// An entry with its place in the source, where that is known.
+fn placed(mut entry: Value, place: Option<&SourcePlace>) -> Value {
+    if let Some(place) = place {
+        entry["place"] = json!(place);
     }
+    entry
 }

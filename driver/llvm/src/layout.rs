@@ -1,27 +1,33 @@
-//! Data layouts that proofs and refutations know: little endian, pointers of 64 bits that are integers, one address
-//! space.
+//! Data layouts that proofs and refutations know, and from which alignments are taken that a text leaves out: little
+//! endian, pointers of 64 bits that are integers, one address space.
 
-use rewright_llvm::module::File;
-use rewright_llvm::types::{Named, Type};
+use crate::instruction::MemoryAccess;
+use crate::module::File;
+use crate::types::{Named, Type};
 
 /// What a file's data layout says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Layout {
+pub struct Layout {
     /// Scalars to 64 bits are aligned to their size. Without it structures that hold 64-bit integers are laid out in
     /// another way than [`Type::layout`] says.
     natural: bool,
+    /// `x86_fp80` is aligned to 16 bytes.
+    extended: bool,
 }
 
 /// A part of a data layout that is not one of those that are known.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the data layout `{0}`")]
-pub(super) struct UnknownLayout(String);
+pub struct UnknownLayout(String);
 
 impl Layout {
-    /// The layout of a file; the reason where it is not one of those that are known.
-    pub(super) fn of(file: &File) -> Result<Layout, UnknownLayout> {
+    /// The layout of a file.
+    ///
+    /// # Errors
+    /// The part that is not one of those that are known.
+    pub fn of(file: &File) -> Result<Layout, UnknownLayout> {
         // What LLVM takes where nothing is said.
-        let (mut pointers, mut double, mut wide) = (64, 64, 32);
+        let (mut pointers, mut double, mut wide, mut extended) = (64, 64, 32, false);
         for part in file.data_layout.split('-') {
             let unknown = || Err(UnknownLayout(part.to_string()));
             let (name, rest) = part.split_once(':').unwrap_or((part, ""));
@@ -33,7 +39,9 @@ impl Layout {
                     _ => return unknown(),
                 },
                 "i8" if numbers.first() != Some(&8) => return unknown(),
-                "i16" if numbers.first() != Some(&16) => return unknown(),
+                "i16" | "f16" if numbers.first() != Some(&16) => return unknown(),
+                "f128" if numbers.first() != Some(&128) => return unknown(),
+                "f80" => extended = numbers.first() == Some(&128),
                 "i32" | "f32" if numbers.first() != Some(&32) => return unknown(),
                 "i64" => wide = numbers.first().copied().unwrap_or(0),
                 "f64" => double = numbers.first().copied().unwrap_or(0),
@@ -43,26 +51,33 @@ impl Layout {
                 _ => {}
             }
         }
-        Ok(Layout { natural: (pointers, double, wide) == (64, 64, 64) })
+        Ok(Layout { natural: (pointers, double, wide) == (64, 64, 64), extended })
     }
 
     /// Is a type laid out as [`Type::layout`] says?
-    pub(super) fn knows(self, ty: &Type, named: &Named) -> bool {
+    pub fn knows(self, ty: &Type, named: &Named) -> bool {
         self.natural || !holds_wide(ty, named, 0)
     }
 
     /// The alignment of an access whose text does not say it.
-    pub(super) fn alignment(self, ty: &Type, named: &Named) -> Option<u64> {
+    pub fn alignment(self, ty: &Type, named: &Named) -> Option<u64> {
         if *ty == Type::Int(1) {
             return Some(1);
+        }
+        if matches!(ty, Type::Word(word) if word == "x86_fp80") && !self.extended {
+            return None;
         }
         self.knows(ty, named).then(|| ty.layout(named).map(|(_, align)| align)).flatten()
     }
 }
 
-/// Do two files say the same of their layout?
-pub(super) fn same(before: &File, after: &File) -> bool {
-    before.data_layout == after.data_layout
+/// The alignment of an access: what its text says, or where it says nothing, what the layout of the file has for its type;
+/// `None` if that is not known.
+pub fn alignment_of(access: MemoryAccess, ty: &Type, file: &File) -> Option<u64> {
+    match access.align {
+        0 => Layout::of(file).ok()?.alignment(ty, &file.named),
+        align => Some(align),
+    }
 }
 
 /// How deep types may nest.
@@ -85,7 +100,7 @@ fn holds_wide(ty: &Type, named: &Named, depth: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rewright_llvm::module::read;
+    use crate::module::read;
 
     fn layout(text: &str) -> Result<Layout, UnknownLayout> {
         Layout::of(&read(format!("target datalayout = \"{text}\"\n")).unwrap())
@@ -98,9 +113,12 @@ mod tests {
             layout("e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128").unwrap();
         assert!(natural.knows(&Type::Int(64), &named));
         assert_eq!(natural.alignment(&Type::Int(64), &named), Some(8));
+        let extended = Type::Word("x86_fp80".into());
+        assert_eq!(natural.alignment(&extended, &named), Some(16));
+        assert_eq!(layout("e-i64:64").unwrap().alignment(&extended, &named), None);
         let default = Layout::of(&read(String::new()).unwrap()).unwrap();
         assert!(!default.knows(&Type::Int(64), &named) && default.knows(&Type::Ptr, &named));
-        for other in ["E-i64:64", "e-p:32:32", "e-A5", "e-i64:64-P1", "e-i32:16"] {
+        for other in ["E-i64:64", "e-p:32:32", "e-A5", "e-i64:64-P1", "e-i32:16", "e-f128:64"] {
             assert!(layout(other).is_err(), "{other}");
         }
     }

@@ -1,0 +1,82 @@
+//! Which budget ended saturation before its rules were done.
+
+use rewright_typeprop::RuleId;
+use std::fmt;
+
+/// A budget of a unit that ended while rules still matched. What they would have added is not in the view.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Stop {
+    /// What was counted.
+    pub budget: BudgetKind,
+    /// How many there may be.
+    pub limit: u64,
+    /// The ruleset that was running; `None` for steps that are repeated together.
+    pub ruleset: Option<String>,
+    /// What came to an end.
+    pub extent: Extent,
+    /// The rules behind most of the e-graph, largest first, where the whole run came to an end.
+    pub grew: Vec<Growth>,
+}
+
+/// What a budget counts.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum BudgetKind {
+    /// Matches of rules.
+    Matches,
+    /// E-nodes.
+    Nodes,
+    /// Rounds of one `saturate`, or of one `repeat` without a number.
+    Rounds,
+    /// Rounds of all rulesets of a schedule.
+    Steps,
+}
+
+/// How much a budget ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Extent {
+    /// One step of the schedule; those after it ran.
+    Step,
+    /// The run.
+    Run,
+}
+
+/// What a rule did to an e-graph.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Growth {
+    /// The rule.
+    pub rule: RuleId,
+    /// Its matches.
+    pub matches: u64,
+    /// Nodes that these made at most.
+    pub nodes: u64,
+}
+
+impl BudgetKind {
+    /// All of them.
+    pub const ALL: [BudgetKind; 4] = [BudgetKind::Matches, BudgetKind::Nodes, BudgetKind::Rounds, BudgetKind::Steps];
+
+    /// As commands and schedules name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            BudgetKind::Matches => "matches",
+            BudgetKind::Nodes => "nodes",
+            BudgetKind::Rounds => "rounds",
+            BudgetKind::Steps => "steps",
+        }
+    }
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let what = match (&self.ruleset, self.extent) {
+            (Some(_), Extent::Run) => "saturation",
+            (Some(_), Extent::Step) => "a step",
+            (None, _) => "a `repeat`",
+        };
+        write!(f, "{what} ended at {} {}", self.limit, self.budget.name())?;
+        match &self.ruleset {
+            Some(ruleset) => write!(f, " in `{ruleset}`"),
+            None => Ok(()),
+        }
+    }
+}

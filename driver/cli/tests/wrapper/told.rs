@@ -1,0 +1,89 @@
+//! What `cc` and `wrap` tell of what rules did: by lines of the source, and never with another object.
+
+use super::{cc, files, rewright, run, sources};
+use std::fs;
+use std::path::Path;
+
+const TWO_LINES: &str =
+    "int sum(int x, int y) {\n  return (x ^ y)\n    + ((x & y) << 1);\n}\nint other(int x) { return x; }\n";
+
+fn object(dir: &Path, name: &str) -> Vec<u8> {
+    fs::read(dir.join(name)).unwrap()
+}
+
+#[test]
+fn remarks_have_lines_and_change_no_object() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    fs::write(dir.path().join("sum.c"), TWO_LINES).unwrap();
+    let compiled = |options: &[&str], name: &str| {
+        let mut command = cc(&own);
+        command.args(options);
+        let ran = run(command, dir.path(), &["-g", "-O2", "-c", "sum.c", "-o", name], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        (ran.stderr, object(dir.path(), name))
+    };
+    let (said, without) = compiled(&["--no-cache"], "without.o");
+    assert_eq!(said, "");
+    let (told, with) = compiled(&["--no-cache", "--remarks", "--report", "page.html"], "with.o");
+    assert!(told.starts_with("sum.c: @sum (sum.c:1): optimised, cost "), "{told}");
+    assert!(told.contains("\n  sum.c:3:5: %rw.2 = iadd(%0, %1), was "), "{told}");
+    assert!(
+        told.contains("mine.sums.carries (mine.rw:5)") && told.ends_with("sum.c: 1 function unchanged\n"),
+        "{told}"
+    );
+    assert!(with == without);
+    let page = fs::read_to_string(dir.path().join("page.html")).unwrap();
+    for part in ["@sum", "mine.sums.carries", "title=\"sum.c:3:5\"", "rule carries(x: i32, y: i32)", "none is recorded"]
+    {
+        assert!(page.contains(part), "{part} is not in\n{page}");
+    }
+    // An object that was kept without what is told is no answer to who wants that; the next one is.
+    assert_eq!(compiled(&[], "kept.o"), (String::new(), without.clone()));
+    for _ in 0..2 {
+        assert_eq!(compiled(&["--remarks"], "kept.o"), (told.clone(), without.clone()));
+    }
+    assert_eq!(compiled(&[], "kept.o"), (String::new(), without));
+    // Without debug information there are no lines.
+    let mut command = cc(&own);
+    command.arg("--remarks");
+    let ran = run(command, dir.path(), &["-O2", "-c", "sum.c", "-o", "no-lines.o"], "");
+    assert!(ran.stderr.starts_with("sum.c: @sum: optimised") && !ran.stderr.contains("sum.c:3"), "{ran:?}");
+}
+
+#[test]
+fn a_build_has_one_page() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let makefile = "CFLAGS = -O2 -w -g\nall: sum.o main.o in/sum.o text.o\nin/sum.o:\n\tcd in && $(CC) $(CFLAGS) -c sum.c\n\
+                    text.o:\n\t$(CC) -O2 -c text.s\n";
+    fs::write(dir.path().join("Makefile"), makefile).unwrap();
+    fs::create_dir(dir.path().join("in")).unwrap();
+    fs::write(dir.path().join("in/sum.c"), TWO_LINES).unwrap();
+    let built = |options: &[&str]| {
+        let mut command = rewright(&own);
+        command.args(["wrap", "--rules", "mine.rw"]).args(options).args(["--", "make", "-s", "-j2", "all"]);
+        let ran = run(command, dir.path(), &[], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        let objects: Vec<_> = files(dir.path()).into_iter().filter(|(name, _)| name.ends_with(".o")).collect();
+        for (name, _) in &objects {
+            fs::remove_file(dir.path().join(name)).unwrap();
+        }
+        (ran.stderr, objects)
+    };
+    let (_, plain) = built(&["--no-cache"]);
+    assert_eq!(plain.len(), 4);
+    let mut pages = vec![];
+    // Afresh, and from objects that were kept.
+    for _ in 0..2 {
+        let (said, objects) = built(&["--report", "page.html", "--remarks", "--stats"]);
+        assert!(objects == plain);
+        for part in ["@sum (sum.c:1): optimised", "rules behind changes: 1, most often\n     2  mine.sums.carries"] {
+            assert!(said.contains(part), "{part} is not in\n{said}");
+        }
+        pages.push(fs::read_to_string(dir.path().join("page.html")).unwrap());
+    }
+    assert_eq!(pages[0], pages[1]);
+    let names: Vec<&str> =
+        pages[0].split("<h2 id=\"file-").skip(1).map(|part| &part[..part.find('<').unwrap()]).collect();
+    assert_eq!(names, ["0\">in/sum.c", "1\">main.c", "2\">sum.c"]);
+    assert!(pages[0].contains("<h2>Without rules</h2>"), "assembly is compiled without rules:\n{}", pages[0]);
+}

@@ -1,0 +1,211 @@
+//! Loops, by induction over cuts.
+//!
+//! Both versions are cut where loops begin again ([`regions`]). What is between cuts has no loops: from a pair of cuts,
+//! at which an *invariant* holds of the values of both, both come to a pair of cuts at which its invariant holds, or
+//! both leave, or the first one is undefined. Then the second one does in any number of iterations what the first one
+//! may do, and runs for ever only where that does.
+//!
+//! Invariants are found by leaving out of many candidates ([`invariants`]) all that do not hold when a pair is reached,
+//! until all that are left do. Memory at a cut, and what calls know, must be the same.
+//!
+//! What may be `undef` goes through a cut as a set of values, of which each use sees one. The second version's set is
+//! within the first one's, and the first version, which may do anything that it may do with less, is given the second
+//! one's, where each use sees the same. Of a set nothing is known but whether it is one value: it may have poison beside
+//! values, since that may depend on what a use of something else has seen.
+//!
+//! Loops are met in the same order by both: each iteration of one is an iteration of the other, where headers are cut
+//! before or behind the condition of another iteration, and the first iteration stands alone or not.
+
+mod beginning;
+mod claims;
+mod flow;
+mod invariants;
+mod question;
+mod regions;
+#[cfg(test)]
+mod tests;
+
+use super::super::budget::Budget;
+use super::super::not_modelled::NotModelled;
+use super::region::Region;
+use super::{Decided, Pair, Undecided};
+use flow::Flow;
+use invariants::Invariant;
+use question::{LoopQuestion, Source};
+use regions::{Cut, CutAt, cuts, region};
+use rewright_llvm::body::{Body, Instruction, Shape};
+use rewright_smt::solver::Solver;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+
+/// Ways to cut both versions, the likeliest first, and whether first iterations stand alone.
+const WAYS: [(CutAt, CutAt, bool); 6] = [
+    (CutAt::Header, CutAt::Header, false),
+    (CutAt::Inside, CutAt::Header, false),
+    (CutAt::Header, CutAt::Header, true),
+    (CutAt::Inside, CutAt::Header, true),
+    (CutAt::Inside, CutAt::Inside, false),
+    (CutAt::Inside, CutAt::Inside, true),
+];
+
+/// Does a body have a loop?
+pub(super) fn has_loops(body: &Body) -> bool {
+    !Flow::new(body).loops().is_empty()
+}
+
+/// One version, cut.
+struct CutVersion<'a> {
+    flow: Flow<'a>,
+    cuts: Vec<Cut>,
+    slots: Vec<Instruction>,
+    peeled: bool,
+}
+
+impl<'a> CutVersion<'a> {
+    fn new(body: &'a Body, at: CutAt, peeled: bool) -> Result<CutVersion<'a>, NotModelled> {
+        let flow = Flow::new(body);
+        let cuts = cuts(&flow, at);
+        let is_slot = |i: &&Instruction| matches!(i.shape, Shape::Alloca(_));
+        if body.blocks[1..].iter().any(|block| block.instructions.iter().any(|i| is_slot(&i))) {
+            return Err("a stack slot that is not made at the entry".into());
+        }
+        let slots = body.blocks[0].instructions.iter().filter(is_slot).cloned().collect();
+        Ok(CutVersion { flow, cuts, slots, peeled })
+    }
+
+    /// What is executed from the entry or from a cut.
+    fn region(&self, from: Option<usize>) -> Result<Region, NotModelled> {
+        region(&self.flow, &self.cuts, from, self.peeled)
+    }
+}
+
+/// Asks whether the second version refines the first one, where either has loops.
+pub(super) fn decide(
+    pair: &Pair<'_>,
+    solver: &mut Solver,
+    budget: &mut Budget,
+    decided: &mut Decided,
+) -> io::Result<()> {
+    let mut furthest: Option<(u64, Undecided)> = None;
+    for way in WAYS {
+        match proved(pair, way, solver, budget)? {
+            Ok(questions) => {
+                decided.seen.runs += questions;
+                decided.proved = true;
+                return Ok(());
+            }
+            Err((questions, reason)) => {
+                let spent = matches!(reason, Undecided::Budget(_));
+                if spent || furthest.as_ref().is_none_or(|(most, _)| questions > *most) {
+                    furthest = Some((questions, reason));
+                }
+                if spent {
+                    break;
+                }
+            }
+        }
+    }
+    if let Some((_, reason)) = furthest {
+        decided.seen.not_compared(reason);
+    }
+    Ok(())
+}
+
+/// Both versions cut in one way: how many questions were decided, and why not all.
+fn proved(
+    pair: &Pair<'_>,
+    (before, after, peeled): (CutAt, CutAt, bool),
+    solver: &mut Solver,
+    budget: &mut Budget,
+) -> io::Result<Result<u64, (u64, Undecided)>> {
+    let [old, new] = [(0, before), (1, after)].map(|(n, at)| CutVersion::new(&pair.bodies[n], at, peeled));
+    let versions = match (old, new) {
+        (Ok(old), Ok(new)) => [old, new],
+        (Err(reason), _) | (_, Err(reason)) => return Ok(Err((0, reason.into()))),
+    };
+    let mut induction = Induction { pair, versions, invariants: BTreeMap::new(), questions: 0 };
+    for undefined in [false, true] {
+        match induction.run(undefined, solver, budget)? {
+            Ok(true) => {}
+            Ok(false) => break,
+            Err(reason) => return Ok(Err((induction.questions, reason))),
+        }
+    }
+    Ok(Ok(induction.questions))
+}
+
+/// Pairs of cuts with what is thought to hold there.
+struct Induction<'a> {
+    pair: &'a Pair<'a>,
+    versions: [CutVersion<'a>; 2],
+    invariants: BTreeMap<(usize, usize), Invariant>,
+    questions: u64,
+}
+
+impl Induction<'_> {
+    /// Leaves out candidates until all hold. Is something else to be asked, where values may be `undef`?
+    fn run(
+        &mut self,
+        undefined: bool,
+        solver: &mut Solver,
+        budget: &mut Budget,
+    ) -> io::Result<Result<bool, Undecided>> {
+        let mut matters = false;
+        // What fails at the entry fails soonest.
+        let mut open = BTreeSet::from([Source::Entry]);
+        open.extend(self.invariants.keys().map(|at| Source::Cuts(*at)));
+        while let Some(source) = open.first().copied() {
+            let question = match LoopQuestion::new(self, source, undefined) {
+                Ok(question) => question,
+                Err(reason) => return Ok(Err(reason.into())),
+            };
+            matters |= question.undefined_matters;
+            let values = match question.answer(solver, budget)? {
+                Ok(Some(values)) => values,
+                Ok(None) => {
+                    self.questions += 1;
+                    open.remove(&source);
+                    continue;
+                }
+                Err(reason) => return Ok(Err(reason)),
+            };
+            let is_set = |n: usize| values.get(n).copied().flatten() == Some(1);
+            let changed = self.learn(&question, is_set, undefined);
+            if changed.is_empty() {
+                return Ok(Err(NotModelled::from(question.failure(is_set)).into()));
+            }
+            open.extend(changed.into_iter().map(Source::Cuts));
+        }
+        Ok(Ok(!undefined && matters))
+    }
+
+    /// What an answer shows: pairs of cuts that are reached, and candidates that do not hold there.
+    fn learn(
+        &mut self,
+        question: &LoopQuestion,
+        is_set: impl Fn(usize) -> bool,
+        undefined: bool,
+    ) -> Vec<(usize, usize)> {
+        let mut changed = vec![];
+        for (n, at) in &question.new_pairs {
+            if is_set(*n) {
+                let [old, new] = &self.versions;
+                self.invariants.insert(*at, Invariant::candidates([old, new], self.pair.versions, *at));
+                changed.push(*at);
+            }
+        }
+        let mut broken: BTreeMap<(usize, usize), Vec<usize>> = BTreeMap::new();
+        for (n, at, candidate) in &question.candidates {
+            if is_set(*n) {
+                broken.entry(*at).or_default().push(*candidate);
+            }
+        }
+        for (at, candidates) in broken {
+            if let Some(invariant) = self.invariants.get_mut(&at) {
+                invariant.drop(&candidates, undefined);
+                changed.push(at);
+            }
+        }
+        changed
+    }
+}

@@ -1,0 +1,152 @@
+//! The control flow of a body: orders, dominators, loops, where values are made and needed.
+
+use rewright_cfg_skeleton::ir::dominance::{DominatorTree, Graph};
+use rewright_llvm::body::{Body, Instruction, Shape};
+use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
+
+/// Control flow among the blocks that can be reached; blocks are numbers.
+pub(super) struct Flow<'a> {
+    pub(super) body: &'a Body,
+    graph: Graph,
+    preds: Graph,
+    /// Reverse post-order.
+    order: Vec<usize>,
+    tree: DominatorTree,
+    /// Where each value is made: block and position.
+    made: FxHashMap<&'a str, (usize, usize)>,
+}
+
+/// The blocks of a loop.
+pub(super) struct Loop {
+    pub(super) header: usize,
+    pub(super) blocks: BTreeSet<usize>,
+}
+
+impl<'a> Flow<'a> {
+    pub(super) fn new(body: &'a Body) -> Flow<'a> {
+        let position: FxHashMap<&str, u32> = body.blocks.iter().map(|b| b.label.as_str()).zip(0..).collect();
+        let mut graph = Graph::new(body.blocks.len());
+        for (at, block) in body.blocks.iter().enumerate() {
+            let mut targets: Vec<u32> =
+                block.targets().into_iter().filter_map(|label| position.get(label.as_str()).copied()).collect();
+            targets.sort_unstable();
+            targets.dedup();
+            graph.succs[at] = targets;
+        }
+        let order = graph.reverse_post_order(0);
+        // What cannot be reached leads nowhere.
+        for at in 0..graph.succs.len() as u32 {
+            if !order.contains(&at) {
+                graph.succs[at as usize].clear();
+            }
+        }
+        let preds = graph.reversed();
+        let tree = DominatorTree::new(&preds, 0, &order);
+        let places = body.blocks.iter().enumerate().flat_map(|(at, block)| {
+            block.instructions.iter().enumerate().filter_map(move |(n, i)| Some((i.result.as_deref()?, (at, n))))
+        });
+        let made = places.collect();
+        Flow { body, order: order.iter().map(|at| *at as usize).collect(), graph, preds, tree, made }
+    }
+
+    pub(super) fn successors(&self, at: usize) -> impl Iterator<Item = usize> {
+        self.graph.succs[at].iter().map(|to| *to as usize)
+    }
+
+    pub(super) fn predecessors(&self, at: usize) -> impl Iterator<Item = usize> {
+        self.preds.succs[at].iter().map(|from| *from as usize)
+    }
+
+    /// Does every way to `at` go through `above`, or are they one block?
+    pub(super) fn dominates(&self, above: usize, at: usize) -> bool {
+        self.tree.dominates(above as u32, at as u32)
+    }
+
+    /// Where control goes round: each target of an edge against the order, with the blocks of its loop. Every cycle
+    /// goes through one of them.
+    pub(super) fn loops(&self) -> Vec<Loop> {
+        let mut place = vec![usize::MAX; self.body.blocks.len()];
+        for (n, at) in self.order.iter().enumerate() {
+            place[*at] = n;
+        }
+        let mut found = vec![];
+        for header in &self.order {
+            let mut todo: Vec<usize> =
+                self.predecessors(*header).filter(|from| place[*from] >= place[*header]).collect();
+            if todo.is_empty() {
+                continue;
+            }
+            let mut blocks = BTreeSet::from([*header]);
+            while let Some(at) = todo.pop() {
+                if blocks.insert(at) {
+                    todo.extend(self.predecessors(at));
+                }
+            }
+            found.push(Loop { header: *header, blocks });
+        }
+        found
+    }
+
+    /// The block in which a value is made, and the instruction; `None` of parameters.
+    pub(super) fn definition(&self, name: &str) -> Option<(usize, &'a Instruction)> {
+        let (at, n) = *self.made.get(name)?;
+        Some((at, &self.body.blocks[at].instructions[n]))
+    }
+
+    /// A number by which values that dominate each other are in order.
+    pub(super) fn position(&self, name: &str) -> (usize, usize) {
+        let (at, n) = self.made.get(name).copied().unwrap_or_default();
+        (self.order.iter().position(|other| *other == at).unwrap_or_default(), n)
+    }
+
+    /// Values that are needed at the beginning of each block, results of its phis among them.
+    pub(super) fn live(&self) -> Vec<BTreeSet<&'a str>> {
+        let blocks = &self.body.blocks;
+        let mut live: Vec<BTreeSet<&'a str>> = vec![BTreeSet::new(); blocks.len()];
+        let mut changed = true;
+        while std::mem::take(&mut changed) {
+            for at in self.order.iter().rev() {
+                let mut here: BTreeSet<&'a str> = BTreeSet::new();
+                for to in self.successors(*at) {
+                    here.extend(live[to].iter().filter(|name| self.made.get(**name).is_none_or(|(b, _)| *b != to)));
+                    here.extend(self.passed(*at, to));
+                }
+                for i in blocks[*at].instructions.iter().rev() {
+                    let phi = matches!(i.shape, Shape::Phi(_));
+                    if let (Some(name), false) = (&i.result, phi) {
+                        here.remove(name.as_str());
+                    }
+                    if !phi {
+                        here.extend(self.uses(i));
+                    }
+                }
+                // A phi of a header that only the next iteration needs is none that is needed here.
+                if here != live[*at] {
+                    live[*at] = here;
+                    changed = true;
+                }
+            }
+        }
+        live
+    }
+
+    /// Values that phis of a block take from another one.
+    fn passed(&self, from: usize, to: usize) -> Vec<&'a str> {
+        let label = &self.body.blocks[from].label;
+        let phis = self.body.blocks[to].instructions.iter().map_while(|i| match &i.shape {
+            Shape::Phi(values) => Some(values),
+            _ => None,
+        });
+        let values = phis.flatten().filter(|(_, origin)| origin == label);
+        values
+            .filter_map(|(operand, _)| self.made.get_key_value(operand.text.as_str()).map(|(name, _)| *name))
+            .collect()
+    }
+
+    /// Values of the body, no parameters, that an instruction takes.
+    pub(super) fn uses(&self, i: &Instruction) -> Vec<&'a str> {
+        let known = i.template.holes.iter().filter_map(|hole| self.made.get_key_value(hole.as_str()));
+        known.map(|(name, _)| *name).collect()
+    }
+}

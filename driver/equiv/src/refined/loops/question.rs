@@ -1,0 +1,244 @@
+//! One step of the induction as a question: from the entry or from a pair of cuts to the next.
+
+use super::super::inputs::{Inputs, Leaf};
+use super::super::refines::refines;
+use super::super::symexec::{Begun, Choosing, Likeness, Request, Start, behaviour};
+use super::beginning::Beginning;
+use super::claims::Claims;
+use super::invariants::{Candidate, MOST_CANDIDATES};
+use super::{Budget, Induction, NotModelled, Undecided};
+use rewright_llvm::body::Operand;
+use rewright_smt::solver::{Answer, Limit, Solver};
+use rewright_smt::{Expr, Script, Sort};
+use std::io;
+
+/// Bits of small numbers.
+const SMALL: u32 = 3;
+
+/// Steps of the solver for a question about small numbers.
+const SMALL_STEPS: u64 = 300_000;
+
+/// Where a step begins.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum Source {
+    Entry,
+    /// By version.
+    Cuts((usize, usize)),
+}
+
+/// A question; an answer speaks against the step. Numbers are those of what is wanted.
+pub(super) struct LoopQuestion {
+    pub(super) text: String,
+    /// The same with small numbers: mostly enough to see what does not hold, and soon answered.
+    pub(super) small: String,
+    /// Variables that say what an answer shows.
+    pub(super) wanted: Vec<String>,
+    /// Pairs of cuts of which nobody knew.
+    pub(super) new_pairs: Vec<(usize, (usize, usize))>,
+    /// Candidates that do not hold at a pair of cuts.
+    pub(super) candidates: Vec<(usize, (usize, usize), usize)>,
+    /// What else does not hold.
+    claims: Vec<(usize, &'static str)>,
+    pub(super) undefined_matters: bool,
+    source: Source,
+}
+
+/// Values that candidates ask for: the first one's operand, the second one's. Each asks for two at most.
+type Asked = [Vec<Request>; 2];
+
+impl LoopQuestion {
+    pub(super) fn new(induction: &Induction<'_>, source: Source, undefined: bool) -> Result<LoopQuestion, NotModelled> {
+        let pair = induction.pair;
+        let mut script = Script::new();
+        let s = &mut script;
+        let given = Inputs::new(s, pair.versions, &pair.bodies, undefined)?;
+        let from = match source {
+            Source::Entry => [None, None],
+            Source::Cuts((old, new)) => [Some(old), Some(new)],
+        };
+        let [old, new] = &induction.versions;
+        let regions = [old.region(from[0])?, new.region(from[1])?];
+        let (mut leaves, mut assumed) = ([vec![], vec![]], vec![given.promised]);
+        if let Source::Cuts(at) = source {
+            let mut begin = Beginning { s, induction, at, undefined };
+            leaves = begin.leaves()?;
+            assumed.extend(begin.assumed(&leaves)?);
+        }
+        let asked = asked(induction);
+        let begun = facts_at(induction, source);
+        let starts = [0, 1].map(|side| {
+            let version = &induction.versions[side];
+            Start {
+                body: &regions[side].body,
+                state: from[side].map(|cut| (&version.cuts[cut].state, leaves[side].as_slice())),
+                slots: &version.slots,
+                arrivals: &regions[side].arrivals,
+                requests: &asked[side],
+                begun: &begun[side],
+                like: &[],
+            }
+        });
+        let [old_start, new_start] = starts;
+        let new = behaviour(s, pair.versions[1], &new_start, &given, &pair.keys, Choosing::Anything)?;
+        let (like, old_start) = (Choosing::Like(Likeness::ALL[0]), Start { like: &new.chosen, ..old_start });
+        let old = behaviour(s, pair.versions[0], &old_start, &given, &pair.keys, like)?;
+        assumed.extend([old.begun.known, new.begun.known]);
+        assumed.extend(facts(s, induction, source, [&old.begun, &new.begun]));
+        let defined = s.not(old.undefined);
+        assumed.push(defined);
+        let (same, _) = refines(s, &old, &new, pair.versions[0].definition);
+        let mut claims = Claims::new(s);
+        let mut plain = vec![(claims.flagged(same), "what it does")];
+        let ends = claims.both_end(&old, &new);
+        plain.push((claims.flagged(ends), "whether there is another iteration"));
+        let memory = claims.memory(&old, &new);
+        plain.push((claims.flagged(memory), "what is in memory"));
+        let (mut new_pairs, mut candidates) = (vec![], vec![]);
+        for was in &old.arrived {
+            for is in &new.arrived {
+                let at = (was.cut, is.cut);
+                let both = claims.s.and(&[was.reached, is.reached]);
+                let Some(invariant) = induction.invariants.get(&at) else {
+                    let neither = claims.s.not(both);
+                    new_pairs.extend(claims.flagged(neither).map(|n| (n, at)));
+                    continue;
+                };
+                for (n, candidate) in invariant.left() {
+                    if matches!(candidate, Candidate::Fixed { .. }) && !undefined {
+                        continue;
+                    }
+                    let number = number(induction, at, n);
+                    let holds = claims.holds(candidate, [&was.values, &is.values], number)?;
+                    let holds = claims.when(both, holds);
+                    candidates.extend(claims.flagged(holds).map(|flag| (flag, at, n)));
+                }
+            }
+        }
+        let undefined_matters = old.undefined_matters || new.undefined_matters;
+        let Claims { flags, all, wanted, .. } = claims;
+        let good = s.and(&all);
+        let bad = s.not(good);
+        let question = s.and(&[assumed, vec![bad], flags].concat());
+        let text = s.asserting(question).text;
+        let small = small(s, &leaves, &given.parameters);
+        let small = s.and(&[question, small]);
+        let small = s.asserting(small).text;
+        let claims = plain.into_iter().filter_map(|(flag, what)| Some((flag?, what))).collect();
+        Ok(LoopQuestion { text, small, wanted, new_pairs, candidates, claims, undefined_matters, source })
+    }
+
+    /// The values of what is wanted that answer it, if any do; why nobody knows.
+    pub(super) fn answer(
+        &self,
+        solver: &mut Solver,
+        budget: &mut Budget,
+    ) -> io::Result<Result<Option<Vec<Option<u128>>>, Undecided>> {
+        let wanted: Vec<&str> = self.wanted.iter().map(String::as_str).collect();
+        for (text, is_all) in [(&self.small, false), (&self.text, true)] {
+            let limit = match budget.limit() {
+                Ok(limit) if is_all => limit,
+                Ok(limit) => Limit { steps: limit.steps.min(SMALL_STEPS), ..limit },
+                Err(reason) => return Ok(Err(reason.into())),
+            };
+            let answer = solver.ask_within(text, &wanted, limit)?;
+            budget.charge(solver.spent());
+            match answer {
+                Answer::Sat(values) => return Ok(Ok(Some(values))),
+                _ if !is_all => {}
+                Answer::Unsat => return Ok(Ok(None)),
+                Answer::Unknown(reason) if reason.is_too_hard() => {
+                    let spent = budget.spent().map_or(Undecided::Time(limit.time.as_secs()), Undecided::Budget);
+                    return Ok(Err(spent));
+                }
+                Answer::Unknown(reason) => return Ok(Err(Undecided::Solver(reason))),
+            }
+        }
+        Ok(Err(NotModelled::from("no question").into()))
+    }
+
+    /// Why the step fails, if no candidate does.
+    pub(super) fn failure(&self, is_set: impl Fn(usize) -> bool) -> String {
+        let what = self.claims.iter().find(|(n, _)| is_set(*n)).map_or("something", |(_, what)| *what);
+        let at = match self.source {
+            Source::Entry => "before the first loop",
+            Source::Cuts(_) => "in a loop",
+        };
+        format!("it has a loop, and no invariant is found: {at}, {what} may differ")
+    }
+}
+
+/// When values that both are given are small numbers, and what they read first is zeros and ones.
+fn small(s: &mut Script, leaves: &[Vec<Leaf>; 2], parameters: &[Leaf]) -> Expr {
+    let leaves = leaves.iter().flatten().chain(parameters);
+    let numbers = leaves.filter(|leaf| leaf.value.origin.is_none()).map(|leaf| leaf.value.bits);
+    let bytes: Vec<Expr> = s.reads().iter().map(|read| read.byte).collect();
+    let sized =
+        numbers.map(|number| (number, SMALL)).chain(bytes.into_iter().map(|byte| (byte, 1))).collect::<Vec<_>>();
+    let mut all = vec![];
+    for (n, (number, bits)) in sized.into_iter().enumerate().filter(|(_, (number, bits))| number.width() > *bits) {
+        let low = s.variable(&format!("small {n}"), Sort::Bits(bits));
+        let whole = s.resize(low, number.width());
+        all.push(s.equal(number, whole));
+    }
+    s.and(&all)
+}
+
+/// A number for each candidate of each pair of cuts; the next one is for its second value.
+fn number(induction: &Induction<'_>, at: (usize, usize), candidate: usize) -> usize {
+    let pairs = at.0 * induction.versions[1].cuts.len() + at.1;
+    2 * (pairs * MOST_CANDIDATES + candidate)
+}
+
+/// Values of which candidates say something where a step begins, by version.
+fn facts_at(induction: &Induction<'_>, source: Source) -> [Vec<(usize, Operand)>; 2] {
+    let mut asked = [vec![], vec![]];
+    let Source::Cuts(at) = source else { return asked };
+    for (n, candidate) in induction.invariants[&at].left() {
+        if let Candidate::Fact { side, left, right, .. } = candidate {
+            asked[*side].extend([(2 * n, left.clone()), (2 * n + 1, right.clone())]);
+        }
+    }
+    asked
+}
+
+/// What candidates say of these values.
+fn facts(s: &mut Script, induction: &Induction<'_>, source: Source, begun: [&Begun; 2]) -> Vec<Expr> {
+    let Source::Cuts(at) = source else { return vec![] };
+    let mut facts = vec![];
+    for (n, candidate) in induction.invariants[&at].left() {
+        let Candidate::Fact { side, relation, .. } = candidate else { continue };
+        let value = |n: usize| begun[*side].values.iter().find(|(number, _)| *number == n).map(|(_, value)| *value);
+        if let (Some(left), Some(right)) = (value(2 * n), value(2 * n + 1)) {
+            let holds = s.apply(relation, &[left.bits, right.bits], Sort::Bool);
+            facts.push(s.or(&[left.poison, right.poison, holds]));
+        }
+    }
+    facts
+}
+
+/// What all candidates want to know where their cuts are reached.
+fn asked(induction: &Induction<'_>) -> Asked {
+    let mut asked: Asked = [vec![], vec![]];
+    for (at, invariant) in &induction.invariants {
+        let cuts = [at.0, at.1];
+        let bases = |side: usize| &induction.versions[side].cuts[cuts[side]].state.bases;
+        for (n, candidate) in invariant.left() {
+            let number = number(induction, *at, n);
+            let mut ask = |side: usize, number: usize, operand: &Operand| {
+                asked[side].push(Request { cut: cuts[side], number, operand: operand.clone() });
+            };
+            match candidate {
+                Candidate::Fixed { side, base } => ask(*side, number, &bases(*side)[*base]),
+                Candidate::Related { old, new, .. } => {
+                    ask(0, number, &bases(0)[*old]);
+                    ask(1, number, &bases(1)[*new]);
+                }
+                Candidate::Fact { side, left, right, .. } => {
+                    ask(*side, number, left);
+                    ask(*side, number + 1, right);
+                }
+            }
+        }
+    }
+    asked
+}

@@ -1,0 +1,330 @@
+//! A body with loops as regions without: what is executed from the entry, or from a cut, to the next cuts.
+//!
+//! Cuts are blocks; every cycle goes through one. A region's body is one of its own, with copies of blocks: each is a
+//! block and the cuts that have been passed. Where a region begins at a cut, values from outside are *bases* (results of
+//! phis, loads, calls), and what computes from them alone is computed anew: a definition that dominates a place holds
+//! there, and so does the condition of a branch one of whose arms does.
+
+use super::super::region::{Arrival, Region, State};
+use super::super::symexec::is_arithmetic;
+use super::flow::Flow;
+use crate::not_modelled::NotModelled;
+use rewright_llvm::body::{Block, Body, Instruction, Operand, Shape, Template};
+use rewright_llvm::types::Type;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Copies of blocks in a region.
+const MOST: usize = 200;
+
+/// Where loops are cut.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum CutAt {
+    /// At their headers.
+    Header,
+    /// Behind headers that decide whether there is another iteration.
+    Inside,
+}
+
+/// A place at which both versions are compared.
+pub(super) struct Cut {
+    block: usize,
+    /// The blocks of its loop.
+    blocks: BTreeSet<usize>,
+    /// What is known there.
+    pub(super) state: State,
+}
+
+/// The cuts of all loops.
+pub(super) fn cuts(flow: &Flow<'_>, at: CutAt) -> Vec<Cut> {
+    let live = flow.live();
+    let cut = |one: super::flow::Loop| {
+        let inside: Vec<usize> = flow.successors(one.header).filter(|to| one.blocks.contains(to)).collect();
+        let leaves = flow.successors(one.header).any(|to| !one.blocks.contains(&to));
+        let block = match (at, inside.as_slice()) {
+            (CutAt::Inside, [only]) if leaves => *only,
+            _ => one.header,
+        };
+        Cut { block, blocks: one.blocks, state: state(flow, block, &live[block]) }
+    };
+    flow.loops().into_iter().map(cut).collect()
+}
+
+/// What is known at the beginning of a block.
+fn state(flow: &Flow<'_>, block: usize, live: &BTreeSet<&str>) -> State {
+    let mut found = State::default();
+    for (at, above) in flow.body.blocks.iter().enumerate() {
+        let Some(Shape::Branch(condition, [yes, no])) = above.instructions.last().map(|i| &i.shape) else { continue };
+        if yes == no || !flow.dominates(at, block) {
+            continue;
+        }
+        let arm = |to: &usize| flow.predecessors(*to).count() == 1 && flow.dominates(*to, block);
+        for to in flow.successors(at).filter(arm) {
+            found.decided.push((condition.clone(), flow.body.blocks[to].label == *yes));
+        }
+    }
+    let conditions = found.decided.iter().map(|(condition, _)| condition.text.as_str());
+    let mut todo: Vec<&str> = live.iter().copied().chain(conditions).collect();
+    let (mut bases, mut computed) = (BTreeSet::new(), BTreeSet::new());
+    while let Some(name) = todo.pop() {
+        let Some((_, i)) = flow.definition(name) else { continue };
+        let key = (flow.position(name), name.to_string());
+        if !is_computed(i) {
+            bases.insert(key);
+        } else if computed.insert(key) {
+            todo.extend(flow.uses(i));
+        }
+    }
+    let definition = |(_, name): &(_, String)| flow.definition(name).map(|(_, i)| i.clone());
+    let base = |i: Instruction| Operand { ty: i.ty, text: i.result.unwrap_or_default() };
+    found.bases = bases.iter().filter_map(definition).map(base).collect();
+    found.computed = computed.iter().filter_map(definition).collect();
+    found
+}
+
+/// Does it give the same whenever it is given the same?
+fn is_computed(i: &Instruction) -> bool {
+    match &i.shape {
+        Shape::Plain(_) => i.opcode != "freeze",
+        Shape::Offset { .. } => true,
+        Shape::Call { callee, bundles: false, .. } => is_arithmetic(callee.as_deref()),
+        _ => false,
+    }
+}
+
+/// A copy of a block.
+struct Node {
+    place: Place,
+    preds: Vec<usize>,
+    succs: Vec<usize>,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Place {
+    /// A block, and the cuts that have been passed.
+    Block(usize, BTreeSet<usize>),
+    /// A cut that ends the region.
+    Arrival(usize),
+}
+
+/// What is executed from the entry, or from a cut. The first iteration of a loop that is entered belongs to it where
+/// loops are `peeled`.
+pub(super) fn region(flow: &Flow<'_>, cuts: &[Cut], from: Option<usize>, peeled: bool) -> Result<Region, NotModelled> {
+    let passed = |block: usize| (0..cuts.len()).filter(|k| cuts[*k].blocks.contains(&block)).collect();
+    let start = match from {
+        Some(cut) => Place::Block(cuts[cut].block, passed(cuts[cut].block)),
+        None => Place::Block(0, BTreeSet::new()),
+    };
+    let mut builder = Builder { flow, cuts, from, peeled, nodes: vec![] };
+    builder.grow(start)?;
+    let order = builder.order();
+    Ok(builder.written(&order))
+}
+
+struct Builder<'a> {
+    flow: &'a Flow<'a>,
+    cuts: &'a [Cut],
+    from: Option<usize>,
+    peeled: bool,
+    nodes: Vec<Node>,
+}
+
+/// Names that values have at the end of a node.
+type Names = BTreeMap<String, String>;
+
+impl Builder<'_> {
+    fn grow(&mut self, start: Place) -> Result<(), NotModelled> {
+        self.nodes.push(Node { place: start, preds: vec![], succs: vec![] });
+        let mut at = 0;
+        while at < self.nodes.len() {
+            if let Place::Block(block, passed) = self.nodes[at].place.clone() {
+                for to in self.flow.successors(block) {
+                    let place = self.next(to, &passed);
+                    let known = self.nodes.iter().position(|node| node.place == place);
+                    let next = known.unwrap_or(self.nodes.len());
+                    if known.is_none() {
+                        self.nodes.push(Node { place, preds: vec![], succs: vec![] });
+                    }
+                    self.nodes[next].preds.push(at);
+                    self.nodes[at].succs.push(next);
+                }
+            }
+            if self.nodes.len() > MOST {
+                return Err("it has too many ways between loops".into());
+            }
+            at += 1;
+        }
+        Ok(())
+    }
+
+    fn next(&self, to: usize, passed: &BTreeSet<usize>) -> Place {
+        let mut passed = passed.clone();
+        if let Some(cut) = self.cuts.iter().position(|cut| cut.block == to) {
+            if !self.peeled || passed.contains(&cut) {
+                return Place::Arrival(cut);
+            }
+            passed.insert(cut);
+        }
+        passed.retain(|cut| self.cuts[*cut].blocks.contains(&to));
+        Place::Block(to, passed)
+    }
+
+    /// All nodes, each behind its predecessors. (If there are cycles all the same, whoever reads the body sees them.)
+    fn order(&self) -> Vec<usize> {
+        let (mut order, mut seen) = (vec![], vec![false; self.nodes.len()]);
+        let mut stack = vec![(0, self.nodes[0].succs.clone())];
+        seen[0] = true;
+        while let Some((at, rest)) = stack.last_mut() {
+            match rest.pop() {
+                Some(next) if seen[next] => {}
+                Some(next) => {
+                    seen[next] = true;
+                    stack.push((next, self.nodes[next].succs.clone()));
+                }
+                None => {
+                    order.push(*at);
+                    stack.pop();
+                }
+            }
+        }
+        order.reverse();
+        order
+    }
+
+    fn label(&self, node: usize) -> String {
+        match &self.nodes[node].place {
+            Place::Block(block, _) => format!("{}@{node}", self.flow.body.blocks[*block].label),
+            Place::Arrival(cut) => format!("%cut@{cut}"),
+        }
+    }
+
+    fn written(&self, order: &[usize]) -> Region {
+        let live = self.flow.live();
+        let states = || self.cuts.iter().map(|cut| &cut.state);
+        let bases = states().flat_map(|state| &state.bases).map(|base| base.text.as_str());
+        let computed = states().flat_map(|state| &state.computed).filter_map(|i| i.result.as_deref());
+        let kept: BTreeSet<&str> = bases.chain(computed).collect();
+        let mut names: Vec<Names> = vec![Names::new(); self.nodes.len()];
+        let mut region = Region { body: Body { blocks: vec![], variables: vec![] }, arrivals: vec![] };
+        for node in order {
+            let (block, arrives) = match &self.nodes[*node].place {
+                Place::Block(block, _) => (*block, None),
+                Place::Arrival(cut) => (self.cuts[*cut].block, Some(*cut)),
+            };
+            let wanted = |name: &str| live[block].contains(name) || kept.contains(name);
+            let (mut own, mut instructions) = self.joined(*node, &names, wanted);
+            let begins = self.from.is_some() && *node == 0;
+            for i in &self.flow.body.blocks[block].instructions {
+                let is_phi = matches!(i.shape, Shape::Phi(_));
+                if (is_phi && begins) || (!is_phi && arrives.is_some()) {
+                    continue;
+                }
+                let mut copy = if is_phi { self.phi(i, *node, &names) } else { self.copied(i, *node, &own) };
+                if let Some(result) = &mut copy.result {
+                    let name = format!("{result}@{node}");
+                    own.insert(std::mem::replace(result, name.clone()), name);
+                }
+                instructions.push(copy);
+            }
+            if let Some(cut) = arrives {
+                let names = own.iter().map(|(name, here)| (name.clone(), here.clone())).collect();
+                region.arrivals.push(Arrival { cut, block: region.body.blocks.len(), names });
+            }
+            region.body.blocks.push(Block { label: self.label(*node), instructions });
+            names[*node] = own;
+        }
+        region
+    }
+
+    /// What values are called at the beginning of a node, and phis of those that have several names.
+    fn joined(&self, node: usize, names: &[Names], wanted: impl Fn(&str) -> bool) -> (Names, Vec<Instruction>) {
+        let (mut own, mut phis) = (Names::new(), vec![]);
+        let Some((first, others)) = self.nodes[node].preds.split_first() else {
+            let state = self.from.map(|cut| &self.cuts[cut].state);
+            let bases = state.iter().flat_map(|state| &state.bases).map(|base| base.text.clone());
+            let computed = state.iter().flat_map(|state| &state.computed).filter_map(|i| i.result.clone());
+            return (bases.chain(computed).map(|name| (name.clone(), name)).collect(), phis);
+        };
+        for (name, here) in &names[*first] {
+            if others.iter().any(|pred| !names[*pred].contains_key(name)) {
+                continue;
+            }
+            if others.iter().all(|pred| names[*pred][name] == *here) {
+                own.insert(name.clone(), here.clone());
+            } else if let (true, Some((_, i))) = (wanted(name), self.flow.definition(name)) {
+                let value =
+                    |pred: &usize| (Operand { ty: i.ty.clone(), text: names[*pred][name].clone() }, self.label(*pred));
+                let result = format!("{name}@{node}");
+                phis.push(phi(result.clone(), i.ty.clone(), self.nodes[node].preds.iter().map(value).collect()));
+                own.insert(name.clone(), result);
+            }
+        }
+        (own, phis)
+    }
+
+    /// A phi of a block, with what comes from the copies of its predecessors.
+    fn phi(&self, i: &Instruction, node: usize, names: &[Names]) -> Instruction {
+        let Shape::Phi(values) = &i.shape else { return i.clone() };
+        let mut taken = vec![];
+        for pred in &self.nodes[node].preds {
+            let Place::Block(block, _) = &self.nodes[*pred].place else { continue };
+            let from = &self.flow.body.blocks[*block].label;
+            if let Some((operand, _)) = values.iter().find(|(_, label)| label == from) {
+                taken.push((renamed(operand, &names[*pred]), self.label(*pred)));
+            }
+        }
+        Instruction { shape: Shape::Phi(taken), ..i.clone() }
+    }
+
+    /// An instruction of a block with the names that its operands have.
+    fn copied(&self, i: &Instruction, node: usize, names: &Names) -> Instruction {
+        let of = |operand: &Operand| renamed(operand, names);
+        let all = |operands: &[Operand]| operands.iter().map(of).collect();
+        let to = |label: &String| {
+            let is = |next: &&usize| match &self.nodes[**next].place {
+                Place::Block(block, _) => self.flow.body.blocks[*block].label == *label,
+                Place::Arrival(cut) => self.flow.body.blocks[self.cuts[*cut].block].label == *label,
+            };
+            self.nodes[node].succs.iter().find(is).map_or_else(|| label.clone(), |next| self.label(*next))
+        };
+        let shape = match i.shape.clone() {
+            Shape::Plain(operands) => Shape::Plain(all(&operands)),
+            Shape::Load(from, access) => Shape::Load(of(&from), access),
+            Shape::Store(value, address, access) => Shape::Store(of(&value), of(&address), access),
+            Shape::Offset { base, source, indices } => {
+                Shape::Offset { base: of(&base), source, indices: all(&indices) }
+            }
+            Shape::Call { callee, args, promises, in_memory, attributes, bundles } => {
+                Shape::Call { callee, args: all(&args), promises, in_memory, attributes, bundles }
+            }
+            Shape::Branch(condition, [yes, no]) => Shape::Branch(of(&condition), [to(&yes), to(&no)]),
+            Shape::Jump(label) => Shape::Jump(to(&label)),
+            Shape::Switch(value, default, cases) => {
+                let cases = cases.into_iter().map(|(case, label)| (case, to(&label))).collect();
+                Shape::Switch(of(&value), to(&default), cases)
+            }
+            Shape::Return(value) => Shape::Return(value.as_ref().map(of)),
+            same @ (Shape::Phi(_) | Shape::Alloca(_) | Shape::Other | Shape::Unreachable) => same,
+        };
+        let holes = i.template.holes.iter().map(|hole| names.get(hole).unwrap_or(hole).clone()).collect();
+        Instruction { shape, template: Template { holes, ..i.template.clone() }, ..i.clone() }
+    }
+}
+
+fn renamed(operand: &Operand, names: &Names) -> Operand {
+    let text = names.get(&operand.text).unwrap_or(&operand.text).clone();
+    Operand { ty: operand.ty.clone(), text }
+}
+
+fn phi(result: String, ty: Type, values: Vec<(Operand, String)>) -> Instruction {
+    Instruction {
+        result: Some(result),
+        ty,
+        opcode: "phi".into(),
+        flags: vec![],
+        indices: vec![],
+        shape: Shape::Phi(values),
+        template: Template::default(),
+        bare: None,
+        metadata: vec![],
+    }
+}

@@ -1,0 +1,146 @@
+//! Loops that are proved, and loops that must not be.
+
+use super::super::tests::of_definitions;
+
+/// A loop that sums up what `BODY` makes of `%i` and `%s`, for `%i` from 0 below `%n`: tested before each iteration.
+fn counting(before: &str, body: &str) -> String {
+    format!(
+        "define i32 @f(i32 %n, i32 %x, i32 %y, ptr %p) {{
+         e:\n{before}\nbr label %h
+         h:\n%i = phi i32 [ 0, %e ], [ %j, %b ]\n%s = phi i32 [ 0, %e ], [ %t, %b ]
+         %c = icmp slt i32 %i, %n\nbr i1 %c, label %b, label %o
+         b:\n{body}\n%j = add nsw i32 %i, 1\nbr label %h
+         o:\nret i32 %s\n}}\n"
+    )
+}
+
+/// The same, tested before the first iteration and behind each.
+fn rotated(before: &str, body: &str) -> String {
+    format!(
+        "define i32 @f(i32 %n, i32 %x, i32 %y, ptr %p) {{
+         e:\n%c0 = icmp slt i32 0, %n\nbr i1 %c0, label %q, label %o
+         q:\n{before}\nbr label %b
+         b:\n%i = phi i32 [ 0, %q ], [ %j, %b ]\n%s = phi i32 [ 0, %q ], [ %t, %b ]
+         {body}\n%j = add nsw i32 %i, 1\n%c = icmp slt i32 %j, %n\nbr i1 %c, label %b, label %o
+         o:\n%r = phi i32 [ 0, %e ], [ %t, %b ]\nret i32 %r\n}}\n"
+    )
+}
+
+const LOAD: &str = "%a = getelementptr i32, ptr %p, i32 %i\n%v = load i32, ptr %a\n";
+
+#[test]
+fn loops_that_are_one_are_proved() {
+    let sum = "%t = add i32 %s, %i";
+    let array = format!("{LOAD}%t = add i32 %s, %v");
+    let product = "%m = mul i32 %x, %y\n%t = add i32 %s, %m";
+    let quotient = "%m = udiv i32 %x, %y\n%t = add i32 %s, %m";
+    let store = "%a = getelementptr i32, ptr %p, i32 %i\nstore i32 %x, ptr %a\n%t = add i32 %s, 1";
+    let call = "%u = call i32 @i(i32 %i)\n%t = add i32 %s, %i";
+    for (old, new) in [
+        (counting("", sum), counting("", "%t = add i32 %i, %s")),
+        (counting("", sum), rotated("", sum)),
+        (counting("", "%t = add nsw i32 %s, %i"), counting("", sum)),
+        // A counter below a bound does not overflow.
+        (counting("", sum).replace("nsw ", ""), counting("", sum)),
+        // What is read may be `undef`, and so may sums of it.
+        (counting("", &array), rotated("", &array)),
+        (counting("", &array.replace("add", "add nsw")), rotated("", &array)),
+        (counting("", store), rotated("", store)),
+        (counting("", call), rotated("", call)),
+        // What does not depend on the iteration is computed once; what may be undefined once it is sure to be reached.
+        (counting("", product), counting("%m = mul i32 %x, %y", "%t = add i32 %s, %m")),
+        (counting("", quotient), rotated("%m = udiv i32 %x, %y", "%t = add i32 %s, %m")),
+        // A loop for ever.
+        (
+            "define void @f() {\ne:\nbr label %l\nl:\nbr label %l\n}\n".into(),
+            "define void @f() {\ne:\nbr label %a\na:\nbr label %m\nm:\nbr label %m\n}\n".into(),
+        ),
+    ] {
+        let found = of_definitions(&old, &new);
+        assert!(found.proved, "{old}{new}{found:?}");
+    }
+}
+
+/// A counter of another width: it does not overflow, or the first version is undefined.
+#[test]
+fn counters_may_be_wider() {
+    let loops = |width: &str, extended: &str, ends: &str| {
+        format!(
+            "define void @f(i32 %n, ptr %p) {{\ne:\n{ends}\nbr label %h
+             h:\n%i = phi {width} [ 0, %e ], [ %j, %b ]\n%c = icmp slt {width} %i, %m\nbr i1 %c, label %b, label %o
+             b:\n{extended}\n%a = getelementptr i32, ptr %p, i64 %w\nstore i32 7, ptr %a
+             %j = add nsw {width} %i, 1\nbr label %h\no:\nret void\n}}\n"
+        )
+    };
+    let narrow = loops("i32", "%w = sext i32 %i to i64", "%m = add i32 %n, 0");
+    let wide = loops("i64", "%w = add i64 %i, 0", "%m = sext i32 %n to i64");
+    let found = of_definitions(&narrow, &wide);
+    assert!(found.proved, "{found:?}");
+    let unsigned = wide.replace("sext", "zext");
+    assert!(!of_definitions(&narrow, &unsigned).proved);
+    // Without the promise the narrow one begins again.
+    let wraps = narrow.replace("nsw ", "").replace("slt", "ne");
+    assert!(!of_definitions(&wraps, &wide.replace("slt", "ne")).proved);
+}
+
+#[test]
+fn loops_that_differ_are_not_proved() {
+    let sum = "%t = add i32 %s, %i";
+    let frozen = "%t = add i32 %f, %f";
+    let array = format!("{LOAD}%t = add i32 %s, %v");
+    let store = "%a = getelementptr i32, ptr %p, i32 %i\nstore i32 %x, ptr %a\n%t = add i32 %s, 1";
+    let quotient = "%m = udiv i32 %x, %y\n%t = add i32 %s, %m";
+    let calls = "%u = call i32 @i(i32 %i)\n%t = call i32 @i(i32 %x)";
+    let usual = counting("", sum);
+    for (old, new) in [
+        // Bounds, beginnings, steps, operators.
+        (usual.clone(), usual.replace("slt", "sle")),
+        (usual.clone(), usual.replace("%i = phi i32 [ 0", "%i = phi i32 [ 1")),
+        (usual.clone(), usual.replace("%s = phi i32 [ 0", "%s = phi i32 [ 1")),
+        (usual.clone(), usual.replace("%i, 1", "%i, 2")),
+        (usual.clone(), counting("", "%t = sub i32 %s, %i")),
+        (usual.clone(), usual.replace("ret i32 %s", "ret i32 %i")),
+        (usual.clone(), rotated("", sum).replace("slt i32 %j", "sle i32 %j")),
+        // The first iteration without a test.
+        (usual.clone(), rotated("", sum).replace("slt i32 0, %n", "sle i32 0, %n")),
+        // More promises.
+        (usual.clone(), counting("", "%t = add nsw i32 %s, %i")),
+        // Each use of what was frozen sees something else.
+        (counting("%f = freeze i32 %x", frozen), counting("", "%t = add i32 %x, %x")),
+        (
+            counting("", &format!("{LOAD}%f = freeze i32 %v\n{frozen}")),
+            counting("", &format!("{LOAD}%t = add i32 %v, %v")),
+        ),
+        (counting("", &format!("{LOAD}%g = add i32 %s, %v\n%t = freeze i32 %g")), counting("", &array)),
+        // Stores that are not made, or made with something else.
+        (counting("", store), counting("", "%t = add i32 %s, 1")),
+        (counting("", store), counting("", &store.replace("%x, ptr", "%y, ptr"))),
+        (counting("", store), counting("", &store.replace("i32, ptr %p, i32 %i", "i8, ptr %p, i32 %i"))),
+        // A division, or a load, although there may be no iteration.
+        (counting("", quotient), counting("%m = udiv i32 %x, %y", "%t = add i32 %s, %m")),
+        (
+            counting("", "%v = load i32, ptr %p\n%t = add i32 %s, %v"),
+            counting("%v = load i32, ptr %p", "%t = add i32 %s, %v"),
+        ),
+        // A load before stores that may change what is there.
+        (
+            counting("", "%v = load i32, ptr %p\nstore i32 %i, ptr %p\n%t = add i32 %s, %v"),
+            rotated("%v = load i32, ptr %p", "store i32 %i, ptr %p\n%t = add i32 %s, %v"),
+        ),
+        // Calls in another order, and fewer.
+        (counting("", calls), counting("", "%t = call i32 @i(i32 %x)\n%u = call i32 @i(i32 %i)")),
+        (counting("", calls), counting("", "%t = call i32 @i(i32 %x)")),
+        // A loop for ever is none that ends, and the other way round.
+        (
+            "define void @f() {\ne:\nbr label %l\nl:\nbr label %l\n}\n".into(),
+            "define void @f() {\nret void\n}\n".into(),
+        ),
+        (
+            "define void @f() {\ne:\nbr label %a\na:\nret void\n}\n".into(),
+            "define void @f() {\ne:\nbr label %l\nl:\nbr label %l\n}\n".into(),
+        ),
+    ] {
+        let found = of_definitions(&old, &new);
+        assert!(!found.proved, "{old}{new}");
+    }
+}

@@ -1,0 +1,139 @@
+//! Where a version begins and ends if that is not all of a function: at a cut of a loop, with values that are there.
+
+use super::super::region::{Arrival, State};
+use super::{Leaf, Local, Samples, SymbolicExecutor, Terms, Value};
+use rewright_llvm::body::{Body, Instruction, Operand, Shape};
+use rewright_smt::Expr;
+
+/// What is executed, and what is there before.
+pub(in super::super) struct Start<'a> {
+    /// Without loops; the first block is where it begins.
+    pub(in super::super) body: &'a Body,
+    /// Where it begins, if not at the entry: what is known there, and the bases.
+    pub(in super::super) state: Option<(&'a State, &'a [Leaf])>,
+    /// Stack slots of the function, which are there already.
+    pub(in super::super) slots: &'a [Instruction],
+    /// Blocks at which it ends.
+    pub(in super::super) arrivals: &'a [Arrival],
+    /// What is asked there.
+    pub(in super::super) requests: &'a [Request],
+    /// What is asked where it begins, with the numbers of who asks.
+    pub(in super::super) begun: &'a [(usize, Operand)],
+    /// Choices that the other version has made of what it has read.
+    pub(in super::super) like: &'a [Chosen],
+}
+
+/// A value that is asked for where control comes to a cut.
+pub(in super::super) struct Request {
+    pub(in super::super) cut: usize,
+    /// Who asks.
+    pub(in super::super) number: usize,
+    /// A base of the cut, what is computed there, a parameter or a constant.
+    pub(in super::super) operand: Operand,
+}
+
+/// What is there before.
+pub(in super::super) struct Begun {
+    /// What is known of it: that computing it was defined.
+    pub(in super::super) known: Expr,
+    /// What has been asked for, if it is the same for each use.
+    pub(in super::super) values: Vec<(usize, Value)>,
+}
+
+/// A choice that a version has made of what it has read.
+#[derive(Clone)]
+pub(in super::super) struct Chosen {
+    /// Where it has been read.
+    pub(in super::super) key: Expr,
+    /// Which use it is, of what, in which sample.
+    pub(in super::super) which: String,
+    pub(in super::super) choice: Expr,
+}
+
+/// Control has come to a cut.
+pub(in super::super) struct Arrived {
+    pub(in super::super) cut: usize,
+    pub(in super::super) reached: Expr,
+    /// By who has asked.
+    pub(in super::super) values: Vec<(usize, Samples)>,
+}
+
+impl<'a> Start<'a> {
+    /// All of a function.
+    pub(in super::super) fn all(body: &'a Body) -> Start<'a> {
+        Start { body, state: None, slots: &[], arrivals: &[], requests: &[], begun: &[], like: &[] }
+    }
+
+    pub(super) fn is_entry(&self) -> bool {
+        self.state.is_none()
+    }
+}
+
+impl<'a> SymbolicExecutor<'a> {
+    /// Defines what is there before.
+    pub(super) fn begin(&mut self, start: &Start<'a>) -> Terms<Begun> {
+        let Some((state, leaves)) = start.state else { return Ok(Begun { known: Expr::TRUE, values: vec![] }) };
+        self.reached[0] = Expr::TRUE;
+        let undefined = std::mem::take(&mut self.undefined);
+        let outer = std::mem::replace(&mut self.within, "before".into());
+        for i in start.slots {
+            if let Shape::Alloca(slot) = &i.shape {
+                self.slot(i, slot)?;
+            }
+        }
+        for (base, leaf) in state.bases.iter().zip(leaves) {
+            let local = if leaf.mask.is_some() { Local::Leaf(*leaf) } else { Local::Fixed(leaf.value) };
+            self.undefined_matters = true;
+            self.locals.insert(&base.text, local);
+        }
+        for i in &state.computed {
+            self.made.extend(i.result.as_deref().map(|name| (name, (i, 0))));
+            self.instruction(i, 0)?;
+        }
+        let mut known = vec![];
+        for (condition, holds) in &state.decided {
+            let bits = self.decides(condition, 0)?;
+            let as_decided = self.s.bits(1, u128::from(*holds));
+            known.push(self.s.equal(bits, as_decided));
+        }
+        let undefined = std::mem::replace(&mut self.undefined, undefined);
+        let undefined = self.s.or(&undefined);
+        known.push(self.s.not(undefined));
+        let mut values = vec![];
+        for (number, operand) in start.begun {
+            if !self.is_loose(operand) {
+                values.push((*number, self.operand(operand)?));
+            }
+        }
+        self.within = outer;
+        self.reached[0] = Expr::FALSE;
+        Ok(Begun { known: self.s.and(&known), values })
+    }
+
+    /// Notes what is asked for where control comes to a cut.
+    pub(super) fn arrive(&mut self, start: &Start<'_>, block: usize) -> Terms<()> {
+        let Some(arrival) = start.arrivals.iter().find(|arrival| arrival.block == block) else { return Ok(()) };
+        let mut values = vec![];
+        for request in start.requests.iter().filter(|request| request.cut == arrival.cut) {
+            let Operand { ty, text } = request.operand.clone();
+            let text = arrival.names.get(&text).cloned().unwrap_or(text);
+            values.push((request.number, self.carried(&Operand { ty, text }, request.number)?));
+        }
+        self.arrived.push(Arrived { cut: arrival.cut, reached: self.reached[block], values });
+        Ok(())
+    }
+
+    /// A value that goes on to a cut, twice if it is computed anew.
+    fn carried(&mut self, operand: &Operand, number: usize) -> Terms<Samples> {
+        if !self.is_loose(operand) {
+            return self.operand(operand).map(|value| [value; 2]);
+        }
+        let mut sample = |n: usize| {
+            let outer = std::mem::replace(&mut self.within, format!("carried {number} sample {n}"));
+            let value = self.operand(operand);
+            self.within = outer;
+            value
+        };
+        Ok([sample(1)?, sample(2)?])
+    }
+}

@@ -1,0 +1,87 @@
+//! The e-graph that a function is selected from, with what is chosen there: for pictures.
+
+use super::causes::Causes;
+use super::{MAX_ROUNDS, Optimiser, Options};
+use rewright_cfg_skeleton::Saturated;
+use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, NodeId, demand};
+use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::ir::normalise::normalise;
+use rewright_cfg_skeleton::select::{self, Def, cost::node_costs};
+use rewright_cfg_skeleton::skeleton::dot::Marks;
+use rewright_cfg_skeleton::skeleton::{Skeleton, changes};
+use rewright_engine::EngineError;
+use rewright_typeprop::Universe;
+use std::collections::BTreeMap;
+
+/// A saturated e-graph and its skeleton.
+pub struct Graph {
+    /// What the e-graph is of.
+    pub skeleton: Skeleton,
+    /// The e-graph.
+    pub view: EGraphView,
+    /// What is chosen, what that costs and which rules made it.
+    pub marks: Marks,
+}
+
+impl Optimiser {
+    /// The e-graph that a function is selected from, as [`Optimiser::optimise`] does it, after changes of the skeleton.
+    ///
+    /// # Errors
+    /// When the engine fails.
+    pub fn graph(&self, function: &Function, universe: &Universe, options: &Options) -> Result<Graph, EngineError> {
+        let options = &Options { log: true, ..options.clone() };
+        let mut function = function.clone();
+        normalise(&mut function);
+        let mut round = 0;
+        loop {
+            let (cfg, skeleton) = self.build(&function, universe);
+            let cfg = cfg.weighed(options.select.cost.weighing);
+            let view = self.saturate_one(&skeleton.input, &universe.types, options)?;
+            let given = Saturated { function: &function, cfg: &cfg, universe, skeleton: &skeleton, view: &view };
+            let changed = match round < MAX_ROUNDS && view.contradictions.is_empty() {
+                true => Some(changes::changes(given)).filter(|changes| !changes.is_empty()),
+                false => None,
+            };
+            if let Some(changed) = changed {
+                function = changes::apply(&function, &changed);
+                round += 1;
+                continue;
+            }
+            let marks = self.marks(given, options);
+            return Ok(Graph { skeleton, view, marks });
+        }
+    }
+
+    fn marks(&self, given: Saturated, options: &Options) -> Marks {
+        let Saturated { universe, skeleton, view, .. } = given;
+        let how = select::Options {
+            unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
+            ..options.select.clone()
+        };
+        // Nodes keep their numbers where classes are split.
+        let typed = demand::split(view, &skeleton.input, universe);
+        let given = Saturated { view: typed.as_ref().unwrap_or(view), ..given };
+        let (chosen, failure) = match select::select(given, &how) {
+            Ok(report) => (report.selection.defs, None),
+            Err(error) => (BTreeMap::new(), Some(error.to_string())),
+        };
+        let node = |def: &Def| match def {
+            Def::Node(id) | Def::Recurrence(id) => Some(*id).filter(|id| id.index() < view.nodes.len()),
+            Def::Result { .. } | Def::Param { .. } => None,
+        };
+        let (causes, original) = (Causes::new(self.program(), view), skeleton.input.nodes_in(view, universe));
+        let made = (0..view.nodes.len() as u32).map(NodeId).filter(|id| !original.contains(id));
+        let made = made.filter_map(|id| {
+            let class: ClassId = view.node_class[id.index()];
+            let rules = causes.of(class, Some(id));
+            let names = rules.iter().map(|rule| self.program().rule(*rule).name.clone()).collect();
+            (!rules.is_empty()).then_some((id, names))
+        });
+        Marks {
+            chosen: chosen.values().filter_map(node).collect(),
+            costs: node_costs(&options.select.cost, universe, view),
+            rules: made.collect(),
+            failure,
+        }
+    }
+}

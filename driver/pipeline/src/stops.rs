@@ -1,0 +1,16 @@
+//! What is said of a budget that ended saturation.
+
+use rewright_cfg_skeleton::egraph::{Growth, Stop};
+use rewright_dsl::program::Program;
+
+/// Which budget ended where, and which rules had grown most by then.
+pub fn describe(program: &Program, stop: &Stop) -> String {
+    let rule = |Growth { rule, matches, nodes }: &Growth| {
+        format!("{} ({matches} matches, {nodes} nodes at most)", program.rule(*rule).name)
+    };
+    let grew: Vec<String> = stop.grew.iter().map(rule).collect();
+    match grew.is_empty() {
+        true => stop.to_string(),
+        false => format!("{stop}; most of them are of {}", grew.join(", ")),
+    }
+}

@@ -1,0 +1,212 @@
+//! What became of the functions of a file, as data.
+
+use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
+use rewright_cfg_skeleton::select::cost::reported;
+use rewright_cfg_skeleton::select::{Ended, Status};
+use rewright_dsl::program::{Program, RuleId};
+use rewright_pipeline::optimiser::{Changed, Fate, FunctionOutcome, Now, Relaxed};
+use rewright_pipeline::source::{Sides, SourcePlace};
+use rewright_typeprop::Universe;
+use serde::{Deserialize, Serialize};
+
+/// What became of a file.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FileReport {
+    /// As the user names it.
+    pub name: String,
+    /// Its functions, in order.
+    pub functions: Vec<FunctionReport>,
+}
+
+/// What became of a function.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FunctionReport {
+    /// As its front end writes it.
+    pub name: String,
+    /// Where it is in the source.
+    pub place: Option<SourcePlace>,
+    /// What became of it.
+    pub fate: Fate,
+    /// For functions that went through the pipeline.
+    pub figures: Option<Figures>,
+    /// Changed values.
+    pub changes: Vec<Change>,
+    /// Statements that are left out.
+    pub left_out: Vec<LeftOut>,
+    /// Rules that matched in it and are behind nothing of that: some may have led there.
+    pub matched: Vec<RuleRef>,
+    /// Its text before and after, where it changed.
+    pub sides: Option<Sides>,
+}
+
+/// What a function costs, and how well that is known.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Figures {
+    /// As [`rewright_cfg_skeleton::select::cost`] counts.
+    pub cost_before: u64,
+    /// See `cost_before`.
+    pub cost_after: u64,
+    /// `optimal`, `gap 3.0 %`, `greedy`.
+    pub status: String,
+    /// What ended the search for something better.
+    pub ended: Option<String>,
+    /// The saturation budget ended before the rules did.
+    pub exhausted: bool,
+}
+
+/// A changed value.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Change {
+    /// Where what it is in place of is in the source.
+    pub place: Option<SourcePlace>,
+    /// Its name in what goes out; a constant has none.
+    pub value: Option<String>,
+    /// How it is computed: `v3 = ishl(v0, 3)`.
+    pub now: String,
+    /// What it is in place of.
+    pub was: Vec<String>,
+    /// What is behind it.
+    pub rules: Vec<RuleRef>,
+}
+
+/// A statement that is left out.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// Where it is in the source.
+    pub place: Option<SourcePlace>,
+    /// The operation.
+    pub operation: String,
+    /// Which of the function's calls of it, from 1, ..
+    pub nth: usize,
+    /// .. and of how many.
+    pub calls: usize,
+    /// The line of a text of our own.
+    pub line: Option<u32>,
+    /// The rule that permits it.
+    pub rule: RuleRef,
+    /// Why it may.
+    pub because: String,
+}
+
+/// A rule that is spoken of.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct RuleRef {
+    /// Qualified.
+    pub name: String,
+    /// Its pack.
+    pub file: String,
+    /// From 1.
+    pub line: usize,
+}
+
+impl RuleRef {
+    /// A rule of a program.
+    pub fn of(program: &Program, id: RuleId) -> Self {
+        let rule = program.rule(id);
+        let place = program.sources.place(rule.span);
+        RuleRef { name: rule.name.clone(), file: place.file, line: place.line }
+    }
+}
+
+impl FunctionReport {
+    /// What became of a function of a file, from what the pipeline says of it.
+    pub fn of(program: &Program, f: &FunctionOutcome, sides: Option<Sides>) -> Self {
+        let outcome = f.outcome.as_ref();
+        let figures = outcome.map(|o| Figures {
+            cost_before: reported(o.cost_before),
+            cost_after: reported(o.cost_after),
+            status: status(o.status),
+            ended: o.ended.map(|ended: Ended| ended.name().to_string()),
+            exhausted: o.exhausted(),
+        });
+        let left_out = outcome.iter().flat_map(|o| &o.relaxed).map(|relaxed| left_out(program, f, relaxed)).collect();
+        let mut report = FunctionReport {
+            name: f.name.clone(),
+            place: f.names.place.clone(),
+            fate: f.fate.clone(),
+            figures,
+            changes: changes(program, f),
+            left_out,
+            matched: vec![],
+            sides,
+        };
+        // Where nothing changed, it is of no interest.
+        if f.fate == Fate::Optimised {
+            let matched = outcome.iter().flat_map(|o| &o.rules).map(|rule| RuleRef::of(program, *rule));
+            report.matched = matched.filter(|rule| !report.behind().any(|other| other == rule)).collect();
+        }
+        report
+    }
+
+    /// The rules that changed it, one for each value or statement that they changed.
+    pub fn behind(&self) -> impl Iterator<Item = &RuleRef> {
+        self.changes.iter().flat_map(|change| &change.rules).chain(self.left_out.iter().map(|left| &left.rule))
+    }
+}
+
+/// How good a selection is known to be.
+pub fn status(status: Status) -> String {
+    match status {
+        Status::Optimal => "optimal".into(),
+        Status::Gap(gap) => format!("gap {:.1} %", gap * 100.0),
+        Status::Greedy => "greedy".into(),
+    }
+}
+
+fn left_out(program: &Program, f: &FunctionOutcome, relaxed: &Relaxed) -> LeftOut {
+    let because = program.rule(relaxed.rule).relaxation.as_ref().map(|relaxation| relaxation.because.clone());
+    LeftOut {
+        place: relaxed.origin.and_then(|number| f.names.places.get(&number).cloned()),
+        operation: relaxed.operation.clone(),
+        nth: relaxed.nth,
+        calls: relaxed.calls,
+        line: relaxed.line,
+        rule: RuleRef::of(program, relaxed.rule),
+        because: because.unwrap_or_default(),
+    }
+}
+
+fn changes(program: &Program, f: &FunctionOutcome) -> Vec<Change> {
+    let Some(outcome) = &f.outcome else { return vec![] };
+    let makers = makers(&outcome.function);
+    let one = |changed: &Changed| {
+        let (value, now) = match changed.now {
+            Now::Constant(n) => (None, n.to_string()),
+            Now::Value(value) => (Some(name(f, value)), written(&program.universe, f, &makers, value)),
+        };
+        let names = changed.was.iter().filter_map(|number| f.names.originals.get(number).cloned());
+        let was = names.chain(changed.lines.iter().map(|line| format!("line {line}"))).collect();
+        let maker = match changed.now {
+            Now::Value(value) => makers[value.index()].and_then(|inst| inst.origin),
+            Now::Constant(_) => None,
+        };
+        let place = changed.was.iter().copied().chain(maker).find_map(|number| f.names.places.get(&number));
+        let rules = changed.rules.iter().map(|rule| RuleRef::of(program, *rule)).collect();
+        Change { place: place.cloned(), value, now, was, rules }
+    };
+    outcome.changed.iter().map(one).collect()
+}
+
+fn name(f: &FunctionOutcome, value: Value) -> String {
+    f.names.results.get(value.index()).cloned().flatten().unwrap_or_else(|| format!("v{}", value.0))
+}
+
+/// By value: the instruction that computes it.
+fn makers(function: &Function) -> Vec<Option<&Inst>> {
+    let mut makers = vec![None; function.values.len()];
+    for inst in function.layout.iter().flat_map(|block| &function.block(*block).insts).map(|id| function.inst(*id)) {
+        inst.results.iter().for_each(|result| makers[result.index()] = Some(inst));
+    }
+    makers
+}
+
+/// A value with the operation that computes it, `v3 = ishl(v0, 3)`; a parameter by its name.
+fn written(universe: &Universe, f: &FunctionOutcome, makers: &[Option<&Inst>], value: Value) -> String {
+    let maker = |value: Value| makers[value.index()].map(|inst| (&inst.kind, &inst.args));
+    let Some((InstKind::Op { op, .. }, args)) = maker(value) else { return name(f, value) };
+    let args = args.iter().map(|arg| match maker(*arg) {
+        Some((InstKind::Const(n), _)) => n.to_string(),
+        _ => name(f, *arg),
+    });
+    format!("{} = {}({})", name(f, value), universe.ops.get(*op).name, args.collect::<Vec<_>>().join(", "))
+}

@@ -1,0 +1,101 @@
+//! What "Equality Saturation for Optimizing High-Level Julia IR" (Merckx, Besard, De Sutter) shows, by figure.
+
+use rewright_tests::domain::Optimised;
+
+/// Figure 6: movements of a plane cancel, by rules about movements, trigonometry and floating-point numbers, however many
+/// rounds that takes.
+#[test]
+fn figure_6_movements_cancel() {
+    let pack = "
+pack plane
+import std.core
+type Plane
+fn turn(p: Plane, angle: f64) -> Plane  effects allocates(heap)  cost 100
+fn shift(p: Plane, x: f64, y: f64) -> Plane  effects allocates(heap)  cost 100
+fn sine(x: f64) -> f64  pure  cost 40
+fn cosine(x: f64) -> f64  pure  cost 40
+unsafe rule turns(p: Plane, a: f64, b: f64): turn(turn(p, a), b) => turn(p, fadd(a, b))
+  removes allocates(heap)
+  because \"nobody else sees the plane in between\"
+unsafe rule shifts(p: Plane, a: f64, b: f64, c: f64, d: f64):
+  shift(shift(p, a, b), c, d) => shift(p, fadd(a, c), fadd(b, d))
+  removes allocates(heap)
+  because \"nobody else sees the plane in between\"
+unsafe rule full_turn(p: Plane): turn(p, 6.283185307179586) => p
+  removes allocates(heap)
+  because \"it is where it was\"
+unsafe rule no_shift(p: Plane): shift(p, 0.0, 0.0) => p
+  removes allocates(heap)
+  because \"it is where it was\"
+dynamic rule sum(const a: f64, const b: f64): fadd(a, b) => eval(fadd(a, b))
+dynamic rule difference(const a: f64, const b: f64): fsub(a, b) => eval(fsub(a, b))
+rule pythagoras(a: f64): fadd(fmul(cosine(a), cosine(a)), fmul(sine(a), sine(a))) => 1.0
+rule inverse(x: f64): fadd(x, fneg(x)) => 0.0
+rule commute(x: f64, y: f64): fadd(x, y) => fadd(y, x)
+schedule default { saturate rules }
+";
+    let module = "
+func %move(%p: Plane, %dx: f64, %th: f64) -> Plane {
+  %z: f64 = const 0.0
+  %one: f64 = const 1.0
+  %pi: f64 = const 3.141592653589793
+  %a = shift %p, %dx, %z
+  %b = turn %a, %pi
+  %c = cosine %th
+  %s = sine %th
+  %cc = fmul %c, %c
+  %ss = fmul %s, %s
+  %u = fadd %cc, %ss
+  %v = fsub %u, %one
+  %d = shift %b, %v, %v
+  %e = turn %d, %pi
+  %n = fneg %dx
+  %f = shift %e, %n, %z
+  return %f
+}
+";
+    let done = Optimised::new(pack, module);
+    assert_eq!(done.operations("move"), [] as [&str; 0], "{}", done.text("move"));
+    assert_eq!(done.outcome("move").cost_after, 0);
+    let mut gone = done.relaxed("move");
+    gone.sort();
+    assert_eq!(gone, ["shift", "shift", "shift", "turn", "turn"]);
+}
+
+/// Figure 9, where nothing has effects: a product of matrices, its bias and its activation become one fused call, although
+/// what is in between was materialised.
+#[test]
+fn figure_9_layers_are_fused() {
+    let pack = "
+pack layers
+import std.core
+type Matrix
+type Lazy
+type Activation
+fn mul(a: Matrix, b: Matrix) -> Matrix  pure  cost 6000
+fn lift(x: Matrix) -> Lazy  pure  cost 1
+fn badd(x: Lazy, b: Lazy) -> Lazy  pure  cost 5
+fn bcast(f: Activation, x: Lazy) -> Lazy  pure  cost 5
+fn materialize(x: Lazy) -> Matrix  pure  cost 900
+fn fused(f: Activation, w: Matrix, x: Matrix, b: Matrix) -> Matrix  pure  cost 6100
+rule lazily(x: Lazy): lift(materialize(x)) => x
+rule dense(f: Activation, w: Matrix, x: Matrix, b: Matrix):
+  materialize(bcast(f, badd(lift(mul(w, x)), lift(b)))) => fused(f, w, x, b)
+schedule default { saturate rules }
+";
+    let module = "
+func %forward(%w: Matrix, %x: Matrix, %b: Matrix, %f: Activation) -> Matrix {
+  %wx = mul %w, %x
+  %l = lift %wx
+  %lb = lift %b
+  %s = badd %l, %lb
+  %logits = materialize %s
+  %again = lift %logits
+  %z = bcast %f, %again
+  %y = materialize %z
+  return %y
+}
+";
+    let done = Optimised::new(pack, module);
+    assert_eq!(done.operations("forward"), ["fused"], "{}", done.text("forward"));
+}
