@@ -26,6 +26,10 @@ const PACK: &str = "pack mine\nimport std.core\n\nruleset sums {\n  rule carries
                     iadd(bxor(x, y), ishl{i32, i32}(band(x, y), 1)) => iadd(x, y)\n}\n\
                     schedule default { saturate sums }\n";
 
+/// What a command says first that applies this pack alone.
+const ALONE: &str =
+    "note: only the rules of the packs named by `--rules` are applied; `--rules std` adds those that ship";
+
 /// A folder of sources.
 fn sources() -> TempDir {
     let dir = tempfile::tempdir().unwrap();

@@ -1,6 +1,6 @@
 //! Code that rules do not see: it is compiled as the compiler does it, and that is said, or refused.
 
-use super::{cc, files, rewright, run, sources};
+use super::{ALONE, cc, files, rewright, run, sources};
 use std::fs;
 use std::process::Command;
 
@@ -75,7 +75,8 @@ fn a_build_says_it_once() {
     let ran = run(command, dir.path(), &[], "");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let said: Vec<&str> = ran.stderr.lines().collect();
-    let [level, language] = said[..] else { panic!("{ran:?}") };
+    let [alone, level, language] = said[..] else { panic!("{ran:?}") };
+    assert_eq!(alone, ALONE);
     assert!(level.starts_with("rewright: sum.c: compiled without rules (not optimised"), "{level}");
     assert!(language.starts_with("rewright: text.s: compiled without rules (assembly"), "{language}");
     // Tests of configuration scripts pass, whatever is asked of the build itself.

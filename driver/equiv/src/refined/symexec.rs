@@ -25,7 +25,7 @@ use super::inputs::{Inputs, Leaf};
 use super::meaning::{Meaning, Operation, Value, width};
 use crate::not_modelled::NotModelled;
 pub(super) use annotated::Keys;
-pub(super) use behaviour::{Access, Behaviour, Event, Memory, Samples};
+pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples};
 pub(super) use calls::is_arithmetic;
 use order::order;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
@@ -33,7 +33,7 @@ use rewright_llvm::module::File;
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Script};
 use rustc_hash::FxHashMap;
-pub(super) use start::{Arrived, Begun, Chosen, Request, Start};
+pub(super) use start::{Request, Start};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often values may be computed: more than any that a solver could decide.

@@ -1,6 +1,6 @@
 //! What a version does, as terms.
 
-use super::{Arrived, Begun, Chosen, Value};
+use super::Value;
 use rewright_smt::Expr;
 use std::collections::BTreeSet;
 
@@ -59,6 +59,32 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) arrived: Vec<Arrived>,
     /// Choices of what has been read.
     pub(in super::super) chosen: Vec<Chosen>,
+}
+
+/// What is there before.
+pub(in super::super) struct Begun {
+    /// What is known of it: that computing it was defined.
+    pub(in super::super) known: Expr,
+    /// What has been asked for, if it is the same for each use.
+    pub(in super::super) values: Vec<(usize, Value)>,
+}
+
+/// A choice that a version has made of what it has read.
+#[derive(Clone)]
+pub(in super::super) struct Chosen {
+    /// Where it has been read.
+    pub(in super::super) key: Expr,
+    /// Which use it is, of what, in which sample.
+    pub(in super::super) which: String,
+    pub(in super::super) choice: Expr,
+}
+
+/// Control has come to a cut.
+pub(in super::super) struct Arrived {
+    pub(in super::super) cut: usize,
+    pub(in super::super) reached: Expr,
+    /// By who has asked.
+    pub(in super::super) values: Vec<(usize, Samples)>,
 }
 
 /// A call that somebody may notice.

@@ -1,7 +1,7 @@
 //! Where a version begins and ends if that is not all of a function: at a cut of a loop, with values that are there.
 
 use super::super::region::{Arrival, State};
-use super::{Leaf, Local, Samples, SymbolicExecutor, Terms, Value};
+use super::{Arrived, Begun, Chosen, Leaf, Local, Samples, SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
 use rewright_smt::Expr;
 
@@ -30,32 +30,6 @@ pub(in super::super) struct Request {
     pub(in super::super) number: usize,
     /// A base of the cut, what is computed there, a parameter or a constant.
     pub(in super::super) operand: Operand,
-}
-
-/// What is there before.
-pub(in super::super) struct Begun {
-    /// What is known of it: that computing it was defined.
-    pub(in super::super) known: Expr,
-    /// What has been asked for, if it is the same for each use.
-    pub(in super::super) values: Vec<(usize, Value)>,
-}
-
-/// A choice that a version has made of what it has read.
-#[derive(Clone)]
-pub(in super::super) struct Chosen {
-    /// Where it has been read.
-    pub(in super::super) key: Expr,
-    /// Which use it is, of what, in which sample.
-    pub(in super::super) which: String,
-    pub(in super::super) choice: Expr,
-}
-
-/// Control has come to a cut.
-pub(in super::super) struct Arrived {
-    pub(in super::super) cut: usize,
-    pub(in super::super) reached: Expr,
-    /// By who has asked.
-    pub(in super::super) values: Vec<(usize, Samples)>,
 }
 
 impl<'a> Start<'a> {
