@@ -6,7 +6,7 @@
 
 use crate::check::ParsedFile;
 use crate::diagnostic::{Diagnostic, Label, Severity, Sources};
-use crate::syntax::ast::{Item, ItemKind, Span, Type, TypeKind};
+use crate::syntax::ast::{File, Item, ItemKind, Span, Type, TypeKind};
 use crate::syntax::parse;
 use indexmap::IndexMap;
 use std::error::Error;
@@ -150,9 +150,7 @@ impl Loader<'_> {
         self.diagnostics.extend(diagnostics);
         self.sources.files.push((origin.path().to_string(), text));
         let path = origin.path();
-        let stem = path.rsplit('/').next().unwrap_or(path);
-        let stem = stem.strip_suffix(".rw").unwrap_or(stem);
-        let pack = file.pack.as_ref().map_or_else(|| stem.to_string(), |p| p.node.clone());
+        let pack = pack_name(&file, path);
         let parsed = ParsedFile { path: path.to_string(), pack, file, imports: IndexMap::new(), root, library };
         self.found.insert(origin, LoadedFile { parsed, imports: IndexMap::new() });
     }
@@ -280,6 +278,13 @@ impl Loader<'_> {
         }
         Loaded { sources: self.sources, files: files.into_iter().flatten().collect(), diagnostics: self.diagnostics }
     }
+}
+
+/// The name of the pack in a file: as stated, or the file's stem.
+pub fn pack_name(file: &File, path: &str) -> String {
+    let stem = path.rsplit('/').next().unwrap_or(path);
+    let stem = stem.strip_suffix(".rw").unwrap_or(stem);
+    file.pack.as_ref().map_or_else(|| stem.to_string(), |pack| pack.node.clone())
 }
 
 fn error(code: &'static str, span: Span, message: String, label: String) -> Diagnostic {

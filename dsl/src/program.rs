@@ -199,6 +199,15 @@ impl Rule {
     }
 }
 
+/// What a rule is called in a pack, `ruleset.rule`; `None` where it is not the pack's own. Names of packs may begin
+/// with those of others.
+pub fn own_name<'r>(pack: &str, rule: &'r str) -> Option<&'r str> {
+    let own = rule.strip_prefix(pack)?.strip_prefix('.')?;
+    // Behind the name there may be a member of a family, and a two-way rule's way back.
+    let name = own.split('[').next().unwrap_or_default();
+    (name.strip_suffix(".back").unwrap_or(name).matches('.').count() == 1).then_some(own)
+}
+
 impl Conclusion {
     /// What the rule's root equals, or what a fact is said of.
     pub fn terms(&self) -> &[Term] {

@@ -5,7 +5,7 @@ use anyhow::{Context, Result};
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity};
 use rewright_dsl::expectation;
-use rewright_dsl::program::{Example, Program, RuleId};
+use rewright_dsl::program::{Example, Program, RuleId, own_name};
 use rewright_native::foreign::{Listener, Unanswered};
 use rewright_pipeline::examples::{self, ExampleOutcome, Failure};
 use rewright_pipeline::optimiser::Optimiser;
@@ -157,13 +157,4 @@ impl Ran {
 /// Is a rule one of these packs' own? What is only imported is its own author's affair.
 pub(super) fn is_of(roots: &[String], rule: &str) -> bool {
     roots.iter().any(|root| own_name(root, rule).is_some())
-}
-
-/// What a rule is called in a pack, `ruleset.rule`; `None` where it is not the pack's own. Names of packs may begin
-/// with those of others.
-pub(super) fn own_name<'r>(pack: &str, rule: &'r str) -> Option<&'r str> {
-    let own = rule.strip_prefix(pack)?.strip_prefix('.')?;
-    // Behind the name there may be a member of a family, and a two-way rule's way back.
-    let name = own.split('[').next().unwrap_or_default();
-    (name.strip_suffix(".back").unwrap_or(name).matches('.').count() == 1).then_some(own)
 }

@@ -33,10 +33,16 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     // As diagnostics show it: `[RW0301]`, `error[RW0301]`.
     let code = what.to_uppercase();
     let code = code.rsplit('[').next().unwrap_or_default().trim_end_matches(']');
-    if let Some(Code { code, title, text }) = codes::find(code) {
+    if let Some(code) = codes::find(code) {
         out::result(&match args.format {
-            Format::Json => format!("{:#}\n", json!({ "code": code, "title": title, "text": text })),
-            Format::Text => format!("{text}\n"),
+            Format::Json => format!(
+                "{:#}\n",
+                json!({
+                    "code": code.code, "title": code.title, "message": code.message, "text": code.text,
+                    "example": code.example,
+                })
+            ),
+            Format::Text => diagnostic(code),
         });
         return Ok(Finding::Clean);
     }
@@ -68,10 +74,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 
 /// Words by kind, then codes, each with what it is.
 fn list(format: Format) -> String {
-    let codes = || codes::TABLES.iter().copied().flatten();
     if format == Format::Json {
         let words: Vec<Value> = words::all().map(entry).collect();
-        let codes: Vec<Value> = codes().map(|code| json!({ "code": code.code, "title": code.title })).collect();
+        let codes: Vec<Value> = codes::all().map(|code| json!({ "code": code.code, "title": code.title })).collect();
         return format!("{:#}\n", json!({ "words": words, "codes": codes }));
     }
     let mut text = String::new();
@@ -84,12 +89,17 @@ fn list(format: Format) -> String {
         text += &format!("  {}\n", word.word);
     }
     text += "diagnostics:\n";
-    codes().for_each(|code| text += &format!("  {}  {}\n", code.code, code.title));
+    codes::all().for_each(|code| text += &format!("  {}  {}\n", code.code, code.title));
     text
 }
 
 fn entry(word: &Word) -> Value {
     json!({ "word": word.word, "kind": word.kind, "text": word.text, "example": word.example })
+}
+
+/// A code as text: what it is, how its messages read, its meaning, an example.
+fn diagnostic(Code { code, title, message, text, example }: &Code) -> String {
+    format!("{code}: {title}\n\n{text}\n\nIts message: {message}\n\nAn example:\n\n{}\n", indented(example))
 }
 
 /// A word as text: what it is, its meaning, an example.

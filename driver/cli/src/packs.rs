@@ -185,6 +185,17 @@ pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
     sound_as(roots, packs::load)
 }
 
+/// The same, with what all names mean.
+pub(super) fn sound_analysis(roots: &[PathBuf]) -> Result<Option<packs::Analysis>> {
+    let mut names = None;
+    let packs = sound_as(roots, |roots| {
+        let analysis = packs::analyse(roots, &|_| None);
+        names = Some(analysis.index);
+        analysis.packs
+    })?;
+    Ok(packs.zip(names).map(|(packs, index)| packs::Analysis { packs, index }))
+}
+
 fn sound_as(roots: &[PathBuf], load: impl FnOnce(Vec<Root>) -> packs::Packs) -> Result<Option<packs::Packs>> {
     let packs = load(read_named(roots)?);
     let is_error = |d: &&Diagnostic| d.severity == Severity::Error;

@@ -178,16 +178,6 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     Ok(if is_bad { Finding::Found } else { Finding::Clean })
 }
 
-/// What earlier verification found of the rules of a directory of packs: by rule, its type instances by verdict.
-///
-/// # Errors
-/// When the directory has a `verify.expected` that cannot be read.
-pub(super) fn evidence(paths: &[PathBuf]) -> Result<BTreeMap<String, String>> {
-    let (file, header) = EXPECTED;
-    let kept = Expected::of(paths, file, header).map(|expected| expected.kept()).transpose()?.unwrap_or_default();
-    Ok(kept.into_iter().map(|(rule, lines)| (rule, lines.join("; "))).collect())
-}
-
 /// What `verify.expected` says of a rule: `12 equal, 4 equal at smaller widths`.
 fn line(report: &RuleReport) -> String {
     let count = |verdict: Verdict| report.instances.iter().filter(|i| i.verdict == verdict).count();

@@ -6,6 +6,7 @@ mod book;
 mod c_functions;
 mod cli;
 mod confined;
+mod diagnostics;
 mod examples;
 mod faults;
 mod fixes;

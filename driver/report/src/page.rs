@@ -12,7 +12,7 @@ use rewright_pipeline::optimiser::Fate;
 use rewright_pipeline::source::{Sides, SourcePlace, TextLine};
 use std::collections::BTreeMap;
 
-const STYLE: &str = include_str!("page.css");
+const STYLE: &str = concat!(include_str!("base.css"), include_str!("page.css"));
 
 /// Nothing is loaded, run or sent.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";

@@ -1,88 +1,101 @@
 //! What lints, examples and verification find in packs that are understood.
 
-use super::{Code, code};
+use super::Code;
 
 /// `RW05xx`: lints.
 pub(super) const LINTS: &[Code] = &[
-    code(
+    code!(
         "RW0501",
         "rule without an example",
+        "rule `..` has no example",
         "No example names this rule in `fires`. An example shows a reader what the rule is for, and proves at \
          every check that it still fires. A two-way rule needs one for either way.",
     ),
-    code(
+    code!(
         "RW0502",
         "unused",
+        "type `..` is never used",
         "A declaration, or a parameter of a rule, is mentioned nowhere. Packs that are meant to be imported are \
          not spoken of.",
     ),
-    code(
+    code!(
         "RW0503",
         "unbounded growth",
+        "this rule may grow without bound",
         "The right side is larger than the left side and matches it again with other arguments, so each result is \
          a new match. Equality saturation ends such a rule only by its budget: run it in a ruleset with a limit.",
     ),
-    code(
+    code!(
         "RW0504",
         "not monotone",
+        "this rule asks whether two classes are distinct",
         "A condition asks whether two classes are distinct. Two classes may be found equal later, so the answer \
          depends on when it is asked; it is asked once per round. Prefer a fact that says what the rule needs.",
     ),
-    code(
+    code!(
         "RW0505",
         "can never fire",
+        "this rule can never fire",
         "At every declared type that the rule's type parameters may stand for, a literal does not fit, the left \
          side has no meaning (an extension to a narrower type), or a condition that depends on types alone fails.",
     ),
-    code(
+    code!(
         "RW0506",
         "said twice",
+        "rule `..` says the same",
         "Another rule, or a law of a declaration, has the same left side, conditions and right side up to the \
          names of variables; or an import, or a rule in `fires`, stands there again. Remove one of them.",
     ),
-    code(
+    code!(
         "RW0507",
         "requirement not seen",
+        "`..` has a requirement that is not seen to hold here",
         "The right side calls a function whose `requires` is a comparison that neither a condition of the rule \
          nor a call on its left side states. It may follow for other reasons; nothing here checks that it does.",
     ),
-    code(
+    code!(
         "RW0508",
         "dynamic rule that computes nothing",
+        "a dynamic rule that computes nothing",
         "A rule is declared `dynamic` but has no `eval(..)`. A plain rule says the same and is cheaper to match.",
     ),
-    code(
+    code!(
         "RW0509",
         "right side without a meaning",
+        "the right side has no meaning at ..",
         "At some types at which the left side can match, the right side has a call without a meaning, such as an \
          extension to a narrower type. Exclude those types by a condition, or by a narrower bound.",
     ),
-    code(
+    code!(
         "RW0510",
         "overload that calls do not move to",
+        "no call of `..` moves here",
         "Where the type of an operand turns out to be narrower, a call of a function moves to its more specific \
          overload. It does not move to one with other effects, nor to one that `requires` what cannot be looked up: \
          facts, `same`, `distinct` and `is` can, comparisons only of constants. Such an overload is called only where \
          it is named by types from the start, or by a rule.",
     ),
-    code(
+    code!(
         "RW0511",
         "former name",
+        "`..` is a former name; it is called `..` now",
         "A standard pack was renamed. Its former name still works, and will not for ever: write the present one, or \
          let \
          `rewright check --fix` write it.",
     ),
-    code(
+    code!(
         "RW0512",
         "type that C does not say",
+        "no call in C says what `..` of `..` is",
         "A function of C is declared with a type parameter that only stands inside a type of pointers, such as the \
          `V` of `Table{V}`. LLVM has one type for all pointers, so a call says nothing of it: the function is \
          recognised only where a pointer comes from another declared function whose result says what it is. Declare \
          the function at one type, or declare the type without parameters.",
     ),
-    code(
+    code!(
         "RW0513",
         "rule about lists that is cut short",
+        "rule `..` is not applied to lists of all lengths",
         "A rule about lists is written out for each combination of their lengths that the packs and the program need. \
          One about several lists can have very many; the longest are left out.",
     ),
@@ -90,17 +103,19 @@ pub(super) const LINTS: &[Code] = &[
 
 /// `RW06xx`: examples that do not hold.
 pub(super) const EXAMPLES: &[Code] = &[
-    code(
+    code!(
         "RW0601",
         "example fails",
+        "example .. of .. fails",
         "What the example claims is not what the rules do: the term became another one, two terms are in one class or \
          in \
          different ones, or a rule that `fires` names took no part. Correct the rule, or the example if it claims too \
          much: `rewright test --update` writes what holds instead, for you to read.",
     ),
-    code(
+    code!(
         "RW0602",
         "example was not run",
+        "example .. of .. was not run",
         "A rule that matches in the example computes with a function of a shared library (`eval`), and that call was \
          not \
          made: nobody has allowed the library to be called, or it could not be called. A pack does not allow its own \
@@ -110,9 +125,10 @@ pub(super) const EXAMPLES: &[Code] = &[
 
 /// `RW07xx`: rules that are wrong, or not proved.
 pub(super) const EVIDENCE: &[Code] = &[
-    code(
+    code!(
         "RW0701",
         "rule is wrong",
+        "rule .. is wrong..",
         "There are values at which the two sides of the rule differ. They are shown with the value of each side, and \
          as \
          an example that can be put into the pack: it says that the sides are different, so it fails as long as the \
@@ -120,38 +136,43 @@ pub(super) const EVIDENCE: &[Code] = &[
          makes them one. Correct the right side, or add a condition that excludes the values. Operations are total: a \
          quotient by zero has a value, too, whether or not the operation traps there.",
     ),
-    code(
+    code!(
         "RW0702",
         "rule holds one way only",
+        "rule .. holds one way only..",
         "Wherever both sides have definite values they are equal, but one side is defined where the other is not: the \
          other traps there, or is a NaN whose bits nobody may rely on. A rule states an equality, which the optimiser \
          uses in both directions, so one direction is not enough. Add a condition under which both sides are defined.",
     ),
-    code(
+    code!(
         "RW0703",
         "rule can never fire",
+        "rule .. can never fire",
         "At no type instance can all conditions hold at once, or the left side has a meaning at none. Most often a \
          comparison's operands were given the type of its result, or two conditions contradict each other.",
     ),
-    code(
+    code!(
         "RW0704",
         "rule is not decided",
+        "rule .. is not decided..",
         "The solver ran out of steps, or the rule mentions something that has no meaning: an operation with neither a \
          `@model` nor a `spec`, or a fact without a `spec`. No counterexample was found among the values that were \
          tried, which proves nothing. State the missing meaning, or allow more steps with `--steps`.",
     ),
-    code(
+    code!(
         "RW0705",
         "compiled code disagrees",
+        "compiled code of rule .. is not what its operations mean..",
         "A side of the rule is one value by the meaning of its operations and another one where it is compiled and \
          run. \
          That is no fault of the rule: the meaning that is declared for an operation, or the instruction whose name it \
          bears, is wrong, or Cranelift compiles it wrongly. Where the operation is your own, compare its `@model` or \
          `spec` with its `@clif` or `@link`; otherwise report it, with the values that are shown.",
     ),
-    code(
+    code!(
         "RW0706",
         "rule was not verified",
+        "rule .. was not verified",
         "What a function of the rule computes only a shared library knows, and nobody has allowed the library to be \
          called. A pack does not allow its own calls. If you trust the library, allow it with `--allow-link`, or for \
          good \
