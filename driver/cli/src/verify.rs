@@ -122,7 +122,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         program: &program,
         inputs: items.keys().map(ToString::to_string).chain([format!("{asked:?}")]).collect(),
         settings: &["seed"],
-        item: &|entry| entry[if mutates { "rule" } else { "name" }].as_str().and_then(|name| items.get(name).copied()),
+        item: &|_, _, entry| {
+            entry[if mutates { "rule" } else { "name" }].as_str().and_then(|name| items.get(name).copied())
+        },
+        error: None,
     };
     rules = args.sharding.of(rules, "rule");
     let (file, header) = if args.mutate.mutate { mutate::EXPECTED } else { EXPECTED };
