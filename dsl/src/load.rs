@@ -147,13 +147,15 @@ struct Loader<'r> {
 impl Loader<'_> {
     fn parse(&mut self, origin: Origin, text: String, root: bool, library: bool) {
         let (file, diagnostics) = parse(self.sources.files.len() as u32, &text);
+        let broken = !diagnostics.is_empty();
         self.diagnostics.extend(diagnostics);
         self.sources.files.push((origin.path().to_string(), text));
         let path = origin.path();
         let stem = path.rsplit('/').next().unwrap_or(path);
         let stem = stem.strip_suffix(".rw").unwrap_or(stem);
         let pack = file.pack.as_ref().map_or_else(|| stem.to_string(), |p| p.node.clone());
-        let parsed = ParsedFile { path: path.to_string(), pack, file, imports: IndexMap::new(), root, library };
+        let imports = IndexMap::new();
+        let parsed = ParsedFile { path: path.to_string(), pack, file, imports, root, library, broken };
         self.found.insert(origin, LoadedFile { parsed, imports: IndexMap::new() });
     }
 
