@@ -34,7 +34,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let book = Book { program: &loaded.program, instances: TypeInstances::new(&loaded.program), evidence };
     let mut index = format!("# Packs\n\n{MADE}.\n\n| pack | rules | |\n|---|---|---|\n");
     let mut pages = vec![];
+    let progress = out::progress("packs", loaded.roots.len() as u64);
     for pack in &loaded.roots {
+        progress.inc(1);
         let families = book.families(pack);
         let Some(text) = book.page(pack, &families) else { continue };
         let about = book.about(&families);
@@ -45,6 +47,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         index += &format!("| [{pack}]({page}) | {} | {sentence} |\n", families.len());
         pages.push((page, text));
     }
+    progress.finish_and_clear();
     index += &format!("\n{EVIDENCE}");
     pages.push((INDEX.to_string(), index));
     write(&args.output, &pages)?;

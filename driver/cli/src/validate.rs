@@ -29,7 +29,6 @@ use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_mlir::Assumption;
 use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
-use rewright_project::settings;
 use rewright_wrap::rules::Ready;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -350,7 +349,7 @@ fn comparer<'p>(
     }
     if llvm_rules || has_ir {
         let Some(loaded) = args.rules.load()? else { return Ok(None) };
-        let costs = settings::costs(None)?;
+        let costs = super::project::costs(None)?;
         let profile = args.profile.as_deref();
         if has_ir {
             options.select.cost = costs::model(&costs, profile, &loaded.universe)?;

@@ -188,3 +188,23 @@ fn parts_that_do_not_belong_together_are_refused() {
     let ran = rewright(dir.path(), "merge 1.json 2.json 3.json");
     assert!(ran.stdout.contains("functions: 1\n"), "{}", ran.stdout);
 }
+
+#[test]
+fn verdicts_are_shared_by_machines_with_the_same_store() {
+    let dir = inputs();
+    let (one, two) = (dir.path().join("one"), dir.path().join("two"));
+    for folder in [&one, &two] {
+        fs::create_dir(folder).unwrap();
+        fs::write(folder.join("some.rw"), PACK).unwrap();
+    }
+    let verified = |folder: &Path| {
+        let store = dir.path().join("store");
+        let store = store.display();
+        let ran = rewright(folder, &format!("verify some.rw --samples 20 --cache kept --cache-store {store}"));
+        assert_eq!(ran.code, Some(1), "{}", ran.stderr);
+        ran.stdout
+    };
+    assert!(verified(&one).contains("; 0 rules from the cache, "));
+    let said = verified(&two);
+    assert!(said.contains("; 3 rules from the cache, "), "{said}");
+}
