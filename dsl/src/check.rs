@@ -38,6 +38,7 @@ mod link;
 mod lints;
 mod lists;
 mod match_blocks;
+mod merged;
 mod messages;
 mod name_clashes;
 mod nodes;
@@ -95,6 +96,8 @@ pub struct ParsedFile {
     pub root: bool,
     /// Meant to be imported: unused declarations are its purpose.
     pub library: bool,
+    /// It has mistakes of syntax, which have been reported: parts of it may be missing.
+    pub broken: bool,
 }
 
 /// Checks packs. `files` holds imported files before those that import them.
@@ -169,7 +172,7 @@ fn checked(
     let index = resolved.map(|resolved| occurrences::index(&checker, files, &resolved)).unwrap_or_default();
     let Checker { program, mut diagnostics, .. } = checker;
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
-    (program, diagnostics, index)
+    (program, merged::merge(files, diagnostics), index)
 }
 
 /// A function whose signature was accepted: where its item is.

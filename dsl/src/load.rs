@@ -147,11 +147,13 @@ struct Loader<'r> {
 impl Loader<'_> {
     fn parse(&mut self, origin: Origin, text: String, root: bool, library: bool) {
         let (file, diagnostics) = parse(self.sources.files.len() as u32, &text);
+        let broken = !diagnostics.is_empty();
         self.diagnostics.extend(diagnostics);
         self.sources.files.push((origin.path().to_string(), text));
         let path = origin.path();
         let pack = pack_name(&file, path);
-        let parsed = ParsedFile { path: path.to_string(), pack, file, imports: IndexMap::new(), root, library };
+        let imports = IndexMap::new();
+        let parsed = ParsedFile { path: path.to_string(), pack, file, imports, root, library, broken };
         self.found.insert(origin, LoadedFile { parsed, imports: IndexMap::new() });
     }
 

@@ -50,3 +50,18 @@ fn standard_library() {
 fn fail() {
     compare("tests/check/fail", "stderr", |path| run(path, false).1);
 }
+
+/// One mistake each of people who begin: it is said once, and there is a word on what to do about it.
+#[test]
+fn newcomers() {
+    let mut wrong = vec![];
+    for path in packs("tests/check/newcomers") {
+        let (_, rendered) = run(&path, false);
+        let has = |what: &str| rendered.lines().filter(|line| line.contains(what)).count();
+        if (has("] Error: "), has("] Warning: ")) != (1, 0) || has("│ Help: ") == 0 {
+            wrong.push(format!("{}\n{rendered}", path.display()));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    compare("tests/check/newcomers", "stderr", |path| run(path, false).1);
+}

@@ -5,12 +5,12 @@
 //! and terminators are the same in every selection and are not counted.
 //!
 //! Sums count in sixteenths of a price ([`FREQUENCY_ONE`]), since what is rare weighs less than once per call;
-//! [`reported`] is what people see.
+//! [`reported`] is what people see: the unit in which packs declare costs.
 //!
 //! [`total`] is the definition of [`Selection::cost`]. Passes add up the same prices as they go along, and the
 //! validator compares.
 
-use super::cost_model::CostModel;
+use super::cost_model::{COST_SCALE, CostModel};
 use super::recurrence::Recurrence;
 use super::selection::{Def, Selection, StatementChoice};
 use super::terms::{Classes, Values};
@@ -22,9 +22,9 @@ use crate::skeleton::{SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::Universe;
 use std::collections::BTreeSet;
 
-/// A sum as it is reported: in the units of prices, rounded up.
-pub fn reported(sum: u64) -> u64 {
-    sum.div_ceil(FREQUENCY_ONE)
+/// A sum as it is reported: in the unit of declarations (`cost 3`), in quarters of it, rounded up.
+pub fn reported(sum: u64) -> f64 {
+    sum.div_ceil(FREQUENCY_ONE) as f64 / COST_SCALE as f64
 }
 
 /// What one execution of each node of an e-graph costs, by node, in the cost model's units.

@@ -2,7 +2,7 @@
 
 use super::limits::Limits;
 use super::report::{REPORTS, Told};
-use super::{out, packs};
+use super::{out, packs, store};
 use anyhow::{Context, Result, anyhow};
 use rewright_files::cache::{Cache, Key, default_folder};
 use rewright_wrap::compile::{Done, Note, Tools, run as compile};
@@ -12,6 +12,7 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Megabytes of objects that are kept where `REWRIGHT_CACHE_MB` does not say.
 const CACHE_MB: u64 = 1024;
@@ -21,6 +22,9 @@ pub(super) const SERVER: &str = "REWRIGHT_SERVER";
 
 /// Names the folder with the sockets of a build's programs.
 pub(super) const STARTED: &str = "REWRIGHT_STARTED";
+
+/// How long a file tells that something has been said.
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// What the names of files mean by which commands of a build know what has been said.
 const SAID: u32 = 1;
@@ -62,6 +66,9 @@ Our own options come first:
                         be optimised; with -g, by lines of the source
       --report <FILE>   Write a page of HTML about it: functions before and after, rules, evidence
       --no-cache        Do not look for objects of earlier commands, and keep none
+      --cache-store <ADDRESS>
+                        Look for objects in a store that machines share, too, and keep them there: a folder by its whole
+                        path, or, in builds with `remote-cache`, `redis://host:6379` or `s3://bucket/path`
       --keep <DIR>      Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus`
                         (`.ll`), and what they make of it where they change it (`.changed`)
 
@@ -71,6 +78,8 @@ Environment:
   REWRIGHT_CACHE     Where objects are kept, by content: what the front end gives, options, packs, programs.
                      Deleting the folder is safe at any time [default: ~/.cache/rewright/cc]
   REWRIGHT_CACHE_MB  How much of them; those used longest ago are removed first [default: 1024]
+  REWRIGHT_CACHE_STORE
+                     As --cache-store
   REWRIGHT_LOG       A file for a line of JSON per command
 
 Rules that compute what a function of a library gives (`eval` of a function with `@link`) do not match here: a library's
@@ -104,7 +113,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         },
         server: named(SERVER),
         started: named(STARTED).and_then(Started::new),
-        cache: folder.map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20))),
+        cache: None,
         log: named("REWRIGHT_LOG"),
         keep: None,
         colour: out::colour(),
@@ -113,7 +122,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         validate: false,
         told: false,
     };
-    let (mut remarks, mut page) = (false, None);
+    let (mut remarks, mut page, mut no_cache, mut stored) = (false, None, false, None);
     let reports = named(REPORTS);
     let mut rest = args.args.into_iter().peekable();
     loop {
@@ -173,10 +182,21 @@ pub(super) fn run(args: Args) -> Result<i32> {
             }
             Some("--no-cache") => {
                 rest.next();
-                tools.cache = None;
+                no_cache = true;
+            }
+            Some("--cache-store") => {
+                rest.next();
+                stored = Some(rest.next().context("--cache-store wants an address")?.to_string_lossy().into_owned());
             }
             _ => break,
         }
+    }
+    let own = folder.filter(|_| !no_cache).map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20)));
+    let marker = named(STARTED).map(|folder| folder.join("store-failed"));
+    tools.cache = own.map(|own| store::behind(own, stored.as_deref(), "cc", marker)).transpose()?;
+    // Of a build by `rewright wrap`, that has said it.
+    if named(STARTED).is_none() && is_first_of_its_group("std") {
+        packs::say_without_std(&tools.rules.packs);
     }
     (tools.rules.budget, tools.rules.saturation) = (limits.budget(), limits.saturation());
     tools.rules.packs = packs::applied(&tools.rules.packs)?;
@@ -219,6 +239,37 @@ fn say(notes: &[Note], build: Option<&Path>) {
             (Note::Once(..), Some(_)) => {}
         }
     }
+}
+
+/// Is this the first command to say something of those that one line of a shell, or one script, has started? They are
+/// a group of processes, of which each such command leaves a file for a day.
+fn is_first_of_its_group(what: &str) -> bool {
+    let Some((folder, group)) = default_folder("said").zip(group()) else { return true };
+    if std::fs::create_dir_all(&folder).is_err() {
+        return true;
+    }
+    let is_first = is_first(&folder, &format!("{what} {group}"));
+    let is_old = |file: &std::fs::DirEntry| {
+        let age = file.metadata().and_then(|facts| facts.modified()).map(|time| time.elapsed().unwrap_or_default());
+        age.is_ok_and(|age| age > DAY)
+    };
+    for file in std::fs::read_dir(&folder).into_iter().flatten().flatten().filter(|file| is_first && is_old(file)) {
+        let _ = std::fs::remove_file(file.path());
+    }
+    is_first
+}
+
+/// The group of this process, and when its first process began; `None` where the system does not say.
+fn group() -> Option<String> {
+    // Behind the name in brackets: state, parent, group; the time is the 20th from there.
+    let fields = |process: &str| {
+        let text = std::fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        let (_, fields) = text.rsplit_once(')')?;
+        Some(fields.split_whitespace().map(String::from).collect::<Vec<String>>())
+    };
+    let group = fields("self")?.get(2)?.clone();
+    let begun = fields(&group)?.get(19)?.clone();
+    Some(format!("{group} {begun}"))
 }
 
 /// Is this the first command of a build that says something? What is said has a file in the build's folder.

@@ -91,7 +91,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             program: llvm.optimiser.program(),
             inputs: names.clone(),
             settings: &[],
-            item: &|entry| names.iter().position(|name| entry["file"] == name.as_str()),
+            item: &|_, _, entry| names.iter().position(|name| entry["file"] == name.as_str()),
+            error: None,
         };
         let report = args.sharding.document(report, &run, finding == Finding::Found);
         out::result(&format!("{report:#}\n"));

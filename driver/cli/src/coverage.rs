@@ -82,7 +82,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     progress.finish_and_clear();
     let functions: Vec<Function> = cases.iter().map(|(_, case)| case.function.clone()).collect();
     let universe = &clif.optimiser.program().universe;
+    let spinner = out::spinner("optimising the instances");
     let batch = clif.optimiser.optimise(&functions, universe, &Options::default());
+    spinner.finish_and_clear();
     for ((rule, case), outcome) in cases.iter().zip(&batch.outcomes) {
         if outcome.cost_after > case.theirs {
             let judged = &mut judged[*rule];

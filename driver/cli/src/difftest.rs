@@ -73,7 +73,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 program: clif.optimiser.program(),
                 inputs: names.iter().cloned().chain([format!("{options:?} {}", args.timeout)]).collect(),
                 settings: &[],
-                item: &|entry| names.iter().position(|name| entry["file"] == name.as_str()),
+                item: &|_, _, entry| names.iter().position(|name| entry["file"] == name.as_str()),
+                error: None,
             };
             let report = args.sharding.document(serde_json::to_value(&report)?, &run, !report.is_clean());
             out::result(&format!("{report:#}\n"));

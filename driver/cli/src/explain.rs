@@ -6,6 +6,7 @@ use rewright_dsl::codes::{self, Code};
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_dsl::words::{self, Word};
+use serde::Serialize;
 use serde_json::{Value, json};
 
 /// Arguments of `explain`.
@@ -61,13 +62,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let Some(program) = args.rules.load_with_examples()? else { return Ok(Finding::Found) };
     let rules = packs::rules_named(&program, what)?;
-    let text = rule(&program, &rules);
+    let Some(rule) = Explained::of(&program, &rules) else { return Ok(Finding::Clean) };
     out::result(&match args.format {
-        Format::Json => {
-            let names: Vec<&str> = rules.iter().map(|id| program.rule(*id).name.as_str()).collect();
-            format!("{:#}\n", json!({ "rules": names, "text": text }))
-        }
-        Format::Text => text,
+        Format::Json => format!("{:#}\n", serde_json::to_value(&rule)?),
+        Format::Text => rule.text(),
     });
     Ok(Finding::Clean)
 }
@@ -111,43 +109,85 @@ fn meaning(word: &Word) -> String {
     format!("{} ({})\n\n{}\n{example}", word.word, word.kind, word.text)
 }
 
-/// The rules that one name stands for: where they stand, what they say, and the examples in which they take part.
-fn rule(program: &Program, rules: &[RuleId]) -> String {
-    let Some(first) = rules.first().map(|id| program.rule(*id)) else { return String::new() };
-    let place = program.sources.place(first.span);
-    let family = program.rule(first.family);
-    let mut text = format!("{} ({}:{})\n", family.name, place.file, place.line);
-    for line in &first.doc {
-        text += &format!("  {}\n", line.trim());
-    }
-    text += &format!("\n{}\n", indented(&program.sources.item(first.span)));
-    if first.law {
-        text += "\nMade from a law that its function declares.\n";
-    }
-    if rules.len() > 1 {
-        let names: Vec<&str> = rules.iter().map(|id| program.rule(*id).name.as_str()).collect();
-        text += &format!("\nStands for {} rules: {}\n", rules.len(), names.join(", "));
-    }
-    if let Some(what) = first.approximate.as_ref().map(|a| &a.gives_up) {
-        text += &format!("\nApproximate: it gives up {what}\n");
-    }
-    if let Some(relaxation) = &first.relaxation {
-        text += &format!("\nUnsafe, because {}\n", relaxation.because);
-    }
-    let families: Vec<RuleId> = rules.iter().map(|id| program.rule(*id).family).collect();
-    let shown =
-        program.examples.iter().filter(|e| e.fires.iter().any(|id| families.contains(&program.rule(*id).family)));
-    let examples: Vec<String> = shown
-        .map(|e| {
-            let place = program.sources.place(e.span);
-            format!("\n{}:{}\n{}\n", place.file, place.line, indented(&program.sources.item(e.span)))
+/// The rules that one name stands for.
+#[derive(Serialize)]
+struct Explained {
+    name: String,
+    file: String,
+    line: usize,
+    doc: Vec<String>,
+    /// As it is written.
+    rule: String,
+    /// It is made from a law that its function declares.
+    law: bool,
+    /// All that the name stands for.
+    rules: Vec<String>,
+    /// What an approximate rule gives up.
+    gives_up: Option<String>,
+    /// Of an unsafe rule.
+    because: Option<String>,
+    /// In which it takes part.
+    examples: Vec<Shown>,
+}
+
+/// An example as it is written.
+#[derive(Serialize)]
+struct Shown {
+    file: String,
+    line: usize,
+    text: String,
+}
+
+impl Explained {
+    fn of(program: &Program, rules: &[RuleId]) -> Option<Self> {
+        let first = program.rule(*rules.first()?);
+        let place = program.sources.place(first.span);
+        let families: Vec<RuleId> = rules.iter().map(|id| program.rule(*id).family).collect();
+        let shows = |id: &RuleId| families.contains(&program.rule(*id).family);
+        let examples = program.examples.iter().filter(|example| example.fires.iter().any(shows)).map(|example| {
+            let place = program.sources.place(example.span);
+            Shown { file: place.file, line: place.line, text: program.sources.item(example.span) }
+        });
+        Some(Explained {
+            name: program.rule(first.family).name.clone(),
+            file: place.file,
+            line: place.line,
+            doc: first.doc.iter().map(|line| line.trim().to_string()).collect(),
+            rule: program.sources.item(first.span),
+            law: first.law,
+            rules: rules.iter().map(|id| program.rule(*id).name.clone()).collect(),
+            gives_up: first.approximate.as_ref().map(|approximate| approximate.gives_up.clone()),
+            because: first.relaxation.as_ref().map(|relaxation| relaxation.because.clone()),
+            examples: examples.collect(),
         })
-        .collect();
-    text += &match examples.len() {
-        0 => "\nNo example says that it takes part.\n".to_string(),
-        n => format!("\n{}, run by `rewright check`:\n{}", count(n, "example"), examples.concat()),
-    };
-    text + "\n`rewright verify` proves it at every type, or shows values at which it is wrong.\n"
+    }
+
+    fn text(&self) -> String {
+        let mut text = format!("{} ({}:{})\n", self.name, self.file, self.line);
+        self.doc.iter().for_each(|line| text += &format!("  {line}\n"));
+        text += &format!("\n{}\n", indented(&self.rule));
+        if self.law {
+            text += "\nMade from a law that its function declares.\n";
+        }
+        if self.rules.len() > 1 {
+            text += &format!("\nStands for {} rules: {}\n", self.rules.len(), self.rules.join(", "));
+        }
+        if let Some(what) = &self.gives_up {
+            text += &format!("\nApproximate: it gives up {what}\n");
+        }
+        if let Some(reason) = &self.because {
+            text += &format!("\nUnsafe, because {reason}\n");
+        }
+        let shown = |example: &Shown| format!("\n{}:{}\n{}\n", example.file, example.line, indented(&example.text));
+        text += &match self.examples.len() {
+            0 => "\nNo example says that it takes part.\n".to_string(),
+            n => {
+                let examples: String = self.examples.iter().map(shown).collect();
+                format!("\n{}, run by `rewright check`:\n{examples}", count(n, "example"))
+            }
+        };
+        text + "\n`rewright verify` proves it at every type, or shows values at which it is wrong.\n"
+    }
 }
 
 fn indented(text: &str) -> String {

@@ -68,7 +68,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 program: clif.optimiser.program(),
                 inputs: vec![format!("{} {} {} {} {options:?}", args.count, args.seed, args.size, args.interpret)],
                 settings: &["seed"],
-                item: &|entry| usize::try_from(entry["seed"].as_u64()?.wrapping_sub(args.seed)).ok(),
+                item: &|_, _, entry| usize::try_from(entry["seed"].as_u64()?.wrapping_sub(args.seed)).ok(),
+                error: None,
             };
             let report = args.sharding.document(serde_json::to_value(&report)?, &run, found);
             out::result(&format!("{report:#}\n"));

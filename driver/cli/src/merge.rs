@@ -1,6 +1,6 @@
 //! `rewright merge`: one report of the parts that `--shard` made.
 
-use super::shard::{HEADER, Header, Shard};
+use super::shard::{HEADER, Header, Shard, inner};
 use super::{Finding, Format, out, sources};
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_dsl::diagnostic::count;
@@ -31,6 +31,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     parts.sort_by_key(|part| part.header.shard);
     are_one_run(&parts)?;
     let found = parts.iter().any(|part| part.header.found);
+    let failed =
+        parts.iter().find_map(|part| Some(anyhow!("part {}: {}", part.header.shard, part.header.error.as_ref()?)));
     let (command, number) = (parts[0].header.command.clone(), parts.len());
     let merged = merge(parts).with_context(|| format!("these are no reports of `{command}`"))?;
     match args.format {
@@ -40,7 +42,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             out::result(&format!("`{command}` in {}: {outcome}\n{}", count(number, "part"), text(&merged)));
         }
     }
-    Ok(if found { Finding::Found } else { Finding::Clean })
+    match failed {
+        _ if found => Ok(Finding::Found),
+        Some(error) => Err(error),
+        None => Ok(Finding::Clean),
+    }
 }
 
 fn read(path: &Path) -> Result<Part> {
@@ -76,42 +82,58 @@ fn are_one_run(parts: &[Part]) -> Result<()> {
     if missing.is_empty() { Ok(()) } else { bail!("parts are missing: {}", missing.join(", ")) }
 }
 
+/// Entries of a list: the item that each tells of, the number of the part, and what it says.
+type Entries = Vec<(usize, usize, Value)>;
+
 /// The report of the whole run.
 fn merge(parts: Vec<Part>) -> Result<Map<String, Value>> {
-    let mut whole = Map::new();
-    let mut lists: BTreeMap<String, Vec<(usize, Value)>> = BTreeMap::new();
-    for Part { header, report, file } in parts {
-        for (name, value) in report {
-            match value {
-                Value::Array(entries) => {
-                    let items = header.items.get(&name).map_or(&[][..], Vec::as_slice);
-                    if items.len() != entries.len() {
-                        bail!("{}: `{name}` has been changed", file.display());
-                    }
-                    lists.entry(name).or_default().extend(items.iter().copied().zip(entries));
-                }
-                value if header.settings.contains(&name) => drop(whole.insert(name, value)),
-                value => add(whole.entry(name).or_insert(Value::Null), value)?,
-            }
-        }
+    let mut whole = Value::Object(Map::new());
+    let mut lists: BTreeMap<String, Entries> = BTreeMap::new();
+    for (number, Part { header, report, file }) in parts.into_iter().enumerate() {
+        let in_file = || file.display().to_string();
+        add(&mut whole, Value::Object(report), "", (number, &header), &mut lists).with_context(in_file)?;
     }
     for (name, mut entries) in lists {
         // Entries of one item come from one part, in the order in which it found them.
-        entries.sort_by_key(|(item, _)| *item);
-        whole.insert(name, entries.into_iter().map(|(_, entry)| entry).collect());
+        entries.sort_by_key(|(item, part, _)| (*item, *part));
+        // What several parts say is said once.
+        let mut said: BTreeMap<String, usize> = BTreeMap::new();
+        entries.retain(|(_, part, entry)| *said.entry(entry.to_string()).or_insert(*part) == *part);
+        let list = name.split('.').fold(&mut whole, |fields, field| &mut fields[field]);
+        *list = entries.into_iter().map(|(_, _, entry)| entry).collect();
     }
-    Ok(whole)
+    match whole {
+        Value::Object(whole) => Ok(whole),
+        _ => bail!("a report is an object"),
+    }
 }
 
-/// Adds counts up, by name.
-fn add(sum: &mut Value, value: Value) -> Result<()> {
+/// Adds what a part says under a name: counts to counts, entries to lists.
+fn add(
+    sum: &mut Value,
+    value: Value,
+    name: &str,
+    (part, header): (usize, &Header),
+    lists: &mut BTreeMap<String, Entries>,
+) -> Result<()> {
     match (&mut *sum, value) {
-        (Value::Null, value) => *sum = value,
+        (_, Value::Array(entries)) => {
+            let items = header.items.get(name).map_or(&[][..], Vec::as_slice);
+            if items.len() != entries.len() {
+                bail!("`{name}` has been changed");
+            }
+            let entries = items.iter().zip(entries).map(|(item, entry)| (*item, part, entry));
+            lists.entry(name.to_string()).or_default().extend(entries);
+        }
+        (sum, value) if header.settings.iter().any(|setting| setting == name) => *sum = value,
         (Value::Object(sum), Value::Object(value)) => {
-            for (name, value) in value {
-                add(sum.entry(name).or_insert(Value::Null), value)?;
+            for (field, value) in value {
+                let empty = if value.is_object() { Value::Object(Map::new()) } else { Value::Null };
+                let name = inner(name, &field);
+                add(sum.entry(field).or_insert(empty), value, &name, (part, header), lists)?;
             }
         }
+        (Value::Null, value) => *sum = value,
         (Value::Number(a), Value::Number(b)) => {
             let total = a.as_u64().zip(b.as_u64()).and_then(|(a, b)| a.checked_add(b));
             *sum = total.context("a count is no natural number, or too large")?.into();
@@ -125,8 +147,12 @@ fn add(sum: &mut Value, value: Value) -> Result<()> {
 fn text(report: &Map<String, Value>) -> String {
     let line = |(name, value): (&String, &Value)| match value {
         Value::Array(entries) => Some(format!("{name}: {}\n", entries.len())),
-        Value::Object(counts) if counts.values().all(Value::is_number) => {
-            let counts: Vec<String> = counts.iter().map(|(of, n)| format!("{n} {of}")).collect();
+        Value::Object(counts) if counts.values().all(|n| n.is_number() || n.is_array()) => {
+            let counts = counts.iter().map(|(of, n)| match n {
+                Value::Array(entries) => format!("{} {of}", entries.len()),
+                n => format!("{n} {of}"),
+            });
+            let counts: Vec<String> = counts.collect();
             Some(format!("{name}: {}\n", if counts.is_empty() { "none".into() } else { counts.join(", ") }))
         }
         value if value.is_number() => Some(format!("{name}: {value}\n")),

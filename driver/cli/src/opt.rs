@@ -19,7 +19,6 @@ use rewright_pipeline::costs::{self, CostError};
 use rewright_pipeline::optimiser::{FunctionOutcome, Options};
 use rewright_pipeline::profile::BlockCounts;
 use rewright_project::costs::Costs;
-use rewright_project::settings;
 use rewright_report::remarks::{FileReport, FunctionReport};
 use rewright_typeprop::Universe;
 use statistics::{Made, last_matches, report};
@@ -115,7 +114,7 @@ impl How {
         if self.config.is_none() {
             project::say_former();
         }
-        let said = settings::costs(self.config.as_deref().map(sources::openable))?;
+        let said = super::project::costs(self.config.as_deref().map(sources::openable))?;
         let cost = model(&said, self.profile.as_deref(), &program.universe)?;
         let method = match self.extract {
             Extract::Tree => Method::Tree,

@@ -2,8 +2,9 @@
 
 use super::out;
 use anyhow::{Result, bail};
+use rewright_project::costs::Costs;
 use rewright_project::{FILE, FORMER_FILE, Project, settings};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Once;
 
 /// The project around the working directory.
@@ -25,6 +26,14 @@ pub(super) fn packs(named: Vec<PathBuf>) -> Result<Vec<PathBuf>> {
         Some(project) => Ok(project.packs()),
         None => bail!("no pack is named, and there is no {FILE} here or above: name packs, or directories of packs"),
     }
+}
+
+/// The costs that a configuration says, which is named or the nearest one; with `--verbose`, says which one it is.
+pub(super) fn costs(named: Option<&Path>) -> Result<Costs> {
+    if let Some(path) = settings::file(named)? {
+        out::detail(|| format!("configuration: {}", path.display()));
+    }
+    Ok(settings::costs(named)?)
 }
 
 /// Says of a former configuration that counts here what takes its place.

@@ -50,12 +50,14 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let Some(program) = args.rules.load_for(&args.input.file)? else { return Ok(Finding::Found) };
     args.rules.say_without_std();
     let options = args.how.options(&program)?;
+    let spinner = out::spinner("optimising");
     let runnable = match args.input.language() {
-        Language::Own => module(&args, program, &options)?,
+        Language::Own => module(&args, program, &options),
         Language::Mlir => bail!("{} is MLIR, which is not run", args.input.file.display()),
-        Language::Clif | Language::Llvm => clif(&args, program, &options)?,
+        Language::Clif | Language::Llvm => clif(&args, program, &options),
     };
-    let Some(Runnable { file, index, original, optimised }) = runnable else { return Ok(Finding::Found) };
+    spinner.finish_and_clear();
+    let Some(Runnable { file, index, original, optimised }) = runnable? else { return Ok(Finding::Found) };
     match original {
         Some(original) => compare(&args, &file, original, optimised, index),
         None => call(&args, &file, optimised, index),
@@ -199,6 +201,9 @@ fn isolated(
     match worker.run(&job)?.pop() {
         Some(CallOutcome::Returned { values, holds }) => show(values, holds),
         Some(CallOutcome::Trapped(how)) => {
+            if args.format == Format::Json {
+                out::result(&format!("{:#}\n", json!({ "function": name, "trapped": how })));
+            }
             out::error(&format!("{name} trapped: {how}"));
             Ok(Finding::Found)
         }

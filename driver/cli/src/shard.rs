@@ -89,11 +89,14 @@ impl Sharding {
     /// The report of this part, with its header; of a run that is not divided, the report itself.
     pub(super) fn document(self, mut report: Value, run: &Run<'_>, found: bool) -> Value {
         let Some(shard) = self.shard else { return report };
-        let at = |entry: &Value| (run.item)(entry).unwrap_or_default();
-        let lists = report.as_object().into_iter().flatten().filter_map(|(name, list)| Some((name, list.as_array()?)));
-        let items = lists.map(|(name, list)| (name.clone(), list.iter().map(at).collect())).collect();
+        let mut items = BTreeMap::new();
+        lists(&report, String::new(), &mut |name, list| {
+            let at = |(index, entry)| (run.item)(name, index, entry).unwrap_or_default();
+            items.insert(name.to_string(), list.iter().enumerate().map(at).collect());
+        });
         let settings = run.settings.iter().map(ToString::to_string).collect();
-        let header = Header { command: run.command.into(), run: run.key().to_string(), shard, found, settings, items };
+        let (command, key, error) = (run.command.into(), run.key().to_string(), run.error.clone());
+        let header = Header { command, run: key, shard, found, error, settings, items };
         report[HEADER] = json!(header);
         report
     }
@@ -109,8 +112,10 @@ pub(super) struct Run<'a> {
     pub(super) inputs: Vec<String>,
     /// Fields of the report that say what was asked for; all other numbers are counts.
     pub(super) settings: &'a [&'a str],
-    /// The number of the item of which an entry tells.
-    pub(super) item: &'a dyn Fn(&Value) -> Option<usize>,
+    /// The number of the item of which an entry tells: by the list's name, the entry's index there, and the entry.
+    pub(super) item: &'a dyn Fn(&str, usize, &Value) -> Option<usize>,
+    /// Why the command ends with exit code 2, where it does so with a report.
+    pub(super) error: Option<String>,
 }
 
 impl Run<'_> {
@@ -120,6 +125,20 @@ impl Run<'_> {
         let parts: Vec<String> = own.into_iter().chain(rules).chain(self.inputs.iter().cloned()).collect();
         Key::of(1, parts.iter().map(|part| part.as_bytes()))
     }
+}
+
+/// The lists of a report, with their names: those of fields of fields are joined by dots.
+fn lists(report: &Value, name: String, found: &mut dyn FnMut(&str, &[Value])) {
+    match report {
+        Value::Array(list) => found(&name, list),
+        Value::Object(fields) => fields.iter().for_each(|(field, value)| lists(value, inner(&name, field), found)),
+        _ => {}
+    }
+}
+
+/// The name of a field of a field.
+pub(super) fn inner(name: &str, field: &str) -> String {
+    if name.is_empty() { field.into() } else { format!("{name}.{field}") }
 }
 
 /// The field of a report that holds the header.
@@ -135,6 +154,9 @@ pub(super) struct Header {
     pub(super) shard: Shard,
     /// The command ended with exit code 1.
     pub(super) found: bool,
+    /// Why it ended with exit code 2.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) error: Option<String>,
     /// Fields that are equal in all parts.
     pub(super) settings: Vec<String>,
     /// By list: the item of each entry.

@@ -4,16 +4,19 @@
 pub(crate) mod compare;
 mod files;
 mod ir;
+mod parts;
 mod passes;
 mod report;
 pub(crate) mod text;
 
 use super::language::Language;
+use super::shard::Sharding;
 use super::{Finding, Format, former, out, packs, sources};
 use anyhow::{Context, Result, bail};
 use clap::ValueEnum;
 use compare::Comparer;
 use files::Pair;
+use parts::Division;
 use passes::Passes;
 use report::{Compared, Report};
 use rewright_cfg_skeleton::select;
@@ -26,7 +29,6 @@ use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_mlir::Assumption;
 use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
-use rewright_project::settings;
 use rewright_wrap::rules::Ready;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -71,7 +73,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "CONDITION")]
     assume: Vec<String>,
     /// Compare only this function
-    #[arg(long = "fn", alias = "function", value_name = "NAME")]
+    #[arg(long = "fn", alias = "function", value_name = "NAME", conflicts_with = "shard")]
     function: Option<String>,
     /// Run both versions of the function on this input and compare them in no other way; a refuted function says one.
     /// For LLVM IR
@@ -101,6 +103,8 @@ pub(super) struct Args {
     /// Of the random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    #[command(flatten)]
+    sharding: Sharding,
     /// Form of the report
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -157,7 +161,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     usable(&args, all())?;
     let sizes = assumed(&args.assume, all())?;
-    let Some(comparer) = comparer(&args, &second, sizes, all())? else { return Ok(Finding::Found) };
+    let Some(mut comparer) = comparer(&args, &second, sizes, all())? else { return Ok(Finding::Found) };
+    let division = Division::of(&args, &second, &mut files, &mut comparer)?;
+    let all = || files.pairs.iter().chain(files.only.iter().flatten());
     let mut report = Report { by_pass: matches!(&second, Second::Commands(p) if p.by_pass()), ..Report::default() };
     let bar = out::progress("files", all().count() as u64);
     let mut missing = None;
@@ -184,6 +190,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         }
     }
     bar.finish_and_clear();
+    division.say(&report);
     if let Some(error) = missing.filter(|_| report.is_empty() && report.failed.is_empty()) {
         return Err(error);
     }
@@ -193,18 +200,18 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             count(files.others, "other file") + if files.others == 1 { " is" } else { " are" }
         ));
     }
-    if report.compared.is_empty() && args.format == Format::Text {
-        return finding(&args, &second, &report);
+    let can_be_empty = matches!(second, Second::Rules) || division.is_part();
+    let found = finding(args.require, can_be_empty, &report);
+    match args.format {
+        Format::Json => out::result(&format!("{:#}\n", division.document(&report, &comparer, &found))),
+        Format::Text if report.compared.is_empty() => {}
+        Format::Text => out::result(&report.text()),
     }
-    out::result(&match args.format {
-        Format::Json => format!("{}\n", serde_json::to_string_pretty(&report.json())?),
-        Format::Text => report.text(),
-    });
-    finding(&args, &second, &report)
+    found
 }
 
 /// What a report means for the exit code.
-fn finding(args: &Args, second: &Second, report: &Report) -> Result<Finding> {
+fn finding(required: Option<Required>, can_be_empty: bool, report: &Report) -> Result<Finding> {
     if report.is_refuted()? {
         return Ok(Finding::Found);
     }
@@ -214,10 +221,10 @@ fn finding(args: &Args, second: &Second, report: &Report) -> Result<Finding> {
             count(report.failed.len(), "file") + if report.failed.len() == 1 { " was" } else { " were" }
         );
     }
-    if report.is_empty() && !matches!(second, Second::Rules) {
+    if report.is_empty() && !can_be_empty {
         bail!("neither version has a function with a body: nothing is compared");
     }
-    Ok(match args.require {
+    Ok(match required {
         Some(Required::Proved) if !report.is_proved() => Finding::Found,
         _ => Finding::Clean,
     })
@@ -342,7 +349,7 @@ fn comparer<'p>(
     }
     if llvm_rules || has_ir {
         let Some(loaded) = args.rules.load()? else { return Ok(None) };
-        let costs = settings::costs(None)?;
+        let costs = super::project::costs(None)?;
         let profile = args.profile.as_deref();
         if has_ir {
             options.select.cost = costs::model(&costs, profile, &loaded.universe)?;
@@ -365,6 +372,7 @@ fn comparer<'p>(
         solver_steps: args.solver_steps,
         whole_modules: !by_rules,
         function,
+        part: None,
         input: args.input.as_deref().map(input).transpose()?,
     };
     let nests = rewright_mlir::Options { sizes, ..rewright_mlir::Options::default() };

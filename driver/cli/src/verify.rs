@@ -5,12 +5,14 @@ mod expected;
 mod mutate;
 
 use super::shard::{Run, Sharding};
+use super::store::{self, Stored};
 use super::{Finding, out, packs, project, sources};
 use anyhow::{Context, Result, bail};
 use expected::Expected;
 use rewright_dsl::diagnostic::{Diagnostic, Label, Severity, count};
 use rewright_dsl::instances::Obstacle;
 use rewright_dsl::program::{Program, RuleId};
+use rewright_files::cache::Cache;
 use rewright_native::foreign::Listener;
 use rewright_pipeline::sums::add_up;
 use rewright_verify::{self as verify, InstanceReport, Options, RuleReport, Verdict};
@@ -65,6 +67,8 @@ pub(super) struct Args {
     /// Keep no verdicts and use none
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    stored: Stored,
     /// Rules that could not be decided are findings, too
     #[arg(long)]
     strict: bool,
@@ -122,7 +126,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         program: &program,
         inputs: items.keys().map(ToString::to_string).chain([format!("{asked:?}")]).collect(),
         settings: &["seed"],
-        item: &|entry| entry[if mutates { "rule" } else { "name" }].as_str().and_then(|name| items.get(name).copied()),
+        item: &|_, _, entry| {
+            entry[if mutates { "rule" } else { "name" }].as_str().and_then(|name| items.get(name).copied())
+        },
+        error: None,
     };
     rules = args.sharding.of(rules, "rule");
     let (file, header) = if args.mutate.mutate { mutate::EXPECTED } else { EXPECTED };
@@ -196,9 +203,15 @@ fn options(args: &Args) -> Result<Options> {
         jobs: args.threads.unwrap_or(cores),
         samples: args.samples.unwrap_or(usual.samples),
         seed: args.seed,
-        cache: if args.no_cache { None } else { verify::verdicts(args.cache.clone()) },
+        cache: verdicts(args)?,
         program: Some(std::env::current_exe().context("cannot find this program's own file")?),
     })
+}
+
+/// Where verdicts are kept.
+fn verdicts(args: &Args) -> Result<Option<Cache>> {
+    let own = verify::verdicts(args.cache.clone()).filter(|_| !args.no_cache);
+    own.map(|own| store::behind(own, args.stored.named(), "verify", None)).transpose()
 }
 
 /// What went wrong with verdicts of earlier runs. Those of this run are right all the same.

@@ -3,6 +3,7 @@
 use super::cc::{SERVER, STARTED, compiler, opt};
 use super::limits::Limits;
 use super::report::{REPORTS, Told};
+use super::store::{self, Stored};
 use super::{Format, out, packs, project};
 use anyhow::{Context, Result};
 use rewright_dsl::diagnostic::count;
@@ -55,6 +56,8 @@ pub(super) struct Args {
     /// Do not look for objects of earlier builds, and keep none (see `rewright help cc`)
     #[arg(long)]
     no_cache: bool,
+    #[command(flatten)]
+    stored: Stored,
     /// Keep the LLVM IR that rules see in this directory, for `rewright opt` and `rewright corpus` (`.ll`), and what
     /// they make of it where they change it (`.changed`)
     #[arg(long, value_name = "DIR")]
@@ -85,6 +88,8 @@ pub(super) fn run(args: Args) -> Result<i32> {
     packs::say_without_std(&args.rules);
     let packs: Vec<PathBuf> = packs::applied(&args.rules)?.iter().map(|pack| absolute(pack)).collect::<Result<_>>()?;
     let config = args.config.as_deref().map(absolute).transpose()?;
+    // That it can be read is seen here, and its commands need not say so.
+    project::costs(config.as_deref())?;
     if config.is_none() {
         project::say_former();
     }
@@ -100,6 +105,9 @@ pub(super) fn run(args: Args) -> Result<i32> {
         Err(error) if args.keep_going && error.is::<Refused>() => None,
         ready => Some(ready?),
     };
+    let store = if args.no_cache { None } else { store::address(args.stored.named())? };
+    // A mistake in it would be one in every file.
+    store.as_deref().map(rewright_store::open).transpose().context("no store for results")?;
     let ready = ready.map(|ready| Ready { options: Options { log: args.stats, ..ready.options }, ..ready });
     let optimiser = ready.as_ref().map(|ready| ready.optimiser.optimiser.clone());
     // Once for the build: its commands are served.
@@ -141,6 +149,9 @@ pub(super) fn run(args: Args) -> Result<i32> {
     build.arg(guard::COMMAND).arg(std::process::id().to_string()).arg("--").args(&args.command);
     build.env("CC", &for_c).env("OBJC", &for_c).env("CXX", &for_cxx).env("OBJCXX", &for_cxx);
     build.env("REWRIGHT_LOG", &log).env(STARTED, scratch.path());
+    if let Some(address) = store {
+        build.env(store::VARIABLE, address);
+    }
     if served {
         build.env(SERVER, &socket);
     }
@@ -198,8 +209,9 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
     let Facts { files, cached, handed_over, fell_back, rejected, .. } = facts;
     let Facts { functions, known, optimised, unchanged, passed_through, failed, .. } = facts;
     let n = |n: &u64, noun| count(*n as usize, noun);
+    let shared = if facts.shared > 0 { format!(", {} of them shared", facts.shared) } else { String::new() };
     let mut text = format!(
-        "{} compiled with rules ({cached} from the cache), {} handed over, {fell_back} fell back, {rejected} rejected by \
+        "{} compiled with rules ({cached} from the cache{shared}), {} handed over, {fell_back} fell back, {rejected} rejected by \
          the compiler\n\
          {} ({known} met before): {optimised} optimised, {unchanged} unchanged, {passed_through} not understood, \
          {failed} failed\n",
@@ -209,6 +221,14 @@ fn summary(facts: &Facts, format: Format) -> Result<()> {
     );
     if files + handed_over + fell_back + rejected == 0 {
         text.push_str("no command came through `CC`: a Makefile that sets it itself wants `make -e`\n");
+    }
+    if facts.unlogged > 0 {
+        let _ = writeln!(
+            text,
+            "{} from the cache with changes whose rules nobody asked for when they were made: below, only the others are \
+             counted (`--no-cache` compiles all anew)",
+            count(facts.unlogged as usize, "file")
+        );
     }
     if facts.cut_short > 0 {
         let _ = writeln!(

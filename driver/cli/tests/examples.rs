@@ -43,7 +43,7 @@ fn one(example: &str) -> (String, String) {
 #[test]
 fn the_rule_that_parts_them_is_named() {
     let (label, help) = one("example \"e\" (x: i32): x + 0 becomes x + 0\n");
-    assert_eq!(label, "becomes `x`, at cost 0; what is expected costs 16");
+    assert_eq!(label, "becomes `x`, at cost 0; what is expected costs 4");
     assert!(
         help.contains("told.r.add_zero (told.rw:5) makes it so; without its match it is what is expected"),
         "{help}"
@@ -60,7 +60,7 @@ fn the_rule_that_parts_them_is_named() {
 #[test]
 fn the_step_that_no_rule_makes_is_named() {
     let (label, help) = one("example \"e\" (x: i32, y: i32): x * (y + 1) becomes x * y + x\n");
-    assert_eq!(label, "stays `x * (y + 1)`, at cost 56; what is expected costs 52");
+    assert_eq!(label, "stays `x * (y + 1)`, at cost 14; what is expected costs 13");
     assert!(help.contains("no rule makes `x * y`, which what is expected needs"), "{help}");
     assert!(help.contains("told.r.distribute (told.rw:6) would: at imul(x, iadd(y, 1)): its condition"), "{help}");
     let (_, help) = one("example \"e\" (x: i32): bnot(x) becomes bxor(x, -1)\n");

@@ -80,6 +80,9 @@ fn the_project_says_which_rules_and_costs_count() {
     fs::write(dir.path().join("mine/rewright.toml"), with_costs).unwrap();
     assert!(passes(&place, "opt f.clif").stdout.contains("udiv"));
     assert!(!passes(&place, "opt f.clif --profile latency").stdout.contains("udiv"));
+    // Which file that is, is said also where rules are named.
+    let said = passes(&place, "opt f.clif --rules std -v").stderr;
+    assert!(said.contains("configuration: ") && said.contains("rewright.toml\n"), "{said}");
 }
 
 #[test]

@@ -96,8 +96,19 @@ pub struct Config {
     pub whole_modules: bool,
     /// Only this function.
     pub function: Option<String>,
+    /// Only these of the functions of both files.
+    pub part: Option<Part>,
     /// Both versions are run on this input, and compared in no other way.
     pub input: Option<Input>,
+}
+
+/// Every n-th function of two files together: those of the first file, then those that only the second one has.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Part {
+    /// The position of the first one.
+    pub first: usize,
+    /// `n`.
+    pub step: usize,
 }
 
 impl Config {
@@ -112,8 +123,14 @@ impl Config {
             solver_steps: SOLVER_STEPS,
             whole_modules: false,
             function: None,
+            part: None,
             input: None,
         }
+    }
+
+    /// Is the function at this position one of those that are compared?
+    pub fn has(&self, position: usize) -> bool {
+        self.part.is_none_or(|part| position % part.step == part.first)
     }
 }
 
@@ -209,12 +226,13 @@ pub fn validate(
     if let Some(name) = only.filter(|name| before.functions.iter().chain(&after.functions).all(|f| f.name != *name)) {
         return Err(ValidateError::Function(name.to_string()));
     }
-    let mut found = FunctionPairs::new(&modules, only);
+    let mut found = FunctionPairs::new(&modules, config);
     let files =
         Files { before, after: &after, modules: [&modules[0], &modules[1]], pairs: std::mem::take(&mut found.open) };
     let mut evidence: Vec<Evidence> = files.pairs.iter().map(|_| Evidence::default()).collect();
     let mut report = ValidationReport { unchanged: found.unchanged, ..ValidationReport::default() };
-    if config.whole_modules {
+    // Of what is beside functions the first part tells.
+    if config.whole_modules && config.has(0) {
         report.modules = surroundings::differences(&modules[0], &modules[1]);
     }
     for method in &config.methods {
@@ -241,8 +259,9 @@ pub fn validate(
     for ((i, _), evidence) in files.pairs.iter().zip(evidence) {
         found.verdicts.insert(*i, Verdict::new(&before.functions[*i].name, evidence));
     }
-    report.functions.extend(found.verdicts.into_values());
-    report.functions.extend(found.new);
+    for (position, verdict) in found.verdicts {
+        report.note(position, verdict);
+    }
     report.counts = Counts::of(&report.functions);
     Ok(report)
 }
@@ -316,31 +335,34 @@ fn tested(method: Method, seen: &Seen, evidence: &mut Evidence) {
 struct FunctionPairs {
     /// Positions of those that are to be compared.
     open: Vec<(usize, usize)>,
-    /// By position in the first module.
+    /// By position: in the first module, or behind its functions.
     verdicts: BTreeMap<usize, Verdict>,
-    /// Of functions that only the second module has.
-    new: Vec<Verdict>,
     /// Those that are in both byte for byte, with all that they mention.
     unchanged: u64,
 }
 
 impl FunctionPairs {
-    /// Of all functions, or of one.
-    fn new(modules: &[Module<'_>; 2], only: Option<&str>) -> FunctionPairs {
+    /// Of all functions, of one, or of a part of them.
+    fn new(modules: &[Module<'_>; 2], config: &Config) -> FunctionPairs {
         let [before, after] = modules;
-        let asked = |name: &str| only.is_none_or(|only| only == name);
-        let mut found = FunctionPairs { open: vec![], verdicts: BTreeMap::new(), new: vec![], unchanged: 0 };
+        let asked = |position: usize, name: &str| {
+            config.has(position) && config.function.as_deref().is_none_or(|only| only == name)
+        };
+        let mut found = FunctionPairs { open: vec![], verdicts: BTreeMap::new(), unchanged: 0 };
         let mut others: FxHashMap<&str, usize> =
             after.file.functions.iter().map(|f| f.name.as_str()).zip(0..).collect();
-        for (i, was) in before.file.functions.iter().enumerate().filter(|(_, was)| asked(&was.name)) {
+        for (i, was) in before.file.functions.iter().enumerate() {
+            let partner = others.remove(was.name.as_str());
+            if !asked(i, &was.name) {
+                continue;
+            }
             let sides = [(Side::First, before), (Side::Second, after)];
             if let Some((which, _)) = sides.into_iter().find(|(_, module)| module.is_ambiguous(&was.name)) {
-                others.remove(was.name.as_str());
                 let reason = format!("the {which} file defines several functions of this name");
                 found.verdicts.insert(i, unknown(&was.name, &reason));
                 continue;
             }
-            let Some(j) = others.remove(was.name.as_str()) else {
+            let Some(j) = partner else {
                 found.verdicts.insert(i, Verdict::new(&was.name, Evidence::only(Side::First)));
                 continue;
             };
@@ -361,8 +383,11 @@ impl FunctionPairs {
                 found.open.push((i, j));
             }
         }
-        let only = after.file.functions.iter().filter(|f| others.contains_key(f.name.as_str()) && asked(&f.name));
-        found.new = only.map(|f| Verdict::new(&f.name, Evidence::only(Side::Second))).collect();
+        let only = after.file.functions.iter().filter(|f| others.contains_key(f.name.as_str()));
+        let positions = before.file.functions.len()..;
+        for (position, f) in positions.zip(only).filter(|(position, f)| asked(*position, &f.name)) {
+            found.verdicts.insert(position, Verdict::new(&f.name, Evidence::only(Side::Second)));
+        }
         found
     }
 }

@@ -35,6 +35,9 @@ pub struct ValidationReport {
     pub methods: BTreeMap<Method, Tally>,
     /// A verdict for each pair, in the order of the files.
     pub functions: Vec<Verdict>,
+    /// Of each of them: its position among the functions of its files.
+    #[serde(skip)]
+    pub positions: Vec<usize>,
     /// Where modules differ beside their functions.
     pub modules: Vec<ModuleDifference>,
 }
@@ -47,12 +50,27 @@ impl Default for ValidationReport {
             unchanged: 0,
             methods: BTreeMap::new(),
             functions: vec![],
+            positions: vec![],
             modules: vec![],
         }
     }
 }
 
 impl ValidationReport {
+    /// Adds a verdict; [`Self::counts`] are made when all are there.
+    pub(super) fn note(&mut self, position: usize, verdict: Verdict) {
+        self.positions.push(position);
+        self.functions.push(verdict);
+    }
+
+    /// The verdicts on a pair of files, by the positions of the functions.
+    pub fn of(verdicts: impl IntoIterator<Item = (usize, Verdict)>) -> Self {
+        let mut report = ValidationReport::default();
+        verdicts.into_iter().for_each(|(position, verdict)| report.note(position, verdict));
+        report.counts = Counts::of(&report.functions);
+        report
+    }
+
     /// Adds that of another pair of modules.
     pub fn add(&mut self, other: ValidationReport) {
         self.unchanged += other.unchanged;
@@ -65,6 +83,7 @@ impl ValidationReport {
         }
         self.modules.extend(other.modules);
         self.functions.extend(other.functions);
+        self.positions.extend(other.positions);
         self.counts = Counts::of(&self.functions);
     }
 }

@@ -8,6 +8,7 @@
 //! soon: callers put all that a result depends on into the key.
 
 use crate::place;
+use crate::store::Shared;
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -98,6 +99,17 @@ pub struct Cache {
     limit: u64,
     /// What went wrong, in any thread.
     troubles: Arc<Mutex<BTreeSet<String>>>,
+    /// Where other machines keep the same.
+    shared: Option<Arc<Shared>>,
+}
+
+/// What was found, and where.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Found {
+    /// What was kept.
+    pub content: Vec<u8>,
+    /// It comes from the store that machines share, and is now here as well.
+    pub is_shared: bool,
 }
 
 /// What the checksum at the beginning of a file is made of.
@@ -117,7 +129,18 @@ const FOLDERS: u64 = 256;
 impl Cache {
     /// A cache in a folder, which need not exist.
     pub fn new(folder: PathBuf, limit: u64) -> Self {
-        Cache { folder, limit, troubles: Arc::default() }
+        Cache { folder, limit, troubles: Arc::default(), shared: None }
+    }
+
+    /// The same with a store behind it, whose keys must be made from content: they mean the same on all machines.
+    #[must_use]
+    pub fn with_store(self, shared: Shared) -> Self {
+        Cache { shared: Some(Arc::new(shared)), ..self }
+    }
+
+    /// Is there a store behind it?
+    pub fn is_shared(&self) -> bool {
+        self.shared.is_some()
     }
 
     fn file(&self, key: Key) -> PathBuf {
@@ -135,8 +158,35 @@ impl Cache {
         self.troubles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What was kept under this key.
-    pub fn find(&self, key: Key) -> Option<Vec<u8>> {
+    /// What was kept under this key, here or in the store behind it.
+    pub fn find(&self, key: Key) -> Option<Found> {
+        if let Some(content) = self.find_here(key) {
+            return Some(Found { content, is_shared: false });
+        }
+        match self.shared.as_ref()?.find(key) {
+            Ok(found) => {
+                let content = found?;
+                self.keep_here(key, &content);
+                Some(Found { content, is_shared: true })
+            }
+            Err(trouble) => {
+                self.noted().insert(trouble);
+                None
+            }
+        }
+    }
+
+    /// Keeps a result, in the store behind it as well. That it cannot be kept is no failure: it is made again next
+    /// time.
+    pub fn keep(&self, key: Key, content: &[u8]) {
+        self.keep_here(key, content);
+        if let Some(Err(trouble)) = self.shared.as_ref().map(|shared| shared.keep(key, content)) {
+            self.noted().insert(trouble);
+        }
+    }
+
+    /// What was kept under this key in this folder.
+    pub fn find_here(&self, key: Key) -> Option<Vec<u8>> {
         let path = self.file(key);
         let mut content = fs::read(&path).ok()?;
         let sound = content.split_at_checked(CHECKSUM).is_some_and(|(sum, content)| *sum == checksum(key, content));
@@ -153,8 +203,8 @@ impl Cache {
         Some(content)
     }
 
-    /// Keeps a result. That it cannot be kept is no failure: it is made again next time.
-    pub fn keep(&self, key: Key, content: &[u8]) {
+    /// Keeps a result in this folder alone.
+    pub fn keep_here(&self, key: Key, content: &[u8]) {
         let file = self.file(key);
         let Some(folder) = file.parent() else { return };
         let content = [&checksum(key, content), content].concat();
@@ -207,10 +257,10 @@ mod tests {
     fn what_is_kept_is_found_under_the_same_key_only() {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(folder.path().join("not/there"), 1 << 20);
-        assert_eq!(cache.find(key("a")), None);
-        cache.keep(key("a"), b"one");
-        assert_eq!(cache.find(key("a")).as_deref(), Some(&b"one"[..]));
-        assert_eq!(cache.find(key("b")), None);
+        assert_eq!(cache.find_here(key("a")), None);
+        cache.keep_here(key("a"), b"one");
+        assert_eq!(cache.find_here(key("a")).as_deref(), Some(&b"one"[..]));
+        assert_eq!(cache.find_here(key("b")), None);
         assert_ne!(Key::of(1, [&b"ab"[..], b"c"]), Key::of(1, [&b"a"[..], b"bc"]));
         assert_ne!(Key::of(1, [&b"a"[..]]), Key::of(2, [&b"a"[..]]));
     }
@@ -222,8 +272,8 @@ mod tests {
         fs::write(&file, "").unwrap();
         let cache = Cache::new(file, 1 << 20);
         for name in ["a", "b"] {
-            cache.keep(key(name), b"one");
-            assert_eq!(cache.find(key(name)), None);
+            cache.keep_here(key(name), b"one");
+            assert_eq!(cache.find_here(key(name)), None);
         }
         let troubles = cache.troubles();
         let [said] = &troubles[..] else { panic!("{troubles:?}") };
@@ -239,7 +289,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let cache = Cache::new(folder.path().to_path_buf(), 1 << 20);
         let file = cache.file(key("a"));
-        cache.keep(key("a"), b"one");
+        cache.keep_here(key("a"), b"one");
         let sound = fs::read(&file).unwrap();
         // Each bit, each length, and the sound file of another key.
         let flipped = (0..sound.len() * 8).map(|bit| {
@@ -249,15 +299,15 @@ mod tests {
         });
         for damaged in flipped.chain((0..sound.len()).map(|length| sound[..length].to_vec())) {
             fs::write(&file, damaged).unwrap();
-            assert_eq!(cache.find(key("a")), None);
+            assert_eq!(cache.find_here(key("a")), None);
             assert_eq!((cache.troubles().len(), file.exists()), (1, false));
         }
         let other = cache.file(key("b"));
         fs::create_dir_all(other.parent().unwrap()).unwrap();
         fs::write(&other, &sound).unwrap();
-        assert_eq!(cache.find(key("b")), None);
+        assert_eq!(cache.find_here(key("b")), None);
         fs::write(&file, &sound).unwrap();
-        assert_eq!(cache.find(key("a")).as_deref(), Some(&b"one"[..]));
+        assert_eq!(cache.find_here(key("a")).as_deref(), Some(&b"one"[..]));
     }
 
     #[test]
@@ -269,13 +319,13 @@ mod tests {
         let keys: Vec<Key> =
             (0..100_000).map(|i| key(&i.to_string())).filter(|k| k.to_string()[..2] == first).take(4).collect();
         for k in &keys[..3] {
-            cache.keep(*k, b"abc");
+            cache.keep_here(*k, b"abc");
             std::thread::sleep(std::time::Duration::from_millis(10));
         }
-        assert!(cache.find(keys[0]).is_some());
+        assert!(cache.find_here(keys[0]).is_some());
         std::thread::sleep(std::time::Duration::from_millis(10));
-        cache.keep(keys[3], b"abc");
-        let left: Vec<bool> = keys.iter().map(|k| cache.find(*k).is_some()).collect();
+        cache.keep_here(keys[3], b"abc");
+        let left: Vec<bool> = keys.iter().map(|k| cache.find_here(*k).is_some()).collect();
         assert_eq!(left, [true, false, true, true]);
     }
 }

@@ -10,6 +10,7 @@
 
 pub mod cache;
 pub mod scratch;
+pub mod store;
 
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, Write};

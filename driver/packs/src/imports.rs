@@ -3,7 +3,7 @@
 //! Not here: packs of users, which nobody can list; what `dsl::check` already has advice for.
 
 use super::{embedded, shipped_names};
-use rewright_dsl::diagnostic::{Applicability, Diagnostic, Fix, Sources};
+use rewright_dsl::diagnostic::{Applicability, Diagnostic, Fix, Sources, count};
 use rewright_dsl::syntax::ast::{File, FnClause, Item, ItemKind, Span};
 use rewright_dsl::syntax::parse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,13 +12,47 @@ use std::sync::LazyLock;
 /// Unknown functions, types and operators.
 const UNKNOWN: [&str; 3] = ["RW0201", "RW0202", "RW0213"];
 
-/// Adds imports to findings that want them; as a fix where it `repairs`, which means that fewer mistakes are left.
-pub(super) fn suggest(diagnostics: &mut [Diagnostic], sources: &Sources, repairs: impl Fn(&Fix) -> bool) {
+/// Adds imports to findings that want them; as a fix where it `repairs`, which means that fewer mistakes are left, as far as that can be tried. All
+/// names that one import declares are one mistake.
+pub(super) fn suggest(diagnostics: &mut Vec<Diagnostic>, sources: &Sources, repairs: impl Fn(&Fix) -> Option<bool>) {
+    advise(diagnostics, sources, repairs);
+    let mut wanted: Vec<(Fix, usize)> = vec![];
+    diagnostics.retain(|found| {
+        let Some(fix) = found.fix.as_ref().filter(|_| UNKNOWN.contains(&found.code) && is_import(found)) else {
+            return true;
+        };
+        let earlier = wanted.iter_mut().find(|(import, _)| import == fix);
+        match earlier {
+            Some((_, names)) => {
+                *names += 1;
+                false
+            }
+            None => {
+                wanted.push((fix.clone(), 0));
+                true
+            }
+        }
+    });
+    for (import, names) in wanted.into_iter().filter(|(_, names)| *names > 0) {
+        if let Some(first) = diagnostics.iter_mut().find(|found| found.fix.as_ref() == Some(&import)) {
+            let help = first.help.take().unwrap_or_default();
+            first.help =
+                Some(format!("{help}; so it does {} that this file does not know", count(names, "other name")));
+        }
+    }
+}
+
+/// Is the fix of a finding an import?
+fn is_import(found: &Diagnostic) -> bool {
+    found.fix.as_ref().is_some_and(|fix| fix.replacement.trim_start().starts_with("import "))
+}
+
+fn advise(diagnostics: &mut [Diagnostic], sources: &Sources, repairs: impl Fn(&Fix) -> Option<bool>) {
     let mut unknown = diagnostics.iter_mut().filter(|found| UNKNOWN.contains(&found.code)).peekable();
     if unknown.peek().is_none() {
         return;
     }
-    let mut tried: BTreeMap<String, bool> = BTreeMap::new();
+    let mut tried: BTreeMap<String, Option<bool>> = BTreeMap::new();
     for found in unknown {
         let at = found.primary.span;
         let Some((_, text)) = sources.files.get(at.file as usize) else { continue };
@@ -40,10 +74,16 @@ pub(super) fn suggest(diagnostics: &mut [Diagnostic], sources: &Sources, repairs
                 replacement: format!("{before}import {pack}{after}"),
                 applicability: Applicability::Safe,
             });
-            found.fix = import.filter(|fix| {
-                let key = format!("{}:{}", at.file, fix.replacement);
-                *tried.entry(key).or_insert_with(|| repairs(fix))
-            });
+            let Some(fix) = import else { continue };
+            let key = format!("{}:{}", at.file, fix.replacement);
+            match *tried.entry(key).or_insert_with(|| repairs(&fix)) {
+                Some(true) => found.fix = Some(fix),
+                Some(false) => {
+                    let help = format!("`{pack}` declares a `{name}`, but its import leaves as many mistakes here");
+                    found.help = Some(help);
+                }
+                None => {}
+            }
         }
     }
 }

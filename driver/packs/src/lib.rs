@@ -228,11 +228,11 @@ fn load_from<T>(
     let errors = |found: &[Diagnostic]| found.iter().filter(|found| found.severity == Severity::Error).count();
     let before = errors(&diagnostics);
     imports::suggest(&mut diagnostics, &loaded.sources, |fix| {
-        let Some((_, text)) = loaded.sources.files.get(fix.span.file as usize) else { return false };
+        let (_, text) = loaded.sources.files.get(fix.span.file as usize)?;
         let mut fixed_roots = roots.clone();
-        let Some(root) = fixed_roots.iter_mut().find(|root| root.text == *text) else { return false };
+        let root = fixed_roots.iter_mut().find(|root| root.text == *text)?;
         root.text.replace_range(fix.span.start as usize..fix.span.end as usize, &fix.replacement);
-        errors(&checked(fixed_roots).0.diagnostics) < before
+        Some(errors(&checked(fixed_roots).0.diagnostics) < before)
     });
     let roots = loaded.files.iter().filter(|f| f.root).map(|f| f.pack.clone()).collect();
     for (name, point) in

@@ -17,6 +17,16 @@ pub struct Manifest {
     pub verify: Verify,
     /// What executing something costs.
     pub costs: Costs,
+    /// Where results are kept.
+    pub cache: Kept,
+}
+
+/// Where results are kept beside the user's own cache.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Kept {
+    /// A store that machines share: a folder by its whole path, `redis://..` or `s3://..`.
+    pub store: Option<String>,
 }
 
 /// The project itself. Paths are relative to its folder.

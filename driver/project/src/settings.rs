@@ -13,11 +13,7 @@ use std::path::{Path, PathBuf};
 /// # Errors
 /// The file cannot be read, has mistakes, or belongs to somebody else.
 pub fn costs(named: Option<&Path>) -> Result<Costs, ProjectError> {
-    let path = match named {
-        Some(named) => Some(named.to_path_buf()),
-        None => nearest(Path::new("."))?,
-    };
-    let Some(path) = path else { return Ok(Costs::default()) };
+    let Some(path) = file(named)? else { return Ok(Costs::default()) };
     let text = std::fs::read_to_string(&path).map_err(|e| ProjectError::Read(path.clone(), e))?;
     // No file of TOML begins with a brace.
     if path.ends_with(FORMER_FILE) || text.trim_start().starts_with('{') {
@@ -25,6 +21,14 @@ pub fn costs(named: Option<&Path>) -> Result<Costs, ProjectError> {
         return Ok(file.costs);
     }
     Ok(Manifest::parse(&text).map_err(|e| ProjectError::Format(path, e))?.costs)
+}
+
+/// The file that [`costs`] reads, if there is one.
+///
+/// # Errors
+/// The nearest one belongs to somebody else.
+pub fn file(named: Option<&Path>) -> Result<Option<PathBuf>, ProjectError> {
+    named.map_or_else(|| nearest(Path::new(".")), |named| Ok(Some(named.to_path_buf())))
 }
 
 /// A former configuration that a command finds.

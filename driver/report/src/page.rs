@@ -3,7 +3,7 @@
 //! All that comes from files (names, texts, reasons) goes through `maud`, which escapes it; the page forbids scripts and
 //! connections on top of that.
 
-use crate::remarks::{Change, FileReport, FunctionReport, LeftOut, RuleRef};
+use crate::remarks::{Change, Figures, FileReport, FunctionReport, LeftOut, RuleRef};
 use crate::rules::RuleNote;
 use crate::side_by_side::{Part, Row, parts};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -261,8 +261,8 @@ fn limits(f: &FunctionReport) -> Markup {
 
 fn costs(functions: &[&FunctionReport]) -> String {
     let figures = || functions.iter().filter_map(|f| f.figures.as_ref());
-    let sum = |costs: &mut dyn Iterator<Item = u64>| costs.fold(0u64, u64::saturating_add);
-    from_to(sum(&mut figures().map(|f| f.cost_before)), sum(&mut figures().map(|f| f.cost_after)))
+    let sum = |cost: fn(&Figures) -> f64| figures().map(cost).sum::<f64>() + 0.0;
+    from_to(sum(|f| f.cost_before), sum(|f| f.cost_after))
 }
 
 fn sizes(functions: &[&FunctionReport]) -> String {
@@ -347,8 +347,8 @@ mod tests {
             place: Some(place.clone()),
             fate,
             figures: Some(Figures {
-                cost_before: 7,
-                cost_after: 3,
+                cost_before: 7.0,
+                cost_after: 3.0,
                 status: "optimal".into(),
                 ended: None,
                 exhausted: false,

@@ -42,10 +42,10 @@ pub struct FunctionReport {
 /// What a function costs, and how well that is known.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Figures {
-    /// As [`rewright_cfg_skeleton::select::cost`] counts.
-    pub cost_before: u64,
+    /// In the unit in which packs declare costs.
+    pub cost_before: f64,
     /// See `cost_before`.
-    pub cost_after: u64,
+    pub cost_after: f64,
     /// `optimal`, `gap 3.0 %`, `greedy`.
     pub status: String,
     /// What ended the search for something better.

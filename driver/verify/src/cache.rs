@@ -26,7 +26,7 @@ pub fn verdicts(folder: Option<PathBuf>) -> Option<Cache> {
 
 /// What was found of a rule, if an earlier run has kept it.
 pub(super) fn find<T: DeserializeOwned>(cache: &Cache, key: Key) -> Option<T> {
-    serde_json::from_slice(&cache.find(key)?).ok()
+    serde_json::from_slice(&cache.find(key)?.content).ok()
 }
 
 /// Keeps what was found of a rule.

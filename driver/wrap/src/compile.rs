@@ -11,7 +11,7 @@ use super::entry::{Entry, Ir};
 use super::fork_server::Started;
 use super::response::expanded;
 use super::rewrite_file::{Applied, apply};
-use super::rules::{Refused, Rules, identity};
+use super::rules::{Refused, Rules, content, identity};
 use super::server::ask;
 use super::statistics::Facts;
 use anyhow::{Context, Result, bail};
@@ -34,7 +34,7 @@ pub const PASSES: &str = "annotation2metadata,forceattrs,inferattrs,function(low
 early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg),cgscc(function-attrs)";
 
 /// What the content of the cache means.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// Whom to ask, and how.
 #[derive(Clone, Debug)]
@@ -277,14 +277,17 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     let lowered = fs::read(&raw).context("the front end gave nothing")?;
     let mode = fs::metadata(&raw)?.permissions();
     let rules = tools.rules.identity()?;
-    let key = facts.time("cache", || tools.cache.as_ref().map(|_| key(tools, &rules, build, &lowered)));
-    let found = tools.cache.as_ref().zip(key).and_then(|(cache, key)| facts.time("cache", || cache.find(key)));
-    let found = found.as_deref().and_then(Entry::read);
+    let cache = tools.cache.as_ref().filter(|cache| !cache.is_shared() || !is_of_this_machine(build));
+    let key = facts.time("cache", || cache.map(|cache| key(tools, cache, &rules, build, &lowered)).transpose())?;
+    let found = cache.zip(key).and_then(|(cache, key)| facts.time("cache", || cache.find(key)));
+    let is_shared = found.as_ref().is_some_and(|found| found.is_shared);
+    let found = found.and_then(|found| Entry::read(&found.content));
     let is_enough = |e: &Entry| (tools.keep.is_none() || e.ir.is_some()) && (!tools.told || e.functions.is_some());
     if let Some(Entry { facts: mut known, ir, functions, object: code }) = found.filter(is_enough) {
         tools.keep.iter().zip(&ir).try_for_each(|(folder, ir)| ir.keep(folder, &unit.source))?;
         put(&code, object, mode)?;
         known.cached = 1;
+        known.shared = u64::from(is_shared);
         known.seconds = facts.seconds;
         let functions = functions.filter(|_| tools.told);
         return Ok(Compiled::Object { facts: Box::new(known), said: front.stderr, note: None, functions });
@@ -332,7 +335,8 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     let code = fs::read(&made).context("the back end gave nothing")?;
     put(&code, object, mode)?;
     let entry = Entry { facts: known.clone(), ir, functions, object: code };
-    if let Some((cache, key)) = tools.cache.as_ref().zip(key) {
+    let is_kept = !includes_files(&fs::read(&ready)?);
+    if let Some((cache, key)) = cache.zip(key).filter(|_| is_kept) {
         facts.time("cache", || cache.keep(key, &entry.write()));
     }
     let functions = entry.functions;
@@ -349,15 +353,53 @@ fn validated(before: String, after: &str) -> Result<()> {
     }
 }
 
-/// Everything that the object depends on.
-fn key(tools: &Tools, rules: &str, build: &Build, lowered: &[u8]) -> Key {
-    let programs = [identity(tools.compiler.as_os_str()), identity(tools.opt.as_os_str())];
+/// Everything that the object depends on. Of a cache that machines share, nothing else: neither where programs and
+/// sources are, nor options of which only the front end's output knows.
+fn key(tools: &Tools, cache: &Cache, rules: &str, build: &Build, lowered: &[u8]) -> Result<Key> {
+    let programs = [tools.compiler.as_os_str(), tools.opt.as_os_str()];
+    let (rules, programs, options) = match cache.is_shared() {
+        true => {
+            let programs = programs.into_iter().map(|program| content(program, cache)).collect::<Result<_>>()?;
+            (tools.rules.identity_of_content(cache)?, programs, of_the_back_end(&build.options))
+        }
+        false => (rules.to_string(), programs.map(identity).to_vec(), build.options.iter().collect()),
+    };
     // What was not compared is no answer to who wants that.
     let validated: &[u8] = if tools.validate { b"validated" } else { b"" };
     let mut parts: Vec<&[u8]> = vec![rules.as_bytes(), validated, lowered];
     parts.extend(programs.iter().map(String::as_bytes));
-    parts.extend(build.options.iter().map(|o| o.as_bytes()));
-    Key::of(VERSION, parts)
+    parts.extend(options.iter().map(|o| o.as_bytes()));
+    Ok(Key::of(VERSION, parts))
+}
+
+/// Options of the preprocessor, with a value beside them or in the same word.
+const OF_THE_PREPROCESSOR: [&str; 9] =
+    ["-idirafter", "-imacros", "-include", "-iprefix", "-iquote", "-isystem", "-D", "-I", "-U"];
+
+/// Without what the back end never sees: what the preprocessor was told, and names of folders for debug information.
+fn of_the_back_end(options: &[OsString]) -> Vec<&OsString> {
+    let (mut left, mut words) = (vec![], options.iter());
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        match OF_THE_PREPROCESSOR.iter().find(|option| text.starts_with(**option)) {
+            Some(option) if text == **option => drop(words.next()),
+            Some(_) => {}
+            None if text.starts_with("-f") && text.contains("-prefix-map=") => {}
+            None => left.push(word),
+        }
+    }
+    left
+}
+
+/// Do options mean another thing on another machine?
+fn is_of_this_machine(build: &Build) -> bool {
+    build.options.iter().any(|option| option.to_string_lossy().ends_with("=native"))
+}
+
+/// May the assembler read files? Their content is no part of a key.
+fn includes_files(text: &[u8]) -> bool {
+    let has = |directive: &[u8]| text.windows(directive.len()).any(|part| part == directive);
+    has(b".incbin") || has(b".include")
 }
 
 /// Puts what was made in its place, whole. Where there is no room, there is none for the compiler either, which might

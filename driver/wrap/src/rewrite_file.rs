@@ -40,6 +40,7 @@ pub fn apply(rules: &Ready, text: Vec<u8>, told: bool) -> Result<Applied> {
         .map_err(|_| anyhow!("a bug in rewright: it panicked"))?;
     let program = optimiser.optimiser.program();
     let mut facts = Facts::of(&outcome, program);
+    facts.unlogged = u64::from(!options.log && facts.optimised > 0);
     let report = |(f, sides): (&Option<FunctionOutcome>, &Option<Sides>)| {
         Some(FunctionReport::of(program, f.as_ref()?, sides.clone()))
     };

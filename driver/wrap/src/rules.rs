@@ -4,7 +4,8 @@ use anyhow::{Context, Result};
 use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::load::Root;
-use rewright_files::cache::Key;
+use rewright_files::cache::{Cache, Key};
+use rewright_files::store::digest;
 use rewright_llvm::function_cache::FunctionCache;
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_native::foreign::computed_with;
@@ -15,6 +16,7 @@ use rewright_project::settings;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 use std::time::UNIX_EPOCH;
 
 /// Packs by name or path, and what executing something costs, as `rewright opt` takes them.
@@ -86,6 +88,26 @@ pub(super) fn identity(program: &OsStr) -> String {
     format!("{} {size} {}", path.display(), changed.map_or(0, |t| t.as_nanos()))
 }
 
+/// A program by its content and by what it says of its version, which also tells what its libraries are; where it is
+/// does not matter. Both are kept here for as long as its file does not change.
+pub(super) fn content(program: &OsStr, cache: &Cache) -> Result<String> {
+    let key = Key::of(VERSION, [b"program".as_slice(), identity(program).as_bytes()]);
+    if let Some(known) = cache.find_here(key).and_then(|known| String::from_utf8(known).ok()) {
+        return Ok(known);
+    }
+    let path = find(program);
+    let bytes = fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let output = Command::new(&path).arg("--version").stdin(Stdio::null()).output();
+    let output = output.with_context(|| format!("cannot run {}", path.display()))?;
+    let said = String::from_utf8_lossy(&output.stdout);
+    // Where it is installed.
+    let said: Vec<&str> = said.lines().filter(|line| !line.starts_with("InstalledDir")).collect();
+    let sum = digest(&bytes);
+    let content = format!("{sum} {}", said.join("\n"));
+    cache.keep_here(key, content.as_bytes());
+    Ok(content)
+}
+
 impl Rules {
     fn roots(&self) -> Result<Vec<Root>> {
         self.packs.iter().map(|pack| packs::root(pack).map_err(|error| Refused(error.to_string()).into())).collect()
@@ -97,11 +119,23 @@ impl Rules {
     /// # Errors
     /// Where a pack or a configuration is not there.
     pub fn identity(&self) -> Result<String> {
-        let program = identity(std::env::current_exe().context("no path of our own")?.as_os_str());
+        self.identity_with(&identity(std::env::current_exe().context("no path of our own")?.as_os_str()))
+    }
+
+    /// The same on every machine that has this program and these texts.
+    ///
+    /// # Errors
+    /// As [`Self::identity`].
+    pub fn identity_of_content(&self, cache: &Cache) -> Result<String> {
+        let own = std::env::current_exe().context("no path of our own")?;
+        self.identity_with(&content(own.as_os_str(), cache)?)
+    }
+
+    fn identity_with(&self, program: &str) -> Result<String> {
         let costs = settings::costs(self.config.as_deref())?;
         let how = format!("{:?} {:?} {:?} {:?}", self.profile, costs, self.budget, self.saturation);
         let texts = packs::texts(self.roots()?);
-        let parts = [&program, &how].into_iter().chain(&texts).map(|part| part.as_bytes());
+        let parts = [program, &how].into_iter().chain(texts.iter().map(String::as_str)).map(str::as_bytes);
         Ok(Key::of(VERSION, parts).to_string())
     }
 

@@ -21,6 +21,8 @@ pub struct Facts {
     pub files: u64,
     /// Of these, objects that were found in the cache.
     pub cached: u64,
+    /// Of these, those that another machine or folder has kept in the store behind the cache.
+    pub shared: u64,
     /// Commands that were the compiler's own business.
     pub handed_over: u64,
     /// Files that were compiled without rules because something of ours failed.
@@ -55,6 +57,8 @@ pub struct Facts {
     pub rules: BTreeMap<String, u64>,
     /// Changes by the rules behind them, in those functions, where rules are logged.
     pub changes: BTreeMap<String, u64>,
+    /// Files with changes of which no rules were logged: in the cache, they may be of a build that did not ask.
+    pub unlogged: u64,
     /// Wall time by phase.
     pub seconds: BTreeMap<String, f64>,
 }
@@ -129,6 +133,7 @@ impl Facts {
     pub fn add(&mut self, other: Facts) {
         self.files += other.files;
         self.cached += other.cached;
+        self.shared += other.shared;
         self.handed_over += other.handed_over;
         self.fell_back += other.fell_back;
         self.rejected += other.rejected;
@@ -141,6 +146,7 @@ impl Facts {
         self.cut_short += other.cut_short;
         self.largest_gap = self.largest_gap.max(other.largest_gap);
         self.without_bound += other.without_bound;
+        self.unlogged += other.unlogged;
         add_up(&mut self.stopped, other.stopped);
         add_up(&mut self.reasons, other.reasons);
         add_up(&mut self.narrowed, other.narrowed);

@@ -457,11 +457,19 @@ pub(super) fn resolve_type(
         }
         let known = scope.names.types.keys().map(String::as_str).chain(params.iter().map(|p| p.name.as_str()));
         let elsewhere = types.alike(&path.node).first().copied();
-        let unimported = || elsewhere.map(|_| format!("another pack declares `{}`: import it", path.node));
+        let unimported = || {
+            Some(match elsewhere {
+                Some(_) => format!("another pack declares `{}`: import it", path.node),
+                None => format!("declare it, `type {}`, or import the pack that does", path.node),
+            })
+        };
         let report =
             Diag::error("RW0202", path.span, format!("unknown type `{}`", path.node), "not declared or imported");
         let report = match super::wording::of_another_language(&path.node).filter(|_| elsewhere.is_none()) {
             Some(ours) => report.help(format!("numbers have a width and no sign here: `{ours}` of `std.core`")),
+            None if path.node == "void" && elsewhere.is_none() => {
+                report.help("a function without a result gives nothing: `-> ()`")
+            }
             None => report.nearest(&path.node, known, unimported),
         };
         return fail(match elsewhere.and_then(|id| spans.get(id.0 as usize)) {

@@ -163,7 +163,9 @@ impl Checker<'_> {
         }
         let report =
             Diag::error("RW0205", path.span, format!("unknown rule `{}`", path.node), "not declared or imported")
-                .nearest(&path.node, known.iter().map(String::as_str), || None);
+                .nearest(&path.node, known.iter().map(String::as_str), || {
+                    Some("a rule of a ruleset is named with it: `ruleset.rule`".into())
+                });
         self.report(report);
         None
     }

@@ -11,7 +11,7 @@ use crate::syntax::ast::Span;
 use rewright_typeprop::eval::literal as fits;
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeDeclId;
-use rewright_typeprop::{Scalar, Term, TypeParam};
+use rewright_typeprop::{OpId, Scalar, Term, TypeParam};
 use std::rc::Rc;
 
 /// What an omitted state is called where it has no name.
@@ -68,6 +68,12 @@ impl Elab<'_> {
         ids.filter(|id| matches!(&self.node(*id).kind, NodeKind::Call(c) if c.chosen.is_some())).collect()
     }
 
+    /// Rules cannot speak of the value of such a function.
+    pub(super) fn gives_state_and_value(&self, op: OpId) -> bool {
+        let decl = self.universe.ops.get(op);
+        decl.effects.gives_state() && decl.results.iter().any(|result| *result != unit(self.universe))
+    }
+
     fn give_states(&mut self, left: Option<NodeId>) {
         let mut used: Vec<NodeId> = Vec::new();
         let mut given: Vec<NodeId> = Vec::new();
@@ -76,9 +82,12 @@ impl Elab<'_> {
             let Some((op, _)) = call.chosen else { continue };
             given.extend(call.around.state);
             let decl = self.universe.ops.get(op);
-            if decl.effects.gives_state() && decl.results.iter().any(|r| *r != unit(self.universe)) {
+            if self.gives_state_and_value(op) {
                 let message = format!("`{}` gives a state and a value: not yet supported in rules", decl.name);
-                self.report(Diag::error("RW0455", call.name_span, message, "used here"));
+                self.report(
+                    Diag::error("RW0455", call.name_span, message, "used here")
+                        .help("rules speak of functions that give a value, or that change a state and give `()`"),
+                );
             }
             if !decl.effects.takes_state() {
                 continue;
@@ -334,7 +343,10 @@ impl Elab<'_> {
             };
             let ty = self.solver.deep(&ty);
             let instances = self.instances(&ty);
-            if instances.is_empty() || instances.iter().any(|(_, scalar)| fits(&literal, *scalar).is_some()) {
+            // Of what does not fit its place the type is not known.
+            let is_open = self.failed && instances.len() > 1;
+            if is_open || instances.is_empty() || instances.iter().any(|(_, scalar)| fits(&literal, *scalar).is_some())
+            {
                 continue;
             }
             let names: Vec<String> = instances.iter().map(|(name, _)| format!("`{name}`")).collect();

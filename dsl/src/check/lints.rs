@@ -13,7 +13,9 @@ use rustc_hash::FxHashMap;
 impl Checker<'_> {
     pub(super) fn lint(&mut self) {
         let written = std::mem::take(&mut self.written);
-        let faultless = self.errors() == 0;
+        // What could not be read or imported may be what is missed here.
+        let is_whole = !self.files.iter().any(|file| file.broken) && !self.scopes.iter().any(|scope| scope.incomplete);
+        let faultless = self.errors() == 0 && is_whole;
         if written.iter().any(|w| self.files[w.file].root) {
             self.lint_duplicates(&written);
         }

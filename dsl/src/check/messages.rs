@@ -21,7 +21,12 @@ impl Elab<'_> {
                 call.name_span,
                 format!("`{}` takes {}, here are {}", call.name, count(decl.params.len(), "argument"), call.args.len()),
                 "wrong number of arguments",
-            ),
+            )
+            .help(format!(
+                "it is called as `{}({})`",
+                call.name,
+                decl.params.iter().map(|param| param.name.as_str()).collect::<Vec<_>>().join(", ")
+            )),
             Misfit::TypeArity => Diag::error(
                 "RW0308",
                 call.name_span,
@@ -58,10 +63,17 @@ impl Elab<'_> {
                         arg.span,
                         format!("expected `{want}`, found `{found}`"),
                         format!("of type `{found}`"),
-                    ),
+                    )
+                    .help("types never convert by themselves: change a declaration, or call what converts one into the other"),
                     _ => {
                         let message = format!("expected `{want}`, found {}", quoted(&found));
-                        Diag::error("RW0301", arg.span, message, self.explain(clash))
+                        let report = Diag::error("RW0301", arg.span, message, self.explain(clash));
+                        match clash {
+                            Clash::Literal(LiteralKind::Float, _) => {
+                                report.help("floats and integers have operations of their own: `fadd`, `iadd`")
+                            }
+                            _ => report,
+                        }
                     }
                 }
             }

@@ -328,12 +328,10 @@ impl<'a> Checker<'a> {
         if let Some(value) = fold(expr) {
             match u32::try_from(value) {
                 Ok(cost) => self.program.universe.ops.get_mut(op).cost = Cost::Fixed(cost),
-                Err(_) => self.report(Diag::error(
-                    "RW0314",
-                    expr.span,
-                    format!("cost {value} is out of range"),
-                    "wants 0 to 4294967295",
-                )),
+                Err(_) => self.report(
+                    Diag::error("RW0314", expr.span, format!("cost {value} is out of range"), "wants 0 to 4294967295")
+                        .help("costs are compared with those of other functions: `iadd` of `std.core` costs 3"),
+                ),
             }
             return;
         }

@@ -7,6 +7,7 @@
 
 use super::Checker;
 use super::report::Diag;
+use super::wording::short;
 use crate::syntax::ast::{Expr, ItemKind, Path, Span};
 use rewright_typeprop::OpId;
 use std::collections::BTreeMap;
@@ -32,7 +33,9 @@ impl Checker<'_> {
                 format!("unknown function `{}`", name.node),
                 "not declared or imported",
             );
-            return self.report(report.help("import the pack that declares it"));
+            let known: Vec<&str> = self.program.universe.ops.iter().map(|(_, op)| short(&op.name)).collect();
+            let import = || Some("import the pack that declares it".into());
+            return self.report(report.nearest(&name.node, known, import));
         }
         for op in ops {
             let decl = self.program.universe.ops.get(op);

@@ -33,6 +33,7 @@ impl Diag {
     pub(crate) fn twice(kind: &str, name: &Name, first: Span) -> Self {
         Self::error("RW0210", name.span, format!("{kind} `{}` is declared twice", name.node), "again here")
             .also(first, "first declared here")
+            .help("give one of them another name, or remove it")
     }
 
     /// Another place that takes part. Declarations without a place (`Any`) are left out.

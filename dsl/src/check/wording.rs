@@ -37,6 +37,18 @@ pub fn signature(op: &Op, universe: &Universe) -> String {
     format!("{}{tparams}({}){results}", op.name, params.join(", "))
 }
 
+/// What `std.core` has for an operator of C or Rust that no pack declares.
+pub(super) fn operator_of_another_language(symbol: &str) -> Option<&'static str> {
+    Some(match symbol {
+        "/" => "`sdiv` for signed numbers, `udiv` for unsigned ones, `fdiv` for floats",
+        "^" => "`bxor`",
+        ">>" => "`sshr` for signed numbers, `ushr` for unsigned ones",
+        "==" => "`icmp_eq`, `fcmp_eq` for floats",
+        "!=" => "`icmp_ne`, `fcmp_ne` for floats",
+        _ => return None,
+    })
+}
+
 /// What a number's type in C or Rust is called here. Near names mislead: `int` is near `Int`, a bound.
 pub(super) fn of_another_language(name: &str) -> Option<&'static str> {
     Some(match name {

@@ -242,7 +242,10 @@ impl<'s> Lexer<'s, '_> {
             format!("unexpected {what} `{shown}`"),
             (self.at, end),
             "not part of the language",
-            Some("names are ASCII letters, digits and `_`; other text belongs in strings and comments"),
+            Some(match shown.starts_with('#') {
+                true => "comments are written `// ..`, to the end of the line",
+                false => "names are ASCII letters, digits and `_`; other text belongs in strings and comments",
+            }),
         );
         self.token(Kind::Bad, end);
     }

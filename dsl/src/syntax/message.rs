@@ -195,7 +195,38 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         "=" if expects(Expected::Operator) => "`==` compares",
         "&&" => "conditions are joined by `and`; the bits of values by what a pack declares, `&` in `std.core`",
         "||" => "conditions are joined by `or`; the bits of values by what a pack declares, `|` in `std.core`",
+        "!" if expects(Expected::Expression) => {
+            "conditions are negated by `not`; the bits of values by what a pack declares, `bnot` in `std.core`"
+        }
         "!" => "write `not`",
+        "~" => "there is no such operator; call the operation that a pack declares, `bnot` in `std.core`",
+        "(" if expects(Expected::Name) && previous == "rule" => "a rule has a name: `rule name(..): left => right`",
+        "(" | ":" if expects(Expected::String) && previous == "example" => {
+            "an example begins with what it shows: `example \"adding zero\" (x: i32): ..`"
+        }
+        "," if expects(Expected::Clause) => "clauses stand side by side, without `,`",
+        "}" if expects(Expected::Name) && names_a_limit(tokens, failure.at) => {
+            "a limit says what it counts: `nodes`, `matches` or `rounds`"
+        }
+        "=" if expects(Expected::Clause) && fn_clause(tokens, failure.at) => {
+            "what a function gives is written `spec e`"
+        }
+        "becomes" | "equals" | "differs" | "stays" if expects(Expected::Clause) => {
+            "verdicts belong to examples: a rule ends behind its right side and its clauses"
+        }
+        "requires" if expects(Expected::Clause) => {
+            "the conditions of a rule follow `when`; `requires` is a clause of functions"
+        }
+        "const" if expects(Expected::Expression) => {
+            "that a value is constant is said where it is declared: `(const x: i32)`"
+        }
+        "if" if expects(Expected::Expression) => {
+            "expressions have no `if`: conditions of a rule follow `when`, and a choice between two values is a call, \
+             `select` in `std.core`"
+        }
+        "let" if expects(Expected::Item) => {
+            "`let` names a part inside of a rule's block; write the value where it is used"
+        }
         "if" if expects(Expected::Clause) => "conditions follow `when`",
         "-" if names_a_pack(tokens, failure.at) => {
             "a pack's name consists of letters, digits and `_`, with `.` between"
@@ -204,7 +235,7 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         "::" => "paths are joined by `.`",
         "[" | "]" => "type arguments and blocks take `{ }`, calls and parameters `( )`",
         "/*" | "*/" => "comments are written `// ..`, to the end of the line",
-        "%" => "there is no such operator; call the operation that a pack declares",
+        "%" => "there is no such operator; call the operation that a pack declares, `srem` or `urem` in `std.core`",
         "<" if expects(Expected::OpenParen) || expects(Expected::OpenBrace) => {
             "type parameters are written `{T <: Bound}`, type arguments `{i32}`"
         }
@@ -219,6 +250,10 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
     };
     if !fixed.is_empty() {
         return Some(fixed.to_owned());
+    }
+    if expects(Expected::Colon) && expects(Expected::CloseParen) && found.is_some_and(|token| token.kind == Kind::Word)
+    {
+        return Some(format!("a parameter is written `{previous}: {text}`"));
     }
     if let Some(token) = found.filter(|token| token.kind == Kind::Word) {
         let mut words: Vec<&str> = Vec::new();
@@ -249,12 +284,32 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         "a function states its result: `fn f(x: i32) -> i32`"
     } else if expects(Expected::Colon) && expects(Expected::OpenBrace) && !expects(Expected::Parameter) {
         "after the parameters comes `: ...`, or a block `{ ... }`"
+    } else if expects(Expected::Arrow)
+        && tokens[item_before(tokens, failure.at)..failure.at].iter().any(|token| token.text == "==")
+    {
+        "`==` compares: a rewrite is written `left => right`"
     } else if expects(Expected::Arrow) {
         "a rewrite is written `left => right`"
+    } else if expects(Expected::Statement) && open_after(tokens, failure.at, "rule") {
+        "in a block a rewrite begins with `rewrite`; a rule with nothing else is written `rule name(..): left => right`"
     } else {
         return None;
     };
     Some(general.to_owned())
+}
+
+/// Does a number stand before a place, and `limit` before it?
+fn names_a_limit(tokens: &[Token<'_>], at: usize) -> bool {
+    at.checked_sub(2).and_then(|at| tokens.get(at)).is_some_and(|token| token.text == "limit")
+}
+
+/// Is the item that a place is in one of this word?
+fn open_after(tokens: &[Token<'_>], at: usize, word: &str) -> bool {
+    let at = at.min(tokens.len());
+    tokens[item_before(tokens, at)..at]
+        .iter()
+        .find(|token| token.is_word_of(ITEM_WORDS))
+        .is_some_and(|t| t.text == word)
 }
 
 /// Does what stands before a place name the pack?
@@ -264,8 +319,5 @@ fn names_a_pack(tokens: &[Token<'_>], at: usize) -> bool {
 
 /// Does a place belong to a function declaration?
 fn fn_clause(tokens: &[Token<'_>], at: usize) -> bool {
-    tokens[item_before(tokens, at)..at]
-        .iter()
-        .find(|token| token.is_word_of(ITEM_WORDS))
-        .is_some_and(|token| token.text == "fn")
+    open_after(tokens, at, "fn")
 }

@@ -36,8 +36,15 @@ struct Row {
 }
 
 pub(super) fn run(args: &Args, optimiser: &Optimiser, options: &Options, most: usize) -> Result<Finding> {
-    let rows: Vec<Row> =
-        sizes(most).into_iter().map(|n| measure(optimiser, options, n, args.repeat.max(1))).collect::<Result<_>>()?;
+    let sizes = sizes(most);
+    let progress = out::progress("sizes", sizes.len() as u64);
+    let measured = |n| {
+        progress.inc(1);
+        measure(optimiser, options, n, args.repeat.max(1))
+    };
+    let rows = sizes.into_iter().map(measured).collect::<Result<Vec<Row>>>();
+    progress.finish_and_clear();
+    let rows = rows?;
     out::result(&match args.format {
         Format::Json => as_json(&rows),
         Format::Text => as_text(&rows),

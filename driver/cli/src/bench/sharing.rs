@@ -33,7 +33,9 @@ pub(super) fn run(args: &Args, program: Program, options: &Options) -> Result<Fi
     let paths = sources::clif_files(&args.paths)?;
     // The rules are prepared once for all files of CLIF, and for each module by itself.
     let mut clif = None;
+    let progress = out::progress("files", paths.len() as u64);
     for path in &paths {
+        progress.inc(1);
         let Some(Versions { ours, rivals }) = versions(path, &program, &mut clif, &cranelift, options)? else {
             return Ok(Finding::Found);
         };
@@ -89,6 +91,7 @@ pub(super) fn run(args: &Args, program: Program, options: &Options) -> Result<Fi
             }));
         }
     }
+    progress.finish_and_clear();
     match args.format {
         Format::Json => out::result(&format!("{:#}\n", json!(rows))),
         Format::Text => out::result(&text),

@@ -37,12 +37,15 @@ const READ: &str = "read";
 pub(super) fn run(args: &Args) -> Result<Finding> {
     let stories = stories(&args.paths)?;
     let mut rows = vec![];
+    let progress = out::progress("stories", stories.len() as u64);
     for story in &stories {
+        progress.inc(1);
         match measure(args, story).with_context(|| format!("story {}", story.display()))? {
             Some(row) => rows.push(row),
             None => return Ok(Finding::Found),
         }
     }
+    progress.finish_and_clear();
     out::result(&match args.format {
         Format::Json => as_json(&rows),
         Format::Text => as_text(&rows),

@@ -63,7 +63,8 @@ impl Comparer {
                 match apply(rules, before.bytes.clone(), false)?.text {
                     Some(text) => text.into_bytes(),
                     None => {
-                        let unchanged = file.functions.len() as u64;
+                        let own = (0..file.functions.len()).filter(|position| self.config.has(*position));
+                        let unchanged = own.count() as u64;
                         return Ok(ValidationReport { unchanged, ..ValidationReport::default() });
                     }
                 }
@@ -93,13 +94,11 @@ impl Comparer {
     fn mlir(&self, before: &Text, after: &Text) -> Result<ValidationReport> {
         let text = |of: &Text| String::from_utf8(of.bytes.clone()).map_err(|error| not_text(of, &error));
         let NestReport { functions, .. } = rewright_mlir::validate(&text(before)?, &text(after)?, &self.nests);
-        let mut report = ValidationReport::default();
         let wanted = |name: &str| match &self.config.function {
             None => true,
             Some(asked) => name.trim_start_matches('@') == asked.trim_start_matches('@'),
         };
-        let functions = functions.into_iter().filter(|verdict| wanted(&verdict.function)).collect();
-        report.add(ValidationReport { functions, ..ValidationReport::default() });
+        let report = ValidationReport::of((0..).zip(functions).filter(|(_, verdict)| wanted(&verdict.function)));
         match &self.config.function {
             Some(name) if report.functions.is_empty() => Err(ValidateError::Function(name.clone()).into()),
             _ => Ok(report),

@@ -61,10 +61,12 @@ fn by_name(
 ) -> Result<ValidationReport> {
     let bare = |name: &str| name.trim_start_matches(['%', '@']).to_string();
     let asked = config.function.as_deref().map(bare);
-    let wanted = |name: &&String| asked.as_ref().is_none_or(|asked| *asked == bare(name));
+    let wanted = |position: usize, name: &String| {
+        config.has(position) && asked.as_ref().is_none_or(|asked| *asked == bare(name))
+    };
     let [before, after] = &names;
     let mut functions = vec![];
-    for (i, name) in before.iter().enumerate().filter(|(_, name)| wanted(name)) {
+    for (i, name) in before.iter().enumerate().filter(|(i, name)| wanted(*i, name)) {
         let twice = |(_, all): &(Side, &Vec<String>)| all.iter().filter(|other| *other == name).count() > 1;
         let evidence = match [(Side::First, before), (Side::Second, after)].iter().find(|side| twice(side)) {
             Some((which, _)) => Evidence::nothing(format!("the {which} file defines several functions of this name")),
@@ -73,17 +75,16 @@ fn by_name(
                 None => Evidence::only(Side::First),
             },
         };
-        functions.push(Verdict::new(name, evidence));
+        functions.push((i, Verdict::new(name, evidence)));
     }
-    for name in after.iter().filter(|name| !before.contains(name)).filter(wanted) {
-        functions.push(Verdict::new(name, Evidence::only(Side::Second)));
+    let new = (before.len()..).zip(after.iter().filter(|name| !before.contains(name)));
+    for (position, name) in new.filter(|(position, name)| wanted(*position, name)) {
+        functions.push((position, Verdict::new(name, Evidence::only(Side::Second))));
     }
     if let (Some(name), true) = (&config.function, functions.is_empty()) {
         return Err(ValidateError::Function(name.clone()).into());
     }
-    let mut report = ValidationReport::default();
-    report.add(ValidationReport { functions, ..ValidationReport::default() });
-    Ok(report)
+    Ok(ValidationReport::of(functions))
 }
 
 fn clif(program: Program, versions: [&Text; 2], config: &Config) -> Result<ValidationReport> {

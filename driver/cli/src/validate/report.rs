@@ -64,6 +64,23 @@ impl Report {
         self.compared.iter().all(|one| one.report.unchanged == 0 && one.report.functions.is_empty())
     }
 
+    /// How many functions were looked at.
+    pub(super) fn functions(&self) -> usize {
+        self.compared.iter().map(|one| one.report.unchanged as usize + one.report.functions.len()).sum()
+    }
+
+    /// By verdict: the position of its function in its file.
+    pub(super) fn positions(&self) -> impl Iterator<Item = usize> {
+        self.compared.iter().flat_map(|one| one.report.positions.iter().copied())
+    }
+
+    /// The first verdict that rests on an assumption: its number, and the file.
+    pub(super) fn first_with(&self, assumption: &str) -> Option<(usize, &str)> {
+        let mut verdicts = self.verdicts().enumerate();
+        let (at, (one, _)) = verdicts.find(|(_, (_, v))| v.assumptions.iter().any(|other| other == assumption))?;
+        Some((at, &one.file))
+    }
+
     fn verdicts(&self) -> impl Iterator<Item = (&Compared, &Verdict)> {
         self.compared.iter().flat_map(|one| one.report.functions.iter().map(move |verdict| (one, verdict)))
     }

@@ -132,3 +132,51 @@ fn types_at_which_a_rule_has_no_instance_are_counted() {
     let report: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(report["rules"][0]["left_out"]["at which a literal does not fit"], 1, "{report}");
 }
+
+#[test]
+fn a_rule_is_explained_in_parts() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack mine\nimport std.core\n\nruleset r {\n  /// Twice the same.\n  rule same(x: i32): band(x, x) => x\n}\n\n\
+                example \"one\" (x: i32) fires r.same: band(x, x) becomes x\n";
+    fs::write(dir.path().join("mine.rw"), pack).unwrap();
+    let ran = rewright(dir.path(), "explain same --rules mine.rw --format json");
+    let said: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    let expected = serde_json::json!({
+        "name": "mine.r.same", "file": "mine.rw", "line": 6, "doc": ["Twice the same."],
+        "rule": "rule same(x: i32): band(x, x) => x", "law": false, "rules": ["mine.r.same"], "gives_up": null,
+        "because": null,
+        "examples": [{
+            "file": "mine.rw", "line": 9, "text": "example \"one\" (x: i32) fires r.same: band(x, x) becomes x",
+        }],
+    });
+    assert_eq!(said, expected);
+}
+
+#[test]
+fn a_trap_is_a_document_too() {
+    let dir = tempfile::tempdir().unwrap();
+    let text =
+        "function %f(i32) -> i32 {\nblock0(v0: i32):\n    v1 = iconst.i32 7\n    v2 = udiv v1, v0\n    return v2\n}\n";
+    fs::write(dir.path().join("f.clif"), text).unwrap();
+    let ran = rewright(dir.path(), "run f.clif --fn f --format json 0");
+    let said: serde_json::Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert_eq!((ran.code, &said["function"]), (Some(1), &serde_json::json!("%f")), "{ran:?}");
+    assert!(ran.stderr.contains(said["trapped"].as_str().unwrap()), "{ran:?}");
+}
+
+/// A function costs what its declarations say.
+#[test]
+fn costs_are_in_the_unit_of_declarations() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack mine\nimport std.core\nfn slow(x: i64) -> i64  pure  cost 40\nfn fast(x: i64) -> i64  pure  cost 7\n\
+                rule better(x: i64): slow(x) => fast(x)\nexample \"no\" (x: i64): slow(x) becomes x\n";
+    fs::write(dir.path().join("mine.rw"), pack).unwrap();
+    fs::write(dir.path().join("f.ir"), "func %f(%x: i64) -> i64 {\n  %y: i64 = slow %x\n  return %y\n}\n").unwrap();
+    let ran = rewright(dir.path(), "opt f.ir --rules mine.rw --remarks");
+    assert!(ran.stderr.contains("cost 40 -> 7 (optimal)"), "{ran:?}");
+    let ran = rewright(dir.path(), "opt f.ir --rules mine.rw --stats --format json");
+    let said = ran.stderr.contains("\"cost_before\":40.0") && ran.stderr.contains("\"cost_after\":7.0");
+    assert!(said, "{ran:?}");
+    let ran = rewright(dir.path(), "check mine.rw");
+    assert!(ran.stderr.contains("at cost 7; what is expected costs 0"), "{ran:?}");
+}

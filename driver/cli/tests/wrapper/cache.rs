@@ -1,6 +1,7 @@
 //! Objects kept by content: our own cache, and one in front of us.
 
-use super::{PACK, SUM, cc, files, log, run, script, sources};
+use super::{PACK, SUM, cc, files, log, rewright, run, script, sources};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -145,4 +146,103 @@ fn a_cache_or_another_machine_in_front() {
         objects.push(fs::read(folder.join("far.o")).unwrap());
     }
     assert!(objects.windows(2).all(|pair| pair[0] == pair[1]), "objects differ");
+}
+
+/// A checkout of a program in a folder of its own, built with a cache of its own and a store that others share, and with
+/// nothing else to write to: what the build says of it, and its objects by name.
+fn built(checkout: &Path, store: &str, options: &[&str]) -> (String, serde_json::Value, BTreeMap<String, Vec<u8>>) {
+    let own = tempfile::tempdir().unwrap();
+    fs::create_dir_all(checkout.join("include")).unwrap();
+    for (name, text) in [
+        ("mine.rw", PACK),
+        ("sum.c", "#include \"sum.h\"\nint sum(int x, int y) { return (x ^ y) + ((x & y) << ONE); }\n"),
+        ("other.c", "int other(int x, int y) { return (x ^ y) + ((x & y) << 1); }\n"),
+        ("include/sum.h", "#define ONE 1\nint sum(int x, int y);\n"),
+    ] {
+        fs::write(checkout.join(name), text).unwrap();
+    }
+    for object in ["sum.o", "other.o"] {
+        let _ = fs::remove_file(checkout.join(object));
+    }
+    let script = "for f in sum other; do $CC -O2 -g -ffile-prefix-map=$PWD=. -I $PWD/include -c $f.c || exit 1; done";
+    let mut command = rewright(&own);
+    command.args(["wrap", "--rules", "mine.rw", "--stats", "--format", "json", "--cache-store", store]).args(options);
+    command.args(["--", "sh", "-c", script]);
+    let before: Vec<String> = files(checkout).into_keys().collect();
+    let ran = run(command, checkout, &[], "");
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let stats = ran.stderr.lines().find(|line| line.starts_with('{')).unwrap();
+    let objects = files(checkout).into_iter().filter(|(name, _)| !before.contains(name));
+    let objects: BTreeMap<String, Vec<u8>> = objects.map(|(name, (_, content))| (name, content)).collect();
+    assert_eq!(objects.keys().collect::<Vec<_>>(), ["other.o", "sum.o"], "nothing else is written");
+    (ran.stderr.clone(), serde_json::from_str(stats).unwrap(), objects)
+}
+
+#[test]
+fn checkouts_in_different_folders_share_objects() {
+    let dir = tempfile::tempdir().unwrap();
+    let (one, two) = (dir.path().join("one"), dir.path().join("far/away/two"));
+    let store = dir.path().join("store").display().to_string();
+    let counts = |stats: &serde_json::Value| [stats["cached"].as_u64(), stats["shared"].as_u64()].map(Option::unwrap);
+    let (_, stats, first) = built(&one, &store, &[]);
+    assert_eq!(counts(&stats), [0, 0]);
+    let (_, stats, second) = built(&two, &store, &[]);
+    assert_eq!(counts(&stats), [2, 2]);
+    assert!(first == second);
+    for (name, object) in &first {
+        for path in [dir.path().to_path_buf(), std::env::temp_dir()] {
+            let path = path.display().to_string();
+            assert!(!object.windows(path.len()).any(|part| part == path.as_bytes()), "{path} is in {name}");
+        }
+    }
+    // What a rule says is part of a key, and so is whether results were compared.
+    assert_eq!(counts(&built(&two, &store, &["--validate"]).1), [0, 0]);
+    // Every entry damaged, or another's: objects are made again, with a word, and the entries, too.
+    let entries: Vec<_> = files(&dir.path().join("store")).into_keys().collect();
+    assert_eq!(entries.len(), 4, "{entries:?}");
+    let sound: Vec<Vec<u8>> =
+        entries.iter().map(|name| fs::read(dir.path().join("store").join(name)).unwrap()).collect();
+    for (name, other) in entries.iter().zip(sound.iter().cycle().skip(1)) {
+        fs::write(dir.path().join("store").join(name), other).unwrap();
+    }
+    let (said, stats, third) = built(&one, &store, &[]);
+    assert!(counts(&stats) == [0, 0] && third == first, "{said}");
+    assert_eq!(said.matches("is not what was kept under that name; it is made again").count(), 2, "{said}");
+    assert_eq!(counts(&built(&one, &store, &[]).1), [2, 2]);
+}
+
+#[test]
+fn a_store_that_fails_loses_no_build() {
+    let dir = tempfile::tempdir().unwrap();
+    let checkout = dir.path().join("one");
+    let (_, _, objects) = built(&checkout, &dir.path().join("store").display().to_string(), &[]);
+    let no_folder = dir.path().join("file");
+    fs::write(&no_folder, "").unwrap();
+    let (said, _, again) = built(&checkout, &no_folder.display().to_string(), &[]);
+    assert!(again == objects);
+    assert_eq!(said.matches("results are not shared: ").count(), 1, "once for the build: {said}");
+    // An address that is none is a mistake, before anything is built.
+    let own = tempfile::tempdir().unwrap();
+    let mut command = rewright(&own);
+    command.args(["wrap", "--rules", "mine.rw", "--cache-store", "results", "--", "touch", "built"]);
+    let ran = run(command, &checkout, &[], "");
+    assert!(ran.code == Some(2) && ran.stderr.contains("`results` is no store: name a folder"), "{ran:?}");
+    assert!(!checkout.join("built").exists());
+}
+
+/// The assembler reads the file when the object is made; no key knows what it says.
+#[test]
+fn what_the_assembler_reads_is_not_kept() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    fs::write(dir.path().join("in.c"), "__asm__(\".data\\n.incbin \\\"data\\\"\\n\");\nint f(int x) { return x; }\n")
+        .unwrap();
+    let compiled = |data: &str| {
+        fs::write(dir.path().join("data"), data).unwrap();
+        let ran = run(cc(&own), dir.path(), &["-O2", "-c", "in.c"], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        fs::read(dir.path().join("in.o")).unwrap()
+    };
+    for data in ["first one", "second one"] {
+        assert!(compiled(data).windows(data.len()).any(|part| part == data.as_bytes()), "{data}");
+    }
 }

@@ -1,8 +1,10 @@
 //! What `cc` and `wrap` tell of what rules did: by lines of the source, and never with another object.
 
-use super::{cc, files, rewright, run, sources};
+use super::{ALONE, cc, files, rewright, run, sources};
 use std::fs;
+use std::os::unix::process::CommandExt;
 use std::path::Path;
+use std::process::Command;
 
 const TWO_LINES: &str =
     "int sum(int x, int y) {\n  return (x ^ y)\n    + ((x & y) << 1);\n}\nint other(int x) { return x; }\n";
@@ -86,4 +88,41 @@ fn a_build_has_one_page() {
         pages[0].split("<h2 id=\"file-").skip(1).map(|part| &part[..part.find('<').unwrap()]).collect();
     assert_eq!(names, ["0\">in/sum.c", "1\">main.c", "2\">sum.c"]);
     assert!(pages[0].contains("<h2>Without rules</h2>"), "assembly is compiled without rules:\n{}", pages[0]);
+}
+
+#[test]
+fn rules_that_are_not_in_are_said_once_for_a_line_of_a_shell() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let own_program = env!("CARGO_BIN_EXE_rewright");
+    let line = |rules: &str| {
+        let one = format!("{own_program} cc --rules {rules} -O2 -c sum.c");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &format!("{one}; {one} & {one}; wait")]).current_dir(dir.path()).process_group(0);
+        shell.env("REWRIGHT_CACHE", own.path().join("cache")).env("HOME", own.path()).env_remove("REWRIGHT_STARTED");
+        let output = shell.output().unwrap();
+        assert!(output.status.success(), "{output:?}");
+        String::from_utf8(output.stderr).unwrap()
+    };
+    for _ in 0..2 {
+        assert_eq!(line("mine.rw"), format!("{ALONE}\n"));
+    }
+    assert_eq!(line("std"), "");
+}
+
+#[test]
+fn what_a_build_did_not_ask_for_is_said_by_the_next_one() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let build = |options: &[&str]| {
+        let mut command = rewright(&own);
+        command.args(["wrap", "--rules", "mine.rw"]).args(options).args(["--", "sh", "-c", "$CC -O2 -c sum.c"]);
+        let ran = run(command, dir.path(), &[], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stderr
+    };
+    let said = "1 file from the cache with changes whose rules nobody asked for when they were made";
+    build(&[]);
+    let stats = build(&["--stats"]);
+    assert!(stats.contains("(1 from the cache)") && stats.contains(said), "{stats}");
+    let stats = build(&["--stats", "--no-cache"]);
+    assert!(!stats.contains(said) && stats.contains("rules behind changes: 1"), "{stats}");
 }

@@ -26,6 +26,7 @@ fn within(before: &File, after: &File, solver_steps: u64) -> Decided {
         solver_steps,
         whole_modules: false,
         function: None,
+        part: None,
         input: None,
     };
     compare(&files, &config).unwrap().remove(0)

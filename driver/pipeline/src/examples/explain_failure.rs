@@ -73,8 +73,8 @@ impl Stage<'_> {
         &self,
         before: &Function,
         wanted: &Function,
-        got_costs: u64,
-        wanted_costs: u64,
+        got_costs: f64,
+        wanted_costs: f64,
     ) -> Vec<String> {
         let names: Vec<&str> = super::parameters(self.example).collect();
         let context = MatchContext::new(self.optimiser, self.universe, before, self.options, &names);

@@ -3,7 +3,7 @@
 use super::super::nodes::{Around, Call, ExprContext, NodeId, NodeKind};
 use super::super::report::{Diag, count};
 use super::super::solve::substitute;
-use super::super::wording::short;
+use super::super::wording::{operator_of_another_language, short};
 use super::Elab;
 use crate::program::FactId;
 use crate::syntax::ast::{self, Arg, Span};
@@ -80,6 +80,9 @@ impl Elab<'_> {
                 let help = match op.node.as_str() {
                     "and" => "`and` joins conditions; `&` of `std.core` the bits of values".into(),
                     "or" => "`or` joins conditions; `|` of `std.core` the bits of values".into(),
+                    symbol if let Some(ours) = operator_of_another_language(symbol) => {
+                        format!("call the operation of `std.core`: {ours}")
+                    }
                     _ => format!("declare one: `fn name(..) -> .. as \"{}\"`, or import a pack that does", op.node),
                 };
                 self.report(
