@@ -7,6 +7,7 @@ use super::llvm::{lowered, prints, rewright, verify};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 const OPTIMISE: [&str; 7] = ["opt", "--rules", "std", "--rules", "std.loops", "--remarks", "-o"];
 
@@ -176,4 +177,26 @@ fn nothing_else_follows_from_a_licence() {
         let (said, there) = licensed(&used, licence);
         assert!(there && said.ends_with("stays: what it leaves behind has no other form"), "{said}");
     }
+}
+
+#[test]
+fn bench_counts_what_is_executed() {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/loops/endings.clif");
+    let bench = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        let output = command.args(["bench", "--loops"]).arg(&file).args(more).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let json: serde_json::Value = serde_json::from_str(&bench(&["--format", "json"])).unwrap();
+    let functions = json["files"][0]["functions"].as_array().unwrap();
+    let of = |name: &str| functions.iter().find(|function| function["name"] == name).unwrap();
+    let executed = |name: &str| ["before", "without", "with_loops"].map(|v| of(name)["executed"][v].as_u64().unwrap());
+    let [before, without, with] = executed("%entire");
+    assert!(before >= without && without > with && with < 10, "{before} {without} {with}");
+    assert_eq!(of("%entire")["loops"], serde_json::json!({ "before": 1, "without": 1, "with_loops": 0 }));
+    assert_eq!(of("%two_exits")["loops"]["with_loops"], 1);
+    assert!(functions.iter().all(|function| function["same"] == true && function["problem"].is_null()));
+    let text = bench(&[]);
+    assert!(text.contains("%entire") && text.contains(" executed ") && text.contains(" of processor time"), "{text}");
 }
