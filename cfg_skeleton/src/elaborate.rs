@@ -100,6 +100,7 @@ pub fn elaborate_traced(given: Saturated, selection: &Selection) -> Result<Trace
         term: Terminator::Trap { code: 0 },
         cold: false,
         counts: Counts::default(),
+        must_progress: false,
     };
     let out = Function {
         results: f.results.clone(),
@@ -170,8 +171,8 @@ impl Emitter<'_> {
 
     fn block(&mut self, block: BlockId) -> Result<(), ElaborateError> {
         self.literals.clear();
-        self.out.blocks[block.index()].cold = self.f.block(block).cold;
-        self.out.blocks[block.index()].counts = self.f.block(block).counts;
+        let (original, new) = (self.f.block(block), &mut self.out.blocks[block.index()]);
+        (new.cold, new.counts, new.must_progress) = (original.cold, original.counts, original.must_progress);
         for (i, param) in self.f.block(block).params.iter().enumerate() {
             let def = self.resolution.params[block.index()][i];
             if !self.keeps(block, i) {

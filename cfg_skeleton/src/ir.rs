@@ -118,6 +118,9 @@ pub struct Block {
     pub cold: bool,
     /// How often it is executed, as far as that is known.
     pub counts: Counts,
+    /// Of a loop's header: the original has no meaning if the loop goes on for ever without an effect. The text form does
+    /// not show it.
+    pub must_progress: bool,
 }
 
 /// What is known of how often a block is executed. It changes what is cheap, never what is right; the text form does
@@ -375,6 +378,7 @@ impl Function {
             term: Terminator::Trap { code: 0 },
             cold: false,
             counts: Counts::default(),
+            must_progress: false,
         });
         self.layout.push(id);
         id

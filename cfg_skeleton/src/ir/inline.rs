@@ -80,6 +80,7 @@ fn put_in_place(f: &mut Function, block: BlockId, at: usize, callee: &Function) 
         term,
         cold,
         counts: Counts { trips: None, executions },
+        must_progress: false,
     });
     let regions: Vec<RegionId> = callee
         .regions
@@ -147,7 +148,8 @@ impl Copy<'_> {
             let per_call = data.counts.executions.zip(self.executions);
             let executions = per_call.map(|(here, calls)| here.saturating_mul(calls) / FREQUENCY_ONE);
             let counts = Counts { executions, ..data.counts };
-            self.f.blocks.push(Block { params, insts: vec![], term, cold: data.cold, counts });
+            let Block { cold, must_progress, .. } = *data;
+            self.f.blocks.push(Block { params, insts: vec![], term, cold, counts, must_progress });
             self.blocks[b.index()] = Some(id);
         }
         for b in &callee.layout {

@@ -83,7 +83,7 @@ fn gather(function: &mut Function, new: BlockId, target: BlockId, edges: &[EdgeI
     let executions = edges.iter().map(|e| edge_executions(function, e.from, target)).sum();
     let counts = Counts { trips: None, executions };
     let term = Terminator::Jump(Edge { target, args });
-    function.blocks[new.index()] = Block { params, insts: vec![], term, cold, counts };
+    function.blocks[new.index()] = Block { params, insts: vec![], term, cold, counts, must_progress: false };
     for e in edges {
         let mut all = function.blocks[e.from.index()].term.edges_mut();
         all[e.slot as usize].target = new;
@@ -120,7 +120,8 @@ fn split_critical_edges(function: &mut Function, cfg: &Cfg) -> bool {
                 let cold = from_cold || function.block(edge.target).cold;
                 let jump = Terminator::Jump(edge.clone());
                 let counts = Counts { trips: None, executions: edge_executions(function, *from, edge.target) };
-                function.blocks[new.index()] = Block { params: vec![], insts: vec![], term: jump, cold, counts };
+                let split = Block { params: vec![], insts: vec![], term: jump, cold, counts, must_progress: false };
+                function.blocks[new.index()] = split;
                 new
             });
             *edge = Edge { target: new, args: SmallVec::new() };

@@ -376,6 +376,7 @@ impl Parser<'_> {
                 term: Terminator::Trap { code: 0 },
                 cold: false,
                 counts: Counts::default(),
+                must_progress: false,
             });
             o.placed.push(false);
             o.places.blocks.push((place, place));
@@ -416,7 +417,7 @@ impl Parser<'_> {
             o.f.insts.push(data);
             o.places.insts.push(place);
         };
-        o.f.blocks[id.index()] = Block { params, insts, term, cold, counts: Counts::default() };
+        o.f.blocks[id.index()] = Block { params, insts, term, cold, counts: Counts::default(), must_progress: false };
         Ok(())
     }
 

@@ -4,7 +4,8 @@
 //! No equality removes a loop. It may be gone past if
 //!
 //! 1. it has no effect, cannot trap, and ends, as do the loops in it: that a program does not end can be observed, so this
-//!    needs a proof;
+//!    needs a proof, or the original's word that it has no meaning otherwise. Nothing but this follows from that word: what
+//!    is said of values behind loops that end is not said of those that must;
 //! 2. it has one exit, to a block that nothing else enters. Parameters of that block are what the loop leaves behind. They
 //!    are gone, so that a selection exists only where their classes have other members (a closed form), or nobody needs
 //!    them.

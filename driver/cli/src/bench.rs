@@ -1,11 +1,12 @@
 //! `rewright bench`: time per phase, and what the result costs, against Cranelift's own mid-end on the same functions.
 //!
 //! All figures come from one run: for each file our pipeline and Cranelift's pass alternate, `--repeat` times, and
-//! the fastest time of each is kept. `--curve`, `--long`, `--stories` and `--sharing` measure other things: see
-//! [`curve`], [`long`], [`stories`] and [`sharing`].
+//! the fastest time of each is kept. `--curve`, `--long`, `--stories`, `--sharing` and `--loops` measure other things:
+//! see [`curve`], [`long`], [`stories`], [`sharing`] and [`loops`].
 
 mod curve;
 mod long;
+mod loops;
 mod sharing;
 mod stories;
 
@@ -62,6 +63,10 @@ pub(super) struct Args {
     /// By how much of the larger one floating-point results may differ
     #[arg(long, value_name = "RATIO", default_value_t = 0.0, requires = "sharing")]
     tolerance: f64,
+    /// Instead of phases: each function as it is, without the rules about loops of `std.loops`, and with them, in cost,
+    /// processor time, and instructions that our interpreter executes on the file's own directives (`; run: %f(1) == 2`)
+    #[arg(long, conflicts_with_all = ["curve", "long", "losses", "stories", "sharing"])]
+    loops: bool,
     /// List the functions whose result costs more than Cranelift's, each with the reason
     #[arg(long)]
     losses: bool,
@@ -97,6 +102,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         return sharing::run(&args, program, &options);
     }
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    if args.loops {
+        return loops::run(&args, &clif, &options);
+    }
     // Preparing rules is none of what is measured.
     clif.optimiser.accept_all().context("the rules do not form a program")?;
     match args.curve {

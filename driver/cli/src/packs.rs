@@ -34,6 +34,18 @@ impl Rules {
         Rules { rules: vec![pack], calls: self.calls.clone() }
     }
 
+    /// One pack more.
+    ///
+    /// # Errors
+    /// A project file that cannot be read.
+    pub(super) fn and(&self, pack: PathBuf) -> Result<Self> {
+        let mut rules = self.roots()?;
+        if !rules.contains(&pack) {
+            rules.push(pack);
+        }
+        Ok(Rules { rules, calls: self.calls.clone() })
+    }
+
     /// The packs.
     fn roots(&self) -> Result<Vec<PathBuf>> {
         applied(&self.rules)

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
-fn run(command: &mut Command) -> Output {
+pub(super) fn run(command: &mut Command) -> Output {
     let output =
         command.output().unwrap_or_else(|e| panic!("{command:?}: {e}; scripts/setup.sh installs what is missing"));
     assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
@@ -29,7 +29,7 @@ fn programs() -> Vec<PathBuf> {
 }
 
 /// The program as LLVM IR. `early`: as clang's front end gives it, without any pass.
-fn lowered(dir: &TempDir, program: &Path, early: bool, debug: bool) -> PathBuf {
+pub(super) fn lowered(dir: &TempDir, program: &Path, early: bool, debug: bool) -> PathBuf {
     let (raw, out) = (dir.path().join("raw.ll"), dir.path().join("in.ll"));
     let mut clang = Command::new("clang-19");
     clang.args(["-O2", "-w", "-Xclang", "-disable-llvm-passes", "-S", "-emit-llvm", "-o"]).arg(&raw).arg(program);
@@ -44,17 +44,17 @@ fn lowered(dir: &TempDir, program: &Path, early: bool, debug: bool) -> PathBuf {
     out
 }
 
-fn prints(dir: &TempDir, ir: &Path, level: &str) -> String {
+pub(super) fn prints(dir: &TempDir, ir: &Path, level: &str) -> String {
     let program = dir.path().join("program");
     run(Command::new("clang-19").args([level, "-w", "-x", "ir"]).arg(ir).args(["-lm", "-o"]).arg(&program));
     String::from_utf8(run(&mut Command::new(&program)).stdout).unwrap()
 }
 
-fn verify(ir: &Path) {
+pub(super) fn verify(ir: &Path) {
     run(Command::new("opt-19").args(["-passes=verify", "-disable-output"]).arg(ir));
 }
 
-fn rewright(args: &[&str], file: &Path, out: &Path) -> String {
+pub(super) fn rewright(args: &[&str], file: &Path, out: &Path) -> String {
     let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
     let output = run(command.arg(args[0]).arg(file).args(&args[1..]).arg(out));
     String::from_utf8(output.stderr).unwrap()

@@ -15,6 +15,7 @@ mod isolation;
 mod languages;
 mod linked;
 mod llvm;
+mod loops;
 mod lsp;
 mod pages;
 mod permission;

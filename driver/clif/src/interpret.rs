@@ -4,6 +4,7 @@
 //! It runs what the IR models: scalars, memory in stack slots, calls within the file, arithmetic that says whether it
 //! overflowed. Everything else ends a run as unsupported, which is no finding.
 
+use super::executed::Executed;
 use super::import::{Imported, Payloads};
 use super::names::scalar_of;
 use super::names::trap_code;
@@ -12,7 +13,7 @@ use cranelift_codegen::entity::EntityRef;
 use cranelift_codegen::ir::immediates::{Ieee32, Ieee64};
 use cranelift_codegen::ir::{self as clif, InstructionData, Opcode, Type, types};
 use indexmap::IndexMap;
-use rewright_cfg_skeleton::ir::interp::{self, Host, Memory, Outcome};
+use rewright_cfg_skeleton::ir::interp::{self, Host, InterpreterState, Memory, Outcome, Point};
 use rewright_cfg_skeleton::ir::{Function, Inst, InstKind};
 use rewright_typeprop::{Scalar, Universe};
 use smallvec::SmallVec;
@@ -56,13 +57,27 @@ impl<'a> Functions<'a> {
 
     /// Calls a function by its name as CLIF writes it.
     pub fn call(&self, name: &str, args: &[DataValue]) -> Result<Vec<DataValue>, Outcome> {
+        self.call_counted(name, args, FUEL).0
+    }
+
+    /// The same with so many instructions for each activation, and what has been executed.
+    pub fn call_counted(
+        &self,
+        name: &str,
+        args: &[DataValue],
+        fuel: u64,
+    ) -> (Result<Vec<DataValue>, Outcome>, Executed) {
+        let mut shared = Shared::new(FIRST_ADDRESS, ACTIVATIONS, fuel, interp::quiet_nan);
+        let results = self.call_sharing(name, args, &mut shared);
+        (results, shared.executed)
+    }
+
+    fn call_sharing(&self, name: &str, args: &[DataValue], shared: &mut Shared) -> Result<Vec<DataValue>, Outcome> {
         let unsupported = |what: &str| Outcome::Unsupported(what.to_string());
         let (_, original) = self.by_name.get(name).ok_or_else(|| unsupported("not imported"))?;
         let args: Option<Vec<i64>> = args.iter().map(to_canonical).collect();
         let args = args.ok_or_else(|| unsupported("an argument that is no scalar"))?;
-        let mut shared =
-            Shared { next_address: FIRST_ADDRESS, activations: ACTIVATIONS, fuel: FUEL, nan: interp::quiet_nan };
-        let results = match self.activate(name, &args, &mut Memory::default(), &mut shared, 0) {
+        let results = match self.activate(name, &args, &mut Memory::default(), shared, 0) {
             Outcome::Return(results) => results,
             other => return Err(other),
         };
@@ -84,7 +99,7 @@ impl<'a> Functions<'a> {
         let ends = memory.areas().iter().map(|a| a.base.saturating_add(a.bytes.len() as u64));
         let next_address = ends.max().unwrap_or(0).max(FIRST_ADDRESS);
         let activations = u32::try_from(fuel).unwrap_or(u32::MAX);
-        let mut shared = Shared { next_address, activations, fuel, nan };
+        let mut shared = Shared::new(next_address, activations, fuel, nan);
         self.enter(subject, args, memory, &mut shared, 0)
     }
 
@@ -132,6 +147,13 @@ struct Shared {
     fuel: u64,
     /// What arithmetic gives as NaN.
     nan: fn(Scalar) -> i64,
+    executed: Executed,
+}
+
+impl Shared {
+    fn new(next_address: u64, activations: u32, fuel: u64, nan: fn(Scalar) -> i64) -> Self {
+        Shared { next_address, activations, fuel, nan, executed: Executed::default() }
+    }
 }
 
 struct Frame<'a, 's> {
@@ -151,6 +173,10 @@ impl Host for Frame<'_, '_> {
         (self.shared.nan)(scalar)
     }
 
+    fn observe(&mut self, at: Point, _: InterpreterState<'_>) {
+        self.shared.executed.reach(self.subject.function, at);
+    }
+
     fn execute(&mut self, inst: &Inst, args: &[i64], memory: &mut Memory) -> Result<SmallVec<[i64; 2]>, Outcome> {
         let original = match inst.kind {
             InstKind::Opaque { payload, .. } => self.subject.payloads.inst(payload),
@@ -167,6 +193,7 @@ impl Host for Frame<'_, '_> {
                     clif::ExternalName::TestCase(name) => clif::UserFuncName::Testcase(name.clone()).to_string(),
                     _ => return Err(Outcome::Unsupported("a call out of the file".into())),
                 };
+                self.shared.executed.call(&callee, args);
                 match self.functions.activate(&callee, args, memory, self.shared, self.depth + 1) {
                     Outcome::Return(results) => Ok(results.into()),
                     other => Err(other),

@@ -9,7 +9,7 @@
 //! * [`names`]: which CLIF spelling is which declared operation, in both directions;
 //! * [`mod@print`]: a function as text, without the losses of Cranelift's own writer;
 //! * [`import`]: Cranelift's functions to ours; what no pack declares becomes opaque;
-//! * [`interpret`]: imported functions on our own interpreter;
+//! * [`interpret`]: imported functions on our own interpreter; [`executed`]: how much that executes;
 //! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier;
 //! * [`optimise`]: a file through the pipeline; [`front`]: the same as every front end does it.
 //!
@@ -19,6 +19,7 @@
 
 pub mod describe;
 mod entities;
+pub mod executed;
 pub mod export;
 pub mod front;
 pub mod import;

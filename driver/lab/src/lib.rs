@@ -5,7 +5,8 @@
 //! * [`difftest`]: the same with files;
 //! * [`midend`]: Cranelift's own mid-end and back end, as the yardstick; [`losses`]: why its result is cheaper where it
 //!   is;
-//! * [`coverage`]: which of its rules the packs cover; [`sharing`]: what seeing sharing is worth.
+//! * [`coverage`]: which of its rules the packs cover; [`sharing`]: what seeing sharing is worth;
+//!   [`loops`]: what rules about loops are.
 //!
 //! Nothing that optimises a function depends on this crate.
 
@@ -14,6 +15,7 @@ pub mod difftest;
 mod error;
 pub mod fuzz;
 pub mod generate;
+pub mod loops;
 pub mod losses;
 pub mod midend;
 pub mod sharing;

@@ -12,6 +12,7 @@
 //!   the address of that object, and has the offset beside it.
 //! * Calls of C functions that packs declare are operations ([`calls`]), on structures that C passes in memory, too
 //!   ([`structures`]).
+//! * Loops that LLVM lets go on for ever only with an effect have a header that says so ([`progress`]).
 //! * A `switch` is one on the position of the case, which an opaque instruction gives: [`Source::Cases`].
 //!
 //! **Invariant**: every instruction but constants has as its origin its own number in the imported function.
@@ -21,6 +22,7 @@ mod calls;
 mod error;
 mod memory;
 mod operations;
+mod progress;
 mod structures;
 
 use super::body::{Body, InMemory, Instruction, Operand, Shape, read};
@@ -187,7 +189,9 @@ pub fn import(
     };
     importer.function(definition)?;
     let Importer { out, payloads, .. } = importer;
-    Ok(Imported { function: out, body, payloads })
+    let mut imported = Imported { function: out, body, payloads };
+    progress::note(file, definition, &mut imported);
+    Ok(imported)
 }
 
 pub(super) struct Importer<'a, 't> {

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! * [`lex`], [`cursor`], [`types`], [`grammar`]: tokens, types, and which opcode is written how;
-//! * [`module`]: a file, kept as it is but for the bodies of its functions;
+//! * [`module`]: a file, kept as it is but for the bodies of its functions; [`loop_metadata`]: what it says of loops;
 //! * [`body`], [`parse`], [`constants`]: a body as data; what is not understood is a reason;
 //! * [`names`]: which spelling is which declared operation, in both directions;
 //! * [`error`]: why a text is not understood;
@@ -39,6 +39,7 @@ pub mod instruction;
 pub mod layout;
 pub mod lex;
 pub mod locations;
+pub mod loop_metadata;
 pub mod module;
 pub mod names;
 pub mod optimise;

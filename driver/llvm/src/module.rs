@@ -9,6 +9,7 @@
 use super::cursor::Cursor;
 use super::error::NotUnderstood;
 use super::lex::{Kind, tokens};
+use super::loop_metadata;
 use super::types::{self, Named, Type};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
@@ -98,6 +99,8 @@ pub struct File {
     pub groups: FxHashMap<String, Vec<String>>,
     /// Named types that are not opaque.
     pub named: Named,
+    /// Metadata of loops that make progress: `!7`.
+    pub progressing_loops: FxHashSet<String>,
     /// Functions with a block whose address is taken.
     pub block_addresses: FxHashSet<String>,
     /// The text of `target datalayout`, empty where there is none.
@@ -126,6 +129,7 @@ pub fn read(text: String) -> Result<File, ReadError> {
         attributes: FxHashMap::default(),
         groups: FxHashMap::default(),
         named: Named::default(),
+        progressing_loops: loop_metadata::progressing(&text),
         block_addresses: block_addresses(&text),
         data_layout: String::new(),
         known_layout: false,

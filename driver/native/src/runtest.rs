@@ -13,6 +13,7 @@ use cranelift_interpreter::interpreter::{Interpreter, InterpreterError, Interpre
 use cranelift_interpreter::step::{ControlFlow, CraneliftTrap};
 use cranelift_reader::{Comparison, Invocation, RunCommand, parse_run_command};
 use rewright_cfg_skeleton::ir::interp;
+use rewright_clif::executed::Executed;
 use rewright_clif::interpret::{Functions, from_canonical, to_canonical};
 use rewright_clif::panics::{Panic, quietly};
 use rewright_clif::read::{File, is_directive};
@@ -310,6 +311,30 @@ pub fn run_ours(functions: &Functions<'_>, function: &Function, text: &str) -> C
         Err(interp::Outcome::OutOfFuel) => CallOutcome::TimedOut,
         Err(other) => CallOutcome::Failed(format!("{other:?}")),
     }
+}
+
+/// Runs one directive on our own interpreter, with so many instructions for each call: what it gives, and what has been
+/// executed.
+///
+/// # Errors
+/// Why it cannot be run to an end.
+pub fn run_counted(
+    functions: &Functions<'_>,
+    function: &Function,
+    text: &str,
+    fuel: u64,
+) -> Result<(String, Executed), String> {
+    let command = command(text, &function.signature).map_err(|error| error.to_string())?;
+    let name = function.name.to_string();
+    let (results, executed) = functions.call_counted(&name, &invocation(&command).0.args, fuel);
+    let shown = match results {
+        Ok(values) => DisplayDataValues(&values).to_string(),
+        Err(interp::Outcome::Trap(code)) => format!("trap {code}"),
+        Err(interp::Outcome::OutOfFuel) => return Err(format!("it takes more than {fuel} instructions")),
+        Err(interp::Outcome::Unsupported(reason)) => return Err(reason),
+        Err(interp::Outcome::Return(_)) => String::new(),
+    };
+    Ok((shown, executed))
 }
 
 fn is_nan(value: &DataValue) -> bool {

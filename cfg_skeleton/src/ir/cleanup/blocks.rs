@@ -100,9 +100,13 @@ pub(super) fn forward(function: &mut Function, cfg: &Cfg, keep: &dyn Fn(BlockId)
         }
         count(&mut uses, &edge, -1);
         gone[b.index()] = true;
-        // A header's only successor becomes the header.
+        // A header's only successor becomes the header; another header is one of both loops from now on.
+        let (trips, must_progress) = (function.block(b).counts.trips, function.block(b).must_progress);
+        let target = &mut function.blocks[edge.target.index()];
         if alone {
-            function.blocks[edge.target.index()].counts.trips = function.block(b).counts.trips;
+            (target.counts.trips, target.must_progress) = (trips, must_progress);
+        } else if header[b.index()] {
+            target.must_progress &= must_progress;
         }
     }
     let before = function.layout.len();

@@ -6,7 +6,8 @@
 //!    lies in an irreducible region;
 //! 2. nothing that is defined in it is used outside, and all its exits are the same edge (target and arguments);
 //! 3. it ends, and so does every loop in it. That a program does not end can be observed, so this needs a proof
-//!    ([`CountedLoops::ends`]).
+//!    ([`CountedLoops::ends`]), or the original's word that it has no meaning otherwise
+//!    ([`Block::must_progress`](crate::ir::Block::must_progress)).
 
 use super::is_droppable;
 use crate::ir::Definition;
@@ -104,7 +105,8 @@ impl<'a> Analysis<'a> {
         }
         // Inner loops first.
         for (id, l) in self.cfg.loops().rev() {
-            let endless = (!self.counted.ends(id, l)).then_some(Purpose::MayNotEnd);
+            let ends = self.function.block(l.header).must_progress || self.counted.ends(id, l);
+            let endless = (!ends).then_some(Purpose::MayNotEnd);
             purposes[id.index()] = purposes[id.index()].max(endless);
             if let Some(parent) = l.parent {
                 purposes[parent.index()] = purposes[parent.index()].max(purposes[id.index()]);

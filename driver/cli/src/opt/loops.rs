@@ -25,6 +25,7 @@ fn said(remark: &LoopRemark) -> Vec<String> {
         LoopTest::Times(n) => format!("goes on {n} times"),
         LoopTest::While(operation) => format!("goes on while {operation} holds, and ends"),
         LoopTest::Counter => "goes on until its counter is zero".to_string(),
+        LoopTest::MustEnd => "must end, or have an effect".to_string(),
     }));
     if !remark.new.is_empty() {
         said.push(format!("gets {}", listed(&remark.new)));
@@ -47,13 +48,14 @@ pub(in super::super) fn json(loops: &[LoopRemark]) -> serde_json::Value {
             Some(LoopTest::Times(n)) => (Some(*n), None),
             Some(LoopTest::While(operation)) => (None, Some(operation.as_str())),
             Some(LoopTest::Counter) => (None, Some("counter")),
-            None => (None, None),
+            Some(LoopTest::MustEnd) | None => (None, None),
         };
         json!({
             "depth": remark.depth,
             "carries": counts(&remark.carries),
             "times": times,
             "while": test,
+            "must_end": remark.test == Some(LoopTest::MustEnd),
             "new": counts(&remark.new),
             "gone": remark.gone,
             "because": remark.because,

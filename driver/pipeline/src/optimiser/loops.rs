@@ -51,6 +51,8 @@ pub enum LoopTest {
     While(String),
     /// While its counter is not zero.
     Counter,
+    /// Nobody knows, but the original has no meaning if it goes on for ever.
+    MustEnd,
 }
 
 /// How many loops a function has.
@@ -143,7 +145,9 @@ fn operations<'a>(given: Saturated<'a>, class: ClassId) -> impl Iterator<Item = 
 }
 
 fn test(given: Saturated, l: &SimpleLoop) -> Option<LoopTest> {
-    let stays = l.stays?;
+    let Some(stays) = l.stays else {
+        return given.function.block(l.header).must_progress.then_some(LoopTest::MustEnd);
+    };
     let nodes = &given.skeleton.input.nodes;
     if let Some(Head::Const(n)) = stays.trips.map(|trips| nodes[trips.index()].head) {
         return Some(LoopTest::Times(n));
