@@ -6,6 +6,12 @@ use rustc_hash::FxHashMap;
 /// The nodes of a file by their names: `!5`.
 pub(super) struct Nodes<'a>(FxHashMap<&'a str, &'a str>);
 
+/// That a loop ends or does something that others see.
+pub(super) const MUST_PROGRESS: &str = "llvm.loop.mustprogress";
+
+/// What the node of a loop may promise: what breaks it is undefined.
+const LOOP_PROMISES: [&str; 2] = [MUST_PROGRESS, "llvm.loop.parallel_accesses"];
+
 /// How far references are followed.
 const DEPTH: u32 = 8;
 
@@ -28,6 +34,16 @@ impl<'a> Nodes<'a> {
     /// equal to itself only.
     pub(super) fn whole(&self, name: &str) -> String {
         self.whole_at(name, 0)
+    }
+
+    /// What the node of a loop (`!llvm.loop`) promises; what is a hint is left out.
+    pub(super) fn loop_promises(&self, name: &str) -> Vec<String> {
+        let operands = self.text(name).and_then(|text| text.split_once('{')?.1.strip_suffix('}')).unwrap_or_default();
+        let is_promise = |operand: &&str| {
+            let said = self.text(operand).and_then(|text| text.split('"').nth(1));
+            *operand != name && said.is_some_and(|said| LOOP_PROMISES.contains(&said))
+        };
+        operands.split(',').map(str::trim).filter(is_promise).map(|operand| self.whole(operand)).collect()
     }
 
     fn whole_at(&self, name: &str, depth: u32) -> String {
@@ -53,6 +69,21 @@ impl<'a> Nodes<'a> {
 mod tests {
     use super::*;
     use rewright_llvm::module::read;
+
+    #[test]
+    fn loops_promise_more_than_hints() {
+        let text = "!0 = distinct !{!0, !1, !2, !3}\n!1 = !{!\"llvm.loop.mustprogress\"}\n\
+            !2 = !{!\"llvm.loop.unroll.disable\"}\n!3 = !{!\"llvm.loop.parallel_accesses\", !4}\n!4 = distinct !{}\n\
+            !5 = distinct !{!5, !2}\n";
+        let file = read(text.to_string()).unwrap();
+        let nodes = Nodes::new(&file);
+        let promises = nodes.loop_promises("!0");
+        assert_eq!(
+            promises,
+            ["!{!\"llvm.loop.mustprogress\"}", "!{!\"llvm.loop.parallel_accesses\", !4=distinct !{}}"]
+        );
+        assert_eq!(nodes.loop_promises("!5"), Vec::<String>::new());
+    }
 
     #[test]
     fn nodes_are_written_out() {

@@ -20,6 +20,7 @@ mod beginning;
 mod claims;
 mod flow;
 mod invariants;
+mod progress;
 mod question;
 mod regions;
 #[cfg(test)]
@@ -86,6 +87,10 @@ pub(super) fn decide(
     budget: &mut Budget,
     decided: &mut Decided,
 ) -> io::Result<()> {
+    if let Err(reason) = progress::compare(pair) {
+        decided.seen.not_compared(reason);
+        return Ok(());
+    }
     let mut furthest: Option<(u64, Undecided)> = None;
     for way in WAYS {
         match proved(pair, way, solver, budget)? {
