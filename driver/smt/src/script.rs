@@ -25,6 +25,9 @@ struct Node {
     depth: usize,
 }
 
+/// What solvers find hard unless an operand is a constant.
+const PRODUCTS: [&str; 5] = ["bvmul", "bvudiv", "bvurem", "bvsdiv", "bvsrem"];
+
 /// Terms, each of them once.
 pub struct Script {
     declarations: String,
@@ -45,6 +48,11 @@ pub struct Script {
     exponents: Vec<(Expr, Expr)>,
     /// Shifts left are to be written as products.
     pub products: bool,
+    /// Of products and quotients nothing is to be known but that equal operands give equal ones. What holds of such
+    /// functions holds of these.
+    pub opaque_products: bool,
+    /// There is one of which nothing else is known.
+    pub(super) opaque: bool,
 }
 
 /// A byte of a memory that nobody has written to.
@@ -88,6 +96,8 @@ impl Script {
             chosen: None,
             exponents: vec![],
             products: false,
+            opaque_products: false,
+            opaque: false,
         };
         script.named("false".into(), Sort::Bool);
         script.named("true".into(), Sort::Bool);
@@ -259,8 +269,21 @@ impl Script {
         expr
     }
 
+    /// Is there a product or quotient of which nothing is known, as [`Script::opaque_products`] says?
+    pub fn is_opaque(&self) -> bool {
+        self.opaque
+    }
+
     /// An application of a symbol that SMT-LIB or this script knows.
     pub fn apply(&mut self, symbol: &str, args: &[Expr], sort: Sort) -> Expr {
+        if let (true, [x, y]) = (self.opaque_products && PRODUCTS.contains(&symbol), args)
+            && self.constant(*x).or(self.constant(*y)).is_none()
+        {
+            self.opaque = true;
+            let turned = symbol == "bvmul" && self.name(*y) < self.name(*x);
+            let args = if turned { [*y, *x] } else { [*x, *y] };
+            return self.unknown(&format!("{symbol} of {}", x.width()), &args, sort);
+        }
         let mut text = format!("({symbol}");
         for arg in args {
             let _ = write!(text, " {}", self.name(*arg));

@@ -122,6 +122,8 @@ pub(super) struct SymbolicExecutor<'a> {
     /// Choices of what has been read, of the other version and of this one.
     like: &'a [Chosen],
     chosen: Vec<Chosen>,
+    /// Where this version has read, by what the choices of uses are told apart by.
+    met: FxHashMap<(String, Expr), Vec<Expr>>,
     /// Of what is `undef` the plain bits are taken: where that would matter, it is undefined.
     solid: bool,
     left: usize,
@@ -176,6 +178,7 @@ pub(super) fn behaviour<'a>(
         inside: !start.is_entry(),
         like: start.like,
         chosen: vec![],
+        met: FxHashMap::default(),
         solid: false,
         left: MOST,
     };

@@ -40,6 +40,8 @@ pub(super) struct LoopQuestion {
     /// What else does not hold.
     claims: Vec<(usize, &'static str)>,
     pub(super) undefined_matters: bool,
+    /// Of some products and quotients nothing is known.
+    pub(super) is_opaque: bool,
     source: Source,
 }
 
@@ -50,6 +52,7 @@ impl LoopQuestion {
     pub(super) fn new(induction: &Induction<'_>, source: Source, undefined: bool) -> Result<LoopQuestion, NotModelled> {
         let pair = induction.pair;
         let mut script = Script::new();
+        script.opaque_products = induction.opaque;
         let s = &mut script;
         let given = Inputs::new(s, pair.versions, &pair.bodies, undefined)?;
         let from = match source {
@@ -123,8 +126,9 @@ impl LoopQuestion {
         let small = small(s, &leaves, &given.parameters);
         let small = s.and(&[question, small]);
         let small = s.asserting(small).text;
+        let is_opaque = s.is_opaque();
         let claims = plain.into_iter().filter_map(|(flag, what)| Some((flag?, what))).collect();
-        Ok(LoopQuestion { text, small, wanted, new_pairs, candidates, claims, undefined_matters, source })
+        Ok(LoopQuestion { text, small, wanted, new_pairs, candidates, claims, undefined_matters, is_opaque, source })
     }
 
     /// The values of what is wanted that answer it, if any do; why nobody knows.

@@ -176,11 +176,10 @@ impl<'a> SymbolicExecutor<'a> {
         let value = Value { bits, poison, origin };
         let local = match mask.filter(|_| !noundef) {
             Some(mask) => {
-                let (address, computed) = (place.address.term(self.s), self.inside);
+                let key = place.address.term(self.s);
                 // What others have stored since may be another set of values.
-                let memory = format!("place in {}", self.s.name(self.memory[0].bits).replace('|', ""));
-                let key = if computed { self.s.unknown(&memory, &[address], Sort::Bits(64)) } else { address };
-                Local::Leaf(Leaf { value, mask: Some(mask), key, computed, place: computed })
+                let place = self.inside.then_some(self.memory[0].bits);
+                Local::Leaf(Leaf { value, mask: Some(mask), key, computed: self.inside, place })
             }
             None => Local::Fixed(value),
         };
