@@ -43,7 +43,7 @@ use symexec::{Choosing, Keys, Likeness, Start, behaviour};
 /// What the solver may do for a function, in its own steps, if nobody says.
 pub(super) const STEPS: u64 = 4_000_000;
 
-/// Steps for a question in which nothing is known of products.
+/// Steps for a question in which nothing is known of what is hard.
 const OPAQUE_STEPS: u64 = 500_000;
 
 /// The solver's processor time for what is no question: values of terms, reasons.
@@ -185,9 +185,9 @@ impl Pair<'_> {
             (Err(reason), _) => return Ok(Err(reason.into())),
             (_, Err(reason)) => return Ok(Err(reason.into())),
         };
-        // Mostly nothing needs to be known of products.
+        // Mostly nothing needs to be known of what is hard.
         if let (false, Ok(easy)) = (ways == [Choosing::Freely], Question::new(self, undefined, ways, true))
-            && easy.script.is_opaque()
+            && easy.script.hides()
         {
             let limit = Limit { steps: limit.steps.min(OPAQUE_STEPS), ..limit };
             let answer = solver.ask_within(&easy.asserted.text, &[], limit)?;
@@ -245,12 +245,12 @@ struct Question {
 }
 
 impl Question {
-    /// Does the second version do what the first one does in none of some ways to choose? Of `opaque` products nothing
-    /// is known.
+    /// Does the second version do what the first one does in none of some ways to choose? Where it is `opaque`, nothing
+    /// is known of what is hard.
     fn new(pair: &Pair<'_>, undefined: bool, ways: &[Choosing], opaque: bool) -> Result<Question, NotModelled> {
         let Pair { versions, bodies, keys } = pair;
         let mut script = Script::new();
-        script.opaque_products = opaque;
+        script.opaque = opaque;
         let s = &mut script;
         let given = Inputs::new(s, *versions, bodies, undefined)?;
         let new = behaviour(s, versions[1], &Start::all(&bodies[1]), &given, keys, Choosing::Anything)?;

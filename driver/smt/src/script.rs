@@ -48,11 +48,11 @@ pub struct Script {
     exponents: Vec<(Expr, Expr)>,
     /// Shifts left are to be written as products.
     pub products: bool,
-    /// Of products and quotients nothing is to be known but that equal operands give equal ones. What holds of such
-    /// functions holds of these.
-    pub opaque_products: bool,
-    /// There is one of which nothing else is known.
-    pub(super) opaque: bool,
+    /// Of what solvers find hard (products, quotients, [`Script::hidden`]) nothing is to be known but that equal operands
+    /// give equal ones. What holds of such functions holds of these.
+    pub opaque: bool,
+    /// There is something of which nothing else is known.
+    hides: bool,
 }
 
 /// A byte of a memory that nobody has written to.
@@ -96,8 +96,8 @@ impl Script {
             chosen: None,
             exponents: vec![],
             products: false,
-            opaque_products: false,
             opaque: false,
+            hides: false,
         };
         script.named("false".into(), Sort::Bool);
         script.named("true".into(), Sort::Bool);
@@ -269,20 +269,27 @@ impl Script {
         expr
     }
 
-    /// Is there a product or quotient of which nothing is known, as [`Script::opaque_products`] says?
-    pub fn is_opaque(&self) -> bool {
-        self.opaque
+    /// Is there something of which nothing is known since it is hard?
+    pub fn hides(&self) -> bool {
+        self.hides
+    }
+
+    /// What stands for something hard, where nothing is to be known of that.
+    pub fn hidden(&mut self, name: &str, args: &[Expr], sort: Sort) -> Option<Expr> {
+        self.hides |= self.opaque;
+        self.opaque.then(|| self.unknown(name, args, sort))
     }
 
     /// An application of a symbol that SMT-LIB or this script knows.
     pub fn apply(&mut self, symbol: &str, args: &[Expr], sort: Sort) -> Expr {
-        if let (true, [x, y]) = (self.opaque_products && PRODUCTS.contains(&symbol), args)
+        if let (true, [x, y]) = (PRODUCTS.contains(&symbol), args)
             && self.constant(*x).or(self.constant(*y)).is_none()
         {
-            self.opaque = true;
             let turned = symbol == "bvmul" && self.name(*y) < self.name(*x);
             let args = if turned { [*y, *x] } else { [*x, *y] };
-            return self.unknown(&format!("{symbol} of {}", x.width()), &args, sort);
+            if let Some(hidden) = self.hidden(&format!("{symbol} of {}", x.width()), &args, sort) {
+                return hidden;
+            }
         }
         let mut text = format!("({symbol}");
         for arg in args {

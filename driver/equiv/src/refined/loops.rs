@@ -92,9 +92,9 @@ pub(super) fn decide(
         return Ok(());
     }
     let mut furthest: Option<Failure> = None;
-    // Mostly nothing needs to be known of products.
+    // Mostly nothing needs to be known of what is hard.
     for opaque in [true, false] {
-        let mut met_opaque = false;
+        let mut hides = false;
         for way in WAYS {
             let failure = match proved(pair, way, opaque, solver, budget)? {
                 Ok(questions) => {
@@ -104,17 +104,17 @@ pub(super) fn decide(
                 }
                 Err(failure) => failure,
             };
-            met_opaque |= failure.met_opaque;
+            hides |= failure.hides;
             let spent = matches!(failure.reason, Undecided::Budget(_));
             if spent || furthest.as_ref().is_none_or(|most| failure.questions > most.questions) {
                 furthest = Some(failure);
             }
             if spent {
-                met_opaque = false;
+                hides = false;
                 break;
             }
         }
-        if !met_opaque {
+        if !hides {
             break;
         }
     }
@@ -129,11 +129,12 @@ struct Failure {
     /// Those that were.
     questions: u64,
     reason: Undecided,
-    /// Of products nothing was known.
-    met_opaque: bool,
+    /// There was something hard of which nothing was known.
+    hides: bool,
 }
 
-/// Both versions cut in one way: how many questions were decided, or why not all. Of `opaque` products nothing is known.
+/// Both versions cut in one way: how many questions were decided, or why not all. Where it is
+/// `opaque`, nothing is known of what is hard.
 fn proved(
     pair: &Pair<'_>,
     (before, after, peeled): (CutAt, CutAt, bool),
@@ -145,18 +146,17 @@ fn proved(
     let versions = match (old, new) {
         (Ok(old), Ok(new)) => [old, new],
         (Err(reason), _) | (_, Err(reason)) => {
-            return Ok(Err(Failure { questions: 0, reason: reason.into(), met_opaque: false }));
+            return Ok(Err(Failure { questions: 0, reason: reason.into(), hides: false }));
         }
     };
-    let mut induction =
-        Induction { pair, versions, opaque, met_opaque: false, invariants: BTreeMap::new(), questions: 0 };
+    let mut induction = Induction { pair, versions, opaque, hides: false, invariants: BTreeMap::new(), questions: 0 };
     for undefined in [false, true] {
         match induction.run(undefined, solver, budget)? {
             Ok(true) => {}
             Ok(false) => break,
             Err(reason) => {
-                let Induction { questions, met_opaque, .. } = induction;
-                return Ok(Err(Failure { questions, reason, met_opaque }));
+                let Induction { questions, hides, .. } = induction;
+                return Ok(Err(Failure { questions, reason, hides }));
             }
         }
     }
@@ -167,10 +167,10 @@ fn proved(
 struct Induction<'a> {
     pair: &'a Pair<'a>,
     versions: [CutVersion<'a>; 2],
-    /// Of products nothing is known.
+    /// Nothing is known of what is hard.
     opaque: bool,
-    /// There was one.
-    met_opaque: bool,
+    /// There was something hard.
+    hides: bool,
     invariants: BTreeMap<(usize, usize), Invariant>,
     questions: u64,
 }
@@ -193,7 +193,7 @@ impl Induction<'_> {
                 Err(reason) => return Ok(Err(reason.into())),
             };
             matters |= question.undefined_matters;
-            self.met_opaque |= question.is_opaque;
+            self.hides |= question.hides;
             let values = match question.answer(solver, budget)? {
                 Ok(Some(values)) => values,
                 Ok(None) => {

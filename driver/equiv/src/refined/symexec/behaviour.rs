@@ -59,6 +59,8 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) arrived: Vec<Arrived>,
     /// Choices of what has been read.
     pub(in super::super) chosen: Vec<Chosen>,
+    /// What is computed with choices of its own.
+    pub(in super::super) contexts: Vec<String>,
 }
 
 /// What is there before.

@@ -5,6 +5,9 @@ use rewright_llvm::body::Operand;
 use rewright_smt::{Expr, Sort};
 use std::collections::BTreeMap;
 
+/// Ways to choose that are tried to see that a version is undefined.
+const MOST_CONTEXTS: usize = 8;
+
 impl SymbolicExecutor<'_> {
     /// Is it computed anew at each use?
     pub(super) fn is_loose(&self, operand: &Operand) -> bool {
@@ -87,12 +90,33 @@ impl SymbolicExecutor<'_> {
                 // Two uses may differ if one may differ from the plain bits. One that is poison is worse.
                 let n = self.another("decided");
                 let (plain, other) = (self.plain(operand)?, self.sample(operand, "decided", n, 1)?);
-                let differ = self.differ(&[plain, other]);
-                self.s.or(&[differ, other.poison])
+                let mut others = vec![other];
+                if self.choosing.is_first() {
+                    let contexts = self.contexts;
+                    for context in contexts.iter().take(MOST_CONTEXTS) {
+                        others.push(self.as_in(operand, context)?);
+                    }
+                }
+                let mut bad = vec![];
+                for other in others {
+                    bad.extend([self.differ(&[plain, other]), other.poison]);
+                }
+                self.s.or(&bad)
             }
         };
         self.undefined(at, poison_memory);
         self.plain(operand)
+    }
+
+    /// A value with the choices that the other version makes first of all in computing something.
+    fn as_in(&mut self, operand: &Operand, context: &str) -> Terms<Value> {
+        let uses = self.uses.clone();
+        self.uses.retain(|key, _| !key.ends_with(&format!(" in {context}")));
+        let met = self.met.clone();
+        let outer = std::mem::replace(&mut self.within, context.to_string());
+        let value = self.operand(operand);
+        (self.within, self.uses, self.met) = (outer, uses, met);
+        value
     }
 
     /// A value with the bits that what is `undef` has in it.
@@ -110,6 +134,9 @@ impl SymbolicExecutor<'_> {
             return value;
         }
         let width = value.bits.width();
+        if !self.choosing.is_first() && !self.computing.contains(&self.within) {
+            self.computing.push(self.within.clone());
+        }
         let mut name = self.s.name(key).to_string();
         name += &place.map_or(String::new(), |memory| format!(" in {}", self.s.name(memory)));
         let place = place.map(|memory| (key, memory));
