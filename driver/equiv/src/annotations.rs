@@ -55,6 +55,8 @@ pub(super) fn implied(annotation: &str, by: &[String]) -> bool {
             ("captures", "nocapture") => true,
             ("readonly" | "writeonly", "readnone") => true,
             ("memory", "readnone") => true,
+            // What returns makes progress.
+            ("mustprogress", "willreturn") => true,
             _ if name != other_name => false,
             ("align" | "dereferenceable" | "dereferenceable_or_null" | "dead_on_return", _) => {
                 at_most(argument, other_argument)
@@ -155,6 +157,8 @@ mod tests {
             (AnnotationTarget::Parameter, "nobody_knows_this", "nobody_knows_this", false),
             (AnnotationTarget::Function, "null_pointer_is_valid", "", false),
             (AnnotationTarget::Function, "", "noreturn", false),
+            (AnnotationTarget::Function, "willreturn", "mustprogress", true),
+            (AnnotationTarget::Function, "mustprogress", "willreturn", false),
             (AnnotationTarget::Function, "noreturn", "", true),
             (AnnotationTarget::Function, "", "\"frame-pointer\"=\"all\"; noinline; align 16", true),
             (AnnotationTarget::Function, "\"nobody-knows-this\"=\"1\"", "\"nobody-knows-this\"=\"1\"", true),

@@ -61,7 +61,8 @@ pub(super) fn compare(before: Version<'_>, after: Version<'_>, body: Option<&Bod
     })?;
     check(AnnotationTarget::Result, &was.before, &is.before, of_values).map_err(HeaderError::Result)?;
     for (n, (was, is)) in was.parameters.iter().zip(&is.parameters).enumerate() {
-        check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, of_values)
+        let kept = |a: &str| of_values(a) || promises.as_ref().is_some_and(|p| p.hold_of_parameter(&is.name, a));
+        check(AnnotationTarget::Parameter, &was.attributes, &is.attributes, kept)
             .map_err(|error| HeaderError::Parameter { error, n })?;
     }
     mentioned(before, after)

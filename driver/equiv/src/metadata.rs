@@ -6,14 +6,39 @@ use rustc_hash::FxHashMap;
 /// The nodes of a file by their names: `!5`.
 pub(super) struct Nodes<'a>(FxHashMap<&'a str, &'a str>);
 
+/// That a loop ends or does something that others see.
+pub(super) const MUST_PROGRESS: &str = "llvm.loop.mustprogress";
+
+/// What the node of a loop may promise: what breaks it is undefined.
+const LOOP_PROMISES: [&str; 2] = [MUST_PROGRESS, "llvm.loop.parallel_accesses"];
+
+/// What stands at the top level of a module, each entry with the lines on which it goes on.
+pub(super) fn top_level(text: &str) -> Vec<&str> {
+    const WORDS: [&str; 8] =
+        ["define", "declare", "target", "source_filename", "attributes", "module", "uselistorder", "}"];
+    let mut starts = vec![];
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let own = line.trim_start();
+        let is_entry = own.is_empty() || own.starts_with(['@', '!', '%', '$', '^', ';']);
+        if is_entry || WORDS.iter().any(|word| own.starts_with(word)) {
+            starts.push(at + line.len() - own.len());
+        }
+        at += line.len();
+    }
+    let ends = starts.iter().skip(1).copied().chain([text.len()]);
+    starts.iter().zip(ends).map(|(start, end)| text[*start..end].trim_end()).collect()
+}
+
 /// How far references are followed.
 const DEPTH: u32 = 8;
 
 impl<'a> Nodes<'a> {
     /// Reads the lines that define them.
     pub(super) fn new(file: &'a File) -> Self {
-        let definition = |line: &'a str| line.strip_prefix('!').and_then(|_| line.split_once(" = "));
-        Nodes(file.text.lines().filter_map(definition).map(|(name, node)| (name, node.trim_end())).collect())
+        let definition = |entry: &'a str| entry.strip_prefix('!').and_then(|_| entry.split_once('='));
+        let all = top_level(&file.text).into_iter().filter_map(definition);
+        Nodes(all.map(|(name, node)| (name.trim(), node.trim())).collect())
     }
 
     /// A node's text without what it refers to; of one that is written where it is used, itself.
@@ -28,6 +53,17 @@ impl<'a> Nodes<'a> {
     /// equal to itself only.
     pub(super) fn whole(&self, name: &str) -> String {
         self.whole_at(name, 0)
+    }
+
+    /// What the node of a loop (`!llvm.loop`) promises; what is a hint is left out.
+    pub(super) fn loop_promises(&self, name: &str) -> Vec<String> {
+        let Some(text) = self.text(name) else { return vec![name.to_string()] };
+        let operands = text.split_once('{').and_then(|(_, rest)| rest.strip_suffix('}')).unwrap_or_default();
+        let is_promise = |operand: &&str| {
+            let said = self.text(operand).and_then(|text| text.split('"').nth(1));
+            *operand != name && said.is_some_and(|said| LOOP_PROMISES.contains(&said))
+        };
+        operands.split(',').map(str::trim).filter(is_promise).map(|operand| self.whole(operand)).collect()
     }
 
     fn whole_at(&self, name: &str, depth: u32) -> String {
@@ -53,6 +89,34 @@ impl<'a> Nodes<'a> {
 mod tests {
     use super::*;
     use rewright_llvm::module::read;
+
+    #[test]
+    fn loops_promise_more_than_hints() {
+        let text = "!0 = distinct !{!0, !1, !2, !3}\n!1 = !{!\"llvm.loop.mustprogress\"}\n\
+            !2 = !{!\"llvm.loop.unroll.disable\"}\n!3 = !{!\"llvm.loop.parallel_accesses\", !4}\n!4 = distinct !{}\n\
+            !5 = distinct !{!5, !2}\n";
+        let file = read(text.to_string()).unwrap();
+        let nodes = Nodes::new(&file);
+        let promises = nodes.loop_promises("!0");
+        assert_eq!(
+            promises,
+            ["!{!\"llvm.loop.mustprogress\"}", "!{!\"llvm.loop.parallel_accesses\", !4=distinct !{}}"]
+        );
+        assert_eq!(nodes.loop_promises("!5"), Vec::<String>::new());
+        // Nobody knows what it promises.
+        assert_eq!(nodes.loop_promises("!9"), ["!9"]);
+    }
+
+    #[test]
+    fn entries_go_on_for_several_lines() {
+        let text = "@g = constant [2 x i32]\n  [i32 1, i32 2]\n  !0 = !{i8 0,\n  i8 5}\ndefine void @f() {\nret void\n}\n!1=!{}\n";
+        let found = top_level(text);
+        assert_eq!(found[0], "@g = constant [2 x i32]\n  [i32 1, i32 2]");
+        let file = read(text.to_string()).unwrap();
+        let nodes = Nodes::new(&file);
+        assert_eq!(nodes.text("!0"), Some("!{i8 0,\n  i8 5}"));
+        assert_eq!(nodes.text("!1"), Some("!{}"));
+    }
 
     #[test]
     fn nodes_are_written_out() {

@@ -1,6 +1,6 @@
 //! A module with what is looked up in it by name.
 
-use super::metadata::Nodes;
+use super::metadata::{Nodes, top_level};
 use rewright_llvm::layout::{Layout, UnknownLayout};
 use rewright_llvm::module::{Definition, File};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -20,9 +20,12 @@ pub(super) struct Module<'a> {
 
 impl<'a> Module<'a> {
     pub(super) fn new(file: &'a File) -> Self {
-        let global = |line: &'a str| line.strip_prefix('@').and_then(|_| line.split_once(" = "));
+        let global = |entry: &'a str| {
+            let (name, definition) = entry.strip_prefix('@').and_then(|_| entry.split_once('='))?;
+            Some((name.trim(), definition.trim()))
+        };
         let declared = file.declarations.values().chain(&file.functions);
-        let globals: Vec<(&str, &str)> = file.text.lines().filter_map(global).collect();
+        let globals: Vec<(&str, &str)> = top_level(&file.text).into_iter().filter_map(global).collect();
         let mut once = FxHashSet::default();
         Module {
             file,

@@ -45,6 +45,39 @@ impl<'a> Promises<'a> {
         }
     }
 
+    /// Does it do no more with what a parameter points to than it promises? What else is done with the pointer, or with
+    /// one that is computed from it, is no.
+    pub(super) fn hold_of_parameter(&self, parameter: &str, annotation: &str) -> bool {
+        let (reads, writes) = match annotation {
+            "nocapture" | "captures(none)" => (true, true),
+            "readonly" => (true, false),
+            "writeonly" => (false, true),
+            "readnone" => (false, false),
+            _ => return false,
+        };
+        let mut pointers = vec![parameter];
+        let mut at = 0;
+        while let Some(pointer) = pointers.get(at).copied() {
+            at += 1;
+            for i in self.body.blocks.iter().flat_map(|b| &b.instructions) {
+                if !i.template.holes.iter().any(|hole| hole == pointer) {
+                    continue;
+                }
+                let is = |operand: &Operand| operand.text == pointer;
+                match &i.shape {
+                    Shape::Load(_, access) if reads && access.plain => {}
+                    Shape::Store(value, _, access) if writes && access.plain && !is(value) => {}
+                    Shape::Offset { indices, .. } if !indices.iter().any(is) => {
+                        pointers.extend(i.result.as_deref().filter(|name| !pointers.contains(name)));
+                    }
+                    Shape::Phi(_) => pointers.extend(i.result.as_deref().filter(|name| !pointers.contains(name))),
+                    _ => return false,
+                }
+            }
+        }
+        true
+    }
+
     /// Does a call keep a promise that its function makes? A load or store does, unless others see it happen.
     fn keeps(&self, i: &Instruction, name: &str) -> bool {
         match &i.shape {

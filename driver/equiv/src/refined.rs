@@ -34,7 +34,7 @@ use super::{Config, Files, Seen, headers};
 use inputs::Inputs;
 use refines::refines;
 use rewright_llvm::body::{self, Body};
-use rewright_smt::solver::{self, Answer, Solver, Unanswered};
+use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
 use rewright_smt::{Asserted, Expr, Script};
 use std::io;
 use std::time::Duration;
@@ -42,6 +42,9 @@ use symexec::{Choosing, Keys, Likeness, Start, behaviour};
 
 /// What the solver may do for a function, in its own steps, if nobody says.
 pub(super) const STEPS: u64 = 4_000_000;
+
+/// Steps for a question in which nothing is known of what is hard.
+const OPAQUE_STEPS: u64 = 500_000;
 
 /// The solver's processor time for what is no question: values of terms, reasons.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -177,10 +180,25 @@ impl Pair<'_> {
         solver: &mut Solver,
         budget: &mut Budget,
     ) -> io::Result<Result<Answered, Undecided>> {
-        let (question, limit) = match (Question::new(self, undefined, ways), budget.limit()) {
+        let (question, limit) = match (Question::new(self, undefined, ways, false), budget.limit()) {
             (Ok(question), Ok(limit)) => (question, limit),
             (Err(reason), _) => return Ok(Err(reason.into())),
             (_, Err(reason)) => return Ok(Err(reason.into())),
+        };
+        // Mostly nothing needs to be known of what is hard.
+        if let (false, Ok(easy)) = (ways == [Choosing::Freely], Question::new(self, undefined, ways, true))
+            && easy.script.hides()
+        {
+            let limit = Limit { steps: limit.steps.min(OPAQUE_STEPS), ..limit };
+            let answer = solver.ask_within(&easy.asserted.text, &[], limit)?;
+            budget.charge(solver.spent());
+            if answer == Answer::Unsat {
+                return Ok(Ok((question, None)));
+            }
+        }
+        let limit = match budget.limit() {
+            Ok(limit) => limit,
+            Err(reason) => return Ok(Err(reason.into())),
         };
         let answer = solver.ask_within(&question.asserted.text, &question.wanted(), limit)?;
         budget.charge(solver.spent());
@@ -227,10 +245,12 @@ struct Question {
 }
 
 impl Question {
-    /// Does the second version do what the first one does in none of some ways to choose?
-    fn new(pair: &Pair<'_>, undefined: bool, ways: &[Choosing]) -> Result<Question, NotModelled> {
+    /// Does the second version do what the first one does in none of some ways to choose? Where it is `opaque`, nothing
+    /// is known of what is hard.
+    fn new(pair: &Pair<'_>, undefined: bool, ways: &[Choosing], opaque: bool) -> Result<Question, NotModelled> {
         let Pair { versions, bodies, keys } = pair;
         let mut script = Script::new();
+        script.opaque = opaque;
         let s = &mut script;
         let given = Inputs::new(s, *versions, bodies, undefined)?;
         let new = behaviour(s, versions[1], &Start::all(&bodies[1]), &given, keys, Choosing::Anything)?;

@@ -161,22 +161,26 @@ impl<'a> Writer<'a> {
             out.push(' ');
             at += 1;
         }
-        for (kind, node) in attached {
-            out.push_str(&format!("{kind} {} ", self.version.module.nodes.whole(node)));
+        for said in attached {
+            out.push_str(&said);
+            out.push(' ');
         }
         out.push('\n');
     }
 
-    /// Cuts off `, !tbaa !5`; those that say something are given back.
-    fn attachments<'l>(&self, mut line: Line<'l>) -> (Line<'l>, Vec<(&'a str, &'a str)>) {
-        let mut found = vec![];
+    /// Cuts off `, !tbaa !5`; what they say is given back.
+    fn attachments<'l>(&self, mut line: Line<'l>) -> (Line<'l>, Vec<String>) {
+        let (mut found, nodes) = (vec![], &self.version.module.nodes);
         while let [rest @ .., comma, kind, node] = line
             && self.word(comma) == ","
             && kind.kind == Kind::Metadata
             && node.kind == Kind::Metadata
         {
-            if says(AnnotationTarget::Metadata, self.word(kind)) != Says::Nothing {
-                found.push((self.word(kind), self.word(node)));
+            let (kind, node) = (self.word(kind), self.word(node));
+            if kind == "!llvm.loop" {
+                found.extend(nodes.loop_promises(node));
+            } else if says(AnnotationTarget::Metadata, kind) != Says::Nothing {
+                found.push(format!("{kind} {}", nodes.whole(node)));
             }
             line = rest;
         }

@@ -25,6 +25,9 @@ struct Node {
     depth: usize,
 }
 
+/// What solvers find hard unless an operand is a constant.
+const PRODUCTS: [&str; 5] = ["bvmul", "bvudiv", "bvurem", "bvsdiv", "bvsrem"];
+
 /// Terms, each of them once.
 pub struct Script {
     declarations: String,
@@ -45,6 +48,11 @@ pub struct Script {
     exponents: Vec<(Expr, Expr)>,
     /// Shifts left are to be written as products.
     pub products: bool,
+    /// Of what solvers find hard (products, quotients, [`Script::hidden`]) nothing is to be known but that equal operands
+    /// give equal ones. What holds of such functions holds of these.
+    pub opaque: bool,
+    /// There is something of which nothing else is known.
+    hides: bool,
 }
 
 /// A byte of a memory that nobody has written to.
@@ -88,6 +96,8 @@ impl Script {
             chosen: None,
             exponents: vec![],
             products: false,
+            opaque: false,
+            hides: false,
         };
         script.named("false".into(), Sort::Bool);
         script.named("true".into(), Sort::Bool);
@@ -259,8 +269,28 @@ impl Script {
         expr
     }
 
+    /// Is there something of which nothing is known since it is hard?
+    pub fn hides(&self) -> bool {
+        self.hides
+    }
+
+    /// What stands for something hard, where nothing is to be known of that.
+    pub fn hidden(&mut self, name: &str, args: &[Expr], sort: Sort) -> Option<Expr> {
+        self.hides |= self.opaque;
+        self.opaque.then(|| self.unknown(name, args, sort))
+    }
+
     /// An application of a symbol that SMT-LIB or this script knows.
     pub fn apply(&mut self, symbol: &str, args: &[Expr], sort: Sort) -> Expr {
+        if let (true, [x, y]) = (PRODUCTS.contains(&symbol), args)
+            && self.constant(*x).or(self.constant(*y)).is_none()
+        {
+            let turned = symbol == "bvmul" && self.name(*y) < self.name(*x);
+            let args = if turned { [*y, *x] } else { [*x, *y] };
+            if let Some(hidden) = self.hidden(&format!("{symbol} of {}", x.width()), &args, sort) {
+                return hidden;
+            }
+        }
         let mut text = format!("({symbol}");
         for arg in args {
             let _ = write!(text, " {}", self.name(*arg));

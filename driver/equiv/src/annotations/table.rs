@@ -87,8 +87,7 @@ fn found(place: AnnotationTarget, annotation: &str) -> (Says, Runs) {
 }
 
 const TABLE: &[Row] = &[
-    // Metadata that says nothing of what happens. That of loops: nothing is proved of loops but where both versions are
-    // the same.
+    // Metadata that says nothing of what happens. What that of loops promises is for those who compare loops.
     Row {
         place: AnnotationTarget::Metadata,
         says: Says::Nothing,

@@ -42,8 +42,8 @@ pub(super) struct Leaf {
     pub(super) key: Expr,
     /// If bits are `undef`, a use may also see poison: it has been computed from what is `undef`.
     pub(super) computed: bool,
-    /// The key is a place in memory: whoever reads at an equal one reads the same.
-    pub(super) place: bool,
+    /// The key is an address in this memory: whoever reads there at an equal one reads the same.
+    pub(super) place: Option<Expr>,
 }
 
 impl Inputs {
@@ -75,7 +75,7 @@ impl Inputs {
                 mask,
                 key: bits,
                 computed: false,
-                place: false,
+                place: None,
             });
             let broken = facts::broken(s, &parameter.attributes, bits);
             let kept = s.not(broken);

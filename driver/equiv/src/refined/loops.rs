@@ -20,6 +20,7 @@ mod beginning;
 mod claims;
 mod flow;
 mod invariants;
+mod progress;
 mod question;
 mod regions;
 #[cfg(test)]
@@ -86,49 +87,77 @@ pub(super) fn decide(
     budget: &mut Budget,
     decided: &mut Decided,
 ) -> io::Result<()> {
-    let mut furthest: Option<(u64, Undecided)> = None;
-    for way in WAYS {
-        match proved(pair, way, solver, budget)? {
-            Ok(questions) => {
-                decided.seen.runs += questions;
-                decided.proved = true;
-                return Ok(());
+    if let Err(reason) = progress::compare(pair) {
+        decided.seen.not_compared(reason);
+        return Ok(());
+    }
+    let mut furthest: Option<Failure> = None;
+    // Mostly nothing needs to be known of what is hard.
+    for opaque in [true, false] {
+        let mut hides = false;
+        for way in WAYS {
+            let failure = match proved(pair, way, opaque, solver, budget)? {
+                Ok(questions) => {
+                    decided.seen.runs += questions;
+                    decided.proved = true;
+                    return Ok(());
+                }
+                Err(failure) => failure,
+            };
+            hides |= failure.hides;
+            let spent = matches!(failure.reason, Undecided::Budget(_));
+            if spent || furthest.as_ref().is_none_or(|most| failure.questions > most.questions) {
+                furthest = Some(failure);
             }
-            Err((questions, reason)) => {
-                let spent = matches!(reason, Undecided::Budget(_));
-                if spent || furthest.as_ref().is_none_or(|(most, _)| questions > *most) {
-                    furthest = Some((questions, reason));
-                }
-                if spent {
-                    break;
-                }
+            if spent {
+                hides = false;
+                break;
             }
         }
+        if !hides {
+            break;
+        }
     }
-    if let Some((_, reason)) = furthest {
-        decided.seen.not_compared(reason);
+    if let Some(failure) = furthest {
+        decided.seen.not_compared(failure.reason);
     }
     Ok(())
 }
 
-/// Both versions cut in one way: how many questions were decided, and why not all.
+/// Why not all questions were decided.
+struct Failure {
+    /// Those that were.
+    questions: u64,
+    reason: Undecided,
+    /// There was something hard of which nothing was known.
+    hides: bool,
+}
+
+/// Both versions cut in one way: how many questions were decided, or why not all. Where it is
+/// `opaque`, nothing is known of what is hard.
 fn proved(
     pair: &Pair<'_>,
     (before, after, peeled): (CutAt, CutAt, bool),
+    opaque: bool,
     solver: &mut Solver,
     budget: &mut Budget,
-) -> io::Result<Result<u64, (u64, Undecided)>> {
+) -> io::Result<Result<u64, Failure>> {
     let [old, new] = [(0, before), (1, after)].map(|(n, at)| CutVersion::new(&pair.bodies[n], at, peeled));
     let versions = match (old, new) {
         (Ok(old), Ok(new)) => [old, new],
-        (Err(reason), _) | (_, Err(reason)) => return Ok(Err((0, reason.into()))),
+        (Err(reason), _) | (_, Err(reason)) => {
+            return Ok(Err(Failure { questions: 0, reason: reason.into(), hides: false }));
+        }
     };
-    let mut induction = Induction { pair, versions, invariants: BTreeMap::new(), questions: 0 };
+    let mut induction = Induction { pair, versions, opaque, hides: false, invariants: BTreeMap::new(), questions: 0 };
     for undefined in [false, true] {
         match induction.run(undefined, solver, budget)? {
             Ok(true) => {}
             Ok(false) => break,
-            Err(reason) => return Ok(Err((induction.questions, reason))),
+            Err(reason) => {
+                let Induction { questions, hides, .. } = induction;
+                return Ok(Err(Failure { questions, reason, hides }));
+            }
         }
     }
     Ok(Ok(induction.questions))
@@ -138,6 +167,10 @@ fn proved(
 struct Induction<'a> {
     pair: &'a Pair<'a>,
     versions: [CutVersion<'a>; 2],
+    /// Nothing is known of what is hard.
+    opaque: bool,
+    /// There was something hard.
+    hides: bool,
     invariants: BTreeMap<(usize, usize), Invariant>,
     questions: u64,
 }
@@ -160,6 +193,7 @@ impl Induction<'_> {
                 Err(reason) => return Ok(Err(reason.into())),
             };
             matters |= question.undefined_matters;
+            self.hides |= question.hides;
             let values = match question.answer(solver, budget)? {
                 Ok(Some(values)) => values,
                 Ok(None) => {

@@ -12,6 +12,7 @@
 mod accesses;
 mod annotated;
 mod behaviour;
+mod bounds;
 mod calls;
 mod loose;
 mod order;
@@ -122,6 +123,11 @@ pub(super) struct SymbolicExecutor<'a> {
     /// Choices of what has been read, of the other version and of this one.
     like: &'a [Chosen],
     chosen: Vec<Chosen>,
+    /// What is computed with choices, of the other version and of this one.
+    contexts: &'a [String],
+    computing: Vec<String>,
+    /// Where this version has read, by what the choices of uses are told apart by.
+    met: FxHashMap<(String, Expr), Vec<Expr>>,
     /// Of what is `undef` the plain bits are taken: where that would matter, it is undefined.
     solid: bool,
     left: usize,
@@ -176,6 +182,9 @@ pub(super) fn behaviour<'a>(
         inside: !start.is_entry(),
         like: start.like,
         chosen: vec![],
+        contexts: start.contexts,
+        computing: vec![],
+        met: FxHashMap::default(),
         solid: false,
         left: MOST,
     };
@@ -200,6 +209,7 @@ pub(super) fn behaviour<'a>(
         undefined_matters,
         arrived,
         chosen,
+        computing,
         ..
     } = side;
     Ok(Behaviour {
@@ -218,6 +228,7 @@ pub(super) fn behaviour<'a>(
         begun,
         arrived,
         chosen,
+        contexts: computing,
     })
 }
 

@@ -74,6 +74,6 @@ impl<'a> Beginning<'a> {
         let poison = self.s.variable(&format!("{name} is poison"), Sort::Bool);
         let origin = (base.ty == Type::Ptr).then(|| self.s.variable(&format!("object of {name}"), Sort::Bits(64)));
         let mask = loose.then(|| self.s.variable(&format!("undef bits of {name}"), Sort::Bits(wide)));
-        Ok(Leaf { value: Value { bits, poison, origin }, mask, key: bits, computed: true, place: false })
+        Ok(Leaf { value: Value { bits, poison, origin }, mask, key: bits, computed: true, place: None })
     }
 }

@@ -63,27 +63,30 @@ impl<'a> Flow<'a> {
         self.tree.dominates(above as u32, at as u32)
     }
 
-    /// Where control goes round: each target of an edge against the order, with the blocks of its loop. Every cycle
-    /// goes through one of them.
-    pub(super) fn loops(&self) -> Vec<Loop> {
+    /// Blocks from which control goes back, by where it goes: edges against the order. Every cycle has one.
+    pub(super) fn latches(&self) -> Vec<(usize, Vec<usize>)> {
         let mut place = vec![usize::MAX; self.body.blocks.len()];
         for (n, at) in self.order.iter().enumerate() {
             place[*at] = n;
         }
+        let back = |header: &usize| -> Vec<usize> {
+            self.predecessors(*header).filter(|from| place[*from] >= place[*header]).collect()
+        };
+        let all = self.order.iter().map(|header| (*header, back(header)));
+        all.filter(|(_, latches)| !latches.is_empty()).collect()
+    }
+
+    /// Where control goes round, with the blocks of each loop. Every cycle goes through one of them.
+    pub(super) fn loops(&self) -> Vec<Loop> {
         let mut found = vec![];
-        for header in &self.order {
-            let mut todo: Vec<usize> =
-                self.predecessors(*header).filter(|from| place[*from] >= place[*header]).collect();
-            if todo.is_empty() {
-                continue;
-            }
-            let mut blocks = BTreeSet::from([*header]);
+        for (header, mut todo) in self.latches() {
+            let mut blocks = BTreeSet::from([header]);
             while let Some(at) = todo.pop() {
                 if blocks.insert(at) {
                     todo.extend(self.predecessors(at));
                 }
             }
-            found.push(Loop { header: *header, blocks });
+            found.push(Loop { header, blocks });
         }
         found
     }

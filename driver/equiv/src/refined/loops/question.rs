@@ -40,6 +40,8 @@ pub(super) struct LoopQuestion {
     /// What else does not hold.
     claims: Vec<(usize, &'static str)>,
     pub(super) undefined_matters: bool,
+    /// There is something hard of which nothing is known.
+    pub(super) hides: bool,
     source: Source,
 }
 
@@ -50,6 +52,7 @@ impl LoopQuestion {
     pub(super) fn new(induction: &Induction<'_>, source: Source, undefined: bool) -> Result<LoopQuestion, NotModelled> {
         let pair = induction.pair;
         let mut script = Script::new();
+        script.opaque = induction.opaque;
         let s = &mut script;
         let given = Inputs::new(s, pair.versions, &pair.bodies, undefined)?;
         let from = match source {
@@ -76,11 +79,13 @@ impl LoopQuestion {
                 requests: &asked[side],
                 begun: &begun[side],
                 like: &[],
+                contexts: &[],
             }
         });
         let [old_start, new_start] = starts;
         let new = behaviour(s, pair.versions[1], &new_start, &given, &pair.keys, Choosing::Anything)?;
-        let (like, old_start) = (Choosing::Like(Likeness::ALL[0]), Start { like: &new.chosen, ..old_start });
+        let (like, old_start) =
+            (Choosing::Like(Likeness::ALL[0]), Start { like: &new.chosen, contexts: &new.contexts, ..old_start });
         let old = behaviour(s, pair.versions[0], &old_start, &given, &pair.keys, like)?;
         assumed.extend([old.begun.known, new.begun.known]);
         assumed.extend(facts(s, induction, source, [&old.begun, &new.begun]));
@@ -123,8 +128,9 @@ impl LoopQuestion {
         let small = small(s, &leaves, &given.parameters);
         let small = s.and(&[question, small]);
         let small = s.asserting(small).text;
+        let hides = s.hides();
         let claims = plain.into_iter().filter_map(|(flag, what)| Some((flag?, what))).collect();
-        Ok(LoopQuestion { text, small, wanted, new_pairs, candidates, claims, undefined_matters, source })
+        Ok(LoopQuestion { text, small, wanted, new_pairs, candidates, claims, undefined_matters, hides, source })
     }
 
     /// The values of what is wanted that answer it, if any do; why nobody knows.

@@ -144,3 +144,28 @@ fn loops_that_differ_are_not_proved() {
         assert!(!found.proved, "{old}{new}");
     }
 }
+
+/// A loop that promises to end is undefined where it does not.
+#[test]
+fn loops_of_the_second_version_promise_no_more() {
+    let module = |promise: &str| {
+        format!(
+            "define void @f(i1 %c) {{\ne:\nbr label %l\nl:\nbr i1 %c, label %o, label %l, !llvm.loop !0\no:\nret void\n}}
+             !0 = distinct !{{!0, !1}}\n!1 = !{{!\"llvm.loop.{promise}\"}}\n"
+        )
+    };
+    let more = "%d = xor i1 %c, false\nbr label %l";
+    let changed = |text: String| text.replacen("br label %l", more, 1).replace("i1 %c, label %o", "i1 %d, label %o");
+    for (old, new, holds) in [
+        ("unroll.disable", "unroll.enable", true),
+        ("mustprogress", "unroll.disable", true),
+        ("mustprogress", "mustprogress", true),
+        ("unroll.disable", "mustprogress", false),
+        ("mustprogress", "parallel_accesses", false),
+        ("parallel_accesses", "unroll.disable", true),
+    ] {
+        assert_eq!(of_definitions(&module(old), &changed(module(new))).proved, holds, "{old}, {new}");
+    }
+    let all = |text: String| text.replace(") {", ") mustprogress {");
+    assert!(of_definitions(&all(module("unroll.disable")), &all(changed(module("mustprogress")))).proved);
+}

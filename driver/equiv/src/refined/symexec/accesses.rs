@@ -7,6 +7,7 @@ use super::super::super::annotations::numbers;
 use super::super::facts;
 use super::super::meaning::width;
 use super::annotated::promises;
+use super::bounds::Step;
 use super::{Access, Leaf, Local, Memory, SymbolicExecutor, Terms, Value};
 use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape, Slot};
 use rewright_llvm::types::Type;
@@ -36,41 +37,54 @@ impl<'a> SymbolicExecutor<'a> {
         }
         let base = self.operand(base)?;
         let origin = base.origin.ok_or_else(unknown)?;
-        let (mut poison, mut parts) = (vec![base.poison], vec![]);
+        let (mut poison, mut parts, mut steps) = (vec![base.poison], vec![], vec![]);
         let (mut ty, mut first) = (source.clone(), true);
         for index in indices {
             let constant = index.text.parse::<i64>().ok();
+            let is_field = !first && !matches!(ty, Type::Array(..));
             let (next, size) = match (&ty, first) {
                 (_, true) => (ty.clone(), ty.layout(named).ok_or_else(unknown)?.0),
                 (Type::Array(_, element), _) => ((**element).clone(), element.layout(named).ok_or_else(unknown)?.0),
                 (_, false) => {
                     let field = constant.and_then(|n| u64::try_from(n).ok()).ok_or_else(unknown)?;
                     let (element, offset) = ty.element(field, named).ok_or_else(unknown)?;
-                    parts.push(self.s.bits(64, offset.ok_or_else(unknown)?.into()));
+                    let offset = offset.filter(|n| *n > 0 || field == 0).ok_or_else(unknown)?;
+                    parts.push(self.s.bits(64, offset.into()));
+                    steps.push(Step::Constant(offset as i64));
                     (element, 0)
                 }
             };
             if size > 0 {
                 let value = self.operand(index)?;
+                if value.bits.width() > 64 {
+                    return Err(unknown().into());
+                }
                 poison.push(value.poison);
                 parts.push(match constant {
-                    Some(n) => self.s.bits(64, n.wrapping_mul(size as i64) as u64 as u128),
+                    Some(n) => {
+                        let bytes =
+                            i64::try_from(size).ok().and_then(|size| n.checked_mul(size)).ok_or_else(unknown)?;
+                        steps.push(Step::Constant(bytes));
+                        self.s.bits(64, u128::from(bytes as u64))
+                    }
                     None => {
                         let index = self.s.sign_extend(value.bits, 64);
+                        steps.push(Step::Index(index, size));
                         let size = self.s.bits(64, size.into());
                         self.s.apply("bvmul", &[index, size], Sort::Bits(64))
                     }
                 });
+            } else if !is_field && constant != Some(0) {
+                return Err(unknown().into());
             }
             (ty, first) = (next, false);
         }
-        let offset = Address::sum(self.s, &parts).term(self.s);
         for flag in &i.flags {
             if !["inbounds", "nusw", "nuw"].contains(&flag.as_str()) {
                 return Err(format!("`getelementptr {flag}`").into());
             }
             self.assumed.insert("where objects end");
-            poison.push(self.s.unknown(&format!("leaves {flag}"), &[base.bits, offset], Sort::Bool));
+            poison.push(self.leaves(flag, base, &steps)?);
         }
         parts.extend(self.parts(base.bits));
         let bits = Address::sum(self.s, &parts).term(self.s);
@@ -78,7 +92,7 @@ impl<'a> SymbolicExecutor<'a> {
         Ok(Value { bits, poison: self.s.or(&poison), origin: Some(origin) })
     }
 
-    fn parts(&self, pointer: Expr) -> Vec<Expr> {
+    pub(super) fn parts(&self, pointer: Expr) -> Vec<Expr> {
         self.sums.get(&pointer).cloned().unwrap_or_else(|| vec![pointer])
     }
 
@@ -176,11 +190,10 @@ impl<'a> SymbolicExecutor<'a> {
         let value = Value { bits, poison, origin };
         let local = match mask.filter(|_| !noundef) {
             Some(mask) => {
-                let (address, computed) = (place.address.term(self.s), self.inside);
+                let key = place.address.term(self.s);
                 // What others have stored since may be another set of values.
-                let memory = format!("place in {}", self.s.name(self.memory[0].bits).replace('|', ""));
-                let key = if computed { self.s.unknown(&memory, &[address], Sort::Bits(64)) } else { address };
-                Local::Leaf(Leaf { value, mask: Some(mask), key, computed, place: computed })
+                let place = self.inside.then_some(self.memory[0].bits);
+                Local::Leaf(Leaf { value, mask: Some(mask), key, computed: self.inside, place })
             }
             None => Local::Fixed(value),
         };

@@ -59,6 +59,8 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) arrived: Vec<Arrived>,
     /// Choices of what has been read.
     pub(in super::super) chosen: Vec<Chosen>,
+    /// What is computed with choices of its own.
+    pub(in super::super) contexts: Vec<String>,
 }
 
 /// What is there before.
@@ -72,8 +74,9 @@ pub(in super::super) struct Begun {
 /// A choice that a version has made of what it has read.
 #[derive(Clone)]
 pub(in super::super) struct Chosen {
-    /// Where it has been read.
-    pub(in super::super) key: Expr,
+    /// Where it has been read, in which memory.
+    pub(in super::super) address: Expr,
+    pub(in super::super) memory: Expr,
     /// Which use it is, of what, in which sample.
     pub(in super::super) which: String,
     pub(in super::super) choice: Expr,

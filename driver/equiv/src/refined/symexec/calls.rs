@@ -160,7 +160,7 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined(at, some);
         }
         let local = match mask {
-            Some(_) => Local::Leaf(Leaf { value, mask, key: time, computed: false, place: false }),
+            Some(_) => Local::Leaf(Leaf { value, mask, key: time, computed: false, place: None }),
             None => Local::Fixed(value),
         };
         self.define(i, local);

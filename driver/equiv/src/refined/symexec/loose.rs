@@ -5,6 +5,9 @@ use rewright_llvm::body::Operand;
 use rewright_smt::{Expr, Sort};
 use std::collections::BTreeMap;
 
+/// Ways to choose that are tried to see that a version is undefined.
+const MOST_CONTEXTS: usize = 8;
+
 impl SymbolicExecutor<'_> {
     /// Is it computed anew at each use?
     pub(super) fn is_loose(&self, operand: &Operand) -> bool {
@@ -87,12 +90,33 @@ impl SymbolicExecutor<'_> {
                 // Two uses may differ if one may differ from the plain bits. One that is poison is worse.
                 let n = self.another("decided");
                 let (plain, other) = (self.plain(operand)?, self.sample(operand, "decided", n, 1)?);
-                let differ = self.differ(&[plain, other]);
-                self.s.or(&[differ, other.poison])
+                let mut others = vec![other];
+                if self.choosing.is_first() {
+                    let contexts = self.contexts;
+                    for context in contexts.iter().take(MOST_CONTEXTS) {
+                        others.push(self.as_in(operand, context)?);
+                    }
+                }
+                let mut bad = vec![];
+                for other in others {
+                    bad.extend([self.differ(&[plain, other]), other.poison]);
+                }
+                self.s.or(&bad)
             }
         };
         self.undefined(at, poison_memory);
         self.plain(operand)
+    }
+
+    /// A value with the choices that the other version makes first of all in computing something.
+    fn as_in(&mut self, operand: &Operand, context: &str) -> Terms<Value> {
+        let uses = self.uses.clone();
+        self.uses.retain(|key, _| !key.ends_with(&format!(" in {context}")));
+        let met = self.met.clone();
+        let outer = std::mem::replace(&mut self.within, context.to_string());
+        let value = self.operand(operand);
+        (self.within, self.uses, self.met) = (outer, uses, met);
+        value
     }
 
     /// A value with the bits that what is `undef` has in it.
@@ -110,12 +134,16 @@ impl SymbolicExecutor<'_> {
             return value;
         }
         let width = value.bits.width();
-        let name = self.s.name(key).to_string();
-        let place = place.then_some(key);
-        let chosen = self.choice_at(place, &name, width);
+        if !self.choosing.is_first() && !self.computing.contains(&self.within) {
+            self.computing.push(self.within.clone());
+        }
+        let mut name = self.s.name(key).to_string();
+        name += &place.map_or(String::new(), |memory| format!(" in {}", self.s.name(memory)));
+        let place = place.map(|memory| (key, memory));
+        let chosen = self.choice_at(place, &name, "", width);
         let mut poison = value.poison;
         if computed {
-            let (some, is_poison) = (self.s.nonzero(mask), self.choice_at(place, &format!("{name} is poison"), 1));
+            let (some, is_poison) = (self.s.nonzero(mask), self.choice_at(place, &name, " is poison", 1));
             let is_poison = self.s.nonzero(is_poison);
             let is_poison = self.s.and(&[some, is_poison]);
             poison = self.s.or(&[poison, is_poison]);
@@ -129,19 +157,33 @@ impl SymbolicExecutor<'_> {
 
     /// Bits that may be chosen at a use of what has been read at a place: those that the other version has chosen at an
     /// equal use of what is there.
-    fn choice_at(&mut self, place: Option<Expr>, what: &str, width: u32) -> Expr {
-        let mut choice = self.choice(what, width);
-        let Some(key) = place else { return choice };
-        let (name, within) = (self.s.name(key).to_string(), self.within.clone());
-        let nth = self.uses.get(&use_key(what, width, &within)).copied().unwrap_or_default();
-        let which = format!("use {nth} of {} with {width} bits in {within}", what.replace(&name, ""));
+    fn choice_at(&mut self, place: Option<(Expr, Expr)>, name: &str, aspect: &str, width: u32) -> Expr {
+        let what = format!("{name}{aspect}");
+        let mut choice = self.choice(&what, width);
+        let Some((address, memory)) = place else { return choice };
+        let within = self.within.clone();
+        let nth = self.uses.get(&use_key(&what, width, &within)).copied().unwrap_or_default();
+        let which = format!("use {nth}{aspect} with {width} bits in {within}");
         if self.choosing.is_first() {
-            for other in self.like.iter().filter(|other| other.which == which && other.key != key) {
-                let here = self.s.equal(key, other.key);
+            let met = self.met.entry((which.clone(), memory)).or_default();
+            let nth = met.iter().position(|other| *other == address).unwrap_or(met.len());
+            met.extend((nth == met.len()).then_some(address));
+            let like = |other: &&Chosen| (&other.which, other.memory) == (&which, memory);
+            let mut others: Vec<&Chosen> = self.like.iter().filter(like).collect();
+            if others.iter().any(|other| other.address == address) {
+                return choice;
+            }
+            // Where several are equal, what has been read as the same one counts.
+            if nth < others.len() {
+                let counterpart = others.remove(nth);
+                others.push(counterpart);
+            }
+            for other in others {
+                let here = self.s.equal(address, other.address);
                 choice = self.s.choose(here, other.choice, choice);
             }
         } else {
-            self.chosen.push(Chosen { key, which, choice });
+            self.chosen.push(Chosen { address, memory, which, choice });
         }
         choice
     }

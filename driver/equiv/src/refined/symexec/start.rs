@@ -21,6 +21,8 @@ pub(in super::super) struct Start<'a> {
     pub(in super::super) begun: &'a [(usize, Operand)],
     /// Choices that the other version has made of what it has read.
     pub(in super::super) like: &'a [Chosen],
+    /// What that version computes with choices of its own.
+    pub(in super::super) contexts: &'a [String],
 }
 
 /// A value that is asked for where control comes to a cut.
@@ -35,7 +37,7 @@ pub(in super::super) struct Request {
 impl<'a> Start<'a> {
     /// All of a function.
     pub(in super::super) fn all(body: &'a Body) -> Start<'a> {
-        Start { body, state: None, slots: &[], arrivals: &[], requests: &[], begun: &[], like: &[] }
+        Start { body, state: None, slots: &[], arrivals: &[], requests: &[], begun: &[], like: &[], contexts: &[] }
     }
 
     pub(super) fn is_entry(&self) -> bool {
