@@ -212,7 +212,7 @@ pub enum StatementKind {
         /// Address operands that identify the access (operands before the stored value), for equal checks.
         key: SmallVec<[InputId; 3]>,
     },
-    /// A declared operation that stands at a site (see `Effects::is_sited`): node `node` over its operands and
+    /// A declared operation that stands at a site (see `Op::is_sited`): node `node` over its operands and
     /// `site`, a state that is live nowhere but in the segment before it. Other nodes of the same class over `site`
     /// may be executed in its place. It goes only where a rule licenses that.
     Call {

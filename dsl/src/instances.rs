@@ -130,7 +130,7 @@ impl<'p> TypeInstances<'p> {
                 let decl = self.universe.ops.get(*op);
                 let computed = match decl.model {
                     Some(model) => model.memory().is_none(),
-                    None => decl.spec.is_some() && !decl.effects.takes_state(),
+                    None => decl.spec.is_some() && !decl.takes_state(),
                 };
                 if !computed {
                     return Sense::Good;

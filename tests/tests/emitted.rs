@@ -25,7 +25,7 @@ fn checks(universe: &Universe, unit: usize, input: &EGraphInput, view: &EGraphVi
     let mut firsts: BTreeMap<&str, Vec<(u32, String)>> = BTreeMap::new();
     let mut united = 0;
     for (i, node) in input.nodes.iter().enumerate() {
-        let writes = matches!(node.head, Head::Op(op) if universe.ops.get(op).effects.gives_state());
+        let writes = matches!(node.head, Head::Op(op) if universe.ops.get(op).gives_state());
         let function = if writes || matches!(node.head, Head::Token(_)) { STATE } else { NODE };
         let name = format!("({function} {unit} {i})");
         let class = view.class_of(InputId(i as u32)).0;

@@ -53,22 +53,6 @@ impl Effects {
     pub fn accesses_memory(&self) -> bool {
         !self.reads.is_empty() || !self.writes.is_empty()
     }
-
-    /// A statement at a site: what it does, or what it gives, depends on where it stands, so two executions are
-    /// never one.
-    pub fn is_sited(&self) -> bool {
-        self.io || self.diverges || !self.allocates.is_empty()
-    }
-
-    /// Takes a state: that of its site, or else of the one region that it names.
-    pub fn takes_state(&self) -> bool {
-        self.is_sited() || self.accesses_memory()
-    }
-
-    /// *Is* the state after it, as a node. What a statement at a site leaves behind has no node.
-    pub fn gives_state(&self) -> bool {
-        !self.writes.is_empty() && !self.is_sited()
-    }
 }
 
 /// One condition under which an operation traps: it traps with `code` iff `condition` is not zero.
@@ -175,6 +159,25 @@ pub struct Op {
 pub const BODY: &str = "body";
 
 impl Op {
+    /// A statement at a site: what it does, or what it gives, depends on where it stands, so two executions are
+    /// never one. A writer with results is one too: which of its executions gives a value is then as clear as what
+    /// it leaves in memory.
+    pub fn is_sited(&self) -> bool {
+        let effects = &self.effects;
+        let writes_with_results = !effects.writes.is_empty() && !self.results.is_empty();
+        effects.io || effects.diverges || !effects.allocates.is_empty() || writes_with_results
+    }
+
+    /// Takes a state: that of its site, or else of the one region that it names.
+    pub fn takes_state(&self) -> bool {
+        self.is_sited() || self.effects.accesses_memory()
+    }
+
+    /// *Is* the state after it, as a node. What a statement at a site leaves behind has no node.
+    pub fn gives_state(&self) -> bool {
+        !self.effects.writes.is_empty() && !self.is_sited()
+    }
+
     /// A pure operation over closed types, without a meaning, that costs 1. The table gives it its unique name.
     pub fn new(name: impl Into<String>, params: Vec<OpParam>, results: Vec<TypeExpr>) -> Op {
         Op {

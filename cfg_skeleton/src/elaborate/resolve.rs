@@ -162,10 +162,10 @@ impl<'a> Resolution<'a> {
             match def {
                 Def::Node(node) => match self.view.nodes.get(node.index()) {
                     Some(Node { head: Head::Op(op), .. }) => {
-                        let effects = &self.universe.ops.get(*op).effects;
+                        let op = self.universe.ops.get(*op);
                         let at_site = self.site_of(*class).is_some();
-                        let is_carried = self.universe.ops.get(*op).in_loop.is_some();
-                        if is_carried || effects.gives_state() || effects.is_sited() != at_site {
+                        let is_carried = op.in_loop.is_some();
+                        if is_carried || op.gives_state() || op.is_sited() != at_site {
                             return Err(ElaborateError::NotComputed(*node));
                         }
                     }
@@ -286,7 +286,7 @@ impl<'a> Resolution<'a> {
     fn operands(&self, node: NodeId, segment: SegmentId, scope: &[Option<u32>]) -> Uses {
         let node = self.view.node(node);
         let values = match node.head {
-            Head::Op(op) => node.children.len() - usize::from(self.universe.ops.get(op).effects.takes_state()),
+            Head::Op(op) => node.children.len() - usize::from(self.universe.ops.get(op).takes_state()),
             _ => node.children.len(),
         };
         let children = node.children[..values].iter().enumerate();

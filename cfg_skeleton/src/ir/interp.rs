@@ -270,7 +270,7 @@ impl Run<'_> {
         if let Some(memory) = op.model.and_then(Model::memory) {
             return self.access(inst, op, memory, args);
         }
-        if op.model.is_none() && op.spec.is_none() || !op.effects.is_value() || op.effects.takes_state() {
+        if op.model.is_none() && op.spec.is_none() || !op.effects.is_value() || op.takes_state() {
             return match self.universe.hosts.get(&op.name) {
                 Some(_) if op.host => self.registered(inst, op, targs, args),
                 _ => self.outside(inst, args),

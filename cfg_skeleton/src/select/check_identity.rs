@@ -121,7 +121,7 @@ impl<'a> CheckIdentities<'a> {
     fn operation(&self, node: &Node<ClassId>) -> Option<CheckIdentity> {
         let Head::Op(id) = node.head else { return None };
         let op = self.universe.ops.get(id);
-        let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.effects.takes_state()))];
+        let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.takes_state()))];
         if let Some(access) = op.model.and_then(|m| m.memory()) {
             let bits = match access.bits {
                 Some(bits) => Some(bits),
@@ -152,7 +152,7 @@ impl<'a> CheckIdentities<'a> {
         if self.movable.get(own.0 as usize) == Some(&true) {
             return Speculation::Always;
         }
-        let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.effects.takes_state()))];
+        let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.takes_state()))];
         let mut needed: SmallVec<[CheckIdentityId; 2]> = SmallVec::new();
         for check in &op.checks {
             let found = check.condition.as_ref().map(|c| find(universe, &self.classes, c, &node.types, operands));

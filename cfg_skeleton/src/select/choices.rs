@@ -144,7 +144,7 @@ impl Choices<'_> {
         match head {
             Head::Op(id) => {
                 let op = self.given.universe.ops.get(id);
-                let values = children.len().checked_sub(usize::from(op.effects.takes_state()))?;
+                let values = children.len().checked_sub(usize::from(op.takes_state()))?;
                 for (i, class) in children[..values].iter().enumerate() {
                     let param = op.params.get(i);
                     if param.is_some_and(|p| p.constant) {

@@ -186,7 +186,7 @@ impl<'a> Choices<'a> {
         for id in self.given.view.members(class) {
             let node = self.given.view.node(id);
             let Head::Op(op) = node.head else { continue };
-            let at_site = self.given.universe.ops.get(op).effects.is_sited() && node.children.last() == Some(&state);
+            let at_site = self.given.universe.ops.get(op).is_sited() && node.children.last() == Some(&state);
             let Some(children) = self.operands(node.head, &node.children).filter(|_| at_site) else { continue };
             if children.contains(&class) || unavailable.contains(&op) {
                 continue;
@@ -332,7 +332,7 @@ impl<'a> Choices<'a> {
 
     fn state_of(&self, head: Head, children: &[ClassId]) -> Option<ClassId> {
         match head {
-            Head::Op(id) if self.given.universe.ops.get(id).effects.takes_state() => children.last().copied(),
+            Head::Op(id) if self.given.universe.ops.get(id).takes_state() => children.last().copied(),
             _ => None,
         }
     }

@@ -407,7 +407,7 @@ impl Planner<'_> {
         let StatementKind::Write { out, .. } = &self.skeleton.statement(site).kind else { return false };
         let node = &self.skeleton.input.nodes[out.index()];
         let Head::Op(op) = node.head else { return false };
-        if !self.universe.ops.get(op).effects.takes_state() {
+        if !self.universe.ops.get(op).takes_state() {
             return false;
         }
         let operands = node.children.len().saturating_sub(1);

@@ -187,7 +187,7 @@ impl Validator<'_> {
     /// Splits the children of a node into operands and the state that it takes.
     fn split<'n>(&self, node: &'n Node<ClassId>) -> (&'n [ClassId], Option<ClassId>) {
         match (node.head, node.children.split_last()) {
-            (Head::Op(op), Some((state, operands))) if self.universe.ops.get(op).effects.takes_state() => {
+            (Head::Op(op), Some((state, operands))) if self.universe.ops.get(op).takes_state() => {
                 (operands, Some(*state))
             }
             _ => (&node.children, None),

@@ -114,12 +114,12 @@ impl<'a> Roles<'a> {
                 // Whatever it does besides allocating may end the function, or be seen from outside.
                 let observes = effects.io || effects.diverges || effects.traps || effects.accesses_memory();
                 match access {
-                    _ if effects.is_sited() && op.results.len() <= 1 => {
+                    _ if op.is_sited() && op.results.len() <= 1 => {
                         Role::Call { observes, writes: !effects.writes.is_empty() }
                     }
                     Some(access) => self.of_access(op, *access),
                     None if effects.is_pure() => Role::Value,
-                    None if effects.is_value() && !effects.takes_state() && !op.checks.is_empty() => Role::Trapping,
+                    None if effects.is_value() && !op.takes_state() && !op.checks.is_empty() => Role::Trapping,
                     None => Role::Pinned { observes: true, writes: !effects.is_value() },
                 }
             }

@@ -167,6 +167,40 @@ fn c_functions_are_what_packs_say() {
     assert!(!said[2].contains(": optimised"), "{}", said[2]);
 }
 
+/// Functions that change memory and give a value: each call is executed as often and in the same order, another one in
+/// its place where a rule says so. The last line is how many were executed that rules replace, or keep.
+#[test]
+fn writers_with_values_are_replaced_where_they_stand() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/llvm/writers");
+    let pack = folder.join("pack.rw");
+    let dir = tempfile::tempdir().unwrap();
+    let library = dir.path().join("library.o");
+    run(Command::new("clang-19").args(["-O2", "-c"]).arg(folder.join("library.c")).arg("-o").arg(&library));
+    let runs = |program: &Path, level: &str| {
+        let executable = dir.path().join("program");
+        let mut clang = Command::new("clang-19");
+        clang.args([level, "-w", "-x", "ir"]).arg(program).args(["-x", "none"]).arg(&library);
+        run(clang.arg("-o").arg(&executable));
+        let printed = String::from_utf8(run(&mut Command::new(&executable)).stdout).unwrap();
+        let (printed, slow) = printed.trim_end().rsplit_once('\n').unwrap();
+        (printed.to_string(), slow.parse::<u32>().unwrap())
+    };
+    let before = lowered(&dir, &folder.join("program.c"), false, false);
+    let after = dir.path().join("out.ll");
+    let said = rewright(&["opt", "--rules", pack.to_str().unwrap(), "--stats", "-o"], &before, &after);
+    verify(&after);
+    for function in ["unused", "chained", "twice", "looped"] {
+        assert!(said.contains(&format!("@{function}: optimised")), "{function}: {said}");
+    }
+    assert!(said.contains("@kept: unchanged"), "{said}");
+    let (printed, slow) = runs(&before, "-O2");
+    assert_eq!(slow, 19, "{printed}");
+    // What stays: `push(b, 5)`, the loop's seven choices of a constant, and the one that is not ASCII.
+    for level in ["-O0", "-O2"] {
+        assert_eq!(runs(&after, level), (printed.clone(), 9), "{level}");
+    }
+}
+
 /// Structures that C passes by address: what is known of the functions is seen where the address only stands for a
 /// value. The program says on its error stream how many structures were made.
 #[test]

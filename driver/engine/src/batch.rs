@@ -63,8 +63,8 @@ pub(super) fn row(
     let table = match node.head {
         Head::Op(op) => {
             let decl = source.universe.ops.get(op);
-            let state = decl.effects.takes_state();
-            let output = if decl.effects.gives_state() { Sort::State } else { Sort::Value };
+            let state = decl.takes_state();
+            let output = if decl.gives_state() { Sort::State } else { Sort::Value };
             if node.types.len() != decl.tparams.len() || node.children.len() != decl.params.len() + usize::from(state) {
                 return Err(malformed());
             }
@@ -131,7 +131,7 @@ pub(super) fn isa_types(source: &Program, types: &mut TypeStore, node: &Node<Inp
     let ty = match node.head {
         Head::Op(op) => {
             let decl = source.universe.ops.get(op);
-            if decl.effects.gives_state() {
+            if decl.gives_state() {
                 return Vec::new();
             }
             decl.results.first().and_then(|ty| types.instantiate(ty, &node.types))

@@ -125,7 +125,7 @@ impl<'r> Classes<'r> {
             row.children.iter().filter_map(|child| number.get(child)).for_each(|child| users[*child].push(n));
             is_value[number[&row.class]] &= match row.head {
                 Head::Token(_) => false,
-                Head::Op(op) => !source.universe.ops.get(op).effects.gives_state(),
+                Head::Op(op) => !source.universe.ops.get(op).gives_state(),
                 _ => true,
             };
         }

@@ -255,8 +255,7 @@ fn became(
 /// How many statements write memory.
 fn writes(universe: &Universe, f: &Function) -> usize {
     let insts = f.layout.iter().flat_map(|block| &f.block(*block).insts);
-    let writes =
-        |kind: &InstKind| matches!(kind, InstKind::Op { op, .. } if universe.ops.get(*op).effects.gives_state());
+    let writes = |kind: &InstKind| matches!(kind, InstKind::Op { op, .. } if universe.ops.get(*op).gives_state());
     insts.filter(|id| writes(&f.inst(**id).kind)).count()
 }
 

@@ -1,37 +1,42 @@
 //! What a plain rule may not do to effects, and what a right side must see to.
 //!
-//! What counts are statements: `io`, `allocates`, `diverges`. A plain rule keeps them, and whether they trap; a trap by
+//! What counts are statements: `io`, `allocates`, `diverges`, and writers with results. A plain rule keeps them, and whether they trap; a trap by
 //! itself is no matter, since a trapping operation is a total function beside a check that stays. Reading is none,
-//! either: a load is a function of its state. Writes are kept by the types, since a state can only be replaced by a
-//! state.
+//! either: a load is a function of its state. Other writes are kept by the types, since a state can only be replaced
+//! by a state.
 
 use super::Checker;
 use super::report::Diag;
 use super::wording::short;
 use crate::program::Guard;
 use crate::syntax::ast::Span;
-use rewright_typeprop::{Effects, OpId, Term, TypeExpr};
+use rewright_typeprop::{Effects, Op, OpId, Term, TypeExpr};
 
 /// The part of effects that makes a statement.
 #[derive(Clone, PartialEq, Debug)]
 struct Statement {
     allocates: Vec<String>,
+    writes: Vec<String>,
     io: bool,
     diverges: bool,
     traps: bool,
 }
 
 impl Statement {
-    fn of(effects: &Effects) -> Option<Self> {
-        let mut allocates = effects.allocates.clone();
-        allocates.sort();
-        let Effects { io, diverges, traps, .. } = *effects;
-        let statement = Statement { allocates, io, diverges, traps };
-        (statement.io || statement.diverges || !statement.allocates.is_empty()).then_some(statement)
+    fn of(op: &Op) -> Option<Self> {
+        let sorted = |regions: &[String]| {
+            let mut regions = regions.to_vec();
+            regions.sort();
+            regions
+        };
+        let Effects { io, diverges, traps, .. } = op.effects;
+        let (allocates, writes) = (sorted(&op.effects.allocates), sorted(&op.effects.writes));
+        op.is_sited().then_some(Statement { allocates, writes, io, diverges, traps })
     }
 
     fn show(&self) -> String {
         let mut parts: Vec<String> = self.allocates.iter().map(|r| format!("`allocates({r})`")).collect();
+        parts.extend(self.writes.iter().map(|r| format!("`writes({r})`")));
         if self.io {
             parts.push("`io`".into());
         }
@@ -64,7 +69,7 @@ impl Checker<'_> {
     }
 
     fn statement(&self, op: OpId) -> Option<Statement> {
-        Statement::of(&self.program.universe.ops.get(op).effects)
+        Statement::of(self.program.universe.ops.get(op))
     }
 
     fn keeps_effects(&mut self, left_at: Span, right_at: Span, left: &Term, others: &[Term], right: &Term) {

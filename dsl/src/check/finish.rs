@@ -2,7 +2,7 @@
 //! or become inferred type parameters, literals are checked against the instances; then nodes become terms.
 
 use super::elab::Elab;
-use super::nodes::{ExprContext, NodeId, NodeKind, VariableKind};
+use super::nodes::{Call, ExprContext, NodeId, NodeKind, VariableKind};
 use super::report::{Diag, listed};
 use super::resolved::Resolved;
 use super::solve::IType;
@@ -11,7 +11,7 @@ use crate::syntax::ast::Span;
 use rewright_typeprop::eval::literal as fits;
 use rewright_typeprop::term::Literal;
 use rewright_typeprop::types::TypeDeclId;
-use rewright_typeprop::{OpId, Scalar, Term, TypeParam};
+use rewright_typeprop::{Op, Scalar, Term, TypeParam};
 use std::rc::Rc;
 
 /// What an omitted state is called where it has no name.
@@ -68,12 +68,6 @@ impl Elab<'_> {
         ids.filter(|id| matches!(&self.node(*id).kind, NodeKind::Call(c) if c.chosen.is_some())).collect()
     }
 
-    /// Rules cannot speak of the value of such a function.
-    pub(super) fn gives_state_and_value(&self, op: OpId) -> bool {
-        let decl = self.universe.ops.get(op);
-        decl.effects.gives_state() && decl.results.iter().any(|result| *result != unit(self.universe))
-    }
-
     fn give_states(&mut self, left: Option<NodeId>) {
         let mut used: Vec<NodeId> = Vec::new();
         let mut given: Vec<NodeId> = Vec::new();
@@ -82,17 +76,15 @@ impl Elab<'_> {
             let Some((op, _)) = call.chosen else { continue };
             given.extend(call.around.state);
             let decl = self.universe.ops.get(op);
-            if self.gives_state_and_value(op) {
-                let message = format!("`{}` gives a state and a value: not yet supported in rules", decl.name);
-                self.report(
-                    Diag::error("RW0455", call.name_span, message, "used here")
-                        .help("rules speak of functions that give a value, or that change a state and give `()`"),
-                );
+            if decl.is_sited() && decl.results.len() > 1 {
+                let message =
+                    format!("`{}` is a statement with several results: not yet supported in rules", decl.name);
+                self.report(Diag::error("RW0455", call.name_span, message, "used here"));
             }
-            if !decl.effects.takes_state() {
+            if !decl.takes_state() {
                 continue;
             }
-            let sited = decl.effects.is_sited();
+            let sited = decl.is_sited();
             let mut regions: Vec<&String> = decl.effects.reads.iter().chain(&decl.effects.writes).collect();
             regions.sort();
             regions.dedup();
@@ -109,6 +101,7 @@ impl Elab<'_> {
                     Some(state)
                 }
                 (None, ExprContext::Left) => {
+                    self.says_state(&call, decl);
                     let name = format!("{ANY_STATE}{}", self.variables.len());
                     Some(self.state_variable(name, call.name_span))
                 }
@@ -138,6 +131,32 @@ impl Elab<'_> {
                 );
             }
         }
+    }
+
+    /// A state is omitted on the left: not over a call that changes it and gives a value. "In any state" is then
+    /// seldom what its author means, and the state after such a call has no name.
+    fn says_state(&mut self, call: &Call, decl: &Op) {
+        let accessed = |region: &String| decl.effects.reads.contains(region) || decl.effects.writes.contains(region);
+        let writer = call.args.iter().find_map(|arg| match &self.node(*arg).kind {
+            NodeKind::Call(operand) => {
+                let (op, _) = operand.chosen.as_ref()?;
+                let op = self.universe.ops.get(*op);
+                let region = op.effects.writes.iter().find(|region| accessed(region)).filter(|_| op.is_sited())?;
+                Some((operand.name_span, &op.name, region))
+            }
+            _ => None,
+        });
+        let Some((at, writer, region)) = writer else { return };
+        let message = format!("in which state does `{}` stand? `{writer}` changes `{region}`", decl.name);
+        self.report(
+            Diag::error("RW0311", call.name_span, message, "right after that call, or in any state?")
+                .also(at, "the state after a call with a value has no name yet")
+                .help(format!(
+                    "if the rule holds whatever happens between the two calls, say so: `{}(..) after t`, with a \
+                     parameter `t: State`",
+                    call.name
+                )),
+        );
     }
 
     fn state_variable(&mut self, name: String, span: Span) -> NodeId {
@@ -425,10 +444,4 @@ use super::nodes::Node;
 
 fn any() -> IType {
     IType::App(TypeDeclId(0), Vec::new())
-}
-
-/// The type `Unit`, if declared: a result that is no value.
-fn unit(universe: &rewright_typeprop::Universe) -> rewright_typeprop::TypeExpr {
-    let id = universe.types.lookup("Unit").unwrap_or(TypeDeclId(0));
-    rewright_typeprop::TypeExpr::App(id, Vec::new())
 }

@@ -200,7 +200,7 @@ fn takes_all(universe: &Universe, nodes: &[Node], solver: &mut Solver<'_>, call:
 
 /// The type of a call: its result, or a state if it writes.
 pub(crate) fn result(op: &Op, targs: &[IType]) -> IType {
-    if op.effects.gives_state() {
+    if op.gives_state() {
         return IType::State;
     }
     match &op.results[..] {

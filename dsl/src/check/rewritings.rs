@@ -42,13 +42,7 @@ impl Elab<'_> {
     pub(super) fn finish_rewriting(&mut self, shape: &mut Shape, clauses: &[&Clause]) {
         let (l, r) = (self.node(shape.patterns[0]).ty.clone(), self.node(shape.right).ty.clone());
         let met = if shape.both_ways { self.solver.unify(&r, &l) } else { self.solver.subtype(&r, &l) };
-        // A side that is wrong by itself is reported by itself.
-        let is_told = |side: NodeId| match &self.node(side).kind {
-            NodeKind::Call(call) => call.chosen.as_ref().is_some_and(|(op, _)| self.gives_state_and_value(*op)),
-            _ => false,
-        };
-        let is_told = self.failed || is_told(shape.patterns[0]) || is_told(shape.right);
-        if let (Err(clash), false) = (met, is_told) {
+        if let (Err(clash), false) = (met, self.failed) {
             let (l, r) = (self.show(&l), self.show(&r));
             let why = self.explain(&clash);
             self.report(

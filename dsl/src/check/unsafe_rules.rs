@@ -150,7 +150,7 @@ impl Checker<'_> {
 
     fn statements_at_sites<'t>(&self, term: &'t Term, out: &mut Vec<Statement<'t>>) {
         let Term::Call { op, args, state, .. } = term else { return };
-        if self.program.universe.ops.get(*op).effects.is_sited()
+        if self.program.universe.ops.get(*op).is_sited()
             && let Some(Term::Var(site)) = state.as_deref()
         {
             out.push(Statement { term, site: *site });

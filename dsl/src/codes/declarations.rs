@@ -281,8 +281,9 @@ pub(super) const TYPES: &[Code] = &[
         "RW0309",
         "effect not kept",
         "this rule drops `..` of `..`",
-        "A plain rule must keep effects: a call with `io`, `allocates` or `diverges` may be replaced only by one \
-         with the same effects, may not be dropped, and may not be made anew. Traps are no matter here: the check \
+        "A plain rule must keep effects: a call with `io`, `allocates` or `diverges`, or one that writes and gives \
+         a value, may be replaced only by one with the same effects, may not be dropped, and may not be made anew. \
+         Traps are no matter here: the check \
          beside a trapping operation stays by itself.",
     ),
     code!(
@@ -298,7 +299,8 @@ pub(super) const TYPES: &[Code] = &[
         "in which state does this stand? ..",
         "A call on the right side or in a condition reads or writes, but does not say in which state, and the \
          left side does not tell: it has no state, or several. Name the state on both sides: `load(p, o) after \
-         s`.",
+         s`. On the left side, a call over the value of one that changes what it reads must name its state, too: \
+         the state after such a call has no name yet, and an omitted one means any.",
     ),
     code!(
         "RW0312",

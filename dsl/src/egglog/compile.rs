@@ -129,12 +129,12 @@ fn declare_tables(program: &Program, mentioned: &FxHashSet<OpId>, names: &mut Na
         if mentioned.contains(&id) {
             let mut columns = vec![I64; op.tparams.len().max(1)];
             columns.extend(op.params.iter().map(|_| Value));
-            columns.extend(op.effects.takes_state().then_some(State));
+            columns.extend(op.takes_state().then_some(State));
             let table = add(&names.capitalised(&op.unique), TableKind::Op(id), &columns, output(op));
             result.op_tables.push(Some(table));
         } else {
             result.op_tables.push(None);
-            let shape = (op.params.len().min(REST_COLUMNS + 1), op.effects.takes_state(), output(op));
+            let shape = (op.params.len().min(REST_COLUMNS + 1), op.takes_state(), output(op));
             if !rest.contains(&shape) {
                 rest.push(shape);
             }
@@ -208,7 +208,7 @@ fn commutative(shared: &mut Shared<'_>, result: &mut EgglogProgram) -> Option<us
         let mut columns: Vec<Expr> = (0..op.tparams.len().max(1)).map(|i| var(format!("t{i}"))).collect();
         let first = columns.len();
         columns.extend((0..op.params.len()).map(|i| var(format!("x{i}"))));
-        columns.extend(op.effects.takes_state().then(|| var("s".into())));
+        columns.extend(op.takes_state().then(|| var("s".into())));
         let mut turned = columns.clone();
         turned.swap(first, first + 1);
         let atom = |class: &str, columns| Atom::Equal(var(class.into()), Expr::Call(name.clone(), columns));
@@ -281,7 +281,7 @@ fn infer_types(shared: &mut Shared<'_>, result: &mut EgglogProgram) -> Option<us
         let columns: Vec<Expr> = (0..op.tparams.len().max(1)).map(|i| var(&format!("t{i}"))).collect();
         let mut row = columns.clone();
         row.extend((0..op.params.len()).map(|i| var(&format!("x{i}"))));
-        row.extend(op.effects.takes_state().then(|| var("s")));
+        row.extend(op.takes_state().then(|| var("s")));
         let mut body = vec![node(&name, row)];
         let Ok(column) = result_column(shared, ty, &columns, &mut body) else { continue };
         add(shared.names.unique(&format!("types.{name}")), body, isa(var("e"), column));

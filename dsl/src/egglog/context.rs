@@ -125,7 +125,7 @@ pub(super) fn implies(types: &TypeStore, tparams: &[TypeParam], place: &TypeExpr
 
 /// What an operation gives.
 pub(super) fn output(op: &Op) -> Sort {
-    if op.effects.gives_state() { Sort::State } else { Sort::Value }
+    if op.gives_state() { Sort::State } else { Sort::Value }
 }
 
 /// Mentions no type parameter?

@@ -77,7 +77,7 @@ fn rule(types: &TypeStore, (specific, other): (OpId, &Op), (general, op): (OpId,
         .map(|p| Var { name: p.name.clone(), kind: VarKind::Value { ty: p.ty.clone(), constant: p.constant } })
         .collect();
     let args: Vec<Term> = (0..vars.len() as u32).map(Term::Var).collect();
-    let state = op.effects.takes_state().then(|| {
+    let state = op.takes_state().then(|| {
         vars.push(Var { name: "state".into(), kind: VarKind::State });
         Box::new(Term::Var(vars.len() as u32 - 1))
     });

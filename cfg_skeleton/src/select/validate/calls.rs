@@ -31,7 +31,7 @@ impl Validator<'_> {
             let Head::Op(op) = node.head else { return false };
             segment == self.skeleton.segment_before(site)
                 && self.computes_class(id, self.class_of(*original))
-                && self.universe.ops.get(op).effects.is_sited()
+                && self.universe.ops.get(op).is_sited()
                 && node.children.last() == Some(&self.class_of(*token))
                 && !operands.contains(&self.class_of(*original))
                 && constants.iter().all(|c| self.view.class(*c).constant.is_some())

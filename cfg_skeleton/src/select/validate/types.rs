@@ -92,8 +92,7 @@ impl Validator<'_> {
                 StatementKind::Check { .. } | StatementKind::Call { .. } => continue,
             };
             let node = &self.skeleton.input.nodes[node.index()];
-            let state =
-                usize::from(matches!(node.head, Head::Op(op) if self.universe.ops.get(op).effects.takes_state()));
+            let state = usize::from(matches!(node.head, Head::Op(op) if self.universe.ops.get(op).takes_state()));
             uses.extend(node.children[..node.children.len() - state].iter().map(|input| (at, *input)));
         }
         for block in self.flow.reachable() {

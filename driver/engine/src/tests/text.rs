@@ -39,7 +39,7 @@ fn the_printed_program_gives_the_same_classes() {
     for (unit, (input, view)) in units.iter().zip(&views).enumerate() {
         let mut names = Vec::new();
         for (i, node) in input.nodes.iter().enumerate() {
-            let writes = matches!(node.head, Head::Op(op) if f.program.universe.ops.get(op).effects.gives_state());
+            let writes = matches!(node.head, Head::Op(op) if f.program.universe.ops.get(op).gives_state());
             let function = if writes || matches!(node.head, Head::Token(_)) { STATE } else { NODE };
             let call = exprs::call(function, vec![exprs::int(unit as i64), exprs::int(i as i64)]);
             names.push(plain.eval_expr(&call).unwrap().1);

@@ -300,7 +300,7 @@ impl Executor<'_, '_> {
         let types = &self.version.universe.types;
         let own: Vec<Option<Repr>> = targs.iter().map(|ty| types.repr(*ty)).collect();
         let has_meaning = op.model.is_some() || op.spec.is_some();
-        if !has_meaning || !op.effects.is_value() || op.effects.takes_state() {
+        if !has_meaning || !op.effects.is_value() || op.takes_state() {
             let shown: Vec<String> = targs.iter().map(|ty| types.display(*ty)).collect();
             let text = format!("{}{{{}}}", op.unique, shown.join(", "));
             return match op.effects.is_pure() && op.checks.is_empty() {

@@ -252,7 +252,7 @@ impl<'t> Emitter<'_, 't> {
         for arg in args.iter().chain(own.as_deref()) {
             self.loads_in(arg, state)?;
         }
-        if own.as_deref() == Some(state) && !self.universe.ops.get(*op).effects.gives_state() {
+        if own.as_deref() == Some(state) && !self.universe.ops.get(*op).gives_state() {
             self.emit(term)?;
         }
         Ok(())

@@ -35,7 +35,7 @@ pub fn canonical(universe: &Universe, f: &Function) -> String {
                     if op.laws.commutative {
                         operands.sort();
                     }
-                    if op.effects.takes_state() {
+                    if op.takes_state() {
                         operands.push(format!("state {effects}"));
                     }
                     (format!("{}{{{}}}({})", op.unique, types(targs), operands.join(", ")), !op.effects.is_value())

@@ -35,15 +35,15 @@ pub(super) fn term(universe: &Universe, example: &Example, f: &Function) -> Opti
     for id in &f.block(block).insts {
         let inst = f.inst(*id);
         let InstKind::Op { op, .. } = &inst.kind else { continue };
-        let effects = &universe.ops.get(*op).effects;
-        if effects.takes_state() {
+        let op = universe.ops.get(*op);
+        if op.takes_state() {
             let here = inst.results.first().map(|result| result.index());
             here.into_iter().for_each(|result| writer.states[result] = state.clone());
         }
-        if effects.is_sited() {
+        if op.is_sited() {
             return None;
         }
-        if effects.gives_state() {
+        if op.gives_state() {
             let call = writer.call(inst)?.text;
             state = Some(state.map_or(call.clone(), |state| format!("{call} after {state}")));
         }

@@ -173,7 +173,7 @@ impl<'a> Graph<'a> {
         for n in &self.order {
             let node = self.view.node(*n);
             if let Head::Op(op) = node.head
-                && self.universe.ops.get(op).effects.gives_state()
+                && self.universe.ops.get(op).gives_state()
                 && let Some(state) = node.children.last()
                 && let Some(row) = self.row[state.index()]
             {
@@ -366,7 +366,7 @@ impl<'a> Graph<'a> {
                     return self.access(node, op, access, word, memory, scalar);
                 }
                 // What is carried by no loop of the function has no value.
-                if op.effects.takes_state() || op.in_loop.is_some() {
+                if op.takes_state() || op.in_loop.is_some() {
                     return None;
                 }
                 if op.model.is_none() && op.spec.is_none() || op.results.len() != 1 {
