@@ -79,7 +79,7 @@ Environment:
                      Deleting the folder is safe at any time [default: ~/.cache/rewright/cc]
   REWRIGHT_CACHE_MB  How much of them; those used longest ago are removed first [default: 1024]
   REWRIGHT_CACHE_STORE
-                     As --cache-store
+                     As --cache-store; without either, `store` of `[cache]` in `rewright.toml`
   REWRIGHT_LOG       A file for a line of JSON per command
 
 Rules that compute what a function of a library gives (`eval` of a function with `@link`) do not match here: a library's
@@ -193,7 +193,10 @@ pub(super) fn run(args: Args) -> Result<i32> {
     }
     let own = folder.filter(|_| !no_cache).map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20)));
     let marker = named(STARTED).map(|folder| folder.join("store-failed"));
-    tools.cache = own.map(|own| store::behind(own, stored.as_deref(), "cc", marker)).transpose()?;
+    tools.cache = match own {
+        Some(own) => Some(store::behind(own, store::of_build(stored.as_deref())?, "cc", marker)?),
+        None => None,
+    };
     // Of a build by `rewright wrap`, that has said it.
     if named(STARTED).is_none() && is_first_of_its_group("std") {
         packs::say_without_std(&tools.rules.packs);

@@ -13,7 +13,7 @@ pub(super) const VARIABLE: &str = "REWRIGHT_CACHE_STORE";
 #[derive(clap::Args, Clone)]
 pub(super) struct Stored {
     /// Look for results in a store that machines share, too, and keep them there: a folder by its whole path, or, in
-    /// builds with `remote-cache`, `redis://host:6379` or `s3://bucket/path` [default: `REWRIGHT_CACHE_STORE`, or
+    /// builds with `remote-cache`, `redis://host:6379` or `s3://bucket/path` [default: `REWRIGHT_CACHE_STORE`; in builds,
     /// `store` of `[cache]` in `rewright.toml`]
     #[arg(long, value_name = "ADDRESS", conflicts_with = "no_cache")]
     cache_store: Option<String>,
@@ -26,19 +26,25 @@ impl Stored {
     }
 }
 
-/// The address that counts: what a command line says, the environment, the project.
-pub(super) fn address(named: Option<&str>) -> Result<Option<String>> {
+/// The address that the user names: on the command line, or in the environment.
+pub(super) fn of_user(named: Option<&str>) -> Option<String> {
     let variable = std::env::var(VARIABLE).ok().filter(|address| !address.is_empty());
-    if let Some(address) = named.map(String::from).or(variable) {
+    named.map(String::from).or(variable)
+}
+
+/// The address for a build: the user's, or the project's, whose code runs in a build anyway. Where a project is
+/// judged, its own store has no say.
+pub(super) fn of_build(named: Option<&str>) -> Result<Option<String>> {
+    if let Some(address) = of_user(named) {
         return Ok(Some(address));
     }
     Ok(project::here()?.and_then(|project| project.manifest.cache.store))
 }
 
-/// A cache with the store behind it that is named, if one is. Processes with the same marker do not ask a store that has
+/// A cache with the store of this address behind it, if there is one. Processes with the same marker do not ask a store that has
 /// failed once.
-pub(super) fn behind(cache: Cache, named: Option<&str>, kind: &str, marker: Option<PathBuf>) -> Result<Cache> {
-    let Some(address) = address(named)? else { return Ok(cache) };
+pub(super) fn behind(cache: Cache, address: Option<String>, kind: &str, marker: Option<PathBuf>) -> Result<Cache> {
+    let Some(address) = address else { return Ok(cache) };
     let store = rewright_store::open(&address).context("no store for results")?;
     out::detail(|| format!("store: {address}"));
     Ok(cache.with_store(Shared::new(store, kind, marker)))

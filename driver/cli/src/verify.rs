@@ -211,7 +211,7 @@ fn options(args: &Args) -> Result<Options> {
 /// Where verdicts are kept.
 fn verdicts(args: &Args) -> Result<Option<Cache>> {
     let own = verify::verdicts(args.cache.clone()).filter(|_| !args.no_cache);
-    own.map(|own| store::behind(own, args.stored.named(), "verify", None)).transpose()
+    own.map(|own| store::behind(own, store::of_user(args.stored.named()), "verify", None)).transpose()
 }
 
 /// What went wrong with verdicts of earlier runs. Those of this run are right all the same.

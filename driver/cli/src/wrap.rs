@@ -105,7 +105,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         Err(error) if args.keep_going && error.is::<Refused>() => None,
         ready => Some(ready?),
     };
-    let store = if args.no_cache { None } else { store::address(args.stored.named())? };
+    let store = if args.no_cache { None } else { store::of_build(args.stored.named())? };
     // A mistake in it would be one in every file.
     store.as_deref().map(rewright_store::open).transpose().context("no store for results")?;
     let ready = ready.map(|ready| Ready { options: Options { log: args.stats, ..ready.options }, ..ready });

@@ -62,7 +62,14 @@ fn s3(rest: &str) -> opendal::Result<Operator> {
     if let Some(endpoint) = variable("AWS_ENDPOINT_URL_S3").or_else(|| variable("AWS_ENDPOINT_URL")) {
         builder = builder.endpoint(&endpoint);
     }
+    // What speaks HTTP; once is enough for a process.
+    opendal::install_default();
     Operator::new(builder)
+}
+
+/// What went wrong, and not with which name: that is said once.
+fn failure(error: &opendal::Error) -> io::Error {
+    io::Error::other(format!("{}: {}", error.kind(), error.message()))
 }
 
 impl Store for Remote {
@@ -74,11 +81,11 @@ impl Store for Remote {
         match self.operator.read(name) {
             Ok(content) => Ok(Some(content.to_vec())),
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(io::Error::other(error)),
+            Err(error) => Err(failure(&error)),
         }
     }
 
     fn put(&self, name: &str, content: &[u8]) -> io::Result<()> {
-        self.operator.write(name, content.to_vec()).map(drop).map_err(io::Error::other)
+        self.operator.write(name, content.to_vec()).map(drop).map_err(|error| failure(&error))
     }
 }

@@ -53,10 +53,11 @@ fn is_shared(address: &str) {
         Cache::new(folder.path().to_path_buf(), 1 << 20).with_store(shared)
     });
     assert!(two.find(key("a")).is_none());
+    let said = || format!("{:?} {:?}", one.troubles(), two.troubles());
     let large = vec![7; 1 << 20];
     one.keep(key("a"), b"one");
     one.keep(key("large"), &large);
-    let found = two.find(key("a")).unwrap();
+    let found = two.find(key("a")).unwrap_or_else(|| panic!("{}", said()));
     assert_eq!((found.content.as_slice(), found.is_shared), (&b"one"[..], true));
     assert!(!two.find(key("a")).unwrap().is_shared, "it is here now");
     assert_eq!(two.find(key("large")).unwrap().content, large);
