@@ -42,6 +42,7 @@ mod overloads;
 pub mod print;
 #[cfg(test)]
 mod tests;
+mod variant_keys;
 mod variants;
 
 use crate::program::{FactId, RuleId, ScheduleStep};

@@ -112,6 +112,9 @@ pub fn fit(types: &mut TypeStore, op: &Op, call: CallTypes<'_>) -> Option<TypeAr
 
 /// Is `a` at least as specific as `b`: does `b` take all operands that `a` takes?
 pub fn is_below(types: &TypeStore, a: &Op, b: &Op) -> bool {
+    if a.params.len() != b.params.len() {
+        return false;
+    }
     // A type parameter of `a` is a type that nothing is known of but its bound.
     let mut types = types.clone();
     let mut rigid: TypeArgs = SmallVec::new();
@@ -131,7 +134,7 @@ pub fn is_below(types: &TypeStore, a: &Op, b: &Op) -> bool {
     let Some(args) = a.params.iter().map(|p| types.instantiate(&p.ty, &rigid)).collect::<Option<Vec<Ty>>>() else {
         return false;
     };
-    a.params.len() == b.params.len() && fit_params(&mut types, b, &args)
+    fit_params(&mut types, b, &args)
 }
 
 /// Does an operation take operands of these types, whatever it gives?

@@ -14,7 +14,8 @@ pub struct Stop {
     pub ruleset: Option<String>,
     /// What came to an end.
     pub extent: Extent,
-    /// The rules behind most of the e-graph, largest first, where the whole run came to an end.
+    /// The rules behind most of the e-graph, largest first, where the whole run came to an end; those that were held
+    /// back.
     pub grew: Vec<Growth>,
 }
 
@@ -34,6 +35,8 @@ pub enum BudgetKind {
 /// How much a budget ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
+    /// Some rules, each of which had so many matches; the others went on.
+    Rules,
     /// One step of the schedule; those after it ran.
     Step,
     /// The run.
@@ -69,6 +72,11 @@ impl BudgetKind {
 impl fmt::Display for Stop {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match (&self.ruleset, self.extent) {
+            (_, Extent::Rules) => {
+                let count = self.grew.len();
+                let rules = if count == 1 { "rule was" } else { "rules were" };
+                return write!(f, "{count} {rules} held back after {} matches in a large e-graph", self.limit);
+            }
             (Some(_), Extent::Run) => "saturation",
             (Some(_), Extent::Step) => "a step",
             (None, _) => "a `repeat`",

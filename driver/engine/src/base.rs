@@ -11,8 +11,8 @@ use super::EngineError;
 use super::primitives::{self, Shared};
 use super::rule_filter::Possible;
 use egglog::EGraph;
-use rewright_dsl::egglog::EgglogProgram;
 use rewright_dsl::egglog::print::{APPLIED, PrintOptions, print_declarations, print_rules};
+use rewright_dsl::egglog::{EgglogProgram, Table};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -21,8 +21,15 @@ use std::time::{Duration, Instant};
 /// union-find, tens of MB.
 const CLASSES: u64 = 2_000_000;
 
+/// Class numbers, counted from above, after which an e-graph has so much memory that it is given up before a unit runs
+/// alone in another.
+const BULKY: u64 = 50_000;
+
 /// Combinations of groups after which an e-graph is prepared anew.
 const COMBINATIONS: usize = 10_000;
+
+/// The ruleset of [`Prepared::hiding`].
+const CONSTANTS: &str = "constants";
 
 /// The e-graph between batches.
 pub(super) struct Base {
@@ -38,9 +45,9 @@ impl Base {
         Base { prepared: Prepared::new(log), egraph: None, classes: 0 }
     }
 
-    /// Has it been used for no batch, and no rule prepared?
-    pub(super) fn is_unused(&self) -> bool {
-        self.classes == 0 && self.prepared.groups.is_empty()
+    /// Has it grown so large that it is better prepared anew than kept beside another?
+    pub(super) fn is_bulky(&self) -> bool {
+        self.classes > BULKY
     }
 
     /// Declares what there is.
@@ -106,6 +113,8 @@ pub(super) struct Prepared {
     groups: FxHashSet<usize>,
     /// Groups that run together in a step, with the name of the ruleset that is made of them.
     combinations: FxHashMap<Vec<usize>, String>,
+    /// Tables whose rows [`CONSTANTS`] hides, once that is there.
+    hiding: Option<FxHashSet<usize>>,
     /// For preparing.
     pub(super) time: Duration,
 }
@@ -113,7 +122,7 @@ pub(super) struct Prepared {
 impl Prepared {
     fn new(log: bool) -> Self {
         let (groups, combinations) = (FxHashSet::default(), FxHashMap::default());
-        Prepared { log, groups, combinations, time: Duration::ZERO }
+        Prepared { log, groups, combinations, hiding: None, time: Duration::ZERO }
     }
 
     fn options(&self) -> PrintOptions {
@@ -165,6 +174,36 @@ impl Prepared {
         run(egraph, &text)?;
         self.combinations.insert(groups.to_vec(), name.clone());
         Ok(name)
+    }
+}
+
+impl Prepared {
+    /// The ruleset that hides rows of these tables from rules where their class holds a constant: there is nothing
+    /// cheaper, and what rules make of them is as good as made of the constant. A class of zeros has a row for each
+    /// product with zero, and rules that match two of them have a match for each pair.
+    pub(super) fn hiding(
+        &mut self,
+        tables: impl Iterator<Item = usize>,
+        egraph: &mut EGraph,
+        program: &EgglogProgram,
+    ) -> Result<&'static str, EngineError> {
+        let start = Instant::now();
+        let mut text = String::new();
+        let hiding = self.hiding.get_or_insert_with(|| {
+            text += &format!("(ruleset {CONSTANTS})");
+            FxHashSet::default()
+        });
+        for table in tables.filter(|table| hiding.insert(*table)) {
+            let Table { name, columns, .. } = &program.tables[table];
+            let columns: String = (0..columns.len()).map(|column| format!(" ?x{column}")).collect();
+            text += &format!(
+                "(rule ((= ?e ({name}{columns})) (= ?e (Const ?t ?n))) ((subsume ({name}{columns}))) \
+                 :ruleset {CONSTANTS} :name \"{CONSTANTS}.{name}\")"
+            );
+        }
+        run(egraph, &text)?;
+        self.time += start.elapsed();
+        Ok(CONSTANTS)
     }
 }
 

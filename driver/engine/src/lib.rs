@@ -10,6 +10,7 @@
 //! rule's body that fails once the unit's budget is spent: one step can explode (2,600 to 66,000 nodes was
 //! seen), so limits between steps are not enough. A unit that ends its budget is run again alone,
 //! with the same budget, in an e-graph that was used for nothing else: what it is then depends on nothing but itself.
+//! There rules that explode are held back one by one ([`held`]), so that the others have their turn.
 //!
 //! **Determinism.** One thread per e-graph, batches cut by the input alone, and views in an order that does not
 //! depend on e-class numbers ([`order`]).
@@ -20,7 +21,9 @@ mod base;
 mod batch;
 mod budget;
 mod emit;
+mod held;
 mod loop_facts;
+mod meter;
 mod order;
 mod pattern_pairs;
 mod primitives;
@@ -244,7 +247,7 @@ impl Engine {
         let plan = budget::plan(&self.program, options)?;
         self.shared.begin(types, true);
         let mut report = self.report();
-        let run = self.batch(units, &plan, options, &mut report);
+        let run = self.batch(units, &plan, options, false, &mut report);
         let calls = self.shared.end();
         let run = run?;
         let exhausted = run.stopped || run.views.iter().any(|view| view.exhausted());
@@ -272,15 +275,15 @@ impl Engine {
         while let Some(Job { members, apart }) = work.pop() {
             let own: Vec<&EGraphInput> = members.iter().map(|i| units[*i]).collect();
             let kept = apart.then(|| std::mem::replace(self.base(options), Base::new(options.log)));
-            let unused = self.base(options).is_unused();
-            let run = self.batch(&own, &plan, options, &mut report);
+            let kept = kept.filter(|base| !base.is_bulky());
+            let run = self.batch(&own, &plan, options, apart, &mut report);
             if let Some(kept) = kept {
                 *self.base(options) = kept;
             }
             let run = run?;
             let exhausted = run.views.iter().any(|view| view.exhausted());
             if let [unit] = members[..]
-                && (unused || !exhausted)
+                && (apart || !exhausted)
             {
                 report.exhausted += usize::from(exhausted);
                 views[unit] = run.views.into_iter().next();
@@ -312,12 +315,13 @@ impl Engine {
         SaturationReport { rules: vec![RuleReport::default(); self.program.rules.len()], ..SaturationReport::default() }
     }
 
-    /// One e-graph.
+    /// One e-graph. `held`: rules are held back ([`held`]).
     fn batch(
         &mut self,
         units: &[&EGraphInput],
         plan: &[Step],
         options: &SaturateOptions,
+        held: bool,
         report: &mut SaturationReport,
     ) -> Result<Run, EngineError> {
         report.batches += 1;
@@ -332,13 +336,14 @@ impl Engine {
         let mut batch = Batch::insert(&mut egraph, &self.program, &self.shared, units, rows, matching.asks_types)?;
         let inserted = Instant::now();
         let inputs: Vec<usize> = units.iter().map(|unit| unit.nodes.len()).collect();
-        self.shared.meter(|meter| meter.begin(&options.budget, &inputs));
+        self.shared.meter(|meter| meter.begin(&options.budget, &inputs, held));
         let rules = run::Rules {
             can_match: &matching.rules,
             possible: &self.possible,
             asked: &self.asked,
             loop_facts: Some(&self.loop_facts).filter(|_| has_loops),
             prepared: &mut base.prepared,
+            held,
         };
         let (steps, stopped) = run::run(&mut batch, plan, rules, &options.budget, report)?;
         let ran = Instant::now();
@@ -362,8 +367,9 @@ impl Engine {
 /// Units that go into one e-graph together.
 struct Job {
     members: Vec<usize>,
-    /// An e-graph that was used for nothing else: where a budget ends a step, what it ends at depends on the numbers
-    /// that classes and rules have, and so on what an e-graph was used for before.
+    /// One that has spent its budget, with rules held back, in an e-graph that was used for nothing else: where matches
+    /// are refused, which ones are depends on the numbers that classes and rules have, and so on what an e-graph was
+    /// used for before.
     apart: bool,
 }
 

@@ -1,6 +1,6 @@
 //! The primitives that rules call, and what they share with the engine.
 
-use super::budget::{Charge, Meter};
+use super::meter::{Charge, Meter};
 use egglog::constraint::{SimpleTypeConstraint, TypeConstraint};
 use egglog::prelude::{BaseSort, I64Sort, Span, UnitSort};
 use egglog::{Core, EGraph, Primitive, PurePrim, PureState, Value};

@@ -11,7 +11,7 @@ use super::loop_facts::LoopFacts;
 use super::pattern_pairs::Present;
 use super::rule_filter::{Possible, rulesets};
 use super::{EngineError, SaturationReport};
-use rewright_dsl::egglog::{EgglogProgram, TYPE_BITS, TableKind};
+use rewright_dsl::egglog::{EgglogProgram, Sort, TYPE_BITS, TableKind};
 use rewright_dsl::program::StepLimits;
 use rustc_hash::FxHashMap;
 
@@ -64,6 +64,8 @@ pub(super) struct Rules<'r> {
     pub(super) loop_facts: Option<&'r LoopFacts>,
     /// What the e-graph knows of them.
     pub(super) prepared: &'r mut Prepared,
+    /// Rules are held back ([`super::held`]).
+    pub(super) held: bool,
 }
 
 /// Gives the names of the rulesets that ran, in order, and whether the run was
@@ -81,6 +83,7 @@ pub(super) fn run(
         possible,
         changed_at: 0,
         filled_at: None,
+        hidden_at: None,
         symbols: rules.possible.symbols(rules.can_match),
         sizes: Vec::new(),
         present: Present::new(&rules.possible.nested),
@@ -120,6 +123,8 @@ struct Runner<'r, 'b> {
     changed_at: usize,
     /// That step when facts about loops were last found.
     filled_at: Option<usize>,
+    /// That step when rows beside constants were last hidden.
+    hidden_at: Option<usize>,
     /// By group: the last step that ran it.
     ran_at: FxHashMap<usize, usize>,
     budget: &'r Budget,
@@ -236,6 +241,21 @@ impl Runner<'_, '_> {
         Ok(())
     }
 
+    /// Hides rows beside constants, where something has changed and rules are held back.
+    fn hide_beside_constants(&mut self) -> Result<(), EngineError> {
+        if !self.rules.held || self.hidden_at == Some(self.changed_at) {
+            return Ok(());
+        }
+        let Batch { egraph, program, .. } = self.batch;
+        let is_op = |table: &usize| matches!(program.tables[*table].kind, TableKind::Op(_));
+        let values = |table: &usize| program.tables[*table].output == Sort::Value;
+        let tables = (0..program.tables.len()).filter(|table| self.sizes[*table] > 0 && is_op(table) && values(table));
+        let name = self.rules.prepared.hiding(tables, egraph, program)?;
+        egraph.step_rules(name).map_err(|error| EngineError::Run(error.to_string()))?;
+        self.hidden_at = Some(self.changed_at);
+        Ok(())
+    }
+
     fn step(&mut self, ruleset: usize) -> Result<bool, EngineError> {
         if let Some(first) = self.batch.program.generations
             && self.rules.asked[ruleset].generations
@@ -250,6 +270,7 @@ impl Runner<'_, '_> {
             return Ok(false);
         }
         self.fill_loop_facts(ruleset)?;
+        self.hide_beside_constants()?;
         let groups = self.due(ruleset)?;
         if groups.is_empty() {
             return Ok(false);

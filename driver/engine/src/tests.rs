@@ -3,6 +3,7 @@
 mod budgets;
 mod domain;
 mod fixture;
+mod held;
 mod measure;
 mod memory;
 mod pattern_pairs;

@@ -1,6 +1,6 @@
 //! What is said of a budget that ended saturation.
 
-use rewright_cfg_skeleton::egraph::{Growth, Stop};
+use rewright_cfg_skeleton::egraph::{Extent, Growth, Stop};
 use rewright_dsl::program::Program;
 
 /// Which budget ended where, and which rules had grown most by then.
@@ -9,8 +9,9 @@ pub fn describe(program: &Program, stop: &Stop) -> String {
         format!("{} ({matches} matches, {nodes} nodes at most)", program.rule(*rule).name)
     };
     let grew: Vec<String> = stop.grew.iter().map(rule).collect();
-    match grew.is_empty() {
-        true => stop.to_string(),
-        false => format!("{stop}; most of them are of {}", grew.join(", ")),
+    match (grew.is_empty(), stop.extent) {
+        (true, _) => stop.to_string(),
+        (false, Extent::Rules) => format!("{stop}: {}", grew.join(", ")),
+        (false, _) => format!("{stop}; most of them are of {}", grew.join(", ")),
     }
 }

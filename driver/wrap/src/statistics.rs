@@ -67,6 +67,7 @@ pub struct Facts {
 fn budget(stop: &Stop) -> String {
     match (stop.extent, &stop.ruleset) {
         (Extent::Step, Some(ruleset)) => format!("{} {} of `{ruleset}`", stop.limit, stop.budget.name()),
+        (Extent::Rules, _) => format!("{} of single rules", stop.budget.name()),
         (Extent::Step, None) | (Extent::Run, _) => stop.budget.name().to_string(),
     }
 }

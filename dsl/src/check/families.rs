@@ -138,8 +138,11 @@ impl Checker<'_> {
 
     /// Leaves rules out that say nothing at their members, as long as one says something.
     pub(super) fn drop_senseless(&self, choices: &[Choice], made: &mut Vec<(String, Rule)>) {
-        if choices.len() > 1 && made.iter().any(|(_, rule)| self.has_instance(rule)) {
-            made.retain(|(_, rule)| self.has_instance(rule));
+        if choices.len() > 1 {
+            let mut sensible = made.iter().map(|(_, rule)| self.has_instance(rule)).collect::<Vec<_>>().into_iter();
+            if sensible.as_slice().contains(&true) {
+                made.retain(|_| sensible.next().unwrap_or(true));
+            }
         }
     }
 

@@ -4,10 +4,10 @@
 //! **Invariant**: the rule as written comes first. Variants that are equal up to the names of variables, and up
 //! to the order of commuted operands on the right, are one.
 
+use super::variant_keys::Numbers;
 use crate::program::{Conclusion, Guard, Rule};
 use rewright_typeprop::{OpTable, Term};
 use rustc_hash::FxHashSet;
-use std::fmt::Write;
 
 /// At most this many variants of a rule. Four commutative operations give 16; the innermost of a larger pattern
 /// are matched in the order written, and in the other one once the rule that unites commuted forms has seen both.
@@ -35,6 +35,7 @@ pub(super) fn variants(ops: &OpTable, rule: &Rule) -> Vec<Rule> {
         Conclusion::Equal(_) => Vec::new(),
     };
 
+    let mut numbers = Numbers::default();
     let mut seen = FxHashSet::default();
     let mut result = Vec::new();
     for mask in 0..1usize << sites.len() {
@@ -55,7 +56,7 @@ pub(super) fn variants(ops: &OpTable, rule: &Rule) -> Vec<Rule> {
                 }
             }
         }
-        if seen.insert(key(ops, &variant)) {
+        if seen.insert(numbers.key(ops, &variant)) {
             result.push(variant);
             if result.len() == MAX_VARIANTS {
                 break;
@@ -93,93 +94,5 @@ fn visit(ops: &OpTable, term: &mut Term, depth: usize, f: &mut impl FnMut(usize,
     }
     if ops.get(*op).laws.commutative && args.len() >= 2 {
         f(depth, args);
-    }
-}
-
-/// Equal for variants that match and conclude the same.
-fn key(ops: &OpTable, rule: &Rule) -> String {
-    let mut order = Vec::new();
-    let mut text = String::new();
-    for term in &rule.left {
-        write_term(ops, term, false, &mut order, &mut text);
-    }
-    for guard in &rule.guards {
-        write_guard(ops, guard, &mut order, &mut text);
-    }
-    match &rule.right {
-        Conclusion::Equal(term) => write_term(ops, term, true, &mut order, &mut text),
-        Conclusion::Fact(fact, terms) => {
-            text += &format!(" fact{}", fact.0);
-            terms.iter().for_each(|term| write_term(ops, term, true, &mut order, &mut text));
-        }
-    }
-    for var in order {
-        // Variables that are renamed to each other must be of one kind.
-        let _ = write!(text, " {:?}", rule.vars.get(var as usize).map(|v| &v.kind));
-    }
-    text
-}
-
-fn write_guard(ops: &OpTable, guard: &Guard, order: &mut Vec<u32>, text: &mut String) {
-    let mut terms = |label: String, terms: &[&Term]| {
-        *text += &label;
-        terms.iter().for_each(|term| write_term(ops, term, false, order, text));
-    };
-    match guard {
-        Guard::Fact(fact, args) => terms(format!(" fact{}", fact.0), &args.iter().collect::<Vec<_>>()),
-        Guard::Holds(term) => terms(" holds".into(), &[term]),
-        Guard::Compare { equal, left, right } => terms(format!(" compare {equal}"), &[left, right]),
-        Guard::Class { same, left, right } => terms(format!(" class {same}"), &[left, right]),
-        Guard::Is(term, ty) => terms(format!(" is {ty:?}"), &[term]),
-        Guard::Not(inner) => {
-            *text += " not";
-            write_guard(ops, inner, order, text);
-        }
-        Guard::Or(a, b) => {
-            *text += " or";
-            write_guard(ops, a, order, text);
-            write_guard(ops, b, order, text);
-        }
-    }
-}
-
-/// Variables by order of appearance; with `sort`, operands of commutative operations in a fixed order.
-fn write_term(ops: &OpTable, term: &Term, sort: bool, order: &mut Vec<u32>, text: &mut String) {
-    match term {
-        Term::Var(var) => {
-            let position = order.iter().position(|v| v == var).unwrap_or_else(|| {
-                order.push(*var);
-                order.len() - 1
-            });
-            let _ = write!(text, " x{position}");
-        }
-        Term::Lit(lit, ty) => {
-            let _ = write!(text, " {lit:?}:{ty:?}");
-        }
-        Term::Eval(inner) => {
-            *text += " eval";
-            write_term(ops, inner, sort, order, text);
-        }
-        Term::Call { op, targs, args, state } => {
-            let _ = write!(text, " ({}{targs:?}", op.0);
-            if sort && ops.get(*op).laws.commutative && args.len() >= 2 {
-                let mut written: Vec<String> = args
-                    .iter()
-                    .map(|arg| {
-                        let mut inner = String::new();
-                        write_term(ops, arg, sort, order, &mut inner);
-                        inner
-                    })
-                    .collect();
-                written[..2].sort();
-                *text += &written.concat();
-            } else {
-                args.iter().for_each(|arg| write_term(ops, arg, sort, order, text));
-            }
-            if let Some(state) = state {
-                write_term(ops, state, sort, order, text);
-            }
-            text.push(')');
-        }
     }
 }

@@ -291,12 +291,15 @@ fn ends_operand(token: &Token<'_>) -> bool {
 /// of a line two words side by side, which are likely a misspelt keyword and a name.
 fn starts_statement(tokens: &[Token<'_>]) -> bool {
     let [token, next, rest @ ..] = tokens else { return false };
-    if token.kind != Kind::Word || token.is_word_of(OPERATOR_WORDS) {
+    if token.kind != Kind::Word {
         return false;
     }
-    let keyword = [RULE_STATEMENT_WORDS, BLOCK_STATEMENT_WORDS, STEP_WORDS].iter().any(|words| token.is_word_of(words));
-    let side_by_side = next.kind == Kind::Word && !next.first_on_line && !is_keyword(next.text);
-    next.is_symbol("=")
-        || keyword && (token.first_on_line || token.reserved)
-        || token.first_on_line && side_by_side && !rest.first().is_some_and(|after| after.is_symbol("="))
+    // Words are looked up last: most are in the middle of a line.
+    let keyword =
+        || [RULE_STATEMENT_WORDS, BLOCK_STATEMENT_WORDS, STEP_WORDS].iter().any(|words| token.is_word_of(words));
+    let side_by_side = || next.kind == Kind::Word && !next.first_on_line && !is_keyword(next.text);
+    let starts = next.is_symbol("=")
+        || (token.first_on_line || token.reserved) && keyword()
+        || token.first_on_line && !rest.first().is_some_and(|after| after.is_symbol("=")) && side_by_side();
+    starts && !token.is_word_of(OPERATOR_WORDS)
 }

@@ -1,5 +1,8 @@
 //! Tokens: what the lexer gives and the grammar reads. A token borrows its text from the source.
 
+use rustc_hash::FxHashSet;
+use std::sync::LazyLock;
+
 /// Brackets and operators that may be open at one place. Hand-written packs stay below 20.
 pub(crate) const MAX_DEPTH: usize = 256;
 
@@ -126,5 +129,6 @@ pub(crate) fn keywords() -> impl Iterator<Item = &'static str> {
 
 /// May it be a keyword somewhere?
 pub(crate) fn is_keyword(word: &str) -> bool {
-    keywords().any(|keyword| keyword == word)
+    static KEYWORDS: LazyLock<FxHashSet<&str>> = LazyLock::new(|| keywords().collect());
+    KEYWORDS.contains(word)
 }

@@ -83,6 +83,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                 "limit": s.limit,
                 "ruleset": s.ruleset,
                 "ends": match s.extent {
+                    Extent::Rules => "rules",
                     Extent::Step => "step",
                     Extent::Run => "run",
                 },
