@@ -61,7 +61,9 @@ fn named(folder: &Path, codes: &mut BTreeSet<String>) {
         } else if entry.is_file() && is_source {
             let text = fs::read_to_string(&entry).unwrap();
             let literals = text.split("\"RW").skip(1).filter_map(|rest| rest.split('"').next());
-            codes.extend(literals.filter(|rest| rest.len() == 4 && rest.parse::<u32>().is_ok()).map(|rest| format!("RW{rest}")));
+            codes.extend(
+                literals.filter(|rest| rest.len() == 4 && rest.parse::<u32>().is_ok()).map(|rest| format!("RW{rest}")),
+            );
         }
     }
 }
