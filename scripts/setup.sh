@@ -2,7 +2,7 @@
 # Installs what a bare Debian or Ubuntu machine with Rust and a C compiler lacks: cmake and libclang (HiGHS is
 # built from source), graphviz (pictures), z3 (`verify`), clang and LLVM 19 (programs in C), OpenBLAS (stories of
 # linear algebra); then fetches the sources of all crates, so that what follows needs no network. With `--tests` also
-# cargo-nextest, which takes minutes to build. Does nothing where all of it is there.
+# what the recipes for builds use, and cargo-nextest, which takes minutes to build. Does nothing where all of it is there.
 set -euo pipefail
 
 # Debian gives only root the folder where `ldconfig` is.
@@ -24,6 +24,12 @@ if ! grep -Eq 'libclang(-[0-9.]+)?\.so' <<<"$libraries" &&
     ! compgen -G '/usr/lib/llvm-*/lib/libclang.so*' >/dev/null &&
     ! compgen -G '/usr/lib/llvm-*/lib/libclang-[0-9]*.so*' >/dev/null; then
     packages+=(libclang-dev)
+fi
+if [ "${1:-}" = --tests ]; then
+    # The recipes in docs/wrapping.md are run.
+    for tool in autoconf automake ccache distcc sccache; do
+        command -v "$tool" >/dev/null || packages+=("$tool")
+    done
 fi
 if [ "${#packages[@]}" -gt 0 ]; then
     sudo=""

@@ -2,6 +2,7 @@
 //! first; `--watch` does it all again whenever a file changes.
 
 mod fix;
+mod in_c;
 
 use super::findings::{self, Format};
 use super::{Finding, examples, out, packs, project, sources, watch};
@@ -58,6 +59,7 @@ fn once(args: &Args) -> Result<Finding> {
     if sound {
         let spinner = out::spinner("examples");
         let ran = examples::run(program, &wanted, &paths, &args.calls)?;
+        diagnostics.extend(in_c::findings(&ran));
         spinner.finish_and_clear();
         let universe = &ran.clif.optimiser.program().universe;
         let declared_here =

@@ -26,7 +26,7 @@ pub(super) enum Saturated {
 /// Saturates functions of a file once and prints their e-graphs.
 pub(super) fn functions(
     optimiser: &Optimiser,
-    Imported { functions, universe }: Imported,
+    Imported { functions, universe, .. }: Imported,
     options: &Options,
     what: Saturated,
 ) -> Result<String> {

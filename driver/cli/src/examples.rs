@@ -15,6 +15,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// What running examples gave.
 pub(super) struct Ran {
+    /// Examples that hold.
+    pub(super) held: Vec<usize>,
     /// What optimises them.
     pub(super) clif: ClifOptimiser,
     /// How many were run.
@@ -57,7 +59,7 @@ pub(super) fn run(program: Program, wanted: &[usize], roots: &[PathBuf], calls: 
         .and_then(|clif| clif.optimiser.accept_all().map(|()| clif))
         .context("the rules do not form a program")?;
     let program = clif.optimiser.program();
-    let (mut failed, mut not_run, mut took_part) = (vec![], vec![], BTreeMap::new());
+    let (mut held, mut failed, mut not_run, mut took_part) = (vec![], vec![], vec![], BTreeMap::new());
     for (outcome, unanswered) in apart(&clif.optimiser, wanted, &unanswered) {
         if !unanswered.is_empty() {
             not_run.push(unanswered_finding(&program.examples[outcome.example], &unanswered));
@@ -67,11 +69,12 @@ pub(super) fn run(program: Program, wanted: &[usize], roots: &[PathBuf], calls: 
         families.sort_unstable();
         families.dedup();
         families.into_iter().for_each(|family| *took_part.entry(family).or_default() += 1);
-        if let Some(failure) = outcome.failure {
-            failed.push(finding(program, &program.examples[outcome.example], failure));
+        match outcome.failure {
+            Some(failure) => failed.push(finding(program, &program.examples[outcome.example], failure)),
+            None => held.push(outcome.example),
         }
     }
-    Ok(Ran { clif, total: wanted.len(), failed, not_run, took_part })
+    Ok(Ran { held, clif, total: wanted.len(), failed, not_run, took_part })
 }
 
 fn lock(unanswered: &Mutex<BTreeSet<Unanswered>>) -> MutexGuard<'_, BTreeSet<Unanswered>> {

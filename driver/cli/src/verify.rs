@@ -3,6 +3,7 @@
 mod compiled;
 mod expected;
 mod mutate;
+mod stub;
 
 use super::shard::{Run, Sharding};
 use super::store::{self, Stored};
@@ -249,7 +250,10 @@ fn diagnostic(program: &Program, report: &RuleReport) -> Option<Diagnostic> {
             let count = report.instances.iter().filter(|i| i.verdict == Verdict::Unknown).count();
             let method = worst.map_or(String::new(), |i| i.method.clone());
             let message = format!("rule {} is not decided{at}", rule.name);
-            let help = format!("{count} of {} type instances; evidence: {method}", report.instances.len());
+            let mut help = format!("{count} of {} type instances; evidence: {method}", report.instances.len());
+            if let Some(stub) = stub::stub(program, rule) {
+                help += &format!("\n{stub}");
+            }
             ("RW0704", Severity::Warning, message, reason, Some(help))
         }
     };

@@ -8,6 +8,7 @@ use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::RuleId;
 use rewright_pipeline::front::Imported;
 use rewright_pipeline::why_not::{MatchContext, NearMiss};
+use rewright_typeprop::{OpId, Term};
 use serde_json::json;
 
 /// Arguments of `why-not`.
@@ -35,7 +36,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let mut options = args.how.options_for(args.input.language(), &program)?;
     options.log = true;
     let Some(input) = input::open(&args.input.file, args.input.language(), program)? else { return Ok(Finding::Found) };
-    let Imported { functions, universe } =
+    let Imported { functions, universe, refused } =
         input.import(&input::wanted(&args.input.file, &*input, args.function.as_deref())?);
     let optimiser = input.optimiser();
     let options = input.options(&options);
@@ -57,11 +58,20 @@ pub(super) fn run(args: Args) -> Result<Finding> {
                 true => format!("took part, and the cheapest program found has {} that it makes", count(made, "node")),
                 false => nearest.to_string(),
             };
+            let spoken_of = |op: &OpId| rule.terms().flat_map(Term::subterms).any(|term| calls(term, *op));
+            let near = refused.iter().filter(|call| !is_chosen && call.function == function.name);
+            let near: Vec<_> = near.filter(|call| call.declared.iter().any(spoken_of)).collect();
             listed.push(json!({
                 "rule": rule.name, "file": place.file, "line": place.line, "function": function.name,
                 "nearest": said, "chosen": is_chosen,
+                "calls_not_taken": near.iter().map(|call| json!({ "callee": call.callee, "because": call.because }))
+                    .collect::<Vec<_>>(),
             }));
             text += &format!("{} ({}:{}) in {}: {said}\n", rule.name, place.file, place.line, function.name);
+            for call in near {
+                text +=
+                    &format!("  a call of {} is there, and is not the declared one: {}\n", call.callee, call.because);
+            }
         }
         let is_about_loops = |id: &RuleId| optimiser.program().rule(*id).is_about_loops(&optimiser.program().universe);
         if rules.iter().any(is_about_loops) {
@@ -76,4 +86,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Format::Text => text,
     });
     Ok(Finding::Clean)
+}
+
+fn calls(term: &Term, function: OpId) -> bool {
+    matches!(term, Term::Call { op, .. } if *op == function)
 }

@@ -48,3 +48,102 @@ fn a_type_that_no_call_in_c_says_is_told() {
     fs::write(dir.path().join("p.rw"), pack.replace("t: Table{V}", "t: Table{V}, x: V")).unwrap();
     assert!(!rewright(dir.path(), "check p.rw").stderr.contains("RW0512"));
 }
+
+const HEAD: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n\
+                    target triple = \"x86_64-pc-linux-gnu\"\n";
+
+/// What holds among operations and not for calls in C is told; what holds there is not.
+#[test]
+fn examples_are_tried_as_calls_in_c() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = |ty: &str, arg: &str| {
+        format!(
+            "pack p\nimport std.core\n{ty}\n@llvm(\"@old\")\nfn old(t: {arg}, n: i64) -> f64  effects reads(memory)  cost \
+             290\n@llvm(\"@new\")\nfn new(t: {arg}, n: i64) -> f64  effects reads(memory)  cost 29\nruleset all {{\n  rule \
+             c(t: {arg}, n: i64): old(t, n) => new(t, n)\n  example \"a call\" (t: {arg}) fires all.c: old(t, -3) becomes \
+             new(t, -3)\n  example \"other calls\" (t: {arg}, x: i64): new(t, x) stays\n}}\n"
+        )
+    };
+    for (ty, arg) in [("type T <: ptr", "T"), ("", "ptr"), ("", "f32"), ("", "i16")] {
+        fs::write(dir.path().join("p.rw"), pack(ty, arg)).unwrap();
+        let ran = rewright(dir.path(), "check p.rw --strict -v");
+        assert!(ran.code == Some(0) && !ran.stderr.contains("not tried"), "{arg}: {ran:?}");
+    }
+    // Null at a type of pointers, which only what is known of pointers tells.
+    let null = "pack p\nimport std.core\ntype T <: ptr\n@llvm(\"@old\")\nfn old(t: T, k: ptr) -> T  effects allocates(heap)  cost \
+                290\n@llvm(\"@new\")\nfn new(t: T, k: ptr) -> T  effects allocates(heap)  cost 29\nrule c(k: ptr): old(0, k) => \
+                new(0, k)\nexample \"null\" (k: ptr) fires c: old(0, k) becomes new(0, k)\n";
+    fs::write(dir.path().join("p.rw"), null).unwrap();
+    let ran = rewright(dir.path(), "check p.rw --strict");
+    assert!(ran.code == Some(0) && !ran.stderr.contains("RW0603"), "{ran:?}");
+    // Two declarations of one function: a plain pointer is the first one's.
+    let two = pack("type T <: ptr\ntype U <: ptr\n@llvm(\"@old\")\nfn old(u: U, n: i64) -> f64  cost 290", "T");
+    fs::write(dir.path().join("p.rw"), two).unwrap();
+    let ran = rewright(dir.path(), "check p.rw");
+    assert!(ran.code == Some(0) && ran.stderr.contains("RW0603"), "{ran:?}");
+    assert!(ran.stderr.contains("\"a call\" of p does not hold for calls in C"), "{ran:?}");
+    assert!(ran.stderr.contains("in C, p.all.c took no part"), "{ran:?}");
+    // A type of no value in C: nobody claims that it was tried.
+    fs::write(dir.path().join("p.rw"), pack("type T", "T")).unwrap();
+    let ran = rewright(dir.path(), "check p.rw");
+    assert!(ran.stderr.contains("no value in C has the type `T`"), "{ran:?}");
+}
+
+/// The call that is there, and what about it the declaration does not take.
+#[test]
+fn why_not_names_calls_that_are_not_taken() {
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(
+        dir.path().join("p.rw"),
+        "pack p\nimport std.core\n@llvm(\"@old\")\nfn old(t: ptr, n: i32) -> i32  cost 290\nrule c(t: ptr): old(t, 1) => 7\n",
+    )
+    .unwrap();
+    for (declaration, call, because) in [
+        ("i32 @old(ptr, i64)", "i32 @old(ptr %t, i64 1)", "argument 2 (`n`) is `i64` here, and `i32` in the pack"),
+        ("i32 @old(ptr)", "i32 @old(ptr %t)", "it has 1 argument here, and 2 in the pack"),
+        ("i32 @old(ptr, ...)", "i32 (ptr, ...) @old(ptr %t, i32 1)", "it takes any number of arguments here"),
+        ("i64 @old(ptr, i32)", "i64 @old(ptr %t, i32 1)", "it gives `i64` here, and `i32` in the pack"),
+        ("i32 @old(ptr, i1)", "i32 @old(ptr %t, i1 true)", "argument 2 has the type `i1` here"),
+        ("fastcc i32 @old(ptr, i32)", "fastcc i32 @old(ptr %t, i32 1)", "its calling convention or attributes"),
+    ] {
+        let ret = if call.starts_with("i64") { "i64" } else { "i32" };
+        let text = format!(
+            "{HEAD}declare {declaration}\ndefine {ret} @f(ptr %t) {{\n  %r = call {call}\n  ret {ret} %r\n}}\n"
+        );
+        fs::write(dir.path().join("f.ll"), text).unwrap();
+        let ran = rewright(dir.path(), "why-not c f.ll --rules p.rw");
+        assert!(ran.stdout.contains(because) && ran.stdout.contains("a call of @old is there"), "{call}: {ran:?}");
+        let listed = rewright(dir.path(), "why-not c f.ll --rules p.rw --format json").stdout;
+        let listed: serde_json::Value = serde_json::from_str(&listed).unwrap();
+        let said = listed[0]["calls_not_taken"][0]["because"].as_str().unwrap();
+        assert!(said.contains(because), "{listed:#}");
+    }
+    let fits = format!(
+        "{HEAD}declare i32 @old(ptr, i32)\ndefine i32 @f(ptr %t) {{\n  %r = call i32 @old(ptr %t, i32 1)\n  ret i32 %r\n}}\n"
+    );
+    fs::write(dir.path().join("f.ll"), fits).unwrap();
+    let ran = rewright(dir.path(), "why-not c f.ll --rules p.rw");
+    assert!(
+        ran.stdout.contains("took part, and the cheapest program found") && !ran.stdout.contains("is there"),
+        "{ran:?}"
+    );
+}
+
+/// A rule that nobody decides comes with what would have it tested.
+#[test]
+fn verify_prints_what_to_say_of_types_and_functions() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack p\nimport std.core\ntype Matrix\n@llvm(\"@mat_transpose\")\nfn transpose(a: Matrix) -> Matrix\n\
+                rule f(a: Matrix): transpose(transpose(a)) => a\n";
+    fs::write(dir.path().join("p.rw"), pack).unwrap();
+    let ran = rewright(dir.path(), "verify p.rw --no-cache --threads 1");
+    for part in [
+        "@sample(make_matrix(size, seed))",
+        "@observe(see_matrix(it))",
+        "type Matrix ..",
+        "@link(\"./libp.so\", \"mat_transpose\")",
+        "fn transpose(a: Matrix) -> Matrix ..",
+    ] {
+        assert!(ran.stderr.contains(part), "{part}: {ran:?}");
+    }
+}

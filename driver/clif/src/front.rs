@@ -50,6 +50,7 @@ impl FrontEnd for ClifInput {
         Imported {
             functions: understood.map(|imported| imported.function).collect(),
             universe: self.rules.optimiser.program().universe.clone(),
+            refused: vec![],
         }
     }
 

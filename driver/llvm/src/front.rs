@@ -4,7 +4,7 @@ use super::module::{self, File, UNKNOWN_LAYOUT, read_bytes};
 use super::optimise::{FileOutcome, LlvmOptimiser};
 use rewright_cfg_skeleton::select;
 use rewright_dsl::program::Program;
-use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, Statistics, Wanted};
+use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, RefusedCall, Statistics, Wanted};
 use rewright_pipeline::optimiser::{Optimiser, Options};
 use rewright_pipeline::source::Sides;
 use rewright_typeprop::Universe;
@@ -44,8 +44,18 @@ impl FrontEnd for LlvmInput {
 
     fn import(&self, wanted: Wanted<'_>) -> Imported {
         let (imported, universe) = self.rules.import(&self.file, wanted);
-        let understood = imported.into_iter().flatten().flatten();
-        Imported { functions: understood.map(|imported| imported.function).collect(), universe }
+        let understood: Vec<_> = imported.into_iter().flatten().flatten().collect();
+        let refused = |imported: &super::import::Imported| -> Vec<RefusedCall> {
+            let calls = imported.payloads.refused.iter().map(|(callee, because)| RefusedCall {
+                function: imported.function.name.clone(),
+                callee: callee.clone(),
+                declared: self.rules.names.functions(callee).to_vec(),
+                because: because.clone(),
+            });
+            calls.collect()
+        };
+        let refused = understood.iter().flat_map(refused).collect();
+        Imported { functions: understood.into_iter().map(|imported| imported.function).collect(), universe, refused }
     }
 
     /// Values of most functions keep their placement; of those with calls that packs know better, what is computed

@@ -23,6 +23,7 @@ mod error;
 mod memory;
 mod operations;
 mod progress;
+mod refused;
 mod structures;
 
 use super::body::{Body, InMemory, Instruction, Operand, Shape, read};
@@ -90,6 +91,8 @@ pub struct Payloads {
     pub leaves: Vec<Operand>,
     /// C functions of which packs say that they do less than LLVM knows, with what that is, by call.
     pub narrowed: Vec<String>,
+    /// C functions that packs declare and whose calls are not taken for those, with the reason, by call.
+    pub refused: Vec<(String, String)>,
     /// How types of structures are passed in memory.
     pub structures: Vec<(Ty, InMemory)>,
 }

@@ -15,7 +15,7 @@
 //! * [`export`]: our function to a body;
 //! * [`locations`]: where in the source things are; `told`: what reports say of a function;
 //! * [`optimise`]: a file through the pipeline; [`function_cache`]: functions that need not go through it again;
-//!   [`front`]: the same as every front end does it.
+//!   [`front`]: the same as every front end does it; [`examples`]: examples of packs as programs in C have them.
 //!
 //! **Invariant**: a function that is not changed, or not understood, goes out byte for byte as it came in. Opcodes are
 //! named in [`grammar`] and [`names`] only, and in `rewright-equiv`, which checks what these say. LLVM itself is not
@@ -30,6 +30,7 @@ pub mod constants;
 pub mod cursor;
 pub mod effects;
 pub mod error;
+pub mod examples;
 pub mod export;
 pub mod front;
 pub mod function_cache;

@@ -126,23 +126,37 @@ enum Trial {
 }
 
 fn trial(universe: &mut Universe, example: &Example) -> Result<Trial, ExampleError> {
-    let (before, wanted) = match &example.claim {
-        Claim::Program { before, after } => {
+    match &example.claim {
+        Claim::Term { subject, verdict: Verdict::Equals(other) } => {
+            return same_class(universe, example, subject, other, true);
+        }
+        Claim::Term { subject, verdict: Verdict::Differs(other) } => {
+            return same_class(universe, example, subject, other, false);
+        }
+        Claim::Term { .. } | Claim::Program { .. } => {}
+    }
+    let before = subject(universe, example)?;
+    let wanted = expected(universe, example)?.unwrap_or_else(|| before.clone());
+    Ok(Trial::Becomes { before: Box::new(before), wanted: Box::new(wanted) })
+}
+
+/// What an example says that its program becomes, as a function; `None` where it says that terms are equal, or differ.
+///
+/// # Errors
+/// Why no function is what the example says.
+pub fn expected(universe: &mut Universe, example: &Example) -> Result<Option<Function>, ExampleError> {
+    Ok(match &example.claim {
+        Claim::Program { after, .. } => {
             let mut wanted = build::program(universe, example, after)?;
             rewright_cfg_skeleton::ir::cleanup::cleanup(&mut wanted, universe);
-            (build::program(universe, example, before)?, wanted)
+            Some(wanted)
         }
-        Claim::Term { subject, verdict } => {
-            let expected = match verdict {
-                Verdict::Equals(other) => return same_class(universe, example, subject, other, true),
-                Verdict::Differs(other) => return same_class(universe, example, subject, other, false),
-                Verdict::Becomes(expected) => expected,
-                Verdict::Stays => subject,
-            };
-            (build::function(universe, example, subject)?, build::function(universe, example, expected)?)
-        }
-    };
-    Ok(Trial::Becomes { before: Box::new(before), wanted: Box::new(wanted) })
+        Claim::Term { subject, verdict } => match verdict {
+            Verdict::Equals(_) | Verdict::Differs(_) => None,
+            Verdict::Becomes(expected) => Some(build::function(universe, example, expected)?),
+            Verdict::Stays => Some(build::function(universe, example, subject)?),
+        },
+    })
 }
 
 /// Runs all trials of one schedule.
@@ -291,7 +305,7 @@ struct Judgement {
 }
 
 /// The schedule that an example runs under: the one it names, or its pack's default.
-fn schedule(program: &Program, example: &Example) -> String {
+pub fn schedule(program: &Program, example: &Example) -> String {
     let own = format!("{}.default", example.pack);
     match &example.using {
         Some(name) => name.clone(),

@@ -11,7 +11,7 @@ use crate::source::Sides;
 use rewright_cfg_skeleton::ir::{Function, text};
 use rewright_dsl::program::Program;
 use rewright_engine::{EngineError, RuleReport};
-use rewright_typeprop::{RuleId, Universe};
+use rewright_typeprop::{OpId, RuleId, Universe};
 use std::collections::BTreeMap;
 use std::error::Error;
 
@@ -40,6 +40,21 @@ pub struct Imported {
     pub functions: Vec<Function>,
     /// The packs' universe with the types of the file.
     pub universe: Universe,
+    /// Calls of functions that packs declare, and that are not taken for those.
+    pub refused: Vec<RefusedCall>,
+}
+
+/// A call that stays as it is although packs declare a function of its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct RefusedCall {
+    /// The function of the file that it stands in.
+    pub function: String,
+    /// What is called, as the file writes it.
+    pub callee: String,
+    /// The operations that packs declare for it.
+    pub declared: Vec<OpId>,
+    /// What does not fit.
+    pub because: String,
 }
 
 /// What became of the functions of a file, and the figures of their way.

@@ -1,7 +1,7 @@
 //! What a compiler's command line asks for. Files of C, C++ and Objective-C that are compiled, optimised, to objects or to be linked at once
 //! are taken out; everything else is the compiler's own business.
 
-use super::inputs::{Kind, is_probe, kind};
+use super::inputs::{Kind, is_probe, kind, language};
 use super::options::{LONG, NOT_OURS, QUESTIONS, WITH_ARGUMENT, asked_by_environment, is_option};
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -105,6 +105,8 @@ struct Line {
     /// What stands behind the last `-O`.
     level: Option<String>,
     architectures: usize,
+    /// What `-x` says that the inputs behind it are, with its place.
+    language: Option<(usize, String)>,
     /// The option that asks for no code.
     question: Option<String>,
     /// Why it is not for us to take apart.
@@ -127,6 +129,13 @@ impl Line {
         }
         if line.architectures > 1 {
             line.refuse("several architectures");
+        }
+        if let Some((said, name)) = &line.language {
+            // What is put in place of a source file, or linked beside it, is of another language.
+            let agrees = |(at, path): &(usize, PathBuf)| at > said && language(path) == Some(name);
+            if !line.compiles || line.inputs.is_empty() || !line.inputs.iter().all(agrees) {
+                line.refuse_unclear("-x");
+            }
         }
         line
     }
@@ -168,6 +177,10 @@ impl Line {
             _ if text.starts_with("-Wp,-M") => self.refuse("dependencies through the preprocessor"),
             _ if text.starts_with('@') => self.refuse_unclear("a response file that cannot be read"),
             _ if text.starts_with("--") && !LONG.iter().any(|long| text.starts_with(long)) => self.refuse(text),
+            "-x" if self.language.is_none() => match rest.next() {
+                Some(name) => self.language = Some((at, name.to_string_lossy().into_owned())),
+                None => self.refuse("-x without a language"),
+            },
             _ if NOT_OURS.iter().any(|not| is_option(text, not)) => {
                 match text {
                     "-x" => self.refuse_unclear(text),
@@ -319,6 +332,9 @@ mod tests {
             assert_eq!(build(&format!("--driver-mode=g++ -O2 -c {source}")).units[0].object, PathBuf::from("x.o"));
         }
         assert_eq!(build("-O2 -c x.i").units[0].object, PathBuf::from("x.o"));
+        // A language that the name says, too, says nothing.
+        assert_eq!(build("-x c -O2 -c x.c").options, ["-O2"]);
+        assert_eq!(build("-O2 -x c++ -c x.cpp").units.len(), 1);
         let ours = build("-c -O3 sub/x.c");
         assert_eq!((ours.units[0].object.as_path(), ours.units[0].dependency_file.as_ref()), (Path::new("x.o"), None));
         let ours = build("-O2 -c -MD -MFdeps -MT target x.c");
@@ -366,6 +382,10 @@ mod tests {
             ("-O2 -flto a.c -o a", "-flto"),
             ("-O2 -x c++ -c a.c", "-x"),
             ("-O2 -x c b", "-x"),
+            ("-O2 -x c a.c b.o -o a", "-x"),
+            ("-O2 -c a.c -x c", "-x"),
+            ("-O2 -x c -x c++ -c a.c", "-x"),
+            ("-O2 -c a.c -x", "-x without a language"),
             ("-O2 -arch x86_64 -arch arm64 -c a.c", "several architectures"),
             ("-O2 -ftest-coverage -c a.c", "-ftest-coverage"),
             ("-O2 -c -- a.c", "look like options"),

@@ -34,6 +34,21 @@ pub(super) fn kind(path: &Path) -> Kind {
     }
 }
 
+/// What `-x` calls the language that a source file's name says.
+pub(super) fn language(path: &Path) -> Option<&'static str> {
+    Some(match path.extension().and_then(OsStr::to_str)? {
+        "c" => "c",
+        "i" => "cpp-output",
+        "cc" | "cp" | "cpp" | "cxx" | "c++" | "C" | "CC" | "CPP" | "CXX" => "c++",
+        "ii" => "c++-cpp-output",
+        "m" => "objective-c",
+        "mi" => "objective-c-cpp-output",
+        "mm" | "M" => "objective-c++",
+        "mii" => "objective-c++-cpp-output",
+        _ => return None,
+    })
+}
+
 /// Is it what configuration scripts try out? They look at what a compiler says, and throw away what it makes.
 pub(super) fn is_probe(output: Option<&Path>, inputs: &[(usize, PathBuf)]) -> bool {
     const NAMES: [&str; 7] = [

@@ -121,6 +121,15 @@ pub(super) const EXAMPLES: &[Code] = &[
          made: nobody has allowed the library to be called, or it could not be called. A pack does not allow its own \
          calls. If you trust the library, allow it with `--allow-link`, or for good with `rewright allow`.",
     ),
+    code!(
+        "RW0603",
+        "example does not hold in C",
+        "example .. of .. does not hold for calls in C",
+        "The example holds among operations, but not where a program in C makes the same calls: a call is not taken for \
+         the function that the pack declares, so the rules never see it. The help says which, and what does not fit. Most \
+         often a type parameter stands only inside a type of pointers, or a type is not the one that C passes. Correct the \
+         declaration; `rewright why-not` says the same of calls in a file of LLVM IR.",
+    ),
 ];
 
 /// `RW07xx`: rules that are wrong, or not proved.

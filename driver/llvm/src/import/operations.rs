@@ -21,7 +21,11 @@ impl<'a> Importer<'a, '_> {
             Shape::Plain(operands) => self.plain(block, place, instruction, operands),
             Shape::Call { callee: Some(callee), args, in_memory, bundles: false, .. } => {
                 let Some((spelling, written)) = self.names.intrinsic(callee) else {
-                    return self.call(block, place, instruction, callee, args, in_memory);
+                    let is_operation = self.call(block, place, instruction, callee, args, in_memory)?;
+                    if !is_operation {
+                        self.refuse(instruction, callee, args);
+                    }
+                    return Ok(is_operation);
                 };
                 let operands = match (written, &args[..]) {
                     (InstructionForm::Rotate, [x, y, n]) if x == y => vec![x.clone(), n.clone()],

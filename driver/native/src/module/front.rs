@@ -45,7 +45,11 @@ impl FrontEnd for ModuleOptimiser {
 
     fn import(&self, wanted: Wanted<'_>) -> Imported {
         let functions = self.module.functions.iter().enumerate().filter(|(index, _)| wanted(*index));
-        Imported { functions: functions.map(|(_, f)| f.clone()).collect(), universe: self.universe().clone() }
+        Imported {
+            functions: functions.map(|(_, f)| f.clone()).collect(),
+            universe: self.universe().clone(),
+            refused: vec![],
+        }
     }
 
     fn optimise(&self, options: &Options, wanted: Wanted<'_>) -> Box<dyn Optimised + '_> {

@@ -88,13 +88,15 @@ fn start(entries: &Entries<'_>, packs: &[(&str, Vec<&PackText>)], asked: usize) 
     let list = |packs: &[(&str, Vec<&PackText>)]| {
         html! {
             div.wide { table {
-                tr { th { "Pack" } th.n { "Types" } th.n { "Functions" } th.n { "Rules" } th { "" } }
+                tr { th { "Pack" } th.n { "Types" } th.n { "Functions" } th.n { "Rules" } }
                 @for (name, texts) in packs {
                     @let of = |kind: Kind| entries.texts.of_pack(name).filter(|d| d.kind == kind).count();
                     tr {
-                        td { a href=(page_of(name, "html")) { (name) } }
+                        td {
+                            a href=(page_of(name, "html")) { (name) }
+                            div.soft { (texts.iter().map(|text| sentence(&text.about)).collect::<Vec<_>>().join(" ")) }
+                        }
                         @for kind in [Kind::Type, Kind::Function, Kind::Rule] { td.n { (of(kind)) } }
-                        td { (texts.iter().map(|text| sentence(&text.about)).collect::<Vec<_>>().join(" ")) }
                     }
                 }
             } }

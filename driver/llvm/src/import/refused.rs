@@ -1,0 +1,81 @@
+//! Calls of C functions that packs declare, and that their declarations do not take: why, for who asks.
+
+use super::Importer;
+use crate::body::{Instruction, Operand};
+use crate::types::Type;
+use rewright_dsl::diagnostic::count;
+use rewright_typeprop::{Op, Ty, TypeExpr};
+
+impl<'a> Importer<'a, '_> {
+    /// Notes a call that no operation is, if packs speak of its function.
+    pub(super) fn refuse(&mut self, instruction: &'a Instruction, callee: &str, args: &[Operand]) {
+        if let Some(because) = self.misfit(instruction, callee, args) {
+            self.payloads.refused.push((callee.to_string(), because));
+        }
+    }
+
+    fn misfit(&self, instruction: &'a Instruction, callee: &str, args: &[Operand]) -> Option<String> {
+        let first = self.names.functions(callee).first()?;
+        let op = self.types.universe.ops.get(*first);
+        let Some(declared) = self.file.declarations.get(callee) else {
+            return Some("this file does not declare it as a function".into());
+        };
+        if declared.variadic {
+            return Some("it takes any number of arguments here, which no declaration in a pack does".into());
+        }
+        if !self.candidates(instruction, callee, args).contains(first) {
+            let unknown = |ty: &Type| *ty == Type::Int(1) || (self.names.ty(ty).is_none() && *ty != Type::Void);
+            let argument = args.iter().position(|arg| unknown(&arg.ty));
+            return Some(match argument {
+                Some(i) => {
+                    format!("argument {} has the type `{}` here, which packs do not speak of", i + 1, args[i].ty)
+                }
+                None if unknown(&instruction.ty) => {
+                    format!("it gives `{}` here, a type that packs do not speak of", instruction.ty)
+                }
+                None => "its calling convention or attributes (`nobuiltin`) make it another function".into(),
+            });
+        }
+        if op.params.len() != args.len() {
+            let here = count(args.len(), "argument");
+            return Some(format!("it has {here} here, and {} in the pack", op.params.len()));
+        }
+        let types = args.iter().zip(&op.params).enumerate();
+        let differing = types.filter_map(|(i, (arg, param))| {
+            let wanted = self.expected(op, &param.ty, &arg.ty)?;
+            Some(format!("argument {} (`{}`) is `{}` here, and `{wanted}` in the pack", i + 1, param.name, arg.ty))
+        });
+        let result = || match op.results.first() {
+            None if instruction.ty != Type::Void => {
+                Some(format!("it gives `{}` here, and nothing in the pack", instruction.ty))
+            }
+            Some(ty) => self
+                .expected(op, ty, &instruction.ty)
+                .map(|wanted| format!("it gives `{}` here, and `{wanted}` in the pack", instruction.ty)),
+            None => None,
+        };
+        let found = differing.chain(result()).next();
+        Some(found.unwrap_or_else(|| match op.tparams.first() {
+            Some(param) => format!(
+                "nothing here says what `{}` of its declaration is: LLVM has one type for all pointers, and these come \
+                 from no function that a pack gives a narrower type",
+                param.name
+            ),
+            None => "a structure is passed in another way than the pack's types can be".into(),
+        }))
+    }
+
+    /// The type in LLVM that a declared one is, if another one is there.
+    fn expected(&self, op: &Op, declared: &TypeExpr, found: &Type) -> Option<String> {
+        let types = &self.types.universe.types;
+        let closed: Option<Ty> = match declared {
+            TypeExpr::Param(i) => match &op.tparams.get(*i as usize)?.bound {
+                Some(bound) => types.find_instance(bound, &[]),
+                None => None,
+            },
+            other => types.find_instance(other, &[]),
+        };
+        let wanted = self.names.llvm_type(closed?, types)?;
+        (wanted != found && !matches!(declared, TypeExpr::Param(_))).then(|| wanted.to_string())
+    }
+}
