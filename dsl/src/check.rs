@@ -38,6 +38,7 @@ mod link;
 mod lints;
 mod lists;
 mod match_blocks;
+mod merges;
 mod messages;
 mod name_clashes;
 mod nodes;

@@ -164,8 +164,8 @@ impl<'a> Resolution<'a> {
                     Some(Node { head: Head::Op(op), .. }) => {
                         let effects = &self.universe.ops.get(*op).effects;
                         let at_site = self.site_of(*class).is_some();
-                        let is_carried = self.universe.ops.get(*op).in_loop.is_some();
-                        if is_carried || effects.gives_state() || effects.is_sited() != at_site {
+                        let is_of_control = self.universe.ops.get(*op).is_of_control();
+                        if is_of_control || effects.gives_state() || effects.is_sited() != at_site {
                             return Err(ElaborateError::NotComputed(*node));
                         }
                     }
