@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Executed instructions against eggcc's own results.
 
-usage: scripts/eggcc.py FOLDER [PROGRAM..]
+usage: scripts/eggcc.py FOLDER [PROGRAM..] [-- ARGUMENT..]
 
 FOLDER is a copy of eggcc's repository, or of its folder `tests`: programs in Bril, and what eggcc made of each
 (`tests/snapshots/files__NAME-optimize.snap`). Both are translated to CLIF in the same way, run on the arguments that
 the program names, and counted by `rewright bench --loops`; all versions must print the same. Constants, copies and
-jumps to the next block do not count.
+jumps to the next block do not count. Arguments behind `--` go to `rewright bench`.
 """
 
 import json
@@ -277,9 +277,9 @@ def translate(text):
     return "\n".join(out)
 
 
-def counted(files):
+def counted(files, more):
     """What `rewright bench --loops` says of files, by name."""
-    command = [REWRIGHT, "bench", "--loops", "--format", "json", *files]
+    command = [REWRIGHT, "bench", "--loops", "--format", "json", *files, *more]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode == 2 or not done.stdout:
         sys.exit(f"{' '.join(map(str, command[:3]))}: {done.stderr}")
@@ -297,9 +297,13 @@ def printed(function):
 
 
 def main():
-    if len(sys.argv) < 2:
+    arguments, more_arguments = sys.argv[1:], []
+    if "--" in arguments:
+        at = arguments.index("--")
+        arguments, more_arguments = arguments[:at], arguments[at + 1 :]
+    if not arguments:
         sys.exit(__doc__)
-    folder, wanted = Path(sys.argv[1]), set(sys.argv[2:])
+    folder, wanted = Path(arguments[0]), set(arguments[1:])
     snapshots = {p.name[len("files__") : -len("-optimize.snap")]: p for p in folder.rglob("files__*-optimize.snap")}
     programs = {p.stem: p for p in sorted(folder.rglob("*.bril"))}
     with tempfile.TemporaryDirectory() as temporary:
@@ -320,8 +324,8 @@ def main():
                 names.append(name)
             except (Unknown, KeyError, IndexError) as why:
                 print(f"{name}: not translated: {why!r}", file=sys.stderr)
-        made = counted([ours / f"{name}.clif" for name in names])
-        given = counted([theirs / f"{name}.clif" for name in names])
+        made = counted([ours / f"{name}.clif" for name in names], more_arguments)
+        given = counted([theirs / f"{name}.clif" for name in names], more_arguments)
     more = fewer = equal = 0
     print(f"{'program':<36}{'before':>9}{'eggcc':>9}{'std':>9}{'loops':>9}{'CPU ms':>9}")
     for name in names:

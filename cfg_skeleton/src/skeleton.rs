@@ -8,16 +8,19 @@
 //! **State** is threaded by tokens: [`Skeleton::live`] says which state is live in each segment for each region;
 //! a node that reads a state can be computed only where that state is live.
 
+mod arms;
 mod branch_facts;
 pub mod build;
 pub mod changes;
 pub mod dot;
 mod loops;
+mod merges;
 mod nodes;
 mod roles;
 mod shortcut;
 pub mod variance;
 
+pub use arms::{merges, past_arms};
 pub(crate) use branch_facts::truths;
 pub use branch_facts::{Conjunction, Test};
 pub use build::{build, build_with_truth};

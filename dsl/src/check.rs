@@ -38,7 +38,8 @@ mod link;
 mod lints;
 mod lists;
 mod match_blocks;
-mod merged;
+mod grouped;
+mod merges;
 mod messages;
 mod name_clashes;
 mod nodes;
@@ -172,7 +173,7 @@ fn checked(
     let index = resolved.map(|resolved| occurrences::index(&checker, files, &resolved)).unwrap_or_default();
     let Checker { program, mut diagnostics, .. } = checker;
     diagnostics.sort_by_key(|d| (d.primary.span.file, d.primary.span.start));
-    (program, merged::merge(files, diagnostics), index)
+    (program, grouped::merge(files, diagnostics), index)
 }
 
 /// A function whose signature was accepted: where its item is.

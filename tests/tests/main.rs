@@ -12,6 +12,7 @@ mod layout;
 mod loop_ends;
 mod loops;
 mod match_blocks;
+mod merges;
 mod negative_stories;
 mod overloads;
 mod packs;

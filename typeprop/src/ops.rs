@@ -139,6 +139,9 @@ pub struct Op {
     pub laws: Laws,
     /// What it says of a loop.
     pub in_loop: Option<LoopRole>,
+    /// `@model("phi")`: what a parameter of a block is where the arms of a branch meet. The second operand, unless the
+    /// first is 0; then the third. For matching: nothing computes it.
+    pub at_merges: bool,
     /// Primitive meaning (`@model(name)`).
     pub model: Option<Model>,
     /// Derived meaning (`spec expr`), over the parameters.
@@ -193,6 +196,7 @@ impl Op {
             overridden: false,
             laws: Laws::default(),
             in_loop: None,
+            at_merges: false,
             model: None,
             spec: None,
             symbol: None,
@@ -207,6 +211,11 @@ impl Op {
     /// the operand.
     pub fn is_copy(&self) -> bool {
         self.model == Some(Model::Truth)
+    }
+
+    /// Does it say what control makes of values? Then no instruction is that operation.
+    pub fn is_of_control(&self) -> bool {
+        self.in_loop.is_some() || self.at_merges
     }
 
     /// The operation that takes a recurrence from one iteration to the next, if it is one.

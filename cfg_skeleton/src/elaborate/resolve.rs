@@ -164,8 +164,7 @@ impl<'a> Resolution<'a> {
                     Some(Node { head: Head::Op(op), .. }) => {
                         let op = self.universe.ops.get(*op);
                         let at_site = self.site_of(*class).is_some();
-                        let is_carried = op.in_loop.is_some();
-                        if is_carried || op.gives_state() || op.is_sited() != at_site {
+                        if op.is_of_control() || op.gives_state() || op.is_sited() != at_site {
                             return Err(ElaborateError::NotComputed(*node));
                         }
                     }

@@ -32,6 +32,11 @@ pub fn normalise(function: &mut Function) {
     }
 }
 
+/// Is no value used outside a loop in which it is defined?
+pub(crate) fn is_loop_closed(function: &Function, cfg: &Cfg) -> bool {
+    close::is_closed(function, cfg)
+}
+
 /// New blocks, each to stand before another one.
 struct Insertions {
     before: Vec<(BlockId, BlockId)>,

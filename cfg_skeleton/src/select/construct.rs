@@ -258,7 +258,8 @@ impl<'a> Choices<'a> {
                 if declared.in_loop.is_some() {
                     return self.carry(id, class, unavailable, literals);
                 }
-                declared.effects.is_value() && !declared.results.is_empty() && !unavailable.contains(&op)
+                let is_value = declared.effects.is_value() && !declared.results.is_empty();
+                is_value && !declared.at_merges && !unavailable.contains(&op)
             }
         };
         // A literal is the cheapest form of its class nearly everywhere, and never worse by more than a move.

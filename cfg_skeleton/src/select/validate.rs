@@ -269,7 +269,7 @@ impl Validator<'_> {
             Head::Leaf(_) | Head::Token(_) => false,
             Head::Op(op) => {
                 let op = self.universe.ops.get(op);
-                op.effects.is_value() && !op.results.is_empty() && op.in_loop.is_none()
+                op.effects.is_value() && !op.results.is_empty() && !op.is_of_control()
             }
         }
     }

@@ -6,6 +6,7 @@
 
 use super::branch_facts::conjunctions;
 use super::loops;
+use super::merges;
 use super::nodes::Nodes;
 use super::roles::{Role, Roles};
 use super::{CheckKey, Skeleton, SkeletonArg, SkeletonEdge, Statement, StatementKind};
@@ -74,6 +75,7 @@ pub fn build_with_truth(
     let conjunctions = conjunctions(f, cfg, &builder.value_input, &statements, &mut builder.nodes);
     let parts = loops::Parts { function: f, cfg, universe, blocks: &blocks, values: &builder.value_input };
     let (loops, mut equations) = loops::carried(&parts, &mut builder.nodes);
+    equations.extend(merges::met(&parts, &mut builder.nodes));
     equations.extend(promised(f, &builder.value_input, &mut builder.nodes));
     let mut skeleton = Skeleton {
         statements,

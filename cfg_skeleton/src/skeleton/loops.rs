@@ -23,7 +23,7 @@ use rustc_hash::FxHashMap;
 use smallvec::smallvec;
 
 /// A node, and the node whose class holds it as well.
-type Equation = (InputId, Node<InputId>);
+pub(super) type Equation = (InputId, Node<InputId>);
 
 /// A function that is taken apart, as far as its values have nodes.
 pub(super) struct Parts<'a> {
@@ -128,11 +128,11 @@ impl Parts<'_> {
         }
     }
 
-    fn is_opaque(&self, edge: &EdgeId) -> bool {
+    pub(super) fn is_opaque(&self, edge: &EdgeId) -> bool {
         matches!(self.function.block(edge.from).term, Terminator::Opaque { .. })
     }
 
-    fn argument(&self, edge: &EdgeId, index: usize) -> Option<InputId> {
+    pub(super) fn argument(&self, edge: &EdgeId, index: usize) -> Option<InputId> {
         match self.blocks[edge.from.index()].edges[edge.slot as usize].args.get(index)? {
             SkeletonArg::Node(input) => Some(*input),
             SkeletonArg::Terminator(_) => None,

@@ -53,6 +53,9 @@ use unit::{Chosen, Progress, Unit};
 /// needs one round for each that decides the next.
 const MAX_ROUNDS: usize = 4;
 
+/// Blocks where arms meet for which a program without the arms is looked for: each is a selection of its own.
+const MAX_MERGES: usize = 16;
+
 /// Why nothing that was found takes a function's place: a bug, or a rule that is wrong.
 #[derive(Debug, thiserror::Error)]
 enum Unusable {
@@ -360,6 +363,19 @@ impl Optimiser {
                 Err(error) => return Err(error),
             };
             fates.insert(header, fate);
+        }
+        for merge in skeleton::merges(given).into_iter().take(MAX_MERGES) {
+            let current = without.as_ref().map_or(given, |shortcut| shortcut.saturated(given));
+            if !current.cfg.is_reachable(merge) {
+                continue;
+            }
+            let Some(shortcut) = skeleton::past_arms(current, merge) else { continue };
+            match self.choose_with(shortcut.saturated(given), blocks, options, phases) {
+                Ok(chosen) if cost(&chosen) < cost(&best) => (best, without) = (chosen, Some(shortcut)),
+                // Dearer, or only the arms compute what they carry.
+                Ok(_) | Err(Unusable::Selection(SelectError::Unavailable { .. })) => {}
+                Err(error) => return Err(error),
+            }
         }
         if options.log {
             best.loops = loops::remarks(given, &fates, &best.carried);

@@ -3,6 +3,7 @@
 use super::Checker;
 use super::decls::BUILTIN_EFFECTS;
 use super::elab::Elab;
+use super::merges::PHI;
 use super::nodes::{Around, NodeId, VariableKind};
 use super::recurrences::{LEAVE, THETA};
 use super::report::Diag;
@@ -249,8 +250,11 @@ impl<'a> Checker<'a> {
         if name == LEAVE {
             return self.leave(op, at);
         }
+        if name == PHI {
+            return self.phi(op, at);
+        }
         let Some(model) = Model::from_name(&name) else {
-            let known = Model::ALL.iter().map(|m| m.name()).chain([THETA, LEAVE]);
+            let known = Model::ALL.iter().map(|m| m.name()).chain([THETA, LEAVE, PHI]);
             return self.report(
                 Diag::error("RW0313", at, format!("unknown model `{name}`"), "no such meaning").nearest(
                     &name,

@@ -46,7 +46,7 @@ impl Checker<'_> {
         self.program.universe.ops.get_mut(op).in_loop = Some(LoopRole::Leave);
     }
 
-    fn misfit(&mut self, op: OpId, at: Span, model: &str, label: &str, form: &str) {
+    pub(super) fn misfit(&mut self, op: OpId, at: Span, model: &str, label: &str, form: &str) {
         let message = format!("`{}` does not fit the model `{model}`", self.program.universe.ops.get(op).name);
         let declared = self.op_spans[op.0 as usize];
         let report = Diag::error("RW0313", at, message, label).also(declared, "declared here");

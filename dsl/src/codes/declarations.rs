@@ -316,7 +316,8 @@ pub(super) const TYPES: &[Code] = &[
         "A type names a representation that does not exist (bv8, bv16, bv32, bv64, fp32, fp64), or a function a \
          meaning that does not exist or takes another number of operands. Meanings that are built from others are \
          stated by `spec`. `theta` is what a loop carries, of the form `theta{T}(l: Loop, first: T, next: T) -> T`, \
-         `leave` what a value is when a loop is left, of the form `leave{T}(l: Loop, x: T) -> T`; facts that the \
+         `leave` what a value is when a loop is left, of the form `leave{T}(l: Loop, x: T) -> T`, `phi` what it is where the \
+         arms of a branch meet, of the form `phi{C <: Int, T}(c: C, x: T, y: T) -> T`; facts that the \
          compiler itself knows have the models `enters`, `plain`, `stays`, `counts` and `trips`, and the \
          form `enters{T}(x: T, l: Loop)`.",
     ),

@@ -172,7 +172,7 @@ pub(super) const ATTRIBUTES: &[Word] = &[
     word(
         "@model",
         "attribute of a function",
-        "The meaning of the operation, as a word that the verifier knows; `theta` is what a loop carries.",
+        "The meaning of the operation, as a word that the verifier knows; `theta` is what a loop carries, `phi` what arms leave.",
         "@model(\"add\")\nfn iadd{T <: Int}(x: T, y: T) -> T  pure  cost 3",
     ),
     word(

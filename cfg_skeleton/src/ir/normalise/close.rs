@@ -48,6 +48,11 @@ pub(super) fn close_loops(function: &mut Function, cfg: &Cfg) {
     }
 }
 
+/// Is no value used outside a loop in which it is defined?
+pub(super) fn is_closed(function: &Function, cfg: &Cfg) -> bool {
+    cfg.loop_count() == 0 || escaping_uses(function, cfg, &definitions(function), &BTreeSet::new()).is_empty()
+}
+
 /// The block of each value's definition; none for constants, which may be used anywhere below it.
 fn definitions(function: &Function) -> Vec<Option<BlockId>> {
     let mut def_block = vec![None; function.values.len()];

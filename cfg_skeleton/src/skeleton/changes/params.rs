@@ -7,7 +7,9 @@
 //! point from above, so that cycles of parameters collapse, too.
 //!
 //! Two parameters of one block belong to the same iteration of all loops around it, and so do their arguments; that
-//! is why equal classes mean equal values here. A value that varies in a loop ([`Variance`]) does not replace a
+//! is why equal classes mean equal values here. Where rules have found already that a parameter equals what arrives on an
+//! edge from before it, nothing is assumed of it: that it arrives there is no reason then, as it would be its own. Of
+//! several parameters in one class the first is looked at. A value that varies in a loop ([`Variance`]) does not replace a
 //! parameter outside that loop: parameters at loop exits are what stands for a value's last iteration. One that does
 //! not vary is the same in the last iteration as in any.
 
@@ -34,6 +36,8 @@ struct Param {
     ty: Ty,
     class: ClassId,
     args: SmallVec<[Option<ClassId>; 2]>,
+    /// Something of its own class arrives, and not from an iteration before.
+    is_known: bool,
 }
 
 pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
@@ -130,7 +134,7 @@ fn params(reader: &Reader<'_>) -> Vec<Param> {
         for (i, input) in s.blocks[block.index()].params.iter().enumerate() {
             let ty = f.ty(f.block(*block).params[i]);
             let class = view.class_of(*input);
-            params.push(Param { block: *block, index: i as u32, ty, class, args: SmallVec::new() });
+            params.push(Param { block: *block, index: i as u32, ty, class, args: SmallVec::new(), is_known: false });
         }
     }
     for block in &s.layout {
@@ -140,11 +144,14 @@ fn params(reader: &Reader<'_>) -> Vec<Param> {
                 continue;
             }
             let Some(first) = first[edge.target.index()] else { continue };
-            for (i, arg) in edge.args.iter().enumerate() {
-                params[first + i].args.push(match arg {
+            let is_back = reader.cfg.dominates(edge.target, *block);
+            for (param, arg) in params[first..].iter_mut().zip(&edge.args) {
+                let arrives = match arg {
                     SkeletonArg::Node(input) => Some(view.class_of(*input)),
                     SkeletonArg::Terminator(_) => None,
-                });
+                };
+                param.is_known |= !is_back && arrives == Some(param.class);
+                param.args.push(arrives);
             }
         }
     }
@@ -156,7 +163,14 @@ fn params(reader: &Reader<'_>) -> Vec<Param> {
 /// Finds parameters of one block that are always equal, and unites their classes.
 fn equal_params(reader: &Reader<'_>, params: &[&Param]) -> Congruence {
     let mut groups: IndexMap<(BlockId, Ty), Vec<&Param>> = IndexMap::new();
+    let mut first: FxHashMap<ClassId, &Param> = FxHashMap::default();
     for p in params {
+        let of_class = first.entry(p.class).or_insert(p);
+        if reader.cfg.position(p.block) < reader.cfg.position(of_class.block) {
+            *of_class = p;
+        }
+    }
+    for p in params.iter().filter(|p| !p.is_known && first[&p.class].block == p.block) {
         groups.entry((p.block, p.ty)).or_default().push(*p);
     }
     let mut groups: Vec<Vec<&Param>> = groups.into_values().collect();
@@ -235,7 +249,7 @@ fn copies(leaders: &IndexMap<ClassId, &Param>, colors: &mut Congruence) -> Vec<(
             if old == Some(*color) {
                 continue;
             }
-            let mut new = None;
+            let mut new = p.is_known.then_some(*color);
             for arg in &p.args {
                 let arrives = match arg {
                     None => Some(*color),
