@@ -7,77 +7,17 @@
 //! its content, and one that does not fit is removed, and no result. The cache never decides what goes out, only how
 //! soon: callers put all that a result depends on into the key.
 
+pub use crate::key::Key;
+
 use crate::place;
 use crate::store::Shared;
 use std::collections::BTreeSet;
 use std::fs::{self, Permissions};
-use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
-
-/// A hash of everything that a result depends on.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Key(u128);
-
-/// Two hashes that begin differently. They may be others in another release of Rust: then all is made anew.
-struct Both(DefaultHasher, DefaultHasher);
-
-impl Both {
-    fn new(version: u32) -> Self {
-        let mut both = Both(DefaultHasher::new(), DefaultHasher::new());
-        both.0.write_u32(version);
-        both.1.write_u32(!version);
-        both
-    }
-
-    fn key(&self) -> Key {
-        Key(u128::from(self.0.finish()) | u128::from(self.1.finish()) << 64)
-    }
-}
-
-impl Hasher for Both {
-    fn write(&mut self, bytes: &[u8]) {
-        self.0.write(bytes);
-        self.1.write(bytes);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0.finish()
-    }
-}
-
-impl Key {
-    /// `version` goes up whenever results may change for another reason than their parts.
-    pub fn of<'a>(version: u32, parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
-        let mut both = Both::new(version);
-        for part in parts {
-            both.write_usize(part.len());
-            both.write(part);
-        }
-        both.key()
-    }
-
-    /// The same of a value, which this build of the program alone knows again.
-    pub fn of_value(version: u32, value: &impl Hash) -> Self {
-        let mut both = Both::new(version);
-        value.hash(&mut both);
-        both.key()
-    }
-
-    /// As a part of another key.
-    pub fn bytes(&self) -> [u8; 16] {
-        self.0.to_le_bytes()
-    }
-}
-
-impl std::fmt::Display for Key {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:032x}", self.0)
-    }
-}
 
 /// The folder of a kind of results if none is named: below `$XDG_CACHE_HOME`, or `~/.cache`.
 pub fn default_folder(kind: &str) -> Option<PathBuf> {

@@ -9,6 +9,7 @@
 //! only the one that is named gets the new content.
 
 pub mod cache;
+mod key;
 pub mod scratch;
 pub mod store;
 

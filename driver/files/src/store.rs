@@ -6,7 +6,7 @@
 //!
 //! A store that fails is not asked again, by this process or by others that have the same marker.
 
-use super::cache::Key;
+use super::key::Key;
 use super::place;
 use sha2::{Digest, Sha256};
 use std::fmt::{self, Debug, Formatter};
