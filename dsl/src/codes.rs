@@ -100,7 +100,7 @@ mod tests {
                 assert!(code.code.starts_with(&format!("RW0{}", stage + 1)) && code.code.len() == 6, "{}", code.code);
                 assert!(code.text.len() > 60 && code.text.ends_with('.'), "{}", code.code);
                 let said = code.message.replace("..", "");
-                assert!(said.len() > 8 && !code.message.ends_with('.'), "{}: {}", code.code, code.message);
+                assert!(said.len() > 8 && !said.ends_with('.'), "{}: {}", code.code, code.message);
             }
         }
         assert!(find("rw0105").is_some() && find("RW9999").is_none());

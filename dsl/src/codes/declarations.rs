@@ -51,8 +51,7 @@ pub(super) const SYNTAX: &[Code] = &[
         "unexpected token",
         "expected .., found ..",
         "The text does not follow the grammar here. The message names what was found and all that could have stood in \
-         its \
-         place. Only the item that the token belongs to is lost: everything else in the file is still read and \
+         its place. Only the item that the token belongs to is lost: everything else in the file is still read and \
          checked.",
     ),
     code!(
@@ -283,8 +282,7 @@ pub(super) const TYPES: &[Code] = &[
         "this rule drops `..` of `..`",
         "A plain rule must keep effects: a call with `io`, `allocates` or `diverges`, or one that writes and gives \
          a value, may be replaced only by one with the same effects, may not be dropped, and may not be made anew. \
-         Traps are no matter here: the check \
-         beside a trapping operation stays by itself.",
+         Traps are no matter here: the check beside a trapping operation stays by itself.",
     ),
     code!(
         "RW0310",
