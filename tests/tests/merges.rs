@@ -32,7 +32,7 @@ fn arms_become_extremes_and_absolute_values() {
     case.becomes("least", "smin return");
     case.becomes("absolute", "iabs return");
     case.becomes("clamped", "smax smin return");
-    case.becomes("greatest", "jump | icmp brif | bxor smax iadd jump | return");
+    case.becomes("greatest", "jump | icmp brif | iadd bxor smax jump | return");
 }
 
 #[test]
@@ -76,14 +76,14 @@ fn classes_of_random_functions_agree() {
 
 /// A diamond in a loop, one below another, and one whose arm has a loop.
 const DIAMONDS: &str = "func f -> (i64) { b0(v0: i64, v1: i64): v2: i64 = const 0 v3: i64 = const 1 v4: i64 = const 5
-    jump b1(v2, v0) b1(v5: i64, v6: i64): v7: i8 = icmp_slt{i64} v5, v4 br v7, b2, b9
+    jump b1(v2, v0) b1(v5: i64, v6: i64): v7: i8 = icmp_slt{i64} v5, v4 br v7, b2, b9(v6)
     b2: v8: i64 = band{i64} v6, v3 br v8, b3, b4 b3: v9: i64 = iadd{i64} v6, v1 jump b6(v9, v5)
     b4: v10: i8 = icmp_slt{i64} v6, v1 br v10, b5, b6(v6, v2) b5: v11: i64 = isub{i64} v1, v6 jump b6(v11, v3)
     b6(v12: i64, v13: i64): v14: i64 = iadd{i64} v12, v13 br v13, b7(v2, v14), b8(v14)
     b7(v15: i64, v16: i64): v17: i64 = iadd{i64} v15, v3 v18: i64 = bxor{i64} v16, v17
         v19: i8 = icmp_slt{i64} v17, v4 br v19, b7(v17, v18), b10(v18) b10(v23: i64): jump b8(v23)
     b8(v20: i64): v21: i64 = iadd{i64} v5, v3 v22: i64 = iadd{i64} v20, v1 jump b1(v21, v22)
-    b9: return v6 }";
+    b9(v24: i64): return v24 }";
 
 #[test]
 fn wrong_rules_about_merges_are_found() {
