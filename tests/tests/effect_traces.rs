@@ -169,7 +169,7 @@ impl Writer {
 
     fn statements(&mut self, count: usize, depth: u32) {
         for _ in 0..count {
-            match self.random.below(if depth > 0 { 18 } else { 14 }) {
+            match self.random.below(if depth > 0 { 17 } else { 13 }) {
                 0 | 1 => drop(self.call("look", 1)),
                 2 => drop(self.call("pair", 2)),
                 3 | 4 => drop(self.call("copy", 1)),
@@ -188,10 +188,12 @@ impl Writer {
                     self.statements += 1;
                     let _ = writeln!(self.text, "  put {x} !{}", self.statements);
                 }
-                11 => drop(self.call("even", 1)),
-                12 | 13 => drop(self.call("exchange", 1)),
-                14 => self.branch(depth - 1),
-                15 => self.repeat(|w| w.some(depth - 1)),
+                11 | 12 => {
+                    self.call("even", 1);
+                    self.call("exchange", 1);
+                }
+                13 => self.branch(depth - 1),
+                14 => self.repeat(|w| w.some(depth - 1)),
                 _ => self.critical_section(depth - 1),
             }
         }
@@ -320,7 +322,7 @@ const COUNT: u64 = 400;
 fn the_outside_sees_the_same_but_for_what_remarks_list() {
     let (mut relaxed, mut kept, mut io_gone, mut ended, mut exchanged) = (0, 0, 0, 0, 0);
     for seed in SEED..SEED + COUNT {
-        let text = Writer::function(seed, 8);
+        let text = Writer::function(seed, 10);
         let done = Optimised::new(PACK, &text);
         let outcome = done.outcome("f");
         let gone: BTreeSet<u32> =
