@@ -63,8 +63,8 @@ impl Invariant {
         let states = [0, 1].map(|side| &cut[side].cuts[cuts[side]].state);
         let bases = states.map(|state| &state.bases);
         let mut all = vec![];
-        for side in 0..2 {
-            all.extend((0..bases[side].len()).map(|base| Candidate::Fixed { side, base }));
+        for (side, bases) in bases.iter().enumerate() {
+            all.extend((0..bases.len()).map(|base| Candidate::Fixed { side, base }));
         }
         let looks =
             [0, 1].map(|side| bases[side].iter().map(|base| look(cut[side], &base.text, LOOK)).collect::<Vec<_>>());
