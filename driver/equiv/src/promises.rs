@@ -177,3 +177,40 @@ impl Allowed {
 fn is_local(i: &Instruction) -> bool {
     !matches!(i.shape, Shape::Load(..) | Shape::Store(..) | Shape::Call { .. } | Shape::Other)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::modules::Module;
+    use super::*;
+    use rewright_llvm::body;
+    use rewright_llvm::module::read;
+
+    #[test]
+    fn a_body_keeps_what_it_promises_of_a_parameter() {
+        let step = "%q = getelementptr i8, ptr %p, i64 4";
+        for (code, kept) in [
+            ("%v = load i32, ptr %p", vec!["nocapture", "captures(none)", "readonly"]),
+            ("store i32 7, ptr %p", vec!["nocapture", "captures(none)", "writeonly"]),
+            ("", vec!["nocapture", "captures(none)", "readonly", "writeonly", "readnone"]),
+            (&format!("{step}\nstore i32 7, ptr %q"), vec!["nocapture", "captures(none)", "writeonly"]),
+            // It gets out.
+            ("store ptr %p, ptr %o", vec![]),
+            (&format!("{step}\nstore ptr %q, ptr %o"), vec![]),
+            ("%n = ptrtoint ptr %p to i64", vec![]),
+            ("%c = icmp eq ptr %p, %o", vec![]),
+            ("call void @h(ptr %p)", vec![]),
+            ("%v = load volatile i32, ptr %p", vec![]),
+        ] {
+            let text = format!("declare void @h(ptr)\ndefine void @f(ptr %p, ptr %o) {{\n{code}\nret void\n}}\n");
+            let file = read(text).unwrap();
+            let module = Module::new(&file);
+            let version = Version { module: &module, definition: &file.functions[0] };
+            let body = body::read(&file, version.definition).unwrap();
+            let promises = Promises::new(version, &body);
+            for annotation in ["nocapture", "captures(none)", "readonly", "writeonly", "readnone", "noalias"] {
+                let is_kept = kept.contains(&annotation);
+                assert_eq!(promises.hold_of_parameter("%p", annotation), is_kept, "{code}: {annotation}");
+            }
+        }
+    }
+}

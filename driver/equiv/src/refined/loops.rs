@@ -92,11 +92,14 @@ pub(super) fn decide(
         return Ok(());
     }
     let mut furthest: Option<Failure> = None;
-    // Mostly nothing needs to be known of what is hard.
-    for opaque in [true, false] {
-        let mut hides = false;
+    let mut met = Effort { exact: false, as_other: false };
+    for effort in EFFORTS {
+        let more = if effort.exact { met.exact } else { met.as_other };
+        if effort != EFFORTS[0] && (!more || budget.spent().is_some()) {
+            continue;
+        }
         for way in WAYS {
-            let failure = match proved(pair, way, opaque, solver, budget)? {
+            let failure = match proved(pair, way, effort, solver, budget)? {
                 Ok(questions) => {
                     decided.seen.runs += questions;
                     decided.proved = true;
@@ -104,18 +107,15 @@ pub(super) fn decide(
                 }
                 Err(failure) => failure,
             };
-            hides |= failure.hides;
+            met.exact |= failure.met.exact;
+            met.as_other |= failure.met.as_other;
             let spent = matches!(failure.reason, Undecided::Budget(_));
             if spent || furthest.as_ref().is_none_or(|most| failure.questions > most.questions) {
                 furthest = Some(failure);
             }
             if spent {
-                hides = false;
                 break;
             }
-        }
-        if !hides {
-            break;
         }
     }
     if let Some(failure) = furthest {
@@ -129,16 +129,31 @@ struct Failure {
     /// Those that were.
     questions: u64,
     reason: Undecided,
-    /// There was something hard of which nothing was known.
-    hides: bool,
+    /// What more effort would change.
+    met: Effort,
 }
 
-/// Both versions cut in one way: how many questions were decided, or why not all. Where it is
-/// `opaque`, nothing is known of what is hard.
+/// How hard questions may be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Effort {
+    /// What solvers find hard is what it is; else nothing is known of it.
+    exact: bool,
+    /// The first version is undefined, too, where it is so by choices that the second one makes elsewhere.
+    as_other: bool,
+}
+
+/// The easiest first, which are mostly enough.
+const EFFORTS: [Effort; 3] = [
+    Effort { exact: false, as_other: false },
+    Effort { exact: false, as_other: true },
+    Effort { exact: true, as_other: true },
+];
+
+/// Both versions cut in one way: how many questions were decided, or why not all.
 fn proved(
     pair: &Pair<'_>,
     (before, after, peeled): (CutAt, CutAt, bool),
-    opaque: bool,
+    effort: Effort,
     solver: &mut Solver,
     budget: &mut Budget,
 ) -> io::Result<Result<u64, Failure>> {
@@ -146,17 +161,19 @@ fn proved(
     let versions = match (old, new) {
         (Ok(old), Ok(new)) => [old, new],
         (Err(reason), _) | (_, Err(reason)) => {
-            return Ok(Err(Failure { questions: 0, reason: reason.into(), hides: false }));
+            let met = Effort { exact: false, as_other: false };
+            return Ok(Err(Failure { questions: 0, reason: reason.into(), met }));
         }
     };
-    let mut induction = Induction { pair, versions, opaque, hides: false, invariants: BTreeMap::new(), questions: 0 };
+    let met = Effort { exact: false, as_other: false };
+    let mut induction = Induction { pair, versions, effort, met, invariants: BTreeMap::new(), questions: 0 };
     for undefined in [false, true] {
         match induction.run(undefined, solver, budget)? {
             Ok(true) => {}
             Ok(false) => break,
             Err(reason) => {
-                let Induction { questions, hides, .. } = induction;
-                return Ok(Err(Failure { questions, reason, hides }));
+                let Induction { questions, met, .. } = induction;
+                return Ok(Err(Failure { questions, reason, met }));
             }
         }
     }
@@ -167,10 +184,9 @@ fn proved(
 struct Induction<'a> {
     pair: &'a Pair<'a>,
     versions: [CutVersion<'a>; 2],
-    /// Nothing is known of what is hard.
-    opaque: bool,
-    /// There was something hard.
-    hides: bool,
+    effort: Effort,
+    /// What more effort would change.
+    met: Effort,
     invariants: BTreeMap<(usize, usize), Invariant>,
     questions: u64,
 }
@@ -188,13 +204,24 @@ impl Induction<'_> {
         let mut open = BTreeSet::from([Source::Entry]);
         open.extend(self.invariants.keys().map(|at| Source::Cuts(*at)));
         while let Some(source) = open.first().copied() {
-            let question = match LoopQuestion::new(self, source, undefined) {
+            let mut question = match LoopQuestion::new(self, source, undefined, &[]) {
                 Ok(question) => question,
                 Err(reason) => return Ok(Err(reason.into())),
             };
             matters |= question.undefined_matters;
-            self.hides |= question.hides;
-            let values = match question.answer(solver, budget)? {
+            self.met.exact |= question.hides;
+            self.met.as_other |= question.chooses;
+            let mut answer = question.answer(question.first_steps(), solver, budget)?;
+            if answer.is_err() && question.first_steps() < u64::MAX {
+                // What both read is easier to see where it is read at one place.
+                let places = question.same_places(solver, budget)?;
+                question = match LoopQuestion::new(self, source, undefined, &places) {
+                    Ok(question) => question,
+                    Err(reason) => return Ok(Err(reason.into())),
+                };
+                answer = question.answer(u64::MAX, solver, budget)?;
+            }
+            let values = match answer {
                 Ok(Some(values)) => values,
                 Ok(None) => {
                     self.questions += 1;

@@ -32,9 +32,9 @@ use order::order;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
 use rewright_llvm::module::File;
 use rewright_llvm::types::Type;
-use rewright_smt::{Expr, Script};
+use rewright_smt::{Address, Expr, Script};
 use rustc_hash::FxHashMap;
-pub(super) use start::{Request, Start};
+pub(super) use start::{NOWHERE, Request, Start};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// How often values may be computed: more than any that a solver could decide.
@@ -125,6 +125,8 @@ pub(super) struct SymbolicExecutor<'a> {
     chosen: Vec<Chosen>,
     /// What is computed with choices, of the other version and of this one.
     contexts: &'a [String],
+    /// By access: an address that is known to be its own wherever it is made.
+    places: &'a BTreeMap<usize, Address>,
     computing: Vec<String>,
     /// Where this version has read, by what the choices of uses are told apart by.
     met: FxHashMap<(String, Expr), Vec<Expr>>,
@@ -183,6 +185,7 @@ pub(super) fn behaviour<'a>(
         like: start.like,
         chosen: vec![],
         contexts: start.contexts,
+        places: start.places,
         computing: vec![],
         met: FxHashMap::default(),
         solid: false,
@@ -257,7 +260,8 @@ impl<'a> SymbolicExecutor<'a> {
                 }
                 let origin = origin.unwrap_or(address);
                 let (reached, epoch, promises) = (Expr::TRUE, self.epoch, vec![]);
-                self.accesses.push(Access { reached, address, origin, bytes: *bytes, writes: false, epoch, promises });
+                let (place, bytes) = (Address::sum(self.s, &[address]), *bytes);
+                self.accesses.push(Access { reached, address, place, origin, bytes, writes: false, epoch, promises });
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::inputs::{Inputs, Leaf};
 use super::super::refines::refines;
-use super::super::symexec::{Begun, Choosing, Likeness, Request, Start, behaviour};
+use super::super::symexec::{Begun, Behaviour, Choosing, Likeness, NOWHERE, Request, Start, behaviour};
 use super::beginning::Beginning;
 use super::claims::Claims;
 use super::invariants::{Candidate, MOST_CANDIDATES};
@@ -17,6 +17,9 @@ const SMALL: u32 = 3;
 
 /// Steps of the solver for a question about small numbers.
 const SMALL_STEPS: u64 = 300_000;
+
+/// Steps of the solver for a question that can be put in another way.
+const FIRST_STEPS: u64 = 400_000;
 
 /// Where a step begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -42,6 +45,10 @@ pub(super) struct LoopQuestion {
     pub(super) undefined_matters: bool,
     /// There is something hard of which nothing is known.
     pub(super) hides: bool,
+    /// The second version makes choices.
+    pub(super) chooses: bool,
+    /// Accesses, by version, that may go to the same place, and the question whether one does not.
+    places: Vec<((usize, usize), String)>,
     source: Source,
 }
 
@@ -49,10 +56,17 @@ pub(super) struct LoopQuestion {
 type Asked = [Vec<Request>; 2];
 
 impl LoopQuestion {
-    pub(super) fn new(induction: &Induction<'_>, source: Source, undefined: bool) -> Result<LoopQuestion, NotModelled> {
+    /// For accesses of the first version by number, the ones of the second version are given that are sure to go to the
+    /// same `places`.
+    pub(super) fn new(
+        induction: &Induction<'_>,
+        source: Source,
+        undefined: bool,
+        places: &[(usize, usize)],
+    ) -> Result<LoopQuestion, NotModelled> {
         let pair = induction.pair;
         let mut script = Script::new();
-        script.opaque = induction.opaque;
+        script.opaque = !induction.effort.exact;
         let s = &mut script;
         let given = Inputs::new(s, pair.versions, &pair.bodies, undefined)?;
         let from = match source {
@@ -80,17 +94,21 @@ impl LoopQuestion {
                 begun: &begun[side],
                 like: &[],
                 contexts: &[],
+                places: &NOWHERE,
             }
         });
         let [old_start, new_start] = starts;
         let new = behaviour(s, pair.versions[1], &new_start, &given, &pair.keys, Choosing::Anything)?;
-        let (like, old_start) =
-            (Choosing::Like(Likeness::ALL[0]), Start { like: &new.chosen, contexts: &new.contexts, ..old_start });
+        let contexts = if induction.effort.as_other { new.contexts.as_slice() } else { &[] };
+        let places = places.iter().map(|(old, is)| (*old, new.accesses[*is].place.clone())).collect();
+        let old_start = Start { like: &new.chosen, contexts, places: &places, ..old_start };
+        let like = Choosing::Like(Likeness::ALL[0]);
         let old = behaviour(s, pair.versions[0], &old_start, &given, &pair.keys, like)?;
         assumed.extend([old.begun.known, new.begun.known]);
         assumed.extend(facts(s, induction, source, [&old.begun, &new.begun]));
         let defined = s.not(old.undefined);
         assumed.push(defined);
+        let places = if places.is_empty() { same_places(s, &old, &new, &assumed) } else { vec![] };
         let (same, _) = refines(s, &old, &new, pair.versions[0].definition);
         let mut claims = Claims::new(s);
         let mut plain = vec![(claims.flagged(same), "what it does")];
@@ -130,19 +148,50 @@ impl LoopQuestion {
         let small = s.asserting(small).text;
         let hides = s.hides();
         let claims = plain.into_iter().filter_map(|(flag, what)| Some((flag?, what))).collect();
-        Ok(LoopQuestion { text, small, wanted, new_pairs, candidates, claims, undefined_matters, hides, source })
+        Ok(LoopQuestion {
+            text,
+            small,
+            wanted,
+            new_pairs,
+            candidates,
+            claims,
+            undefined_matters,
+            hides,
+            chooses: !new.contexts.is_empty(),
+            places,
+            source,
+        })
     }
 
-    /// The values of what is wanted that answer it, if any do; why nobody knows.
+    /// Accesses, by version, that are sure to go to the same place.
+    pub(super) fn same_places(&self, solver: &mut Solver, budget: &mut Budget) -> io::Result<Vec<(usize, usize)>> {
+        let mut same = vec![];
+        for (places, text) in &self.places {
+            let Ok(limit) = budget.limit() else { break };
+            let limit = Limit { steps: limit.steps.min(SMALL_STEPS), ..limit };
+            let answer = solver.ask_within(text, &[], limit)?;
+            budget.charge(solver.spent());
+            same.extend((answer == Answer::Unsat).then_some(*places));
+        }
+        Ok(same)
+    }
+
+    /// Steps for a first try, where another way to put it is left.
+    pub(super) fn first_steps(&self) -> u64 {
+        if self.places.is_empty() { u64::MAX } else { FIRST_STEPS }
+    }
+
+    /// The values of what is wanted that answer it, if any do, within so many steps; why nobody knows.
     pub(super) fn answer(
         &self,
+        most: u64,
         solver: &mut Solver,
         budget: &mut Budget,
     ) -> io::Result<Result<Option<Vec<Option<u128>>>, Undecided>> {
         let wanted: Vec<&str> = self.wanted.iter().map(String::as_str).collect();
         for (text, is_all) in [(&self.small, false), (&self.text, true)] {
             let limit = match budget.limit() {
-                Ok(limit) if is_all => limit,
+                Ok(limit) if is_all => Limit { steps: limit.steps.min(most), ..limit },
                 Ok(limit) => Limit { steps: limit.steps.min(SMALL_STEPS), ..limit },
                 Err(reason) => return Ok(Err(reason.into())),
             };
@@ -171,6 +220,22 @@ impl LoopQuestion {
         };
         format!("it has a loop, and no invariant is found: {at}, {what} may differ")
     }
+}
+
+/// Accesses of both versions in their order, where it is not seen that they go to the same place: whether one of the
+/// first version does not, where it is made.
+fn same_places(s: &mut Script, old: &Behaviour, new: &Behaviour, assumed: &[Expr]) -> Vec<((usize, usize), String)> {
+    let mut all = vec![];
+    for (n, (was, is)) in old.accesses.iter().zip(&new.accesses).enumerate() {
+        if was.address == is.address || (was.bytes, was.writes) != (is.bytes, is.writes) {
+            continue;
+        }
+        let same = s.equal(was.address, is.address);
+        let differ = s.not(same);
+        let claim = s.and(&[assumed, &[was.reached, differ]].concat());
+        all.push(((n, n), s.asserting(claim).text));
+    }
+    all
 }
 
 /// When values that both are given are small numbers, and what they read first is zeros and ones.

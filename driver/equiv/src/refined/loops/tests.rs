@@ -145,6 +145,64 @@ fn loops_that_differ_are_not_proved() {
     }
 }
 
+/// An array's neighbours in order: what is read may be `undef`, unless the branch has seen it.
+const SWAP: &str = "define void @f(ptr %p, i32 %n) {
+     e:\nbr label %k
+     k:\n%j = phi i32 [ 0, %e ], [ %j1, %m ]\n%j1 = add nsw i32 %j, 1\n%d = icmp slt i32 %j1, %n
+     br i1 %d, label %b, label %o
+     b:\n%x = sext i32 %j to i64\n%q = getelementptr inbounds i32, ptr %p, i64 %x\n%v = load i32, ptr %q
+     %x1 = sext i32 %j1 to i64\n%q1 = getelementptr inbounds i32, ptr %p, i64 %x1\n%v1 = load i32, ptr %q1
+     %z = icmp sgt i32 %v, %v1\nbr i1 %z, label %t, label %m
+     t:\nstore i32 %v1, ptr %q\nstore i32 %v, ptr %q1\nbr label %m\nm:\nbr label %k\no:\nret void\n}\n";
+
+/// Two products of arrays, which may be one.
+const DOT: &str = "define i32 @f(ptr %p, ptr %r, i32 %n) {
+     e:\nbr label %h
+     h:\n%i = phi i32 [ 0, %e ], [ %j, %b ]\n%s = phi i32 [ 0, %e ], [ %t, %b ]
+     %c = icmp slt i32 %i, %n\nbr i1 %c, label %b, label %o
+     b:\n%x = sext i32 %i to i64\n%q = getelementptr inbounds i32, ptr %p, i64 %x\n%v = load i32, ptr %q
+     %y = getelementptr inbounds i32, ptr %r, i64 %x\n%w = load i32, ptr %y
+     %m = mul nsw i32 %v, %w\n%t = add nsw i32 %s, %m\n%j = add nsw i32 %i, 1\nbr label %h
+     o:\nret i32 %s\n}\n";
+
+/// A loop with two entries.
+const TWO_ENTRIES: &str = "define i32 @f(i32 %n, i1 %b) {
+     e:\nbr i1 %b, label %x, label %y
+     x:\n%i = phi i32 [ 0, %e ], [ %k, %y ]\n%j = add i32 %i, 1\n%c = icmp ult i32 %j, %n\nbr i1 %c, label %y, label %o
+     y:\n%k = phi i32 [ 5, %e ], [ %j, %x ]\n%d = icmp ult i32 %k, %n\nbr i1 %d, label %x, label %o
+     o:\n%r = phi i32 [ %j, %x ], [ %k, %y ]\nret i32 %r\n}\n";
+
+/// A condition that has held in another iteration of an inner loop.
+const STALE: &str = "define i32 @f(i32 %n, ptr %p) {
+     e:\nbr label %h
+     h:\n%i = phi i32 [ 0, %e ], [ %j, %l ]\n%v = load i32, ptr %p\n%c = icmp eq i32 %v, 0\nbr i1 %c, label %k, label %o
+     k:\ncall ptr @g(ptr %p)\n%w = load i32, ptr %p\n%z = icmp eq i32 %w, 3\nbr i1 %z, label %k, label %l
+     l:\n%j = add i32 %i, 1\n%d = icmp ult i32 %j, %n\nbr i1 %d, label %h, label %o
+     o:\n%r = phi i32 [ %v, %h ], [ %w, %l ]\nret i32 %r\n}\n";
+
+#[test]
+fn what_is_read_and_computed_in_loops() {
+    for (old, changes, holds) in [
+        (SWAP, vec![("add nsw i32 %j, 1", "add nsw i32 1, %j")], true),
+        (SWAP, vec![("sgt i32 %v, %v1", "sge i32 %v, %v1")], false),
+        (SWAP, vec![("store i32 %v1, ptr %q\n", "store i32 %v, ptr %q\n")], false),
+        (DOT, vec![("%s, %m", "%m, %s"), ("%v, %w", "%w, %v")], true),
+        (DOT, vec![("ptr %r, i64 %x", "ptr %p, i64 %x")], false),
+        (TWO_ENTRIES, vec![("add i32 %i, 1", "sub i32 %i, -1")], true),
+        (TWO_ENTRIES, vec![("5, %e", "6, %e")], false),
+        (TWO_ENTRIES, vec![("ult i32 %k", "ule i32 %k")], false),
+        (STALE, vec![("add i32 %i, 1", "add i32 1, %i")], true),
+        (STALE, vec![("%w, %l", "0, %l")], false),
+    ] {
+        let new = changes.iter().fold(old.to_string(), |text, (was, is)| {
+            assert!(text.contains(was), "{was}");
+            text.replace(was, is)
+        });
+        let found = of_definitions(old, &new);
+        assert_eq!(found.proved, holds, "{new}{found:?}");
+    }
+}
+
 /// A loop that promises to end is undefined where it does not.
 #[test]
 fn loops_of_the_second_version_promise_no_more() {

@@ -141,16 +141,19 @@ impl<'a> SymbolicExecutor<'a> {
         }
         let bad = self.s.or(&bad);
         self.undefined(at, bad);
+        let known = self.places.get(&self.accesses.len()).cloned();
+        let place = known.unwrap_or_else(|| Address::sum(self.s, &self.parts(pointer.bits)));
         self.accesses.push(Access {
             reached: self.reached[at],
-            address: pointer.bits,
+            address: place.term(self.s),
+            place: place.clone(),
             origin,
             bytes: u64::from(size / 8),
             writes,
             epoch: self.epoch,
             promises: promises(self.version, i),
         });
-        Ok(AddressRange { address: Address::sum(self.s, &self.parts(pointer.bits)), size })
+        Ok(AddressRange { address: place, size })
     }
 
     pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {

@@ -1,7 +1,7 @@
 //! What a version does, as terms.
 
 use super::Value;
-use rewright_smt::Expr;
+use rewright_smt::{Address, Expr};
 use std::collections::BTreeSet;
 
 /// What leaves a version, computed twice.
@@ -22,6 +22,8 @@ pub(in super::super) struct Memory {
 pub(in super::super) struct Access {
     pub(in super::super) reached: Expr,
     pub(in super::super) address: Expr,
+    /// The same as a sum.
+    pub(in super::super) place: Address,
     /// The object that the pointer belongs to.
     pub(in super::super) origin: Expr,
     pub(in super::super) bytes: u64,

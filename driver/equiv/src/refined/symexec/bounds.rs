@@ -115,3 +115,65 @@ fn merged(steps: &[Step]) -> Vec<Step> {
     }
     merged
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::tests::of_definitions;
+
+    #[test]
+    fn each_step_stays_where_its_flag_says() {
+        let function = |body: &str| format!("define ptr @f(ptr %p, i64 %i) {{\n{body}\nret ptr %q\n}}\n");
+        for (old, new, holds) in [
+            // Steps of nothing leave nothing.
+            ("%q = getelementptr inbounds i8, ptr %p, i64 0", "%q = getelementptr i8, ptr %p, i64 0", true),
+            // Forward and back again is two steps; forward twice is one.
+            (
+                "%q = getelementptr inbounds i8, ptr %p, i64 0",
+                "%q = getelementptr inbounds [4 x i32], ptr %p, i64 5, i64 -20",
+                false,
+            ),
+            (
+                "%q = getelementptr inbounds i32, ptr %p, i64 1",
+                "%r = getelementptr inbounds i32, ptr %p, i64 2\n%q = getelementptr inbounds i32, ptr %r, i64 -1",
+                false,
+            ),
+            (
+                "%q = getelementptr inbounds i32, ptr %p, i64 3",
+                "%r = getelementptr inbounds i32, ptr %p, i64 2\n%q = getelementptr inbounds i32, ptr %r, i64 1",
+                true,
+            ),
+            (
+                "%r = getelementptr inbounds i32, ptr %p, i64 %i\n%q = getelementptr inbounds i32, ptr %r, i64 1",
+                "%r = getelementptr i32, ptr %p, i64 %i\n%q = getelementptr inbounds i32, ptr %r, i64 1",
+                true,
+            ),
+            (
+                "%r = getelementptr i32, ptr %p, i64 %i\n%q = getelementptr inbounds i32, ptr %r, i64 1",
+                "%r = getelementptr inbounds i32, ptr %p, i64 %i\n%q = getelementptr inbounds i32, ptr %r, i64 1",
+                false,
+            ),
+            // An index that is multiplied by a size must not overflow.
+            (
+                "%r = shl i64 %i, 2\n%q = getelementptr inbounds i8, ptr %p, i64 %r",
+                "%q = getelementptr inbounds i32, ptr %p, i64 %i",
+                false,
+            ),
+            (
+                "%r = shl nsw i64 %i, 2\n%q = getelementptr inbounds i8, ptr %p, i64 %r",
+                "%q = getelementptr inbounds i32, ptr %p, i64 %i",
+                true,
+            ),
+            (
+                "%q = getelementptr inbounds i32, ptr %p, i64 %i",
+                "%r = mul nuw i64 %i, 4\n%q = getelementptr inbounds i8, ptr %p, i64 %r",
+                false,
+            ),
+            ("%q = getelementptr nuw i32, ptr %p, i64 %i", "%q = getelementptr i32, ptr %p, i64 %i", true),
+            ("%q = getelementptr inbounds i32, ptr %p, i64 %i", "%q = getelementptr nuw i32, ptr %p, i64 %i", false),
+            ("%q = getelementptr nusw i32, ptr %p, i64 %i", "%q = getelementptr inbounds i32, ptr %p, i64 %i", false),
+        ] {
+            let found = of_definitions(&function(old), &function(new));
+            assert_eq!(found.proved, holds, "{old}\n{new}\n{found:?}");
+        }
+    }
+}

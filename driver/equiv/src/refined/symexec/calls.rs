@@ -15,7 +15,7 @@ use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::effects;
 use rewright_llvm::types::Type;
-use rewright_smt::{self as smt, Expr, Sort};
+use rewright_smt::{self as smt, Address, Expr, Sort};
 
 /// Calls of a version: each is compared with each of the other one's.
 const MOST: usize = 24;
@@ -130,7 +130,9 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined(at, if defined { bad } else { poison });
             if let (Some(bytes), Some(origin)) = (readable, origin) {
                 let (reached, epoch, promises) = (self.reached[at], self.epoch, vec![]);
-                self.accesses.push(Access { reached, address: bits, origin, bytes, writes: false, epoch, promises });
+                let place = Address::sum(self.s, &[bits]);
+                let address = bits;
+                self.accesses.push(Access { reached, address, place, origin, bytes, writes: false, epoch, promises });
             }
         }
         Ok(())

@@ -3,7 +3,11 @@
 use super::super::region::{Arrival, State};
 use super::{Arrived, Begun, Chosen, Leaf, Local, Samples, SymbolicExecutor, Terms};
 use rewright_llvm::body::{Body, Instruction, Operand, Shape};
-use rewright_smt::Expr;
+use rewright_smt::{Address, Expr};
+use std::collections::BTreeMap;
+
+/// No address is known.
+pub(in super::super) static NOWHERE: BTreeMap<usize, Address> = BTreeMap::new();
 
 /// What is executed, and what is there before.
 pub(in super::super) struct Start<'a> {
@@ -21,6 +25,8 @@ pub(in super::super) struct Start<'a> {
     pub(in super::super) begun: &'a [(usize, Operand)],
     /// Choices that the other version has made of what it has read.
     pub(in super::super) like: &'a [Chosen],
+    /// By access: an address that is known to be its own wherever it is made.
+    pub(in super::super) places: &'a BTreeMap<usize, Address>,
     /// What that version computes with choices of its own.
     pub(in super::super) contexts: &'a [String],
 }
@@ -37,7 +43,17 @@ pub(in super::super) struct Request {
 impl<'a> Start<'a> {
     /// All of a function.
     pub(in super::super) fn all(body: &'a Body) -> Start<'a> {
-        Start { body, state: None, slots: &[], arrivals: &[], requests: &[], begun: &[], like: &[], contexts: &[] }
+        Start {
+            body,
+            state: None,
+            slots: &[],
+            arrivals: &[],
+            requests: &[],
+            begun: &[],
+            like: &[],
+            contexts: &[],
+            places: &NOWHERE,
+        }
     }
 
     pub(super) fn is_entry(&self) -> bool {
