@@ -50,6 +50,22 @@ pub(super) fn prints(dir: &TempDir, ir: &Path, level: &str) -> String {
     String::from_utf8(run(&mut Command::new(&program)).stdout).unwrap()
 }
 
+/// What a program in LLVM IR does with a library in C.
+fn run_with(library: &Path, ir: &Path, level: &str) -> Output {
+    let dir = tempfile::tempdir().unwrap();
+    let (object, program) = (dir.path().join("library.o"), dir.path().join("program"));
+    run(Command::new("clang-19").args(["-O2", "-c"]).arg(library).arg("-o").arg(&object));
+    let mut clang = Command::new("clang-19");
+    run(clang
+        .args([level, "-w", "-x", "ir"])
+        .arg(ir)
+        .args(["-x", "none"])
+        .arg(&object)
+        .args(["-lm", "-o"])
+        .arg(&program));
+    run(&mut Command::new(&program))
+}
+
 pub(super) fn verify(ir: &Path) {
     run(Command::new("opt-19").args(["-passes=verify", "-disable-output"]).arg(ir));
 }
@@ -174,14 +190,8 @@ fn writers_with_values_are_replaced_where_they_stand() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/llvm/writers");
     let pack = folder.join("pack.rw");
     let dir = tempfile::tempdir().unwrap();
-    let library = dir.path().join("library.o");
-    run(Command::new("clang-19").args(["-O2", "-c"]).arg(folder.join("library.c")).arg("-o").arg(&library));
     let runs = |program: &Path, level: &str| {
-        let executable = dir.path().join("program");
-        let mut clang = Command::new("clang-19");
-        clang.args([level, "-w", "-x", "ir"]).arg(program).args(["-x", "none"]).arg(&library);
-        run(clang.arg("-o").arg(&executable));
-        let printed = String::from_utf8(run(&mut Command::new(&executable)).stdout).unwrap();
+        let printed = String::from_utf8(run_with(&folder.join("library.c"), program, level).stdout).unwrap();
         let (printed, slow) = printed.trim_end().rsplit_once('\n').unwrap();
         (printed.to_string(), slow.parse::<u32>().unwrap())
     };
@@ -208,14 +218,8 @@ fn structures_in_memory_are_values() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/llvm/structures");
     let pack = folder.join("pack.rw");
     let dir = tempfile::tempdir().unwrap();
-    let library = dir.path().join("library.o");
-    run(Command::new("clang-19").args(["-O2", "-c"]).arg(folder.join("library.c")).arg("-o").arg(&library));
     let runs = |program: &Path, level: &str| {
-        let executable = dir.path().join("program");
-        let mut clang = Command::new("clang-19");
-        clang.args([level, "-w", "-x", "ir"]).arg(program).args(["-x", "none"]).arg(&library);
-        run(clang.args(["-lm", "-o"]).arg(&executable));
-        let Output { stdout, stderr, .. } = run(&mut Command::new(&executable));
+        let Output { stdout, stderr, .. } = run_with(&folder.join("library.c"), program, level);
         let made: u32 = String::from_utf8(stderr).unwrap().trim().parse().unwrap();
         (String::from_utf8(stdout).unwrap(), made)
     };
