@@ -104,11 +104,11 @@ pub struct LoopInput {
     pub carried: Vec<bool>,
     /// Of the other loops: are they left before this one is entered?
     pub left: Vec<bool>,
-    /// What decides whether it goes on, if it has one exit and is sure to end, whatever its inputs are.
+    /// The exit condition of a loop with one exit that ends for all inputs.
     pub stays: Option<Stays>,
 }
 
-/// What decides of each iteration of a loop whether another one follows.
+/// The exit condition of a loop: in each iteration it decides whether another one follows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stays {
     /// The loop goes on iff this is not zero.

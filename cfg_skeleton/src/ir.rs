@@ -85,7 +85,7 @@ pub struct Function {
     pub values: Vec<Ty>,
     /// Names of memory regions; region 0 is the one of accesses that name none, and it may alias every other.
     pub regions: Vec<String>,
-    /// What holds whenever the function is executed. The text form does not show it.
+    /// Facts that hold in every execution of the function. The text form does not show them.
     pub promises: Vec<Promise>,
 }
 

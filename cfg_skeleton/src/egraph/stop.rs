@@ -6,20 +6,20 @@ use std::fmt;
 /// A budget of a unit that ended while rules still matched. What they would have added is not in the view.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stop {
-    /// What was counted.
+    /// The quantity that was counted.
     pub budget: BudgetKind,
     /// How many there may be.
     pub limit: u64,
     /// The ruleset that was running; `None` for steps that are repeated together.
     pub ruleset: Option<String>,
-    /// What came to an end.
+    /// The step or function that ended.
     pub extent: Extent,
     /// The rules behind most of the e-graph, largest first, where the whole run came to an end; those that were held
     /// back.
     pub grew: Vec<Growth>,
 }
 
-/// What a budget counts.
+/// A quantity that a budget limits.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum BudgetKind {
     /// Matches of rules.
@@ -43,7 +43,7 @@ pub enum Extent {
     Run,
 }
 
-/// What a rule did to an e-graph.
+/// Effect of a rule on an e-graph: matches and changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Growth {
     /// The rule.

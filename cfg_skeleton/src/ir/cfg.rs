@@ -132,7 +132,7 @@ impl Cfg {
         Cfg { weighing, ..self }
     }
 
-    /// What the weights of blocks count.
+    /// Unit of the weights of blocks.
     pub fn weighing(&self) -> Weighing {
         self.weighing
     }

@@ -60,7 +60,7 @@ pub enum Defect {
     /// Wrong number of something.
     #[error("{what}: expected {expected}, found {found}")]
     Count {
-        /// What was counted.
+        /// The quantity that was counted.
         what: &'static str,
         /// As declared.
         expected: usize,
