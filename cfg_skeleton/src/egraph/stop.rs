@@ -67,6 +67,17 @@ impl BudgetKind {
             BudgetKind::Steps => "steps",
         }
     }
+
+    /// So many of them: `1 node`, `2 nodes`.
+    fn counted(self, n: u64) -> String {
+        let one = match self {
+            BudgetKind::Matches => "match",
+            BudgetKind::Nodes => "node",
+            BudgetKind::Rounds => "round",
+            BudgetKind::Steps => "step",
+        };
+        format!("{n} {}", if n == 1 { one } else { self.name() })
+    }
 }
 
 impl fmt::Display for Stop {
@@ -81,7 +92,7 @@ impl fmt::Display for Stop {
             (Some(_), Extent::Step) => "a step",
             (None, _) => "a `repeat`",
         };
-        write!(f, "{what} ended at {} {}", self.limit, self.budget.name())?;
+        write!(f, "{what} ended at {}", self.budget.counted(self.limit))?;
         match &self.ruleset {
             Some(ruleset) => write!(f, " in `{ruleset}`"),
             None => Ok(()),

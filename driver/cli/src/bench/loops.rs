@@ -17,6 +17,7 @@ use rewright_pipeline::optimiser::Options;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// The pack that is measured.
 const PACK: &str = "std.loops";
@@ -108,7 +109,7 @@ fn summary(files: &[(PathBuf, Measured)]) -> String {
     let sum = |version: usize| ran.iter().map(|counts| counts[version]).sum::<u64>();
     let fewer = ran.iter().filter(|[_, without, with]| with < without).count();
     let more = ran.iter().filter(|[_, without, with]| with > without).count();
-    let seconds = |version: usize| files.iter().map(|(_, m)| m.times[version].as_secs_f64()).sum::<f64>();
+    let seconds = |version: usize| files.iter().map(|(_, m)| m.times[version]).sum::<Duration>().as_secs_f64();
     format!(
         "{} in {}: {} run, executed {} before, {} without, {} with the pack ({fewer} fewer, {more} more than without); \
          {:.2} s of processor time without, {:.2} with\n",
