@@ -18,13 +18,21 @@ pub(crate) struct Input {
     pub(crate) indices: Vec<u32>,
     /// Loads, stores and iterations until the run is given up.
     pub(crate) fuel: u64,
+    /// Whether an access out of bounds is undefined behaviour; else there are cells for all numbers.
+    pub(crate) in_bounds: bool,
+    /// Two arguments that are one array.
+    pub(crate) one: Option<(u32, u32)>,
 }
 
 impl Input {
     /// What an argument, or a cell of it, holds before the call.
     pub(crate) fn contents(&self, position: u32, cell: &[i64], scalar: Scalar) -> u128 {
         let contents = initial(self.seed, position, cell, scalar);
-        if !cell.is_empty() && self.indices.contains(&position) { (contents >> 7) % 6 } else { contents }
+        if !cell.is_empty() && self.indices.contains(&position) {
+            u128::from(mix(contents as u64)) % 6
+        } else {
+            contents
+        }
     }
 }
 

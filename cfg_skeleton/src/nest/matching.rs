@@ -82,10 +82,12 @@ impl<'a> Matcher<'a> {
             && self.bounds(a, b)
     }
 
-    /// Bindings on which the bounds of the first statement's loops depend are some that the second one can see.
+    /// Bindings on which cells and bounds of the first statement's loops depend are some that the second one can see.
     fn bounds(&mut self, a: &Statement, b: &Statement) -> bool {
         let bounds = a.access.loops.iter().flat_map(|l| l.lower.iter().chain(&l.upper));
-        let needed: Vec<Var> = bounds.flat_map(Affine::vars).filter(|v| self.before.binds.contains_key(v)).collect();
+        let equated = self.equations.iter().map(|(e, _)| e);
+        let needed: Vec<Var> =
+            equated.chain(bounds).flat_map(Affine::vars).filter(|v| self.before.binds.contains_key(v)).collect();
         let visible: Vec<Var> = b.access.loops[b.depth()..].iter().map(|l| l.var).collect();
         needed.into_iter().all(|x| {
             visible.iter().any(|y| {
@@ -147,7 +149,8 @@ impl<'a> Matcher<'a> {
             vars
         };
         let (x, y) = (bound(a, self.before), bound(b, self.after));
-        if x.len() != y.len() || !x.into_iter().zip(y).all(|(x, y)| self.bind(x, y)) {
+        // Where one side hides them in a loop's variable, they are found later.
+        if x.len() == y.len() && !x.into_iter().zip(y).all(|(x, y)| self.bind(x, y)) {
             return false;
         }
         self.equations.push((a.clone(), b.clone()));

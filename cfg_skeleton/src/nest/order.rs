@@ -186,8 +186,8 @@ impl<'a> Order<'a> {
         all.extend(self.domain(a, &p));
         all.extend(self.domain(b, &q));
         let (x, y) = (self.first_point(a, &p), self.first_point(b, &q));
-        let depth = self.before.all[self.matches[a].of].depth();
-        all.extend(equal_points(&x[..depth], &y[..depth]));
+        // At one point, bindings have one value.
+        all.extend(equal_points(&x, &y));
         if a != b {
             return self.decider.impossible(&all);
         }

@@ -11,6 +11,7 @@ use super::access::{Access, ExecutionPoint, Kind, Program, cell, own_point, unkn
 use super::affine::{Affine, Var};
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider, without};
+use std::cell::RefCell;
 
 /// Where a cell's contents come from.
 #[derive(Clone, Debug)]
@@ -191,7 +192,7 @@ pub(crate) fn guesses(program: &Program, writer: usize, reading: &Reading<'_>) -
         let mut system = base.clone();
         system.extend(order);
         let mut points = vec![];
-        maximal_points(&system, &mut vec![], access.loops.len(), &mut points);
+        maximal_points(&without_floors(&system), &mut vec![], access.loops.len(), &mut points);
         for at in points {
             let mut guard = program.domain(access, &at);
             if let Some(written) = cell(access, &at) {
@@ -209,6 +210,38 @@ pub(crate) fn guesses(program: &Program, writer: usize, reading: &Reading<'_>) -
     }
     result
 }
+
+/// Constraints in which floors of coordinates are coordinates of their own, after all others.
+fn without_floors(system: &Conjunction) -> Conjunction {
+    let floors: RefCell<Vec<(Affine, i128)>> = RefCell::default();
+    let is_coordinate = |var: &Var| (0..FIRST_FLOOR).any(|n| unknown(0, n) == *var);
+    let quotient = |inner: Affine, divisor: i128| {
+        if !inner.vars().iter().any(is_coordinate) {
+            return inner.floor_div(divisor);
+        }
+        let mut floors = floors.borrow_mut();
+        let known = floors.iter().position(|(e, d)| *d == divisor && e.same(&inner));
+        let number = known.unwrap_or_else(|| {
+            floors.push((inner, divisor));
+            floors.len() - 1
+        });
+        Affine::var(unknown(0, FIRST_FLOOR + number as u32))
+    };
+    let rebuilt = system.iter().map(|c| Constraint { expr: c.expr.rebuild(&Affine::var, &quotient), ..c.clone() });
+    let mut result: Conjunction = rebuilt.collect();
+    for (number, (inner, divisor)) in floors.into_inner().into_iter().enumerate() {
+        let multiple = Affine::var(unknown(0, FIRST_FLOOR + number as u32)).times(divisor);
+        result.push(Constraint::at_least(&inner, &multiple));
+        result.push(Constraint::less(&inner, &multiple.offset(divisor)));
+    }
+    result
+}
+
+/// Coordinates from here on are floors.
+const FIRST_FLOOR: u32 = 64;
+
+/// More floors than this are not looked at.
+const MAX_FLOORS: u32 = 16;
 
 /// Extends `known` coordinates to points that are largest in lexicographic order, as far as bounds tell.
 fn maximal_points(system: &Conjunction, known: &mut Vec<Affine>, length: usize, points: &mut Vec<Vec<Affine>>) {
@@ -232,7 +265,8 @@ fn maximal_points(system: &Conjunction, known: &mut Vec<Affine>, length: usize, 
 /// Values that may be the largest of coordinate `next`, where earlier ones are known.
 fn largest(system: &Conjunction, next: usize, length: usize) -> Vec<Affine> {
     let var = unknown(0, next as u32);
-    let later: Vec<Var> = (next + 1..length).map(|n| unknown(0, n as u32)).collect();
+    let floors = (0..MAX_FLOORS).map(|n| unknown(0, FIRST_FLOOR + n));
+    let later: Vec<Var> = (next + 1..length).map(|n| unknown(0, n as u32)).chain(floors).collect();
     let open = |c: &Constraint| later.iter().any(|v| c.expr.mentions(*v));
     for constraint in system.iter().filter(|c| c.equality && !open(c)) {
         if let Some(value) = solved(&constraint.expr, var) {

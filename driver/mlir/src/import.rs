@@ -203,10 +203,29 @@ impl Importer<'_> {
     }
 
     /// The values of an operation's map, applied to operands.
-    fn mapped(&self, op: &Op, attribute: &str, operands: &[String]) -> Imported<Vec<Affine>> {
+    fn mapped(
+        &mut self,
+        op: &Op,
+        attribute: &str,
+        operands: &[String],
+        items: &mut Vec<Item>,
+    ) -> Imported<Vec<Affine>> {
         let text = op.attribute(attribute).ok_or_else(|| op.unsupported(format!("`{attribute}` is missing")))?;
         let operands = self.affines(op, operands)?;
-        map::apply(self.text_of(text), &operands).map_err(|what| op.unsupported(what))
+        let text = self.text_of(text).to_string();
+        let mut divide = |dividend: &Affine, divisor: &Affine| self.quotient(dividend, divisor, op.line, items);
+        map::apply(&text, &operands, &mut divide).map_err(|what| op.unsupported(what))
+    }
+
+    /// A quotient, rounded down, by what is no constant: an index that an operation computes.
+    fn quotient(&mut self, dividend: &Affine, divisor: &Affine, line: u32, items: &mut Vec<Item>) -> Affine {
+        let operands = [dividend, divisor].map(|e| self.pool.add(Value::Index(e.clone()))).to_vec();
+        let (name, ty) = ("arith.floordivsi".to_string(), "index".to_string());
+        let value = self.pool.add(Value::Op(Operation { name, flags: vec![], from: ty.clone(), ty, operands }));
+        items.push(Item::Trap(value, line));
+        let var = self.names.var();
+        items.push(Item::Bind(Bind { var, value, line }));
+        Affine::var(var)
     }
 
     fn op(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
@@ -221,11 +240,11 @@ impl Importer<'_> {
             "memref.dealloc" => self.dealloc(op),
             "memref.dim" => self.dim(op),
             "affine.apply" => {
-                let value = self.mapped(op, "map", &op.operands)?;
+                let value = self.mapped(op, "map", &op.operands, items)?;
                 self.define_index(op, value.into_iter().next())
             }
             "affine.min" | "affine.max" => {
-                let values = self.mapped(op, "map", &op.operands)?;
+                let values = self.mapped(op, "map", &op.operands, items)?;
                 let least = op.name == "affine.min";
                 self.define_result(op, if least { Meaning::Least(values) } else { Meaning::Greatest(values) })
             }

@@ -50,6 +50,15 @@ pub(crate) struct Module {
     pub(crate) functions: Vec<Function>,
     /// Texts by name, say `affine_map<(d0) -> (d0)>` by `#map`.
     pub(crate) aliases: Vec<(String, String)>,
+    /// The file's lines.
+    pub(crate) lines: Vec<String>,
+}
+
+impl Module {
+    /// The text of a line, from 1.
+    pub(crate) fn line(&self, line: u32) -> Option<&str> {
+        self.lines.get((line as usize).checked_sub(1)?).map(|text| text.trim())
+    }
 }
 
 impl Op {

@@ -25,8 +25,8 @@ impl Importer<'_> {
             return Err(op.unsupported("operands are missing"));
         }
         let bounds = Bounds {
-            lower: self.mapped(op, "lowerBoundMap", &op.operands[..lower])?,
-            upper: self.mapped(op, "upperBoundMap", &op.operands[lower..lower + upper])?,
+            lower: self.mapped(op, "lowerBoundMap", &op.operands[..lower], items)?,
+            upper: self.mapped(op, "upperBoundMap", &op.operands[lower..lower + upper], items)?,
             step: op.integers("step").first().copied().unwrap_or(1),
         };
         self.loop_(op, bounds, lower + upper, items)
