@@ -37,6 +37,9 @@ pub struct Options {
     pub rounds: u64,
 }
 
+/// Loops in loops from which on a nest is deep.
+const DEEP: usize = 7;
+
 impl Default for Options {
     fn default() -> Self {
         Options {
@@ -143,6 +146,12 @@ impl Comparison<'_> {
         if let Some(difference) = self.differing_soon() {
             return self.refuted(&difference);
         }
+        if self.overlapping().is_none()
+            && self.is_deep()
+            && let Ok(shown) = self.by_order(&left, &right, &failing)
+        {
+            return self.confirmed(shown);
+        }
         let shown = match self.overlapping() {
             Some(pair) => Err(((format!("{pair} may overlap, and accesses change their order"), (0, 0)), None)),
             None => self
@@ -163,6 +172,11 @@ impl Comparison<'_> {
             }
         }
         Evidence::nothing(reason + &at(lines))
+    }
+
+    /// Whether loops are nested so deeply that their instances are compared sooner than their values.
+    fn is_deep(&self) -> bool {
+        depth(&self.before.items).max(depth(&self.after.items)) >= DEEP
     }
 
     /// Two arrays that may overlap and are not only read.
@@ -316,6 +330,16 @@ impl Comparison<'_> {
         }
         Runs { fuel: self.options.fuel, seeds, in_bounds: self.options.in_bounds, aliases }
     }
+}
+
+/// Loops around the innermost item.
+fn depth(items: &[Item]) -> usize {
+    let of = |item: &Item| match item {
+        Item::For(x) => 1 + depth(&x.body),
+        Item::If(x) => depth(&x.then).max(depth(&x.otherwise)),
+        _ => 0,
+    };
+    items.iter().map(of).max().unwrap_or(0)
 }
 
 /// Whether the items may write the argument's array.

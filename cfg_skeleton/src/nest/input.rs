@@ -2,10 +2,12 @@
 
 use super::affine::Var;
 use super::eval::Scalar;
-use super::run::loads_of;
-use super::value::Pool;
+use super::value::{Pool, loads_of};
 use super::{ArrayKind, Item, LoadId, Nest};
 use rustc_hash::FxHashMap;
+
+/// The subscripts of a cell.
+pub(crate) type Cell = Box<[i64]>;
 
 /// What a run starts from.
 #[derive(Clone, Debug)]

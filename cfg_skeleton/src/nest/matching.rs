@@ -10,7 +10,7 @@ use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider};
 use super::statements::{Action, Statement, Statements};
 use super::value::{Pool, Value, ValueId, commutes};
-use super::writers::{Reading, guesses};
+use super::writers::{FEW_CANDIDATES, Reading, guesses};
 use super::{ArrayId, ArrayKind, LoadId};
 
 /// A statement of the second program as one of the first.
@@ -239,7 +239,7 @@ impl<'a> Matcher<'a> {
             loops.filter(|(n, l)| *n < self.before.all[of].depth() || used(l.var)).map(|(n, _)| n).collect();
         let loops = kept.iter().map(|n| first.loops[*n].clone()).collect();
         sought.accesses.push(Access { cell: Some(cell), loops, kind: Kind::Alloc, ..first.clone() });
-        let reading = Reading { array: first.array, cell: &target, place: ExecutionPoint::End };
+        let reading = Reading { array: first.array, cell: &target, place: ExecutionPoint::End, most: FEW_CANDIDATES };
         let mut points = guesses(&sought, 0, &reading).into_iter().map(|(_, candidate)| candidate.at);
         let at = points.find_map(|point| {
             let mut at = vec![Affine::default(); first.loops.len()];

@@ -71,7 +71,8 @@ pub(crate) fn normal(
 ) -> Normal {
     let mut normaliser = Normaliser { nest, pool, names, decider, conditions: vec![] };
     let mut given = facts.clone();
-    let mut items = normaliser.items(&nest.items, &mut given);
+    let joined = carried::join_cells(nest, normaliser.pool);
+    let mut items = normaliser.items(&joined, &mut given);
     let conditions = normaliser.conditions;
     let whole = items.clone();
     drop_unread(nest, pool, &mut items);
@@ -96,18 +97,7 @@ impl Normaliser<'_> {
                 self.merge_last(&mut result, given);
             }
         }
-        let length = result.len();
-        self.join_cells(&mut result);
-        if result.len() == length {
-            return result;
-        }
-        // Loops that a cell kept apart follow each other now.
-        let mut merged = vec![];
-        for item in result {
-            merged.push(item);
-            self.merge_last(&mut merged, given);
-        }
-        merged
+        result
     }
 
     /// Merges the last two items while they are loops that are one.

@@ -5,17 +5,14 @@
 
 use super::affine::{Affine, Var};
 use super::eval::{Scalar, Stop, operate};
-use super::input::{Input, initial, mix};
+use super::input::{Cell, Input, initial, mix};
 use super::trace::{Call, Operand, Seen};
-use super::value::{Number, Pool, Value, ValueId};
+use super::value::{Number, Pool, Value, ValueId, loads_of};
 use super::{ArrayId, ArrayKind, Event, For, Item, Line, LoadId, Nest, Origin};
 use rustc_hash::FxHashMap;
 
 /// A store that was executed: which one, in the order of the nest, and its loop variables.
 pub(crate) type StoreInstance = u32;
-
-/// The subscripts of a cell.
-pub(crate) type Cell = Box<[i64]>;
 
 /// What a cell holds.
 #[derive(Clone, Debug)]
@@ -419,21 +416,6 @@ fn number_stores(pool: &Pool, items: &[Item], stores: &mut FxHashMap<*const Item
                 number_stores(pool, &x.then, stores);
                 number_stores(pool, &x.otherwise, stores);
             }
-            _ => {}
-        }
-    }
-}
-
-/// The loads that a value is made from.
-pub(crate) fn loads_of(pool: &Pool, value: ValueId, loads: &mut Vec<LoadId>) {
-    let (mut seen, mut rest) = (rustc_hash::FxHashSet::default(), vec![value]);
-    while let Some(value) = rest.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        match pool.get(value) {
-            Value::Load(load) => loads.push(*load),
-            Value::Op(op) => rest.extend(&op.operands),
             _ => {}
         }
     }

@@ -1,6 +1,7 @@
 //! `rewright validate`: two versions of functions, proved, refuted, tested or unknown: those of two files or folders,
 //! before and after a command, before and after rules.
 
+mod blocks;
 pub(crate) mod compare;
 mod files;
 mod ir;
@@ -68,7 +69,7 @@ pub(super) struct Args {
     #[arg(long, value_enum, value_name = "VERDICT")]
     require: Option<Required>,
     #[command(flatten)]
-    nests: nests::Args,
+    nests: nests::Assumed,
     /// Compare only this function
     #[arg(long = "fn", alias = "function", value_name = "NAME", conflicts_with = "shard")]
     function: Option<String>,
@@ -309,7 +310,7 @@ fn comparer<'p>(
     let (mut has_llvm, mut has_ir) = (false, false);
     for pair in pairs {
         has_llvm |= pair.language == Language::Llvm;
-        has_ir |= matches!(pair.language, Language::Clif | Language::Own);
+        has_ir |= matches!(pair.language, Language::Clif | Language::Own) || blocks::has(pair);
     }
     let methods = match (&args.input, args.method.is_empty()) {
         (Some(_), _) => vec![Method::Replayed],

@@ -1,9 +1,9 @@
 //! Trees of operations to nests.
 
-mod arithmetic;
+pub(crate) mod arithmetic;
 mod control;
 mod memory;
-mod types;
+pub(crate) mod types;
 
 use crate::map;
 use crate::syntax::{Function, Module, Op, Region, Unsupported};
@@ -67,6 +67,14 @@ pub(crate) fn import(
     Ok(Lowered { nest: importer.nest, calls: importer.calls })
 }
 
+/// A region of several blocks has no structure that is seen here.
+fn one_block(region: &Region) -> Imported<()> {
+    match region.more.first() {
+        Some(block) => Err(Unsupported { line: block.line, what: "several blocks: unstructured control flow".into() }),
+        None => Ok(()),
+    }
+}
+
 struct Importer<'a> {
     module: &'a Module,
     defined: &'a [&'a str],
@@ -122,6 +130,7 @@ impl Importer<'_> {
     }
 
     fn ops(&mut self, region: &Region, items: &mut Vec<Item>) -> Imported<()> {
+        one_block(region)?;
         region.ops.iter().try_for_each(|op| self.op(op, items))
     }
 
@@ -229,6 +238,9 @@ impl Importer<'_> {
     }
 
     fn op(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        if !op.successors.is_empty() {
+            return Err(op.unsupported("branches between blocks are no loops of a nest"));
+        }
         match op.name.as_str() {
             "affine.for" => self.affine_for(op, items),
             "scf.for" => self.scf_for(op, items),
@@ -255,6 +267,7 @@ impl Importer<'_> {
                 }
                 Ok(())
             }
+            "scf.while" => Err(op.unsupported("how often the loop runs is data")),
             name if name.starts_with("arith.") || name.starts_with("math.") => self.arithmetic(op, items),
             _ => self.opaque(op, items),
         }

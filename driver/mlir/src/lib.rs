@@ -16,6 +16,7 @@
 
 mod import;
 mod lex;
+mod lower;
 mod map;
 mod parse;
 mod report;
@@ -27,6 +28,7 @@ use rewright_cfg_skeleton::nest::{ArrayKind, Names, Origin, Pool};
 use rewright_cfg_skeleton::verdict::{Evidence, Kind, Side, Verdict};
 use syntax::{Function, Module};
 
+pub use lower::Text as OwnText;
 pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
 pub use rewright_cfg_skeleton::nest::overflow::MAX_BITS as MAX_INDEX_BITS;
@@ -74,6 +76,24 @@ pub fn signatures(text: &str) -> Vec<Signature> {
             Some(Signature { sizes, arrays: arrays.map(|array| array.name).collect() })
         };
         module.functions.iter().filter_map(signature).collect()
+    })
+}
+
+/// The functions of a file in Rewright's own text.
+#[must_use]
+pub fn own_text(text: &str) -> OwnText {
+    with_stack(&|| lower::lower(&parse::parse(text)))
+}
+
+/// The functions of a file that are no nests: they branch between blocks, or loop as data says.
+#[must_use]
+pub fn without_nests(text: &str) -> Vec<String> {
+    with_stack(&|| {
+        let module = parse::parse(text);
+        let fails = |function: &&Function| {
+            import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).is_err()
+        };
+        module.functions.iter().filter(fails).map(|function| function.name.clone()).collect()
     })
 }
 

@@ -122,3 +122,49 @@ fn products_of_sizes_are_taken_apart() {
     let wrong = flat.replace("d mod s", "d mod s + 1");
     assert_eq!(verdict(arguments, [nested, &wrong], &Options::default()).verdict, Kind::Refuted);
 }
+
+/// A sum that an arm of a branch gives: its cell is read outside of the arm.
+#[test]
+fn a_carried_value_that_leaves_a_branch_is_not_lost() {
+    let arguments = "%n: index, %a: memref<?xf64>, %b: memref<1xf64>, %x: f64";
+    let body = |last: &str| {
+        format!(
+            "%r = affine.if affine_set<()[s] : (s - 3 >= 0)>()[%n] -> f64 {{
+              %s = affine.for %i = 0 to %n iter_args(%c = %x) -> (f64) {{
+                %0 = affine.load %a[%i] : memref<?xf64>
+                %1 = arith.addf %c, %0 : f64
+                affine.yield {last} : f64
+              }}
+              affine.yield %s : f64
+            }} else {{
+              affine.yield %x : f64
+            }}
+            affine.store %r, %b[0] : memref<1xf64>"
+        )
+    };
+    let found = verdict(arguments, [&body("%1"), &body("%0")], &Options::default());
+    assert_eq!(found.verdict, Kind::Refuted, "{found}");
+    let found = verdict(arguments, [&body("%1"), &body("%1")], &Options::default());
+    assert_eq!(found.verdict, Kind::Proved, "{found}");
+    let sum = |from: &str, to: &str, init: &str, result: &str| {
+        format!(
+            "{result} = affine.for %i = {from} to {to} iter_args(%c = {init}) -> (f64) {{
+              %0 = affine.load %a[%i] : memref<?xf64>
+              %1 = arith.addf %c, %0 : f64
+              affine.yield %1 : f64
+            }}\n"
+        )
+    };
+    let store = "affine.store %s, %b[0] : memref<1xf64>";
+    let whole = sum("0", "%n", "%x", "%s") + store;
+    let parts = sum("0", "4", "%x", "%r") + &sum("4", "%n", "%r", "%s") + store;
+    let found = verdict(arguments, [&whole, &parts], &Options::default());
+    assert!(found.verdict == Kind::Proved || found.verdict == Kind::Refuted, "{found}");
+    let middle = "affine_map<()[s] -> (s floordiv 2)>()[%n]";
+    let parts = sum("0", middle, "%x", "%r") + &sum(middle, "%n", "%r", "%s") + store;
+    let found = verdict(arguments, [&whole, &parts], &Options::default());
+    // Below zero, the middle is behind the end: neither half runs.
+    assert!(found.is_proved(), "{found}");
+    let wrong = sum("0", middle, "%x", "%r") + &sum(middle, "%n", "%x", "%s") + store;
+    assert_eq!(verdict(arguments, [&whole, &wrong], &Options::default()).verdict, Kind::Refuted);
+}

@@ -4,9 +4,8 @@
 //! * `for { v = c; .. c = f(f(v)) }` becomes `for { v = c; .. c = f(v); w = c; .. c = f(w) }`, which rerolls.
 //! * A cell that begins with what another one ends with is that one: loops that follow each other are joined.
 
-use super::super::run::loads_of;
-use super::super::value::{Operation, Pool, Value, ValueId};
-use super::super::{ArrayId, ArrayKind, For, Item, Load, LoadId, Store};
+use super::super::value::{Operation, Pool, Value, ValueId, loads_of};
+use super::super::{ArrayId, ArrayKind, For, Item, Load, LoadId, Nest, Store};
 use super::Normaliser;
 use rustc_hash::FxHashMap;
 
@@ -80,33 +79,90 @@ impl Normaliser<'_> {
         let operands = op.operands.iter().map(|&o| self.with_value(o, from, to)).collect();
         self.pool.add(Value::Op(Operation { operands, ..op }))
     }
+}
 
-    /// `v = c; d = v`, where `v` is used for nothing else, `c` not later and `d` not earlier: `d` is `c` from the
-    /// beginning, in these items and nowhere else.
-    pub(super) fn join_cells(&mut self, items: &mut Vec<Item>) {
+/// `v = c; d = v`, where `v` is used for nothing else, `c` not later and `d` not earlier: `d` is `c` from the beginning.
+/// Both are used in one list of items and nowhere else.
+pub(super) fn join_cells(nest: &Nest, pool: &Pool) -> Vec<Item> {
+    let mut items = nest.items.clone();
+    let mut uses = FxHashMap::default();
+    count(&items, &mut uses);
+    Joiner { nest, pool, uses }.join(&mut items);
+    items
+}
+
+struct Joiner<'a> {
+    nest: &'a Nest,
+    pool: &'a Pool,
+    /// How many accesses each array has in the whole nest.
+    uses: FxHashMap<ArrayId, usize>,
+}
+
+impl Joiner<'_> {
+    fn join(&mut self, items: &mut Vec<Item>) {
+        for item in items.iter_mut() {
+            match item {
+                Item::For(x) => self.join(&mut x.body),
+                Item::If(x) => {
+                    self.join(&mut x.then);
+                    self.join(&mut x.otherwise);
+                }
+                _ => {}
+            }
+        }
         while let Some((at, from, to)) = self.handed_over(items) {
             items.drain(at..at + 2);
             rename(items, from, to);
+            let moved = self.uses.remove(&from).unwrap_or(0);
+            *self.uses.entry(to).or_default() += moved;
+            *self.uses.entry(to).or_default() -= 2;
         }
     }
 
     /// Where a cell is handed over: the position, the later cell and the earlier one.
     fn handed_over(&self, items: &[Item]) -> Option<(usize, ArrayId, ArrayId)> {
-        items.windows(2).enumerate().find_map(|(at, pair)| {
+        let copy = |pair: &[Item]| {
             let [Item::Load(load), Item::Store(store)] = pair else { return None };
             let cells = [load.array, store.array].map(|array| self.nest.array(array).kind == ArrayKind::Cell);
-            let (before, after) = (&items[..at], &items[at + 2..]);
             let is_copy = matches!(self.pool.get(store.value), Value::Load(id) if *id == load.id);
-            let apart = load.array != store.array && !touches(before, store.array) && !touches(after, load.array);
-            let begins = begins_with_store(before, load.array);
-            let alone = !uses(self.pool, after, load.id) && !uses_in_results(self, load.id);
-            (cells == [true, true] && is_copy && apart && begins && alone).then_some((at, store.array, load.array))
+            (cells == [true, true] && is_copy && load.array != store.array).then_some((load.clone(), store.array))
+        };
+        let copies = items.windows(2).enumerate().filter_map(|(at, pair)| copy(pair).map(|(load, to)| (at, load, to)));
+        copies.into_iter().find_map(|(at, load, later)| {
+            let (before, after) = (&items[..at], &items[at + 2..]);
+            let apart = !touches(before, later) && !touches(after, load.array);
+            let mut here = FxHashMap::default();
+            count(items, &mut here);
+            let own = [load.array, later].iter().all(|cell| here.get(cell) == self.uses.get(cell));
+            let alone = !uses(self.pool, after, load.id) && !self.is_result(load.id);
+            let joined = apart && own && alone && begins_with_store(before, load.array);
+            joined.then_some((at, later, load.array))
+        })
+    }
+
+    fn is_result(&self, load: LoadId) -> bool {
+        self.nest.results.iter().any(|result| {
+            let mut loads = vec![];
+            loads_of(self.pool, *result, &mut loads);
+            loads.contains(&load)
         })
     }
 }
 
-fn uses_in_results(normaliser: &Normaliser<'_>, load: LoadId) -> bool {
-    normaliser.nest.results.iter().any(|result| normaliser.needs(*result).contains(&load))
+/// Counts the accesses of each array.
+fn count(items: &[Item], uses: &mut FxHashMap<ArrayId, usize>) {
+    for item in items {
+        match item {
+            Item::Load(x) => *uses.entry(x.array).or_default() += 1,
+            Item::Store(x) => *uses.entry(x.array).or_default() += 1,
+            Item::For(x) => count(&x.body, uses),
+            Item::If(x) => {
+                count(&x.then, uses);
+                count(&x.otherwise, uses);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// Whether the cell is set in these items before anything else is done with it.

@@ -9,25 +9,24 @@ use std::collections::BTreeSet;
 
 /// Options for MLIR.
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct Assumed {
     /// Compare for these sizes only: `n >= 1`, `2*m <= n + 4`, several joined by `and`; names are those of the first
     /// version. For MLIR; repeatable
     #[arg(long, value_name = "CONDITION")]
     assume: Vec<String>,
-    /// These two arguments of MLIR, by their names in the first version, may be or overlap one array: `a,b`. Without it,
-    /// arrays that are different arguments do not overlap. Then only versions that access them in the same order are
-    /// proved; repeatable
+    /// These two arguments of MLIR, by their names in the first version, may be or overlap one array: `a,b`. Then only
+    /// versions that access them in the same order are proved. Other arguments do not overlap; repeatable
     #[arg(long, value_name = "A,B")]
     may_alias: Vec<String>,
-    /// Do not assume that the accesses of the first version are in bounds: arrays have cells for all subscripts. For MLIR
+    /// Do not assume that accesses of the first version are in bounds: arrays have cells for all subscripts. For MLIR
     #[arg(long)]
     no_assume_in_bounds: bool,
-    /// Show, instead of assuming it, that arithmetic on `index` does not overflow so many bits; sizes fit them. For MLIR
+    /// Show, not assume, that arithmetic on `index` does not overflow so many bits; sizes fit them. For MLIR
     #[arg(long, value_name = "BITS", value_parser = clap::value_parser!(u32).range(8..=i64::from(MAX_INDEX_BITS)))]
     index_bits: Option<u32>,
 }
 
-impl Args {
+impl Assumed {
     /// An option that is given.
     pub(super) fn given(&self) -> Option<&'static str> {
         let options = [
