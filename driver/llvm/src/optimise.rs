@@ -184,7 +184,8 @@ impl LlvmOptimiser {
         let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
         let select =
             select::Options { unavailable: own, registers: None, prefer_original: true, ..options.select.clone() };
-        Options { select, ..options.clone() }
+        // LLVM's own passes make variants of loops.
+        Options { select, variants: false, ..options.clone() }
     }
 
     /// What becomes of functions of one file: what is known of them, or what the pipeline gives.
