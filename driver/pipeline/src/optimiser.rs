@@ -15,6 +15,7 @@ mod changed;
 mod engines;
 mod graph;
 mod loops;
+mod lowered;
 mod options;
 mod outcome;
 mod phases;
@@ -24,6 +25,7 @@ mod variants;
 pub use changed::{Changed, Now};
 pub use graph::Graph;
 pub use loops::{LoopRemark, LoopTest};
+pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};
 pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
@@ -40,7 +42,6 @@ use rewright_cfg_skeleton::select::{Ended, Method, SelectError, Selection, Statu
 use rewright_cfg_skeleton::skeleton::{Shortcut, Skeleton};
 use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
-use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
 use rewright_engine::{Engine, EngineError, RuleReport, SaturateOptions, SaturationReport, print_runnable};
 use rewright_typeprop::{OpId, RuleId, TypeStore, Universe};
@@ -103,9 +104,12 @@ impl Optimiser {
 
     /// Lowers the program's rules. An engine sees declarations with the first function, and rules when a function needs
     /// them.
-    pub fn on_demand(mut program: Program, trap_code: fn(&str) -> u32) -> Self {
-        intern_types(&mut program);
-        let rules = compile(&program);
+    pub fn on_demand(program: Program, trap_code: fn(&str) -> u32) -> Self {
+        Optimiser::of(Lowered::new(program), trap_code)
+    }
+
+    /// The same of rules that are lowered already.
+    pub fn of(Lowered { program, rules }: Lowered, trap_code: fn(&str) -> u32) -> Self {
         Optimiser {
             program: Arc::new(program),
             rules: Arc::new(rules),
