@@ -9,7 +9,8 @@
 //! * [`model`]: the closed vocabulary of scalar meanings that a declaration may name;
 //! * [`overload`]: which of several operations of one name a call means;
 //! * [`data`]: constants that are arrays; [`host`]: Rust functions that an embedding program registers;
-//! * [`eval`]: operations applied to constants.
+//! * [`eval`]: operations applied to constants;
+//! * [`stored`]: how collections are kept between runs.
 //!
 //! **Invariant**: nothing here iterates in hash order, and nothing here fails on user input: mistakes in
 //! packs are found and reported by `dsl`, which builds these tables.
@@ -22,6 +23,7 @@ pub mod model;
 pub mod names;
 pub mod ops;
 pub mod overload;
+pub mod stored;
 pub mod term;
 pub mod types;
 

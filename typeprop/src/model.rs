@@ -17,13 +17,14 @@ mod int;
 mod magic;
 mod repr;
 
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 pub use repr::Repr;
 pub(crate) use repr::widen;
 
 /// A machine representation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Scalar {
     /// 8-bit integer; also what comparisons give (0 or 1).
     I8,
@@ -110,7 +111,7 @@ pub enum Evaluation<V = i64> {
 macro_rules! models {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $arity:literal;)*) => {
         /// A primitive meaning. The first operand's representation is written `N` (its width) below.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
         pub enum Model {
             $($(#[$doc])* $variant,)*
         }
