@@ -40,21 +40,21 @@ impl Input {
 
 /// The arguments whose cells are subscripts or bounds.
 pub(crate) fn index_arguments(nest: &Nest, pool: &Pool) -> Vec<u32> {
-    fn collect(nest: &Nest, pool: &Pool, items: &[Item], loads: &mut Vec<LoadId>, found: &mut Vec<u32>) {
+    fn collect(pool: &Pool, items: &[Item], loads: &mut Vec<LoadId>) {
         for item in items {
             match item {
                 Item::Bind(x) => loads_of(pool, x.value, loads),
-                Item::For(x) => collect(nest, pool, &x.body, loads, found),
+                Item::For(x) => collect(pool, &x.body, loads),
                 Item::If(x) => {
-                    collect(nest, pool, &x.then, loads, found);
-                    collect(nest, pool, &x.otherwise, loads, found);
+                    collect(pool, &x.then, loads);
+                    collect(pool, &x.otherwise, loads);
                 }
                 _ => {}
             }
         }
     }
     let (mut loads, mut found) = (vec![], vec![]);
-    collect(nest, pool, &nest.items, &mut loads, &mut found);
+    collect(pool, &nest.items, &mut loads);
     for load in loads {
         if let Some(array) = super::value::element(&nest.items, load)
             && let ArrayKind::Argument(position) = nest.array(array).kind

@@ -68,7 +68,9 @@ impl<'a> Matcher<'a> {
         for list in [&mut self.loads, &mut self.events] {
             list.clear();
         }
-        (self.equations.clear(), self.binds.clear(), self.seen.clear());
+        self.equations.clear();
+        self.binds.clear();
+        self.seen.clear();
         let cells = match (&a.access.cell, &b.access.cell) {
             (Some(x), Some(y)) => self.array(a.access.array, b.access.array) && self.affines(x, y),
             (None, None) => true,

@@ -49,7 +49,7 @@ impl Lowering<'_> {
         let (address, extents, element) = self.array(op, n)?;
         let operands = &op.operands[(n + 1).min(op.operands.len())..];
         let subscripts = match op.attribute("map") {
-            Some(_) => self.mapped(op, "map", &operands.to_vec())?,
+            Some(_) => self.mapped(op, "map", operands)?,
             None => self.values(op, operands)?,
         };
         if subscripts.len() != extents.len() {
