@@ -22,6 +22,8 @@ pub enum Computes {
     Model(Model),
     /// One of its operands: what arrives at a parameter.
     OneOf,
+    /// Anything: what comes from outside, or from an operation without a model.
+    Anything,
 }
 
 /// A node whose result is an integer.
@@ -40,12 +42,11 @@ pub struct IntTerm {
 impl IntTerm {
     /// What it says of its class; `None` where too little is known of its operands.
     pub fn value(&self, mut known: impl FnMut(usize) -> Option<Known>) -> Option<Known> {
-        if let Computes::Constant(number) = self.computes {
-            return Some(Known::constant(self.bits, number));
-        }
         let model = match self.computes {
+            Computes::Constant(number) => return Some(Known::constant(self.bits, number)),
+            Computes::Anything => return Some(Known::top(self.bits)),
             Computes::Model(model) => Some(model),
-            _ => None,
+            Computes::OneOf => None,
         };
         let args = self.children.iter().map(|child| known(*child)).collect::<Option<SmallVec<[Known; 3]>>>();
         match (model, args) {
@@ -69,14 +70,17 @@ impl IntTerm {
             Head::Const(constant) => (Computes::Constant(constant), targs.first().copied()),
             Head::Op(op) => {
                 let op = ops.get(op);
-                let model = op.model.filter(|model| model.memory().is_none())?;
                 let [result] = &op.results[..] else { return None };
-                (Computes::Model(model), types.find_instance(result, targs))
+                let model = op.model.filter(|model| model.memory().is_none());
+                (model.map_or(Computes::Anything, Computes::Model), types.find_instance(result, targs))
             }
-            _ => return None,
+            Head::Leaf(_) | Head::Proj(_) => (Computes::Anything, targs.first().copied()),
+            Head::Opaque(_) if targs.len() == 1 => (Computes::Anything, targs.first().copied()),
+            Head::Opaque(_) | Head::Token(_) | Head::Copy => return None,
         };
         let bits = types.scalar(ty?).filter(|scalar| scalar.is_int())?.bits();
-        Some(IntTerm { class, bits, computes, children: children.iter().map(number).collect() })
+        let operands = if computes == Computes::Anything { &[] } else { children };
+        Some(IntTerm { class, bits, computes, children: operands.iter().map(number).collect() })
     }
 }
 

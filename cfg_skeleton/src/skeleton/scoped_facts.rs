@@ -11,6 +11,7 @@
 //!
 //! **Invariant**: what decides a check was tested strictly before it, so no two checks go because of each other.
 
+mod integers;
 mod order;
 mod scope;
 
@@ -21,9 +22,10 @@ use crate::Saturated;
 use crate::egraph::known::{Computes, IntTerm, terms};
 use crate::egraph::{ClassId, InputId};
 use crate::ir::{BlockId, InstId, InstKind, Terminator, Value};
+use integers::Integers;
 use rewright_typeprop::{Known, Model, Repr};
 use rustc_hash::FxHashMap;
-use scope::{Integers, Scope};
+use scope::Scope;
 use smallvec::SmallVec;
 use std::rc::Rc;
 

@@ -76,12 +76,10 @@ impl Asked<'_> {
             }
         }
         let term = |row: &RawNode| {
-            IntTerm::of_node(
-                (ops, self.types),
-                (row.head, &row.types[..], &row.children[..]),
-                number[&row.class],
-                |child| number.get(child).copied().unwrap_or(usize::MAX),
-            )
+            let is_known = |child: &Value| number.contains_key(child);
+            let parts = (row.head, &row.types[..], &row.children[..]);
+            let all_known = row.children.iter().all(is_known);
+            all_known.then(|| IntTerm::of_node((ops, self.types), parts, number[&row.class], |child| number[child]))?
         };
         let terms: Vec<IntTerm> = rows.iter().filter_map(term).collect();
         let known = solve(classes.len(), &terms);

@@ -4,7 +4,7 @@
 //! other whose steps come to more than nothing. An integer is another one and a constant only where that does not
 //! overflow.
 
-use super::scope::Integers;
+use super::integers::Integers;
 use crate::egraph::known::Computes;
 use rewright_typeprop::{Known, Model};
 use std::collections::BTreeMap;

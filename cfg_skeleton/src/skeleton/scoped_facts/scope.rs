@@ -1,8 +1,9 @@
 //! What holds at a place: conditions that were tested on the way there, and what follows from them.
 
+use super::integers::Integers;
 use super::order::{Order, Sign};
 use crate::egraph::ClassId;
-use crate::egraph::known::{Computes, IntTerm};
+use crate::egraph::known::Computes;
 use rewright_typeprop::{Known, Model};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -15,39 +16,6 @@ const FUEL: u32 = 200;
 
 /// How many conditions are noted; the outermost ones are.
 const MAX_CONDITIONS: u32 = 32;
-
-/// The integers of a function's e-graph.
-pub(super) struct Integers {
-    /// The nodes that compute them.
-    pub(super) terms: Vec<IntTerm>,
-    /// By class: its terms.
-    of_class: Vec<Vec<u32>>,
-    /// By class: what is known everywhere.
-    pub(super) everywhere: Vec<Option<Known>>,
-}
-
-impl Integers {
-    pub(super) fn new(classes: usize, terms: Vec<IntTerm>) -> Self {
-        let everywhere = crate::egraph::known::solve(classes, &terms);
-        let mut of_class = vec![vec![]; classes];
-        for (number, term) in (0u32..).zip(&terms) {
-            of_class[term.class].push(number);
-        }
-        Integers { terms, of_class, everywhere }
-    }
-
-    pub(super) fn terms_of(&self, class: usize) -> impl Iterator<Item = &IntTerm> {
-        self.of_class[class].iter().map(|number| &self.terms[*number as usize])
-    }
-
-    /// Comparisons of integers that a class is, with what they compare.
-    fn comparisons(&self, class: usize) -> impl Iterator<Item = (Model, usize, usize)> {
-        self.terms_of(class).filter_map(|term| match (term.computes, &term.children[..]) {
-            (Computes::Model(model), [x, y]) => model.negation().map(|_| (model, *x, *y)),
-            _ => None,
-        })
-    }
-}
 
 /// What holds at a place.
 #[derive(Clone)]
