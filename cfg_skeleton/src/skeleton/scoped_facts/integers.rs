@@ -6,7 +6,7 @@ use rewright_typeprop::{Known, Model};
 /// The integers of a function's e-graph.
 pub(super) struct Integers {
     /// The nodes that compute them.
-    pub(super) terms: Vec<IntTerm>,
+    terms: Vec<IntTerm>,
     /// By class: its terms.
     of_class: Vec<Vec<u32>>,
     /// By class: what is known everywhere.

@@ -37,7 +37,7 @@ impl Scope {
     }
 
     /// Was nothing tested?
-    pub(super) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.here.is_empty()
     }
 
@@ -69,7 +69,7 @@ impl Scope {
     fn of(&self, class: usize) -> Option<Known> {
         match self.is_empty() {
             true => self.integers.everywhere[class],
-            false => self.at_depth(class, MAX_DEPTH, &mut FUEL.clone()),
+            false => self.at_depth(class, MAX_DEPTH, &mut { FUEL }),
         }
     }
 
