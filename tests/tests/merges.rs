@@ -118,8 +118,8 @@ fn loads_behind_stores_in_both_arms_are_what_was_stored() {
 const STORES: &str = "func f -> (i64) { b0(v0: i64, v1: i64): v2: i64 = const 1 v3: i64 = const 0 jump b1(v1, v3)
     b1(v4: i64, v5: i64): v6: i64 = band{i64} v4, v2 br v6, b2, b3
     b2: store{i64} v0, v4, v3 @region0 movable jump b4 b3: store{i64} v0, v5, v3 @region0 movable jump b4
-    b4: v7: i64 = load{i64} v0, v3 @region0 movable v8: i64 = iadd{i64} v5, v7 v9: i64 = isub{i64} v4, v2 br v9, b1(v9, v8), b5
-    b5: return v8 }";
+    b4: v7: i64 = load{i64} v0, v3 @region0 movable v8: i64 = iadd{i64} v5, v7 v9: i64 = isub{i64} v4, v2 br v9, b1(v9, v8), b5(v8)
+    b5(v10: i64): return v10 }";
 
 #[test]
 fn wrong_rules_about_loads_behind_merges_are_found() {
