@@ -30,7 +30,7 @@ pub mod types;
 pub use data::{Data, DataPool};
 pub use host::{Constant, HostFn, HostFns};
 pub use ids::{OpId, RuleId};
-pub use model::{Evaluation, Model, Repr, Scalar};
+pub use model::{Evaluation, Known, Model, Repr, Scalar};
 pub use ops::{Effects, Op, OpTable, Universe};
 pub use term::Term;
 pub use types::{Ty, TypeExpr, TypeParam, TypeStore};

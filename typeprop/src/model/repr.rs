@@ -101,7 +101,7 @@ impl Model {
         (Model::Eq..=Model::Uge).contains(&self) || (Model::FcmpEq..=Model::FcmpUge).contains(&self)
     }
 
-    fn is_shift(self) -> bool {
+    pub(super) fn is_shift(self) -> bool {
         (Model::Shl..=Model::Rotr).contains(&self)
     }
 
