@@ -248,3 +248,45 @@ fn each_variant_that_was_tried_is_told() {
     // What goes out has no loop.
     assert!(function.loops.is_empty(), "{:?}", function.loops);
 }
+
+/// Returns what the last iteration begins with: the second parameter if there is one iteration, else the first.
+const ASSIGNED: &str = "function %f(i32, i32, i32) -> i32 {
+block0(v0: i32, v1: i32, v2: i32):
+    v3 = iconst.i32 -1
+    jump block1(v2, v1)
+block1(v4: i32, v5: i32):
+    v6 = iadd v4, v3
+    brif v6, block1(v6, v0), block2
+block2:
+    return v5
+}
+; run: %f(7, 9, 3) == 7
+; run: %f(7, 9, 2) == 7
+; run: %f(7, 9, 1) == 9
+
+function %g(i32, i32) -> i32 {
+block0(v0: i32, v1: i32):
+    v2 = iconst.i32 3
+    v3 = iconst.i32 -1
+    jump block1(v2, v1)
+block1(v4: i32, v5: i32):
+    v6 = iadd v4, v3
+    brif v6, block1(v6, v0), block2
+block2:
+    return v5
+}
+; run: %g(7, 9) == 7
+";
+
+#[test]
+fn a_value_that_all_iterations_but_the_first_begin_with() {
+    let file = read(&format!("{HEAD}{ASSIGNED}")).unwrap();
+    let (without, with) = (optimiser(&["std"]), optimiser(&["std", "std.loops"]));
+    for variants in [false, true] {
+        let measured = measure(&file, [&without, &with], &options(variants), clock::now).unwrap();
+        for row in &measured.rows {
+            assert!(row.same(), "{row:?}");
+            assert_eq!(row.made[2].loops, 0, "{row:?}");
+        }
+    }
+}

@@ -330,7 +330,8 @@ impl Optimiser {
         }
         match self.choose(given, blocks, options, phases) {
             Ok(chosen) => {
-                Progress::Chosen(Chosen { built: options.variants.then(|| given.function.clone()), ..chosen })
+                let built = options.variants.then(|| given.function.clone());
+                Progress::Chosen(Box::new(Chosen { built, ..chosen }))
             }
             Err(error) => Progress::Done(Fate::Failed(error.to_string())),
         }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) enum Progress {
     /// A function that is to be taken apart: the original, or what changes of the skeleton have made of it.
     Build(Function),
-    Chosen(Chosen),
+    Chosen(Box<Chosen>),
     Done(Fate),
 }
 
@@ -162,7 +162,7 @@ impl Unit {
                 }
                 outcome.loops = chosen.loops.clone();
                 if outcome.fate == Fate::Optimised || options.accept == Accept::Any {
-                    let Chosen { function, relaxed, changed, originals, .. } = chosen;
+                    let Chosen { function, relaxed, changed, originals, .. } = *chosen;
                     outcome = OptimisedFunction { function, cost_after, relaxed, changed, originals, ..outcome };
                 } else {
                     outcome.loops.iter_mut().for_each(LoopRemark::take_back);
