@@ -57,6 +57,7 @@ pub(crate) fn difference(old: (&File, &Definition), new: (&File, &Definition), w
             Replay::Unsupported(reason) => open.push((input, reason)),
         }
     }
-    assert!(open.len() * 20 < compared, "{} of {compared} inputs say nothing, {:?} for one", open.len(), open[0]);
+    let few = open.len() * 20 < compared;
+    assert!(few, "{} of {compared} inputs say nothing, {:?} for one of {}", open.len(), open[0], new.1.name);
     None
 }

@@ -10,10 +10,13 @@ use std::path::Path;
 pub(crate) fn costs(rng: &mut impl Rng) -> String {
     let standard = packs::load(vec![packs::root(Path::new(packs::DEFAULT)).unwrap()]).program;
     let names = standard.universe.ops.iter().map(|(_, op)| format!("{}.{}", op.pack, op.name));
-    // What is drawn next is the same whatever operations there are.
-    let mut own = ChaCha8Rng::seed_from_u64(rng.random());
-    let mut cost = || [0, 1, 3, 10, 40, 200][own.random_range(0..6)];
-    let operations: BTreeMap<String, u32> = names.map(|name| (name, cost())).collect();
+    // An operation more changes neither the costs of the others nor what is drawn next.
+    let base: u64 = rng.random();
+    let cost = |name: &str| {
+        let own = name.bytes().fold(base, |hash, byte| hash.rotate_left(7) ^ u64::from(byte));
+        [0, 1, 3, 10, 40, 200][ChaCha8Rng::seed_from_u64(own).random_range(0..6)]
+    };
+    let operations: BTreeMap<String, u32> = names.map(|name| (name.clone(), cost(&name))).collect();
     serde_json::json!({ "costs": { "operations": operations } }).to_string()
 }
 
