@@ -1,15 +1,15 @@
 //! Examples of packs as LLVM IR: what becomes of the same calls when a C program makes them.
 //!
-//! An example over C functions is written as a function of LLVM IR, with its calls as clang would write them, and read
-//! like any other file. What packs say of a function is used only if its calls are understood, so an example may hold
-//! among operations and mean nothing for programs in C.
+//! An example over C functions is written as a function of LLVM IR ([`write`]), with its calls as clang would write
+//! them, and read like any other file. What packs say of a function is used only if its calls are understood, so an
+//! example may hold among operations and mean nothing for programs in C.
 
-use super::constants;
+mod write;
+
 use super::front::LlvmInput;
-use super::module;
 use super::names::{FRONT_END, InstructionForm, Names};
 use super::optimise::LlvmOptimiser;
-use rewright_cfg_skeleton::ir::{Function, InstKind, Terminator, Value};
+use rewright_cfg_skeleton::ir::{Function, InstKind, Value};
 use rewright_dsl::program::{Example, Program, RuleId};
 use rewright_pipeline::examples::{canonical, expected, schedule, subject};
 use rewright_pipeline::front::FrontEnd;
@@ -38,9 +38,6 @@ pub struct Tried {
     /// How many speak of C functions but were not tried, by reason.
     pub left_out: BTreeMap<String, usize>,
 }
-
-const HEAD: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n\
-                    target triple = \"x86_64-pc-linux-gnu\"\n";
 
 const BEFORE: &str = "@rewright.before";
 const AFTER: &str = "@rewright.after";
@@ -86,11 +83,7 @@ fn one(rules: &LlvmOptimiser, index: usize) -> Result<Option<Difference>, String
     let before = subject(&mut universe, example).map_err(|error| error.to_string())?;
     let after = expected(&mut universe, example).map_err(|error| error.to_string())?;
     let after = after.ok_or("it is about equality, not about a program")?;
-    let mut writer = Writer { universe: &universe, names: &rules.names, declarations: BTreeMap::new() };
-    let bodies = [writer.function(BEFORE, &before)?, writer.function(AFTER, &after)?];
-    let declarations: String = writer.declarations.into_values().collect();
-    let text = format!("{HEAD}{declarations}{}", bodies.concat());
-    let file = module::read(text).map_err(|error| error.to_string())?;
+    let file = write::file(&[(BEFORE, &before), (AFTER, &after)], &rules.names, &universe)?;
     let input = LlvmInput { rules: rules.clone(), file };
     let options = Options {
         rules: Rules::Schedule(schedule(program, example)),
@@ -174,81 +167,4 @@ fn silent(program: &Program, example: &Example, fired: &[RuleId]) -> Vec<String>
     let families: Vec<RuleId> = fired.iter().map(|rule| program.rule(*rule).family).collect();
     let silent = example.fires.iter().filter(|rule| !families.contains(&program.rule(**rule).family));
     silent.map(|rule| program.rule(*rule).name.clone()).collect()
-}
-
-/// Writes functions of one block that call C functions.
-struct Writer<'a> {
-    universe: &'a Universe,
-    names: &'a Names,
-    /// By C function.
-    declarations: BTreeMap<String, String>,
-}
-
-impl Writer<'_> {
-    fn ty(&self, ty: Ty) -> Result<String, String> {
-        let types = &self.universe.types;
-        let found = self.names.llvm_type(ty, types);
-        Ok(found.ok_or_else(|| format!("no value in C has the type `{}`", types.display(ty)))?.to_string())
-    }
-
-    fn function(&mut self, name: &str, f: &Function) -> Result<String, String> {
-        if f.layout.len() != 1 {
-            return Err("it has branches".into());
-        }
-        let block = f.block(f.entry());
-        let mut texts: Vec<String> = (0..f.values.len()).map(|value| format!("%v{value}")).collect();
-        let typed = |writer: &Self, texts: &[String], value: &Value| -> Result<String, String> {
-            Ok(format!("{} {}", writer.ty(f.ty(*value))?, texts[value.index()]))
-        };
-        let all = |writer: &Self, texts: &[String], values: &[Value]| -> Result<String, String> {
-            Ok(values.iter().map(|value| typed(writer, texts, value)).collect::<Result<Vec<_>, _>>()?.join(", "))
-        };
-        let mut body = String::new();
-        for inst in block.insts.iter().map(|id| f.inst(*id)) {
-            match &inst.kind {
-                InstKind::Const(n) => {
-                    let ty = f.ty(inst.results[0]);
-                    let found = self.names.llvm_type(ty, &self.universe.types).cloned();
-                    let written = found.and_then(|llvm| constants::write(&llvm, *n));
-                    texts[inst.results[0].index()] = written.ok_or_else(|| {
-                        format!("no constant in C has the type `{}`", self.universe.types.display(ty))
-                    })?;
-                }
-                InstKind::Op { op, .. } => {
-                    let declared = self.universe.ops.get(*op);
-                    let Some((callee, InstructionForm::Call)) = self.names.written(*op) else {
-                        return Err(format!("`{}` is no C function", declared.name));
-                    };
-                    let result = match inst.results[..] {
-                        [] => "void".to_string(),
-                        [result] => self.ty(f.ty(result))?,
-                        _ => return Err(format!("`{}` has several results", declared.name)),
-                    };
-                    let types: Vec<String> =
-                        inst.args.iter().map(|arg| self.ty(f.ty(*arg))).collect::<Result<_, _>>()?;
-                    let line = format!("declare {result} {callee}({})\n", types.join(", "));
-                    let known = self.declarations.entry(callee.to_string()).or_insert_with(|| line.clone());
-                    if *known != line {
-                        return Err(format!("`{callee}` has several types"));
-                    }
-                    let call = format!("call {result} {callee}({})", all(self, &texts, &inst.args)?);
-                    body += &match inst.results[..] {
-                        [result] => format!("  {} = {call}\n", texts[result.index()]),
-                        _ => format!("  {call}\n"),
-                    };
-                }
-                InstKind::Check { .. } | InstKind::Opaque { .. } => return Err("it has a check".into()),
-            }
-        }
-        let (result, ends) = match &block.term {
-            Terminator::Return(values) => match values[..] {
-                [] => ("void".to_string(), "  ret void\n".to_string()),
-                [value] => (self.ty(f.ty(value))?, format!("  ret {}\n", typed(self, &texts, &value)?)),
-                _ => return Err("it has several results".into()),
-            },
-            _ => return Err("it has branches".into()),
-        };
-        let parameters = all(self, &texts, &block.params)?;
-        Ok(format!("define {result} {name}({parameters}) {{\n{body}{ends}}}\n"))
-    }
 }

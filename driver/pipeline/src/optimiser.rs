@@ -21,7 +21,7 @@ mod phases;
 mod unit;
 
 pub use changed::{Changed, Now};
-pub use graph::Graph;
+pub use graph::{Graph, Price};
 pub use loops::{LoopRemark, LoopTest};
 pub use options::{Accept, Options, Rules};
 pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, ValueNames};

@@ -67,7 +67,7 @@ impl Change<'_> {
         }
         let mut found: BTreeMap<Value, Changed> = BTreeMap::new();
         for (value, made) in values.iter().filter(|(_, made)| made.original.is_none()) {
-            let class = self.given.view.whole(made.class);
+            let class = self.class_of(*made);
             let was = gone.remove(&class).unwrap_or_default();
             let rules = made.node.map_or(vec![], |node| causes.of(class, Some(node)));
             found.insert(*value, Changed { now: Now::Value(*value), was, lines: vec![], rules });
@@ -80,7 +80,7 @@ impl Change<'_> {
             .iter()
             .copied()
             .chain(stays)
-            .map(|(value, made)| (self.given.view.whole(made.class), value))
+            .map(|(value, made)| (self.class_of(made), value))
             .collect();
         for (class, was) in gone.into_iter().filter(|(_, was)| !was.is_empty()) {
             let constant = self.given.view.class(class).constant.map(Now::Constant);
@@ -96,6 +96,15 @@ impl Change<'_> {
     pub(super) fn originals(&self) -> BTreeMap<Value, Value> {
         let numbered = self.made.iter().enumerate();
         numbered.filter_map(|(value, made)| Some((Value(value as u32), (*made)?.original?))).collect()
+    }
+
+    /// The class of a value. What is executed at a site has one of its own, in which nothing matches: rules match in
+    /// that of the chosen node.
+    fn class_of(&self, made: Made) -> ClassId {
+        let view = self.given.view;
+        let is_of_view = made.class.index() < view.classes.len();
+        let class = made.node.filter(|_| !is_of_view).map_or(made.class, |node| view.node_class[node.index()]);
+        view.whole(class)
     }
 
     /// A value that an operation computes, with what it is.
@@ -125,6 +134,6 @@ impl Change<'_> {
     /// Has nothing matched in the class of a value?
     fn is_part(&self, causes: &Causes<'_>, changed: &Changed) -> bool {
         let Now::Value(value) = changed.now else { return false };
-        self.made[value.index()].is_none_or(|made| causes.are_none(made.class))
+        self.made[value.index()].is_none_or(|made| causes.are_none(self.class_of(made)))
     }
 }

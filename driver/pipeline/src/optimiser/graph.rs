@@ -1,10 +1,11 @@
-//! The e-graph that a function is selected from, with what is chosen there: for pictures.
+//! The e-graph that a function is selected from, with what is chosen there, and what other choices cost: for pictures,
+//! and for who asks why a rule is not chosen.
 
 use super::causes::Causes;
 use super::{MAX_ROUNDS, Optimiser, Options};
 use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, NodeId, demand};
-use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::select::{self, Def, cost::node_costs};
 use rewright_cfg_skeleton::skeleton::dot::Marks;
@@ -13,14 +14,28 @@ use rewright_engine::EngineError;
 use rewright_typeprop::Universe;
 use std::collections::BTreeMap;
 
+/// How many nodes of a rule are tried as a choice.
+const MAX_TRIED: usize = 16;
+
 /// A saturated e-graph and its skeleton.
 pub struct Graph {
+    /// The function after changes of the skeleton.
+    function: Function,
     /// What the e-graph is of.
     pub skeleton: Skeleton,
     /// The e-graph.
     pub view: EGraphView,
     /// What is chosen, what that costs and which rules made it.
     pub marks: Marks,
+}
+
+/// Costs of programs, in the cost model's units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Price {
+    /// Of the cheapest one found.
+    pub cheapest: u64,
+    /// Of the cheapest one with something in it.
+    pub with: u64,
 }
 
 impl Optimiser {
@@ -48,20 +63,44 @@ impl Optimiser {
                 continue;
             }
             let marks = self.marks(given, options);
-            return Ok(Graph { skeleton, view, marks });
+            return Ok(Graph { function, skeleton, view, marks });
         }
     }
 
-    fn marks(&self, given: Saturated, options: &Options) -> Marks {
-        let Saturated { universe, skeleton, view, .. } = given;
+    /// What the cheapest program found costs, and the cheapest one in which something is computed as a rule makes it;
+    /// nothing where that is computed already, or cannot be.
+    pub fn price(&self, graph: &Graph, universe: &Universe, options: &Options, rule: &str) -> Option<Price> {
+        let Graph { function, skeleton, view, marks } = graph;
+        let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
+        let cost = |view: &EGraphView| {
+            let given = Saturated { function, cfg: &cfg, universe, skeleton, view };
+            let report = self.selected(given, options).ok()?;
+            Some(report.selection.cost.saturating_sub(report.selection.placement_cost))
+        };
+        let made = marks.rules.iter().filter(|(_, rules)| rules.iter().any(|name| name == rule));
+        let alone = |id: NodeId| {
+            let mut view = view.clone();
+            view.classes[view.node_class[id.index()].index()].nodes = [id].into_iter().collect();
+            view
+        };
+        let with = made.take(MAX_TRIED).filter_map(|(id, _)| cost(&alone(*id))).min()?;
+        Some(Price { cheapest: cost(view)?, with })
+    }
+
+    /// The best selection from an e-graph, classes split by type if they have to be.
+    fn selected(&self, given: Saturated, options: &Options) -> Result<select::SelectionReport, select::SelectError> {
         let how = select::Options {
             unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
             ..options.select.clone()
         };
         // Nodes keep their numbers where classes are split.
-        let typed = demand::split(view, &skeleton.input, universe);
-        let given = Saturated { view: typed.as_ref().unwrap_or(view), ..given };
-        let (chosen, failure) = match select::select(given, &how) {
+        let typed = demand::split(given.view, &given.skeleton.input, given.universe);
+        select::select(Saturated { view: typed.as_ref().unwrap_or(given.view), ..given }, &how)
+    }
+
+    fn marks(&self, given: Saturated, options: &Options) -> Marks {
+        let Saturated { universe, skeleton, view, .. } = given;
+        let (chosen, failure) = match self.selected(given, options) {
             Ok(report) => (report.selection.defs, None),
             Err(error) => (BTreeMap::new(), Some(error.to_string())),
         };

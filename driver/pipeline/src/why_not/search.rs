@@ -6,7 +6,7 @@
 //!
 //! Not here: facts, which a view does not hold. A condition on one is reported as what is left to doubt.
 
-use super::{MatchContext, MatchStart};
+use super::{At, MatchContext, MatchStart};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head};
 use rewright_dsl::program::{Guard, Program, Rule, VarKind};
 use rewright_typeprop::eval::{constant, evaluate_term};
@@ -22,7 +22,7 @@ pub(super) struct Near {
     /// Operations and operands that fit.
     pub(super) matched: u32,
     /// The value at which the left side's root was tried.
-    pub(super) at: String,
+    pub(super) at: At,
     /// What does not fit; `None` where everything does.
     pub(super) miss: Option<String>,
 }
@@ -166,7 +166,7 @@ impl<'a> Search<'a> {
             };
             self.best = Some(Near {
                 matched: found.matched,
-                at: self.context.show_operation(self.universe, self.root, 0),
+                at: self.context.at(self.universe, self.root),
                 miss: Some(place),
             });
         }
@@ -205,7 +205,7 @@ impl<'a> Search<'a> {
         if self.best.as_ref().is_none_or(|best| best.miss.is_some() && (done || best.matched <= found.matched)) {
             self.best = Some(Near {
                 matched: found.matched,
-                at: self.context.show_operation(self.universe, self.root, 0),
+                at: self.context.at(self.universe, self.root),
                 miss,
             });
         }
