@@ -103,7 +103,8 @@ impl<'a> Asked<'a> {
         for id in rules {
             let nearest = context.nearest(self.optimiser.program(), self.universe, *id);
             let chosen = self.chosen(*id);
-            let (mut price, mut origins) = (None, nearest.at().and_then(|at| at.origin).into_iter().collect::<Vec<_>>());
+            let (mut price, mut origins) =
+                (None, nearest.at().and_then(|at| at.origin).into_iter().collect::<Vec<_>>());
             if let Some((_, changed)) = &chosen {
                 origins.clone_from(changed);
             } else if nearest == NearMiss::Fired {
@@ -173,7 +174,9 @@ impl<'a> Asked<'a> {
 fn compared(Price { cheapest, with }: Price) -> String {
     let figures = format!("the cheapest program found costs {}", reported(cheapest));
     match with.checked_sub(cheapest) {
-        None | Some(0) => format!("took part, and what it makes is not chosen: it costs no less ({figures} either way)"),
+        None | Some(0) => {
+            format!("took part, and what it makes is not chosen: it costs no less ({figures} either way)")
+        }
         Some(more) => format!(
             "took part, and what it makes is dearer by {}: {figures}, and {} with it",
             reported(more),
@@ -201,8 +204,8 @@ impl Answer<'_> {
             .iter()
             .map(|call| json!({ "callee": call.callee, "because": call.because, "place": call.place }))
             .collect::<Vec<_>>();
-        let price = price
-            .map(|Price { cheapest, with }| json!({ "cheapest": reported(cheapest), "with_it": reported(with) }));
+        let price =
+            price.map(|Price { cheapest, with }| json!({ "cheapest": reported(cheapest), "with_it": reported(with) }));
         json!({
             "rule": rule, "file": file, "line": line, "function": function.name, "nearest": said,
             "chosen": is_chosen, "places": places, "cost": price, "calls_not_taken": calls,

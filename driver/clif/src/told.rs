@@ -27,7 +27,8 @@ pub(super) fn sides(
 /// By name in what goes out: the original's name for the same value or block, or one that it has not.
 fn former_names(imported: &Imported, outcome: &OptimisedFunction, exported: &Exported) -> BTreeMap<String, String> {
     let dfg = &exported.function.dfg;
-    let mut names: BTreeMap<String, String> = dfg.values().map(|v| (v.to_string(), format!("new{}", v.as_u32()))).collect();
+    let mut names: BTreeMap<String, String> =
+        dfg.values().map(|v| (v.to_string(), format!("new{}", v.as_u32()))).collect();
     let blocks = exported.function.layout.blocks();
     names.extend(blocks.map(|block| (block.to_string(), format!("new{block}"))));
     let kept = exported.blocks.iter().zip(&imported.payloads.blocks);
@@ -108,6 +109,9 @@ mod tests {
     #[test]
     fn words_are_renamed_as_wholes() {
         let renamed = BTreeMap::from([("v1", "v9"), ("v12", "new12")].map(|(a, b)| (a.to_string(), b.to_string())));
-        assert_eq!(in_other_names("    v1 = iadd v12, v123  ; v1 = 8", &renamed), "    v9 = iadd new12, v123  ; v9 = 8");
+        assert_eq!(
+            in_other_names("    v1 = iadd v12, v123  ; v1 = 8", &renamed),
+            "    v9 = iadd new12, v123  ; v9 = 8"
+        );
     }
 }

@@ -76,12 +76,8 @@ impl Change<'_> {
         let mut all: Vec<Changed> = values.iter().filter_map(|(value, _)| found.remove(value)).collect();
         let entry = &self.function.block(self.function.entry()).params;
         let stays = entry.iter().filter_map(|value| Some((*value, self.made.get(value.index()).copied()??)));
-        let by_class: BTreeMap<ClassId, Value> = values
-            .iter()
-            .copied()
-            .chain(stays)
-            .map(|(value, made)| (self.class_of(made), value))
-            .collect();
+        let by_class: BTreeMap<ClassId, Value> =
+            values.iter().copied().chain(stays).map(|(value, made)| (self.class_of(made), value)).collect();
         for (class, was) in gone.into_iter().filter(|(_, was)| !was.is_empty()) {
             let constant = self.given.view.class(class).constant.map(Now::Constant);
             if let Some(now) = constant.or_else(|| by_class.get(&class).copied().map(Now::Value)) {

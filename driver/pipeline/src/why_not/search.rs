@@ -164,11 +164,8 @@ impl<'a> Search<'a> {
                 Some((of, position)) => format!("operand {position} of `{of}` {miss}"),
                 None => format!("it {miss}"),
             };
-            self.best = Some(Near {
-                matched: found.matched,
-                at: self.context.at(self.universe, self.root),
-                miss: Some(place),
-            });
+            self.best =
+                Some(Near { matched: found.matched, at: self.context.at(self.universe, self.root), miss: Some(place) });
         }
     }
 
@@ -203,11 +200,7 @@ impl<'a> Search<'a> {
         let miss = self.rule.guards.iter().find_map(|guard| self.fails(guard, found));
         let done = miss.is_none();
         if self.best.as_ref().is_none_or(|best| best.miss.is_some() && (done || best.matched <= found.matched)) {
-            self.best = Some(Near {
-                matched: found.matched,
-                at: self.context.at(self.universe, self.root),
-                miss,
-            });
+            self.best = Some(Near { matched: found.matched, at: self.context.at(self.universe, self.root), miss });
         }
         done
     }
