@@ -281,7 +281,7 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
     } else if expects(Expected::Verdict) {
         "an example ends in `becomes e`, `equals e`, `differs e` or `stays`"
     } else if expects(Expected::ThinArrow) {
-        "a function states its result: `fn f(x: i32) -> i32`"
+        "a function states its result: `fn f(x: i32) -> i32`, or `-> ()` where it gives nothing"
     } else if expects(Expected::Colon) && expects(Expected::OpenBrace) && !expects(Expected::Parameter) {
         "after the parameters comes `: ...`, or a block `{ ... }`"
     } else if expects(Expected::Arrow)

@@ -5,15 +5,20 @@
 //! another. A part of some rule's right side has a class of its own in which nothing matched: behind it are the rules
 //! behind those who use it.
 //!
+//! A statement without a result is changed if another operation is executed in its place, and a write if it is gone:
+//! behind that are the rules that matched where the state after it was wanted.
+//!
 //! Not here: changes of branches and of what they lead to (rules of an earlier round decide those), what rules did
-//! before something was inlined, and statements that are left out ([`super::Relaxed`]).
+//! before something was inlined, and statements that `unsafe` rules leave out ([`super::Relaxed`]).
 
 use super::causes::Causes;
 use rewright_cfg_skeleton::Saturated;
-use rewright_cfg_skeleton::egraph::{ClassId, InputId};
+use rewright_cfg_skeleton::egraph::{ClassId, Head, InputId};
 use rewright_cfg_skeleton::elaborate::Made;
-use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
+use rewright_cfg_skeleton::ir::{Function, Inst, InstId, InstKind, Value};
+use rewright_cfg_skeleton::skeleton::{Statement, StatementKind};
 use rewright_dsl::program::{Program, RuleId};
+use rewright_typeprop::OpId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A value of the original that something else has the place of, or a value that is new.
@@ -36,6 +41,10 @@ pub enum Now {
     Value(Value),
     /// A constant, in canonical form.
     Constant(i64),
+    /// Another statement of the function that goes out, in place of this operation.
+    Statement(InstId, OpId),
+    /// Nothing: this write is not executed.
+    Nothing(OpId),
 }
 
 /// What the changes of one function are told from.
@@ -84,8 +93,48 @@ impl Change<'_> {
                 all.push(Changed { now, was, lines: vec![], rules: causes.of(class, None) });
             }
         }
+        all.extend(self.statements(&causes));
         all.retain(|changed| !changed.rules.is_empty());
         all
+    }
+
+    /// Statements without results that others have the place of, and writes that are gone.
+    fn statements(&self, causes: &Causes<'_>) -> Vec<Changed> {
+        let laid_out = self.function.layout.iter().flat_map(|block| &self.function.block(*block).insts);
+        let by_origin: BTreeMap<u32, InstId> =
+            laid_out.filter_map(|id| Some((self.function.inst(*id).origin?, *id))).collect();
+        let Saturated { function, skeleton, view, .. } = self.given;
+        let one = |statement: &Statement| {
+            let original = function.inst(statement.inst);
+            let (InstKind::Op { op, .. }, Some(origin), true) =
+                (&original.kind, original.origin, original.results.is_empty())
+            else {
+                return None;
+            };
+            let (now, rules) = match (&statement.kind, by_origin.get(&origin)) {
+                (StatementKind::Call { node, .. } | StatementKind::Write { out: node, .. }, Some(id)) => {
+                    let InstKind::Op { op: executed, .. } = &self.function.inst(*id).kind else { return None };
+                    let class = view.whole(view.class_of(*node));
+                    (executed != op).then(|| (Now::Statement(*id, *op), causes.made(class, Head::Op(*executed))))?
+                }
+                (StatementKind::Write { out, .. }, None) => {
+                    (Now::Nothing(*op), self.behind_unwanted(causes, view.class_of(*out)))
+                }
+                _ => return None,
+            };
+            Some(Changed { now, was: vec![origin], lines: vec![], rules })
+        };
+        skeleton.statements.iter().filter_map(one).collect()
+    }
+
+    /// The rules that matched where a state is an operand.
+    fn behind_unwanted(&self, causes: &Causes<'_>, state: ClassId) -> Vec<RuleId> {
+        let view = self.given.view;
+        let wanted = view.nodes.iter().zip(&view.node_class).filter(|(node, _)| node.children.contains(&state));
+        let mut rules: Vec<RuleId> = wanted.flat_map(|(_, class)| causes.of(*class, None)).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules
     }
 
     /// Values of the new function that the old one has, too: parameters of blocks, and what the same node computes.
