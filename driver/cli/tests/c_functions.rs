@@ -97,10 +97,11 @@ fn examples_with_operations_are_tried_as_calls_in_c() {
         format!(
             "pack p\nimport std.core\n@llvm(\"@size\")\nfn size(t: ptr) -> {result}  pure  cost 90\n\
              @llvm(\"@length\")\nfn length(t: ptr) -> i64  pure  cost 30\nruleset all {{\n  \
-             rule a(t: ptr): iadd(size(t), 1) => bxor(length(t), 7)\n  rule b(t: ptr, x: i64): select(x, size(t), 3) => \
-             select(x, length(t), 3)\n}}\nschedule default {{ saturate all }}\n\
+             rule a(t: ptr): iadd(size(t), 1) => bxor(length(t), 7)\n  rule b(t: ptr, x: i64): select(icmp_eq(x, 5), \
+             size(t), 3) => select(icmp_eq(x, 5), length(t), 3)\n}}\nschedule default {{ saturate all }}\n\
              example \"sum\" (t: ptr) fires all.a: iadd(size(t), 1) becomes bxor(length(t), 7)\n\
-             example \"chosen\" (t: ptr, x: i64) fires all.b: select(x, size(t), 3) becomes select(x, length(t), 3)\n\
+             example \"chosen\" (t: ptr, x: i64) fires all.b: select(icmp_eq(x, 5), size(t), 3) becomes \
+             select(icmp_eq(x, 5), length(t), 3)\n\
              example \"equal\" (t: ptr) fires all.a: iadd(size(t), 1) equals bxor(length(t), 7)\n\
              example \"not equal\" (t: ptr): size(t) differs length(t)\n"
         )
@@ -108,6 +109,13 @@ fn examples_with_operations_are_tried_as_calls_in_c() {
     fs::write(dir.path().join("p.rw"), pack("i64")).unwrap();
     let ran = rewright(dir.path(), "check p.rw --strict -v");
     assert!(ran.code == Some(0) && !ran.stderr.contains("not tried"), "{ran:?}");
+    // A choice in C asks whether something is not 0: a rule about others never meets one.
+    fs::write(dir.path().join("p.rw"), pack("i64").replace("select(icmp_eq(x, 5), ", "select(x, ")).unwrap();
+    let ran = rewright(dir.path(), "check p.rw");
+    assert!(
+        ran.stderr.contains("\"chosen\" of p does not hold") && ran.stderr.contains("p.all.b took no part"),
+        "{ran:?}"
+    );
     // Two declarations of one function: a plain pointer is the first one's, on both sides.
     let two = pack("i64").replace(
         "import std.core\n",
@@ -131,7 +139,7 @@ fn what_cannot_be_called_is_not_chosen() {
     fs::write(dir.path().join("p.rw"), pack).unwrap();
     let file = |declared: &str| {
         format!(
-            "{HEAD}declare i64 @old(i64)\n{declared}\ndefine i64 @f(i64 %x) {{\n  %a = call i64 @old(i64 %x)\n  \
+            "{HEAD}declare i64 @old(i64)\n{declared}\ndefine i64 @f(i64 noundef %x) {{\n  %a = call i64 @old(i64 %x)\n  \
              %b = call i64 @old(i64 %a)\n  ret i64 %b\n}}\n"
         )
     };

@@ -179,8 +179,8 @@ fn a_page_tells_what_became_of_a_file() {
             vec![
                 "own.r.add_zero",
                 "none is recorded",
-                "<code class=\"before\">    v3 = iadd v1, v2</code>",
-                "<code class=\"after\">    return v1, new",
+                "<code class=\"before\">    v3 = iadd v1, v2  ; v2 = 0</code>",
+                "<code class=\"after\">    return v1, v2, v6  ; v2 = 0</code>",
                 "<code class=\"after\">    v6 = imul v5, v1</code>",
             ],
         ),

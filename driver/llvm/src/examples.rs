@@ -195,10 +195,14 @@ impl InC<'_> {
 
     /// A function as text. It is written and read once more: LLVM asks of conditions what our operations do not.
     fn shown(&self, function: &Function) -> String {
-        let again = input(self.rules, &[(BEFORE, function)], self.universe).ok().map(|input| input.import(&|_| true));
+        let bare = |function: &Function| without_casts(function, self.rules.names.pointer());
+        let function = bare(function);
+        let again = input(self.rules, &[(BEFORE, &function)], self.universe).ok().map(|input| input.import(&|_| true));
         let again = again.and_then(|mut imported| Some((imported.functions.pop()?, imported.universe)));
-        let (function, universe) = again.unwrap_or_else(|| (function.clone(), self.universe.clone()));
-        canonical(&universe, &without_casts(&function, self.rules.names.pointer()))
+        again.map_or_else(
+            || canonical(self.universe, &function),
+            |(function, universe)| canonical(&universe, &bare(&function)),
+        )
     }
 }
 

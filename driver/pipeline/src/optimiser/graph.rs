@@ -7,7 +7,7 @@ use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, NodeId, demand};
 use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
-use rewright_cfg_skeleton::select::{self, Def, cost::node_costs};
+use rewright_cfg_skeleton::select::{self, Def, Selection, cost::node_costs};
 use rewright_cfg_skeleton::skeleton::dot::Marks;
 use rewright_cfg_skeleton::skeleton::{Skeleton, changes};
 use rewright_engine::EngineError;
@@ -72,10 +72,12 @@ impl Optimiser {
     pub fn price(&self, graph: &Graph, universe: &Universe, options: &Options, rule: &str) -> Option<Price> {
         let Graph { function, skeleton, view, marks } = graph;
         let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
-        let cost = |view: &EGraphView| {
+        // What is wanted, if anything is, is computed.
+        let cost = |view: &EGraphView, wanted: Option<NodeId>| {
             let given = Saturated { function, cfg: &cfg, universe, skeleton, view };
-            let report = self.selected(given, options).ok()?;
-            Some(report.selection.cost.saturating_sub(report.selection.placement_cost))
+            let Selection { defs, cost, placement_cost, .. } = self.selected(given, options).ok()?.selection;
+            let computes = |id: NodeId| defs.values().any(|def| *def == Def::Node(id) || *def == Def::Recurrence(id));
+            wanted.is_none_or(computes).then(|| cost.saturating_sub(placement_cost))
         };
         let made = marks.rules.iter().filter(|(_, rules)| rules.iter().any(|name| name == rule));
         let alone = |id: NodeId| {
@@ -83,8 +85,8 @@ impl Optimiser {
             view.classes[view.node_class[id.index()].index()].nodes = [id].into_iter().collect();
             view
         };
-        let with = made.take(MAX_TRIED).filter_map(|(id, _)| cost(&alone(*id))).min()?;
-        Some(Price { cheapest: cost(view)?, with })
+        let with = made.take(MAX_TRIED).filter_map(|(id, _)| cost(&alone(*id), Some(*id))).min()?;
+        Some(Price { cheapest: cost(view, None)?, with })
     }
 
     /// The best selection from an e-graph, classes split by type if they have to be.
