@@ -35,7 +35,9 @@ fn former_names(imported: &Imported, outcome: &OptimisedFunction, exported: &Exp
     names.extend(kept.filter_map(|(ours, theirs)| Some(((*ours)?.to_string(), theirs.to_string()))));
     let mut used = BTreeSet::new();
     for (ours, theirs) in same(imported, outcome) {
-        let known = exported.values[ours.index()].zip(imported.payloads.values[theirs.index()]);
+        // Values that the pipeline has added to the original have no name there.
+        let (now, former) = (exported.values.get(ours.index()), imported.payloads.values.get(theirs.index()));
+        let known = now.copied().flatten().zip(former.copied().flatten());
         if let Some((now, former)) = known.filter(|(_, former)| used.insert(*former)) {
             names.insert(now.to_string(), former.to_string());
         }

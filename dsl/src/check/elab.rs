@@ -344,7 +344,7 @@ impl Elab<'_> {
                 } else if matches!(name, "NULL" | "nullptr" | "null" | "nil") {
                     "a null pointer is the literal `0`, at a type below `ptr`".into()
                 } else if known.iter().any(|name| name == "it" || name == "seed") {
-                    format!("what there is here is {}", listed(&known))
+                    format!("given here: {}", listed(&known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>()))
                 } else {
                     format!("declare it in the parameter list: `({name}: ...)`")
                 })

@@ -49,6 +49,12 @@ fn lines_of_a_trace_are_understood() {
     }
 }
 
+/// All files below a folder.
+fn files_below(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files_below(&path) } else { vec![path] }).collect()
+}
+
 /// A build in a folder, and what its processes did.
 fn traced(checkout: &Path) -> (Vec<u8>, String, [PathBuf; 4]) {
     fs::create_dir_all(checkout.join("include")).unwrap();
@@ -75,7 +81,9 @@ fn traced(checkout: &Path) -> (Vec<u8>, String, [PathBuf; 4]) {
     command.env("REWRIGHT_CACHE", &cache).env("HOME", &home).env("TMPDIR", &temporary).env_remove("XDG_CACHE_HOME");
     let ran = command.output().expect("strace is installed: scripts/setup.sh --tests");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    assert!(fs::read_dir(&home).unwrap().next().is_none(), "nothing is left in the user's folder");
+    let of_user: Vec<String> = files_below(&home).iter().map(|path| path.display().to_string()).collect();
+    let is_compiler = |path: &String| path.contains("/.cache/rewright/compilers/");
+    assert!(of_user.iter().all(is_compiler), "the user's folder has the scripts that are compilers: {of_user:?}");
     assert!(fs::read_dir(&temporary).unwrap().next().is_none(), "nothing is left among temporary files");
     let log = fs::read_to_string(&trace).unwrap();
     (fs::read(checkout.join("sum.o")).unwrap(), log, [checkout.to_path_buf(), cache, home, temporary])

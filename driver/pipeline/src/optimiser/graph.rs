@@ -4,7 +4,7 @@
 use super::causes::Causes;
 use super::{MAX_ROUNDS, Optimiser, Options};
 use rewright_cfg_skeleton::Saturated;
-use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, NodeId, demand};
+use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head, LeafId, NodeId, demand};
 use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{self, Def, Selection, cost::node_costs};
@@ -12,6 +12,7 @@ use rewright_cfg_skeleton::skeleton::dot::Marks;
 use rewright_cfg_skeleton::skeleton::{Skeleton, changes};
 use rewright_engine::EngineError;
 use rewright_typeprop::Universe;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
 /// How many nodes of a rule are tried as a choice.
@@ -80,9 +81,15 @@ impl Optimiser {
             wanted.is_none_or(computes).then(|| cost.saturating_sub(placement_cost))
         };
         let made = marks.rules.iter().filter(|(_, rules)| rules.iter().any(|name| name == rule));
+        // The others of its class are leaves of nothing, which no program computes.
         let alone = |id: NodeId| {
             let mut view = view.clone();
-            view.classes[view.node_class[id.index()].index()].nodes = [id].into_iter().collect();
+            let class = view.node_class[id.index()];
+            let others = std::mem::replace(&mut view.classes[class.index()].nodes, [id].into_iter().collect());
+            for other in others.into_iter().filter(|other| *other != id) {
+                let node = &mut view.nodes[other.index()];
+                (node.head, node.children) = (Head::Leaf(LeafId(u32::MAX)), SmallVec::new());
+            }
             view
         };
         let with = made.take(MAX_TRIED).filter_map(|(id, _)| cost(&alone(*id), Some(*id))).min()?;
