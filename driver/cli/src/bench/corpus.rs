@@ -131,7 +131,8 @@ pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Resul
     }
     progress.finish_and_clear();
     let selections = Selections::new(selections);
-    report(args, &measured, &phases, theirs_total, unreadable, per_function, &selections, &times)?;
+    let told = report(args, &measured, &phases, theirs_total, unreadable, per_function, &selections);
+    tell(args, Told { charts: charts(&measured, &times), ..told })?;
     Ok(if unreadable == 0 { Finding::Clean } else { Finding::Found })
 }
 
@@ -212,6 +213,7 @@ fn median(mut times: Vec<Duration>) -> f64 {
     times.get(times.len() / 2).map_or(0.0, Duration::as_secs_f64)
 }
 
+/// The figures, without curves.
 fn report(
     args: &Args,
     measured: &[Measured],
@@ -220,8 +222,7 @@ fn report(
     unreadable: usize,
     per_function: BTreeMap<&str, Vec<Duration>>,
     selections: &Selections,
-    files: &[FileTimes],
-) -> Result<()> {
+) -> Told {
     let (mean, counted) = geometric_mean(measured.iter().map(|m| (m.ours as f64, m.theirs as f64)));
     let (mean_original, _) = geometric_mean(measured.iter().map(|m| (m.ours as f64, m.before as f64)));
     let with_code = || measured.iter().filter_map(|m| m.code);
@@ -310,7 +311,7 @@ fn report(
             }
         }
     }
-    tell(args, Told { title: "bench".into(), text, json: document, charts: charts(measured, files) })
+    Told { title: "bench".into(), text, json: document, charts: vec![] }
 }
 
 /// Time by file, and cost by function, over their sizes.
