@@ -256,7 +256,8 @@ mod tests {
             let html = chart(logarithmic, &[(10.0, 0.1), (100.0, 4.0), (5000.0, 90.0)]).html().into_string();
             assert!(html.contains("a &lt; b") && html.contains("&lt;ours&gt;") && !html.contains("<ours>"), "{html}");
             let numbers = |name: &str| -> Vec<f64> {
-                let parts = html.split(&format!(" {name}=\"")).skip(1);
+                let start = format!(" {name}=\"");
+                let parts = html.split(&start).skip(1);
                 parts.map(|rest| rest.split('"').next().unwrap_or("").parse().expect("a number")).collect()
             };
             let (xs, ys) = (numbers("cx"), numbers("cy"));
