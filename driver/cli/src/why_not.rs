@@ -55,13 +55,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             listed.push(answer.json(function));
         }
         let is_about_loops = |id: &RuleId| optimiser.program().rule(*id).is_about_loops(&optimiser.program().universe);
-        if rules.iter().any(is_about_loops) {
-            if let Some(outcome) = &outcome.outcome {
-                text.extend(opt::loops::lines(outcome).iter().map(|line| format!("  {line}\n")));
-                let (loops, variants) = (&outcome.loops, opt::loops::variants_json(&outcome.variants));
-                listed
-                    .push(json!({ "function": function.name, "loops": opt::loops::json(loops), "variants": variants }));
-            }
+        if let Some(outcome) = outcome.outcome.as_ref().filter(|_| rules.iter().any(is_about_loops)) {
+            text.extend(opt::loops::lines(outcome).iter().map(|line| format!("  {line}\n")));
+            let (loops, variants) = (&outcome.loops, opt::loops::variants_json(&outcome.variants));
+            listed.push(json!({ "function": function.name, "loops": opt::loops::json(loops), "variants": variants }));
         }
     }
     out::result(&match args.format {
