@@ -26,8 +26,8 @@ if ! grep -Eq 'libclang(-[0-9.]+)?\.so' <<<"$libraries" &&
     packages+=(libclang-dev)
 fi
 if [ "${1:-}" = --tests ]; then
-    # The recipes in docs/wrapping.md are run.
-    for tool in autoconf automake ccache distcc sccache; do
+    # The recipes in docs/wrapping.md are run, and what a build writes is looked at.
+    for tool in autoconf automake ccache distcc sccache strace; do
         command -v "$tool" >/dev/null || packages+=("$tool")
     done
 fi

@@ -81,6 +81,7 @@ use rustc_hash::FxHashMap;
 use scope::Scope;
 use std::cell::RefCell;
 use std::rc::Rc;
+use std::sync::Arc;
 
 /// A file with what the loader knows of it.
 #[derive(Clone, Debug, Default)]
@@ -90,7 +91,7 @@ pub struct ParsedFile {
     /// Name of the pack: as stated, or the file's stem.
     pub pack: String,
     /// The tree.
-    pub file: File,
+    pub file: Arc<File>,
     /// Imports by path as written -> index of the file. What is absent could not be loaded and is reported.
     pub imports: IndexMap<String, usize>,
     /// Asked for by the user, not only imported: lints speak of it.

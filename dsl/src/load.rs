@@ -4,10 +4,13 @@
 //! `std/arith.rw`; any other `import foo.bar` is `foo/bar.rw` beside the importing file, or where the caller says. A root that states
 //! `pack std.arith` takes that library file's place. Missing and cyclic imports are reported at the import.
 
+mod trees;
+
+pub use trees::Trees;
+
 use crate::check::ParsedFile;
 use crate::diagnostic::{Diagnostic, Label, Severity, Sources};
 use crate::syntax::ast::{File, Item, ItemKind, Span, Type, TypeKind};
-use crate::syntax::parse;
 use indexmap::IndexMap;
 use std::error::Error;
 
@@ -96,7 +99,14 @@ pub fn beside(importer: &Origin, import: &str) -> Origin {
 
 /// Parses the roots and all that they import.
 pub fn load(roots: Vec<Root>, resolver: &mut dyn Resolver) -> Loaded {
-    let mut loader = Loader { resolver, sources: Sources::default(), found: IndexMap::new(), diagnostics: Vec::new() };
+    load_with(roots, resolver, &Trees::default())
+}
+
+/// The same, where texts that are known already are not parsed again.
+pub fn load_with(roots: Vec<Root>, resolver: &mut dyn Resolver, trees: &Trees) -> Loaded {
+    trees.begin();
+    let mut loader =
+        Loader { resolver, trees, sources: Sources::default(), found: IndexMap::new(), diagnostics: Vec::new() };
     let mut queue: Vec<Origin> = Vec::new();
     for root in roots {
         let origin = match root.origin {
@@ -139,6 +149,7 @@ struct LoadedFile {
 
 struct Loader<'r> {
     resolver: &'r mut dyn Resolver,
+    trees: &'r Trees,
     sources: Sources,
     found: IndexMap<Origin, LoadedFile>,
     diagnostics: Vec<Diagnostic>,
@@ -146,7 +157,7 @@ struct Loader<'r> {
 
 impl Loader<'_> {
     fn parse(&mut self, origin: Origin, text: String, root: bool, library: bool) {
-        let (file, diagnostics) = parse(self.sources.files.len() as u32, &text);
+        let (file, diagnostics) = self.trees.parse(self.sources.files.len() as u32, &text);
         let broken = !diagnostics.is_empty();
         self.diagnostics.extend(diagnostics);
         self.sources.files.push((origin.path().to_string(), text));

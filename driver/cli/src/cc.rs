@@ -194,7 +194,12 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let own = folder.filter(|_| !no_cache).map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20)));
     let marker = named(STARTED).map(|folder| folder.join("store-failed"));
     tools.cache = match own {
-        Some(own) => Some(store::behind(own, store::of_build(stored.as_deref())?, "cc", marker)?),
+        Some(own) => {
+            let address = store::of_build(stored.as_deref())?;
+            // Of a build by `rewright wrap`, that has said it.
+            address.iter().filter(|_| marker.is_none()).for_each(|address| store::say_missing(address));
+            Some(store::behind(own, address, "cc", marker)?)
+        }
         None => None,
     };
     // Of a build by `rewright wrap`, that has said it.

@@ -55,7 +55,8 @@ fn once(args: &Args) -> Result<Finding> {
     let sound = diagnostics.iter().all(|d| d.severity != Severity::Error);
     let wanted = examples::wanted(&program, &roots, args.filter.as_deref());
     let rules = program.rules.iter().filter(|rule| examples::is_of(&roots, &rule.name)).count();
-    let (mut failed, mut not_run, mut silent, mut unknown) = (0, 0, vec![], vec![]);
+    let (mut failed, mut not_run, mut silent) = (0, 0, vec![]);
+    let (mut unknown, mut unknown_in_llvm) = (vec![], vec![]);
     if sound {
         let spinner = out::spinner("examples");
         let ran = examples::run(program, &wanted, &paths, &args.calls)?;
@@ -65,6 +66,8 @@ fn once(args: &Args) -> Result<Finding> {
         let declared_here =
             |name: &str| universe.ops.iter().any(|(_, op)| op.unique == name && roots.contains(&op.pack));
         unknown.extend(ran.clif.names.unknown.clone().into_iter().filter(|(op, _)| declared_here(op)));
+        let of_llvm = rewright_llvm::names::Names::new(&mut ran.clif.optimiser.program().universe.clone()).unknown;
+        unknown_in_llvm.extend(of_llvm.into_iter().filter(|(op, _)| declared_here(op)));
         if args.filter.is_none() {
             silent = ran.silent(&roots);
         }
@@ -74,7 +77,7 @@ fn once(args: &Args) -> Result<Finding> {
     let examples = wanted.len();
     let mut warnings = diagnostics.iter().filter(|d| d.severity == Severity::Warning).count();
     let errors = diagnostics.len() - warnings;
-    warnings += unknown.len();
+    warnings += unknown.len() + unknown_in_llvm.len();
     match args.format {
         Format::Full | Format::Concise => {
             findings::print(args.format, &files, &diagnostics);
@@ -83,6 +86,12 @@ fn once(args: &Args) -> Result<Finding> {
                     "warning: {op}: no CLIF instruction is spelled {spelling:?}, or its effects are not those \
                      declared; \
                      no function will hold this operation"
+                ));
+            }
+            for (op, spelling) in &unknown_in_llvm {
+                out::note(&format!(
+                    "warning: {op}: LLVM has no instruction or intrinsic that is spelled {spelling:?}; the C function of \
+                     that name is \"@{spelling}\""
                 ));
             }
             for rule in &silent {
@@ -106,6 +115,7 @@ fn once(args: &Args) -> Result<Finding> {
                 "examples": { "total": examples, "run": if sound { examples - not_run } else { 0 }, "failed": failed },
                 "rules_in_no_example": silent,
                 "unknown_clif_names": unknown.iter().cloned().collect::<BTreeMap<_, _>>(),
+                "unknown_llvm_names": unknown_in_llvm.iter().cloned().collect::<BTreeMap<_, _>>(),
                 "diagnostics": list,
             });
             out::result(&format!("{report:#}\n"));

@@ -38,6 +38,7 @@ enum Format {
 
 pub(super) fn run(args: Args) -> Result<Finding> {
     let paths = sources::packs(&project::packs(args.paths)?)?;
+    let spinner = out::spinner("reading packs, making pages");
     let pages = match args.format {
         Format::Html => {
             let Some(Analysis { packs, index }) = packs::sound_analysis(&paths)? else { return Ok(Finding::Found) };
@@ -48,6 +49,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             markdown::pages(&packs.program, &packs.roots)
         }
     };
+    spinner.finish_and_clear();
     write(&args.output, &pages)?;
     let is_page = |name: &str| Path::new(name).extension().is_some_and(|end| end == "md" || end == "html");
     let written: Vec<&str> = pages.iter().map(|(page, _)| page.as_str()).filter(|name| is_page(name)).collect();

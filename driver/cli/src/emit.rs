@@ -59,7 +59,7 @@ pub(super) fn functions(
     }
     let mut printed = String::new();
     for function in &functions {
-        let Graph { skeleton, view, marks } = optimiser.graph(function, &universe, options)?;
+        let Graph { skeleton, view, marks, .. } = optimiser.graph(function, &universe, options)?;
         let picture = || format!("// {}\n{}", one_line(&function.name), dot::dot(&universe, &skeleton, &view, &marks));
         printed += &match what {
             Saturated::Dot | Saturated::Egglog => picture(),

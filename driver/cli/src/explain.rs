@@ -61,7 +61,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         return Ok(Finding::Clean);
     }
     let Some(program) = args.rules.load_with_examples()? else { return Ok(Finding::Found) };
-    let rules = packs::rules_named(&program, what)?;
+    let others = words::all().map(|word| word.word).chain(codes::all().map(|code| code.code));
+    let rules = packs::rules_or(&program, what, "word of the language, and no rule,", others)?;
     let Some(rule) = Explained::of(&program, &rules) else { return Ok(Finding::Clean) };
     out::result(&match args.format {
         Format::Json => format!("{:#}\n", serde_json::to_value(&rule)?),

@@ -4,7 +4,7 @@ use super::{out, project, sources};
 use anyhow::{Context, Result, bail};
 use rewright_dsl::check::CUT_SHORT;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources, render};
-use rewright_dsl::load::{Origin, Root};
+use rewright_dsl::load::{Origin, Root, Trees};
 use rewright_dsl::nearest::nearest;
 use rewright_dsl::program::{Program, RuleId};
 use rewright_dsl::renamed;
@@ -201,7 +201,7 @@ pub(super) fn sound(roots: &[PathBuf]) -> Result<Option<packs::Packs>> {
 pub(super) fn sound_analysis(roots: &[PathBuf]) -> Result<Option<packs::Analysis>> {
     let mut names = None;
     let packs = sound_as(roots, |roots| {
-        let analysis = packs::analyse(roots, &|_| None);
+        let analysis = packs::analyse(roots, &|_| None, &Trees::default());
         names = Some(analysis.index);
         analysis.packs
     })?;
@@ -229,6 +229,16 @@ fn present(name: &str) -> Cow<'_, str> {
 
 /// The rules that one name in a pack stands for, given whole or by its end.
 pub(super) fn rules_named(program: &Program, name: &str) -> Result<Vec<RuleId>> {
+    rules_or(program, name, "rule", std::iter::empty())
+}
+
+/// The same where other names were possible, too, and are offered where one is misspelt.
+pub(super) fn rules_or<'n>(
+    program: &'n Program,
+    name: &str,
+    what: &str,
+    others: impl Iterator<Item = &'n str>,
+) -> Result<Vec<RuleId>> {
     let name = &*present(name);
     let ids = (0..program.rules.len() as u32).map(RuleId);
     let base = |id: RuleId| program.rule(program.rule(id).family).name.as_str();
@@ -246,9 +256,9 @@ pub(super) fn rules_named(program: &Program, name: &str) -> Result<Vec<RuleId>> 
             let end =
                 |full: &'_ str| full.rmatch_indices('.').nth(name.matches('.').count()).map_or(0, |(at, _)| at + 1);
             let ends = program.rules.iter().filter(|rule| !rule.law).map(|rule| &rule.name[end(&rule.name)..]);
-            let near = nearest(name, ends).map_or(String::new(), |near| format!("did you mean {near}? "));
+            let near = nearest(name, ends.chain(others)).map_or(String::new(), |near| format!("did you mean {near}? "));
             bail!(
-                "no rule is called {name}; {near}`--rules` says in which packs to look, `rewright doc` lists their \
+                "no {what} is called {name}; {near}`--rules` says in which packs to look, `rewright doc` lists their \
                  rules"
             )
         }

@@ -57,7 +57,12 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     spinner.finish_and_clear();
     let Some(Runnable { file, index, original, optimised }) = runnable? else { return Ok(Finding::Found) };
     match original {
-        Some(original) => compare(&args, &file, original, optimised, index),
+        Some(original) => {
+            let spinner = out::spinner("calling both versions in turn");
+            let found = compare(&args, &file, original, optimised, index);
+            spinner.finish_and_clear();
+            found
+        }
         None => call(&args, &file, optimised, index),
     }
 }

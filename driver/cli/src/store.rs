@@ -41,6 +41,13 @@ pub(super) fn of_build(named: Option<&str>) -> Result<Option<String>> {
     Ok(project::here()?.and_then(|project| project.manifest.cache.store))
 }
 
+/// Says that the store of this address is a folder that is not there yet: a slip in its name would make a second one.
+pub(super) fn say_missing(address: &str) {
+    if let Some(folder) = rewright_store::missing_folder(address) {
+        out::note(&format!("note: there is no folder {} yet; it is made for the store", folder.display()));
+    }
+}
+
 /// A cache with the store of this address behind it, if there is one. Processes with the same marker do not ask a store that has
 /// failed once.
 pub(super) fn behind(cache: Cache, address: Option<String>, kind: &str, marker: Option<PathBuf>) -> Result<Cache> {

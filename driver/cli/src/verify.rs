@@ -212,7 +212,9 @@ fn options(args: &Args) -> Result<Options> {
 /// Where verdicts are kept.
 fn verdicts(args: &Args) -> Result<Option<Cache>> {
     let own = verify::verdicts(args.cache.clone()).filter(|_| !args.no_cache);
-    own.map(|own| store::behind(own, store::of_user(args.stored.named()), "verify", None)).transpose()
+    let address = store::of_user(args.stored.named()).filter(|_| own.is_some());
+    address.iter().for_each(|address| store::say_missing(address));
+    own.map(|own| store::behind(own, address, "verify", None)).transpose()
 }
 
 /// What went wrong with verdicts of earlier runs. Those of this run are right all the same.

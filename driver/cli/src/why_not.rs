@@ -1,15 +1,20 @@
-//! `rewright why-not`: what keeps a rule from matching in a function.
+//! `rewright why-not`: what keeps a rule from matching in a function, or from being chosen.
 
 use super::input;
 use super::language::Input;
 use super::{Finding, Format, opt, out, packs};
 use anyhow::Result;
+use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::select::cost::reported;
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::RuleId;
-use rewright_pipeline::front::Imported;
+use rewright_pipeline::front::{Imported, RefusedCall};
+use rewright_pipeline::optimiser::{Fate, FunctionOutcome, Optimiser, Options, Price};
+use rewright_pipeline::source::SourcePlace;
 use rewright_pipeline::why_not::{MatchContext, NearMiss};
-use rewright_typeprop::{OpId, Term};
-use serde_json::json;
+use rewright_typeprop::{OpId, Term, Universe};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Arguments of `why-not`.
 #[derive(clap::Args)]
@@ -36,52 +41,24 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let mut options = args.how.options_for(args.input.language(), &program)?;
     options.log = true;
     let Some(input) = input::open(&args.input.file, args.input.language(), program)? else { return Ok(Finding::Found) };
-    let Imported { functions, universe, refused } =
-        input.import(&input::wanted(&args.input.file, &*input, args.function.as_deref())?);
+    let wanted = input::wanted(&args.input.file, &*input, args.function.as_deref())?;
+    let Imported { functions, universe, refused, places } = input.import(&wanted);
+    let optimised = input.optimise(&options, &wanted);
+    let outcomes = optimised.statistics().wanted().filter(|outcome| outcome.outcome.is_some());
     let optimiser = input.optimiser();
     let options = input.options(&options);
     let (mut text, mut listed) = (String::new(), vec![]);
-    for function in functions {
-        let (context, _) = MatchContext::new(optimiser, &universe, &function, &options, &[])?;
-        // Made for rules that took part.
-        let mut graph = None;
-        for id in &rules {
-            let rule = optimiser.program().rule(*id);
-            let place = optimiser.program().sources.place(rule.span);
-            let nearest = context.nearest(optimiser.program(), &universe, *id);
-            if nearest == NearMiss::Fired && graph.is_none() {
-                graph = Some(optimiser.graph(&function, &universe, &options)?);
-            }
-            let made = graph.iter().flat_map(|graph| graph.marks.chosen_by(&rule.name)).count();
-            let is_chosen = nearest == NearMiss::Fired && made > 0;
-            let said = match is_chosen {
-                true => format!("took part, and the cheapest program found has {} that it makes", count(made, "node")),
-                false => nearest.to_string(),
-            };
-            let spoken_of = |op: &OpId| rule.terms().flat_map(Term::subterms).any(|term| calls(term, *op));
-            let near = refused.iter().filter(|call| !is_chosen && call.function == function.name);
-            let near: Vec<_> = near.filter(|call| call.declared.iter().any(spoken_of)).collect();
-            listed.push(json!({
-                "rule": rule.name, "file": place.file, "line": place.line, "function": function.name,
-                "nearest": said, "chosen": is_chosen,
-                "calls_not_taken": near.iter().map(|call| json!({ "callee": call.callee, "because": call.because }))
-                    .collect::<Vec<_>>(),
-            }));
-            text += &format!("{} ({}:{}) in {}: {said}\n", rule.name, place.file, place.line, function.name);
-            for call in near {
-                text +=
-                    &format!("  a call of {} is there, and is not the declared one: {}\n", call.callee, call.because);
-            }
+    for ((function, places), outcome) in functions.iter().zip(&places).zip(outcomes) {
+        let asked = Asked { optimiser, universe: &universe, options: &options, function, places, outcome };
+        for answer in asked.answers(&rules, &refused)? {
+            text += &answer.text(function);
+            listed.push(answer.json(function));
         }
         let is_about_loops = |id: &RuleId| optimiser.program().rule(*id).is_about_loops(&optimiser.program().universe);
-        if rules.iter().any(is_about_loops) {
-            let batch = optimiser.optimise(std::slice::from_ref(&function), &universe, &options);
-            for outcome in &batch.outcomes {
-                text.extend(opt::loops::lines(outcome).iter().map(|line| format!("  {line}\n")));
-                let (loops, variants) = (&outcome.loops, opt::loops::variants_json(&outcome.variants));
-                listed
-                    .push(json!({ "function": function.name, "loops": opt::loops::json(loops), "variants": variants }));
-            }
+        if let Some(outcome) = outcome.outcome.as_ref().filter(|_| rules.iter().any(is_about_loops)) {
+            text.extend(opt::loops::lines(outcome).iter().map(|line| format!("  {line}\n")));
+            let (loops, variants) = (&outcome.loops, opt::loops::variants_json(&outcome.variants));
+            listed.push(json!({ "function": function.name, "loops": opt::loops::json(loops), "variants": variants }));
         }
     }
     out::result(&match args.format {
@@ -89,6 +66,151 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Format::Text => text,
     });
     Ok(Finding::Clean)
+}
+
+/// A function that is asked about.
+struct Asked<'a> {
+    optimiser: &'a Optimiser,
+    universe: &'a Universe,
+    options: &'a Options,
+    function: &'a Function,
+    /// By number of an instruction.
+    places: &'a BTreeMap<u32, SourcePlace>,
+    outcome: &'a FunctionOutcome,
+}
+
+/// What there is to say of a rule and a function.
+struct Answer<'a> {
+    rule: &'a str,
+    file: String,
+    line: usize,
+    /// Is it behind something that goes out?
+    is_chosen: bool,
+    /// In the source: where it changed something, or was nearest.
+    places: Vec<&'a SourcePlace>,
+    said: String,
+    price: Option<Price>,
+    /// Calls of functions that the rule speaks of, and that are not taken for those.
+    refused: Vec<&'a RefusedCall>,
+}
+
+impl<'a> Asked<'a> {
+    fn answers(&self, rules: &[RuleId], refused: &'a [RefusedCall]) -> Result<Vec<Answer<'a>>> {
+        let (context, _) = MatchContext::new(self.optimiser, self.universe, self.function, self.options, &[])?;
+        // Made for rules that took part, and are not chosen.
+        let mut graph = None;
+        let mut answers = vec![];
+        for id in rules {
+            let nearest = context.nearest(self.optimiser.program(), self.universe, *id);
+            let chosen = self.chosen(*id);
+            let (mut price, mut origins) =
+                (None, nearest.at().and_then(|at| at.origin).into_iter().collect::<Vec<_>>());
+            if let Some((_, changed)) = &chosen {
+                origins.clone_from(changed);
+            } else if nearest == NearMiss::Fired {
+                origins = context.matched_at(*id);
+                if graph.is_none() {
+                    graph = Some(self.optimiser.graph(self.function, self.universe, self.options)?);
+                }
+                let name = &self.optimiser.program().rule(*id).name;
+                price = graph.as_ref().and_then(|it| self.optimiser.price(it, self.universe, self.options, name));
+            }
+            let said = match (&chosen, price, &self.outcome.fate) {
+                (Some((changes, _)), ..) => {
+                    format!("took part and was chosen: it is behind {}", count(*changes, "change"))
+                }
+                (None, _, Fate::Failed(reason)) => format!("the function stays as it is: {reason}"),
+                (None, Some(price), _) => compared(price),
+                (None, None, _) => nearest.to_string(),
+            };
+            answers.push(self.answer(*id, chosen.is_some(), &origins, said, price, refused));
+        }
+        Ok(answers)
+    }
+
+    /// How many changes a rule is behind, and the numbers of the instructions that these are about.
+    fn chosen(&self, id: RuleId) -> Option<(usize, Vec<u32>)> {
+        let program = self.optimiser.program();
+        let is_it = |rule: &RuleId| program.rule(*rule).name == program.rule(id).name;
+        let outcome = self.outcome.outcome.as_ref().filter(|_| self.outcome.fate == Fate::Optimised)?;
+        let changed = outcome.changed.iter().filter(|changed| changed.rules.iter().any(is_it));
+        let changed: Vec<&[u32]> = changed.map(|changed| changed.was.as_slice()).collect();
+        let left_out: Vec<Option<u32>> =
+            outcome.relaxed.iter().filter(|relaxed| is_it(&relaxed.rule)).map(|relaxed| relaxed.origin).collect();
+        let changes = changed.len() + left_out.len();
+        let origins = changed.into_iter().flatten().copied().chain(left_out.into_iter().flatten());
+        (changes > 0).then(|| (changes, origins.collect()))
+    }
+
+    fn answer(
+        &self,
+        id: RuleId,
+        is_chosen: bool,
+        origins: &[u32],
+        said: String,
+        price: Option<Price>,
+        refused: &'a [RefusedCall],
+    ) -> Answer<'a> {
+        let program = self.optimiser.program();
+        let rule = program.rule(id);
+        let place = program.sources.place(rule.span);
+        let spoken_of = |op: &OpId| rule.terms().flat_map(Term::subterms).any(|term| calls(term, *op));
+        let near = refused.iter().filter(|call| !is_chosen && call.function == self.function.name);
+        let places: BTreeSet<&SourcePlace> = origins.iter().filter_map(|origin| self.places.get(origin)).collect();
+        Answer {
+            rule: &rule.name,
+            file: place.file,
+            line: place.line,
+            is_chosen,
+            places: places.into_iter().collect(),
+            said,
+            price,
+            refused: near.filter(|call| call.declared.iter().any(spoken_of)).collect(),
+        }
+    }
+}
+
+/// Why a rule that took part is not chosen.
+fn compared(Price { cheapest, with }: Price) -> String {
+    let figures = format!("the cheapest program found costs {}", reported(cheapest));
+    match with.checked_sub(cheapest) {
+        None | Some(0) => {
+            format!("took part, and what it makes is not chosen: it costs no less ({figures} either way)")
+        }
+        Some(more) => format!(
+            "took part, and what it makes is dearer by {}: {figures}, and {} with it",
+            reported(more),
+            reported(with)
+        ),
+    }
+}
+
+impl Answer<'_> {
+    fn text(&self, function: &Function) -> String {
+        let places: Vec<String> = self.places.iter().map(ToString::to_string).collect();
+        let places = if places.is_empty() { String::new() } else { format!(", {}", places.join(", ")) };
+        let Answer { rule, file, line, said, .. } = self;
+        let mut text = format!("{rule} ({file}:{line}) in {}{places}: {said}\n", function.name);
+        for RefusedCall { callee, because, place, .. } in &self.refused {
+            let place = place.as_ref().map_or(String::new(), |place| format!("{place}: "));
+            text += &format!("  {place}a call of {callee} is there, and is not the declared one: {because}\n");
+        }
+        text
+    }
+
+    fn json(&self, function: &Function) -> Value {
+        let Answer { rule, file, line, is_chosen, places, said, price, refused } = self;
+        let calls = refused
+            .iter()
+            .map(|call| json!({ "callee": call.callee, "because": call.because, "place": call.place }))
+            .collect::<Vec<_>>();
+        let price =
+            price.map(|Price { cheapest, with }| json!({ "cheapest": reported(cheapest), "with_it": reported(with) }));
+        json!({
+            "rule": rule, "file": file, "line": line, "function": function.name, "nearest": said,
+            "chosen": is_chosen, "places": places, "cost": price, "calls_not_taken": calls,
+        })
+    }
 }
 
 fn calls(term: &Term, function: OpId) -> bool {

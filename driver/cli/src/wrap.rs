@@ -108,6 +108,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let store = if args.no_cache { None } else { store::of_build(args.stored.named())? };
     // A mistake in it would be one in every file.
     store.as_deref().map(rewright_store::open).transpose().context("no store for results")?;
+    store.iter().for_each(|address| store::say_missing(address));
     let ready = ready.map(|ready| Ready { options: Options { log: args.stats, ..ready.options }, ..ready });
     let optimiser = ready.as_ref().map(|ready| ready.optimiser.optimiser.clone());
     // Once for the build: its commands are served.

@@ -126,6 +126,38 @@ fn llvm_has_lines_of_the_source() {
     assert_eq!(json[0]["place"], serde_json::json!({ "file": "<b>.c", "line": 9, "column": 3 }));
 }
 
+/// What is executed in place of a statement is chosen.
+#[test]
+fn a_statement_in_place_of_another_is_a_change() {
+    let head = LLVM.split_once("define").unwrap().0;
+    let text = format!(
+        "{head}declare i64 @push(ptr, i32)\ndefine i64 @f(ptr %b) {{\n  %n = call i64 @push(ptr %b, i32 0)\n  ret i64 %n\n}}\n"
+    );
+    let writers = "@llvm(\"@push\")\nfn push(b: ptr, c: i32) -> i64  effects reads(memory), writes(memory)  cost 200\n\
+                   @llvm(\"@push_zero\")\nfn push_zero(b: ptr) -> i64  effects reads(memory), writes(memory)  cost 100\n\
+                   ruleset w {\n  rule zero(b: ptr): push(b, 0) => push_zero(b)\n}\n\
+                   schedule own at after_inlining { saturate w }\n";
+    let dir = tempfile::tempdir().unwrap();
+    fs::write(
+        dir.path().join("own.rw"),
+        format!("pack own\nimport std.core\n{writers}").replace("own at after_inlining", "default"),
+    )
+    .unwrap();
+    fs::write(dir.path().join("f.ll"), text).unwrap();
+    let said = |command: &str| {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        program.current_dir(dir.path()).args(command.split(' ')).args(["--rules", "own.rw"]);
+        let output = program.output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap())
+    };
+    let [out, remarks] = said("opt f.ll --remarks");
+    assert!(out.contains("@push_zero(ptr"), "{out}");
+    assert!(remarks.contains("push_zero(%b), was %n: own.w.zero (own.rw:"), "{remarks}");
+    let [answer, _] = said("why-not zero f.ll");
+    assert!(answer.contains("took part and was chosen: it is behind 1 change"), "{answer}");
+}
+
 #[test]
 fn a_page_tells_what_became_of_a_file() {
     let dir = tempfile::tempdir().unwrap();
@@ -142,7 +174,16 @@ fn a_page_tells_what_became_of_a_file() {
     };
     for (name, parts) in [
         ("f.ll", vec!["<code class=\"before\">  %r = add i32 %m, %s</code>", "own.r.self", "instances: 4 equal."]),
-        ("f.clif", vec!["own.r.add_zero", "none is recorded"]),
+        (
+            "f.clif",
+            vec![
+                "own.r.add_zero",
+                "none is recorded",
+                "<code class=\"before\">    v3 = iadd v1, v2  ; v2 = 0</code>",
+                "<code class=\"after\">    return v1, v2, v6  ; v2 = 0</code>",
+                "<code class=\"after\">    v6 = imul v5, v1</code>",
+            ],
+        ),
     ] {
         assert_eq!(made(name, &[]), made(name, &["--report", "page.html"]), "{name}");
         let page = fs::read_to_string(dir.path().join("page.html")).unwrap();
@@ -182,6 +223,36 @@ fn a_picture_shows_what_is_chosen() {
     assert_eq!((code, drawn), (Some(0), picture), "{said}");
 }
 
+/// With `-g`, the place of what changed, of what is nearest, and of a call that is not the declared one.
+#[test]
+fn why_not_names_lines() {
+    let dir = tempfile::tempdir().unwrap();
+    let head = LLVM.split_once("define").unwrap().0;
+    let called =
+        "declare i32 @g2(i64)\ndefine i32 @h() !dbg !3 {\n  %c = call i32 @g2(i64 1), !dbg !6\n  ret i32 %c\n}\n";
+    let pack = format!(
+        "{PACK}@llvm(\"@g2\")\nfn called(x: i32) -> i32  pure  cost 50\nruleset c {{\n  rule gone(x: i32): called(x) => x\n}}\n"
+    );
+    fs::write(dir.path().join("own.rw"), pack).unwrap();
+    fs::write(dir.path().join("f.ll"), format!("{head}{called}{WITH_LINES}")).unwrap();
+    let said = |rule: &str, function: &str, more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        command
+            .current_dir(dir.path())
+            .args(["why-not", rule, "f.ll", "--rules", "own.rw", "--fn", function])
+            .args(more);
+        String::from_utf8(command.output().unwrap().stdout).unwrap()
+    };
+    let text = said("add_zero", "g", &[]);
+    assert_eq!(text, "own.r.add_zero (own.rw:5) in @g, <b>.c:9:3: took part and was chosen: it is behind 1 change\n");
+    let text = said("twice", "g", &[]);
+    assert!(text.contains("in @g, <b>.c:9:3: at iadd(v0, 0): "), "{text}");
+    let text = said("c.gone", "h", &[]);
+    assert!(text.contains("\n  <b>.c:10: a call of @g2 is there, and is not the declared one: "), "{text}");
+    let json: serde_json::Value = serde_json::from_str(&said("add_zero", "g", &["--format", "json"])).unwrap();
+    assert_eq!(json[0]["places"][0], serde_json::json!({ "file": "<b>.c", "line": 9, "column": 3 }));
+}
+
 #[test]
 fn why_not_says_what_is_chosen() {
     let dir = tempfile::tempdir().unwrap();
@@ -194,7 +265,9 @@ fn why_not_says_what_is_chosen() {
         (report[0]["chosen"].as_bool().unwrap(), report[0]["nearest"].as_str().unwrap().to_string())
     };
     let (chosen, text) = said("override iadd cost 500\n", "own.r.twice");
-    assert!(chosen && text.ends_with("the cheapest program found has 1 node that it makes"), "{text}");
+    assert!(chosen && text == "took part and was chosen: it is behind 3 changes", "{text}");
+    let (chosen, text) = said("", "own.r.add_zero");
+    assert!(chosen && text == "took part and was chosen: it is behind 1 change", "{text}");
     let (chosen, text) = said("", "own.r.twice");
-    assert!(!chosen && text.starts_with("took part; where its result is not chosen"), "{text}");
+    assert!(!chosen && text.starts_with("took part, and what it makes is dearer by "), "{text}");
 }

@@ -100,6 +100,8 @@ pub struct Exported {
     pub function: clif::Function,
     /// By value of ours: what it is called there, if it is there.
     pub values: Vec<Option<clif::Value>>,
+    /// The same of blocks.
+    pub blocks: Vec<Option<clif::Block>>,
 }
 
 /// Exports a function.
@@ -128,9 +130,9 @@ pub fn export(function: &Function, names: &Names, around: &Surroundings<'_>) -> 
     for block in order {
         exporter.block(*block)?;
     }
-    let Exporter { out, values, .. } = exporter;
+    let Exporter { out, values, blocks, .. } = exporter;
     verify_function(&out, around.fisa).map_err(|errors| ExportError::Verifier(errors.to_string()))?;
-    Ok(Exported { function: out, values })
+    Ok(Exported { function: out, values, blocks })
 }
 
 /// The head of a function that comes from no CLIF function: its name (without `%`), its signature and its alias

@@ -5,7 +5,9 @@ use super::read::{self, CRANELIFT, File, read_bytes, write};
 use rewright_dsl::program::Program;
 use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, Statistics, Wanted};
 use rewright_pipeline::optimiser::{Optimiser, Options};
+use rewright_pipeline::source::Sides;
 use rewright_typeprop::Universe;
+use std::collections::BTreeMap;
 
 /// A file of CLIF, and the rules for it.
 pub struct ClifInput {
@@ -47,11 +49,9 @@ impl FrontEnd for ClifInput {
     fn import(&self, wanted: Wanted<'_>) -> Imported {
         let indices = (0..self.file.functions.len()).filter(|index| wanted(*index));
         let understood = indices.filter_map(|index| self.rules.import(&self.file, index).ok());
-        Imported {
-            functions: understood.map(|imported| imported.function).collect(),
-            universe: self.rules.optimiser.program().universe.clone(),
-            refused: vec![],
-        }
+        let functions: Vec<_> = understood.map(|imported| imported.function).collect();
+        let places = vec![BTreeMap::new(); functions.len()];
+        Imported { functions, universe: self.rules.optimiser.program().universe.clone(), refused: vec![], places }
     }
 
     fn optimise(&self, options: &Options, wanted: Wanted<'_>) -> Box<dyn Optimised + '_> {
@@ -71,6 +71,10 @@ impl Optimised for OptimisedFile<'_> {
 
     fn universe(&self) -> &Universe {
         &self.input.rules.optimiser.program().universe
+    }
+
+    fn sides(&self, index: usize) -> Option<Sides> {
+        self.outcome.sides.get(index)?.clone()
     }
 
     fn write(&self) -> String {

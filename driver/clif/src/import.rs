@@ -47,6 +47,8 @@ pub struct Payloads {
     pub insts: Vec<clif::Inst>,
     /// The original block behind each of our blocks.
     pub blocks: Vec<clif::Block>,
+    /// By value of ours: the original's, if it has one.
+    pub values: Vec<Option<clif::Value>>,
 }
 
 impl Payloads {
@@ -94,7 +96,14 @@ pub fn import(func: &clif::Function, names: &Names, native: Endianness) -> Resul
     for block in importer.payloads.blocks.clone() {
         importer.block(block)?;
     }
-    Ok(Imported { function: importer.out, payloads: importer.payloads })
+    let Importer { out, mut payloads, values, .. } = importer;
+    payloads.values = vec![None; out.values.len()];
+    for (theirs, ours) in values.iter() {
+        if let Some(ValueIndex(index)) = ours.expand() {
+            payloads.values[index as usize] = Some(theirs);
+        }
+    }
+    Ok(Imported { function: out, payloads })
 }
 
 /// Region 0 is the one of accesses that name none; the others follow CLIF's numbers.

@@ -12,7 +12,8 @@
 //! * [`interpret`]: imported functions on our own interpreter; [`executed`]: how much that executes;
 //! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier;
 //! * [`optimise`]: a file through the pipeline; [`front`]: the same as every front end does it;
-//! * [`mod@inline`]: calls within a file, and bodies in their place.
+//! * [`mod@inline`]: calls within a file, and bodies in their place;
+//! * `told`: what reports show of a function.
 //!
 //! **Invariant**: with what compiles, runs or measures its result (`rewright-native`, `rewright-lab`), this is the only
 //! crate that names Cranelift. No opcode is named here except where an instruction *format* is control flow or a
@@ -37,3 +38,4 @@ mod roundtrip;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod scan;
+mod told;

@@ -5,6 +5,7 @@ use super::import::{ImportError, Imported, import};
 use super::inline::{Calls, Inlined, inlined};
 use super::names::Names;
 use super::read::{File, Rejected, verify};
+use super::told;
 use cranelift_codegen::ir::{self as clif, Endianness, TrapCode};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::FlagsOrIsa;
@@ -15,6 +16,7 @@ use rewright_dsl::program::Program;
 use rewright_engine::EngineError;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Batch, Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, ValueNames};
+use rewright_pipeline::source::Sides;
 use std::time::{Duration, Instant};
 
 /// A program of rules, ready for CLIF.
@@ -43,6 +45,8 @@ pub struct FileOutcome {
     pub replaced: Vec<Option<clif::Function>>,
     /// What became of its functions.
     pub statistics: Statistics,
+    /// By function: its text before and after, where it changed (where logging is on).
+    pub sides: Vec<Option<Sides>>,
     /// Time for import and for export.
     pub import: Duration,
     /// See `import`.
@@ -101,7 +105,7 @@ impl ClifOptimiser {
         let outcome = batch.outcomes.pop().expect("one outcome per function that went in");
         let (new, fate, names) = self.exported(function, || Ok(isa.into()), isa.endianness(), &imported, &outcome);
         if let Some(new) = new {
-            *function = new;
+            *function = new.function;
         }
         FunctionOutcome { name, fate, outcome: Some(outcome), names }
     }
@@ -123,9 +127,10 @@ impl ClifOptimiser {
             self.optimiser.optimise(&functions, &self.optimiser.program().universe, options);
         let start = Instant::now();
         let mut outcomes = outcomes.into_iter();
-        let (mut replaced, mut functions) = (vec![], vec![]);
+        let (mut replaced, mut functions, mut sides) = (vec![], vec![], vec![]);
         for (index, slot) in imported.into_iter().enumerate() {
             let name = file.functions[index].name();
+            let mut told = None;
             let (new, outcome) = match slot {
                 None => (None, None),
                 Some(Err(reason)) => {
@@ -137,14 +142,17 @@ impl ClifOptimiser {
                     let original = &file.functions[index].func;
                     let accepted = || file.accepts(original);
                     let (new, fate, names) = self.exported(original, accepted, file.endianness(), &imported, &outcome);
-                    (new, Some((fate, Some(outcome), names)))
+                    let written = new.as_ref().filter(|_| options.log);
+                    told = written.map(|new| told::sides(original, &imported, &outcome, new));
+                    (new.map(|new| new.function), Some((fate, Some(outcome), names)))
                 }
             };
             replaced.push(new);
+            sides.push(told);
             functions.push(outcome.map(|(fate, outcome, names)| FunctionOutcome { name, fate, outcome, names }));
         }
         let statistics = Statistics { functions, phases, rules };
-        let mut outcome = FileOutcome { replaced, statistics, import, export: start.elapsed() };
+        let mut outcome = FileOutcome { replaced, statistics, sides, import, export: start.elapsed() };
         // A profile counts blocks of functions as they are.
         let options = self.optimiser.with_variants(&self.optimiser.program().universe, options);
         if options.variants && options.counts.is_none() {
@@ -183,11 +191,13 @@ impl ClifOptimiser {
             let accepted = || file.accepts(&inlined.function);
             let (new, fate, mut names) =
                 self.exported(&inlined.function, accepted, file.endianness(), &imported, &after);
-            if new.is_some() {
+            if let Some(new) = new {
+                // Its former names are those of the caller: bodies that are new there have numbers of their own.
+                outcome.sides[caller] = options.log.then(|| told::sides(original, &imported, &after, &new));
                 // They are those of the function with the bodies in it.
                 names.originals.clear();
                 let name = file.functions[caller].name();
-                outcome.replaced[caller] = new;
+                outcome.replaced[caller] = Some(new.function);
                 outcome.statistics.functions[caller] =
                     Some(FunctionOutcome { name, fate, outcome: Some(after), names });
             }
@@ -232,7 +242,7 @@ impl ClifOptimiser {
         native: Endianness,
         imported: &Imported,
         outcome: &OptimisedFunction,
-    ) -> (Option<clif::Function>, Fate, ValueNames) {
+    ) -> (Option<Exported>, Fate, ValueNames) {
         let mut names = ValueNames::default();
         if outcome.fate != Fate::Optimised {
             return (None, outcome.fate.clone(), names);
@@ -242,14 +252,14 @@ impl ClifOptimiser {
             export(&outcome.function, &self.names, &around)
         });
         match exported {
-            Ok(Exported { function, values }) => {
+            Ok(exported) => {
                 if !outcome.changed.is_empty() {
-                    names.results = values.into_iter().map(|value| value.map(|value| value.to_string())).collect();
+                    names.results = exported.values.iter().map(|value| value.map(|value| value.to_string())).collect();
                     let numbers = outcome.changed.iter().flat_map(|changed| &changed.was);
                     let results = |number: &u32| original.dfg.inst_results(clif::Inst::from_u32(*number));
                     names.originals = numbers.filter_map(|n| Some((*n, results(n).first()?.to_string()))).collect();
                 }
-                (Some(function), Fate::Optimised, names)
+                (Some(exported), Fate::Optimised, names)
             }
             Err(reason) => (None, Fate::Failed(format!("export failed: {reason}")), names),
         }

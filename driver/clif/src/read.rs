@@ -138,6 +138,11 @@ impl File {
 }
 
 impl FileFunction {
+    /// How many instructions it has.
+    pub fn instructions(&self) -> usize {
+        self.func.layout.blocks().map(|block| self.func.layout.block_insts(block).count()).sum()
+    }
+
     /// Its name as CLIF writes it: `%f`, `u0:1`.
     pub fn name(&self) -> String {
         self.func.name.to_string()

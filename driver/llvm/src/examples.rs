@@ -1,20 +1,22 @@
 //! Examples of packs as LLVM IR: what becomes of the same calls when a C program makes them.
 //!
-//! An example over C functions is written as a function of LLVM IR, with its calls as clang would write them, and read
-//! like any other file. What packs say of a function is used only if its calls are understood, so an example may hold
-//! among operations and mean nothing for programs in C.
+//! An example over C functions is written as a function of LLVM IR ([`write`]), with its calls as clang would write
+//! them, and read like any other file. What packs say of a function is used only if its calls are understood, so an
+//! example may hold among operations and mean nothing for programs in C.
 
-use super::constants;
+mod write;
+
 use super::front::LlvmInput;
-use super::module;
 use super::names::{FRONT_END, InstructionForm, Names};
 use super::optimise::LlvmOptimiser;
-use rewright_cfg_skeleton::ir::{Function, InstKind, Terminator, Value};
-use rewright_dsl::program::{Example, Program, RuleId};
-use rewright_pipeline::examples::{canonical, expected, schedule, subject};
+use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Terminator, Value};
+use rewright_dsl::program::{Claim, Example, Program, RuleId, Verdict};
+use rewright_pipeline::examples::{ExampleError, canonical, expected, function, schedule, subject};
 use rewright_pipeline::front::FrontEnd;
 use rewright_pipeline::optimiser::{Accept, Options, Rules};
+use rewright_pipeline::why_not::MatchContext;
 use rewright_typeprop::{Op, OpId, Term, Ty, TypeExpr, Universe};
+use smallvec::smallvec;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What is different in C.
@@ -38,9 +40,6 @@ pub struct Tried {
     /// How many speak of C functions but were not tried, by reason.
     pub left_out: BTreeMap<String, usize>,
 }
-
-const HEAD: &str = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n\
-                    target triple = \"x86_64-pc-linux-gnu\"\n";
 
 const BEFORE: &str = "@rewright.before";
 const AFTER: &str = "@rewright.after";
@@ -83,15 +82,8 @@ fn one(rules: &LlvmOptimiser, index: usize) -> Result<Option<Difference>, String
         return Err("it is a `todo`".into());
     }
     let mut universe = program.universe.clone();
-    let before = subject(&mut universe, example).map_err(|error| error.to_string())?;
-    let after = expected(&mut universe, example).map_err(|error| error.to_string())?;
-    let after = after.ok_or("it is about equality, not about a program")?;
-    let mut writer = Writer { universe: &universe, names: &rules.names, declarations: BTreeMap::new() };
-    let bodies = [writer.function(BEFORE, &before)?, writer.function(AFTER, &after)?];
-    let declarations: String = writer.declarations.into_values().collect();
-    let text = format!("{HEAD}{declarations}{}", bodies.concat());
-    let file = module::read(text).map_err(|error| error.to_string())?;
-    let input = LlvmInput { rules: rules.clone(), file };
+    let (before, after, claim) = sides(&mut universe, example).map_err(|error| error.to_string())?;
+    let input = input(rules, &[(BEFORE, &before), (AFTER, &after)], &universe)?;
     let options = Options {
         rules: Rules::Schedule(schedule(program, example)),
         log: true,
@@ -101,14 +93,15 @@ fn one(rules: &LlvmOptimiser, index: usize) -> Result<Option<Difference>, String
     let options = rules.options(&input.file, &options);
     let imported = input.import(&|_| true);
     let [before, after] = &imported.functions[..] else { return Err("LLVM's import does not take it".into()) };
-    let batch = rules.optimiser.optimise(std::slice::from_ref(before), &imported.universe, &options);
-    let Some(outcome) = batch.outcomes.first() else { return Err("nothing came of it".into()) };
-    let shown = |function: &Function| canonical(&imported.universe, &without_casts(function, rules.names.pointer()));
+    let c = InC { rules, options: &options, universe: &imported.universe, before, after };
+    let (found, fired) = match claim {
+        Kind::Becomes => c.becomes()?,
+        Kind::Equal(expected) => c.equal(expected)?,
+    };
+    let silent = silent(program, example, &fired);
     // What is not understood is not compared.
     let is_known = imported.refused.is_empty();
-    let is_same = is_known && shown(&outcome.function) == shown(after);
-    let silent = silent(program, example, &outcome.rules);
-    if is_same && silent.is_empty() {
+    if is_known && found.is_none() && silent.is_empty() {
         return Ok(None);
     }
     if example.params.iter().flatten().any(|ty| is_given(&universe, &rules.names, *ty)) {
@@ -123,13 +116,125 @@ fn one(rules: &LlvmOptimiser, index: usize) -> Result<Option<Difference>, String
     why.extend(refused);
     why.extend((!silent.is_empty()).then(|| format!("in C, {} took no part", silent.join(", "))));
     why.push("`rewright why-not RULE FILE.ll` says more of a file of yours".into());
-    let found = match shown(&outcome.function) == shown(before) {
+    let found = match found {
         _ if !is_known => "as calls in C, these are not the functions of the pack",
-        true => "as calls in C, it stays as it is",
-        false if is_same => "as calls in C, it holds for another reason",
-        false => "as calls in C, it becomes something else",
+        Some(found) => found,
+        None => "as calls in C, it holds for another reason",
     };
     Ok(Some(Difference { example: index, found: found.to_string(), why }))
+}
+
+/// What an example claims of two functions.
+enum Kind {
+    /// One becomes the other.
+    Becomes,
+    /// They give the same, or are not known to.
+    Equal(bool),
+}
+
+/// The two functions of an example, and what it claims of them.
+fn sides(universe: &mut Universe, example: &Example) -> Result<(Function, Function, Kind), ExampleError> {
+    let before = subject(universe, example)?;
+    let (other, kind) = match &example.claim {
+        Claim::Term { verdict: Verdict::Equals(other), .. } => (function(universe, example, other)?, Kind::Equal(true)),
+        Claim::Term { verdict: Verdict::Differs(other), .. } => {
+            (function(universe, example, other)?, Kind::Equal(false))
+        }
+        Claim::Term { .. } | Claim::Program { .. } => {
+            (expected(universe, example)?.unwrap_or_else(|| before.clone()), Kind::Becomes)
+        }
+    };
+    Ok((before, other, kind))
+}
+
+/// Functions as a file of LLVM IR, read.
+fn input(rules: &LlvmOptimiser, functions: &[(&str, &Function)], universe: &Universe) -> Result<LlvmInput, String> {
+    Ok(LlvmInput { rules: rules.clone(), file: write::file(functions, &rules.names, universe)? })
+}
+
+/// Functions of an example as LLVM's import gives them.
+struct InC<'a> {
+    rules: &'a LlvmOptimiser,
+    options: &'a Options,
+    universe: &'a Universe,
+    before: &'a Function,
+    after: &'a Function,
+}
+
+impl InC<'_> {
+    /// What the first becomes where that is not the second; the rules that took part.
+    fn becomes(&self) -> Trial {
+        let batch = self.rules.optimiser.optimise(std::slice::from_ref(self.before), self.universe, self.options);
+        let outcome = batch.outcomes.into_iter().next().ok_or("nothing came of it")?;
+        let shown = self.shown(&outcome.function);
+        let found = match shown {
+            _ if shown == self.shown(self.after) => None,
+            _ if shown == self.shown(self.before) => Some("as calls in C, it stays as it is"),
+            _ => Some("as calls in C, it becomes something else"),
+        };
+        Ok((found, outcome.rules))
+    }
+
+    /// What is there where it is not as expected that both give the same; the rules that took part.
+    fn equal(&self, expected: bool) -> Trial {
+        let (both, results) = both(self.before, self.after).ok_or("it is about equality of what has effects")?;
+        let context = MatchContext::new(&self.rules.optimiser, self.universe, &both, self.options, &[]);
+        let (MatchContext { view, .. }, skeleton) = context.map_err(|error| error.to_string())?;
+        let class = |value: Value| Some(view.class_of(skeleton.value_input.get(value.index()).copied()??));
+        let [a, b] = results.map(class);
+        let found = match (a.is_some() && a == b, expected) {
+            (true, true) | (false, false) => None,
+            (false, true) => Some("as calls in C, they are not known to be equal"),
+            (true, false) => Some("as calls in C, they are equal"),
+        };
+        let mut fired: Vec<RuleId> = view.applications.iter().map(|application| application.rule).collect();
+        fired.sort_unstable();
+        fired.dedup();
+        Ok((found, fired))
+    }
+
+    /// A function as text. It is written and read once more: LLVM asks of conditions what our operations do not.
+    fn shown(&self, function: &Function) -> String {
+        let bare = |function: &Function| without_casts(function, self.rules.names.pointer());
+        let function = bare(function);
+        let again = input(self.rules, &[(BEFORE, &function)], self.universe).ok().map(|input| input.import(&|_| true));
+        let again = again.and_then(|mut imported| Some((imported.functions.pop()?, imported.universe)));
+        again.map_or_else(
+            || canonical(self.universe, &function),
+            |(function, universe)| canonical(&universe, &bare(&function)),
+        )
+    }
+}
+
+/// What does not hold, and the rules that took part.
+type Trial = Result<(Option<&'static str>, Vec<RuleId>), String>;
+
+/// Both functions as one, which gives what each gives; `None` where they do more than compute values.
+fn both(first: &Function, second: &Function) -> Option<(Function, [Value; 2])> {
+    let only = |f: &Function| match (&f.layout[..], &f.block(f.entry()).term) {
+        ([_], Terminator::Return(values)) if values.len() == 1 => Some(values[0]),
+        _ => None,
+    };
+    let is_value = |inst: &Inst| matches!(inst.kind, InstKind::Const(_) | InstKind::Op { access: None, .. });
+    if !first.insts.iter().chain(&second.insts).all(is_value) {
+        return None;
+    }
+    let (a, b) = (only(first)?, only(second)?);
+    let mut both = first.clone();
+    let entry = both.entry();
+    let mut values: BTreeMap<Value, Value> = BTreeMap::new();
+    let params = first.block(entry).params.clone();
+    values.extend(second.block(second.entry()).params.iter().copied().zip(params));
+    for inst in second.block(second.entry()).insts.iter().map(|id| second.inst(*id)) {
+        let args: Vec<Value> = inst.args.iter().map(|arg| values.get(arg).copied()).collect::<Option<_>>()?;
+        let types: Vec<Ty> = inst.results.iter().map(|result| second.ty(*result)).collect();
+        let made = both.append(entry, inst.kind.clone(), &args, &types);
+        values.extend(inst.results.iter().copied().zip(both.inst(made).results.clone()));
+    }
+    let b = *values.get(&b)?;
+    both.results = [a, b].iter().map(|value| both.ty(*value)).collect();
+    both.blocks[entry.index()].term = Terminator::Return(smallvec![a, b]);
+    Some((both, [a, b]))
 }
 
 /// The same function of one block, where a pointer that is taken for one to something is that pointer: a program in C
@@ -174,81 +279,4 @@ fn silent(program: &Program, example: &Example, fired: &[RuleId]) -> Vec<String>
     let families: Vec<RuleId> = fired.iter().map(|rule| program.rule(*rule).family).collect();
     let silent = example.fires.iter().filter(|rule| !families.contains(&program.rule(**rule).family));
     silent.map(|rule| program.rule(*rule).name.clone()).collect()
-}
-
-/// Writes functions of one block that call C functions.
-struct Writer<'a> {
-    universe: &'a Universe,
-    names: &'a Names,
-    /// By C function.
-    declarations: BTreeMap<String, String>,
-}
-
-impl Writer<'_> {
-    fn ty(&self, ty: Ty) -> Result<String, String> {
-        let types = &self.universe.types;
-        let found = self.names.llvm_type(ty, types);
-        Ok(found.ok_or_else(|| format!("no value in C has the type `{}`", types.display(ty)))?.to_string())
-    }
-
-    fn function(&mut self, name: &str, f: &Function) -> Result<String, String> {
-        if f.layout.len() != 1 {
-            return Err("it has branches".into());
-        }
-        let block = f.block(f.entry());
-        let mut texts: Vec<String> = (0..f.values.len()).map(|value| format!("%v{value}")).collect();
-        let typed = |writer: &Self, texts: &[String], value: &Value| -> Result<String, String> {
-            Ok(format!("{} {}", writer.ty(f.ty(*value))?, texts[value.index()]))
-        };
-        let all = |writer: &Self, texts: &[String], values: &[Value]| -> Result<String, String> {
-            Ok(values.iter().map(|value| typed(writer, texts, value)).collect::<Result<Vec<_>, _>>()?.join(", "))
-        };
-        let mut body = String::new();
-        for inst in block.insts.iter().map(|id| f.inst(*id)) {
-            match &inst.kind {
-                InstKind::Const(n) => {
-                    let ty = f.ty(inst.results[0]);
-                    let found = self.names.llvm_type(ty, &self.universe.types).cloned();
-                    let written = found.and_then(|llvm| constants::write(&llvm, *n));
-                    texts[inst.results[0].index()] = written.ok_or_else(|| {
-                        format!("no constant in C has the type `{}`", self.universe.types.display(ty))
-                    })?;
-                }
-                InstKind::Op { op, .. } => {
-                    let declared = self.universe.ops.get(*op);
-                    let Some((callee, InstructionForm::Call)) = self.names.written(*op) else {
-                        return Err(format!("`{}` is no C function", declared.name));
-                    };
-                    let result = match inst.results[..] {
-                        [] => "void".to_string(),
-                        [result] => self.ty(f.ty(result))?,
-                        _ => return Err(format!("`{}` has several results", declared.name)),
-                    };
-                    let types: Vec<String> =
-                        inst.args.iter().map(|arg| self.ty(f.ty(*arg))).collect::<Result<_, _>>()?;
-                    let line = format!("declare {result} {callee}({})\n", types.join(", "));
-                    let known = self.declarations.entry(callee.to_string()).or_insert_with(|| line.clone());
-                    if *known != line {
-                        return Err(format!("`{callee}` has several types"));
-                    }
-                    let call = format!("call {result} {callee}({})", all(self, &texts, &inst.args)?);
-                    body += &match inst.results[..] {
-                        [result] => format!("  {} = {call}\n", texts[result.index()]),
-                        _ => format!("  {call}\n"),
-                    };
-                }
-                InstKind::Check { .. } | InstKind::Opaque { .. } => return Err("it has a check".into()),
-            }
-        }
-        let (result, ends) = match &block.term {
-            Terminator::Return(values) => match values[..] {
-                [] => ("void".to_string(), "  ret void\n".to_string()),
-                [value] => (self.ty(f.ty(value))?, format!("  ret {}\n", typed(self, &texts, &value)?)),
-                _ => return Err("it has several results".into()),
-            },
-            _ => return Err("it has branches".into()),
-        };
-        let parameters = all(self, &texts, &block.params)?;
-        Ok(format!("define {result} {name}({parameters}) {{\n{body}{ends}}}\n"))
-    }
 }

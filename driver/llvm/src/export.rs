@@ -21,6 +21,8 @@ mod memory;
 mod operations;
 mod values;
 
+pub use calls::uncallable;
+
 use super::import::{Imported, InstPosition, Source};
 use super::module::{Definition, File};
 use super::names::{InstructionForm, Names};

@@ -1,7 +1,9 @@
 //! LLVM IR as a front end: a file with the rules for it.
 
+use super::locations::Locations;
 use super::module::{self, File, UNKNOWN_LAYOUT, read_bytes};
 use super::optimise::{FileOutcome, LlvmOptimiser};
+use super::told;
 use rewright_cfg_skeleton::select;
 use rewright_dsl::program::Program;
 use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, RefusedCall, Statistics, Wanted};
@@ -45,17 +47,21 @@ impl FrontEnd for LlvmInput {
     fn import(&self, wanted: Wanted<'_>) -> Imported {
         let (imported, universe) = self.rules.import(&self.file, wanted);
         let understood: Vec<_> = imported.into_iter().flatten().flatten().collect();
+        let locations = Locations::read(&self.file.text);
         let refused = |imported: &super::import::Imported| -> Vec<RefusedCall> {
-            let calls = imported.payloads.refused.iter().map(|(callee, because)| RefusedCall {
+            let calls = imported.payloads.refused.iter().map(|call| RefusedCall {
                 function: imported.function.name.clone(),
-                callee: callee.clone(),
-                declared: self.rules.names.functions(callee).to_vec(),
-                because: because.clone(),
+                callee: call.callee.clone(),
+                declared: self.rules.names.functions(&call.callee).to_vec(),
+                because: call.because.clone(),
+                place: told::place(imported, call.position, &locations),
             });
             calls.collect()
         };
         let refused = understood.iter().flat_map(refused).collect();
-        Imported { functions: understood.into_iter().map(|imported| imported.function).collect(), universe, refused }
+        let places = understood.iter().map(|imported| told::places(imported, &locations)).collect();
+        let functions = understood.into_iter().map(|imported| imported.function).collect();
+        Imported { functions, universe, refused, places }
     }
 
     /// Values of most functions keep their placement; of those with calls that packs know better, what is computed

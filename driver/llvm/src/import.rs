@@ -92,10 +92,21 @@ pub struct Payloads {
     pub leaves: Vec<Operand>,
     /// C functions of which packs say that they do less than LLVM knows, with what that is, by call.
     pub narrowed: Vec<String>,
-    /// C functions that packs declare and whose calls are not taken for those, with the reason, by call.
-    pub refused: Vec<(String, String)>,
+    /// Calls of C functions that packs declare, and that are not taken for those.
+    pub refused: Vec<Refused>,
     /// How types of structures are passed in memory.
     pub structures: Vec<(Ty, InMemory)>,
+}
+
+/// A call of a C function that packs declare, which no declaration takes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Refused {
+    /// What is called.
+    pub callee: String,
+    /// What does not fit.
+    pub because: String,
+    /// The call.
+    pub position: InstPosition,
 }
 
 impl Payloads {

@@ -346,6 +346,12 @@ impl Names {
         self.also.get(&op).map(String::as_str)
     }
 
+    /// The same names where a C function that is an intrinsic, too, is written as a call.
+    #[must_use]
+    pub fn as_calls(&self) -> Names {
+        Names { also: FxHashMap::default(), ..self.clone() }
+    }
+
     /// The operation that takes a pointer for one to something.
     pub fn pointer(&self) -> Option<OpId> {
         self.pointer

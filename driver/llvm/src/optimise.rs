@@ -1,6 +1,6 @@
 //! A file of LLVM IR through the pipeline: import what is understood, optimise, export what became cheaper.
 
-use super::export::{ExportError, Exported, export};
+use super::export::{ExportError, Exported, export, uncallable};
 use super::function_cache::{self, Became, FunctionCache};
 use super::import::{ImportError, Imported, Types, import};
 use super::locations::Locations;
@@ -193,9 +193,9 @@ impl LlvmOptimiser {
     pub fn options(&self, file: &File, options: &Options) -> Options {
         // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
         // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
-        let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
-        let select =
-            select::Options { unavailable: own, registers: None, prefer_original: true, ..options.select.clone() };
+        let mut unavailable = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
+        unavailable.extend(uncallable(file, &self.names, &self.optimiser.program().universe));
+        let select = select::Options { unavailable, registers: None, prefer_original: true, ..options.select.clone() };
         // LLVM's own passes make variants of loops.
         Options { select, variants: false, ..options.clone() }
     }

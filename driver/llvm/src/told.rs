@@ -2,7 +2,7 @@
 //! and after, in which what stays has one name.
 
 use super::body::Body;
-use super::import::{Imported, Source};
+use super::import::{Imported, InstPosition, Source};
 use super::lex::{Kind, tokens};
 use super::locations::Locations;
 use super::module::{Definition, File};
@@ -20,10 +20,8 @@ pub(super) fn value_names(
     file: &File,
     definition: &Definition,
 ) -> ValueNames {
-    let mut names = ValueNames { place: locations.of_function(definition.head(file)), ..ValueNames::default() };
-    for (number, source) in imported.payloads.sources.iter().enumerate() {
-        names.places.extend(place(imported, source, locations).map(|place| (number as u32, place)));
-    }
+    let place = locations.of_function(definition.head(file));
+    let mut names = ValueNames { place, places: places(imported, locations), ..ValueNames::default() };
     let Some((outcome, prefix)) = changed else { return names };
     names.results = (0..outcome.function.values.len()).map(|value| Some(format!("%{prefix}.{value}"))).collect();
     let locals = locals(imported);
@@ -39,9 +37,15 @@ pub(super) fn value_names(
     names
 }
 
-/// Where an imported instruction is in the source.
-fn place(imported: &Imported, source: &Source, locations: &Locations<'_>) -> Option<SourcePlace> {
-    let at = source.position()?;
+/// Where imported instructions are in the source, by their numbers.
+pub(super) fn places(imported: &Imported, locations: &Locations<'_>) -> BTreeMap<u32, SourcePlace> {
+    let sources = imported.payloads.sources.iter().map(Source::position).enumerate();
+    let placed = sources.filter_map(|(number, at)| Some((number as u32, place(imported, at?, locations)?)));
+    placed.collect()
+}
+
+/// Where an instruction of the original is in the source.
+pub(super) fn place(imported: &Imported, at: InstPosition, locations: &Locations<'_>) -> Option<SourcePlace> {
     let instruction = &imported.body.blocks[at.0].instructions[at.1];
     let (_, node) = instruction.metadata.iter().find(|(kind, _)| kind == "!dbg")?;
     locations.of_node(node)

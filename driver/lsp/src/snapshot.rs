@@ -3,7 +3,7 @@
 use crate::position::{Encoding, Lines};
 use lsp_types::Range;
 use rewright_dsl::index::{Definition, Index, Occurrence};
-use rewright_dsl::load::{Origin, Root};
+use rewright_dsl::load::{Origin, Root, Trees};
 use rewright_dsl::program::Program;
 use rewright_dsl::syntax::ast::Span;
 use rewright_packs::{Analysis, analyse};
@@ -27,16 +27,22 @@ pub struct Place<'s> {
 }
 
 impl Snapshot {
-    /// Analyses documents. `open` gives the texts of files that are open in the editor.
-    pub fn new(roots: Vec<Root>, open: &dyn Fn(&str) -> Option<String>, encoding: Encoding) -> Snapshot {
-        let analysis = analyse(roots, open);
+    /// Analyses documents. `open` gives the texts of files that are open in the editor, `trees` those that were parsed.
+    pub fn new(roots: Vec<Root>, open: &dyn Fn(&str) -> Option<String>, trees: &Trees, encoding: Encoding) -> Snapshot {
+        let analysis = analyse(roots, open, trees);
         let lines = analysis.packs.sources.files.iter().map(|_| OnceLock::new()).collect();
         Snapshot { analysis, lines, encoding }
     }
 
     /// One document, by its name.
-    pub fn of(name: &str, text: &str, open: &dyn Fn(&str) -> Option<String>, encoding: Encoding) -> Snapshot {
-        Snapshot::new(vec![root(name, text)], open, encoding)
+    pub fn of(
+        name: &str,
+        text: &str,
+        open: &dyn Fn(&str) -> Option<String>,
+        trees: &Trees,
+        encoding: Encoding,
+    ) -> Snapshot {
+        Snapshot::new(vec![root(name, text)], open, trees, encoding)
     }
 
     /// The packs.

@@ -9,7 +9,7 @@ use crate::document::Document;
 use crate::position::Encoding;
 use crate::snapshot::{Snapshot, root};
 use lsp_types::Url;
-use rewright_dsl::load::{Origin, Root};
+use rewright_dsl::load::{Origin, Root, Trees};
 use rewright_dsl::syntax::ast::{File, ItemKind};
 use rewright_dsl::syntax::parse;
 use rewright_packs::embedded;
@@ -32,6 +32,8 @@ pub struct Workspace {
     encoding: Encoding,
     documents: BTreeMap<String, (Url, Document)>,
     snapshots: RefCell<BTreeMap<String, Rc<Snapshot>>>,
+    /// Of all texts that snapshots were made from lately: a key changes one of them.
+    trees: Trees,
     /// Packs in the folders, if they have been listed since something changed there.
     listed: RefCell<Option<Rc<Vec<String>>>>,
     /// Where packs that ship are put so that an editor can open them.
@@ -46,6 +48,7 @@ impl Workspace {
             encoding,
             documents: BTreeMap::new(),
             snapshots: RefCell::default(),
+            trees: Trees::default(),
             listed: RefCell::default(),
             copies,
         }
@@ -162,7 +165,7 @@ impl Workspace {
             return Some(kept.clone());
         }
         let text = &self.document(name)?.text;
-        let made = Rc::new(Snapshot::of(name, text, &|name| self.open_text(name), self.encoding));
+        let made = Rc::new(Snapshot::of(name, text, &|name| self.open_text(name), &self.trees, self.encoding));
         self.snapshots.borrow_mut().insert(name.to_string(), made.clone());
         Some(made)
     }
@@ -254,7 +257,7 @@ impl Workspace {
     }
 
     fn around_of(&self, roots: Vec<Root>) -> Around {
-        let snapshot = Snapshot::new(roots.clone(), &|name| self.open_text(name), self.encoding);
+        let snapshot = Snapshot::new(roots.clone(), &|name| self.open_text(name), &self.trees, self.encoding);
         Around { roots, snapshot: Rc::new(snapshot) }
     }
 
@@ -265,7 +268,12 @@ impl Workspace {
             ..root.clone()
         };
         let roots = around.roots.iter().map(changed).collect();
-        Snapshot::new(roots, &|name| texts.get(name).cloned().or_else(|| self.open_text(name)), self.encoding)
+        Snapshot::new(
+            roots,
+            &|name| texts.get(name).cloned().or_else(|| self.open_text(name)),
+            &self.trees,
+            self.encoding,
+        )
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Packs, load_from};
 use rewright_dsl::check::check_indexed;
 use rewright_dsl::index::Index;
-use rewright_dsl::load::Root;
+use rewright_dsl::load::{Root, Trees};
 
 /// Packs and all that they import, checked, with the meaning of their names.
 pub struct Analysis {
@@ -14,7 +14,8 @@ pub struct Analysis {
 }
 
 /// Loads and checks packs as [`super::load()`] does; of a file that is open somewhere, `open` has the text by its path.
-pub fn analyse(roots: Vec<Root>, open: &dyn Fn(&str) -> Option<String>) -> Analysis {
-    let (packs, index) = load_from(roots, open, check_indexed);
+/// Texts that `trees` have are not parsed again.
+pub fn analyse(roots: Vec<Root>, open: &dyn Fn(&str) -> Option<String>, trees: &Trees) -> Analysis {
+    let (packs, index) = load_from(roots, open, trees, check_indexed);
     Analysis { packs, index }
 }

@@ -16,22 +16,23 @@ const UNKNOWN: [&str; 3] = ["RW0201", "RW0202", "RW0213"];
 /// names that one import declares are one mistake.
 pub(super) fn suggest(diagnostics: &mut Vec<Diagnostic>, sources: &Sources, repairs: impl Fn(&Fix) -> Option<bool>) {
     advise(diagnostics, sources, repairs);
-    let mut wanted: Vec<(Fix, usize)> = vec![];
+    let imports = diagnostics.iter().filter(|found| UNKNOWN.contains(&found.code) && is_import(found));
+    let mut wanted: Vec<(Fix, usize)> = imports.filter_map(|found| Some((found.fix.clone()?, 0))).collect();
+    wanted.dedup_by(|one, other| one.0 == other.0);
+    let mut seen = BTreeSet::new();
     diagnostics.retain(|found| {
-        let Some(fix) = found.fix.as_ref().filter(|_| UNKNOWN.contains(&found.code) && is_import(found)) else {
+        let is_one = |(import, _): &&mut (Fix, usize)| {
+            found.fix.as_ref() == Some(import) || found.fix.is_none() && would_do(import, found)
+        };
+        let Some((import, names)) = wanted.iter_mut().filter(|_| UNKNOWN.contains(&found.code)).find(is_one) else {
             return true;
         };
-        let earlier = wanted.iter_mut().find(|(import, _)| import == fix);
-        match earlier {
-            Some((_, names)) => {
-                *names += 1;
-                false
-            }
-            None => {
-                wanted.push((fix.clone(), 0));
-                true
-            }
+        // The first one that wants it says so for all.
+        if found.fix.is_some() && seen.insert((import.span.file, import.replacement.clone())) {
+            return true;
         }
+        *names += 1;
+        false
     });
     for (import, names) in wanted.into_iter().filter(|(_, names)| *names > 0) {
         if let Some(first) = diagnostics.iter_mut().find(|found| found.fix.as_ref() == Some(&import)) {
@@ -40,6 +41,12 @@ pub(super) fn suggest(diagnostics: &mut Vec<Diagnostic>, sources: &Sources, repa
                 Some(format!("{help}; so it does {} that this file does not know", count(names, "other name")));
         }
     }
+}
+
+/// Is an import one of several that would declare what a finding is about?
+fn would_do(import: &Fix, found: &Diagnostic) -> bool {
+    let written = format!("`{}`", import.replacement.trim());
+    import.span.file == found.primary.span.file && found.help.as_ref().is_some_and(|help| help.contains(&written))
 }
 
 /// Is the fix of a finding an import?

@@ -14,7 +14,7 @@ pub use evidence::{EVIDENCE, Evidence, evidence, evidence_of};
 
 use finder::Finder;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, Sources};
-use rewright_dsl::load::{Origin, Resolver, Root};
+use rewright_dsl::load::{Origin, Resolver, Root, Trees};
 use rewright_dsl::program::{Program, Schedule, ScheduleStep, StepLimits};
 use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
@@ -227,7 +227,7 @@ fn load_as(roots: Vec<Root>, check: impl Fn(&[check::ParsedFile]) -> (Program, V
         let (program, diagnostics) = check(files);
         (program, diagnostics, ())
     };
-    load_from(roots, &|_| None, check).0
+    load_from(roots, &|_| None, &Trees::default(), check).0
 }
 
 /// Where an import of a file leads, as far as the file system knows.
@@ -239,11 +239,12 @@ pub fn locate(importer: &Origin, import: &str) -> Origin {
 fn load_from<T>(
     roots: Vec<Root>,
     open: &dyn Fn(&str) -> Option<String>,
+    trees: &Trees,
     check: impl Fn(&[check::ParsedFile]) -> (Program, Vec<Diagnostic>, T),
 ) -> (Packs, T) {
     let checked = |roots: Vec<Root>| {
         let mut finder = Finder::of(&roots, open);
-        let mut loaded = load::load(roots, &mut finder);
+        let mut loaded = load::load_with(roots, &mut finder, trees);
         let (program, found, more) = check(&loaded.files);
         loaded.diagnostics.extend(found);
         (loaded, program, more)

@@ -10,7 +10,7 @@ mod error;
 mod explain_failure;
 mod text;
 
-pub use build::subject;
+pub use build::{function, subject};
 pub use canonical::canonical;
 
 pub use error::ExampleError;

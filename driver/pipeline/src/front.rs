@@ -7,7 +7,7 @@
 pub use crate::heading::Heading;
 
 use crate::optimiser::{FunctionOutcome, OptimisedFunction, Optimiser, Options, Phases};
-use crate::source::Sides;
+use crate::source::{Sides, SourcePlace};
 use rewright_cfg_skeleton::ir::{Function, text};
 use rewright_dsl::program::Program;
 use rewright_engine::{EngineError, RuleReport};
@@ -42,6 +42,8 @@ pub struct Imported {
     pub universe: Universe,
     /// Calls of functions that packs declare, and that are not taken for those.
     pub refused: Vec<RefusedCall>,
+    /// By function: where its instructions are in the source, by their numbers, as far as debug information says.
+    pub places: Vec<BTreeMap<u32, SourcePlace>>,
 }
 
 /// A call that stays as it is although packs declare a function of its name.
@@ -55,6 +57,8 @@ pub struct RefusedCall {
     pub declared: Vec<OpId>,
     /// What does not fit.
     pub because: String,
+    /// Where it is in the source.
+    pub place: Option<SourcePlace>,
 }
 
 /// What became of the functions of a file, and the figures of their way.

@@ -23,7 +23,7 @@ mod unit;
 mod variants;
 
 pub use changed::{Changed, Now};
-pub use graph::Graph;
+pub use graph::{Graph, Price};
 pub use loops::{LoopRemark, LoopTest};
 pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};

@@ -9,7 +9,7 @@ use crate::optimiser::{Optimiser, Options};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphInput, EGraphView, Head, InputId, Node, NodeId, Stop};
 use rewright_cfg_skeleton::ir::Function;
 use rewright_cfg_skeleton::ir::normalise::normalise;
-use rewright_cfg_skeleton::skeleton::Skeleton;
+use rewright_cfg_skeleton::skeleton::{Skeleton, StatementKind};
 use rewright_dsl::program::{Program, Rule, RuleId, ScheduleStep};
 use rewright_engine::EngineError;
 use rewright_typeprop::{Term, Universe};
@@ -29,6 +29,17 @@ pub struct MatchContext {
     schedule: Option<String>,
     /// What classes are called: the first of the function's values that each has.
     names: BTreeMap<ClassId, String>,
+    /// The front end's number of the first instruction that computes each class, or is executed there.
+    origins: BTreeMap<ClassId, u32>,
+}
+
+/// A value at which a rule was tried.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct At {
+    /// As its author wrote it.
+    pub value: String,
+    /// The front end's number of the instruction that computes it; what rules have made has none.
+    pub origin: Option<u32>,
 }
 
 /// A class that a rule is to match, with what some of its variables are then.
@@ -51,7 +62,7 @@ pub enum NearMiss {
     /// It would match at a value, but for something.
     Misses {
         /// The value.
-        at: String,
+        at: At,
         /// What does not fit.
         miss: String,
         /// How many operations and operands do.
@@ -60,7 +71,7 @@ pub enum NearMiss {
     /// It matches at a value, but the schedule does not run it.
     NotRun {
         /// The value.
-        at: String,
+        at: At,
         /// The schedule.
         schedule: String,
         /// The rule's ruleset.
@@ -69,7 +80,7 @@ pub enum NearMiss {
     /// It matches at a value, and says nothing that was not known.
     Known {
         /// The value.
-        at: String,
+        at: At,
         /// Budgets that ended before all rules were done, so it may not have come to this one.
         stops: Vec<Stop>,
     },
@@ -96,7 +107,9 @@ impl MatchContext {
         let named = parameters.map(|(value, name)| (value.index(), (*name).to_string()));
         let all = named.chain((0..function.values.len()).map(|value| (value, format!("v{value}"))));
         let inputs = all.filter_map(|(value, name)| Some((skeleton.value_input.get(value).copied().flatten()?, name)));
-        Ok((MatchContext::of(optimiser, options, view, inputs), skeleton))
+        let mut context = MatchContext::of(optimiser, options, view, inputs);
+        context.note_origins(&function, &skeleton);
+        Ok((context, skeleton))
     }
 
     /// An e-graph in which nodes have names.
@@ -110,7 +123,37 @@ impl MatchContext {
         for (input, name) in named {
             names.entry(view.class_of(input)).or_insert(name);
         }
-        MatchContext { schedule: optimiser.schedule(options), view, names }
+        MatchContext { schedule: optimiser.schedule(options), view, names, origins: BTreeMap::new() }
+    }
+
+    fn note_origins(&mut self, function: &Function, skeleton: &Skeleton) {
+        let insts = function.layout.iter().flat_map(|block| &function.block(*block).insts);
+        let computed = insts.map(|id| function.inst(*id)).flat_map(|inst| {
+            let inputs = inst.results.iter().filter_map(|value| skeleton.value_input.get(value.index()).copied()?);
+            inputs.filter_map(|input| Some((input, inst.origin?)))
+        });
+        let executed = skeleton.statements.iter().filter_map(|statement| match statement.kind {
+            StatementKind::Call { node, .. } | StatementKind::Write { out: node, .. } => {
+                Some((node, function.inst(statement.inst).origin?))
+            }
+            _ => None,
+        });
+        for (input, origin) in computed.chain(executed) {
+            self.origins.entry(self.view.class_of(input)).or_insert(origin);
+        }
+    }
+
+    /// The front end's numbers of the instructions at which a rule took part, in order.
+    pub fn matched_at(&self, id: RuleId) -> Vec<u32> {
+        let matches = self.view.applications.iter().filter(|application| application.rule == id);
+        let mut origins: Vec<u32> = matches.filter_map(|a| self.origins.get(&a.class).copied()).collect();
+        origins.sort_unstable();
+        origins.dedup();
+        origins
+    }
+
+    fn at(&self, universe: &Universe, class: ClassId) -> At {
+        At { value: self.show_operation(universe, class, 0), origin: self.origins.get(&class).copied() }
     }
 
     /// Where the nodes of another input are; leaves are the same by number.
@@ -228,6 +271,22 @@ fn runs(steps: &[ScheduleStep], name: &str) -> bool {
         ScheduleStep::Run { ruleset, .. } | ScheduleStep::Saturate { ruleset, .. } => ruleset == name,
         ScheduleStep::Repeat { steps, .. } => runs(steps, name),
     })
+}
+
+impl NearMiss {
+    /// The value at which it is nearest.
+    pub fn at(&self) -> Option<&At> {
+        match self {
+            NearMiss::Fired | NearMiss::NoRoot { .. } => None,
+            NearMiss::Misses { at, .. } | NearMiss::NotRun { at, .. } | NearMiss::Known { at, .. } => Some(at),
+        }
+    }
+}
+
+impl fmt::Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.value)
+    }
 }
 
 impl fmt::Display for NearMiss {

@@ -1,21 +1,19 @@
 //! A report as one page of HTML: no script, no font, no file beside it.
 //!
-//! All that comes from files (names, texts, reasons) goes through `maud`, which escapes it; the page forbids scripts and
-//! connections on top of that.
+//! All that comes from files (names, texts, reasons) goes through `maud`, which escapes it; the page ([`shell`]) forbids
+//! scripts and connections on top of that.
 
 use crate::remarks::{Change, Figures, FileReport, FunctionReport, LeftOut, RuleRef};
 use crate::rules::RuleNote;
+use crate::shell;
 use crate::side_by_side::{Part, Row, parts};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{Markup, html};
 use rewright_dsl::diagnostic::count;
 use rewright_pipeline::optimiser::Fate;
 use rewright_pipeline::source::{Sides, SourcePlace, TextLine};
 use std::collections::BTreeMap;
 
 const STYLE: &str = concat!(include_str!("base.css"), include_str!("page.css"));
-
-/// Nothing is loaded, run or sent.
-const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 /// What a page is about.
 pub struct Page<'p> {
@@ -32,27 +30,15 @@ pub struct Page<'p> {
 impl Page<'_> {
     /// The page.
     pub fn html(&self) -> String {
-        let page = html! {
-            (DOCTYPE)
-            html lang="en" {
-                head {
-                    meta charset="utf-8";
-                    meta http-equiv="Content-Security-Policy" content=(POLICY);
-                    meta name="viewport" content="width=device-width, initial-scale=1";
-                    title { "Rewright: " (self.title) }
-                    style { (PreEscaped(STYLE)) }
-                }
-                body {
-                    h1 { "What rules did: " code { (self.title) } }
-                    (self.numbers())
-                    (self.overview())
-                    @for (i, file) in self.files.iter().enumerate() { (self.file(i, file)) }
-                    (self.missed())
-                    (self.rules())
-                }
-            }
+        let contents = html! {
+            h1 { "What rules did: " code { (self.title) } }
+            (self.numbers())
+            (self.overview())
+            @for (i, file) in self.files.iter().enumerate() { (self.file(i, file)) }
+            (self.missed())
+            (self.rules())
         };
-        page.into_string()
+        shell::page(self.title, STYLE, &contents)
     }
 
     fn functions(&self) -> impl Iterator<Item = &FunctionReport> {

@@ -173,12 +173,21 @@ fn changes(program: &Program, f: &FunctionOutcome) -> Vec<Change> {
         let (value, now) = match changed.now {
             Now::Constant(n) => (None, n.to_string()),
             Now::Value(value) => (Some(name(f, value)), written(&program.universe, f, &makers, value)),
+            Now::Statement(inst, _) => {
+                (None, operation(&program.universe, f, &makers, outcome.function.inst(inst)).unwrap_or_default())
+            }
+            Now::Nothing(op) => (None, format!("`{}` is not executed", program.universe.ops.get(op).name)),
         };
         let names = changed.was.iter().filter_map(|number| f.names.originals.get(number).cloned());
-        let was = names.chain(changed.lines.iter().map(|line| format!("line {line}"))).collect();
+        let former = match changed.now {
+            Now::Statement(_, op) => Some(program.universe.ops.get(op).name.clone()),
+            Now::Value(_) | Now::Constant(_) | Now::Nothing(_) => None,
+        };
+        let was = names.chain(former).chain(changed.lines.iter().map(|line| format!("line {line}"))).collect();
         let maker = match changed.now {
             Now::Value(value) => makers[value.index()].and_then(|inst| inst.origin),
-            Now::Constant(_) => None,
+            Now::Statement(inst, _) => outcome.function.inst(inst).origin,
+            Now::Constant(_) | Now::Nothing(_) => None,
         };
         let place = changed.was.iter().copied().chain(maker).find_map(|number| f.names.places.get(&number));
         let rules = changed.rules.iter().map(|rule| RuleRef::of(program, *rule)).collect();
@@ -202,11 +211,16 @@ fn makers(function: &Function) -> Vec<Option<&Inst>> {
 
 /// A value with the operation that computes it, `v3 = ishl(v0, 3)`; a parameter by its name.
 fn written(universe: &Universe, f: &FunctionOutcome, makers: &[Option<&Inst>], value: Value) -> String {
-    let maker = |value: Value| makers[value.index()].map(|inst| (&inst.kind, &inst.args));
-    let Some((InstKind::Op { op, .. }, args)) = maker(value) else { return name(f, value) };
-    let args = args.iter().map(|arg| match maker(*arg) {
-        Some((InstKind::Const(n), _)) => n.to_string(),
+    let made = makers[value.index()].and_then(|inst| operation(universe, f, makers, inst));
+    made.map_or_else(|| name(f, value), |made| format!("{} = {made}", name(f, value)))
+}
+
+/// An operation with its operands, `ishl(v0, 3)`.
+fn operation(universe: &Universe, f: &FunctionOutcome, makers: &[Option<&Inst>], inst: &Inst) -> Option<String> {
+    let InstKind::Op { op, .. } = &inst.kind else { return None };
+    let args = inst.args.iter().map(|arg| match makers[arg.index()].map(|maker| &maker.kind) {
+        Some(InstKind::Const(n)) => n.to_string(),
         _ => name(f, *arg),
     });
-    format!("{} = {}({})", name(f, value), universe.ops.get(*op).name, args.collect::<Vec<_>>().join(", "))
+    Some(format!("{}({})", universe.ops.get(*op).name, args.collect::<Vec<_>>().join(", ")))
 }

@@ -46,6 +46,12 @@ pub fn open(address: &str) -> Result<Arc<dyn Store>, StoreError> {
     }
 }
 
+/// The folder that a store at this address will make when something is kept there.
+pub fn missing_folder(address: &str) -> Option<&Path> {
+    let path = Path::new(address.strip_prefix("file://").unwrap_or(address));
+    (path.is_absolute() && !path.exists()).then_some(path)
+}
+
 #[cfg(feature = "remote")]
 fn network(address: &str) -> Result<Arc<dyn Store>, StoreError> {
     match remote::Remote::new(address) {

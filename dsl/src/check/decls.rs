@@ -190,10 +190,14 @@ impl<'a> Checker<'a> {
                 let repr = Repr::from_name(&m.node);
                 if repr.is_none() {
                     let known = ["bv8", "bv16", "bv32", "bv64", "bv128", "fp32", "fp64", "ptr64", "bv32x4"];
-                    self.report(
-                        Diag::error("RW0313", m.span, format!("unknown model `{}`", m.node), "no such representation")
-                            .nearest(&m.node, known, || Some(format!("representations are {}", known.join(", ")))),
-                    );
+                    let unknown = format!("unknown model `{}`", m.node);
+                    let report = Diag::error("RW0313", m.span, unknown, "no such representation");
+                    self.report(match super::wording::model_of(&m.node) {
+                        Some(model) => report.help(format!("the representation of `{}` is `{model}`", m.node)),
+                        None => {
+                            report.nearest(&m.node, known, || Some(format!("representations are {}", known.join(", "))))
+                        }
+                    });
                 }
                 repr
             });
@@ -433,10 +437,9 @@ pub(super) fn resolve_type(
         return Ok(TypeExpr::Param(index as u32));
     }
     if path.node == "State" {
-        return fail(
-            Diag::error("RW0310", path.span, "`State` is not the type of a value", "not allowed here")
-                .help("states are parameters of rules and examples only: `s: State`"),
-        );
+        return fail(Diag::error("RW0310", path.span, "`State` is not the type of a value", "not allowed here").help(
+            "states are parameters of rules and examples only: `s: State`; a function that only writes gives `()`",
+        ));
     }
     let (found, families) = (scope.find_types(&path.node), scope.find_families(&path.node));
     if found.len() + families.len() > 1 {

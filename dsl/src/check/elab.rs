@@ -7,7 +7,7 @@
 mod calls;
 
 use super::nodes::{Around, ExprContext, Node, NodeId, NodeKind, Variable, VariableKind};
-use super::report::Diag;
+use super::report::{Diag, listed};
 use super::resolved::Resolved;
 use super::scope::Scope;
 use super::solve::{IType, LiteralKind, Solver, rigid};
@@ -341,6 +341,10 @@ impl Elab<'_> {
                     format!("`{name}` is a function: write `{name}(..)`")
                 } else if is_fact {
                     format!("`{name}` is a fact: write `{name}(..)` after `when`")
+                } else if matches!(name, "NULL" | "nullptr" | "null" | "nil") {
+                    "a null pointer is the literal `0`, at a type below `ptr`".into()
+                } else if known.iter().any(|name| name == "it" || name == "seed") {
+                    format!("given here: {}", listed(&known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>()))
                 } else {
                     format!("declare it in the parameter list: `({name}: ...)`")
                 })

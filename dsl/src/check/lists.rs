@@ -22,6 +22,7 @@ use indexmap::IndexMap;
 use lengths::{Combinations, Lengths};
 use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// In the symbol of a function that takes a list (`@link("libx.so", "sum_{}")`): the length. In C, a function of two
 /// operands and one of three are two functions.
@@ -65,12 +66,12 @@ pub(super) fn expand<'f>(files: &'f [ParsedFile], calls: Calls<'_>) -> (Cow<'f, 
     let expanded = files
         .iter()
         .map(|file| {
-            let File { doc, pack, items } = &file.file;
+            let File { doc, pack, items } = &*file.file;
             let written = File { doc: doc.clone(), pack: pack.clone(), items: lists.items(items) };
             ParsedFile {
                 path: file.path.clone(),
                 pack: file.pack.clone(),
-                file: written,
+                file: Arc::new(written),
                 imports: file.imports.clone(),
                 ..*file
             }

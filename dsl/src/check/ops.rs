@@ -50,7 +50,10 @@ impl<'a> Checker<'a> {
             for effect in list.into_iter().flatten() {
                 let region = effect.region.as_ref().map_or(DEFAULT_REGION, |r| r.node.as_str());
                 let takes_region = matches!(effect.name.node.as_str(), "reads" | "writes" | "allocates");
-                if let (Some(region), false) = (&effect.region, takes_region) {
+                let name = effect.name.node.as_str();
+                // One that is unknown may be misspelt.
+                let has_none = BUILTIN_EFFECTS.contains(&name) || !scope.find_effects(name).is_empty();
+                if let (Some(region), true) = (&effect.region, has_none && !takes_region) {
                     self.report(Diag::error(
                         "RW0212",
                         region.span,
@@ -338,6 +341,12 @@ impl<'a> Checker<'a> {
                 ),
             }
             return;
+        }
+        if let ExprKind::Float { .. } = expr.kind {
+            return self.report(
+                Diag::error("RW0314", expr.span, "a cost is a whole number", "not one")
+                    .help("costs are compared with those of other functions: `iadd` of `std.core` costs 3"),
+            );
         }
         if let Some(term) = self.own_term(op, file, expr, |_, _| {}) {
             self.program.universe.ops.get_mut(op).cost = Cost::Expr(term);

@@ -23,7 +23,7 @@ fn store{T <: Int}(p: i64, v: T, const o: i64) -> ()  effects writes(memory), tr
 fn program(text: &str) -> Program {
     let (file, syntax) = parse(0, &format!("pack t\n{CORE}{text}"));
     assert!(syntax.is_empty(), "{syntax:?}");
-    let (program, found) = check(&[ParsedFile { pack: "t".into(), file, ..ParsedFile::default() }]);
+    let (program, found) = check(&[ParsedFile { pack: "t".into(), file: file.into(), ..ParsedFile::default() }]);
     assert!(found.is_empty(), "{found:?}");
     program
 }
@@ -179,7 +179,7 @@ fn rules_alone_are_those_of_the_whole_whatever_examples_say() {
     );
     let (file, syntax) = parse(0, &text);
     assert!(syntax.is_empty(), "{syntax:?}");
-    let files = [ParsedFile { pack: "t".into(), file, ..ParsedFile::default() }];
+    let files = [ParsedFile { pack: "t".into(), file: file.into(), ..ParsedFile::default() }];
     let (whole, mistakes) = check(&files);
     let (alone, none) = check_rules(&files);
     assert_eq!((mistakes.len(), none.len()), (1, 0), "{mistakes:?}, {none:?}");
@@ -194,7 +194,7 @@ fn packs_that_are_applied_are_the_whole_but_for_examples_of_libraries() {
     for library in [false, true] {
         let (file, syntax) = parse(0, &text);
         assert!(syntax.is_empty(), "{syntax:?}");
-        let files = [ParsedFile { pack: "t".into(), file, library, ..ParsedFile::default() }];
+        let files = [ParsedFile { pack: "t".into(), file: file.into(), library, ..ParsedFile::default() }];
         let ((whole, mistakes), (applied, found)) = (check(&files), check_applied(&files, Calls::default()));
         assert_eq!((mistakes.len(), found.len()), (1, usize::from(!library)), "{mistakes:?}, {found:?}");
         assert_eq!(format!("{:?}", applied.rules), format!("{:?}", whole.rules));
@@ -208,7 +208,7 @@ fn what_could_not_be_read_is_not_unknown_as_well() {
     };
     for (rule, unread, unknown) in [("both(x, x) => x", 0, 0), ("both(x, x => x", 1, 0), ("half(x) => x", 0, 1)] {
         let (file, syntax) = parse(0, &text(rule));
-        let (_, mistakes) = check(&[ParsedFile { pack: "t".into(), file, ..ParsedFile::default() }]);
+        let (_, mistakes) = check(&[ParsedFile { pack: "t".into(), file: file.into(), ..ParsedFile::default() }]);
         assert_eq!((syntax.len(), mistakes.len()), (unread, unknown), "{syntax:?}, {mistakes:?}");
     }
 }

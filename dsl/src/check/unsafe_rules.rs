@@ -121,7 +121,8 @@ impl Checker<'_> {
             .filter(|(_, missing)| *missing)
             .map(|(clause, _)| clause.to_string())
             .collect();
-        if !missing.is_empty() {
+        // A clause that cannot be read is one mistake, and has been reported.
+        if !missing.is_empty() && !self.files[file].broken {
             let message = format!("an unsafe rule without {}", listed(&missing));
             self.report(
                 Diag::error("RW0451", at, message, "which effect, and why?")

@@ -49,6 +49,20 @@ pub(super) fn operator_of_another_language(symbol: &str) -> Option<&'static str>
     })
 }
 
+/// How a machine represents the values of a number's type, which is easily written instead: `bv64` for `i64`.
+pub(super) fn model_of(ty: &str) -> Option<&'static str> {
+    Some(match of_another_language(ty).unwrap_or(ty) {
+        "i8" => "bv8",
+        "i16" => "bv16",
+        "i32" => "bv32",
+        "i64" => "bv64",
+        "f32" => "fp32",
+        "f64" => "fp64",
+        "ptr" => "ptr64",
+        _ => return None,
+    })
+}
+
 /// What a number's type in C or Rust is called here. Near names mislead: `int` is near `Int`, a bound.
 pub(super) fn of_another_language(name: &str) -> Option<&'static str> {
     Some(match name {

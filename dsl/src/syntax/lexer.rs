@@ -206,6 +206,13 @@ impl<'s> Lexer<'s, '_> {
                 "integers are written 255, 0xff or 0b1111, `_` may separate digits, and they fit 128 bits",
             ),
         };
+        let has_suffix =
+            ["i8", "i16", "i32", "i64", "u8", "u16", "u32", "u64", "f32", "f64", "L", "UL", "ul", "u", "f"]
+                .into_iter()
+                .any(|suffix| {
+                    text.strip_suffix(suffix).is_some_and(|digits| digits.bytes().all(|b| b.is_ascii_digit()))
+                });
+        let help = if has_suffix { "a literal has no suffix: its type is what the operation wants" } else { help };
         if !ok {
             self.report("RW0103", format!("`{text}` is not a number"), (start, end), "malformed number", Some(help));
         }

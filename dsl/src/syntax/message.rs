@@ -231,6 +231,38 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         "-" if names_a_pack(tokens, failure.at) => {
             "a pack's name consists of letters, digits and `_`, with `.` between"
         }
+        "@" if expects(Expected::Expression) => "a name in another language is a text: `@llvm(\"@f\")`",
+        "*" | "&" if expects(Expected::CloseParen) && expects(Expected::Colon) == expects(Expected::Parameter) => {
+            "a pointer of C has a type below `ptr`: `type Text <: ptr`"
+        }
+        "<" | ":" if item_is(tokens, failure.at, "type") => "a type below another one is declared with `<:`",
+        "struct" | "class" | "typedef" | "enum" if expects(Expected::Item) => {
+            "types have no fields here: `type T`, with functions over it"
+        }
+        "?" => "a choice between two values is a call, `select` in `std.core`",
+        "..." if expects(Expected::CloseParen) => "a list is written `xs...: i64`",
+        "/" if item_is(tokens, failure.at, "import") => "packs have dots in their names: `import std.core`",
+        "." if expects(Expected::CloseParen) || expects(Expected::Operator) => {
+            "a float has digits on both sides of its point: `0.0`"
+        }
+        _ if expects(Expected::Name) && previous == "import" && text.starts_with('"') => {
+            "the name of a pack has no quotes: `import std.core`"
+        }
+        _ if expects(Expected::String) && previous == "example" => {
+            "an example begins with what it shows: `example \"adding zero\" (x: i32): ..`"
+        }
+        _ if expects(Expected::String) && previous == "because" => {
+            "the reason is a text: `because \"nobody else can see it\"`"
+        }
+        _ if item_is(tokens, failure.at, "schedule") && expects(Expected::OpenBrace) => {
+            "the steps of a schedule stand in braces: `schedule default { saturate r }`"
+        }
+        "(" if expects(Expected::Equals) && open_after(tokens, failure.at, "example") => {
+            "in a block a call is executed by `do f(x)`, and named by `y = f(x)`"
+        }
+        _ if expects(Expected::Item) && found.is_none() && ends_an_attribute(tokens) => {
+            "attributes stand before what they are of"
+        }
         ";" => "no `;` is needed: a statement ends where the next one begins",
         "::" => "paths are joined by `.`",
         "[" | "]" => "type arguments and blocks take `{ }`, calls and parameters `( )`",
@@ -281,7 +313,7 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
     } else if expects(Expected::Verdict) {
         "an example ends in `becomes e`, `equals e`, `differs e` or `stays`"
     } else if expects(Expected::ThinArrow) {
-        "a function states its result: `fn f(x: i32) -> i32`"
+        "a function states its result: `fn f(x: i32) -> i32`, or `-> ()` where it gives nothing"
     } else if expects(Expected::Colon) && expects(Expected::OpenBrace) && !expects(Expected::Parameter) {
         "after the parameters comes `: ...`, or a block `{ ... }`"
     } else if expects(Expected::Arrow)
@@ -315,6 +347,17 @@ fn open_after(tokens: &[Token<'_>], at: usize, word: &str) -> bool {
 /// Does what stands before a place name the pack?
 fn names_a_pack(tokens: &[Token<'_>], at: usize) -> bool {
     at.checked_sub(2).and_then(|at| tokens.get(at)).is_some_and(|token| token.text == "pack")
+}
+
+/// Does the item that a place is in begin with this word?
+fn item_is(tokens: &[Token<'_>], at: usize, word: &str) -> bool {
+    tokens.get(item_before(tokens, at)).is_some_and(|token| token.text == word)
+}
+
+/// Is an attribute the last thing in a file?
+fn ends_an_attribute(tokens: &[Token<'_>]) -> bool {
+    let attribute = tokens.iter().rposition(|token| token.text == "@");
+    attribute.is_some_and(|at| tokens[at..].iter().all(|token| !token.is_word_of(ITEM_WORDS)))
 }
 
 /// Does a place belong to a function declaration?

@@ -62,7 +62,7 @@ pub(super) const CONCEPTS: &[Word] = &[
     word(
         "family",
         CONCEPT,
-        "A set of types over which a declaration or a rule is written once: `type Integer = Int | Wide`, then `{T <: Integer}`.",
+        "A set of types over which a rule is written once: `type Integer = Int | Wide`, then `{T <: Integer}`.",
         "type Integer = Int | Wide",
     ),
     word(

@@ -21,7 +21,7 @@ pub(super) const ITEMS: &[Word] = &[
     word(
         "type",
         ITEM,
-        "Declares a type, its parameters and its supertype, or a family of types (`type Integer = Int | Wide`) over which rules and functions are written once.",
+        "Declares a type, its parameters and its supertype, or a family of types (`type Integer = Int | Wide`) over which rules are written once.",
         "type Matrix{T}\ntype Symmetric{T} <: Matrix{T}",
     ),
     word(
@@ -39,7 +39,7 @@ pub(super) const ITEMS: &[Word] = &[
     word(
         "fn",
         ITEM,
-        "Declares an operation: parameters, result, effects, laws, cost, and what other languages call it. Operations are not built in: those of Cranelift are declared in `std.core`.",
+        "Declares an operation: parameters, result (`()` where it gives nothing), effects, laws, cost, and what other languages call it. Operations are not built in: those of Cranelift are declared in `std.core`.",
         "fn norm(x: Vector) -> f64  pure  cost 40",
     ),
     word(

@@ -11,7 +11,7 @@ const EXPRESSION: &str = "in an expression";
 
 const FIRST_COPY: &str =
     "unsafe rule drop(x: Array): copy(x) => x\n  removes allocates(heap)\n  because \"nobody else sees the copy\"";
-const SHARED: &str = "rule share(X: Matrix, V: Matrix, W: Matrix) {\n  match p = mul(X, V)\n  match q = mul(X, W)\n  when V != W\n  let both = mul(X, hcat(V, W))\n  rewrite p => left(both)\n  rewrite q => right(both)\n}";
+const SHARED: &str = "rule share(X: Matrix, V: Matrix, W: Matrix) {\n  match p = mul(X, V)\n  match q = mul(X, W)\n  when distinct(V, W)\n  let both = mul(X, hcat(V, W))\n  rewrite p => left(both)\n  rewrite q => right(both)\n}";
 const ADD: &str =
     "fn add{T <: Int}(x: T, y: T) -> T as \"+\"  pure  commutative  associative  idempotent  identity(0)  cost 3";
 const DECIDED: &str = "example \"by blocks\" (c: i8, x: i32) {\n  before { do log(x)\n    if (c) { return x } else { return iadd(x, 0) } }\n  after { do log(x)\n    return x }\n}";
@@ -21,7 +21,7 @@ pub(super) const CLAUSES: &[Word] = &[
     word(
         "when",
         RULE,
-        "Conditions under which a rule holds: comparisons of constants and shapes, facts, types (`x is T`), separated by commas. All must hold.",
+        "Conditions under which a rule holds: comparisons of constants and shapes, whether two values are one (`same(x, y)`, `distinct(x, y)`), facts, types (`x is T`), separated by commas. All must hold.",
         "rule norm(A: Matrix): trace(A) => total(A) when symmetric(A), rows(A) <= 64",
     ),
     word(
@@ -89,8 +89,8 @@ pub(super) const CLAUSES: &[Word] = &[
     word(
         "model",
         "clause of a type",
-        "Says how a machine represents the values of a type. A pointer is a subtype of `ptr` instead.",
-        "type Index model i64",
+        "Says how a machine represents the values of a type: `bv32` is 32 bits, `fp64` a float of 64. A pointer is a subtype of `ptr` instead.",
+        "type Index model bv64",
     ),
     word("run", SCHEDULE, "Runs a ruleset once.", STEPS),
     word(

@@ -5,7 +5,7 @@
 //! next: 1 is linear. Memory is the most that this process has held up to then, so lengths are measured in ascending
 //! order.
 
-use super::{Args, Format, out, peak_memory};
+use super::{Args, OURS, THEIRS, Told, out, peak_memory, tell};
 use crate::Finding;
 use anyhow::{Result, anyhow};
 use rewright_cfg_skeleton::select::cost::reported;
@@ -15,7 +15,8 @@ use rewright_lab::losses::{Compared, compare};
 use rewright_lab::midend::Cranelift;
 use rewright_lab::straight_line::StraightLines;
 use rewright_pipeline::optimiser::Options;
-use serde_json::json;
+use rewright_report::bench::{Axis, Chart, Series};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ struct Measured {
     seed: u64,
     compared: Compared,
     time: Duration,
+    /// Of Cranelift's mid-end.
+    theirs: Duration,
     exhausted: bool,
 }
 
@@ -53,11 +56,51 @@ pub(super) fn run(args: &Args, clif: &ClifOptimiser, options: &Options) -> Resul
         rows.push(row);
     }
     progress.finish_and_clear();
-    out::result(&match args.format {
-        Format::Json => as_json(&rows),
-        Format::Text => as_text(&rows, args.losses),
-    });
+    let lengths: Vec<String> = rows.iter().map(|row| row.instructions.to_string()).collect();
+    let title = format!("bench --long {} --seeds {}", lengths.join(","), args.seeds);
+    tell(args, Told { title, text: as_text(&rows, args.losses), json: as_json(&rows), charts: charts(&rows) })?;
     Ok(Finding::Clean)
+}
+
+/// Means over functions of a length, over lengths.
+fn charts(rows: &[Row]) -> Vec<Chart> {
+    let curve = |name: &str, of: &dyn Fn(&Row) -> Option<f64>| {
+        let points = rows.iter().filter_map(|row| Some((f64::from(row.instructions), of(row)?)));
+        Series { name: name.into(), points: points.collect(), joined: true }
+    };
+    let cost =
+        |name: &str, cost: fn(&Compared) -> u64| curve(name, &|row| Some(row.mean(&|f| reported(cost(&f.compared)))));
+    let over = |title: &str, y: Axis, series: Vec<Series>| Chart {
+        title: title.into(),
+        x: Axis::logarithmic("instructions"),
+        y,
+        series,
+    };
+    vec![
+        over(
+            "Time per function",
+            Axis::logarithmic("ms"),
+            vec![
+                curve(OURS, &|row| Some(row.seconds() * 1e3)),
+                curve(THEIRS, &|row| Some(row.mean(&|f| f.theirs.as_secs_f64()) * 1e3)),
+            ],
+        ),
+        over(
+            "Cost per function",
+            Axis::logarithmic("cost"),
+            vec![cost("original", |c| c.before), cost(THEIRS, |c| c.theirs), cost(OURS, |c| c.ours)],
+        ),
+        over(
+            "Cost in proportion to Cranelift's",
+            Axis::linear("ratio"),
+            vec![curve("all functions", &|row| Some(row.ratio())), curve("the worst one", &|row| Some(row.worst()))],
+        ),
+        over(
+            "Memory of the process, up to then",
+            Axis::linear("MiB"),
+            vec![curve(OURS, &|row| Some(row.peak? as f64 / f64::from(1 << 20)))],
+        ),
+    ]
 }
 
 fn measure(
@@ -75,20 +118,26 @@ fn measure(
     let outcome = clif.optimise(&file, options, |_| true);
     let time = clock::now() - start;
     let original = &file.functions[0].func;
+    let start = clock::now();
     let (theirs, _) = cranelift.optimise(original).map_err(|error| about(&error))?;
+    let time_of_theirs = clock::now() - start;
     let made = outcome.statistics.wanted().next().ok_or_else(|| about(&"it did not go through"))?;
     let ours = outcome.replaced[0].as_ref().unwrap_or(original);
     let compared =
         compare(clif, options, &file, made, [ours, &theirs]).ok_or_else(|| about(&"the result is not read again"))?;
     let exhausted = made.outcome.as_ref().is_some_and(rewright_pipeline::optimiser::OptimisedFunction::exhausted);
-    Ok(Measured { seed, compared, time, exhausted })
+    Ok(Measured { seed, compared, time, theirs: time_of_theirs, exhausted })
 }
 
 impl Row {
     /// Seconds of processor time per function.
     fn seconds(&self) -> f64 {
-        let sum: Duration = self.functions.iter().map(|f| f.time).sum();
-        sum.as_secs_f64() / self.functions.len().max(1) as f64
+        self.mean(&|f| f.time.as_secs_f64())
+    }
+
+    /// The mean over functions.
+    fn mean(&self, figure: &dyn Fn(&Measured) -> f64) -> f64 {
+        self.functions.iter().map(figure).sum::<f64>() / self.functions.len().max(1) as f64
     }
 
     /// Our costs by Cranelift's, over all functions.
@@ -155,7 +204,7 @@ fn as_text(rows: &[Row], losses: bool) -> String {
     text
 }
 
-fn as_json(rows: &[Row]) -> String {
+fn as_json(rows: &[Row]) -> Value {
     let function = |f: &Measured| {
         json!({
             "seed": f.seed,
@@ -164,6 +213,7 @@ fn as_json(rows: &[Row]) -> String {
             "cranelift": reported(f.compared.theirs),
             "reason": f.compared.loss.as_ref().map(|loss| loss.reason.code()),
             "seconds": f.time.as_secs_f64(),
+            "cranelift_seconds": f.theirs.as_secs_f64(),
             "exhausted": f.exhausted,
         })
     };
@@ -178,5 +228,5 @@ fn as_json(rows: &[Row]) -> String {
             "functions": row.functions.iter().map(function).collect::<Vec<_>>(),
         })
     };
-    format!("{:#}\n", json!(grown(rows).map(row).collect::<Vec<_>>()))
+    json!(grown(rows).map(row).collect::<Vec<_>>())
 }

@@ -5,8 +5,8 @@
 //! directives (`; run: %f(1) == 2`, `; print: %f(1)`), calls of the file's functions included; all versions must return
 //! and call the same.
 
-use super::{Args, Finding, Format, out, sources};
-use crate::input;
+use super::{Args, Finding, Format, out};
+use crate::{input, sources};
 use anyhow::{Context, Result, anyhow};
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_clif::optimise::ClifOptimiser;
@@ -30,15 +30,22 @@ pub(super) fn run(args: &Args, without: &ClifOptimiser, options: &Options) -> Re
     }
     let mut files = vec![];
     let mut unreadable = 0;
-    for path in sources::clif_files(&args.paths)? {
+    let paths = sources::clif_files(&args.paths)?;
+    let progress = out::progress("files", paths.len() as u64);
+    for path in paths {
+        progress.inc(1);
         let Some(file) = input::clif(&path)? else {
             unreadable += 1;
             continue;
         };
         let measured =
             measure(&file, [without, &with], options, clock::now).map_err(|e| anyhow!("{}: {e}", path.display()))?;
+        if file.functions.is_empty() {
+            progress.suspend(|| out::note(&format!("warning: {} has no functions", path.display())));
+        }
         files.push((path, measured));
     }
+    progress.finish_and_clear();
     out::result(&match args.format {
         Format::Json => as_json(&files),
         Format::Text => as_text(&files),

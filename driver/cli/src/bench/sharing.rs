@@ -4,9 +4,9 @@
 //! version and in a rival's in turn. The ratio of times is the median over pairs: whatever else the machine does meets
 //! both alike.
 
-use super::{Args, Finding, Format, out, sources};
-use crate::input;
+use super::{Args, Finding, Format, out};
 use crate::language::Language;
+use crate::{input, sources};
 use anyhow::{Context, Result, anyhow, bail};
 use rewright_cfg_skeleton::select::Status;
 use rewright_cfg_skeleton::select::cost::reported;

@@ -54,6 +54,11 @@ fn words_of_the_language_are_explained() {
     let list = rewright(dir.path(), "explain --list").stdout;
     assert!(["  @observe\n", "  e-graph\n", "  RW0301  "].iter().all(|entry| list.contains(entry)), "{list}");
     assert_eq!(rewright(dir.path(), "explain").code, Some(2));
+    for (slip, meant) in [("removez", "removes"), ("@smaple", "@sample"), ("identities.ad_zero", "identities.add_zero")]
+    {
+        let ran = rewright(dir.path(), &format!("explain {slip}"));
+        assert!(ran.code == Some(2) && ran.stderr.contains(&format!("did you mean {meant}?")), "{ran:?}");
+    }
 }
 
 /// A pack with two slips of the hand.

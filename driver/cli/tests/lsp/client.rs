@@ -92,6 +92,15 @@ impl Client {
         }
     }
 
+    /// The processor time that the server has taken so far: other work on the machine does not add to it.
+    pub(crate) fn processor_time(&self) -> Duration {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        // In hundredths of a second: of its own, and of the system for it.
+        let ticks = fields[11..13].iter().map(|field| field.parse::<u64>().unwrap()).sum::<u64>();
+        Duration::from_millis(ticks * 10)
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }

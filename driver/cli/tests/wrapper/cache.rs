@@ -243,7 +243,11 @@ fn checkouts_in_different_folders_share_objects() {
 fn a_store_that_fails_loses_no_build() {
     let dir = tempfile::tempdir().unwrap();
     let checkout = dir.path().join("one");
-    let (_, _, objects) = built(&checkout, &dir.path().join("store").display().to_string(), &[]);
+    let store = dir.path().join("store").display().to_string();
+    let (said, _, objects) = built(&checkout, &store, &[]);
+    let made = "store yet; it is made for the store";
+    assert_eq!(said.matches(made).count(), 1, "a folder that is not there is named, once for the build: {said}");
+    assert!(!built(&checkout, &store, &[]).0.contains(made));
     let no_folder = dir.path().join("file");
     fs::write(&no_folder, "").unwrap();
     let (said, _, again) = built(&checkout, &no_folder.display().to_string(), &[]);

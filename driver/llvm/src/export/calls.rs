@@ -7,10 +7,12 @@
 use super::operations::width;
 use super::{ExportError, Exporter, metadata_text};
 use crate::body::{InMemory, Instruction, Operand, Role, Shape};
-use crate::module::Definition;
+use crate::module::{Definition, File};
+use crate::names::{InstructionForm, Names};
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{Inst, Value};
-use rewright_typeprop::{OpId, Ty, TypeExpr};
+use rewright_typeprop::{Op, OpId, Ty, TypeExpr, Universe};
+use std::collections::BTreeSet;
 
 /// Attributes that change how a value is passed.
 const EXTENSIONS: [&str; 2] = ["signext", "zeroext"];
@@ -93,7 +95,7 @@ impl<'a> Exporter<'a> {
             passed.push(self.passed(&param.ty, targs).ok_or(ExportError::Unwritable(op))?);
         }
         let types = || passed.iter().map(|p| &p.ty);
-        let narrow = types().chain([&result]).any(|ty| width(ty).is_some_and(|bits| bits < 32));
+        let narrow = types().chain([&result]).any(is_narrow);
         let attributes: Vec<String> =
             passed.iter().enumerate().map(|(i, p)| p.attribute(if i < first { "sret" } else { "byval" })).collect();
         if declaration.map_or(narrow, |d| !takes(d, types(), &result) || !passes(d, &attributes)) {
@@ -158,6 +160,36 @@ impl<'a> Exporter<'a> {
         self.line(&text, &metadata);
         Ok(())
     }
+}
+
+/// C functions of packs of which no call can be written in a file that has none: they take or give integers below 32
+/// bits, which only a declaration says how to pass, and the file does not declare them, or declares others of the name.
+/// Those on structures, and on types that calls decide, are left to who writes the call.
+pub fn uncallable(file: &File, names: &Names, universe: &Universe) -> BTreeSet<OpId> {
+    let ty = |expr: &TypeExpr| {
+        let ty = universe.types.find_instance(expr, &[])?;
+        names.llvm_type(ty, &universe.types)
+    };
+    let is_uncallable = |function: &str, op: &Op| {
+        let params: Option<Vec<&Type>> = op.params.iter().map(|param| ty(&param.ty)).collect();
+        let result = op.results.first().map_or(Some(&Type::Void), ty);
+        let Some((params, result)) = params.zip(result) else { return false };
+        match file.declarations.get(function) {
+            Some(declared) => !takes(declared, params.into_iter(), result),
+            None => params.into_iter().chain([result]).any(is_narrow),
+        }
+    };
+    let calls = universe.ops.iter().filter(|(id, _)| names.intrinsic_of(*id).is_none());
+    let uncallable = calls.filter(|(id, op)| match names.written(*id) {
+        Some((function, InstructionForm::Call)) => is_uncallable(function, op),
+        _ => false,
+    });
+    uncallable.map(|(id, _)| id).collect()
+}
+
+/// Does only a declaration say how a value of this type is passed?
+fn is_narrow(ty: &Type) -> bool {
+    width(ty).is_some_and(|bits| bits < 32)
 }
 
 /// How a value is passed.

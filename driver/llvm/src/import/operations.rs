@@ -23,7 +23,7 @@ impl<'a> Importer<'a, '_> {
                 let Some((spelling, written)) = self.names.intrinsic(callee) else {
                     let is_operation = self.call(block, place, instruction, callee, args, in_memory)?;
                     if !is_operation {
-                        self.refuse(instruction, callee, args);
+                        self.refuse(place, instruction, callee, args);
                     }
                     return Ok(is_operation);
                 };

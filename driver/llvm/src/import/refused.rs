@@ -1,6 +1,6 @@
 //! Calls of C functions that packs declare, and that their declarations do not take: why, for who asks.
 
-use super::Importer;
+use super::{Importer, InstPosition, Refused};
 use crate::body::{Instruction, Operand};
 use crate::types::Type;
 use rewright_dsl::diagnostic::count;
@@ -8,9 +8,15 @@ use rewright_typeprop::{Op, Ty, TypeExpr};
 
 impl<'a> Importer<'a, '_> {
     /// Notes a call that no operation is, if packs speak of its function.
-    pub(super) fn refuse(&mut self, instruction: &'a Instruction, callee: &str, args: &[Operand]) {
+    pub(super) fn refuse(
+        &mut self,
+        position: InstPosition,
+        instruction: &'a Instruction,
+        callee: &str,
+        args: &[Operand],
+    ) {
         if let Some(because) = self.misfit(instruction, callee, args) {
-            self.payloads.refused.push((callee.to_string(), because));
+            self.payloads.refused.push(Refused { callee: callee.to_string(), because, position });
         }
     }
 

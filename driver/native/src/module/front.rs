@@ -6,6 +6,7 @@ use rewright_dsl::program::Program;
 use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, Statistics, Wanted};
 use rewright_pipeline::optimiser::{Optimiser, Options};
 use rewright_typeprop::Universe;
+use std::collections::BTreeMap;
 use std::error::Error;
 
 /// A block as profiles name it.
@@ -45,11 +46,9 @@ impl FrontEnd for ModuleOptimiser {
 
     fn import(&self, wanted: Wanted<'_>) -> Imported {
         let functions = self.module.functions.iter().enumerate().filter(|(index, _)| wanted(*index));
-        Imported {
-            functions: functions.map(|(_, f)| f.clone()).collect(),
-            universe: self.universe().clone(),
-            refused: vec![],
-        }
+        let functions: Vec<_> = functions.map(|(_, f)| f.clone()).collect();
+        let places = vec![BTreeMap::new(); functions.len()];
+        Imported { functions, universe: self.universe().clone(), refused: vec![], places }
     }
 
     fn optimise(&self, options: &Options, wanted: Wanted<'_>) -> Box<dyn Optimised + '_> {

@@ -106,7 +106,10 @@ fn begin(example: &Example, set: &[u32]) -> (Function, Vec<Option<Value>>) {
 }
 
 /// A term as a function of one block that returns it (or, for a state, ends in it).
-pub(super) fn function(universe: &mut Universe, example: &Example, term: &Term) -> Result<Function, ExampleError> {
+///
+/// # Errors
+/// Why no function is that.
+pub fn function(universe: &mut Universe, example: &Example, term: &Term) -> Result<Function, ExampleError> {
     let (mut f, variables) = begin(example, &[]);
     let entry = f.entry();
     let mut chain = vec![];

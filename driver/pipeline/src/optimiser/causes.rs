@@ -32,12 +32,20 @@ impl<'a> Causes<'a> {
     /// The rules behind a node of a class, or behind the class itself: those whose right side may be that node; where
     /// there is none, those that united the class with another.
     pub(super) fn of(&self, class: ClassId, node: Option<NodeId>) -> Vec<RuleId> {
+        self.behind(class, node.map(|node| self.view.node(node).head))
+    }
+
+    /// The same of a node with this head.
+    pub(super) fn made(&self, class: ClassId, head: Head) -> Vec<RuleId> {
+        self.behind(class, Some(head))
+    }
+
+    fn behind(&self, class: ClassId, head: Option<Head>) -> Vec<RuleId> {
         let rules = self.matched.get(&self.view.whole(class)).map_or(&[][..], Vec::as_slice);
         let right = |rule: &RuleId| match &self.program.rule(*rule).right {
             Conclusion::Equal(term) => Some(term),
             Conclusion::Fact(..) => None,
         };
-        let head = node.map(|node| self.view.node(node).head);
         let makes = |rule: &RuleId| match (right(rule), head) {
             (Some(Term::Call { op, .. }), Some(head)) => head == Head::Op(*op),
             (Some(Term::Lit(..) | Term::Eval(_) | Term::Var(_)), None) => true,

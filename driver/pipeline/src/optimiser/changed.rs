@@ -5,15 +5,20 @@
 //! another. A part of some rule's right side has a class of its own in which nothing matched: behind it are the rules
 //! behind those who use it.
 //!
+//! A statement without a result is changed if another operation is executed in its place, and a write if it is gone:
+//! behind that are the rules that matched where the state after it was wanted.
+//!
 //! Not here: changes of branches and of what they lead to (rules of an earlier round decide those), what rules did
-//! before something was inlined, and statements that are left out ([`super::Relaxed`]).
+//! before something was inlined, and statements that `unsafe` rules leave out ([`super::Relaxed`]).
 
 use super::causes::Causes;
 use rewright_cfg_skeleton::Saturated;
-use rewright_cfg_skeleton::egraph::{ClassId, InputId};
+use rewright_cfg_skeleton::egraph::{ClassId, Head, InputId};
 use rewright_cfg_skeleton::elaborate::Made;
-use rewright_cfg_skeleton::ir::{Function, Inst, InstKind, Value};
+use rewright_cfg_skeleton::ir::{Function, Inst, InstId, InstKind, Value};
+use rewright_cfg_skeleton::skeleton::{Statement, StatementKind};
 use rewright_dsl::program::{Program, RuleId};
+use rewright_typeprop::OpId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A value of the original that something else has the place of, or a value that is new.
@@ -36,6 +41,10 @@ pub enum Now {
     Value(Value),
     /// A constant, in canonical form.
     Constant(i64),
+    /// Another statement of the function that goes out, in place of this operation.
+    Statement(InstId, OpId),
+    /// Nothing: this write is not executed.
+    Nothing(OpId),
 }
 
 /// What the changes of one function are told from.
@@ -67,7 +76,7 @@ impl Change<'_> {
         }
         let mut found: BTreeMap<Value, Changed> = BTreeMap::new();
         for (value, made) in values.iter().filter(|(_, made)| made.original.is_none()) {
-            let class = self.given.view.whole(made.class);
+            let class = self.class_of(*made);
             let was = gone.remove(&class).unwrap_or_default();
             let rules = made.node.map_or(vec![], |node| causes.of(class, Some(node)));
             found.insert(*value, Changed { now: Now::Value(*value), was, lines: vec![], rules });
@@ -76,26 +85,71 @@ impl Change<'_> {
         let mut all: Vec<Changed> = values.iter().filter_map(|(value, _)| found.remove(value)).collect();
         let entry = &self.function.block(self.function.entry()).params;
         let stays = entry.iter().filter_map(|value| Some((*value, self.made.get(value.index()).copied()??)));
-        let by_class: BTreeMap<ClassId, Value> = values
-            .iter()
-            .copied()
-            .chain(stays)
-            .map(|(value, made)| (self.given.view.whole(made.class), value))
-            .collect();
+        let by_class: BTreeMap<ClassId, Value> =
+            values.iter().copied().chain(stays).map(|(value, made)| (self.class_of(made), value)).collect();
         for (class, was) in gone.into_iter().filter(|(_, was)| !was.is_empty()) {
             let constant = self.given.view.class(class).constant.map(Now::Constant);
             if let Some(now) = constant.or_else(|| by_class.get(&class).copied().map(Now::Value)) {
                 all.push(Changed { now, was, lines: vec![], rules: causes.of(class, None) });
             }
         }
+        all.extend(self.statements(&causes));
         all.retain(|changed| !changed.rules.is_empty());
         all
+    }
+
+    /// Statements without results that others have the place of, and writes that are gone.
+    fn statements(&self, causes: &Causes<'_>) -> Vec<Changed> {
+        let laid_out = self.function.layout.iter().flat_map(|block| &self.function.block(*block).insts);
+        let by_origin: BTreeMap<u32, InstId> =
+            laid_out.filter_map(|id| Some((self.function.inst(*id).origin?, *id))).collect();
+        let Saturated { function, skeleton, view, .. } = self.given;
+        let one = |statement: &Statement| {
+            let original = function.inst(statement.inst);
+            let (InstKind::Op { op, .. }, Some(origin), true) =
+                (&original.kind, original.origin, original.results.is_empty())
+            else {
+                return None;
+            };
+            let (now, rules) = match (&statement.kind, by_origin.get(&origin)) {
+                (StatementKind::Call { node, .. } | StatementKind::Write { out: node, .. }, Some(id)) => {
+                    let InstKind::Op { op: executed, .. } = &self.function.inst(*id).kind else { return None };
+                    let class = view.whole(view.class_of(*node));
+                    (executed != op).then(|| (Now::Statement(*id, *op), causes.made(class, Head::Op(*executed))))?
+                }
+                (StatementKind::Write { out, .. }, None) => {
+                    (Now::Nothing(*op), self.behind_unwanted(causes, view.class_of(*out)))
+                }
+                _ => return None,
+            };
+            Some(Changed { now, was: vec![origin], lines: vec![], rules })
+        };
+        skeleton.statements.iter().filter_map(one).collect()
+    }
+
+    /// The rules that matched where a state is an operand.
+    fn behind_unwanted(&self, causes: &Causes<'_>, state: ClassId) -> Vec<RuleId> {
+        let view = self.given.view;
+        let wanted = view.nodes.iter().zip(&view.node_class).filter(|(node, _)| node.children.contains(&state));
+        let mut rules: Vec<RuleId> = wanted.flat_map(|(_, class)| causes.of(*class, None)).collect();
+        rules.sort_unstable();
+        rules.dedup();
+        rules
     }
 
     /// Values of the new function that the old one has, too: parameters of blocks, and what the same node computes.
     pub(super) fn originals(&self) -> BTreeMap<Value, Value> {
         let numbered = self.made.iter().enumerate();
         numbered.filter_map(|(value, made)| Some((Value(value as u32), (*made)?.original?))).collect()
+    }
+
+    /// The class of a value. What is executed at a site has one of its own, in which nothing matches: rules match in
+    /// that of the chosen node.
+    fn class_of(&self, made: Made) -> ClassId {
+        let view = self.given.view;
+        let is_of_view = made.class.index() < view.classes.len();
+        let class = made.node.filter(|_| !is_of_view).map_or(made.class, |node| view.node_class[node.index()]);
+        view.whole(class)
     }
 
     /// A value that an operation computes, with what it is.
@@ -125,6 +179,6 @@ impl Change<'_> {
     /// Has nothing matched in the class of a value?
     fn is_part(&self, causes: &Causes<'_>, changed: &Changed) -> bool {
         let Now::Value(value) = changed.now else { return false };
-        self.made[value.index()].is_none_or(|made| causes.are_none(made.class))
+        self.made[value.index()].is_none_or(|made| causes.are_none(self.class_of(made)))
     }
 }

@@ -1,26 +1,42 @@
-//! The e-graph that a function is selected from, with what is chosen there: for pictures.
+//! The e-graph that a function is selected from, with what is chosen there, and what other choices cost: for pictures,
+//! and for who asks why a rule is not chosen.
 
 use super::causes::Causes;
 use super::{MAX_ROUNDS, Optimiser, Options};
 use rewright_cfg_skeleton::Saturated;
-use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, NodeId, demand};
-use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head, LeafId, NodeId, demand};
 use rewright_cfg_skeleton::ir::normalise::normalise;
-use rewright_cfg_skeleton::select::{self, Def, cost::node_costs};
+use rewright_cfg_skeleton::ir::{Cfg, Function};
+use rewright_cfg_skeleton::select::{self, Def, Selection, cost::node_costs};
 use rewright_cfg_skeleton::skeleton::dot::Marks;
 use rewright_cfg_skeleton::skeleton::{Skeleton, changes};
 use rewright_engine::EngineError;
 use rewright_typeprop::Universe;
+use smallvec::SmallVec;
 use std::collections::BTreeMap;
+
+/// How many nodes of a rule are tried as a choice.
+const MAX_TRIED: usize = 16;
 
 /// A saturated e-graph and its skeleton.
 pub struct Graph {
+    /// The function after changes of the skeleton.
+    function: Function,
     /// What the e-graph is of.
     pub skeleton: Skeleton,
     /// The e-graph.
     pub view: EGraphView,
     /// What is chosen, what that costs and which rules made it.
     pub marks: Marks,
+}
+
+/// Costs of programs, in the cost model's units.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Price {
+    /// Of the cheapest one found.
+    pub cheapest: u64,
+    /// Of the cheapest one with something in it.
+    pub with: u64,
 }
 
 impl Optimiser {
@@ -48,20 +64,52 @@ impl Optimiser {
                 continue;
             }
             let marks = self.marks(given, options);
-            return Ok(Graph { skeleton, view, marks });
+            return Ok(Graph { function, skeleton, view, marks });
         }
     }
 
-    fn marks(&self, given: Saturated, options: &Options) -> Marks {
-        let Saturated { universe, skeleton, view, .. } = given;
+    /// What the cheapest program found costs, and the cheapest one in which something is computed as a rule makes it;
+    /// nothing where that is computed already, or cannot be.
+    pub fn price(&self, graph: &Graph, universe: &Universe, options: &Options, rule: &str) -> Option<Price> {
+        let Graph { function, skeleton, view, marks } = graph;
+        let cfg = Cfg::new(function).weighed(options.select.cost.weighing);
+        // What is wanted, if anything is, is computed.
+        let cost = |view: &EGraphView, wanted: Option<NodeId>| {
+            let given = Saturated { function, cfg: &cfg, universe, skeleton, view };
+            let Selection { defs, cost, placement_cost, .. } = self.selected(given, options).ok()?.selection;
+            let computes = |id: NodeId| defs.values().any(|def| *def == Def::Node(id) || *def == Def::Recurrence(id));
+            wanted.is_none_or(computes).then(|| cost.saturating_sub(placement_cost))
+        };
+        let made = marks.rules.iter().filter(|(_, rules)| rules.iter().any(|name| name == rule));
+        // The others of its class are leaves of nothing, which no program computes.
+        let alone = |id: NodeId| {
+            let mut view = view.clone();
+            let class = view.node_class[id.index()];
+            let others = std::mem::replace(&mut view.classes[class.index()].nodes, [id].into_iter().collect());
+            for other in others.into_iter().filter(|other| *other != id) {
+                let node = &mut view.nodes[other.index()];
+                (node.head, node.children) = (Head::Leaf(LeafId(u32::MAX)), SmallVec::new());
+            }
+            view
+        };
+        let with = made.take(MAX_TRIED).filter_map(|(id, _)| cost(&alone(*id), Some(*id))).min()?;
+        Some(Price { cheapest: cost(view, None)?, with })
+    }
+
+    /// The best selection from an e-graph, classes split by type if they have to be.
+    fn selected(&self, given: Saturated, options: &Options) -> Result<select::SelectionReport, select::SelectError> {
         let how = select::Options {
             unavailable: self.unwritable.union(&options.select.unavailable).copied().collect(),
             ..options.select.clone()
         };
         // Nodes keep their numbers where classes are split.
-        let typed = demand::split(view, &skeleton.input, universe);
-        let given = Saturated { view: typed.as_ref().unwrap_or(view), ..given };
-        let (chosen, failure) = match select::select(given, &how) {
+        let typed = demand::split(given.view, &given.skeleton.input, given.universe);
+        select::select(Saturated { view: typed.as_ref().unwrap_or(given.view), ..given }, &how)
+    }
+
+    fn marks(&self, given: Saturated, options: &Options) -> Marks {
+        let Saturated { universe, skeleton, view, .. } = given;
+        let (chosen, failure) = match self.selected(given, options) {
             Ok(report) => (report.selection.defs, None),
             Err(error) => (BTreeMap::new(), Some(error.to_string())),
         };

@@ -6,7 +6,7 @@
 //!
 //! Not here: facts, which a view does not hold. A condition on one is reported as what is left to doubt.
 
-use super::{MatchContext, MatchStart};
+use super::{At, MatchContext, MatchStart};
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head};
 use rewright_dsl::program::{Guard, Program, Rule, VarKind};
 use rewright_typeprop::eval::{constant, evaluate_term};
@@ -22,7 +22,7 @@ pub(super) struct Near {
     /// Operations and operands that fit.
     pub(super) matched: u32,
     /// The value at which the left side's root was tried.
-    pub(super) at: String,
+    pub(super) at: At,
     /// What does not fit; `None` where everything does.
     pub(super) miss: Option<String>,
 }
@@ -164,11 +164,8 @@ impl<'a> Search<'a> {
                 Some((of, position)) => format!("operand {position} of `{of}` {miss}"),
                 None => format!("it {miss}"),
             };
-            self.best = Some(Near {
-                matched: found.matched,
-                at: self.context.show_operation(self.universe, self.root, 0),
-                miss: Some(place),
-            });
+            self.best =
+                Some(Near { matched: found.matched, at: self.context.at(self.universe, self.root), miss: Some(place) });
         }
     }
 
@@ -203,11 +200,7 @@ impl<'a> Search<'a> {
         let miss = self.rule.guards.iter().find_map(|guard| self.fails(guard, found));
         let done = miss.is_none();
         if self.best.as_ref().is_none_or(|best| best.miss.is_some() && (done || best.matched <= found.matched)) {
-            self.best = Some(Near {
-                matched: found.matched,
-                at: self.context.show_operation(self.universe, self.root, 0),
-                miss,
-            });
+            self.best = Some(Near { matched: found.matched, at: self.context.at(self.universe, self.root), miss });
         }
         done
     }

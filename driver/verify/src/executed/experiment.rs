@@ -159,6 +159,12 @@ impl<'c, 'u> Experiment<'c, 'u> {
                 }
             }
         }
+        // One that ranges over the types below another one may be that one itself.
+        for (slot, param) in found.iter_mut().zip(&rule.tparams) {
+            if let (None, Some(bound)) = (*slot, &param.bound) {
+                *slot = self.code.ty(bound, &[]).ok();
+            }
+        }
         found.into_iter().collect::<Option<_>>().ok_or_else(|| "no `@sample` says what its type parameters are".into())
     }
 
