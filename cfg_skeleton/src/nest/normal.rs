@@ -15,6 +15,7 @@ mod split;
 mod untile;
 
 use super::affine::Affine;
+use super::certificate::Step;
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider};
 use super::{ArrayId, ArrayKind, For, If, Item, Names, Nest, Pool, Value};
@@ -55,18 +56,20 @@ pub(crate) struct Normal {
     pub(crate) conditions: Vec<Condition>,
     /// The nest before stores to arrays that nobody reads were dropped, if there were any.
     pub(crate) with_unread: Option<Nest>,
+    /// What was done.
+    pub(crate) steps: Vec<Step>,
 }
 
 /// Brings a nest into normal form.
 pub(crate) fn normal(nest: &Nest, pool: &mut Pool, names: &mut Names, decider: &mut Decider) -> Normal {
-    let mut normaliser = Normaliser { nest, pool, names, decider, conditions: vec![] };
+    let mut normaliser = Normaliser { nest, pool, names, decider, conditions: vec![], steps: vec![] };
     let mut given = vec![];
     let mut items = normaliser.items(&nest.items, &mut given);
-    let conditions = normaliser.conditions;
+    let (conditions, steps) = (normaliser.conditions, normaliser.steps);
     let whole = items.clone();
     drop_unread(nest, pool, &mut items);
     let with_unread = (whole != items).then(|| Nest { items: whole, ..nest.clone() });
-    Normal { nest: Nest { items, ..nest.clone() }, conditions, with_unread }
+    Normal { nest: Nest { items, ..nest.clone() }, conditions, with_unread, steps }
 }
 
 struct Normaliser<'a> {
@@ -75,6 +78,8 @@ struct Normaliser<'a> {
     names: &'a mut Names,
     decider: &'a mut Decider,
     conditions: Vec<Condition>,
+    /// What has been done so far.
+    steps: Vec<Step>,
 }
 
 impl Normaliser<'_> {
@@ -85,6 +90,7 @@ impl Normaliser<'_> {
                 result.push(item);
                 while let [.., Item::For(a), Item::For(b)] = result.as_slice() {
                     let Some(merged) = self.merge(a, b, given) else { break };
+                    self.steps.push(Step::Merge);
                     result.truncate(result.len() - 2);
                     result.push(Item::For(merged));
                 }

@@ -1,6 +1,7 @@
 //! `rewright validate`: two versions of functions, proved, refuted, tested or unknown: those of two files or folders,
 //! before and after a command, before and after rules.
 
+mod certify;
 pub(crate) mod compare;
 mod files;
 mod ir;
@@ -8,6 +9,7 @@ mod parts;
 mod passes;
 mod report;
 pub(crate) mod text;
+mod values;
 
 use super::language::Language;
 use super::shard::Sharding;
@@ -22,6 +24,7 @@ use report::{Compared, Report};
 use rewright_cfg_skeleton::select;
 use rewright_cfg_skeleton::verdict::Side;
 use rewright_dsl::diagnostic::count;
+use rewright_equiv::nests::Checker;
 use rewright_equiv::replay::Input;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError};
@@ -33,6 +36,7 @@ use rewright_wrap::rules::Ready;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use text::Text;
+use values::Values;
 
 /// Arguments of `validate`.
 #[derive(clap::Args)]
@@ -72,6 +76,12 @@ pub(super) struct Args {
     /// version. For MLIR; repeatable
     #[arg(long, value_name = "CONDITION")]
     assume: Vec<String>,
+    /// Write certificates of functions that are proved to execute the same sequence of accesses. For two files of MLIR
+    #[arg(long, value_name = "FILE", requires = "later", conflicts_with = "check_certificate")]
+    certificate: Option<PathBuf>,
+    /// Do not search for proofs: check the certificates in this file, by the solver alone. For two files of MLIR
+    #[arg(long, value_name = "FILE", requires = "later")]
+    check_certificate: Option<PathBuf>,
     /// Compare only this function
     #[arg(long = "fn", alias = "function", value_name = "NAME", conflicts_with = "shard")]
     function: Option<String>,
@@ -160,6 +170,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     usable(&args, all())?;
+    if let Some(certificates) = &args.check_certificate {
+        let [before, after] = two_files(&files)?;
+        let checker = Checker::new(solver(&args), args.solver_steps);
+        return certify::check(certificates, [&before, &after], checker, values(&args));
+    }
     let sizes = assumed(&args.assume, all())?;
     let Some(mut comparer) = comparer(&args, &second, sizes, all())? else { return Ok(Finding::Found) };
     let division = Division::of(&args, &second, &mut files, &mut comparer)?;
@@ -190,6 +205,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         }
     }
     bar.finish_and_clear();
+    if let (Some(path), Some(values)) = (&args.certificate, &comparer.values) {
+        let [before, after] = two_files(&files)?;
+        certify::write(path, [&before, &after], &comparer.nests, &mut values.borrow_mut())?;
+    }
     division.say(&report);
     if let Some(error) = missing.filter(|_| report.is_empty() && report.failed.is_empty()) {
         return Err(error);
@@ -208,6 +227,23 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Format::Text => out::result(&report.text()),
     }
     found
+}
+
+/// The texts of two files of MLIR.
+fn two_files(files: &files::Files) -> Result<[Text; 2]> {
+    match files.pairs.as_slice() {
+        [Pair { language: Language::Mlir, before, after: Some(after), .. }] => Ok([read(before)?, read(after)?]),
+        _ => bail!("certificates are about two files of MLIR"),
+    }
+}
+
+fn solver(args: &Args) -> Vec<String> {
+    args.solver.split_whitespace().map(String::from).collect()
+}
+
+/// Says which values of MLIR are equal.
+fn values(args: &Args) -> Values {
+    Values::new(args.rules.clone(), solver(args), args.solver_steps)
 }
 
 /// What a report means for the exit code.
@@ -368,7 +404,7 @@ fn comparer<'p>(
         runs: args.runs,
         seed: args.seed,
         clang: args.clang.clone(),
-        solver: args.solver.split_whitespace().map(String::from).collect(),
+        solver: solver(args),
         solver_steps: args.solver_steps,
         whole_modules: !by_rules,
         function,
@@ -376,7 +412,8 @@ fn comparer<'p>(
         input: args.input.as_deref().map(input).transpose()?,
     };
     let nests = rewright_mlir::Options { sizes, ..rewright_mlir::Options::default() };
-    Ok(Some(Comparer { rules, program, options, config, nests }))
+    let values = Some(values(args).into());
+    Ok(Some(Comparer { rules, program, options, config, nests, values }))
 }
 
 /// An input in a file.

@@ -1,5 +1,6 @@
 //! `for i = 0 to n { B(c * i), .., B(c * i + c - 1) }` is `for j = 0 to c * n { B(j) }`.
 
+use super::super::certificate::Step;
 use super::super::same::Same;
 use super::super::substitute::{Substitution, each_affine, replaced};
 use super::super::{Affine, For, Item};
@@ -13,7 +14,9 @@ impl Normaliser<'_> {
             return None;
         }
         let copies = (2..=x.body.len()).rev().filter(|c| x.body.len().is_multiple_of(*c));
-        copies.into_iter().find_map(|copies| self.rerolled(x, copies))
+        let (copies, rerolled) = copies.into_iter().find_map(|copies| Some((copies, self.rerolled(x, copies)?)))?;
+        self.steps.push(Step::Reroll(copies as u32));
+        Some(rerolled)
     }
 
     fn rerolled(&mut self, x: &For, copies: usize) -> Option<For> {
