@@ -205,9 +205,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         }
     }
     bar.finish_and_clear();
-    if let (Some(path), Some(values)) = (&args.certificate, &comparer.values) {
+    if let Some(path) = &args.certificate {
         let [before, after] = two_files(&files)?;
-        certify::write(path, [&before, &after], &comparer.nests, &mut values.borrow_mut())?;
+        certify::write(path, [&before, &after], &comparer.nests, values(&args))?;
     }
     division.say(&report);
     if let Some(error) = missing.filter(|_| report.is_empty() && report.failed.is_empty()) {

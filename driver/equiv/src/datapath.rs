@@ -1,7 +1,8 @@
-//! Whether values that statements of MLIR compute are equal: by the rules of packs in an e-graph, then by a solver.
+//! Whether values that statements of MLIR compute are equal: by the rules of packs in an e-graph, and by a solver.
 //!
 //! A [`Question`] becomes a unit of two roots. All units of a call are saturated together; two roots in one class are
-//! equal on all values of their leaves. What is left is asked as bit vectors. Packs say what MLIR calls an operation
+//! equal on all values of their leaves. What a solver decides at once, as bit vectors, needs no rules; what rules leave
+//! open is asked of it at length. Packs say what MLIR calls an operation
 //! (`@mlir("arith.addi")`); one that no pack declares is a function that nobody knows.
 //!
 //! In e-graphs nothing is poison, so a proof there is one only where the second version is certainly no poison when the
@@ -58,6 +59,18 @@ impl Datapaths {
         Datapaths { has_rules: false, ..self }
     }
 
+    /// What the solver says of a question that rules leave open.
+    fn at_length(&mut self, question: &Question, rules: &Result<Vec<bool>, String>) -> Answer {
+        match self.solving.ask(question, &self.operations) {
+            Ok(()) => Answer::Equal(Means::Solver),
+            Err(reason) => Answer::Unknown(match rules {
+                Ok(_) if !self.has_rules => format!("solver: {reason}"),
+                Ok(_) => format!("no rules show that the values are equal; solver: {reason}"),
+                Err(error) => format!("{error}; solver: {reason}"),
+            }),
+        }
+    }
+
     /// Which of the questions rules answer with yes.
     fn by_rules(&mut self, questions: &[Question]) -> Result<Vec<bool>, String> {
         let mut found = vec![];
@@ -70,7 +83,6 @@ impl Datapaths {
                 let same = view.class_of(unit.left) == view.class_of(unit.right);
                 found.push(same && view.contradictions.is_empty() && poison::is_kept(question));
             }
-            (self.progress)(found.len(), questions.len());
         }
         Ok(found)
     }
@@ -78,22 +90,20 @@ impl Datapaths {
 
 impl ValueOracle for Datapaths {
     fn answer(&mut self, questions: &[Question]) -> Vec<Answer> {
-        let rules = if self.has_rules { self.by_rules(questions) } else { Ok(vec![false; questions.len()]) };
-        let by_rules = |n: usize| rules.as_ref().is_ok_and(|found| found[n]);
-        let mut answers = vec![];
-        for (n, question) in questions.iter().enumerate() {
-            answers.push(match by_rules(n) {
-                true => Answer::Equal(Means::Rules),
-                false => match self.solving.ask(question, &self.operations) {
-                    Ok(()) => Answer::Equal(Means::Solver),
-                    Err(reason) => Answer::Unknown(match &rules {
-                        Ok(_) if !self.has_rules => format!("solver: {reason}"),
-                        Ok(_) => format!("no rules show that the values are equal; solver: {reason}"),
-                        Err(error) => format!("{error}; solver: {reason}"),
-                    }),
-                },
-            });
+        let mut answers: Vec<Option<Answer>> = vec![];
+        for (done, question) in questions.iter().enumerate() {
+            let quickly = self.solving.ask_quickly(question, &self.operations);
+            answers.push(quickly.is_ok().then_some(Answer::Equal(Means::Solver)));
+            (self.progress)(done, questions.len());
         }
-        answers
+        let open: Vec<usize> = (0..questions.len()).filter(|n| answers[*n].is_none()).collect();
+        let asked: Vec<Question> = open.iter().map(|n| questions[*n].clone()).collect();
+        let rules = if self.has_rules { self.by_rules(&asked) } else { Ok(vec![false; asked.len()]) };
+        for (position, (n, question)) in open.into_iter().zip(&asked).enumerate() {
+            let by_rules = rules.as_ref().is_ok_and(|found| found[position]);
+            answers[n] = Some(if by_rules { Answer::Equal(Means::Rules) } else { self.at_length(question, &rules) });
+        }
+        (self.progress)(questions.len(), questions.len());
+        answers.into_iter().map(|answer| answer.unwrap_or(Answer::Unknown(String::new()))).collect()
     }
 }

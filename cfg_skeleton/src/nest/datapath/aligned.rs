@@ -150,16 +150,21 @@ impl Search<'_> {
     /// Numbers the second program's values; what is to be asked for that.
     fn number(&mut self, signatures: &FxHashMap<(String, u64), Vec<NodeId>>) -> Result<Vec<Wanted>, Difference> {
         let mut number: FxHashMap<ValueId, NodeId> = FxHashMap::default();
-        let mut wanted: Vec<Wanted> = vec![];
+        let (mut wanted, mut last): (Vec<Wanted>, NodeId) = (vec![], 0);
         for &value in &self.order {
             let id = self.graph.add_right(value, self.renaming, &number);
             self.graph.sample();
             let is_op = matches!(self.graph.get(id), Node::Op(..));
-            let found = if self.graph.is_own(id) || !is_op { None } else { self.candidate(id, value, signatures) };
+            let is_new = is_op && !self.graph.is_own(id);
+            let found = if is_new { self.candidate(id, value, last, signatures) } else { None };
             if let Some(left) = found {
                 wanted.push(Wanted { pair: (left, value), right: id, lines: None });
             }
-            number.insert(value, found.unwrap_or(id));
+            let node = found.unwrap_or(id);
+            if is_op && self.graph.is_own(node) {
+                last = node;
+            }
+            number.insert(value, node);
         }
         let mut forced = FxHashSet::default();
         for &(l, r, lines) in &self.roots {
@@ -178,19 +183,23 @@ impl Search<'_> {
         Ok(wanted)
     }
 
-    /// A node of the first program that may be equal to one of the second.
+    /// A node of the first program that may be equal to one of the second; `last` is the one of the value before.
     fn candidate(
         &self,
         id: NodeId,
         value: ValueId,
+        last: NodeId,
         signatures: &FxHashMap<(String, u64), Vec<NodeId>>,
     ) -> Option<NodeId> {
         let key = (self.graph.type_of(id)?.to_string(), self.graph.signature(id));
         let partner = self.partners.get(&value).copied();
-        let found = signatures.get(&key).into_iter().flatten().copied().take(CANDIDATES);
+        // Programs do the same in much the same order: what comes next is the first to be tried.
+        let alike = signatures.get(&key).map_or(&[][..], Vec::as_slice);
+        let (earlier, later) = alike.split_at(alike.partition_point(|node| *node <= last));
+        let found = later.iter().take(CANDIDATES).chain(earlier.iter().rev().take(CANDIDATES));
         partner
             .into_iter()
-            .chain(found)
+            .chain(found.copied())
             .find(|left| !self.refused.contains(&(*left, value)) && self.graph.may_stand_for(*left, id))
     }
 }

@@ -19,7 +19,7 @@ pub(super) enum Cut {
 }
 
 /// Questions have no more operations.
-const MAX_OPERATIONS: usize = 200;
+const MAX_OPERATIONS: usize = 64;
 
 /// Needed by the first value.
 const LEFT: u8 = 1;

@@ -12,16 +12,16 @@ use rewright_mlir::{Certified, Options, Pair};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-/// Writes certificates of the functions of two files.
+/// Writes certificates of the functions of two files. What only rules show of values is in none.
 ///
 /// # Errors
 /// Where the file cannot be written.
-pub(super) fn write(path: &Path, versions: [&Text; 2], options: &Options, values: &mut Values) -> Result<()> {
+pub(super) fn write(path: &Path, versions: [&Text; 2], options: &Options, values: Values) -> Result<()> {
     let [before, after] = texts(versions)?;
-    let values = Mutex::new(values);
+    let values = Mutex::new(values.by_solver_only());
     let Certified { certificates, without } = rewright_mlir::with_stack(&|| {
         let mut values = values.lock().unwrap_or_else(PoisonError::into_inner);
-        rewright_mlir::certificates(&before, &after, options, &mut **values)
+        rewright_mlir::certificates(&before, &after, options, &mut *values)
     });
     for (function, reason) in &without {
         out::note(&format!("note: no certificate of {function}: {reason}"));

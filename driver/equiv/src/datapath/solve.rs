@@ -4,13 +4,16 @@ use super::operations::Operations;
 use crate::budget::Budget;
 use rewright_cfg_skeleton::nest::datapath::{Question, Term, TermKind};
 use rewright_cfg_skeleton::nest::value::{Number, is_never_poison};
-use rewright_smt::solver::{self, Answer, Solver};
+use rewright_smt::solver::{self, Answer, Limit, Solver};
 use rewright_smt::{Expr, Format, Script, Sort, meaning};
 use rewright_typeprop::Model;
 use std::time::Duration;
 
 /// The solver's processor time for what is no question.
 const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Steps within which most integer questions are answered: a fifth of a second.
+const QUICK: u64 = 60_000;
 
 /// A solver, started when it is first asked.
 pub(super) struct Solving {
@@ -24,8 +27,17 @@ impl Solving {
         Solving { command, solver: None, budget: Budget::new(steps) }
     }
 
+    /// The same within a few steps, which are not counted where they are enough.
+    pub(super) fn ask_quickly(&mut self, question: &Question, operations: &Operations) -> Result<(), String> {
+        self.ask_within(question, operations, QUICK)
+    }
+
     /// Whether the second value may stand for the first one; else why that is not known.
     pub(super) fn ask(&mut self, question: &Question, operations: &Operations) -> Result<(), String> {
+        self.ask_within(question, operations, u64::MAX)
+    }
+
+    fn ask_within(&mut self, question: &Question, operations: &Operations, most: u64) -> Result<(), String> {
         let mut script = Script::new();
         let claim = differs(&mut script, question, operations)?;
         if claim == Expr::FALSE {
@@ -33,6 +45,7 @@ impl Solving {
         }
         self.budget.begin();
         let limit = self.budget.limit().map_err(|spent| spent.to_string())?;
+        let limit = Limit { steps: limit.steps.min(most), ..limit };
         let command = &self.command;
         let solver = match &mut self.solver {
             Some(solver) => solver,
@@ -44,8 +57,11 @@ impl Solving {
         };
         let asserted = script.asserting(claim);
         let answer = solver.ask_within(&asserted.text, &[], limit).map_err(|error| error.to_string())?;
-        self.budget.charge(solver.spent());
+        let spent = solver.spent();
         solver.forget();
+        if answer != Answer::Unsat || spent.steps.is_none_or(|steps| steps > QUICK) {
+            self.budget.charge(spent);
+        }
         match answer {
             Answer::Unsat => Ok(()),
             Answer::Sat(_) => Err("there are inputs on which they differ".into()),
