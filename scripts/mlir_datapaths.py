@@ -218,16 +218,6 @@ class Function:
         return self.op(f'{dialect}.{name} {values} : {ty}')
 
 
-def scalar(name, ty, e):
-    f = Function(ty)
-    f.vars = {'x': ty, 'y': ty, 'z': ty, 'c': 'i1', 'd': 'i1'}
-    f.vars_at = {v: f'%{v}' for v in f.vars}
-    out = f.type_of(e) or ty
-    result = f.value(e, out)
-    arguments = ', '.join(f'%{v}: {t}' for v, t in f.vars.items())
-    return f'func.func @{name}({arguments}) -> {out} {{\n' + '\n'.join(f.lines) + f'\n  return {result} : {out}\n}}\n'
-
-
 def loop(name, ty, e, out=None):
     f = Function(ty, '    ')
     f.vars = {'x': ty, 'y': ty, 'z': ty, 'c': 'i1', 'd': 'i1'}
@@ -339,46 +329,29 @@ def run(rewright, seed, count):
 
 def long(path, lines, seed=1):
     """Straight-line code: every tenth statement has an identity's other side."""
-    rng = random.Random(int(seed))
     table = [t for t in listed(TRUE) if t[1] == 'int' and out_type(t[2], 'i32') in ('i32', None)]
-    texts = []
-    for side in (2, 3):
+    statements = None
+    for side, what in ((2, 'before'), (3, 'after')):
         rng = random.Random(int(seed))
         f = Function('i32')
         f.vars = {'x': 'i32', 'y': 'i32', 'z': 'i32', 'c': 'i1'}
         f.vars_at = {'x': '%a', 'y': '%b', 'z': '%c0', 'c': '%p'}
-        statement = 0
-        total = 0
-        while total < int(lines):
-            before = len(f.lines)
-            if statement % 10 == 9:
-                row = rng.choice(table)
-                e = row[side]
-                total += size(row[2]) + 1
-            else:
-                e = (rng.choice(['addi', 'xori', 'muli', 'subi', 'andi', 'ori']), rng.choice('xyz'), rng.choice('xyz'))
-                total += 1
+        count = 0
+        while len(f.lines) < int(lines) - 10 if statements is None else count < statements:
+            name, one, two = rng.choice(['addi', 'xori', 'subi', 'muli']), rng.choice('xyz'), rng.choice('xyz')
+            row, target = rng.choice(table), rng.choice('xyz')
+            e = row[side] if count % 10 == 9 else (name, one, two if name != 'muli' else str(2 * rng.randrange(50) + 1))
             value = f.value(e, 'i32')
-            if isinstance(value, str) and e not in f.vars:
-                v = rng.choice('xyz')
-                f.vars_at[v] = value
-            else:
-                rng.choice('xyz')
-            if statement % 10 == 4:
-                f.lines.append(f'  memref.store {value}, %m[%i{statement % 7}] : memref<8xi32>')
-                total += 1
-            statement += 1
+            f.vars_at[target] = f.op(f'arith.addi {value}, {f.vars_at[target]} : i32')
+            if count % 10 == 4:
+                f.lines.append(f'  memref.store {f.vars_at[target]}, %m[%i{count % 7}] : memref<8xi32>')
+            count += 1
+        statements = count
         head = ''.join(f'  %i{n} = arith.constant {n} : index\n' for n in range(7))
-        result = f.vars_at['x']
-        texts.append('func.func @long(%a: i32, %b: i32, %c0: i32, %p: i1, %m: memref<8xi32>) -> i32 {\n' + head
-                     + '\n'.join(f.lines) + f'\n  return {result} : i32\n}}\n')
-    for what, text in zip(('before', 'after'), texts):
+        text = ('func.func @long(%a: i32, %b: i32, %c0: i32, %p: i1, %m: memref<8xi32>) -> i32 {\n' + head
+                + '\n'.join(f.lines) + f'\n  return {f.vars_at["x"]} : i32\n}}\n')
         with open(f'{path}.{what}.mlir', 'w') as file:
             file.write(text)
-
-
-def size(e):
-    return 1 if isinstance(e, str) else 1 + sum(map(size, e[1:]))
 
 
 if __name__ == '__main__':

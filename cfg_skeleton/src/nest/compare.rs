@@ -4,7 +4,7 @@ use super::access::Program;
 use super::assumption::{Assumption, allowed};
 use super::certificate::Certificate;
 use super::datapath::{Asked, Means, ValueOracle, aligned};
-use super::equal::Proof;
+use super::equal::{Failure, Proof};
 use super::fit::{Relations, relations};
 use super::flatten::{NotPlain, flatten};
 use super::lockstep::{Points, observe};
@@ -12,7 +12,7 @@ use super::normal::{Normal, normal};
 use super::predicate::{Conjunction, Decider};
 use super::same::Same;
 use super::sizes::{self, Bounds};
-use super::{Line, Names, Nest, Pool, Var, contained};
+use super::{Line, Names, Nest, Pool, Var, contained, order};
 use rustc_hash::FxHashMap;
 
 use super::difference::Difference;
@@ -92,8 +92,9 @@ pub fn certificate(
 ) -> Option<Certificate> {
     let (facts, decider, asked) = (sizes::facts(&before.sizes), Decider::new(options.budget), Asked::new(oracle));
     let mut comparison = Comparison { pool, names, before, after, options, facts, assumed: vec![], decider, asked };
-    let left = normal(before, comparison.pool, comparison.names, &mut comparison.decider);
-    let right = normal(after, comparison.pool, comparison.names, &mut comparison.decider);
+    let Comparison { pool, names, facts, decider, .. } = &mut comparison;
+    let left = normal(before, (pool, names), decider, facts);
+    let right = normal(after, (pool, names), decider, facts);
     let failing = comparison.failing(&left, &right);
     let shown = comparison.by_sequence(&left, &right, &failing, true).ok()?;
     let name = |var| before.sizes.iter().find(|size| size.var == var).map(|size| size.name.clone());
@@ -127,8 +128,8 @@ impl Comparison<'_> {
         if self.same(self.before, self.after, &mut Asked::none()).is_ok() {
             return self.proved(Tier::Sequence);
         }
-        let left = normal(self.before, self.pool, self.names, &mut self.decider);
-        let right = normal(self.after, self.pool, self.names, &mut self.decider);
+        let left = normal(self.before, (self.pool, self.names), &mut self.decider, &self.facts);
+        let right = normal(self.after, (self.pool, self.names), &mut self.decider, &self.facts);
         let failing = self.failing(&left, &right);
         if let Ok(shown) = self.by_sequence(&left, &right, &failing, false) {
             return self.confirmed(shown);
@@ -140,14 +141,17 @@ impl Comparison<'_> {
         }
         let differing = match self.by_sequence(&left, &right, &failing, true) {
             Ok(shown) => return self.confirmed(shown),
-            Err(difference) => difference,
+            Err(difference) => difference.filter(|difference| !difference.reason.is_empty()),
         };
-        let (reason, lines) = match self.by_values(&left, &right, &failing) {
-            Ok(shown) => return self.confirmed(shown),
-            Err(failure) => match differing.filter(|difference| !difference.reason.is_empty()) {
-                Some(aligned::Difference { lines, reason }) => (reason, lines),
-                None => failure,
-            },
+        let values = self.by_values(&left, &right, &failing);
+        let shown = values.or_else(|failure| self.by_order(&left, &right, &failing).map_err(|other| (failure, other)));
+        let (reason, lines) = match (shown, differing) {
+            (Ok(shown), _) => return self.confirmed(shown),
+            // Statements correspond: what is said of their values says most.
+            (Err(_), Some(aligned::Difference { lines, reason })) => (reason, lines),
+            // What keeps cells from being compared says less than why the order is not kept.
+            (Err(((reason, (0, 0)), other)), None) if !reason.is_empty() => (other.reason, other.lines),
+            (Err((failure, _)), None) => failure,
         };
         let rounds = self.options.rounds;
         // Where there are no arrays, an input is a few numbers.
@@ -246,11 +250,7 @@ impl Comparison<'_> {
         let mut holds = |bounds: &Bounds| {
             let mut context = facts.clone();
             context.extend(sizes::constraints(bounds));
-            let joined = failing.iter().all(|case| {
-                let all: Conjunction = case.iter().chain(&context).cloned().collect();
-                decider.impossible(&all)
-            });
-            if !joined {
+            if !excluded(decider, failing, &context) {
                 return false;
             }
             if let Err(f) = Proof::new(pool, (&first, &second), decider, &relations, asked, context.clone()).show() {
@@ -265,6 +265,32 @@ impl Comparison<'_> {
         };
         let found = sizes::weakest(&self.before.sizes, &mut holds);
         found.map(|bounds| Shown { tier: Tier::Cells, bounds }).ok_or(failure)
+    }
+
+    /// The same instances of statements, in an order that makes no difference.
+    fn by_order(&mut self, left: &Normal, right: &Normal, failing: &[Conjunction]) -> Result<Shown, Failure> {
+        let nests = |normal: &'_ Normal| normal.with_unread.clone().unwrap_or_else(|| normal.nest.clone());
+        let (first, second) = (nests(left), nests(right));
+        let reason = "no bounds of sizes were found under which loops can be joined".to_string();
+        let mut failure = Failure { lines: (0, 0), reason };
+        let (pool, facts) = (&*self.pool, &self.facts);
+        let decider = &mut self.decider;
+        let mut holds = |bounds: &Bounds| {
+            let mut context = facts.clone();
+            context.extend(sizes::constraints(bounds));
+            if !excluded(decider, failing, &context) {
+                return false;
+            }
+            match order::show(pool, (&first, &second), decider, context) {
+                Ok(()) => true,
+                Err(f) => {
+                    failure = f;
+                    false
+                }
+            }
+        };
+        let found = sizes::weakest(&self.before.sizes, &mut holds);
+        found.map(|bounds| Shown { tier: Tier::Order, bounds }).ok_or(failure)
     }
 
     /// Which stores belong together, as runs suggest.
@@ -350,6 +376,14 @@ impl Comparison<'_> {
     ) -> Option<Difference> {
         super::difference::find(self.pool, self.before, self.after, samples, wanted, (self.options.fuel, seeds))
     }
+}
+
+/// Whether no case is possible where the context holds.
+fn excluded(decider: &mut Decider, cases: &[Conjunction], context: &Conjunction) -> bool {
+    cases.iter().all(|case| {
+        let all: Conjunction = case.iter().chain(context).cloned().collect();
+        decider.impossible(&all)
+    })
 }
 
 /// The lines of the two statements in question; 0 where there is none.

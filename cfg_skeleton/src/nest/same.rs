@@ -129,6 +129,13 @@ impl<'a> Same<'a> {
         self.known.clear();
     }
 
+    /// From here on, a variable of the right list is one of the left list.
+    fn renames(&mut self, right: Var, left: Var) {
+        let left = Affine::var(left);
+        self.ambiguous |= self.vars.insert(right, left.clone()).is_some_and(|other| other != left);
+        self.known.clear();
+    }
+
     /// Whether both nests do the same and return the same.
     pub(crate) fn program(&mut self) -> bool {
         let (left, right) = (self.left, self.right);
@@ -203,9 +210,7 @@ impl<'a> Same<'a> {
                 if l.step != r.step || !self.bounds(&l.lower, &r.lower) || !self.bounds(&l.upper, &r.upper) {
                     return false;
                 }
-                let var = Affine::var(l.var);
-                self.ambiguous |= self.vars.insert(r.var, var.clone()).is_some_and(|other| other != var);
-                self.known.clear();
+                self.renames(r.var, l.var);
                 self.items(&l.body, &r.body)
             }
             (Item::If(l), Item::If(r)) => {
@@ -218,6 +223,11 @@ impl<'a> Same<'a> {
                     && l.operands.iter().zip(&r.operands).all(|(a, b)| self.computes((*a, *b), (l.line, r.line)));
                 self.results(l.id, r.id);
                 operands && l.name == r.name
+            }
+            (Item::Bind(l), Item::Bind(r)) => {
+                let same = self.computes((l.value, r.value), (l.line, r.line));
+                self.renames(r.var, l.var);
+                same
             }
             (Item::Trap(l, m), Item::Trap(r, n)) => self.executes((*l, *r), (*m, *n)),
             (Item::Alloc(l, _), Item::Alloc(r, _)) => self.array(*l, *r) && self.extents(*l, *r),
@@ -236,6 +246,7 @@ impl Item {
             Item::For(x) => x.line,
             Item::If(x) => x.line,
             Item::Event(x) => x.line,
+            Item::Bind(x) => x.line,
             Item::Trap(_, line) | Item::Alloc(_, line) => *line,
         }
     }

@@ -77,7 +77,7 @@ pub fn size_names(text: &str) -> Vec<Vec<String>> {
     with_stack(&|| {
         let module = parse::parse(text);
         let sizes = |function| {
-            let lowered = import(&module, function, &mut Pool::default(), &mut Names::default()).ok()?;
+            let lowered = import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).ok()?;
             Some(lowered.nest.sizes.into_iter().map(|size| size.name).collect())
         };
         module.functions.iter().filter_map(sizes).collect()
@@ -138,8 +138,9 @@ fn one(
 /// Two versions of a function as nests; else why they are not comparable.
 fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<Pair, String> {
     let (mut pool, mut names) = (Pool::default(), Names::default());
-    let left = import(before, &before.functions[m], &mut pool, &mut names);
-    let right = import(after, &after.functions[n], &mut pool, &mut names);
+    let defined: Vec<&str> = before.functions.iter().chain(&after.functions).map(|f| f.name.as_str()).collect();
+    let left = import(before, &before.functions[m], &defined, (&mut pool, &mut names));
+    let right = import(after, &after.functions[n], &defined, (&mut pool, &mut names));
     let not_read =
         |which, why: Unsupported| format!("the {which} file: {} ({which} file, line {})", why.what, why.line);
     let (mut left, mut right) = match (left, right) {

@@ -56,7 +56,28 @@ pub(crate) fn equal(
     let partners = roots.iter().filter_map(|(l, r, _)| Some((*r, graph.left(*l)?))).collect();
     let (refused, cuts) = (FxHashSet::default(), FxHashMap::default());
     let mut search = Search { graph, renaming, order, roots, partners, refused, cuts };
-    search.run(asked)
+    if search.run(asked)? == Shown::AsItIs {
+        return Ok(());
+    }
+    // An operand that is poison on the left may be any number on the right, and some are undefined to divide.
+    let traps = pairs.iter().filter(|pair| pair.by_operands);
+    for (pair, operands) in traps.map(|pair| (pair, by_operands(pool, pair))) {
+        let defined =
+            |(l, ..): &(ValueId, ValueId, _)| search.graph.left(*l).is_some_and(|l| search.graph.is_defined(l));
+        if !operands.iter().flatten().all(defined) {
+            return Err(Difference { lines: pair.lines, reason: String::new() });
+        }
+    }
+    Ok(())
+}
+
+/// How values are known to be equal.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Shown {
+    /// They are the same.
+    AsItIs,
+    /// By answers.
+    Asked,
 }
 
 /// The pairs of values that a pair stands for; `None` where it cannot hold.
@@ -92,13 +113,13 @@ struct Wanted {
 }
 
 impl Search<'_> {
-    fn run(&mut self, asked: &mut Asked<'_>) -> Result<(), Difference> {
+    fn run(&mut self, asked: &mut Asked<'_>) -> Result<Shown, Difference> {
         let mut last = Difference { lines: (0, 0), reason: String::new() };
         let mut signatures = None;
         for _ in 0..ROUNDS {
             self.graph.reset();
             if signatures.is_none() && self.is_same() {
-                return Ok(());
+                return Ok(Shown::AsItIs);
             }
             if asked.is_none() {
                 break;
@@ -113,7 +134,7 @@ impl Search<'_> {
             let questions: Vec<_> = wanted.iter().map(|w| question(&self.graph, w.pair.0, w.right, cut(w))).collect();
             let open = asked.open(&questions);
             if open.is_empty() {
-                return Ok(());
+                return Ok(Shown::Asked);
             }
             let mut refused = false;
             let again: Vec<usize> =

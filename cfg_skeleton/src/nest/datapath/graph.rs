@@ -2,7 +2,7 @@
 
 use super::super::affine::{Affine, Var};
 use super::super::eval::{Scalar, operate};
-use super::super::run::{initial, mix};
+use super::super::input::{initial, mix};
 use super::super::value::{Constant, Number, Operation, Pool, Value, ValueId, commutes, is_never_poison};
 use super::super::{ArrayId, Item, LoadId, Nest};
 use indexmap::IndexSet;
@@ -63,9 +63,13 @@ pub(super) struct Graph<'a> {
     /// Types of what loads of the first program read, and whether that is certainly no poison.
     elements: FxHashMap<LoadId, (String, bool)>,
     arguments: Vec<String>,
+    /// Whether variables are made of data.
+    binds: bool,
     left: FxHashMap<ValueId, NodeId>,
     /// Nodes from here on are not of the first program.
     own: usize,
+    /// Operations of the first program that promise something, by what they are without.
+    with_flags: FxHashMap<(OpHead, SmallVec<[NodeId; 3]>), Vec<NodeId>>,
 }
 
 impl<'a> Graph<'a> {
@@ -82,8 +86,10 @@ impl<'a> Graph<'a> {
             samples: vec![],
             elements,
             arguments: nest.arguments.clone(),
+            binds: binds(&nest.items),
             left: FxHashMap::default(),
             own: 0,
+            with_flags: FxHashMap::default(),
         };
         let mut left: FxHashMap<ValueId, NodeId> = FxHashMap::default();
         for value in reachable(pool, roots) {
@@ -92,6 +98,14 @@ impl<'a> Graph<'a> {
             left.insert(value, id);
         }
         graph.left = left;
+        for id in 0..graph.nodes.len() as NodeId {
+            if let Node::Op(head, operands) = graph.get(id)
+                && !graph.head(*head).flags.is_empty()
+            {
+                let key = (OpHead { flags: vec![], ..graph.head(*head).clone() }, operands.clone());
+                graph.with_flags.entry(key).or_default().push(id);
+            }
+        }
         graph.own = graph.nodes.len();
         graph
     }
@@ -135,7 +149,24 @@ impl<'a> Graph<'a> {
         let rename = |affine: &Affine| affine.replace(&|var| renaming.vars.get(&var).cloned());
         let load = |load| renaming.loads.get(&load).copied();
         let node = self.node(value, false, &|id| number[&id], &rename, &load);
+        if let Node::Op(head, operands) = &node
+            && self.nodes.get_index_of(&node).is_none_or(|id| id >= self.own)
+            && let Some(promising) = self.promising(*head, operands)
+        {
+            return promising;
+        }
         self.insert(node)
+    }
+
+    /// The same operation of the first program, which promises more.
+    fn promising(&self, head: u32, operands: &[NodeId]) -> Option<NodeId> {
+        let head = self.head(head);
+        let key = (OpHead { flags: vec![], ..head.clone() }, SmallVec::from_slice(operands));
+        let found = self.with_flags.get(&key)?.iter();
+        found.copied().find(|id| match self.get(*id) {
+            Node::Op(other, _) => head.flags.iter().all(|flag| self.head(*other).flags.contains(flag)),
+            _ => false,
+        })
     }
 
     fn node(
@@ -181,7 +212,9 @@ impl<'a> Graph<'a> {
         match self.get(id) {
             Node::Load(load) => self.elements.get(load).is_some_and(|(_, defined)| *defined),
             Node::Result(..) | Node::Other(..) => false,
-            Node::Argument(_) | Node::Index(_) | Node::Constant(_) => true,
+            Node::Argument(_) | Node::Constant(_) => true,
+            // Data of which variables are made may be poison.
+            Node::Index(_) => !self.binds,
             Node::Op(head, operands) => {
                 let head = self.head(*head);
                 let amount = operands.last().and_then(|last| match self.get(*last) {
@@ -343,6 +376,15 @@ fn stores(items: &[Item], found: &mut Vec<(ArrayId, ValueId)>) {
             _ => {}
         }
     }
+}
+
+fn binds(items: &[Item]) -> bool {
+    items.iter().any(|item| match item {
+        Item::Bind(_) => true,
+        Item::For(x) => binds(&x.body),
+        Item::If(x) => binds(&x.then) || binds(&x.otherwise),
+        _ => false,
+    })
 }
 
 fn collect_elements(

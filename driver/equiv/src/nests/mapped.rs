@@ -1,7 +1,7 @@
 //! Items with polynomials replaced, and what they read.
 
 use rewright_cfg_skeleton::nest::value::{Operation, Value};
-use rewright_cfg_skeleton::nest::{Affine, ArrayId, Event, For, If, Item, Load, Pool, Store, ValueId, Var};
+use rewright_cfg_skeleton::nest::{Affine, ArrayId, Bind, Event, For, If, Item, Load, Pool, Store, ValueId, Var};
 use rustc_hash::FxHashMap;
 
 /// Replaces polynomials; `None` where one has no replacement.
@@ -60,6 +60,7 @@ impl<'a> Map<'a> {
                 let operands = x.operands.iter().map(|o| self.value(*o)).collect::<Option<_>>()?;
                 Item::Event(Event { operands, ..x.clone() })
             }
+            Item::Bind(x) => Item::Bind(Bind { value: self.value(x.value)?, ..x.clone() }),
             Item::Trap(value, line) => Item::Trap(self.value(*value)?, *line),
             Item::Alloc(array, line) => Item::Alloc(*array, *line),
         })
@@ -73,7 +74,7 @@ pub(super) fn reads(pool: &Pool, items: &[Item], array: ArrayId) -> bool {
         Item::For(x) => reads(pool, &x.body, array),
         Item::If(x) => reads(pool, &x.then, array) || reads(pool, &x.otherwise, array),
         Item::Event(x) => x.operands.iter().any(|o| *pool.get(*o) == Value::Array(array)),
-        Item::Store(_) | Item::Trap(..) | Item::Alloc(..) => false,
+        Item::Store(_) | Item::Trap(..) | Item::Alloc(..) | Item::Bind(_) => false,
     })
 }
 
@@ -81,4 +82,14 @@ pub(super) fn reads(pool: &Pool, items: &[Item], array: ArrayId) -> bool {
 pub(super) fn mentions(pool: &mut Pool, items: &[Item], var: Var) -> bool {
     let absent = |affine: &Affine| (!affine.mentions(var)).then(|| affine.clone());
     Map::new(pool, &absent).items(items).is_none()
+}
+
+/// Whether the items give the variable values.
+pub(super) fn defines(items: &[Item], var: Var) -> bool {
+    items.iter().any(|item| match item {
+        Item::For(x) => x.var == var || defines(&x.body, var),
+        Item::If(x) => defines(&x.then, var) || defines(&x.otherwise, var),
+        Item::Bind(x) => x.var == var,
+        _ => false,
+    })
 }

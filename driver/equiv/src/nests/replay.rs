@@ -3,7 +3,7 @@
 //! Each step gives a nest that executes the same sequence, where what the solver is asked holds.
 
 use super::claims::{Formula, Prover};
-use super::mapped::{Map, mentions};
+use super::mapped::{Map, defines, mentions};
 use super::same::same_items;
 use super::{Checked, Rejected};
 use rewright_cfg_skeleton::nest::certificate::{Polynomial, Step};
@@ -160,11 +160,11 @@ impl<'a> Replay<'a> {
         Map::new(self.pool, &of).items(items).ok_or_else(|| wrong("its body cannot be changed", x))
     }
 
-    /// Whether nothing is known of the variable, and the loop does not mention it.
+    /// Whether nothing is known of the variable, and the loop neither mentions nor makes it.
     fn is_fresh(&mut self, var: Var, x: &For) -> bool {
         let is_known = self.given.iter().any(|fact| fact.mentions(var)) || self.nest.sizes.iter().any(|s| s.var == var);
         let loops = [Item::For(x.clone())];
-        var != x.var && !is_known && !mentions(self.pool, &loops, var)
+        !is_known && !defines(&loops, var) && !mentions(self.pool, &loops, var)
     }
 
     /// With `l + s * i` in place of `i`, the loop counts from 0.
@@ -239,7 +239,7 @@ impl<'a> Replay<'a> {
     fn untiled(&mut self, x: &For, size: i128, var: Var, upper: &[Polynomial]) -> Checked<For> {
         let upper = self.read_all(upper, x)?;
         let [Item::For(y)] = x.body.as_slice() else { return Err(wrong("it does not consist of one loop", x)) };
-        let is_fresh = var != y.var && self.is_fresh(var, x);
+        let is_fresh = self.is_fresh(var, x);
         let is_outside = upper.iter().all(|u| !u.mentions(var) && !u.mentions(x.var) && !u.mentions(y.var));
         if size < 2 || !counts_from_zero(x) || !counts_from_zero(y) || !is_fresh || !is_outside {
             return Err(wrong("it consists of no such tiles", x));

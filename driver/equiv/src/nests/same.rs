@@ -172,6 +172,11 @@ impl Same<'_> {
                     && l.operands.iter().zip(&r.operands).all(|(l, r)| self.value(*l, *r))
                     && self.defines(l.id, r.id)
             }
+            (Item::Bind(l), Item::Bind(r)) => {
+                let same = self.value(l.value, r.value);
+                self.names.known.clear();
+                same && *self.names.vars.entry(r.var).or_insert(l.var) == l.var
+            }
             // Whether an operation is undefined depends on its operands.
             (Item::Trap(l, _), Item::Trap(r, _)) => self.value(*l, *r),
             (Item::Alloc(l, _), Item::Alloc(r, _)) => {
@@ -236,7 +241,7 @@ impl Builder<'_, '_> {
             }
             Value::Index(affine) => {
                 let of = |var| names.vars.get(&var).filter(|_| !left).map(|of| Affine::var(*of));
-                self.leaf(Value::Index(affine.replace(&of)), "index", true)?
+                self.leaf(Value::Index(affine.replace(&of)), "index", false)?
             }
             Value::Result(..) | Value::Array(_) => return None,
         };
