@@ -17,7 +17,7 @@ use operations::Operations;
 use rewright_cfg_skeleton::egraph::EGraphInput;
 use rewright_cfg_skeleton::nest::datapath::{Answer, Means, Question, ValueOracle};
 use rewright_pipeline::optimiser::{Optimiser, Options};
-use solve::Solving;
+use solve::{Solving, Unproved};
 use unit::Unit;
 
 /// Units that are saturated in one go; more would only take more memory.
@@ -92,8 +92,11 @@ impl ValueOracle for Datapaths {
     fn answer(&mut self, questions: &[Question]) -> Vec<Answer> {
         let mut answers: Vec<Option<Answer>> = vec![];
         for (done, question) in questions.iter().enumerate() {
-            let quickly = self.solving.ask_quickly(question, &self.operations);
-            answers.push(quickly.is_ok().then_some(Answer::Equal(Means::Solver)));
+            answers.push(match self.solving.ask_quickly(question, &self.operations) {
+                Ok(()) => Some(Answer::Equal(Means::Solver)),
+                Err(no @ Unproved::Differ) => Some(Answer::Unknown(format!("solver: {no}"))),
+                Err(Unproved::Open(_)) => None,
+            });
             (self.progress)(done, questions.len());
         }
         let open: Vec<usize> = (0..questions.len()).filter(|n| answers[*n].is_none()).collect();

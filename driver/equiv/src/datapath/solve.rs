@@ -28,35 +28,36 @@ impl Solving {
     }
 
     /// The same within a few steps, which are not counted where they are enough.
-    pub(super) fn ask_quickly(&mut self, question: &Question, operations: &Operations) -> Result<(), String> {
+    pub(super) fn ask_quickly(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
         self.ask_within(question, operations, QUICK)
     }
 
     /// Whether the second value may stand for the first one; else why that is not known.
-    pub(super) fn ask(&mut self, question: &Question, operations: &Operations) -> Result<(), String> {
+    pub(super) fn ask(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
         self.ask_within(question, operations, u64::MAX)
     }
 
-    fn ask_within(&mut self, question: &Question, operations: &Operations, most: u64) -> Result<(), String> {
+    fn ask_within(&mut self, question: &Question, operations: &Operations, most: u64) -> Result<(), Unproved> {
         let mut script = Script::new();
-        let claim = differs(&mut script, question, operations)?;
+        let claim = differs(&mut script, question, operations).map_err(Unproved::Open)?;
         if claim == Expr::FALSE {
             return Ok(());
         }
         self.budget.begin();
-        let limit = self.budget.limit().map_err(|spent| spent.to_string())?;
+        let limit = self.budget.limit().map_err(|spent| Unproved::Open(spent.to_string()))?;
         let limit = Limit { steps: limit.steps.min(most), ..limit };
         let command = &self.command;
         let solver = match &mut self.solver {
             Some(solver) => solver,
             none => {
                 let settings = solver::Config { command: command.clone(), steps: 0, timeout: TIMEOUT };
-                let start = |error| format!("cannot start `{}`: {error}", command.join(" "));
+                let start = |error| Unproved::Open(format!("cannot start `{}`: {error}", command.join(" ")));
                 none.insert(Solver::start(settings).map_err(start)?)
             }
         };
         let asserted = script.asserting(claim);
-        let answer = solver.ask_within(&asserted.text, &[], limit).map_err(|error| error.to_string())?;
+        let answer =
+            solver.ask_within(&asserted.text, &[], limit).map_err(|error| Unproved::Open(error.to_string()))?;
         let spent = solver.spent();
         solver.forget();
         if answer != Answer::Unsat || spent.steps.is_none_or(|steps| steps > QUICK) {
@@ -64,10 +65,33 @@ impl Solving {
         }
         match answer {
             Answer::Unsat => Ok(()),
-            Answer::Sat(_) => Err("there are inputs on which they differ".into()),
-            Answer::Unknown(reason) => Err(reason.to_string()),
+            Answer::Sat(_) if is_exact(question, operations) => Err(Unproved::Differ),
+            Answer::Sat(_) => Err(Unproved::Open("there may be inputs on which they differ".into())),
+            Answer::Unknown(reason) => Err(Unproved::Open(reason.to_string())),
         }
     }
+}
+
+/// Why a question is not answered with yes.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum Unproved {
+    /// The answer is no.
+    #[error("there are inputs on which they differ")]
+    Differ,
+    /// It is not known.
+    #[error("{0}")]
+    Open(String),
+}
+
+/// Whether the solver knows all that an operation of the question gives. NaNs may be any.
+fn is_exact(question: &Question, operations: &Operations) -> bool {
+    question.terms.iter().all(|term| {
+        let known = match &term.kind {
+            TermKind::Op { name, .. } => operations.model(name).is_some(),
+            _ => true,
+        };
+        known && term.ty.starts_with('i')
+    })
 }
 
 /// A value: its bits, and whether it is poison.
