@@ -1,10 +1,12 @@
 //! `rewright validate`: two versions of functions, proved, refuted, tested or unknown: those of two files or folders,
 //! before and after a command, before and after rules.
 
+mod blocks;
 mod certify;
 pub(crate) mod compare;
 mod files;
 mod ir;
+mod nests;
 mod parts;
 mod passes;
 mod report;
@@ -29,11 +31,9 @@ use rewright_equiv::replay::Input;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError};
 use rewright_llvm::optimise::LlvmOptimiser;
-use rewright_mlir::Assumption;
 use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
 use rewright_wrap::rules::Ready;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use text::Text;
 use values::Values;
@@ -72,16 +72,14 @@ pub(super) struct Args {
     /// precondition, and what else differs between modules and is seen outside of them
     #[arg(long, value_enum, value_name = "VERDICT")]
     require: Option<Required>,
-    /// Compare for these sizes only: `n >= 1`, `2*m <= n + 4`, several joined by `and`; names are those of the first
-    /// version. For MLIR; repeatable
-    #[arg(long, value_name = "CONDITION")]
-    assume: Vec<String>,
     /// Write certificates of functions that are proved to execute the same sequence of accesses. For two files of MLIR
     #[arg(long, value_name = "FILE", requires = "later", conflicts_with = "check_certificate")]
     certificate: Option<PathBuf>,
     /// Do not search for proofs: check the certificates in this file, by the solver alone. For two files of MLIR
     #[arg(long, value_name = "FILE", requires = "later")]
     check_certificate: Option<PathBuf>,
+    #[command(flatten)]
+    nests: nests::Assumed,
     /// Compare only this function
     #[arg(long = "fn", alias = "function", value_name = "NAME", conflicts_with = "shard")]
     function: Option<String>,
@@ -175,8 +173,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let checker = Checker::new(solver(&args), args.solver_steps);
         return certify::check(certificates, [&before, &after], checker, values(&args));
     }
-    let sizes = assumed(&args.assume, all())?;
-    let Some(mut comparer) = comparer(&args, &second, sizes, all())? else { return Ok(Finding::Found) };
+    let nests = args.nests.options(all())?;
+    let Some(mut comparer) = comparer(&args, &second, nests, all())? else { return Ok(Finding::Found) };
     let division = Division::of(&args, &second, &mut files, &mut comparer)?;
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     let mut report = Report { by_pass: matches!(&second, Second::Commands(p) if p.by_pass()), ..Report::default() };
@@ -276,32 +274,10 @@ fn usable<'p>(args: &Args, pairs: impl Iterator<Item = &'p Pair>) -> Result<()> 
     if !has_llvm && (args.input.is_some() || !args.method.is_empty()) {
         bail!("--input and --method are for LLVM IR");
     }
-    if !has_mlir && !args.assume.is_empty() {
-        bail!("--assume is about sizes of MLIR");
+    if let (false, Some(option)) = (has_mlir, args.nests.given()) {
+        bail!("{option} is about MLIR");
     }
     Ok(())
-}
-
-/// What is assumed of sizes. Each condition must be about the sizes of some function.
-fn assumed<'p>(conditions: &[String], pairs: impl Iterator<Item = &'p Pair>) -> Result<Vec<Assumption>> {
-    let conditions = conditions.iter().flat_map(|text| text.split(" and "));
-    let conditions = conditions.map(|text| text.parse().context("--assume")).collect::<Result<Vec<Assumption>>>()?;
-    let mut sizes: Vec<Vec<String>> = vec![];
-    if !conditions.is_empty() {
-        for pair in pairs.filter(|pair| pair.language == Language::Mlir) {
-            sizes.extend(rewright_mlir::size_names(&String::from_utf8_lossy(&sources::bytes(&pair.before)?)));
-        }
-    }
-    for condition in &conditions {
-        let has = |names: &Vec<String>, name: &str| names.iter().any(|n| n.trim_start_matches('%') == name);
-        if !sizes.iter().any(|names| condition.names().all(|name| has(names, name))) {
-            let known: BTreeSet<&String> = sizes.iter().flatten().collect();
-            let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
-            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-            bail!("--assume `{condition}`: no function of the first version has these sizes; there are {known}");
-        }
-    }
-    Ok(conditions)
 }
 
 /// Compares a file with its second version.
@@ -364,13 +340,13 @@ fn read(path: &Path) -> Result<Text> {
 fn comparer<'p>(
     args: &Args,
     second: &Second,
-    sizes: Vec<Assumption>,
+    nests: rewright_mlir::Options,
     pairs: impl Iterator<Item = &'p Pair>,
 ) -> Result<Option<Comparer>> {
     let (mut has_llvm, mut has_ir) = (false, false);
     for pair in pairs {
         has_llvm |= pair.language == Language::Llvm;
-        has_ir |= matches!(pair.language, Language::Clif | Language::Own);
+        has_ir |= matches!(pair.language, Language::Clif | Language::Own) || blocks::has(pair);
     }
     let methods = match (&args.input, args.method.is_empty()) {
         (Some(_), _) => vec![Method::Replayed],
@@ -411,7 +387,6 @@ fn comparer<'p>(
         part: None,
         input: args.input.as_deref().map(input).transpose()?,
     };
-    let nests = rewright_mlir::Options { sizes, ..rewright_mlir::Options::default() };
     let values = Some(values(args).into());
     Ok(Some(Comparer { rules, program, options, config, nests, values }))
 }

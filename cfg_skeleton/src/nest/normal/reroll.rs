@@ -14,9 +14,18 @@ impl Normaliser<'_> {
             return None;
         }
         let copies = (2..=x.body.len()).rev().filter(|c| x.body.len().is_multiple_of(*c));
-        let (copies, rerolled) = copies.into_iter().find_map(|copies| Some((copies, self.rerolled(x, copies)?)))?;
-        self.steps.push(Step::Reroll(copies as u32));
-        Some(rerolled)
+        let rolled = copies.into_iter().find_map(|copies| Some((copies, self.rerolled(x, copies)?)));
+        if let Some((copies, rolled)) = rolled {
+            self.steps.push(Step::Reroll(copies as u32));
+            return Some(rolled);
+        }
+        let copies = (2..x.body.len()).rev().filter(|c| (x.body.len() - 2).is_multiple_of(*c));
+        let rolled = copies.into_iter().find_map(|copies| {
+            let body = self.stepwise(x, copies)?;
+            self.rerolled(&For { body, ..x.clone() }, copies)
+        })?;
+        self.has_all_steps = false;
+        Some(rolled)
     }
 
     fn rerolled(&mut self, x: &For, copies: usize) -> Option<For> {
