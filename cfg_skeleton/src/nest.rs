@@ -15,15 +15,19 @@
 //! * `omega` decides whether integer constraints have a solution. All proofs end there; what proposes them (which
 //!   store writes what a load reads, which instances of two programs belong together) is not trusted.
 //! * `run` executes a nest on concrete sizes.
+//! * [`certificate`] holds what a proof found, for who checks it.
+//! * [`datapath`] asks whether values that are computed in other ways are equal; nests do not know what operations mean.
 //!
 //! A value is never compared with an undefined one: what no store has written is equal to nothing.
 
 mod access;
 pub mod affine;
 mod assumption;
+pub mod certificate;
 pub mod compare;
 mod constraint;
 mod contained;
+pub mod datapath;
 pub mod difference;
 mod equal;
 mod eval;

@@ -3,6 +3,7 @@
 //! One binary: each further one would link everything again.
 
 mod costs;
+mod datapaths;
 mod denotation;
 mod effect_traces;
 mod emitted;

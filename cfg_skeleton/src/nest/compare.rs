@@ -4,6 +4,8 @@ mod witness;
 
 use super::access::Program;
 use super::assumption::{Assumption, allowed};
+use super::certificate::Certificate;
+use super::datapath::{Asked, Means, ValueOracle, aligned};
 use super::equal::{Failure, Proof};
 use super::fit::{Relations, relations};
 use super::flatten::{NotPlain, flatten};
@@ -72,8 +74,15 @@ impl Options {
     }
 }
 
-/// Compares two nests over the same arguments.
-pub fn compare(pool: &mut Pool, names: &mut Names, before: &Nest, after: &Nest, options: &Options) -> Evidence {
+/// Compares two nests over the same arguments. The oracle is asked about values that are computed in other ways.
+pub fn compare(
+    pool: &mut Pool,
+    names: &mut Names,
+    before: &Nest,
+    after: &Nest,
+    options: &Options,
+    oracle: &mut (dyn ValueOracle + Send),
+) -> Evidence {
     let (mut facts, mut assumed) = (sizes::facts(&before.sizes), vec![]);
     for assumption in &options.sizes {
         if let Some(constraint) = assumption.constraint(&before.sizes) {
@@ -83,12 +92,40 @@ pub fn compare(pool: &mut Pool, names: &mut Names, before: &Nest, after: &Nest, 
     }
     facts.extend(options.index_bits.iter().flat_map(|bits| overflow::of_sizes(&before.sizes, *bits)));
     let decider = Decider::new(options.budget);
-    let mut comparison = Comparison { pool, names, before, after, options, facts, assumed, decider, shown: vec![] };
+    let asked = Asked::new(oracle);
+    let mut comparison =
+        Comparison { pool, names, before, after, options, facts, assumed, decider, asked, shown: vec![] };
     if !comparison.assumed.is_empty() && comparison.samples(options.rounds, false).is_empty() {
         // Of no sizes anything would hold.
         return Evidence::nothing(format!("no sizes were found for which {} holds", comparison.assumed.join(" and ")));
     }
     comparison.without_overflow()
+}
+
+/// Why two nests execute the same sequence, as data; `None` where no proof of that kind was found.
+pub fn certificate(
+    pool: &mut Pool,
+    names: &mut Names,
+    before: &Nest,
+    after: &Nest,
+    options: &Options,
+    oracle: &mut (dyn ValueOracle + Send),
+) -> Option<Certificate> {
+    let (facts, decider, asked) = (sizes::facts(&before.sizes), Decider::new(options.budget), Asked::new(oracle));
+    let (assumed, shown) = (vec![], vec![]);
+    let mut comparison = Comparison { pool, names, before, after, options, facts, assumed, decider, asked, shown };
+    if comparison.overlapping().is_some() {
+        return None;
+    }
+    let Comparison { pool, names, facts, decider, .. } = &mut comparison;
+    let left = normal(before, (pool, names), decider, facts);
+    let right = normal(after, (pool, names), decider, facts);
+    let failing = comparison.failing(&left, &right);
+    let shown = comparison.by_sequence(&left, &right, &failing, true).ok()?;
+    let name = |var| before.sizes.iter().find(|size| size.var == var).map(|size| size.name.clone());
+    let bounds = shown.bounds.iter().filter_map(|(var, bound)| Some((name(*var)?, i64::try_from((*bound)?).ok()?)));
+    let (function, precondition) = (before.name.clone(), bounds.collect());
+    Some(Certificate { function, precondition, before: left.steps?, after: right.steps? })
 }
 
 struct Comparison<'a> {
@@ -102,6 +139,7 @@ struct Comparison<'a> {
     /// What of that is the user's, as text.
     assumed: Vec<String>,
     decider: Decider,
+    asked: Asked<'a>,
     /// The bounds of sizes for which something is proved.
     shown: Bounds,
 }
@@ -129,13 +167,13 @@ impl Comparison<'_> {
     }
 
     fn evidence(&mut self) -> Evidence {
-        if Same::between(self.pool, self.before, self.after).program() {
+        if self.same(self.before, self.after, &mut Asked::none()).is_ok() {
             return self.proved(Tier::Sequence);
         }
         let left = normal(self.before, (self.pool, self.names), &mut self.decider, &self.facts);
         let right = normal(self.after, (self.pool, self.names), &mut self.decider, &self.facts);
         let failing = self.failing(&left, &right);
-        if let Some(shown) = self.by_sequence(&left, &right, &failing) {
+        if let Ok(shown) = self.by_sequence(&left, &right, &failing, false) {
             return self.confirmed(shown);
         }
         // Runs are cheaper than proofs, and most wrong programs are wrong on most sizes.
@@ -146,6 +184,14 @@ impl Comparison<'_> {
         if let Some(difference) = self.differing_soon() {
             return self.refuted(&difference);
         }
+        // What operations mean is for arrays that do not overlap: others may hold what is stored in one of them.
+        let differing = match self.overlapping() {
+            Some(_) => None,
+            None => match self.by_sequence(&left, &right, &failing, true) {
+                Ok(shown) => return self.confirmed(shown),
+                Err(difference) => difference.filter(|difference| !difference.reason.is_empty()),
+            },
+        };
         if self.overlapping().is_none()
             && self.is_deep()
             && let Ok(shown) = self.by_order(&left, &right, &failing)
@@ -158,16 +204,20 @@ impl Comparison<'_> {
                 .by_values(&left, &right, &failing)
                 .or_else(|failure| self.by_order(&left, &right, &failing).map_err(|other| (failure, Some(other)))),
         };
-        let (reason, lines) = match shown {
-            Ok(shown) => return self.confirmed(shown),
+        let (reason, lines) = match (shown, differing) {
+            (Ok(shown), _) => return self.confirmed(shown),
+            // Statements correspond: what is said of their values says most.
+            (Err(_), Some(aligned::Difference { lines, reason })) => (reason, lines),
             // What keeps cells from being compared says less than why the order is not kept.
-            Err(((_, (0, 0)), Some(other))) => (other.reason, other.lines),
-            Err((failure, _)) => failure,
+            (Err(((_, (0, 0)), Some(other))), None) => (other.reason, other.lines),
+            (Err((failure, _)), None) => failure,
         };
         let rounds = self.options.rounds;
+        // Where there are no arrays, an input is a few numbers.
+        let seeds = if self.before.arrays.is_empty() { 1_000 } else { 32 };
         let more = [self.samples(rounds, false), self.allowed(sizes::landmarks(self.before, self.after))];
         for samples in more.into_iter().chain([self.samples(rounds, true)]) {
-            if let Some(difference) = self.differing(&samples, &|_| true, 32) {
+            if let Some(difference) = self.differing(&samples, &|_| true, seeds) {
                 return self.refuted(&difference);
             }
         }
@@ -216,22 +266,39 @@ impl Comparison<'_> {
         found
     }
 
-    fn by_sequence(&mut self, left: &Normal, right: &Normal, failing: &[Conjunction]) -> Option<Shown> {
-        let same = Same::between(self.pool, &left.nest, &right.nest).program();
-        if !same {
-            return None;
+    /// Whether both execute the same statements on equal values; else which values are not known to be equal, where
+    /// statements correspond.
+    fn same(&self, left: &Nest, right: &Nest, asked: &mut Asked<'_>) -> Result<(), Option<aligned::Difference>> {
+        let (pairs, renaming) = Same::between(self.pool, left, right).but_for_values().ok_or(None)?;
+        aligned::equal(self.pool, left, &pairs, &renaming, asked).map_err(Some)
+    }
+
+    fn by_sequence(
+        &mut self,
+        left: &Normal,
+        right: &Normal,
+        failing: &[Conjunction],
+        with_oracle: bool,
+    ) -> Result<Shown, Option<aligned::Difference>> {
+        if with_oracle {
+            let mut asked = std::mem::replace(&mut self.asked, Asked::none());
+            let same = self.same(&left.nest, &right.nest, &mut asked);
+            self.asked = asked;
+            same?;
+        } else {
+            self.same(&left.nest, &right.nest, &mut Asked::none())?;
         }
-        let bounds = sizes::excluding(&mut self.decider, &self.before.sizes, failing)?;
+        let bounds = sizes::excluding(&mut self.decider, &self.before.sizes, failing).ok_or(None)?;
         if let Some(whole) = &right.with_unread {
             // What is dropped must not have been out of bounds.
-            let flat = flatten(whole, self.pool, self.names).ok()?;
-            let program = Program::new(&flat, false).ok()?;
+            let flat = flatten(whole, self.pool, self.names).map_err(|_| None)?;
+            let program = Program::new(&flat, false).map_err(|_| None)?;
             let context = self.context(&bounds);
             if contained::outside(&Program::empty(self.before), &program, &mut self.decider, &context, true).is_some() {
-                return None;
+                return Err(None);
             }
         }
-        Some(Shown { tier: Tier::Sequence, bounds })
+        Ok(Shown { tier: Tier::Sequence, bounds })
     }
 
     fn context(&self, bounds: &Bounds) -> Conjunction {
@@ -255,14 +322,14 @@ impl Comparison<'_> {
         let relations = self.relations(&first, &second);
         let mut failure = ("no bounds of sizes were found under which loops can be joined".to_string(), (0, 0));
         let (pool, facts) = (&*self.pool, &self.facts);
-        let decider = &mut self.decider;
+        let (decider, asked) = (&mut self.decider, &mut self.asked);
         let mut holds = |bounds: &Bounds| {
             let mut context = facts.clone();
             context.extend(sizes::constraints(bounds));
             if !excluded(decider, failing, &context) {
                 return false;
             }
-            if let Err(f) = Proof::new(pool, (&first, &second), decider, &relations, context.clone()).show() {
+            if let Err(f) = Proof::new(pool, (&first, &second), decider, &relations, asked, context.clone()).show() {
                 failure = (f.reason, f.lines);
                 return false;
             }
@@ -316,7 +383,11 @@ impl Comparison<'_> {
     }
 
     fn proved(&self, tier: Tier) -> Evidence {
-        let assumptions = self.options.assumptions().into_iter().chain(self.assumed.clone()).collect();
+        let mut assumptions = self.options.assumptions();
+        if self.asked.means.contains(&Means::Rules) {
+            assumptions.push("the rules of the packs hold".into());
+        }
+        assumptions.extend(self.assumed.clone());
         Evidence { proved: Some(tier), assumptions, ..Evidence::default() }
     }
 

@@ -6,11 +6,14 @@
 //! itself, for all points of its second store. Each step goes back in time on one side and forward on none, so
 //! relations may be used to show each other.
 //!
+//! Values that are computed in other ways are equal where an oracle says so ([`rewritten`]).
+//!
 //! Relations are guesses; one that is wrong fails to be shown, and then nothing is claimed.
 
 use super::access::{Access, ExecutionPoint, Program, cell, coordinate, own_point, unknown};
 use super::affine::{Affine, Var};
 use super::constraint::Constraint;
+use super::datapath::Asked;
 use super::fit::Relations;
 use super::lockstep::{is_local_copy, stored_value};
 use super::predicate::{Conjunction, Decider};
@@ -20,6 +23,8 @@ use super::{ArrayId, ArrayKind, LoadId};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
+
+mod rewritten;
 
 /// Goals until the proof is given up.
 const MAX_GOALS: usize = 20_000;
@@ -55,13 +60,18 @@ enum Term {
     Initial(ArrayId, Rc<Vec<Affine>>),
 }
 
-pub(crate) struct Proof<'a> {
+pub(crate) struct Proof<'a, 'o> {
     pool: &'a Pool,
     before: &'a Program,
     after: &'a Program,
     decider: &'a mut Decider,
     relations: &'a Relations,
+    asked: &'a mut Asked<'o>,
     context: Conjunction,
+    /// The first tree of the question that is being built.
+    left_of_question: Option<rewritten::Tree>,
+    /// Operations around what is compared: the oracle is asked of whole trees.
+    inside: usize,
     known: FxHashMap<(bool, LoadId), Option<Rc<Vec<Piece>>>>,
     /// Relations that were used, by the numbers of the stores.
     used: BTreeSet<(u32, u32)>,
@@ -71,12 +81,13 @@ pub(crate) struct Proof<'a> {
     line: (u32, u32),
 }
 
-impl<'a> Proof<'a> {
+impl<'a, 'o> Proof<'a, 'o> {
     pub(crate) fn new(
         pool: &'a Pool,
         (before, after): (&'a Program, &'a Program),
         decider: &'a mut Decider,
         relations: &'a Relations,
+        asked: &'a mut Asked<'o>,
         context: Conjunction,
     ) -> Self {
         Proof {
@@ -85,7 +96,10 @@ impl<'a> Proof<'a> {
             after,
             decider,
             relations,
+            asked,
             context,
+            left_of_question: None,
+            inside: 0,
             known: FxHashMap::default(),
             used: BTreeSet::new(),
             open: VecDeque::new(),
@@ -214,6 +228,21 @@ impl<'a> Proof<'a> {
         if self.goals > MAX_GOALS || depth > MAX_DEPTH || self.decider.exhausted() {
             return self.fail("the budget is spent");
         }
+        match (&a, &b) {
+            (Term::Tree(v, x, p), Term::Tree(w, y, q)) if self.inside == 0 && (self.is_op(*v) || self.is_op(*w)) => {
+                let (left, right) = ((*v, *x, p.clone()), (*w, *y, q.clone()));
+                self.silently(|proof| proof.step(a, b, given, depth)) || self.rewritten(&left, &right, given)
+            }
+            _ => self.step(a, b, given, depth),
+        }
+    }
+
+    fn is_op(&self, value: ValueId) -> bool {
+        matches!(self.pool.get(value), Value::Op(_))
+    }
+
+    /// The same goal, operation by operation.
+    fn step(&mut self, a: Term, b: Term, given: &Conjunction, depth: usize) -> bool {
         if let Some((load, point)) = self.load(&a) {
             let Some(cases) = self.read(Side::Before, load, &point, given) else { return false };
             return cases.into_iter().all(|(term, given)| self.goal(term, b.clone(), &given, depth + 1));
@@ -225,11 +254,11 @@ impl<'a> Proof<'a> {
         match (a, b) {
             (Term::Written(m, p), Term::Written(n, q)) => self.stores((m, p), (n, q), given, depth),
             (Term::Written(m, p), b) => match self.stored(Side::Before, m, &p) {
-                Some(a) => self.goal(a, b, given, depth + 1),
+                Some(a) => self.unfolded(a, b, given, depth),
                 None => self.fail("a value is undefined before"),
             },
             (a, Term::Written(n, q)) => match self.stored(Side::After, n, &q) {
-                Some(b) => self.goal(a, b, given, depth + 1),
+                Some(b) => self.unfolded(a, b, given, depth),
                 None => self.fail("a value is undefined after"),
             },
             (Term::Initial(x, p), Term::Initial(y, q)) => self.initial((x, &p), (y, &q), given),
@@ -300,10 +329,18 @@ impl<'a> Proof<'a> {
         let (left, right) = (self.stored(Side::Before, m, &p), self.stored(Side::After, n, &q));
         let (Some(left), Some(right)) = (left, right) else { return self.fail("a value is undefined") };
         match copies {
-            (false, true) => self.goal(Term::Written(m, p), right, given, depth + 1),
-            (true, false) => self.goal(left, Term::Written(n, q), given, depth + 1),
-            _ => self.goal(left, right, given, depth + 1),
+            (false, true) => self.unfolded(Term::Written(m, p), right, given, depth),
+            (true, false) => self.unfolded(left, Term::Written(n, q), given, depth),
+            _ => self.unfolded(left, right, given, depth),
         }
+    }
+
+    /// A goal about what statements store: whole trees.
+    fn unfolded(&mut self, a: Term, b: Term, given: &Conjunction, depth: usize) -> bool {
+        let inside = std::mem::take(&mut self.inside);
+        let holds = self.goal(a, b, given, depth + 1);
+        self.inside = inside;
+        holds
     }
 
     /// Whether a relation says that these are equal; it is noted as used.
@@ -352,9 +389,12 @@ impl<'a> Proof<'a> {
                     return self.fail(format!("`{}` meets `{}`", a.name, b.name));
                 }
                 let mut operands = |right: Vec<ValueId>| {
-                    a.operands.iter().zip(right).all(|(&l, r)| {
+                    self.inside += 1;
+                    let same = a.operands.iter().zip(right).all(|(&l, r)| {
                         self.goal(Term::Tree(l, x, p.clone()), Term::Tree(r, y, q.clone()), given, depth + 1)
-                    })
+                    });
+                    self.inside -= 1;
+                    same
                 };
                 if operands(b.operands.clone()) {
                     return true;

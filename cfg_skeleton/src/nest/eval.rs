@@ -41,6 +41,12 @@ impl Scalar {
         a == b || both_nan
     }
 
+    /// The value, with one NaN for all.
+    pub(crate) fn canonical(self, bits: u128) -> u128 {
+        let is_nan = !matches!(self, Scalar::Int(_)) && self.float(bits).is_nan();
+        if is_nan { self.bits_of(f64::NAN) } else { bits }
+    }
+
     /// The value as a person writes it.
     pub(crate) fn show(self, bits: u128) -> String {
         match self {

@@ -80,9 +80,16 @@ pub(crate) fn initial(seed: u64, position: u32, cell: &[i64], scalar: Scalar) ->
         (Scalar::Int(width), 1) => u128::from((hash >> 32) % 3) & (u128::MAX >> (128 - width)),
         (Scalar::Int(width), 3) => u128::from(hash >> 32 | 1) & (u128::MAX >> (128 - width)),
         (Scalar::Int(width), _) => {
-            let choices = [u128::from(hash >> 32), u128::from((hash >> 32) % 8), u128::MAX, 1 << (width - 1)];
-            let choice = choices[[0, 0, 0, 1, 1, 1, 2, 3][(hash % 8) as usize]];
+            let top = 1 << (width - 1);
+            let choices = [u128::from(hash >> 32), u128::from((hash >> 32) % 8), u128::MAX, top, top - 1];
+            let choice = choices[[0, 0, 4, 1, 1, 1, 2, 3][(hash % 8) as usize]];
             choice & (u128::MAX >> (128 - width))
+        }
+        // What arithmetic makes exceptions for.
+        (_, 2) if (hash >> 40).is_multiple_of(4) => {
+            let largest = if scalar == Scalar::F32 { f64::from(f32::MAX) } else { f64::MAX };
+            let choices = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, largest, 1e-30, 1.0 / 3.0];
+            scalar.bits_of(choices[((hash >> 44) % 6) as usize])
         }
         _ => {
             let fraction = [0.0, 0.5, 0.25, 0.1][(hash % 4) as usize];

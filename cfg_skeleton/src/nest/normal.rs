@@ -17,6 +17,7 @@ mod uncoalesce;
 mod untile;
 
 use super::affine::Affine;
+use super::certificate::Step;
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider};
 use super::sizes::{LARGE, constraints};
@@ -60,6 +61,8 @@ pub(crate) struct Normal {
     pub(crate) conditions: Vec<Condition>,
     /// The nest before stores to arrays that nobody reads were dropped, if there were any.
     pub(crate) with_unread: Option<Nest>,
+    /// What was done, where certificates have a name for all of it.
+    pub(crate) steps: Option<Vec<Step>>,
 }
 
 /// Brings a nest into normal form, where `facts` hold of sizes.
@@ -69,15 +72,18 @@ pub(crate) fn normal(
     decider: &mut Decider,
     facts: &Conjunction,
 ) -> Normal {
-    let mut normaliser = Normaliser { nest, pool, names, decider, conditions: vec![] };
+    let mut normaliser =
+        Normaliser { nest, pool, names, decider, conditions: vec![], steps: vec![], has_all_steps: true };
     let mut given = facts.clone();
     let joined = carried::join_cells(nest, normaliser.pool);
+    normaliser.has_all_steps = joined == nest.items;
     let mut items = normaliser.items(&joined, &mut given);
+    let steps = normaliser.has_all_steps.then_some(normaliser.steps);
     let conditions = normaliser.conditions;
     let whole = items.clone();
     drop_unread(nest, pool, &mut items);
     let with_unread = (whole != items).then(|| Nest { items: whole, ..nest.clone() });
-    Normal { nest: Nest { items, ..nest.clone() }, conditions, with_unread }
+    Normal { nest: Nest { items, ..nest.clone() }, conditions, with_unread, steps }
 }
 
 struct Normaliser<'a> {
@@ -86,6 +92,10 @@ struct Normaliser<'a> {
     names: &'a mut Names,
     decider: &'a mut Decider,
     conditions: Vec<Condition>,
+    /// What has been done so far.
+    steps: Vec<Step>,
+    /// Whether these are all.
+    has_all_steps: bool,
 }
 
 impl Normaliser<'_> {
@@ -104,6 +114,7 @@ impl Normaliser<'_> {
     fn merge_last(&mut self, items: &mut Vec<Item>, given: &Conjunction) {
         while let [.., Item::For(a), Item::For(b)] = items.as_slice() {
             let Some(merged) = self.merge(a, b, given) else { break };
+            self.steps.push(Step::Merge);
             items.truncate(items.len() - 2);
             items.push(Item::For(merged));
         }

@@ -106,9 +106,10 @@ struct Machine<'a> {
     memory: Vec<FxHashMap<Cell, Content>>,
     extents: Vec<Vec<i64>>,
     fuel: u64,
-    /// Values of the statement that is being executed.
+    /// Values, and the iteration in which they were computed: in one iteration of the innermost loop nothing that a value
+    /// is made from is executed twice.
     values: Vec<(u64, Option<u128>)>,
-    statement: u64,
+    iteration: u64,
     recording: bool,
     record: Vec<Recorded>,
     read: Vec<Read>,
@@ -122,7 +123,9 @@ struct Machine<'a> {
 impl<'a> Machine<'a> {
     fn new(nest: &'a Nest, pool: &'a Pool, input: &'a Input, given: Option<&'a [Vec<i64>]>, recording: bool) -> Self {
         let mut stores = FxHashMap::default();
-        number_stores(pool, &nest.items, &mut stores);
+        if recording {
+            number_stores(pool, &nest.items, &mut stores);
+        }
         let shape = |array: &super::Array| {
             let of = |var| input.sizes.get(&var).copied();
             let extent = |e: &Option<Affine>| e.as_ref().and_then(|e| e.eval(&of)).map(|e| e as i64);
@@ -142,7 +145,7 @@ impl<'a> Machine<'a> {
             extents: nest.arrays.iter().map(|a| vec![0; a.shape.len()]).collect(),
             fuel: input.fuel,
             values: vec![(0, None); pool.len()],
-            statement: 0,
+            iteration: 1,
             recording,
             record: vec![],
             read: vec![],
@@ -262,6 +265,7 @@ impl<'a> Machine<'a> {
         while value < upper {
             self.fuel = self.fuel.saturating_sub(1);
             self.vars.insert(x.var, value);
+            self.iteration += 1;
             self.items(&x.body)?;
             value += x.step;
         }
@@ -354,12 +358,11 @@ impl<'a> Machine<'a> {
     }
 
     fn statement_value(&mut self, value: ValueId, line: Line) -> Result<Option<u128>, Halt> {
-        self.statement += 1;
         self.value(value).map_err(|stop| Halt(line, stop))
     }
 
     fn value(&mut self, id: ValueId) -> Result<Option<u128>, Stop> {
-        if self.values[id.0 as usize].0 == self.statement {
+        if self.values[id.0 as usize].0 == self.iteration {
             return Ok(self.values[id.0 as usize].1);
         }
         let pool = self.pool;
@@ -384,7 +387,7 @@ impl<'a> Machine<'a> {
             }
             Value::Array(_) => return Err(Stop::Unknown("an array as a value".into())),
         };
-        self.values[id.0 as usize] = (self.statement, value);
+        self.values[id.0 as usize] = (self.iteration, value);
         Ok(value)
     }
 

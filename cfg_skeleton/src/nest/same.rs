@@ -1,6 +1,8 @@
 //! Whether two lists of items execute the same sequence of accesses and events.
 
 use super::affine::{Affine, Var};
+use super::datapath::Renaming;
+use super::datapath::aligned::Pair;
 use super::value::{Pool, Value, ValueId, commutes};
 use super::{ArrayId, ArrayKind, Item, LoadId, Nest};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,6 +20,10 @@ pub(crate) struct Same<'a> {
     made: FxHashSet<LoadId>,
     arrays: FxHashMap<ArrayId, ArrayId>,
     known: FxHashMap<(ValueId, ValueId), bool>,
+    /// Values that are to be equal, where who asks decides that later.
+    pairs: Option<Vec<Pair>>,
+    /// Whether a name of the right list stands for two of the left one, at different places.
+    ambiguous: bool,
     /// The first items that differ, by their lines.
     pub(crate) difference: Option<(u32, u32)>,
 }
@@ -35,6 +41,8 @@ impl<'a> Same<'a> {
             made: FxHashSet::default(),
             arrays: FxHashMap::default(),
             known: FxHashMap::default(),
+            pairs: None,
+            ambiguous: false,
             difference: None,
         }
     }
@@ -116,8 +124,15 @@ impl<'a> Same<'a> {
     }
 
     fn results(&mut self, left: LoadId, right: LoadId) {
-        self.loads.insert(right, left);
+        self.ambiguous |= self.loads.insert(right, left).is_some_and(|other| other != left);
         self.made.insert(left);
+        self.known.clear();
+    }
+
+    /// From here on, a variable of the right list is one of the left list.
+    fn renames(&mut self, right: Var, left: Var) {
+        let left = Affine::var(left);
+        self.ambiguous |= self.vars.insert(right, left.clone()).is_some_and(|other| other != left);
         self.known.clear();
     }
 
@@ -126,7 +141,40 @@ impl<'a> Same<'a> {
         let (left, right) = (self.left, self.right);
         self.items(&left.items, &right.items)
             && left.results.len() == right.results.len()
-            && left.results.iter().zip(&right.results).all(|(l, r)| self.value(*l, *r))
+            && left.results.iter().zip(&right.results).all(|(l, r)| self.computes((*l, *r), (0, 0)))
+    }
+
+    /// What is left to be shown: that these values are equal. `None` where statements do not correspond one to one.
+    pub(crate) fn but_for_values(mut self) -> Option<(Vec<Pair>, Renaming)> {
+        self.pairs = Some(vec![]);
+        let same = self.program();
+        let renaming = Renaming { vars: self.vars, loads: self.loads };
+        self.pairs.filter(|_| same && !self.ambiguous).map(|pairs| (pairs, renaming))
+    }
+
+    /// Whether two statements compute the same value.
+    fn computes(&mut self, (left, right): (ValueId, ValueId), lines: (u32, u32)) -> bool {
+        if let (Value::Array(a), Value::Array(b)) = (self.pool.get(left), self.pool.get(right)) {
+            return self.array(*a, *b);
+        }
+        match &mut self.pairs {
+            Some(pairs) => {
+                pairs.push(Pair { left, right, by_operands: false, lines });
+                true
+            }
+            None => self.value(left, right),
+        }
+    }
+
+    /// Whether two statements execute the same operation on the same operands.
+    fn executes(&mut self, (left, right): (ValueId, ValueId), lines: (u32, u32)) -> bool {
+        match &mut self.pairs {
+            Some(pairs) => {
+                pairs.push(Pair { left, right, by_operands: true, lines });
+                true
+            }
+            None => self.value(left, right),
+        }
     }
 
     /// Whether both lists do the same.
@@ -156,34 +204,32 @@ impl<'a> Same<'a> {
             (Item::Store(l), Item::Store(r)) => {
                 self.array(l.array, r.array)
                     && self.affines(&l.subscripts, &r.subscripts)
-                    && self.value(l.value, r.value)
+                    && self.computes((l.value, r.value), (l.line, r.line))
             }
             (Item::For(l), Item::For(r)) => {
                 if l.step != r.step || !self.bounds(&l.lower, &r.lower) || !self.bounds(&l.upper, &r.upper) {
                     return false;
                 }
-                self.vars.insert(r.var, Affine::var(l.var));
-                self.known.clear();
+                self.renames(r.var, l.var);
                 self.items(&l.body, &r.body)
             }
             (Item::If(l), Item::If(r)) => {
-                self.value(l.condition, r.condition)
+                self.computes((l.condition, r.condition), (l.line, r.line))
                     && self.items(&l.then, &r.then)
                     && self.items(&l.otherwise, &r.otherwise)
             }
             (Item::Event(l), Item::Event(r)) => {
                 let operands = l.operands.len() == r.operands.len()
-                    && l.operands.iter().zip(&r.operands).all(|(l, r)| self.value(*l, *r));
+                    && l.operands.iter().zip(&r.operands).all(|(a, b)| self.computes((*a, *b), (l.line, r.line)));
                 self.results(l.id, r.id);
                 operands && l.name == r.name
             }
             (Item::Bind(l), Item::Bind(r)) => {
-                let same = self.value(l.value, r.value);
-                self.vars.insert(r.var, Affine::var(l.var));
-                self.known.clear();
+                let same = self.computes((l.value, r.value), (l.line, r.line));
+                self.renames(r.var, l.var);
                 same
             }
-            (Item::Trap(l, _), Item::Trap(r, _)) => self.value(*l, *r),
+            (Item::Trap(l, m), Item::Trap(r, n)) => self.executes((*l, *r), (*m, *n)),
             (Item::Alloc(l, _), Item::Alloc(r, _)) => self.array(*l, *r) && self.extents(*l, *r),
             _ => false,
         }

@@ -78,6 +78,21 @@ impl Pool {
         &self.values[id.0 as usize]
     }
 
+    /// The number of a value that was added.
+    #[must_use]
+    pub fn find(&self, value: &Value) -> Option<ValueId> {
+        self.values.get_index_of(value).and_then(|n| u32::try_from(n).ok()).map(ValueId)
+    }
+
+    /// The bits of a constant.
+    #[must_use]
+    pub fn bits(&self, id: ValueId) -> Option<u128> {
+        match self.get(id) {
+            Value::Constant(Constant { number: Number::Bits(bits), .. }) => Some(*bits),
+            _ => None,
+        }
+    }
+
     /// The type of a value of the nest, where it is known.
     #[must_use]
     pub fn type_of(&self, nest: &Nest, id: ValueId) -> Option<String> {
@@ -139,6 +154,87 @@ pub fn commutes(name: &str) -> bool {
         "minsi", "maxui", "minui", "cmpi.eq",
     ];
     name.strip_prefix("arith.").is_some_and(|name| NAMES.contains(&name) || name == "cmpi.ne")
+}
+
+/// Whether the operation gives one of two operands, by its first one: a poison that it does not give does not matter.
+#[must_use]
+pub fn is_choice(name: &str) -> bool {
+    name == "arith.select"
+}
+
+/// Whether the flag makes poison and changes nothing else.
+#[must_use]
+pub fn is_wrapping_flag(flag: &str) -> bool {
+    ["nsw", "nuw", "exact", "disjoint", "nneg"].contains(&flag)
+}
+
+/// Whether the operation, without flags, never makes poison of operands that are none; `amount` is its last operand,
+/// where that is a constant.
+#[must_use]
+pub fn is_never_poison(name: &str, from: &str, amount: Option<u128>) -> bool {
+    const ARITH: [&str; 36] = [
+        "addi",
+        "subi",
+        "muli",
+        "divsi",
+        "divui",
+        "remsi",
+        "remui",
+        "ceildivsi",
+        "ceildivui",
+        "floordivsi",
+        "andi",
+        "ori",
+        "xori",
+        "maxsi",
+        "minsi",
+        "maxui",
+        "minui",
+        "select",
+        "extsi",
+        "extui",
+        "trunci",
+        "index_cast",
+        "index_castui",
+        "bitcast",
+        "sitofp",
+        "uitofp",
+        "extf",
+        "truncf",
+        "addf",
+        "subf",
+        "mulf",
+        "divf",
+        "remf",
+        "negf",
+        "maximumf",
+        "minimumf",
+    ];
+    const MATH: [&str; 14] = [
+        "absf",
+        "absi",
+        "sqrt",
+        "floor",
+        "ceil",
+        "trunc",
+        "roundeven",
+        "fma",
+        "copysign",
+        "ctlz",
+        "cttz",
+        "ctpop",
+        "exp",
+        "log",
+    ];
+    if let Some(name) = name.strip_prefix("math.") {
+        return MATH.contains(&name);
+    }
+    let Some(name) = name.strip_prefix("arith.") else { return false };
+    if ["shli", "shrsi", "shrui"].contains(&name) {
+        let width = from.strip_prefix('i').and_then(|width| width.parse::<u128>().ok());
+        return width.zip(amount).is_some_and(|(width, amount)| amount < width);
+    }
+    ARITH.contains(&name) || name.starts_with("cmpi.") || name.starts_with("cmpf.") || name.ends_with("numf")
 }
 
 /// Whether the operation may give what has no value: a promise that is broken, a shift by too much, a float that no

@@ -2,6 +2,7 @@
 //! before and after a command, before and after rules.
 
 mod blocks;
+mod certify;
 pub(crate) mod compare;
 mod files;
 mod ir;
@@ -10,6 +11,7 @@ mod parts;
 mod passes;
 mod report;
 pub(crate) mod text;
+mod values;
 
 use super::language::Language;
 use super::shard::Sharding;
@@ -24,6 +26,7 @@ use report::{Compared, Report};
 use rewright_cfg_skeleton::select;
 use rewright_cfg_skeleton::verdict::Side;
 use rewright_dsl::diagnostic::count;
+use rewright_equiv::nests::Checker;
 use rewright_equiv::replay::Input;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError};
@@ -33,6 +36,7 @@ use rewright_pipeline::optimiser::Options;
 use rewright_wrap::rules::Ready;
 use std::path::{Path, PathBuf};
 use text::Text;
+use values::Values;
 
 /// Arguments of `validate`.
 #[derive(clap::Args)]
@@ -68,6 +72,12 @@ pub(super) struct Args {
     /// precondition, and what else differs between modules and is seen outside of them
     #[arg(long, value_enum, value_name = "VERDICT")]
     require: Option<Required>,
+    /// Write certificates of functions that are proved to execute the same sequence of accesses. For two files of MLIR
+    #[arg(long, value_name = "FILE", requires = "later", conflicts_with = "check_certificate")]
+    certificate: Option<PathBuf>,
+    /// Do not search for proofs: check the certificates in this file, by the solver alone. For two files of MLIR
+    #[arg(long, value_name = "FILE", requires = "later")]
+    check_certificate: Option<PathBuf>,
     #[command(flatten)]
     nests: nests::Assumed,
     /// Compare only this function
@@ -158,6 +168,11 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     usable(&args, all())?;
+    if let Some(certificates) = &args.check_certificate {
+        let [before, after] = two_files(&files)?;
+        let checker = Checker::new(solver(&args), args.solver_steps);
+        return certify::check(certificates, [&before, &after], checker, values(&args));
+    }
     let nests = args.nests.options(all())?;
     let Some(mut comparer) = comparer(&args, &second, nests, all())? else { return Ok(Finding::Found) };
     let division = Division::of(&args, &second, &mut files, &mut comparer)?;
@@ -188,6 +203,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         }
     }
     bar.finish_and_clear();
+    if let Some(path) = &args.certificate {
+        let [before, after] = two_files(&files)?;
+        certify::write(path, [&before, &after], &comparer.nests, values(&args))?;
+    }
     division.say(&report);
     if let Some(error) = missing.filter(|_| report.is_empty() && report.failed.is_empty()) {
         return Err(error);
@@ -206,6 +225,23 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         Format::Text => out::result(&report.text()),
     }
     found
+}
+
+/// The texts of two files of MLIR.
+fn two_files(files: &files::Files) -> Result<[Text; 2]> {
+    match files.pairs.as_slice() {
+        [Pair { language: Language::Mlir, before, after: Some(after), .. }] => Ok([read(before)?, read(after)?]),
+        _ => bail!("certificates are about two files of MLIR"),
+    }
+}
+
+fn solver(args: &Args) -> Vec<String> {
+    args.solver.split_whitespace().map(String::from).collect()
+}
+
+/// Says which values of MLIR are equal.
+fn values(args: &Args) -> Values {
+    Values::new(args.rules.clone(), solver(args), args.solver_steps)
 }
 
 /// What a report means for the exit code.
@@ -344,14 +380,15 @@ fn comparer<'p>(
         runs: args.runs,
         seed: args.seed,
         clang: args.clang.clone(),
-        solver: args.solver.split_whitespace().map(String::from).collect(),
+        solver: solver(args),
         solver_steps: args.solver_steps,
         whole_modules: !by_rules,
         function,
         part: None,
         input: args.input.as_deref().map(input).transpose()?,
     };
-    Ok(Some(Comparer { rules, program, options, config, nests }))
+    let values = Some(values(args).into());
+    Ok(Some(Comparer { rules, program, options, config, nests, values }))
 }
 
 /// An input in a file.

@@ -14,6 +14,7 @@
 //! assert_eq!(report.counts.refuted, 1);
 //! ```
 
+mod certify;
 mod import;
 mod lex;
 mod lower;
@@ -26,11 +27,14 @@ use import::{Lowered, import};
 use rewright_cfg_skeleton::nest::compare::compare;
 use rewright_cfg_skeleton::nest::{ArrayKind, Names, Origin, Pool};
 use rewright_cfg_skeleton::verdict::{Evidence, Kind, Side, Verdict};
+use std::sync::{Mutex, PoisonError};
 use syntax::{Function, Module};
 
+pub use certify::{Certified, Pair, certificates, pairs};
 pub use lower::Text as OwnText;
 pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
+pub use rewright_cfg_skeleton::nest::datapath::{NoOracle, ValueOracle};
 pub use rewright_cfg_skeleton::nest::overflow::MAX_BITS as MAX_INDEX_BITS;
 pub use rewright_cfg_skeleton::nest::{Assumption, AssumptionError};
 pub use syntax::Unsupported;
@@ -38,13 +42,28 @@ pub use syntax::Unsupported;
 /// For values that depend on each other in a chain as long as a file.
 const STACK: usize = 1 << 30;
 
-/// Compares the functions of two files, by name.
+/// Compares the functions of two files, by name. Operations mean nothing but themselves.
 #[must_use]
 pub fn validate(before: &str, after: &str, options: &Options) -> NestReport {
-    with_stack(&|| files(before, after, options))
+    validate_with(before, after, options, &mut NoOracle)
 }
 
-fn with_stack<T: Send>(work: &(dyn Fn() -> T + Sync)) -> T {
+/// The same; the oracle is asked whether values that are computed in other ways are equal.
+pub fn validate_with(
+    before: &str,
+    after: &str,
+    options: &Options,
+    oracle: &mut (dyn ValueOracle + Send),
+) -> NestReport {
+    let oracle = Mutex::new(oracle);
+    with_stack(&|| {
+        let mut oracle = oracle.lock().unwrap_or_else(PoisonError::into_inner);
+        files(before, after, options, &mut **oracle)
+    })
+}
+
+/// Runs what recurses as deep as values of a file depend on each other.
+pub fn with_stack<T: Send>(work: &(dyn Fn() -> T + Sync)) -> T {
     std::thread::scope(|scope| {
         let thread = std::thread::Builder::new().stack_size(STACK);
         match thread.spawn_scoped(scope, work) {
@@ -97,10 +116,10 @@ pub fn without_nests(text: &str) -> Vec<String> {
     })
 }
 
-fn files(before: &str, after: &str, options: &Options) -> NestReport {
+fn files(before: &str, after: &str, options: &Options, oracle: &mut (dyn ValueOracle + Send)) -> NestReport {
     let (before, after) = (parse::parse(before), parse::parse(after));
     let mut functions: Vec<Compared> =
-        before.functions.iter().map(|f| one(&before, &after, &f.name, options)).collect();
+        before.functions.iter().map(|f| one(&before, &after, &f.name, options, oracle)).collect();
     let new = |f: &&Function| before.functions.iter().all(|other| other.name != f.name);
     functions.extend(after.functions.iter().filter(new).map(|f| Compared::from(&f.name, Evidence::only(Side::Second))));
     depend_on_callees(&mut functions);
@@ -124,7 +143,13 @@ impl Compared {
     }
 }
 
-fn one(before: &Module, after: &Module, name: &str, options: &Options) -> Compared {
+fn one(
+    before: &Module,
+    after: &Module,
+    name: &str,
+    options: &Options,
+    oracle: &mut (dyn ValueOracle + Send),
+) -> Compared {
     for (which, module) in [("first", before), ("second", after)] {
         if module.functions.iter().filter(|f| f.name == name).count() > 1 {
             return Compared::unknown(name, format!("the {which} file defines several functions of this name"));
@@ -134,27 +159,11 @@ fn one(before: &Module, after: &Module, name: &str, options: &Options) -> Compar
     let (Some(m), Some(n)) = (find(before), find(after)) else {
         return Compared::from(name, Evidence::only(Side::First));
     };
-    let (mut pool, mut names) = (Pool::default(), Names::default());
-    let defined: Vec<&str> = before.functions.iter().chain(&after.functions).map(|f| f.name.as_str()).collect();
-    let left = import(before, &before.functions[m], &defined, (&mut pool, &mut names));
-    let right = import(after, &after.functions[n], &defined, (&mut pool, &mut names));
-    let not_read = |which, why: Unsupported| {
-        Compared::unknown(name, format!("the {which} file: {} ({which} file, line {})", why.what, why.line))
+    let mut pair = match both((before, m), (after, n)) {
+        Ok(pair) => pair,
+        Err(reason) => return Compared::unknown(name, reason),
     };
-    let (mut left, mut right) = match (left, right) {
-        (Ok(left), Ok(right)) => (left, right),
-        (Err(why), _) => return not_read("first", why),
-        (_, Err(why)) => return not_read("second", why),
-    };
-    if left.nest.arguments != right.nest.arguments || left.nest.results.len() != right.nest.results.len() {
-        return Compared::unknown(name, "the types of arguments or results differ");
-    }
-    share_sizes(&mut left, &mut right);
-    let evidence = compare(&mut pool, &mut names, &left.nest, &right.nest, options);
-    let mut calls = left.calls;
-    calls.extend(right.calls);
-    calls.sort();
-    calls.dedup();
+    let evidence = compare(&mut pair.pool, &mut pair.names, &pair.before, &pair.after, options, oracle);
     let mut verdict = Verdict::new(name, evidence);
     for found in [&mut verdict.counterexample, &mut verdict.outside].into_iter().flatten() {
         for statement in &mut found.statements {
@@ -162,7 +171,32 @@ fn one(before: &Module, after: &Module, name: &str, options: &Options) -> Compar
             statement.text = module.line(statement.line).map(String::from);
         }
     }
-    Compared { verdict, calls }
+    Compared { verdict, calls: pair.calls }
+}
+
+/// Two versions of a function as nests; else why they are not comparable.
+fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<Pair, String> {
+    let (mut pool, mut names) = (Pool::default(), Names::default());
+    let defined: Vec<&str> = before.functions.iter().chain(&after.functions).map(|f| f.name.as_str()).collect();
+    let left = import(before, &before.functions[m], &defined, (&mut pool, &mut names));
+    let right = import(after, &after.functions[n], &defined, (&mut pool, &mut names));
+    let not_read =
+        |which, why: Unsupported| format!("the {which} file: {} ({which} file, line {})", why.what, why.line);
+    let (mut left, mut right) = match (left, right) {
+        (Ok(left), Ok(right)) => (left, right),
+        (Err(why), _) => return Err(not_read("first", why)),
+        (_, Err(why)) => return Err(not_read("second", why)),
+    };
+    if left.nest.arguments != right.nest.arguments || left.nest.results.len() != right.nest.results.len() {
+        return Err("the types of arguments or results differ".into());
+    }
+    share_sizes(&mut left, &mut right);
+    let mut calls = left.calls;
+    calls.extend(right.calls);
+    calls.sort();
+    calls.dedup();
+    let name = before.functions[m].name.clone();
+    Ok(Pair { name, pool, names, before: left.nest, after: right.nest, calls })
 }
 
 /// A size that one version looks at is one of the other, too.

@@ -1,11 +1,15 @@
 //! One loop in normal form: bounds, loops that run never or once, and what is tried on the rest.
 
 use super::super::affine::Affine;
+use super::super::certificate::{Polynomial, Step, polynomials};
 use super::super::constraint::Constraint;
 use super::super::predicate::Conjunction;
 use super::super::substitute::{Substitution, replaced};
 use super::super::{For, Item};
 use super::{Normaliser, range};
+
+/// A polynomial divided by a constant, and what that is, rounded down.
+pub(super) type Floor = (Polynomial, i64, i64);
 
 /// How often a loop may be taken apart and put together.
 const ROUNDS: usize = 16;
@@ -15,12 +19,15 @@ impl Normaliser<'_> {
         let mut x = self.count_from_zero(x);
         self.simplify_bounds(&mut x, given);
         if self.never_runs(&x, given) {
+            self.steps.push(Step::Never);
             return vec![];
         }
         if let Some(only) = self.runs_once(&x, given) {
+            self.steps.push(Step::Once((&only).into()));
             let body = replaced(self.pool, &x.body, x.var, &only);
             return self.items(&body, given);
         }
+        self.steps.push(Step::Enter);
         let body = self.inside(&x, given, |this, given| this.items(&x.body, given));
         if body.is_empty() {
             return vec![];
@@ -37,11 +44,12 @@ impl Normaliser<'_> {
                 None => match self.split(&x, given).or_else(|| self.uncoalesce(&x, given)) {
                     // The parts are loops of their own.
                     Some(changed) => return self.loop_(&changed, given),
-                    None => return vec![Item::For(x)],
+                    None => break,
                 },
             };
             self.simplify_bounds(&mut x, given);
         }
+        self.steps.push(Step::Keep);
         vec![Item::For(x)]
     }
 
@@ -59,6 +67,14 @@ impl Normaliser<'_> {
 
     /// Drops bounds that others imply, and rounds what is known to lie between two multiples.
     pub(super) fn simplify_bounds(&mut self, x: &mut For, given: &[Constraint]) {
+        let (lower, upper) = (x.lower.clone(), x.upper.clone());
+        self.simpler_bounds(x, given);
+        if (&lower, &upper) != (&x.lower, &x.upper) {
+            self.steps.push(Step::Bounds { lower: polynomials(&x.lower), upper: polynomials(&x.upper) });
+        }
+    }
+
+    fn simpler_bounds(&mut self, x: &mut For, given: &[Constraint]) {
         for bound in x.upper.iter_mut().chain(&mut x.lower) {
             *bound = self.without_floors(bound, given);
         }
@@ -80,8 +96,14 @@ impl Normaliser<'_> {
     }
 
     /// Replaces floors that are constants in this place.
-    pub(super) fn without_floors(&mut self, affine: &Affine, given: &[Constraint]) -> Affine {
+    fn without_floors(&mut self, affine: &Affine, given: &[Constraint]) -> Affine {
+        self.noting_floors(affine, given, &mut vec![])
+    }
+
+    /// The same; adds what the floors are.
+    fn noting_floors(&mut self, affine: &Affine, given: &[Constraint], found: &mut Vec<Floor>) -> Affine {
         let decider = std::cell::RefCell::new(&mut *self.decider);
+        let found = std::cell::RefCell::new(found);
         affine.rebuild(&Affine::var, &|inner, divisor| {
             let within = [0, 1, -1].into_iter().find(|c| {
                 let mut decider = decider.borrow_mut();
@@ -89,18 +111,25 @@ impl Normaliser<'_> {
                 decider.implies(given, &Constraint::at_least(&inner, &low))
                     && decider.implies(given, &Constraint::less(&inner, &low.offset(divisor)))
             });
-            within.map_or_else(|| inner.floor_div(divisor), Affine::constant)
+            let Some(within) = within else { return inner.floor_div(divisor) };
+            let floor = ((&inner).into(), divisor as i64, within as i64);
+            let mut found = found.borrow_mut();
+            if !found.contains(&floor) {
+                found.push(floor);
+            }
+            Affine::constant(within)
         })
     }
 
-    /// Replaces floors that are constants wherever the items are.
-    pub(super) fn items_without_floors(&mut self, items: &[Item], given: &[Constraint]) -> Vec<Item> {
+    /// Replaces floors that are constants wherever the items are, and says which they were.
+    pub(super) fn items_without_floors(&mut self, items: &[Item], given: &[Constraint]) -> (Vec<Item>, Vec<Floor>) {
         // The pool and the decider are needed at once.
         let mut pool = std::mem::take(self.pool);
-        let mut map = |affine: &Affine| self.without_floors(affine, given);
+        let mut floors = vec![];
+        let mut map = |affine: &Affine| self.noting_floors(affine, given, &mut floors);
         let result = Substitution::new(&mut map).items(&mut pool, items);
         *self.pool = pool;
-        result
+        (result, floors)
     }
 
     fn never_runs(&mut self, x: &For, given: &[Constraint]) -> bool {

@@ -1,5 +1,6 @@
 //! `for i = 0 to n { B(c * i), .., B(c * i + c - 1) }` is `for j = 0 to c * n { B(j) }`.
 
+use super::super::certificate::Step;
 use super::super::same::Same;
 use super::super::substitute::{Substitution, each_affine, replaced};
 use super::super::{Affine, For, Item};
@@ -13,14 +14,18 @@ impl Normaliser<'_> {
             return None;
         }
         let copies = (2..=x.body.len()).rev().filter(|c| x.body.len().is_multiple_of(*c));
-        let rolled = copies.into_iter().find_map(|copies| self.rerolled(x, copies));
-        rolled.or_else(|| {
-            let copies = (2..x.body.len()).rev().filter(|c| (x.body.len() - 2).is_multiple_of(*c));
-            copies.into_iter().find_map(|copies| {
-                let body = self.stepwise(x, copies)?;
-                self.rerolled(&For { body, ..x.clone() }, copies)
-            })
-        })
+        let rolled = copies.into_iter().find_map(|copies| Some((copies, self.rerolled(x, copies)?)));
+        if let Some((copies, rolled)) = rolled {
+            self.steps.push(Step::Reroll(copies as u32));
+            return Some(rolled);
+        }
+        let copies = (2..x.body.len()).rev().filter(|c| (x.body.len() - 2).is_multiple_of(*c));
+        let rolled = copies.into_iter().find_map(|copies| {
+            let body = self.stepwise(x, copies)?;
+            self.rerolled(&For { body, ..x.clone() }, copies)
+        })?;
+        self.has_all_steps = false;
+        Some(rolled)
     }
 
     fn rerolled(&mut self, x: &For, copies: usize) -> Option<For> {

@@ -1,6 +1,7 @@
 //! `for z = 0 to n * m { B(floor(z / m), z mod m) }` is `for i = 0 to n { for j = 0 to m { B(i, j) } }`.
 
 use super::super::affine::Atom;
+use super::super::certificate::Step;
 use super::super::predicate::Conjunction;
 use super::super::substitute::{each_affine, replaced};
 use super::super::{Affine, For, Item};
@@ -37,7 +38,8 @@ impl Normaliser<'_> {
         let mut inner =
             For { var, lower: lower.clone(), upper: vec![Affine::constant(size)], step: 1, body, line: x.line };
         let facts: Conjunction = given.iter().cloned().chain(range(&inner)).collect();
-        inner.body = self.items_without_floors(&inner.body, &facts);
+        let floors;
+        (inner.body, floors) = self.items_without_floors(&inner.body, &facts);
         let mut left = false;
         each_affine(self.pool, &inner.body, &mut |affine| {
             affine.each_atom(&mut |atom| {
@@ -47,6 +49,7 @@ impl Normaliser<'_> {
         if left {
             return None;
         }
+        self.steps.push(Step::Split { size: size as i64, var: var.0, floors });
         Some(For { lower, upper, body: vec![Item::For(inner)], ..*x })
     }
 }

@@ -22,6 +22,7 @@ impl Normaliser<'_> {
             return None;
         }
         self.conditions.push(condition);
+        self.has_all_steps = false;
         let (mut body, mut quotients) = (x.body.clone(), vec![]);
         remove_division(&mut body, value, &mut quotients);
         let quotient = Affine::var(x.var);

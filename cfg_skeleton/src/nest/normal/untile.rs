@@ -1,5 +1,6 @@
 //! `for x = 0 to .. { for y = 0 to min(t, n - t * x) { B(t * x + y) } }` is `for z = 0 to n { B(z) }`.
 
+use super::super::certificate::{Step, polynomials};
 use super::super::constraint::Constraint;
 use super::super::predicate::Conjunction;
 use super::super::substitute::{mentions, replaced};
@@ -18,7 +19,10 @@ impl Normaliser<'_> {
         sizes.extend(y.upper.iter().map(|u| -u.coefficient(x.var)).filter(|t| *t > 1));
         sizes.sort_unstable();
         sizes.dedup();
-        sizes.into_iter().find_map(|size| self.untiled(x, y, size, given))
+        let (size, joined) = sizes.into_iter().find_map(|size| Some((size, self.untiled(x, y, size, given)?)))?;
+        let upper = polynomials(&joined.upper);
+        self.steps.push(Step::Untile { size: size as i64, var: joined.var.0, upper });
+        Some(joined)
     }
 
     fn untiled(&mut self, x: &For, y: &For, size: i128, given: &mut Conjunction) -> Option<For> {

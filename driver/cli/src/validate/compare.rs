@@ -1,6 +1,7 @@
 //! Two versions of one file, by its language.
 
 use super::text::{Text, mistakes, not_text};
+use super::values::Values;
 use super::{blocks, ir};
 use crate::language::Language;
 use anyhow::{Context, Result, bail};
@@ -13,6 +14,7 @@ use rewright_mlir::NestReport;
 use rewright_pipeline::optimiser::Options;
 use rewright_wrap::rewrite_file::apply;
 use rewright_wrap::rules::Ready;
+use std::cell::RefCell;
 
 /// How versions are compared, in every language.
 pub(crate) struct Comparer {
@@ -24,6 +26,8 @@ pub(crate) struct Comparer {
     pub(crate) options: Options,
     pub(crate) config: Config,
     pub(crate) nests: rewright_mlir::Options,
+    /// Says which values of MLIR are equal.
+    pub(crate) values: Option<RefCell<Values>>,
 }
 
 impl Comparer {
@@ -35,6 +39,7 @@ impl Comparer {
             options: Options::default(),
             config: Config::of_own_changes(),
             nests: rewright_mlir::Options::default(),
+            values: None,
         }
     }
 
@@ -94,7 +99,10 @@ impl Comparer {
     fn mlir(&self, before: &Text, after: &Text) -> Result<ValidationReport> {
         let text = |of: &Text| String::from_utf8(of.bytes.clone()).map_err(|error| not_text(of, &error));
         let (first, second) = (text(before)?, text(after)?);
-        let NestReport { mut functions, .. } = rewright_mlir::validate(&first, &second, &self.nests);
+        let NestReport { mut functions, .. } = match &self.values {
+            Some(values) => rewright_mlir::validate_with(&first, &second, &self.nests, &mut *values.borrow_mut()),
+            None => rewright_mlir::validate(&first, &second, &self.nests),
+        };
         if let Some(program) = &self.program {
             blocks::decide(program, [&first, &second], &self.config, &mut functions)?;
         }

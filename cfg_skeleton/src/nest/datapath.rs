@@ -1,0 +1,155 @@
+//! Whether values that are computed in other ways are equal: questions that a [`ValueOracle`] answers.
+//!
+//! Nests know values as graphs of operations that have no meaning here. Where two statements compute different graphs,
+//! the part in which they differ, cut where both read the same, becomes a [`Question`]; who knows what operations mean
+//! answers it. Many questions are asked at once.
+//!
+//! * [`graph`] numbers the values of both programs, so that equal ones have one number;
+//! * [`aligned`] compares the values of statements that correspond one to one;
+//! * [`question`] cuts out what is asked.
+//!
+//! **Invariant**: a question is about all values of its leaves. So an answer holds wherever its leaves are equal, and
+//! where what is below an equal pair was itself only taken to be equal, all those questions are asked, too.
+
+pub(crate) mod aligned;
+mod graph;
+mod question;
+
+use super::value::Number;
+pub(crate) use graph::Renaming;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
+
+/// A value of a question.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Term {
+    /// The type, as in the source.
+    pub ty: String,
+    /// How it comes about.
+    pub kind: TermKind,
+}
+
+/// How a value of a question comes about.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub enum TermKind {
+    /// It may be anything of its type.
+    Leaf {
+        /// It is certainly no poison.
+        defined: bool,
+    },
+    /// A constant.
+    Constant(Number),
+    /// A pure operation on earlier terms.
+    Op {
+        /// Its name with the dialect and the predicate: `arith.cmpi.slt`.
+        name: String,
+        /// Promises about operands or results, sorted.
+        flags: Vec<String>,
+        /// The type of the operands.
+        from: String,
+        /// Operands.
+        operands: Vec<u32>,
+    },
+}
+
+/// Whether one value may stand for another one: wherever `left` is no poison, `right` is none and has the same value.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Question {
+    /// Values; each refers to earlier ones.
+    pub terms: Vec<Term>,
+    /// What the first version computes.
+    pub left: u32,
+    /// What the second version computes.
+    pub right: u32,
+}
+
+/// What is known of a question.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// Yes, and how that is known.
+    Equal(Means),
+    /// Nothing, and why, if there is a reason to give.
+    Unknown(String),
+}
+
+/// How it is known that values are equal.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Means {
+    /// By the rules of packs.
+    Rules,
+    /// By a solver.
+    Solver,
+}
+
+/// Knows what operations mean.
+pub trait ValueOracle {
+    /// An answer for each question, in order.
+    fn answer(&mut self, questions: &[Question]) -> Vec<Answer>;
+}
+
+/// Knows nothing.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct NoOracle;
+
+impl ValueOracle for NoOracle {
+    fn answer(&mut self, questions: &[Question]) -> Vec<Answer> {
+        questions.iter().map(|_| Answer::Unknown(String::new())).collect()
+    }
+}
+
+/// An oracle that is asked each question once.
+pub(crate) struct Asked<'a> {
+    oracle: Option<&'a mut (dyn ValueOracle + Send)>,
+    known: FxHashMap<Question, Answer>,
+    /// By what means answers that were used are known.
+    pub(crate) means: BTreeSet<Means>,
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(oracle: &'a mut (dyn ValueOracle + Send)) -> Self {
+        Asked { oracle: Some(oracle), ..Asked::none() }
+    }
+
+    /// Without an oracle: only what is the same is equal.
+    pub(crate) fn none() -> Self {
+        Asked { oracle: None, known: FxHashMap::default(), means: BTreeSet::new() }
+    }
+
+    /// Whether there is no oracle.
+    pub(crate) fn is_none(&self) -> bool {
+        self.oracle.is_none()
+    }
+
+    /// The positions of the questions to which the answer is not yes.
+    pub(crate) fn open(&mut self, questions: &[Question]) -> Vec<usize> {
+        let mut new: Vec<Question> = vec![];
+        let mut seen = FxHashSet::default();
+        for question in questions {
+            if !self.known.contains_key(question) && seen.insert(question) {
+                new.push(question.clone());
+            }
+        }
+        if let (false, Some(oracle)) = (new.is_empty(), &mut self.oracle) {
+            let answers = oracle.answer(&new);
+            self.known.extend(new.into_iter().zip(answers));
+        }
+        let is_open = |position: &usize| !matches!(self.known.get(&questions[*position]), Some(Answer::Equal(_)));
+        let open: Vec<usize> = (0..questions.len()).filter(is_open).collect();
+        if open.is_empty() {
+            let means = questions.iter().filter_map(|question| match self.known.get(question) {
+                Some(Answer::Equal(means)) => Some(*means),
+                _ => None,
+            });
+            self.means.extend(means);
+        }
+        open
+    }
+
+    /// Why there is no answer to a question that was asked.
+    pub(crate) fn reason(&self, question: &Question) -> String {
+        match self.known.get(question) {
+            Some(Answer::Unknown(reason)) => reason.clone(),
+            Some(Answer::Equal(_)) | None => String::new(),
+        }
+    }
+}

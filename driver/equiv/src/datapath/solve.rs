@@ -1,0 +1,229 @@
+//! A question to a solver, with poison: is there an input on which the second value may not stand for the first one?
+
+use super::operations::Operations;
+use crate::budget::Budget;
+use rewright_cfg_skeleton::nest::datapath::{Question, Term, TermKind};
+use rewright_cfg_skeleton::nest::value::{Number, is_never_poison};
+use rewright_smt::solver::{self, Answer, Limit, Solver};
+use rewright_smt::{Expr, Format, Script, Sort, meaning};
+use rewright_typeprop::Model;
+use std::time::Duration;
+
+/// The solver's processor time for what is no question.
+const TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Steps within which most integer questions are answered: a fifth of a second.
+const QUICK: u64 = 60_000;
+
+/// A solver, started when it is first asked.
+pub(super) struct Solving {
+    command: Vec<String>,
+    solver: Option<Solver>,
+    budget: Budget,
+}
+
+impl Solving {
+    pub(super) fn new(command: Vec<String>, steps: u64) -> Solving {
+        Solving { command, solver: None, budget: Budget::new(steps) }
+    }
+
+    /// The same within a few steps, which are not counted where they are enough.
+    pub(super) fn ask_quickly(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
+        self.ask_within(question, operations, QUICK)
+    }
+
+    /// Whether the second value may stand for the first one; else why that is not known.
+    pub(super) fn ask(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
+        self.ask_within(question, operations, u64::MAX)
+    }
+
+    fn ask_within(&mut self, question: &Question, operations: &Operations, most: u64) -> Result<(), Unproved> {
+        let mut script = Script::new();
+        let claim = differs(&mut script, question, operations).map_err(Unproved::Open)?;
+        if claim == Expr::FALSE {
+            return Ok(());
+        }
+        self.budget.begin();
+        let limit = self.budget.limit().map_err(|spent| Unproved::Open(spent.to_string()))?;
+        let limit = Limit { steps: limit.steps.min(most), ..limit };
+        let command = &self.command;
+        let solver = match &mut self.solver {
+            Some(solver) => solver,
+            none => {
+                let settings = solver::Config { command: command.clone(), steps: 0, timeout: TIMEOUT };
+                let start = |error| Unproved::Open(format!("cannot start `{}`: {error}", command.join(" ")));
+                none.insert(Solver::start(settings).map_err(start)?)
+            }
+        };
+        let asserted = script.asserting(claim);
+        let answer =
+            solver.ask_within(&asserted.text, &[], limit).map_err(|error| Unproved::Open(error.to_string()))?;
+        let spent = solver.spent();
+        solver.forget();
+        if answer != Answer::Unsat || spent.steps.is_none_or(|steps| steps > QUICK) {
+            self.budget.charge(spent);
+        }
+        match answer {
+            Answer::Unsat => Ok(()),
+            Answer::Sat(_) if is_exact(question, operations) => Err(Unproved::Differ),
+            Answer::Sat(_) => Err(Unproved::Open("there may be inputs on which they differ".into())),
+            Answer::Unknown(reason) => Err(Unproved::Open(reason.to_string())),
+        }
+    }
+}
+
+/// Why a question is not answered with yes.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub(super) enum Unproved {
+    /// The answer is no.
+    #[error("there are inputs on which they differ")]
+    Differ,
+    /// It is not known.
+    #[error("{0}")]
+    Open(String),
+}
+
+/// Whether the solver knows all that an operation of the question gives. NaNs may be any.
+fn is_exact(question: &Question, operations: &Operations) -> bool {
+    question.terms.iter().all(|term| {
+        let known = match &term.kind {
+            TermKind::Op { name, .. } => operations.model(name).is_some(),
+            _ => true,
+        };
+        known && term.ty.starts_with('i')
+    })
+}
+
+/// A value: its bits, and whether it is poison.
+#[derive(Clone, Copy)]
+struct Symbolic {
+    bits: Expr,
+    poison: Expr,
+}
+
+/// The claim that the second value may not stand for the first one.
+fn differs(s: &mut Script, question: &Question, operations: &Operations) -> Result<Expr, String> {
+    let mut values: Vec<Symbolic> = vec![];
+    for (number, term) in question.terms.iter().enumerate() {
+        let operands = match &term.kind {
+            TermKind::Op { operands, .. } => operands.iter().map(|o| values[*o as usize]).collect(),
+            _ => vec![],
+        };
+        values.push(symbolic(s, number, term, &operands, operations)?);
+    }
+    let (left, right) = (values[question.left as usize], values[question.right as usize]);
+    let mut same = vec![s.equal(left.bits, right.bits)];
+    if let (Some(format), true) = (format(&question.terms[question.left as usize].ty), left.bits != right.bits) {
+        // All NaNs are one.
+        let [x, y] = [left.bits, right.bits].map(|bits| s.float(bits, format));
+        let [x, y] = [x, y].map(|float| s.apply("fp.isNaN", &[float], Sort::Bool));
+        same.push(s.and(&[x, y]));
+    }
+    let same = s.or(&same);
+    let defined = s.not(right.poison);
+    let stands = s.and(&[same, defined]);
+    let stands = s.or(&[left.poison, stands]);
+    Ok(s.not(stands))
+}
+
+fn symbolic(
+    s: &mut Script,
+    number: usize,
+    term: &Term,
+    operands: &[Symbolic],
+    operations: &Operations,
+) -> Result<Symbolic, String> {
+    let width = width(&term.ty).ok_or_else(|| format!("values of the type {}", term.ty))?;
+    match &term.kind {
+        TermKind::Leaf { defined } => {
+            let bits = s.variable(&format!("leaf {number}"), Sort::Bits(width));
+            let poison = match defined {
+                true => Expr::FALSE,
+                false => s.variable(&format!("leaf {number} is poison"), Sort::Bool),
+            };
+            Ok(Symbolic { bits, poison })
+        }
+        TermKind::Constant(Number::Bits(bits)) => Ok(Symbolic { bits: s.bits(width, *bits), poison: Expr::FALSE }),
+        TermKind::Constant(Number::Text(text)) => Err(format!("the constant {text}")),
+        TermKind::Op { name, flags, from, .. } => {
+            let bits: Vec<Expr> = operands.iter().map(|o| o.bits).collect();
+            let model = operations.model(name);
+            let known = model.and_then(|model| meaning(s, model, &bits, width, false));
+            let sort = Sort::Bits(width);
+            let result = match known {
+                Some(meaning) => meaning.bits,
+                None => s.unknown(&format!("{name} from {from} to {}", term.ty), &bits, sort),
+            };
+            let mut poison = match (model, operands) {
+                (Some(Model::Select), [condition, then, otherwise]) => {
+                    let chosen = s.nonzero(condition.bits);
+                    vec![condition.poison, s.choose(chosen, then.poison, otherwise.poison)]
+                }
+                _ => operands.iter().map(|o| o.poison).collect(),
+            };
+            poison.extend(own_poison(s, model, &bits, (name, from, flags)));
+            Ok(Symbolic { bits: result, poison: s.or(&poison) })
+        }
+    }
+}
+
+/// Where an operation makes poison of what is none.
+fn own_poison(
+    s: &mut Script,
+    model: Option<Model>,
+    bits: &[Expr],
+    (name, from, flags): (&str, &str, &[String]),
+) -> Vec<Expr> {
+    let mut found = vec![];
+    match (model, bits) {
+        (Some(Model::Shl | Model::Lshr | Model::Ashr), [x, amount]) => {
+            let all = s.bits(x.width(), x.width().into());
+            // A width that is no number of its type is never reached.
+            if x.width() > 1 {
+                found.push(s.apply("bvuge", &[*amount, all], Sort::Bool));
+            } else {
+                found.push(s.nonzero(*amount));
+            }
+        }
+        _ if is_never_poison(name, from, None) => {}
+        _ => found.push(s.unknown(&format!("{name} from {from} is poison"), bits, Sort::Bool)),
+    }
+    for flag in flags {
+        let overflow = match (model, bits, flag.as_str()) {
+            (Some(Model::Add), [x, y], "nsw" | "nuw") => Some(overflows(s, "bvadd", *x, *y, 1, flag == "nsw")),
+            (Some(Model::Sub), [x, y], "nsw" | "nuw") => Some(overflows(s, "bvsub", *x, *y, 1, flag == "nsw")),
+            (Some(Model::Mul), [x, y], "nsw" | "nuw") => Some(overflows(s, "bvmul", *x, *y, x.width(), flag == "nsw")),
+            _ => None,
+        };
+        found.push(
+            overflow.unwrap_or_else(|| s.unknown(&format!("{name} from {from} breaks {flag}"), bits, Sort::Bool)),
+        );
+    }
+    found
+}
+
+/// Whether the exact result, which has so many more bits, is none of the type.
+fn overflows(s: &mut Script, symbol: &str, x: Expr, y: Expr, more: u32, signed: bool) -> Expr {
+    let width = x.width();
+    let wide = |s: &mut Script, e| if signed { s.sign_extend(e, width + more) } else { s.resize(e, width + more) };
+    let (a, b) = (wide(s, x), wide(s, y));
+    let exact = s.apply(symbol, &[a, b], Sort::Bits(width + more));
+    let low = s.extract(exact, width - 1, 0);
+    let back = wide(s, low);
+    let fits = s.equal(back, exact);
+    s.not(fits)
+}
+
+/// How many bits values of a type have.
+fn width(ty: &str) -> Option<u32> {
+    match ty {
+        "f32" => Some(32),
+        "f64" => Some(64),
+        _ => ty.strip_prefix('i')?.parse().ok().filter(|width| (1..=64).contains(width)),
+    }
+}
+
+/// How a type of floats is laid out.
+fn format(ty: &str) -> Option<Format> {
+    if ty.starts_with('f') { Format::of_width(width(ty)?) } else { None }
+}

@@ -1,0 +1,136 @@
+//! Datapaths of MLIR: pairs that compute the same in another way, pairs that do not, and certificates.
+
+use rewright_cfg_skeleton::nest::certificate::{Certificate, Polynomial, Step};
+use rewright_cfg_skeleton::nest::datapath::NoOracle;
+use rewright_cfg_skeleton::verdict::Kind;
+use rewright_equiv::datapath::Datapaths;
+use rewright_equiv::nests::{Checker, Rejected};
+use rewright_equiv::{SOLVER, SOLVER_STEPS};
+use rewright_mlir::{NestReport, Options, Pair, certificates, pairs, validate_with};
+use rewright_pipeline::optimiser::Optimiser;
+
+fn solver() -> Vec<String> {
+    SOLVER.split_whitespace().map(String::from).collect()
+}
+
+fn datapaths() -> Datapaths {
+    let packs = rewright_packs::load_applied(vec![rewright_packs::root("std".as_ref()).unwrap()]);
+    Datapaths::new(Optimiser::on_demand(packs.program, |_| 0), solver(), SOLVER_STEPS)
+}
+
+fn data(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/mlir/datapath/{name}.mlir", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+fn report(name: &str) -> NestReport {
+    let sides = ["before", "after"].map(|side| data(&format!("{name}.{side}")));
+    validate_with(&sides[0], &sides[1], &Options::default(), &mut datapaths())
+}
+
+#[test]
+fn equal_datapaths_are_proved() {
+    let report = report("equal");
+    assert!(report.functions.len() >= 60, "{report}");
+    assert!(report.functions.iter().all(|f| f.is_proved()), "{report}");
+}
+
+#[test]
+fn no_wrong_datapath_is_proved() {
+    let report = report("different");
+    assert!(report.functions.len() >= 30, "{report}");
+    let undecided: Vec<&str> =
+        report.functions.iter().filter(|f| f.verdict != Kind::Refuted).map(|f| f.function.as_str()).collect();
+    // Where x is 0, the first version has no result that the second one could miss.
+    assert_eq!(undecided, ["self_quotient"], "{report}");
+    assert_eq!(report.counts.proved, 0);
+}
+
+/// Poison: what is right for all numbers is wrong where the second version has none.
+#[test]
+fn what_makes_poison_is_not_proved() {
+    let verdict = |arguments: &str, before: &str, after: &str| {
+        let function = |body: &str| format!("func.func @f({arguments}) -> i32 {{\n{body}\n}}\n");
+        let report = validate_with(&function(before), &function(after), &Options::default(), &mut datapaths());
+        report.functions[0].verdict
+    };
+    let plain = "%0 = arith.addi %x, %y : i32\nreturn %0 : i32";
+    let promised = "%0 = arith.addi %y, %x overflow<nsw> : i32\nreturn %0 : i32";
+    assert_eq!(verdict("%x: i32, %y: i32", promised, plain), Kind::Proved);
+    assert_ne!(verdict("%x: i32, %y: i32", plain, promised), Kind::Proved);
+    // A shift by the whole width is poison, a product by 0 is not.
+    let shifted = "%0 = arith.shli %x, %y : i32\n%1 = arith.xori %0, %0 : i32\nreturn %1 : i32";
+    let zero = "%0 = arith.constant 0 : i32\nreturn %0 : i32";
+    assert_eq!(verdict("%x: i32, %y: i32", shifted, zero), Kind::Proved);
+    assert_ne!(verdict("%x: i32, %y: i32", zero, shifted), Kind::Proved);
+}
+
+const LOOP: &str = "func.func @f(%n: index, %a: memref<?xi32>, %b: memref<?xi32>) {
+  %two = arith.constant 2 : i32
+  affine.for %i = 0 to %n {
+    %0 = affine.load %a[%i] : memref<?xi32>
+    %1 = arith.muli %0, %two : i32
+    affine.store %1, %b[%i] : memref<?xi32>
+  }
+  return
+}";
+
+/// Unrolled, with a loop for the rest, and another way to compute the value.
+const UNROLLED: &str = "func.func @f(%n: index, %a: memref<?xi32>, %b: memref<?xi32>) {
+  affine.for %i = 0 to affine_map<()[s] -> (s floordiv 2 * 2)>()[%n] step 2 {
+    %0 = affine.load %a[%i] : memref<?xi32>
+    %1 = arith.addi %0, %0 : i32
+    affine.store %1, %b[%i] : memref<?xi32>
+    %2 = affine.load %a[%i + 1] : memref<?xi32>
+    %3 = arith.addi %2, %2 : i32
+    affine.store %3, %b[%i + 1] : memref<?xi32>
+  }
+  affine.for %i = affine_map<()[s] -> (s floordiv 2 * 2)>()[%n] to %n {
+    %0 = affine.load %a[%i] : memref<?xi32>
+    %1 = arith.addi %0, %0 : i32
+    affine.store %1, %b[%i] : memref<?xi32>
+  }
+  return
+}";
+
+fn checked(certificate: &Certificate, after: &str) -> Result<(), Rejected> {
+    let (_, pair) = pairs(LOOP, after).remove(0);
+    let Pair { mut pool, before, after, .. } = pair.unwrap();
+    let mut checker = Checker::new(solver(), SOLVER_STEPS);
+    checker.check(certificate, (&before, &after), &mut pool, &mut datapaths().by_solver_only())
+}
+
+#[test]
+fn certificates_are_accepted_and_corrupted_ones_are_not() {
+    let found = certificates(LOOP, UNROLLED, &Options::default(), &mut datapaths()).certificates;
+    let genuine = &found.functions[0];
+    assert_eq!(genuine.precondition, [("%n".to_string(), 0)]);
+    assert_eq!(checked(genuine, UNROLLED), Ok(()));
+    let read: Certificate = serde_json::from_str(&serde_json::to_string(genuine).unwrap()).unwrap();
+    assert_eq!(&read, genuine);
+    let mut rejected = 0;
+    let mut reject = |change: &dyn Fn(&mut Certificate)| {
+        let mut corrupted = genuine.clone();
+        change(&mut corrupted);
+        assert!(checked(&corrupted, UNROLLED).is_err(), "{corrupted:?}");
+        rejected += 1;
+    };
+    reject(&|c| c.precondition.clear());
+    reject(&|c| c.precondition[0].1 = -1);
+    for n in 0..genuine.after.len() {
+        reject(&|c| drop(c.after.remove(n)));
+        reject(&|c| c.after[n] = Step::Never);
+        reject(&|c| c.after[n] = Step::Once(Polynomial(vec![(3, vec![])])));
+        reject(&|c| c.after[n] = Step::Reroll(3));
+        reject(&|c| {
+            let none = Polynomial(vec![(1, vec![])]);
+            c.after.insert(n, Step::Bounds { lower: vec![none.clone()], upper: vec![none] });
+        });
+    }
+    assert!(rejected >= 30, "{rejected}");
+    // A right certificate of another program.
+    for (from, to) in [("i + 1", "i"), ("%2, %2", "%0, %2"), ("step 2", "step 4"), ("to %n {", "to 7 {")] {
+        assert!(checked(genuine, &UNROLLED.replace(from, to)).is_err(), "{from}");
+    }
+    let without = certificates(LOOP, UNROLLED, &Options::default(), &mut NoOracle);
+    assert_eq!(without.without.len(), 1);
+}
