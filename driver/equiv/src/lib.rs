@@ -25,6 +25,7 @@ pub mod functions;
 mod headers;
 mod inputs;
 mod interpreted;
+mod literals;
 mod metadata;
 mod modules;
 mod not_modelled;

@@ -16,6 +16,7 @@
 
 mod facts;
 mod inputs;
+mod lanes;
 mod loops;
 mod meaning;
 mod model;
@@ -219,7 +220,11 @@ impl Pair<'_> {
             let at = wanted.iter().position(|w| *w == question.script.name(name))?;
             values.get(at).copied().flatten()
         };
-        decided.model = Some(model::input(&question.script, &question.given, value));
+        let first = self.versions[0];
+        let types = first.definition.parameters.iter().map(|parameter| &parameter.ty);
+        if let Ok(layout) = &first.module.sizes {
+            decided.model = Some(model::input(&question.script, &question.given, layout, types, value));
+        }
         let reason = match question.assumed.as_slice() {
             [] => "the solver has an input on which it differs".to_string(),
             assumed => format!("it depends on {}", assumed.join(" and ")),
@@ -258,7 +263,7 @@ impl Question {
         let (mut chooses, mut choices, mut claims) = (false, vec![], vec![given.promised]);
         for way in ways {
             let old = behaviour(s, versions[0], &Start::all(&bodies[0]), &given, keys, *way)?;
-            let (refines, uncovered) = refines(s, &old, &new, versions[0].definition);
+            let (refines, uncovered) = refines(s, &old, &new);
             claims.push(s.not(refines));
             assumed.extend(&old.assumed);
             if uncovered {

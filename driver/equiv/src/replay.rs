@@ -40,6 +40,8 @@ mod world;
 
 pub use candidates::candidates;
 pub use input::{Answer, Block, Bytes, Cell, Datum, Input, InputAddress, InputError, Scalar, Write};
+pub(crate) use intrinsic::stem;
+pub(crate) use layout::Layout;
 pub use layout::LayoutError;
 
 use crate::not_modelled::NotModelled;

@@ -378,7 +378,11 @@ impl Script {
 
     /// Equality of two terms of one sort.
     pub fn equal(&mut self, a: Expr, b: Expr) -> Expr {
-        if a == b { Expr::TRUE } else { self.apply("=", &[a, b], Sort::Bool) }
+        match (self.constant(a), self.constant(b)) {
+            _ if a == b => Expr::TRUE,
+            (Some(_), Some(_)) => Expr::FALSE,
+            _ => self.apply("=", &[a, b], Sort::Bool),
+        }
     }
 
     /// `x` where the condition holds, else `y`.

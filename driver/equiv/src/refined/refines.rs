@@ -2,11 +2,11 @@
 
 use super::meaning::{Value, format, is_float};
 use super::symexec::{Access, Behaviour, Memory};
-use rewright_llvm::module::Definition;
+use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Script, Sort};
 
 /// When the second version does what the first one may do, and whether it accesses anything that may not be there.
-pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour, definition: &Definition) -> (Expr, bool) {
+pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> (Expr, bool) {
     let mut undefined = vec![new.undefined];
     let mut uncovered = false;
     for access in &new.accesses {
@@ -18,9 +18,11 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour, definiti
     let undefined = s.or(&undefined);
     let defined = s.not(undefined);
     let mut same = vec![];
-    if let (Some(was), Some(is)) = (old.returned, new.returned) {
-        for (was, is) in was.into_iter().zip(is) {
-            same.push(returned_refines(s, was, is, definition));
+    if let (Some(was), Some(is)) = (&old.returned, &new.returned) {
+        for (was, is) in was.iter().zip(is) {
+            for ((was, is), ty) in was.iter().zip(is).zip(&old.result) {
+                same.push(returned_refines(s, *was, *is, ty));
+            }
         }
     }
     let slots: Vec<Expr> = old.slots.iter().chain(&new.slots).copied().collect();
@@ -41,9 +43,9 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour, definiti
     (s.or(&[old.undefined, same]), uncovered)
 }
 
-fn returned_refines(s: &mut Script, was: Value, is: Value, definition: &Definition) -> Expr {
+fn returned_refines(s: &mut Script, was: Value, is: Value, ty: &Type) -> Expr {
     let mut equal = vec![s.equal(was.bits, is.bits)];
-    if let (true, Some(format)) = (is_float(&definition.result), format(&definition.result)) {
+    if let (true, Some(format)) = (is_float(ty), format(ty)) {
         let nans = [was.bits, is.bits].map(|bits| {
             let float = s.float(bits, format);
             s.apply("fp.isNaN", &[float], Sort::Bool)

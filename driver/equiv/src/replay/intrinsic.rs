@@ -64,7 +64,7 @@ const FLOATS: [&str; 18] = [
 ];
 
 /// The name of an intrinsic without the types that it ends with: `umin` of `@llvm.umin.v4i32`.
-pub(super) fn stem(callee: &str) -> &str {
+pub(crate) fn stem(callee: &str) -> &str {
     let mut stem = callee.strip_prefix("@llvm.").unwrap_or(callee);
     while let Some((rest, last)) = stem.rsplit_once('.') {
         let digits = last.trim_start_matches(['v', 'i', 'f', 'p', 'b', 'n', 'x', 's']);

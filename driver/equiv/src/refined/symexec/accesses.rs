@@ -5,6 +5,7 @@
 
 use super::super::super::annotations::numbers;
 use super::super::facts;
+use super::super::lanes::{Place, places};
 use super::super::meaning::width;
 use super::annotated::promises;
 use super::bounds::Step;
@@ -14,11 +15,19 @@ use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Address, Expr, Sort};
 use rewright_typeprop::model::MemoryAccess;
 
-/// Where something is read or written.
-struct AddressRange {
+/// Where a lane is read or written.
+struct Lane {
     address: Address,
-    /// In bits.
+    /// In bits, whole bytes.
     size: u32,
+    /// Bits of the lane.
+    width: u32,
+    ty: Type,
+}
+
+/// What is read is no `undef`, and no poison.
+fn is_defined(i: &Instruction) -> bool {
+    i.metadata.iter().any(|(kind, _)| kind == "!noundef")
 }
 
 impl<'a> SymbolicExecutor<'a> {
@@ -30,9 +39,8 @@ impl<'a> SymbolicExecutor<'a> {
         source: &Type,
         indices: &[Operand],
     ) -> Terms<Value> {
-        let named = &self.file().named;
         let unknown = || format!("an offset into {source}");
-        if !self.version.module.layout.clone()?.knows(source, named) {
+        if i.ty != Type::Ptr {
             return Err(unknown().into());
         }
         let base = self.operand(base)?;
@@ -41,14 +49,17 @@ impl<'a> SymbolicExecutor<'a> {
         let (mut ty, mut first) = (source.clone(), true);
         for index in indices {
             let constant = index.text.parse::<i64>().ok();
-            let is_field = !first && !matches!(ty, Type::Array(..));
-            let (next, size) = match (&ty, first) {
-                (_, true) => (ty.clone(), ty.layout(named).ok_or_else(unknown)?.0),
-                (Type::Array(_, element), _) => ((**element).clone(), element.layout(named).ok_or_else(unknown)?.0),
-                (_, false) => {
-                    let field = constant.and_then(|n| u64::try_from(n).ok()).ok_or_else(unknown)?;
-                    let (element, offset) = ty.element(field, named).ok_or_else(unknown)?;
-                    let offset = offset.filter(|n| *n > 0 || field == 0).ok_or_else(unknown)?;
+            let resolved = self.layout.resolve(&ty)?.clone();
+            let is_field = !first && matches!(resolved, Type::Struct(..));
+            let (next, size) = match (&resolved, first) {
+                (_, true) => (ty.clone(), self.layout.size(&ty)?),
+                (Type::Array(_, element), _) => ((**element).clone(), self.layout.size(element)?),
+                (Type::Vector(_, element), _) => ((**element).clone(), self.layout.store_size(element)?),
+                (whole, false) => {
+                    let field = constant.and_then(|n| usize::try_from(n).ok()).ok_or_else(unknown)?;
+                    let (fields, offsets) = (self.layout.parts(whole)?, self.layout.offsets(whole)?);
+                    let element = fields.and_then(|fields| fields.get(field).cloned()).ok_or_else(unknown)?;
+                    let offset = *offsets.get(field).ok_or_else(unknown)?;
                     parts.push(self.s.bits(64, offset.into()));
                     steps.push(Step::Constant(offset as i64));
                     (element, 0)
@@ -107,7 +118,7 @@ impl<'a> SymbolicExecutor<'a> {
         let bits = self.place(&name, slot.align);
         let origin = Some(self.s.unknown(&format!("object of {name}"), &[], Sort::Bits(64)));
         self.slots.push(bits);
-        self.define(i, Local::Fixed(Value { bits, poison: Expr::FALSE, origin }));
+        self.define(i, Local::Fixed(vec![Value { bits, poison: Expr::FALSE, origin }]));
         Ok(())
     }
 
@@ -119,19 +130,15 @@ impl<'a> SymbolicExecutor<'a> {
         ty: &Type,
         at: usize,
         writes: bool,
-    ) -> Terms<AddressRange> {
+    ) -> Terms<Vec<Lane>> {
         if !said.plain {
             return Err(format!("a {} that is more than one", i.opcode).into());
         }
-        let size = width(ty)?;
-        if !size.is_multiple_of(8) {
-            return Err(format!("{size} bits in memory").into());
-        }
+        let (places, bytes) = (places(&self.layout, ty)?, self.layout.store_size(ty)?);
         let align = match said.align {
-            0 => self.version.module.layout.clone()?.alignment(ty, &self.file().named),
-            align => Some(align),
+            0 => self.layout.alignment(ty)?,
+            align => align,
         };
-        let align = align.ok_or_else(|| format!("the alignment of {ty}"))?;
         let pointer = self.settled(pointer, at)?;
         let origin = pointer.origin.ok_or("an address without an object")?;
         let mut bad = vec![pointer.poison, facts::misaligned(self.s, pointer.bits, align)];
@@ -148,22 +155,35 @@ impl<'a> SymbolicExecutor<'a> {
             address: place.term(self.s),
             place: place.clone(),
             origin,
-            bytes: u64::from(size / 8),
+            bytes,
             writes,
             epoch: self.epoch,
             promises: promises(self.version, i),
         });
-        Ok(AddressRange { address: place, size })
+        let lane = |lane: Place| {
+            let (width, bytes) = (width(&lane.ty)?, self.layout.store_size(&lane.ty)?);
+            Ok(Lane { address: place.plus(lane.offset), size: 8 * bytes as u32, width, ty: lane.ty })
+        };
+        places.into_iter().map(lane).collect()
     }
 
     pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
         let Shape::Load(from, said) = &i.shape else { return Ok(()) };
-        let place = self.access(i, (from, said), &i.ty, at, false)?;
-        let [bits, poison_memory] =
-            [self.memory[0].bits, self.memory[0].poison_memory].map(|memory| self.read(memory, &place));
-        let mut poison = self.s.nonzero(poison_memory);
+        let lanes = self.access(i, (from, said), &i.ty, at, false)?;
+        let leaves = lanes.iter().map(|lane| self.loaded(i, lane, at)).collect::<Terms<_>>()?;
+        self.undefined_matters |= !is_defined(i);
+        self.define(i, Local::of(leaves));
+        Ok(())
+    }
+
+    /// A lane that is read.
+    fn loaded(&mut self, i: &Instruction, lane: &Lane, at: usize) -> Terms<Leaf> {
+        let [raw, poison_memory] =
+            [self.memory[0].bits, self.memory[0].poison_memory].map(|memory| self.read(memory, lane));
+        let bits = self.s.resize(raw, lane.width);
+        let mut poison = vec![self.s.nonzero(poison_memory), self.is_not_stored_so(raw, lane)];
         for (kind, node) in &i.metadata {
-            let broken = match kind.as_str() {
+            poison.push(match kind.as_str() {
                 "!nonnull" => facts::broken(self.s, &["nonnull".to_string()], bits),
                 "!range" | "!align" => {
                     let node =
@@ -175,80 +195,94 @@ impl<'a> SymbolicExecutor<'a> {
                     }
                 }
                 _ => Expr::FALSE,
-            };
-            poison = self.s.or(&[poison, broken]);
+            });
         }
-        let origin = if i.ty == Type::Ptr { Some(self.read(self.memory[0].origins, &place)) } else { None };
-        let mask = self.given.undefined.then(|| self.read(self.mask, &place));
-        let noundef = i.metadata.iter().any(|(kind, _)| kind == "!noundef");
-        if noundef {
-            let some = match mask {
-                Some(mask) => self.s.nonzero(mask),
-                None => Expr::FALSE,
-            };
+        let origin = if lane.ty == Type::Ptr { Some(self.read(self.memory[0].origins, lane)) } else { None };
+        let mask = self.given.undefined.then(|| self.read(self.mask, lane));
+        if let Some(mask) = mask {
+            poison.push(self.is_not_stored_so(mask, lane));
+        }
+        let mask = mask.map(|mask| self.s.resize(mask, lane.width));
+        let poison = self.s.or(&poison);
+        if is_defined(i) {
+            let some = mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
             let bad = self.s.or(&[poison, some]);
             self.undefined(at, bad);
         }
-        self.undefined_matters |= !noundef;
         let value = Value { bits, poison, origin };
-        let local = match mask.filter(|_| !noundef) {
-            Some(mask) => {
-                let key = place.address.term(self.s);
-                // What others have stored since may be another set of values.
-                let place = self.inside.then_some(self.memory[0].bits);
-                Local::Leaf(Leaf { value, mask: Some(mask), key, computed: self.inside, place })
-            }
-            None => Local::Fixed(value),
-        };
-        self.define(i, local);
-        Ok(())
+        let key = lane.address.term(self.s);
+        // What others have stored since may be another set of values.
+        let place = self.inside.then_some(self.memory[0].bits);
+        Ok(match mask.filter(|_| !is_defined(i)) {
+            Some(mask) => Leaf { value, mask: Some(mask), key, computed: self.inside, place },
+            None => Leaf { value, mask: None, key, computed: false, place: None },
+        })
+    }
+
+    /// A lane that is no whole bytes is stored with zeros above it; where there is something else, it is poison.
+    fn is_not_stored_so(&mut self, raw: Expr, lane: &Lane) -> Expr {
+        if lane.width == lane.size {
+            return Expr::FALSE;
+        }
+        let above = self.s.extract(raw, lane.size - 1, lane.width);
+        self.s.nonzero(above)
     }
 
     pub(super) fn store(&mut self, i: &Instruction, at: usize) -> Terms<()> {
         let Shape::Store(value, to, said) = &i.shape else { return Ok(()) };
-        let place = self.access(i, (to, said), &value.ty, at, true)?;
+        let lanes = self.access(i, (to, said), &value.ty, at, true)?;
         let here = self.reached[at];
-        let (all, none) = (self.s.bits(place.size, u128::MAX), self.s.bits(place.size, 0));
-        if value.ty == Type::Ptr {
+        if lanes.iter().any(|lane| lane.ty == Type::Ptr) {
             self.assumed.insert("pointers in memory");
         }
         let samples = self.samples(value, "stored")?;
         for (n, sample) in samples.into_iter().enumerate() {
-            let Memory { bits, poison_memory, origins } = self.memory[n];
-            let is_poison = self.s.choose(sample.poison, all, none);
-            let origin = sample.origin.filter(|_| value.ty == Type::Ptr).unwrap_or(none);
-            self.memory[n] = Memory {
-                bits: self.write(bits, &place, here, sample.bits),
-                poison_memory: self.write(poison_memory, &place, here, is_poison),
-                origins: self.write(origins, &place, here, origin),
-            };
+            for (lane, sample) in lanes.iter().zip(sample) {
+                let (all, none) = (self.s.bits(lane.size, u128::MAX), self.s.bits(lane.size, 0));
+                let Memory { bits, poison_memory, origins } = self.memory[n];
+                let is_poison = self.s.choose(sample.poison, all, none);
+                let origin = sample.origin.filter(|_| lane.ty == Type::Ptr).unwrap_or(none);
+                let stored = self.s.resize(sample.bits, lane.size);
+                self.memory[n] = Memory {
+                    bits: self.write(bits, lane, here, stored),
+                    poison_memory: self.write(poison_memory, lane, here, is_poison),
+                    origins: self.write(origins, lane, here, origin),
+                };
+            }
         }
-        let mask = self.mask_of(value, place.size);
         if self.given.undefined {
-            self.mask = self.write(self.mask, &place, here, mask);
+            for (n, lane) in lanes.iter().enumerate() {
+                let mask = self.mask_of(value, n, lane.width);
+                let mask = self.s.resize(mask, lane.size);
+                self.mask = self.write(self.mask, lane, here, mask);
+            }
         }
         Ok(())
     }
 
-    /// Which bits of a stored value are `undef`: of the second version at least these, of the first version at most
-    /// these.
-    fn mask_of(&mut self, value: &Operand, size: u32) -> Expr {
+    /// Which bits of a lane of a stored value are `undef`: of the second version at least these, of the first version at
+    /// most these.
+    fn mask_of(&mut self, value: &Operand, lane: usize, width: u32) -> Expr {
+        let is_loose = self.is_loose(value);
         match self.locals.get(value.text.as_str()) {
-            Some(Local::Leaf(leaf)) => leaf.mask.unwrap_or_else(|| self.s.bits(size, 0)),
+            Some(Local::Leaf(lanes)) => {
+                lanes.get(lane).and_then(|leaf| leaf.mask).unwrap_or_else(|| self.s.bits(width, 0))
+            }
             // A value that the first version may have chosen is one of those that it may hold.
-            Some(Local::PerUse) if self.choosing.is_first() => self.s.bits(size, 0),
-            Some(Local::PerUse) => self.s.bits(size, u128::MAX),
-            _ if value.text == "undef" => self.s.bits(size, u128::MAX),
-            _ => self.s.bits(size, 0),
+            Some(Local::PerUse) if self.choosing.is_first() => self.s.bits(width, 0),
+            Some(Local::PerUse) => self.s.bits(width, u128::MAX),
+            _ if value.text == "undef" => self.s.bits(width, u128::MAX),
+            _ if is_loose && !self.choosing.is_first() => self.s.bits(width, u128::MAX),
+            _ => self.s.bits(width, 0),
         }
     }
 
-    fn read(&mut self, memory: Expr, place: &AddressRange) -> Expr {
+    fn read(&mut self, memory: Expr, place: &Lane) -> Expr {
         let how = MemoryAccess { bits: Some(place.size), signed: false, store: false };
         smt::load(self.s, memory, &place.address, how, place.size)
     }
 
-    fn write(&mut self, memory: Expr, place: &AddressRange, when: Expr, value: Expr) -> Expr {
+    fn write(&mut self, memory: Expr, place: &Lane, when: Expr, value: Expr) -> Expr {
         let how = MemoryAccess { bits: Some(place.size), signed: false, store: true };
         let value = match when {
             Expr::TRUE => value,

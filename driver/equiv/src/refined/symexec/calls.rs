@@ -10,7 +10,8 @@
 use super::super::super::annotations::{has, number};
 use super::super::facts;
 use super::annotated::Said;
-use super::{Access, Event, Leaf, Local, Memory, SymbolicExecutor, Terms, Value, width};
+use super::super::meaning::width;
+use super::{Access, Event, Leaf, Local, Memory, SymbolicExecutor, Terms, Value};
 use rewright_cfg_skeleton::ir::OpaqueEffects;
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::effects;
@@ -47,7 +48,7 @@ impl<'a> SymbolicExecutor<'a> {
             told.push(self.trace);
         }
         for arg in args {
-            for Value { bits, poison, origin } in self.samples(arg, "passed")? {
+            for Value { bits, poison, origin } in self.samples(arg, "passed")?.concat() {
                 told.extend([bits, poison]);
                 told.extend(origin);
             }
@@ -121,7 +122,8 @@ impl<'a> SymbolicExecutor<'a> {
         for (arg, said) in args.iter().zip(&said.arguments) {
             let defined = has(said, "noundef");
             let readable = number(said, "dereferenceable");
-            if !defined && readable.is_none() {
+            // Of what has several lanes it is no harm to ignore that.
+            if (!defined && readable.is_none()) || self.scalars(&arg.ty)?.len() != 1 {
                 continue;
             }
             let Value { bits, poison, origin } = self.settled(arg, at)?;
@@ -139,9 +141,21 @@ impl<'a> SymbolicExecutor<'a> {
     }
 
     fn result(&mut self, i: &'a Instruction, said: &Said, time: Expr, at: usize) -> Terms<()> {
-        let bits = width(&i.ty)?;
-        let value = self.s.unknown(&format!("result of {bits}"), &[time], Sort::Bits(bits));
-        let mut poison = self.s.unknown("result is poison", &[time], Sort::Bool);
+        let types = self.scalars(&i.ty)?;
+        let mut lanes = vec![];
+        for (n, ty) in types.iter().enumerate() {
+            let which = if types.len() == 1 { String::new() } else { format!(" {n}") };
+            lanes.push(self.result_lane(ty, &which, said, time, at)?);
+        }
+        self.undefined_matters = true;
+        self.define(i, Local::of(lanes));
+        Ok(())
+    }
+
+    fn result_lane(&mut self, ty: &Type, which: &str, said: &Said, time: Expr, at: usize) -> Terms<Leaf> {
+        let bits = width(ty)?;
+        let value = self.s.unknown(&format!("result{which} of {bits}"), &[time], Sort::Bits(bits));
+        let mut poison = self.s.unknown(&format!("result{which} is poison"), &[time], Sort::Bool);
         let noundef = has(&said.result, "noundef");
         if self.choosing.is_first() {
             let broken = facts::broken(self.s, &said.result, value);
@@ -150,23 +164,18 @@ impl<'a> SymbolicExecutor<'a> {
                 self.undefined(at, poison);
             }
         }
-        let origin = (i.ty == Type::Ptr).then(|| self.s.unknown("object of a result", &[time], Sort::Bits(64)));
+        let origin =
+            (*ty == Type::Ptr).then(|| self.s.unknown(&format!("object of a result{which}"), &[time], Sort::Bits(64)));
         let value = Value { bits: value, poison, origin };
-        self.undefined_matters = true;
-        let mask = self
-            .given
-            .undefined
-            .then(|| self.s.unknown(&format!("undef bits of a result of {bits}"), &[time], Sort::Bits(bits)));
+        let name = format!("undef bits of a result{which} of {bits}");
+        let mask = self.given.undefined.then(|| self.s.unknown(&name, &[time], Sort::Bits(bits)));
         if let (Some(mask), true) = (mask, noundef && self.choosing.is_first()) {
             let some = self.s.nonzero(mask);
             self.undefined(at, some);
         }
-        let local = match mask {
-            Some(_) => Local::Leaf(Leaf { value, mask, key: time, computed: false, place: None }),
-            None => Local::Fixed(value),
-        };
-        self.define(i, local);
-        Ok(())
+        // Other lanes choose apart.
+        let key = if which.is_empty() || mask.is_none() { time } else { value.bits };
+        Ok(Leaf { value, mask, key, computed: false, place: None })
     }
 }
 
