@@ -92,7 +92,7 @@ pub(crate) fn expression(text: &str, named: &Named) -> Option<Instruction> {
 }
 
 /// Cuts a list at the commas that stand in no bracket.
-fn separated(text: &str) -> Vec<&str> {
+pub(crate) fn separated(text: &str) -> Vec<&str> {
     let (mut found, mut start, mut depth) = (vec![], 0, 0i32);
     for token in tokens(text) {
         match &text[token.start..token.end] {

@@ -1,7 +1,7 @@
 //! A module with what is looked up in it by name.
 
 use super::metadata::{Nodes, top_level};
-use super::replay::{Layout as Sizes, LayoutError};
+use super::replay::{Global, Layout as Sizes, LayoutError, global};
 use rewright_llvm::layout::{Layout, UnknownLayout};
 use rewright_llvm::module::{Definition, File};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -77,6 +77,16 @@ impl<'a> Module<'a> {
         let words =
             text.split_whitespace().filter(|w| !["unnamed_addr", "local_unnamed_addr", "dso_local"].contains(w));
         Some(words.collect::<Vec<_>>().join(" "))
+    }
+
+    /// What a global variable is, and whether others may be where it is; `None` where its place is not its own.
+    pub(super) fn variable(&self, name: &str) -> Option<(Global, bool)> {
+        let text = self.globals.get(name)?;
+        let global = global(text);
+        let says = |word: &str| text.split_whitespace().any(|other| other == word);
+        let replaced = says("weak") || says("linkonce") || says("common");
+        let shared = text.contains("unnamed_addr") || text.contains("_odr");
+        (global.open.is_none() && !replaced).then_some((global, shared))
     }
 
     /// The alignment that a global variable says it has.

@@ -33,7 +33,7 @@ use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
 use inputs::Inputs;
-use refines::refines;
+use refines::{placed, refines};
 use rewright_llvm::body::{self, Body};
 use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
 use rewright_smt::{Asserted, Expr, Script};
@@ -125,6 +125,10 @@ impl Pair<'_> {
         if self.bodies.iter().any(loops::has_loops) {
             return loops::decide(self, solver, budget, decided);
         }
+        self.without_loops(solver, budget, decided)
+    }
+
+    fn without_loops(&self, solver: &mut Solver, budget: &mut Budget, decided: &mut Decided) -> io::Result<()> {
         for undefined in [false, true] {
             let more = self.ask(undefined, solver, budget, decided)?;
             if !more {
@@ -264,7 +268,7 @@ impl Question {
         for way in ways {
             let old = behaviour(s, versions[0], &Start::all(&bodies[0]), &given, keys, *way)?;
             let (refines, uncovered) = refines(s, &old, &new);
-            claims.push(s.not(refines));
+            claims.extend([s.not(refines), placed(s, &old, &new)]);
             assumed.extend(&old.assumed);
             if uncovered {
                 assumed.insert("what memory is there");
@@ -273,6 +277,7 @@ impl Question {
             chooses |= old.chooses;
             choices.extend(old.choices);
         }
+        claims.push(given.facts(s));
         let claim = s.and(&claims);
         let asserted = s.asserting_for_all(&choices, claim).ok_or("what it chooses decides what is read")?;
         let assumed = assumed.into_iter().collect();

@@ -86,6 +86,24 @@ impl Inputs {
     }
 }
 
+impl Inputs {
+    /// What is known of memory that has been read: no pointer in it is one to a slot, whose object is a number that no
+    /// byte is of that is there.
+    pub(super) fn facts(&self, s: &mut Script) -> Expr {
+        let read: Vec<Expr> =
+            s.reads().iter().filter(|read| read.memory == self.origins).map(|read| read.byte).collect();
+        let slots = s.bits(8, 0xff);
+        let all: Vec<Expr> = read
+            .into_iter()
+            .map(|byte| {
+                let same = s.equal(byte, slots);
+                s.not(same)
+            })
+            .collect();
+        s.and(&all)
+    }
+}
+
 /// Parameters, at most, whose objects are told apart.
 const LANES: usize = 1 << 20;
 

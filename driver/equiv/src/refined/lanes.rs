@@ -22,21 +22,27 @@ pub(super) fn scalars(layout: &Layout<'_>, ty: &Type) -> Result<Vec<Type>, NotMo
     Ok(found)
 }
 
-/// Where a type's lanes lie in memory. Structures with padding are not modelled: who stores them leaves it undefined.
-pub(super) fn places(layout: &Layout<'_>, ty: &Type) -> Result<Vec<Place>, NotModelled> {
-    let mut found = vec![];
-    collect(layout, ty, &mut |ty, offset| found.push(Place { offset, ty: ty.clone() }), Some(0))?;
-    let mut end = 0;
-    for place in &found {
-        if place.offset != end {
-            return Err(format!("the padding of {ty}").into());
-        }
-        end += layout.store_size(&place.ty)?;
+/// What of a type lies where in memory.
+pub(super) struct Places {
+    pub(super) lanes: Vec<Place>,
+    /// Bytes between lanes.
+    pub(super) padding: Vec<u64>,
+}
+
+/// Where a type's lanes lie in memory.
+pub(super) fn places(layout: &Layout<'_>, ty: &Type) -> Result<Places, NotModelled> {
+    let mut lanes = vec![];
+    collect(layout, ty, &mut |ty, offset| lanes.push(Place { offset, ty: ty.clone() }), Some(0))?;
+    let (mut end, mut padding) = (0, vec![]);
+    for place in &lanes {
+        padding.extend(end..place.offset);
+        end = place.offset + layout.store_size(&place.ty)?;
     }
-    match end == layout.store_size(ty)? {
-        true => Ok(found),
-        false => Err(format!("the padding of {ty}").into()),
+    padding.extend(end..layout.store_size(ty)?);
+    if padding.len() > MOST {
+        return Err(format!("the padding of {ty}").into());
     }
+    Ok(Places { lanes, padding })
 }
 
 /// Visits the scalars of a type; with where they lie if the type lies somewhere.
@@ -46,30 +52,20 @@ fn collect(
     found: &mut impl FnMut(&Type, u64),
     at: Option<u64>,
 ) -> Result<(), NotModelled> {
-    let mut left = MOST;
-    collect_within(layout, ty, found, at, &mut left)
-}
-
-fn collect_within(
-    layout: &Layout<'_>,
-    ty: &Type,
-    found: &mut impl FnMut(&Type, u64),
-    at: Option<u64>,
-    left: &mut usize,
-) -> Result<(), NotModelled> {
-    if *ty == Type::Void {
-        return Ok(());
-    }
-    *left = left.checked_sub(1).ok_or_else(|| format!("as many parts as {ty} has"))?;
-    let Some(parts) = layout.parts(ty)? else {
-        width(ty)?;
-        found(ty, at.unwrap_or(0));
-        return Ok(());
-    };
-    let offsets = at.map(|_| layout.offsets(ty)).transpose()?;
-    for (n, part) in parts.iter().enumerate() {
-        let at = offsets.as_ref().and_then(|offsets| Some(at? + offsets.get(n)?));
-        collect_within(layout, part, found, at, left)?;
+    let (mut left, mut todo) = (MOST, vec![(ty.clone(), at)]);
+    while let Some((ty, at)) = todo.pop() {
+        if ty == Type::Void {
+            continue;
+        }
+        left = left.checked_sub(1).ok_or_else(|| format!("as many parts as {ty} has"))?;
+        let Some(parts) = layout.parts(&ty)? else {
+            width(&ty)?;
+            found(&ty, at.unwrap_or(0));
+            continue;
+        };
+        let offsets = at.map(|_| layout.offsets(&ty)).transpose()?;
+        let place = |n: usize| offsets.as_ref().and_then(|offsets| Some(at? + offsets.get(n)?));
+        todo.extend(parts.into_iter().enumerate().rev().map(|(n, part)| (part, place(n))));
     }
     Ok(())
 }

@@ -56,6 +56,8 @@ pub(super) struct Operation<'a> {
     pub(super) args: &'a [Value],
     /// Of the result.
     pub(super) ty: &'a Type,
+    /// It is the first version's, which may do less than its flags allow.
+    pub(super) is_first: bool,
 }
 
 impl Operation<'_> {
@@ -63,8 +65,14 @@ impl Operation<'_> {
     pub(super) fn instruction(mut self, opcode: &str, from: &Type) -> Result<Meaning, NotModelled> {
         let width = width(self.ty)?;
         let unknown = || Err(format!("`{opcode}`").into());
-        if let Some(flag) = self.flags.iter().find(|flag| !FLAGS.contains(&flag.as_str())) {
+        let floats = is_float(from) || is_float(self.ty);
+        let of_floats = |flag: &str| if FAST.contains(&flag) { self.is_first } else { STRICT.contains(&flag) };
+        let allows = |flag: &str| FLAGS.contains(&flag) || (floats && opcode != "select" && of_floats(flag));
+        if let Some(flag) = self.flags.iter().find(|flag| !allows(flag)) {
             return Err(format!("`{opcode} {flag}`").into());
+        }
+        if floats && self.flags.iter().any(|flag| STRICT.contains(&flag.as_str())) {
+            return self.strict(opcode, from);
         }
         match (opcode, self.args) {
             ("add" | "sub" | "mul" | "shl" | "lshr" | "ashr" | "and" | "or" | "xor", [x, y]) => {
@@ -116,6 +124,27 @@ impl Operation<'_> {
                 _ => unknown(),
             },
         }
+    }
+
+    /// With flags by which some operands and results are poison.
+    fn strict(self, opcode: &str, from: &Type) -> Result<Meaning, NotModelled> {
+        let flags: Vec<String> = self.flags.iter().filter(|flag| !STRICT.contains(&flag.as_str())).cloned().collect();
+        let (s, ty) = (self.s, self.ty);
+        let mut meaning =
+            Operation { s, flags: &flags, args: self.args, ty, is_first: self.is_first }.instruction(opcode, from)?;
+        let operands = self.args.iter().filter_map(|arg| Some((arg.bits, format(from)?)));
+        let results = format(ty).map(|format| (meaning.value.bits, format));
+        let mut poison = vec![meaning.value.poison];
+        for (bits, format) in operands.chain(results) {
+            let float = s.float(bits, format);
+            for (flag, symbol) in [("nnan", "fp.isNaN"), ("ninf", "fp.isInfinite")] {
+                if self.flags.iter().any(|f| f == flag || f == "fast") {
+                    poison.push(s.apply(symbol, &[float], Sort::Bool));
+                }
+            }
+        }
+        meaning.value.poison = s.or(&poison);
+        Ok(meaning)
     }
 
     fn says(&self, flag: &str) -> bool {
@@ -270,7 +299,7 @@ impl Operation<'_> {
     fn in_any_order(&mut self, model: Model, x: Value, y: Value) -> Result<Meaning, NotModelled> {
         let ordered = self.s.name(x.bits) <= self.s.name(y.bits);
         let args = if ordered { [x, y] } else { [y, x] };
-        Operation { s: &mut *self.s, flags: &[], args: &args, ty: self.ty }.model(model)
+        Operation { s: &mut *self.s, flags: &[], args: &args, ty: self.ty, is_first: self.is_first }.model(model)
     }
 
     /// What a model says, poison if an operand is.
@@ -330,7 +359,8 @@ impl Operation<'_> {
             let [x, promise] = this.args else { return Err(format!("it calls @llvm.{name}").into()) };
             let bad = when(this, x.bits);
             let promised = this.is_one(promise.bits);
-            let mut of_one = Operation { s: &mut *this.s, flags: &[], args: &[*x], ty: this.ty };
+            let mut of_one =
+                Operation { s: &mut *this.s, flags: &[], args: &[*x], ty: this.ty, is_first: this.is_first };
             let mut meaning = of_one.model(model)?;
             let broken = this.s.and(&[bad, promised]);
             meaning.value.poison = this.s.or(&[meaning.value.poison, broken]);
@@ -401,6 +431,12 @@ impl Operation<'_> {
         }
     }
 }
+
+/// Flags by which a NaN, or something infinite, is poison.
+const STRICT: [&str; 3] = ["nnan", "ninf", "fast"];
+
+/// Flags that allow other results.
+const FAST: [&str; 6] = ["nsz", "arcp", "contract", "afn", "reassoc", "fast"];
 
 /// Flags whose meaning is known.
 const FLAGS: [&str; 7] = ["nsw", "nuw", "exact", "disjoint", "nneg", "samesign", "noundef"];

@@ -11,12 +11,15 @@
 
 mod accesses;
 mod annotated;
+mod assumed;
 mod behaviour;
+mod blocks;
 mod bounds;
 mod calls;
 mod composite;
 mod computed;
 mod loose;
+mod objects;
 mod order;
 mod start;
 mod values;
@@ -32,6 +35,7 @@ use crate::replay::Layout;
 pub(super) use annotated::Keys;
 pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
 pub(super) use calls::is_arithmetic;
+pub(super) use objects::{Kind, Object, apart, within};
 use order::order;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
 use rewright_llvm::module::File;
@@ -113,6 +117,15 @@ pub(super) struct SymbolicExecutor<'a> {
     epoch: Expr,
     events: Vec<Event>,
     slots: Vec<Expr>,
+    /// It begins at the entry, and slots end with the function.
+    lasting_slots: bool,
+    /// How many slots there are of each size and alignment.
+    alike: BTreeMap<String, usize>,
+    /// Values by which others come to know addresses.
+    escaping: BTreeSet<&'a str>,
+    objects: Vec<Object>,
+    /// What is known of objects.
+    facts: Vec<Expr>,
     /// How often each thing that may be `undef` has been used.
     uses: BTreeMap<String, usize>,
     /// What is being computed: a sample of what leaves.
@@ -195,6 +208,11 @@ pub(super) fn behaviour<'a>(
         epoch: never,
         events: vec![],
         slots: vec![],
+        lasting_slots: start.is_entry() && !keys.has_lifetimes() && objects::last(&body.blocks),
+        alike: BTreeMap::new(),
+        escaping: objects::escaping(&body.blocks),
+        objects: vec![],
+        facts: vec![],
         uses: BTreeMap::new(),
         within: String::new(),
         ways: FxHashMap::default(),
@@ -220,6 +238,7 @@ pub(super) fn behaviour<'a>(
     }
     let undefined = side.s.or(&side.undefined);
     let returns = side.s.or(&side.returns);
+    let facts = side.s.and(&side.facts);
     let chooses = !side.uses.is_empty();
     let result = side.scalars(&version.definition.result)?;
     let SymbolicExecutor {
@@ -229,6 +248,7 @@ pub(super) fn behaviour<'a>(
         trace,
         events,
         slots,
+        objects,
         choices,
         assumed,
         undefined_matters,
@@ -247,6 +267,8 @@ pub(super) fn behaviour<'a>(
         trace,
         events,
         slots,
+        objects,
+        facts,
         choices,
         assumed,
         undefined_matters,
@@ -274,7 +296,8 @@ impl<'a> SymbolicExecutor<'a> {
         }
         if at_entry && self.choosing.is_first() {
             for (n, bytes) in &self.given.readable {
-                let [Leaf { value: Value { bits: address, poison, origin }, .. }] = self.given.parameters[*n][..] else {
+                let [Leaf { value: Value { bits: address, poison, origin }, .. }] = self.given.parameters[*n][..]
+                else {
                     continue;
                 };
                 self.undefined.push(poison);
@@ -361,12 +384,8 @@ impl<'a> SymbolicExecutor<'a> {
                 let frozen = lanes.into_iter().map(|lane| self.frozen(lane)).collect();
                 self.define(i, Local::Fixed(frozen));
             }
-            Shape::Call { callee: Some(callee), args, bundles: false, .. } if callee == "@llvm.assume" => {
-                let [condition] = args.as_slice() else { return Err("`llvm.assume`".into()) };
-                let holds = self.decides(condition, at)?;
-                let some = self.s.nonzero(holds);
-                let fails = self.s.not(some);
-                self.undefined(at, fails);
+            Shape::Call { callee: Some(callee), args, bundles, .. } if callee == "@llvm.assume" => {
+                self.assume(i, args, *bundles, at)?;
             }
             Shape::Call { callee, args, in_memory, bundles, .. } if !is_arithmetic(callee.as_deref()) => {
                 if in_memory.iter().any(|m| m.role == Role::Copy) {

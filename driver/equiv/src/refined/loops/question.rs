@@ -1,7 +1,7 @@
 //! One step of the induction as a question: from the entry or from a pair of cuts to the next.
 
 use super::super::inputs::{Inputs, Leaf};
-use super::super::refines::refines;
+use super::super::refines::{placed, refines};
 use super::super::symexec::{Begun, Behaviour, Choosing, Likeness, NOWHERE, Request, Start, behaviour};
 use super::beginning::Beginning;
 use super::claims::Claims;
@@ -107,7 +107,7 @@ impl LoopQuestion {
         assumed.extend([old.begun.known, new.begun.known]);
         assumed.extend(facts(s, induction, source, [&old.begun, &new.begun]));
         let defined = s.not(old.undefined);
-        assumed.push(defined);
+        assumed.extend([defined, placed(s, &old, &new)]);
         let places = if places.is_empty() { same_places(s, &old, &new, &assumed) } else { vec![] };
         let (same, _) = refines(s, &old, &new);
         let mut claims = Claims::new(s);

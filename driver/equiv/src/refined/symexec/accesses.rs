@@ -10,7 +10,7 @@ use super::super::meaning::width;
 use super::annotated::promises;
 use super::bounds::Step;
 use super::{Access, Leaf, Local, Memory, SymbolicExecutor, Terms, Value};
-use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape, Slot};
+use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape};
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Address, Expr, Sort};
 use rewright_typeprop::model::MemoryAccess;
@@ -23,6 +23,13 @@ struct Lane {
     /// Bits of the lane.
     width: u32,
     ty: Type,
+}
+
+/// What an access goes to.
+struct Accessed {
+    lanes: Vec<Lane>,
+    /// Bytes between lanes.
+    padding: Vec<Address>,
 }
 
 /// What is read is no `undef`, and no poison.
@@ -107,21 +114,6 @@ impl<'a> SymbolicExecutor<'a> {
         self.sums.get(&pointer).cloned().unwrap_or_else(|| vec![pointer])
     }
 
-    /// A stack slot.
-    pub(super) fn slot(&mut self, i: &'a Instruction, slot: &Slot) -> Terms<()> {
-        if !i.flags.is_empty() || i.ty != Type::Ptr {
-            return Err("a stack slot of its own kind".into());
-        }
-        // Slots keep their order, and what they hold is nobody's concern.
-        self.assumed.insert("what is on the stack");
-        let name = format!("slot {}", self.slots.len() + 1);
-        let bits = self.place(&name, slot.align);
-        let origin = Some(self.s.unknown(&format!("object of {name}"), &[], Sort::Bits(64)));
-        self.slots.push(bits);
-        self.define(i, Local::Fixed(vec![Value { bits, poison: Expr::FALSE, origin }]));
-        Ok(())
-    }
-
     /// Where an access goes: it is undefined where that is poison, `undef`, null or not aligned as the access says.
     fn access(
         &mut self,
@@ -130,7 +122,7 @@ impl<'a> SymbolicExecutor<'a> {
         ty: &Type,
         at: usize,
         writes: bool,
-    ) -> Terms<Vec<Lane>> {
+    ) -> Terms<Accessed> {
         if !said.plain {
             return Err(format!("a {} that is more than one", i.opcode).into());
         }
@@ -140,17 +132,39 @@ impl<'a> SymbolicExecutor<'a> {
             align => align,
         };
         let pointer = self.settled(pointer, at)?;
+        let address = self.accessed(pointer, (bytes, align), at, writes, promises(self.version, i))?;
+        let lane = |lane: Place| {
+            let (width, bytes) = (width(&lane.ty)?, self.layout.store_size(&lane.ty)?);
+            Ok(Lane { address: address.plus(lane.offset), size: 8 * bytes as u32, width, ty: lane.ty })
+        };
+        let lanes = places.lanes.into_iter().map(lane).collect::<Terms<_>>()?;
+        let padding = places.padding.into_iter().map(|offset| address.plus(offset)).collect();
+        Ok(Accessed { lanes, padding })
+    }
+
+    /// Notes that so many bytes are accessed.
+    pub(super) fn accessed(
+        &mut self,
+        pointer: Value,
+        (bytes, align): (u64, u64),
+        at: usize,
+        writes: bool,
+        promises: Vec<String>,
+    ) -> Terms<Address> {
         let origin = pointer.origin.ok_or("an address without an object")?;
-        let mut bad = vec![pointer.poison, facts::misaligned(self.s, pointer.bits, align)];
-        if !self.null_is_valid() {
-            let some = self.s.nonzero(pointer.bits);
-            bad.push(self.s.not(some));
+        self.undefined(at, pointer.poison);
+        if bytes > 0 {
+            let mut bad = vec![facts::misaligned(self.s, pointer.bits, align)];
+            if !self.null_is_valid() {
+                let some = self.s.nonzero(pointer.bits);
+                bad.push(self.s.not(some));
+            }
+            let bad = self.s.or(&bad);
+            self.undefined(at, bad);
         }
-        let bad = self.s.or(&bad);
-        self.undefined(at, bad);
         let known = self.places.get(&self.accesses.len()).cloned();
         let place = known.unwrap_or_else(|| Address::sum(self.s, &self.parts(pointer.bits)));
-        self.accesses.push(Access {
+        let access = Access {
             reached: self.reached[at],
             address: place.term(self.s),
             place: place.clone(),
@@ -158,18 +172,25 @@ impl<'a> SymbolicExecutor<'a> {
             bytes,
             writes,
             epoch: self.epoch,
-            promises: promises(self.version, i),
-        });
-        let lane = |lane: Place| {
-            let (width, bytes) = (width(&lane.ty)?, self.layout.store_size(&lane.ty)?);
-            Ok(Lane { address: place.plus(lane.offset), size: 8 * bytes as u32, width, ty: lane.ty })
+            promises,
         };
-        places.into_iter().map(lane).collect()
+        if self.choosing.is_first() && bytes > 0 {
+            let strays = self.strays(&access);
+            self.undefined(at, strays);
+            if bytes > align.max(1) {
+                // No object lies around the end of the address space.
+                let last = self.s.bits(64, u128::from(u64::MAX - (bytes - 1)));
+                let turns = self.s.apply("bvugt", &[access.address, last], Sort::Bool);
+                self.undefined(at, turns);
+            }
+        }
+        self.accesses.push(access);
+        Ok(place)
     }
 
     pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
         let Shape::Load(from, said) = &i.shape else { return Ok(()) };
-        let lanes = self.access(i, (from, said), &i.ty, at, false)?;
+        let Accessed { lanes, .. } = self.access(i, (from, said), &i.ty, at, false)?;
         let leaves = lanes.iter().map(|lane| self.loaded(i, lane, at)).collect::<Terms<_>>()?;
         self.undefined_matters |= !is_defined(i);
         self.define(i, Local::of(leaves));
@@ -210,6 +231,9 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined(at, bad);
         }
         let value = Value { bits, poison, origin };
+        if let Some(leaf) = mask.and_then(|mask| self.known_leaf(bits, mask)).filter(|_| !is_defined(i)) {
+            return Ok(Leaf { value, ..leaf });
+        }
         let key = lane.address.term(self.s);
         // What others have stored since may be another set of values.
         let place = self.inside.then_some(self.memory[0].bits);
@@ -217,6 +241,17 @@ impl<'a> SymbolicExecutor<'a> {
             Some(mask) => Leaf { value, mask: Some(mask), key, computed: self.inside, place },
             None => Leaf { value, mask: None, key, computed: false, place: None },
         })
+    }
+
+    /// The value that has been stored where this is read, if that may be `undef`: each use sees what a use of that may.
+    fn known_leaf(&self, bits: Expr, mask: Expr) -> Option<Leaf> {
+        let leaves = self.locals.values().filter_map(|local| match local {
+            Local::Leaf(lanes) => Some(lanes),
+            Local::Fixed(_) | Local::PerUse => None,
+        });
+        // Of several, which are the same, one that does not depend on the order in which they are kept.
+        let same = |leaf: &&Leaf| leaf.value.bits == bits && leaf.mask == Some(mask);
+        leaves.flatten().filter(same).min_by_key(|leaf| self.s.name(leaf.key)).copied()
     }
 
     /// A lane that is no whole bytes is stored with zeros above it; where there is something else, it is poison.
@@ -230,7 +265,7 @@ impl<'a> SymbolicExecutor<'a> {
 
     pub(super) fn store(&mut self, i: &Instruction, at: usize) -> Terms<()> {
         let Shape::Store(value, to, said) = &i.shape else { return Ok(()) };
-        let lanes = self.access(i, (to, said), &value.ty, at, true)?;
+        let Accessed { lanes, padding } = self.access(i, (to, said), &value.ty, at, true)?;
         let here = self.reached[at];
         if lanes.iter().any(|lane| lane.ty == Type::Ptr) {
             self.assumed.insert("pointers in memory");
@@ -250,6 +285,9 @@ impl<'a> SymbolicExecutor<'a> {
                 };
             }
         }
+        if !self.choosing.is_first() {
+            self.spoiled(padding, here);
+        }
         if self.given.undefined {
             for (n, lane) in lanes.iter().enumerate() {
                 let mask = self.mask_of(value, n, lane.width);
@@ -258,6 +296,18 @@ impl<'a> SymbolicExecutor<'a> {
             }
         }
         Ok(())
+    }
+
+    /// Padding that the second version stores holds nothing that anybody may look at. The first one may leave what is
+    /// there.
+    fn spoiled(&mut self, padding: Vec<Address>, here: Expr) {
+        let all = self.s.bits(8, u128::MAX);
+        for address in padding {
+            let lane = Lane { address, size: 8, width: 8, ty: Type::Int(8) };
+            for n in 0..2 {
+                self.memory[n].poison_memory = self.write(self.memory[n].poison_memory, &lane, here, all);
+            }
+        }
     }
 
     /// Which bits of a lane of a stored value are `undef`: of the second version at least these, of the first version at

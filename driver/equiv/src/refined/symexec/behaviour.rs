@@ -1,6 +1,6 @@
 //! What a version does, as terms.
 
-use super::Value;
+use super::{Object, Value};
 use rewright_llvm::types::Type;
 use rewright_smt::{Address, Expr};
 use std::collections::BTreeSet;
@@ -53,6 +53,10 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) events: Vec<Event>,
     /// Stack slots: their memory is nobody's any more when it returns.
     pub(in super::super) slots: Vec<Expr>,
+    /// What is known of these, and of global variables, where it begins at the entry.
+    pub(in super::super) objects: Vec<Object>,
+    /// What is known of where objects lie.
+    pub(in super::super) facts: Expr,
     /// Variables that stand for what it may choose.
     pub(in super::super) choices: Vec<Expr>,
     /// What stands for something that is not modelled in all its parts: a counterexample may rest on that.

@@ -95,9 +95,9 @@ impl SymbolicExecutor<'_> {
         let numbers: Vec<&str> = match literals::aggregate(&mask.text) {
             Literal::Everywhere(text) => vec![text; length as usize],
             Literal::Parts(parts) => {
-                parts.iter().map(|part| part.split_once(' ').map(|(_, n)| n.trim())).collect::<Option<_>>()
+                { parts.iter().map(|part| part.split_once(' ').map(|(_, n)| n.trim())).collect::<Option<_>>() }
+                    .ok_or_else(unknown)?
             }
-            .ok_or_else(unknown)?,
             _ => return Err(unknown().into()),
         };
         let sources: Vec<Value> = one.iter().chain(other).copied().collect();
@@ -153,7 +153,8 @@ impl SymbolicExecutor<'_> {
     ) -> Terms<Computed> {
         let unknown = || format!("it calls @llvm.{name}");
         let from = operands.first().map_or(&i.ty, |operand| &operand.ty);
-        if let Some(reduction) = name.strip_prefix("vector.reduce.") {
+        // LLVM before 12 called them experimental.
+        if let Some(reduction) = name.trim_start_matches("experimental.").strip_prefix("vector.reduce.") {
             let kind = reduction.split('.').next().unwrap_or_default();
             return self.reduced(kind, args, &i.ty).and_then(|found| found.ok_or_else(|| unknown().into()));
         }
@@ -181,7 +182,7 @@ impl SymbolicExecutor<'_> {
         let mut sum = *first;
         for lane in others {
             let pair = [sum, *lane];
-            let operation = Operation { s: self.s, flags: &[], args: &pair, ty };
+            let operation = Operation { s: self.s, flags: &[], args: &pair, ty, is_first: false };
             let meaning = match kind {
                 "add" | "mul" | "and" | "or" | "xor" => operation.instruction(kind, ty)?,
                 "smax" | "smin" | "umax" | "umin" => operation.intrinsic(kind)?,
@@ -208,7 +209,7 @@ impl SymbolicExecutor<'_> {
         let types = self.scalars(from)?;
         let (mut results, mut overflows) = (vec![], vec![]);
         for ((x, y), ty) in xs.iter().zip(ys).zip(&types) {
-            let operation = Operation { s: self.s, flags: &[], args: &[], ty };
+            let operation = Operation { s: self.s, flags: &[], args: &[], ty, is_first: false };
             let (meaning, over) = operation.overflowing(opcode, *x, *y, signed == "s");
             let (yes, no) = (self.s.bits(1, 1), self.s.bits(1, 0));
             let bits = self.s.choose(over, yes, no);

@@ -99,7 +99,8 @@ impl<'a> SymbolicExecutor<'a> {
             };
             let args: Vec<Value> = args.iter().map(own).collect::<Option<_>>().ok_or("lanes that are not there")?;
             let from = sources.get(n).or(sources.first()).unwrap_or(ty);
-            let operation = Operation { s: self.s, flags: &i.flags, args: &args, ty };
+            let is_first = self.choosing.is_first();
+            let operation = Operation { s: self.s, flags: &i.flags, args: &args, ty, is_first };
             let mut meaning = one(operation, from)?;
             if *ty == Type::Ptr {
                 meaning.value.origin = Some(self.origin(i, &args)?);

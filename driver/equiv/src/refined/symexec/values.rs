@@ -68,7 +68,7 @@ impl SymbolicExecutor<'_> {
     }
 
     /// A constant, lane by lane.
-    fn constant_lanes(&mut self, ty: &Type, text: &str, depth: u32) -> Terms<Vec<Value>> {
+    pub(super) fn constant_lanes(&mut self, ty: &Type, text: &str, depth: u32) -> Terms<Vec<Value>> {
         let unknown = || format!("the constant {text}");
         if depth > MOST_NESTED {
             return Err(unknown().into());
@@ -127,14 +127,22 @@ impl SymbolicExecutor<'_> {
         }
         if let (true, Type::Ptr) = (text.starts_with('@'), ty) {
             self.assumed.insert("where globals lie");
-            let align = self.version.module.alignment(text).unwrap_or(1);
+            let align = self.alignment(text);
             let bits = self.place(text, align);
-            let origin = Some(self.s.unknown(&format!("object {text}"), &[], Sort::Bits(64)));
-            return Ok(Value { bits, poison: Expr::FALSE, origin });
+            let origin = self.s.unknown(&format!("object {text}"), &[], Sort::Bits(64));
+            self.global(text, bits, origin)?;
+            return Ok(Value { bits, poison: Expr::FALSE, origin: Some(origin) });
         }
         let number = number(ty, text).ok_or_else(|| format!("the constant {text}"))?;
         let poison = if text == "poison" { Expr::TRUE } else { Expr::FALSE };
         Ok(Value { bits: self.s.bits(width, number), poison, origin: nowhere })
+    }
+
+    /// What the address of a global, or of a function, is a multiple of: what it says, or what its type asks for.
+    fn alignment(&self, name: &str) -> u64 {
+        let module = self.version.module;
+        let of_type = || module.variable(name).and_then(|(global, _)| self.layout.alignment(&global.ty).ok());
+        module.alignment(name).or_else(of_type).unwrap_or(1)
     }
 
     /// An address that nobody knows, but that it is aligned.
@@ -159,7 +167,23 @@ fn number(ty: &Type, text: &str) -> Option<u128> {
             Some(digits) => u128::from_str_radix(digits, 16).ok(),
             None => text.parse::<i128>().map(|n| n as u128).ok().or_else(|| text.parse().ok()),
         },
-        (Type::Word(word), _) if word == "half" => u128::from_str_radix(text.strip_prefix("0xH")?, 16).ok(),
+        (Type::Word(word), _) if word == "half" => match text.strip_prefix("0xH") {
+            Some(digits) => u128::from_str_radix(digits, 16).ok(),
+            None => half(text.parse().ok()?),
+        },
         _ => constants::read(ty, text).map(u128::from),
     }
+}
+
+/// The bits of a number as a half, if one is exactly that, and no smaller than all normal ones.
+fn half(value: f64) -> Option<u128> {
+    let bits = value.to_bits();
+    let sign = u128::from(bits >> 63) << 15;
+    if value == 0.0 {
+        return Some(sign);
+    }
+    let exponent = (bits >> 52 & 0x7ff) as i32 - 1023 + 15;
+    let fraction = bits & ((1 << 52) - 1);
+    let is_exact = (1..31).contains(&exponent) && fraction.trailing_zeros() >= 42;
+    is_exact.then(|| sign | (exponent as u128) << 10 | u128::from(fraction >> 42))
 }

@@ -126,7 +126,8 @@ impl SymbolicExecutor<'_> {
     fn average(&mut self, x: Value, y: Value) -> Value {
         let width = x.bits.width();
         let sort = Sort::Bits(width + 1);
-        let (a, b, one) = (self.s.resize(x.bits, width + 1), self.s.resize(y.bits, width + 1), self.s.bits(width + 1, 1));
+        let (a, b, one) =
+            (self.s.resize(x.bits, width + 1), self.s.resize(y.bits, width + 1), self.s.bits(width + 1, 1));
         let sum = self.s.apply("bvadd", &[a, b], sort);
         let sum = self.s.apply("bvadd", &[sum, one], sort);
         let bits = self.s.extract(sum, width, 1);
