@@ -6,7 +6,8 @@
 //! ```text
 //! two nests --normal--> two nests --same--> proved, where side conditions hold
 //!              │                     └no──> run: two runs that differ refute
-//!              └──> accesses --writers, lockstep--> candidates --equal--> proved by induction on time
+//!              ├──> accesses --writers, lockstep--> candidates --equal--> proved by induction on time
+//!              └──> statements --matching--> instances --order--> proved where conflicts keep their order
 //! ```
 //!
 //! * `normal` turns a nest into another that executes the same sequence of accesses, one that unrolled, tiled and
@@ -28,14 +29,19 @@ mod equal;
 mod eval;
 mod fit;
 mod flatten;
+mod input;
 mod lockstep;
+mod matching;
 mod normal;
 mod omega;
+mod order;
 mod predicate;
 mod run;
 mod same;
 mod sizes;
+mod statements;
 mod substitute;
+mod trace;
 pub mod value;
 mod writers;
 
@@ -126,6 +132,8 @@ pub enum Item {
     For(For),
     /// Executes one of two bodies.
     If(If),
+    /// Gives a variable the value of data.
+    Bind(Bind),
     /// Executes what only its name describes.
     Event(Event),
     /// Executes a pure operation that may be undefined for its operands.
@@ -190,6 +198,17 @@ pub struct If {
     pub line: Line,
 }
 
+/// An index that is computed from data: from here on, to the end of the body around, the variable is this number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Bind {
+    /// The variable.
+    pub var: Var,
+    /// Its value, a signed number.
+    pub value: ValueId,
+    /// Where it is in the source.
+    pub line: Line,
+}
+
 /// An operation of which nothing is known but its name: it may do anything, in the order in which it is executed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
@@ -197,6 +216,10 @@ pub struct Event {
     pub id: LoadId,
     /// Its name with attributes and types.
     pub name: String,
+    /// The types of its results.
+    pub results: Vec<String>,
+    /// Is it a call of a function that neither version defines? Those are seen from outside, one by one.
+    pub external: bool,
     /// What it is given.
     pub operands: Vec<ValueId>,
     /// Where it is in the source.

@@ -34,6 +34,8 @@ pub enum Tier {
     Same,
     /// Both execute the same sequence of accesses.
     Sequence,
+    /// Both execute the same accesses, and those of one cell in the same order.
+    Order,
     /// Both compute the same value for each cell.
     Cells,
     /// An SMT solver has decided it.
@@ -190,6 +192,7 @@ impl Verdict {
         match self.tier.filter(|_| self.verdict == Kind::Proved) {
             Some(Tier::Same) => " (one text)",
             Some(Tier::Sequence) => " (the same accesses in the same order)",
+            Some(Tier::Order) => " (the same accesses, and those of one cell in the same order)",
             Some(Tier::Cells) => " (the same value in each cell)",
             Some(Tier::Solver) => " (by a solver)",
             Some(Tier::Runs) | None => "",

@@ -124,7 +124,7 @@ impl Program {
                     self.collect(flat, &x.body, loops, path)?;
                     loops.pop();
                 }
-                Item::If(_) | Item::Event(_) | Item::Trap(..) => {
+                Item::If(_) | Item::Event(_) | Item::Trap(..) | Item::Bind(_) => {
                     return Err(NotPlain::NoAccess(item.line()));
                 }
             }

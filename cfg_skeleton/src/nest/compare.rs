@@ -2,7 +2,7 @@
 
 use super::access::Program;
 use super::assumption::{Assumption, allowed};
-use super::equal::Proof;
+use super::equal::{Failure, Proof};
 use super::fit::{Relations, relations};
 use super::flatten::{NotPlain, flatten};
 use super::lockstep::{Points, observe};
@@ -10,7 +10,7 @@ use super::normal::{Normal, normal};
 use super::predicate::{Conjunction, Decider};
 use super::same::Same;
 use super::sizes::{self, Bounds};
-use super::{Line, Names, Nest, Pool, Var, contained};
+use super::{Line, Names, Nest, Pool, Var, contained, order};
 use rustc_hash::FxHashMap;
 
 use super::difference::Difference;
@@ -95,8 +95,8 @@ impl Comparison<'_> {
         if Same::between(self.pool, self.before, self.after).program() {
             return self.proved(Tier::Sequence);
         }
-        let left = normal(self.before, self.pool, self.names, &mut self.decider);
-        let right = normal(self.after, self.pool, self.names, &mut self.decider);
+        let left = normal(self.before, (self.pool, self.names), &mut self.decider, &self.facts);
+        let right = normal(self.after, (self.pool, self.names), &mut self.decider, &self.facts);
         let failing = self.failing(&left, &right);
         if let Some(shown) = self.by_sequence(&left, &right, &failing) {
             return self.confirmed(shown);
@@ -106,9 +106,13 @@ impl Comparison<'_> {
         if let Some(difference) = self.differing(&samples, &|_| true, 4) {
             return self.refuted(&difference);
         }
-        let (reason, lines) = match self.by_values(&left, &right, &failing) {
+        let values = self.by_values(&left, &right, &failing);
+        let shown = values.or_else(|failure| self.by_order(&left, &right, &failing).map_err(|other| (failure, other)));
+        let (reason, lines) = match shown {
             Ok(shown) => return self.confirmed(shown),
-            Err(failure) => failure,
+            // What keeps cells from being compared says less than why the order is not kept.
+            Err(((reason, (0, 0)), other)) if !reason.is_empty() => (other.reason, other.lines),
+            Err((failure, _)) => failure,
         };
         let rounds = self.options.rounds;
         let more = [self.samples(rounds, false), self.allowed(sizes::landmarks(self.before, self.after))];
@@ -188,11 +192,7 @@ impl Comparison<'_> {
         let mut holds = |bounds: &Bounds| {
             let mut context = facts.clone();
             context.extend(sizes::constraints(bounds));
-            let joined = failing.iter().all(|case| {
-                let all: Conjunction = case.iter().chain(&context).cloned().collect();
-                decider.impossible(&all)
-            });
-            if !joined {
+            if !excluded(decider, failing, &context) {
                 return false;
             }
             if let Err(f) = Proof::new(pool, (&first, &second), decider, &relations, context.clone()).show() {
@@ -207,6 +207,32 @@ impl Comparison<'_> {
         };
         let found = sizes::weakest(&self.before.sizes, &mut holds);
         found.map(|bounds| Shown { tier: Tier::Cells, bounds }).ok_or(failure)
+    }
+
+    /// The same instances of statements, in an order that makes no difference.
+    fn by_order(&mut self, left: &Normal, right: &Normal, failing: &[Conjunction]) -> Result<Shown, Failure> {
+        let nests = |normal: &'_ Normal| normal.with_unread.clone().unwrap_or_else(|| normal.nest.clone());
+        let (first, second) = (nests(left), nests(right));
+        let reason = "no bounds of sizes were found under which loops can be joined".to_string();
+        let mut failure = Failure { lines: (0, 0), reason };
+        let (pool, facts) = (&*self.pool, &self.facts);
+        let decider = &mut self.decider;
+        let mut holds = |bounds: &Bounds| {
+            let mut context = facts.clone();
+            context.extend(sizes::constraints(bounds));
+            if !excluded(decider, failing, &context) {
+                return false;
+            }
+            match order::show(pool, (&first, &second), decider, context) {
+                Ok(()) => true,
+                Err(f) => {
+                    failure = f;
+                    false
+                }
+            }
+        };
+        let found = sizes::weakest(&self.before.sizes, &mut holds);
+        found.map(|bounds| Shown { tier: Tier::Order, bounds }).ok_or(failure)
     }
 
     /// Which stores belong together, as runs suggest.
@@ -288,6 +314,14 @@ impl Comparison<'_> {
     ) -> Option<Difference> {
         super::difference::find(self.pool, self.before, self.after, samples, wanted, (self.options.fuel, seeds))
     }
+}
+
+/// Whether no case is possible where the context holds.
+fn excluded(decider: &mut Decider, cases: &[Conjunction], context: &Conjunction) -> bool {
+    cases.iter().all(|case| {
+        let all: Conjunction = case.iter().chain(context).cloned().collect();
+        decider.impossible(&all)
+    })
 }
 
 /// The lines of the two statements in question; 0 where there is none.

@@ -1,7 +1,9 @@
 //! Runs of two nests on one input that differ.
 
 use super::eval::Scalar;
-use super::run::{End, FinalState, Input, initial, run};
+use super::input::{Input, index_arguments};
+use super::run::{End, FinalState, run};
+use super::trace::first_difference;
 use super::{Array, ArrayKind, Line, Nest, Pool, Var};
 use crate::verdict::Counterexample;
 use rustc_hash::FxHashMap;
@@ -43,6 +45,17 @@ pub enum What {
         /// What the second one returns.
         after: String,
     },
+    /// A call of a function that is not seen.
+    Call {
+        /// Which, from 0.
+        number: usize,
+        /// What is said of it in the first nest.
+        before: String,
+        /// What is said of it in the second one.
+        after: String,
+        /// Where the calls are; 0 where there is none.
+        lines: [Line; 2],
+    },
     /// The behaviour of the second nest is undefined, that of the first one is not.
     Undefined {
         /// Where.
@@ -65,6 +78,11 @@ impl From<&Difference> for Counterexample {
             }
             What::Result { number, before, after } => {
                 (format!("result {number} is {before}"), format!("result {number} is {after}"))
+            }
+            What::Call { number, before, after, lines } => {
+                let at = |line: &Line| if *line == 0 { String::new() } else { format!(" (line {line})") };
+                let said = |what: &String, line| format!("call {} {what}{}", number + 1, at(line));
+                (said(before, &lines[0]), said(after, &lines[1]))
             }
             What::Undefined { line, why } => {
                 ("its behaviour is defined".into(), format!("line {line} is undefined behaviour: {why}"))
@@ -94,11 +112,13 @@ pub(crate) fn find(
     wanted: &dyn Fn(&FxHashMap<Var, i128>) -> bool,
     (fuel, seeds): (u64, u64),
 ) -> Option<Difference> {
+    let mut indices = index_arguments(before, pool);
+    indices.extend(index_arguments(after, pool));
     // The contents that are made from a seed differ in kind, too; a run that needs no sizes is cheap to repeat.
     samples.iter().enumerate().filter(|(_, sizes)| wanted(sizes)).find_map(|(number, sizes)| {
         let seeds = if before.sizes.is_empty() { 1..=seeds } else { 1..=1 };
         seeds.into_iter().find_map(|seed| {
-            let input = Input { sizes: sizes.clone(), seed: seed + number as u64 * 31, fuel };
+            let input = Input { sizes: sizes.clone(), seed: seed + number as u64 * 31, indices: indices.clone(), fuel };
             difference(pool, before, after, &input)
         })
     })
@@ -112,15 +132,15 @@ fn difference(pool: &Pool, before: &Nest, after: &Nest, input: &Input) -> Option
     let what = match &right.end {
         End::Unknown(_) => return None,
         End::Undefined(line, why) => What::Undefined { line: *line, why: why.clone() },
-        End::Returned(found) => {
-            results(before, pool, expected, found).or_else(|| memory(before, after, &left, &right, input.seed))?
-        }
+        End::Returned(found) => calls(&left, &right)
+            .or_else(|| results(before, pool, expected, found))
+            .or_else(|| memory(before, after, &left, &right, input))?,
     };
     let sizes = before.sizes.iter().map(|s| (s.name.clone(), input.sizes.get(&s.var).copied().unwrap_or(0))).collect();
     let scalar = |(n, ty): (usize, &String)| {
         let scalar = Scalar::named(ty).filter(|_| ty != "index")?;
         let sized = before.sizes.iter().any(|s| matches!(s.origin, super::Origin::Argument(m, _) if m as usize == n));
-        (!sized).then(|| (n as u32, scalar.show(initial(input.seed, n as u32, &[], scalar))))
+        (!sized).then(|| (n as u32, scalar.show(input.contents(n as u32, &[], scalar))))
     };
     let scalars = before.arguments.iter().enumerate().filter_map(scalar).collect();
     Some(Difference { sizes, scalars, seed: input.seed, what })
@@ -133,6 +153,11 @@ fn given_extents(before: &Nest, after: &Nest, left: &FinalState) -> Vec<Vec<i64>
         position.map_or_else(|| vec![0; array.shape.len()], |n| left.extents[n].clone())
     };
     after.arrays.iter().map(of).collect()
+}
+
+fn calls(left: &FinalState, right: &FinalState) -> Option<What> {
+    let (number, [before, after], lines) = first_difference(&left.calls, &right.calls)?;
+    Some(What::Call { number, before, after, lines })
 }
 
 fn results(before: &Nest, pool: &Pool, expected: &[Option<u128>], found: &[Option<u128>]) -> Option<What> {
@@ -151,7 +176,7 @@ fn show(scalar: Scalar, value: Option<u128>) -> String {
     value.map_or_else(|| "undefined".to_string(), |bits| scalar.show(bits))
 }
 
-fn memory(before: &Nest, after: &Nest, left: &FinalState, right: &FinalState, seed: u64) -> Option<What> {
+fn memory(before: &Nest, after: &Nest, left: &FinalState, right: &FinalState, input: &Input) -> Option<What> {
     before.arrays.iter().enumerate().find_map(|(n, array)| {
         let ArrayKind::Argument(position) = array.kind else { return None };
         let m = after.arrays.iter().position(|a| a.kind == array.kind)?;
@@ -159,7 +184,7 @@ fn memory(before: &Nest, after: &Nest, left: &FinalState, right: &FinalState, se
         let (a, b) = (&left.memory[n], &right.memory[m]);
         let cells: BTreeSet<_> = a.keys().chain(b.keys()).collect();
         cells.into_iter().find_map(|cell| {
-            let untouched = || (Some(initial(seed, position, cell, scalar)), 0);
+            let untouched = || (Some(input.contents(position, cell, scalar)), 0);
             let x = a.get(cell).map_or_else(untouched, |c| (c.value, c.line));
             let y = b.get(cell).map_or_else(untouched, |c| (c.value, c.line));
             differs(scalar, x.0, y.0).then(|| What::Cell {

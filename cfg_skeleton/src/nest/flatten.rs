@@ -23,6 +23,9 @@ pub(crate) enum NotPlain {
     /// An operation with effects that are not known.
     #[error("line {0}: `{1}` may do anything")]
     Event(Line, String),
+    /// A subscript or a bound that is data.
+    #[error("line {0}: an index is computed from data")]
+    Data(Line),
     /// A division by what may be zero.
     #[error("line {0}: a division may be undefined")]
     Trap(Line),
@@ -80,6 +83,7 @@ impl Flattener<'_> {
             Item::Alloc(..) => result.push(item.clone()),
             Item::Event(x) => return Err(NotPlain::Event(x.line, x.name.clone())),
             Item::Trap(_, line) => return Err(NotPlain::Trap(*line)),
+            Item::Bind(x) => return Err(NotPlain::Data(x.line)),
         }
         Ok(())
     }

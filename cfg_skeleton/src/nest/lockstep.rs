@@ -6,7 +6,8 @@
 
 use super::access::{Kind, Program};
 use super::affine::Var;
-use super::run::{FinalState, Input, Origins, Read, StoreInstance, mix, run};
+use super::input::{Input, mix};
+use super::run::{FinalState, Origins, Read, StoreInstance, run};
 use super::value::{Pool, Value, ValueId, commutes};
 use super::{ArrayKind, Nest};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -34,7 +35,7 @@ pub(crate) fn observe(
     (sizes, number): (&FxHashMap<Var, i128>, usize),
     points: &mut Points,
 ) {
-    let input = Input { sizes: sizes.clone(), seed: 7, fuel: 200_000 };
+    let input = Input { sizes: sizes.clone(), seed: 7, indices: vec![], fuel: 200_000 };
     let left = run(&before.nest, pool, &input, None, true);
     let right = run(&after.nest, pool, &input, None, true);
     let mut walk = Walk { pool, before, after, left: &left, right: &right, seen: FxHashSet::default(), rest: vec![] };

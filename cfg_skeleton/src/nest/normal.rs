@@ -17,6 +17,7 @@ mod untile;
 use super::affine::Affine;
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider};
+use super::sizes::{LARGE, constraints};
 use super::{ArrayId, ArrayKind, For, If, Item, Names, Nest, Pool, Value};
 use rustc_hash::FxHashSet;
 
@@ -57,10 +58,15 @@ pub(crate) struct Normal {
     pub(crate) with_unread: Option<Nest>,
 }
 
-/// Brings a nest into normal form.
-pub(crate) fn normal(nest: &Nest, pool: &mut Pool, names: &mut Names, decider: &mut Decider) -> Normal {
+/// Brings a nest into normal form, where `facts` hold of sizes.
+pub(crate) fn normal(
+    nest: &Nest,
+    (pool, names): (&mut Pool, &mut Names),
+    decider: &mut Decider,
+    facts: &Conjunction,
+) -> Normal {
     let mut normaliser = Normaliser { nest, pool, names, decider, conditions: vec![] };
-    let mut given = vec![];
+    let mut given = facts.clone();
     let mut items = normaliser.items(&nest.items, &mut given);
     let conditions = normaliser.conditions;
     let whole = items.clone();
@@ -114,6 +120,16 @@ impl Normaliser<'_> {
         result
     }
 
+    /// Whether the condition holds for all sizes that are large enough: where it does not, it is about what loops do.
+    fn is_about_sizes(&mut self, condition: &Condition) -> bool {
+        let large = self.nest.sizes.iter().map(|size| (size.var, Some(LARGE))).collect();
+        let large = constraints(&large);
+        condition.failing().into_iter().all(|case| {
+            let all: Conjunction = case.into_iter().chain(large.iter().cloned()).collect();
+            self.decider.impossible(&all)
+        })
+    }
+
     fn is(&mut self, given: &[Constraint], fact: &Constraint) -> bool {
         self.decider.implies(given, fact)
     }
@@ -154,7 +170,7 @@ fn arrays_read(pool: &Pool, items: &[Item], read: &mut FxHashSet<ArrayId>) {
                 });
                 read.extend(arrays);
             }
-            Item::Store(_) | Item::Trap(..) | Item::Alloc(..) => {}
+            Item::Store(_) | Item::Trap(..) | Item::Alloc(..) | Item::Bind(_) => {}
         }
     }
 }
@@ -172,6 +188,6 @@ fn remove(items: &mut Vec<Item>, unread: &dyn Fn(ArrayId) -> bool) {
             remove(&mut x.otherwise, unread);
             true
         }
-        Item::Load(_) | Item::Event(_) | Item::Trap(..) => true,
+        Item::Load(_) | Item::Event(_) | Item::Trap(..) | Item::Bind(_) => true,
     });
 }

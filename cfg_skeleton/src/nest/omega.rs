@@ -334,7 +334,7 @@ fn splinters(rows: &[Row], column: usize, largest_upper: i128, width: usize, bud
 #[cfg(test)]
 mod tests {
     use super::super::affine::Var;
-    use super::super::run::mix;
+    use super::super::input::mix;
     use super::*;
 
     fn solutions(constraints: &[Constraint]) -> Solutions {

@@ -5,20 +5,11 @@
 
 use super::affine::{Affine, Var};
 use super::eval::{Scalar, Stop, operate};
+use super::input::{Input, initial, mix};
+use super::trace::{Call, Operand, Seen};
 use super::value::{Number, Pool, Value, ValueId};
-use super::{ArrayId, ArrayKind, For, Item, Line, LoadId, Nest, Origin};
+use super::{ArrayId, ArrayKind, Event, For, Item, Line, LoadId, Nest, Origin};
 use rustc_hash::FxHashMap;
-
-/// What a run starts from.
-#[derive(Clone, Debug)]
-pub(crate) struct Input {
-    /// The sizes.
-    pub(crate) sizes: FxHashMap<Var, i128>,
-    /// Contents of arrays and scalars are made from this.
-    pub(crate) seed: u64,
-    /// Loads, stores and iterations until the run is given up.
-    pub(crate) fuel: u64,
-}
 
 /// A store that was executed: which one, in the order of the nest, and its loop variables.
 pub(crate) type StoreInstance = u32;
@@ -86,6 +77,8 @@ pub(crate) struct FinalState {
     pub(crate) record: Vec<Recorded>,
     /// What the loads in returned values have read, if it is recorded.
     pub(crate) results: Vec<Read>,
+    /// The calls of functions that are not seen.
+    pub(crate) calls: Vec<Call>,
 }
 
 /// Runs a nest. `extents`: how large the arguments' arrays are where their types do not say; `None`: as large as
@@ -97,8 +90,8 @@ pub(crate) fn run(nest: &Nest, pool: &Pool, input: &Input, extents: Option<&[Vec
         Err(Halt(line, Stop::Undefined(why))) => End::Undefined(line, why),
         Err(Halt(_, Stop::Unknown(why))) => End::Unknown(why),
     };
-    let (memory, extents, record) = (machine.memory, machine.extents, machine.record);
-    FinalState { end, memory, extents, record, results: machine.read }
+    let Machine { memory, extents, record, read: results, calls, .. } = machine;
+    FinalState { end, memory, extents, record, results, calls }
 }
 
 struct Halt(Line, Stop);
@@ -122,6 +115,9 @@ struct Machine<'a> {
     recording: bool,
     record: Vec<Recorded>,
     read: Vec<Read>,
+    calls: Vec<Call>,
+    /// Results of calls.
+    called: FxHashMap<(LoadId, u32), u128>,
     /// Stores by the place of their items, numbered in the order of the nest.
     stores: FxHashMap<*const Item, (u32, Vec<LoadId>)>,
 }
@@ -153,6 +149,8 @@ impl<'a> Machine<'a> {
             recording,
             record: vec![],
             read: vec![],
+            calls: vec![],
+            called: FxHashMap::default(),
             stores,
         }
     }
@@ -185,9 +183,65 @@ impl<'a> Machine<'a> {
                 Some(_) => self.items(&x.otherwise)?,
                 None => return Err(Halt(line, Stop::Undefined("a branch on an undefined value".into()))),
             },
-            Item::Event(x) => return Err(Halt(line, Stop::Unknown(format!("line {line}: `{}`", x.name)))),
+            Item::Event(x) => self.event(x)?,
+            Item::Bind(x) => {
+                match self.statement_value(x.value, line)? {
+                    Some(bits) => self.vars.insert(x.var, i128::from(bits as u64 as i64)),
+                    // Its uses are undefined behaviour, and are not reached by runs that say anything.
+                    None => self.vars.remove(&x.var),
+                };
+            }
             Item::Trap(value, _) => drop(self.statement_value(*value, line)?),
             Item::Alloc(array, _) => self.alloc(*array),
+        }
+        Ok(())
+    }
+
+    /// A call of a function that is not seen: it is recorded, changes nothing, and returns what its history says.
+    fn event(&mut self, x: &Event) -> Result<(), Halt> {
+        let unknown = |why: String| Halt(x.line, Stop::Unknown(why));
+        if !x.external {
+            return Err(unknown(format!("line {}: `{}`", x.line, x.name)));
+        }
+        let (mut operands, mut seen) = (vec![], vec![]);
+        for (n, array) in self.nest.arrays.iter().enumerate() {
+            if let ArrayKind::Argument(position) = array.kind {
+                seen.push((Seen::Argument(position), n));
+            }
+        }
+        for (n, &operand) in x.operands.iter().enumerate() {
+            operands.push(match self.pool.get(operand) {
+                Value::Array(array) => {
+                    let name = Seen::operand(self.nest, *array, n as u32);
+                    if matches!(name, Seen::Passed(_)) {
+                        seen.push((name, array.0 as usize));
+                    }
+                    Operand::Array(name)
+                }
+                _ => {
+                    let ty = self.pool.type_of(self.nest, operand).unwrap_or_default();
+                    let scalar = Scalar::named(&ty).ok_or_else(|| unknown(format!("an operand of type `{ty}`")))?;
+                    Operand::Value(scalar, self.statement_value(operand, x.line)?)
+                }
+            });
+        }
+        let mut memory = std::collections::BTreeMap::new();
+        for (name, array) in seen {
+            self.fuel = self.fuel.saturating_sub(self.memory[array].len() as u64);
+            let first = |cell: &Cell| match name {
+                Seen::Argument(position) => {
+                    Scalar::named(&self.nest.arrays[array].element).map(|s| self.input.contents(position, cell, s))
+                }
+                Seen::Passed(_) => None,
+            };
+            let cells = self.memory[array].iter().filter(|(cell, content)| content.value != first(cell));
+            memory.extend(cells.map(|(cell, content)| ((name, cell.clone()), content.value)));
+        }
+        self.calls.push(Call { name: x.name.clone(), line: x.line, operands, memory });
+        for (n, ty) in x.results.iter().enumerate() {
+            let scalar = Scalar::named(ty).ok_or_else(|| unknown(format!("a result of type `{ty}`")))?;
+            let value = initial(mix(self.calls.len() as u64), n as u32, &[], scalar);
+            self.called.insert((x.id, n as u32), value);
         }
         Ok(())
     }
@@ -252,7 +306,7 @@ impl<'a> Machine<'a> {
         let element = &self.nest.array(array).element;
         let unknown = || Halt(line, Stop::Unknown(format!("elements of type `{element}`")));
         let scalar = Scalar::named(element).ok_or_else(unknown)?;
-        Ok(Content { value: Some(initial(self.input.seed, position, cell, scalar)), line: 0, writer: Origins::Initial })
+        Ok(Content { value: Some(self.input.contents(position, cell, scalar)), line: 0, writer: Origins::Initial })
     }
 
     fn recorded(&mut self, item: &Item, value: Option<u128>) -> Origins {
@@ -311,7 +365,11 @@ impl<'a> Machine<'a> {
                 let operands = op.operands.iter().map(|&o| self.value(o)).collect::<Result<Vec<_>, _>>()?;
                 operate(op, &operands)?
             }
-            Value::Result(..) | Value::Array(_) => return Err(Stop::Unknown("an opaque operation".into())),
+            Value::Result(event, n) => {
+                let known = self.called.get(&(*event, *n)).copied();
+                Some(known.ok_or_else(|| Stop::Unknown("a result of an opaque operation".into()))?)
+            }
+            Value::Array(_) => return Err(Stop::Unknown("an array as a value".into())),
         };
         self.values[id.0 as usize] = (self.statement, value);
         Ok(value)
@@ -327,7 +385,7 @@ impl<'a> Machine<'a> {
         {
             return Ok((*value as u128) & (u128::MAX >> (128 - width)));
         }
-        Ok(initial(self.input.seed, position, &[], scalar))
+        Ok(self.input.contents(position, &[], scalar))
     }
 }
 
@@ -363,37 +421,4 @@ pub(crate) fn loads_of(pool: &Pool, value: ValueId, loads: &mut Vec<LoadId>) {
             _ => {}
         }
     }
-}
-
-/// What an input holds before the call: small numbers, some of them with fractions that sums round.
-pub(crate) fn initial(seed: u64, position: u32, cell: &[i64], scalar: Scalar) -> u128 {
-    let mut hash = mix(seed ^ (u64::from(position) << 32));
-    for index in cell {
-        hash = mix(hash ^ (*index as u64));
-    }
-    match (scalar, seed % 4) {
-        // Zeros and what has no zeros: some programs are only defined, or only undefined, for these.
-        (Scalar::Int(_), 0) if cell.is_empty() => 0,
-        // Few values: what is compared is equal at times.
-        (Scalar::Int(width), 1) => u128::from((hash >> 32) % 3) & (u128::MAX >> (128 - width)),
-        (Scalar::Int(width), 3) => u128::from(hash >> 32 | 1) & (u128::MAX >> (128 - width)),
-        (Scalar::Int(width), _) => {
-            let choices = [u128::from(hash >> 32), u128::from((hash >> 32) % 8), u128::MAX, 1 << (width - 1)];
-            let choice = choices[[0, 0, 0, 1, 1, 1, 2, 3][(hash % 8) as usize]];
-            choice & (u128::MAX >> (128 - width))
-        }
-        _ => {
-            let fraction = [0.0, 0.5, 0.25, 0.1][(hash % 4) as usize];
-            let whole = ((hash >> 8) % 17) as f64 - 8.0;
-            scalar.bits_of(if (hash >> 32).is_multiple_of(16) { -0.0 } else { whole + fraction })
-        }
-    }
-}
-
-/// A step of the generator `splitmix64`.
-pub(crate) fn mix(state: u64) -> u64 {
-    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }

@@ -177,6 +177,12 @@ impl<'a> Same<'a> {
                 self.results(l.id, r.id);
                 operands && l.name == r.name
             }
+            (Item::Bind(l), Item::Bind(r)) => {
+                let same = self.value(l.value, r.value);
+                self.vars.insert(r.var, Affine::var(l.var));
+                self.known.clear();
+                same
+            }
             (Item::Trap(l, _), Item::Trap(r, _)) => self.value(*l, *r),
             (Item::Alloc(l, _), Item::Alloc(r, _)) => self.array(*l, *r) && self.extents(*l, *r),
             _ => false,
@@ -194,6 +200,7 @@ impl Item {
             Item::For(x) => x.line,
             Item::If(x) => x.line,
             Item::Event(x) => x.line,
+            Item::Bind(x) => x.line,
             Item::Trap(_, line) | Item::Alloc(_, line) => *line,
         }
     }

@@ -2,8 +2,8 @@
 
 use super::affine::{Affine, Atom, Var};
 use super::constraint::Constraint;
+use super::input::mix;
 use super::predicate::{Conjunction, Decider};
-use super::run::mix;
 use super::{Item, Nest, Origin, Size};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
@@ -11,8 +11,11 @@ use std::collections::BTreeSet;
 /// A lower bound for each size, or none.
 pub(crate) type Bounds = Vec<(Var, Option<i128>)>;
 
+/// The strongest lower bound that is tried.
+pub(crate) const LARGE: i128 = 2;
+
 /// Lower bounds that are tried, strongest first.
-const STEPS: [Option<i128>; 4] = [Some(2), Some(1), Some(0), None];
+const STEPS: [Option<i128>; 4] = [Some(LARGE), Some(1), Some(0), None];
 
 /// The bounds as constraints.
 pub(crate) fn constraints(bounds: &Bounds) -> Conjunction {
@@ -58,7 +61,7 @@ pub(crate) fn weakest(sizes: &[Size], holds: &mut dyn FnMut(&Bounds) -> bool) ->
         return Some(free);
     }
     let uniform = |bound| sizes.iter().map(|s| (s.var, bound)).collect::<Bounds>();
-    let mut bounds = [Some(0), Some(1), Some(2)].into_iter().map(uniform).find(|bounds| holds(bounds))?;
+    let mut bounds = [Some(0), Some(1), Some(LARGE)].into_iter().map(uniform).find(|bounds| holds(bounds))?;
     for at in 0..bounds.len() {
         let start = bounds[at].1;
         for step in STEPS.into_iter().filter(|step| *step < start) {

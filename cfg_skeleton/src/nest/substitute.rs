@@ -2,7 +2,7 @@
 
 use super::affine::{Affine, Var};
 use super::value::{Operation, Pool, Value, ValueId};
-use super::{Event, For, If, Item, Load, Store};
+use super::{Bind, Event, For, If, Item, Load, Store};
 use rustc_hash::FxHashMap;
 
 /// Replaces polynomials as a function says.
@@ -69,6 +69,7 @@ impl<'a> Substitution<'a> {
                 let operands = x.operands.iter().map(|&o| self.value(pool, o)).collect();
                 Item::Event(Event { operands, ..x.clone() })
             }
+            Item::Bind(x) => Item::Bind(Bind { value: self.value(pool, x.value), ..x.clone() }),
             Item::Trap(value, line) => Item::Trap(self.value(pool, *value), *line),
             Item::Alloc(array, line) => Item::Alloc(*array, *line),
         }
@@ -106,6 +107,7 @@ fn walk(pool: &Pool, items: &[Item], seen: &mut Seen, visit: &mut dyn FnMut(&Aff
                 walk(pool, &x.otherwise, seen, visit);
             }
             Item::Event(x) => x.operands.iter().for_each(|&o| walk_value(pool, o, seen, visit)),
+            Item::Bind(x) => walk_value(pool, x.value, seen, visit),
             Item::Trap(value, _) => walk_value(pool, *value, seen, visit),
             Item::Alloc(..) => {}
         }

@@ -44,7 +44,7 @@ const MAX_CASES: usize = 400;
 /// A guess: an access at a point, and when that point exists and comes before the reading.
 pub(crate) struct Candidate {
     access: usize,
-    at: Vec<Affine>,
+    pub(crate) at: Vec<Affine>,
     pub(crate) guard: Conjunction,
 }
 

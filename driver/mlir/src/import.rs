@@ -9,7 +9,7 @@ use crate::map;
 use crate::syntax::{Function, Module, Op, Region, Unsupported};
 use rewright_cfg_skeleton::nest::value::{Operation, Value};
 use rewright_cfg_skeleton::nest::{
-    Affine, Array, ArrayId, ArrayKind, Event, Item, LoadId, Names, Nest, Origin, Pool, Size, ValueId, Var,
+    Affine, Array, ArrayId, ArrayKind, Bind, Event, Item, LoadId, Names, Nest, Origin, Pool, Size, ValueId, Var,
 };
 use rustc_hash::FxHashMap;
 use types::Memref;
@@ -41,7 +41,14 @@ pub(crate) struct Lowered {
 }
 
 /// Makes a nest of a function.
-pub(crate) fn import(module: &Module, function: &Function, pool: &mut Pool, names: &mut Names) -> Imported<Lowered> {
+///
+/// `defined` are the functions that some version defines: calls of others are seen from outside.
+pub(crate) fn import(
+    module: &Module,
+    function: &Function,
+    defined: &[&str],
+    (pool, names): (&mut Pool, &mut Names),
+) -> Imported<Lowered> {
     let body = function.body.as_ref().map_err(Clone::clone)?;
     let nest = Nest {
         name: function.name.clone(),
@@ -52,7 +59,7 @@ pub(crate) fn import(module: &Module, function: &Function, pool: &mut Pool, name
         results: vec![],
     };
     let mut importer =
-        Importer { module, pool, names, nest, scopes: vec![FxHashMap::default()], calls: vec![], depth: 0 };
+        Importer { module, defined, pool, names, nest, scopes: vec![FxHashMap::default()], calls: vec![], depth: 0 };
     importer.arguments(body, function.line)?;
     let mut items = vec![];
     importer.ops(body, &mut items)?;
@@ -62,6 +69,7 @@ pub(crate) fn import(module: &Module, function: &Function, pool: &mut Pool, name
 
 struct Importer<'a> {
     module: &'a Module,
+    defined: &'a [&'a str],
     pool: &'a mut Pool,
     names: &'a mut Names,
     nest: Nest,
@@ -179,6 +187,16 @@ impl Importer<'_> {
         })
     }
 
+    /// What a value that is computed from data is: an index gets a variable, which subscripts and bounds can name.
+    fn computed(&mut self, value: ValueId, ty: String, line: u32, items: &mut Vec<Item>) -> Meaning {
+        if ty != "index" {
+            return Meaning::Scalar(value, ty);
+        }
+        let var = self.names.var();
+        items.push(Item::Bind(Bind { var, value, line }));
+        Meaning::Index(Affine::var(var))
+    }
+
     fn text_of<'t>(&'t self, text: &'t str) -> &'t str {
         let alias = self.module.aliases.iter().find(|(name, _)| name == text);
         alias.map_or(text, |(_, text)| text.as_str())
@@ -248,16 +266,24 @@ impl Importer<'_> {
         let types = format!("({}) -> ({})", op.operand_types.join(", "), op.result_types.join(", "));
         let name = format!("{} {{{}}} : {types}", op.name, attributes.join(", "));
         let id: LoadId = self.names.load();
+        let mut values = vec![];
         for (n, result) in op.results.iter().enumerate() {
             let ty = op.result_types.get(n).cloned().unwrap_or_default();
-            if ty.starts_with("memref") || ty == "index" {
+            if ty.starts_with("memref") {
                 return Err(op.unsupported(format!("its result of type `{ty}` is not known")));
             }
             let value = self.pool.add(Value::Result(id, n as u32));
-            self.define(result, Meaning::Scalar(value, ty));
+            values.push((result, value, ty));
         }
-        self.calls.extend(op.attribute("callee").map(|f| f.trim_start_matches('@').trim_matches('"').to_string()));
-        items.push(Item::Event(Event { id, name, operands, line: op.line }));
+        let callee = op.attribute("callee").map(|f| f.trim_start_matches('@').trim_matches('"').to_string());
+        let external = op.name == "func.call" && callee.as_ref().is_some_and(|f| !self.defined.contains(&f.as_str()));
+        self.calls.extend(callee);
+        let results = op.result_types.clone();
+        items.push(Item::Event(Event { id, name, results, external, operands, line: op.line }));
+        for (result, value, ty) in values {
+            let meaning = self.computed(value, ty, op.line, items);
+            self.define(result, meaning);
+        }
         Ok(())
     }
 }

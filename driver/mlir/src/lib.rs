@@ -58,7 +58,7 @@ pub fn size_names(text: &str) -> Vec<Vec<String>> {
     with_stack(&|| {
         let module = parse::parse(text);
         let sizes = |function| {
-            let lowered = import(&module, function, &mut Pool::default(), &mut Names::default()).ok()?;
+            let lowered = import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).ok()?;
             Some(lowered.nest.sizes.into_iter().map(|size| size.name).collect())
         };
         module.functions.iter().filter_map(sizes).collect()
@@ -103,8 +103,9 @@ fn one(before: &Module, after: &Module, name: &str, options: &Options) -> Compar
         return Compared::from(name, Evidence::only(Side::First));
     };
     let (mut pool, mut names) = (Pool::default(), Names::default());
-    let left = import(before, &before.functions[m], &mut pool, &mut names);
-    let right = import(after, &after.functions[n], &mut pool, &mut names);
+    let defined: Vec<&str> = before.functions.iter().chain(&after.functions).map(|f| f.name.as_str()).collect();
+    let left = import(before, &before.functions[m], &defined, (&mut pool, &mut names));
+    let right = import(after, &after.functions[n], &defined, (&mut pool, &mut names));
     let not_read = |which, why: Unsupported| {
         Compared::unknown(name, format!("the {which} file: {} ({which} file, line {})", why.what, why.line))
     };

@@ -22,8 +22,11 @@ impl Normaliser<'_> {
         let zero = Affine::default();
         let runs = std::iter::once(first).chain(&b.upper);
         if !runs.into_iter().all(|trips| self.is(given, &Constraint::at_least(trips, &zero))) {
-            let given = given.clone();
-            self.conditions.push(Condition { given, first: first.clone(), rest: b.upper.clone() });
+            let condition = Condition { given: given.clone(), first: first.clone(), rest: b.upper.clone() };
+            if !self.is_about_sizes(&condition) {
+                return None;
+            }
+            self.conditions.push(condition);
         }
         let upper = b.upper.iter().map(|u| first.plus(1, u)).collect();
         Some(For { upper, lower: a.lower.clone(), body: a.body.clone(), ..*a })

@@ -21,7 +21,7 @@ impl Importer<'_> {
         if !op.regions.is_empty() || op.results.len() != 1 {
             return Err(op.unsupported("one result and no region are expected"));
         }
-        if let Some(meaning) = self.index_arithmetic(op)? {
+        if let Some(meaning) = self.index_arithmetic(op, items)? {
             return self.define_result(op, meaning);
         }
         let operands = op.operands.iter().map(|name| self.value(op, name)).collect::<Imported<Vec<_>>>()?;
@@ -42,7 +42,8 @@ impl Importer<'_> {
         if traps {
             items.push(Item::Trap(value, op.line));
         }
-        self.define_result(op, Meaning::Scalar(value, ty))
+        let meaning = self.computed(value, ty, op.line, items);
+        self.define_result(op, meaning)
     }
 
     /// The name with its predicate.
@@ -72,9 +73,9 @@ impl Importer<'_> {
     }
 
     /// Arithmetic on indices that stays affine.
-    fn index_arithmetic(&mut self, op: &Op) -> Imported<Option<Meaning>> {
+    fn index_arithmetic(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<Option<Meaning>> {
         if op.name == "arith.index_cast" && op.result_types.first().is_some_and(|t| t == "index") {
-            return self.cast_to_index(op).map(Some);
+            return self.cast_to_index(op, items).map(Some);
         }
         if op.operand_types.first().is_none_or(|t| t != "index") {
             return Ok(None);
@@ -101,7 +102,7 @@ impl Importer<'_> {
     }
 
     /// An integer argument as an index is a size; other data is no size.
-    fn cast_to_index(&mut self, op: &Op) -> Imported<Meaning> {
+    fn cast_to_index(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<Meaning> {
         let Meaning::Scalar(value, ty) = self.operand(op, 0)? else {
             return Err(op.unsupported("the operand is no integer"));
         };
@@ -119,7 +120,13 @@ impl Importer<'_> {
                     .map(|n| Meaning::Index(Affine::constant(n)))
                     .ok_or_else(|| op.unsupported("the number is too large"))
             }
-            _ => Err(op.unsupported("an index is computed from data")),
+            (_, Some(1..=64)) => {
+                let (name, to) = (op.name.clone(), "index".to_string());
+                let cast = Operation { name, flags: vec![], from: ty, ty: to.clone(), operands: vec![value] };
+                let value = self.pool.add(Value::Op(cast));
+                Ok(self.computed(value, to, op.line, items))
+            }
+            _ => Err(op.unsupported(format!("an index of `{ty}`"))),
         }
     }
 

@@ -78,7 +78,8 @@ impl Importer<'_> {
             this.define(name, Meaning::Index(Affine::var(var)));
             for (cell, (name, ty)) in cells.iter().zip(carried) {
                 let value = this.load_cell(*cell, vec![], op.line, &mut body);
-                this.define(name, Meaning::Scalar(value, ty.clone()));
+                let meaning = this.computed(value, ty.clone(), op.line, &mut body);
+                this.define(name, meaning);
             }
             this.body(op, &region, &cells, &mut body)?;
             Ok(body)
@@ -94,7 +95,7 @@ impl Importer<'_> {
 
     fn cells(&mut self, op: &Op, carried: &[(String, String)]) -> Imported<Vec<ArrayId>> {
         let cell = |(name, ty): &(String, String)| {
-            if ty == "index" || ty.starts_with("memref") {
+            if ty.starts_with("memref") {
                 return Err(op.unsupported(format!("a value of type `{ty}` is carried")));
             }
             let (name, element) = (name.clone(), ty.clone());
@@ -133,7 +134,8 @@ impl Importer<'_> {
         for (cell, name) in cells.iter().zip(&op.results) {
             let ty = self.nest.array(*cell).element.clone();
             let value = self.load_cell(*cell, vec![], op.line, items);
-            self.define(name, Meaning::Scalar(value, ty));
+            let meaning = self.computed(value, ty, op.line, items);
+            self.define(name, meaning);
         }
     }
 

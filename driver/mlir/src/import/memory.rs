@@ -30,11 +30,9 @@ impl Importer<'_> {
         let array = self.array(op, 0)?;
         let subscripts = self.subscripts(op, array, 1)?;
         let element = self.nest.array(array).element.clone();
-        if element == "index" {
-            return Err(op.unsupported("an index is loaded: it is data"));
-        }
         let value = self.load_cell(array, subscripts, op.line, items);
-        self.define_result(op, Meaning::Scalar(value, element))
+        let meaning = self.computed(value, element, op.line, items);
+        self.define_result(op, meaning)
     }
 
     pub(super) fn load_cell(

@@ -1,0 +1,91 @@
+//! What runs start from: sizes, and contents of arrays and scalars that a seed makes.
+
+use super::affine::Var;
+use super::eval::Scalar;
+use super::run::loads_of;
+use super::value::Pool;
+use super::{ArrayKind, Item, LoadId, Nest};
+use rustc_hash::FxHashMap;
+
+/// What a run starts from.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    /// The sizes.
+    pub(crate) sizes: FxHashMap<Var, i128>,
+    /// Contents of arrays and scalars are made from this.
+    pub(crate) seed: u64,
+    /// Arguments whose arrays hold small numbers: they are subscripts and bounds.
+    pub(crate) indices: Vec<u32>,
+    /// Loads, stores and iterations until the run is given up.
+    pub(crate) fuel: u64,
+}
+
+impl Input {
+    /// What an argument, or a cell of it, holds before the call.
+    pub(crate) fn contents(&self, position: u32, cell: &[i64], scalar: Scalar) -> u128 {
+        let contents = initial(self.seed, position, cell, scalar);
+        if !cell.is_empty() && self.indices.contains(&position) { (contents >> 7) % 6 } else { contents }
+    }
+}
+
+/// The arguments whose cells are subscripts or bounds.
+pub(crate) fn index_arguments(nest: &Nest, pool: &Pool) -> Vec<u32> {
+    fn collect(nest: &Nest, pool: &Pool, items: &[Item], loads: &mut Vec<LoadId>, found: &mut Vec<u32>) {
+        for item in items {
+            match item {
+                Item::Bind(x) => loads_of(pool, x.value, loads),
+                Item::For(x) => collect(nest, pool, &x.body, loads, found),
+                Item::If(x) => {
+                    collect(nest, pool, &x.then, loads, found);
+                    collect(nest, pool, &x.otherwise, loads, found);
+                }
+                _ => {}
+            }
+        }
+    }
+    let (mut loads, mut found) = (vec![], vec![]);
+    collect(nest, pool, &nest.items, &mut loads, &mut found);
+    for load in loads {
+        if let Some(array) = super::value::element(&nest.items, load)
+            && let ArrayKind::Argument(position) = nest.array(array).kind
+        {
+            found.push(position);
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// What an input holds before the call: small numbers, some of them with fractions that sums round.
+pub(crate) fn initial(seed: u64, position: u32, cell: &[i64], scalar: Scalar) -> u128 {
+    let mut hash = mix(seed ^ (u64::from(position) << 32));
+    for index in cell {
+        hash = mix(hash ^ (*index as u64));
+    }
+    match (scalar, seed % 4) {
+        // Zeros and what has no zeros: some programs are only defined, or only undefined, for these.
+        (Scalar::Int(_), 0) if cell.is_empty() => 0,
+        // Few values: what is compared is equal at times.
+        (Scalar::Int(width), 1) => u128::from((hash >> 32) % 3) & (u128::MAX >> (128 - width)),
+        (Scalar::Int(width), 3) => u128::from(hash >> 32 | 1) & (u128::MAX >> (128 - width)),
+        (Scalar::Int(width), _) => {
+            let choices = [u128::from(hash >> 32), u128::from((hash >> 32) % 8), u128::MAX, 1 << (width - 1)];
+            let choice = choices[[0, 0, 0, 1, 1, 1, 2, 3][(hash % 8) as usize]];
+            choice & (u128::MAX >> (128 - width))
+        }
+        _ => {
+            let fraction = [0.0, 0.5, 0.25, 0.1][(hash % 4) as usize];
+            let whole = ((hash >> 8) % 17) as f64 - 8.0;
+            scalar.bits_of(if (hash >> 32).is_multiple_of(16) { -0.0 } else { whole + fraction })
+        }
+    }
+}
+
+/// A step of the generator `splitmix64`.
+pub(crate) fn mix(state: u64) -> u64 {
+    let mut z = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
