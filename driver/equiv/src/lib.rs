@@ -38,6 +38,7 @@ mod surroundings;
 pub mod verdict;
 
 use clap::ValueEnum;
+use functions::WordInput;
 use modules::{Module, Version};
 use replay::Input;
 use rewright_cfg_skeleton::verdict::{Counts, Evidence, Side, Tier, Verdict};
@@ -101,6 +102,8 @@ pub struct Config {
     pub part: Option<Part>,
     /// Both versions are run on this input, and compared in no other way.
     pub input: Option<Input>,
+    /// The same for functions of our IR.
+    pub words: Option<WordInput>,
 }
 
 /// Every n-th function of two files together: those of the first file, then those that only the second one has.
@@ -126,6 +129,7 @@ impl Config {
             function: None,
             part: None,
             input: None,
+            words: None,
         }
     }
 

@@ -95,7 +95,10 @@ pub(super) fn decide(
         decided.seen.not_compared(reason);
         return Ok(());
     }
-    if unrolled::decide(pair, solver, budget, decided)? {
+    let written_out = unrolled::decide(pair, solver, budget)?;
+    if let Some(found) = written_out.as_ref().filter(|found| found.proved) {
+        decided.seen.runs += found.seen.runs;
+        decided.proved = true;
         return Ok(());
     }
     let mut furthest: Option<Failure> = None;
@@ -125,8 +128,10 @@ pub(super) fn decide(
             }
         }
     }
-    if let Some(failure) = furthest {
-        decided.seen.not_compared(failure.reason);
+    match (written_out, furthest) {
+        (Some(found), _) => *decided = found,
+        (None, Some(failure)) => decided.seen.not_compared(failure.reason),
+        (None, None) => {}
     }
     Ok(())
 }

@@ -126,6 +126,8 @@ pub(super) struct SymbolicExecutor<'a> {
     objects: Vec<Object>,
     /// What is known of objects.
     facts: Vec<Expr>,
+    /// What has been stored that may be `undef`, by the bits of a sample.
+    stored: Vec<(Expr, Leaf)>,
     /// How often each thing that may be `undef` has been used.
     uses: BTreeMap<String, usize>,
     /// What is being computed: a sample of what leaves.
@@ -213,6 +215,7 @@ pub(super) fn behaviour<'a>(
         escaping: objects::escaping(&body.blocks),
         objects: vec![],
         facts: vec![],
+        stored: vec![],
         uses: BTreeMap::new(),
         within: String::new(),
         ways: FxHashMap::default(),
@@ -406,9 +409,25 @@ impl<'a> SymbolicExecutor<'a> {
                 }
                 let loose = self.operands(i).iter().any(|operand| self.is_loose(operand));
                 self.define(i, if loose { Local::PerUse } else { Local::Fixed(computed.lanes) });
+                if matches!(i.shape, Shape::Call { .. }) && i.flags.iter().any(|flag| flag == "noundef") {
+                    self.gives_no_undef(i, at)?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// It is undefined where the result of an intrinsic is poison or `undef` that says that it is neither.
+    fn gives_no_undef(&mut self, i: &Instruction, at: usize) -> Terms<()> {
+        match (self.scalars(&i.ty)?.len(), &i.result) {
+            (1, Some(name)) => {
+                let result = Operand { ty: i.ty.clone(), text: name.clone() };
+                self.decides(&result, at).map(drop)
+            }
+            // Of what has several lanes the first version may say so in vain.
+            _ if self.choosing.is_first() => Ok(()),
+            _ => Err("an intrinsic that gives `noundef` lanes".into()),
+        }
     }
 
     fn returns(&mut self, value: Option<&Operand>, at: usize) -> Terms<()> {

@@ -31,6 +31,7 @@ fn within(before: &File, after: &File, solver_steps: u64) -> Decided {
         function: None,
         part: None,
         input: None,
+        words: None,
     };
     compare(&files, &config).unwrap().remove(0)
 }

@@ -23,31 +23,22 @@ const STEPS: u64 = 100_000;
 /// Blocks that are written out.
 const MOST_BLOCKS: usize = 120;
 
-/// Asks about what is written out; is the pair decided?
-pub(super) fn decide(
-    pair: &Pair<'_>,
-    solver: &mut Solver,
-    budget: &mut Budget,
-    decided: &mut Decided,
-) -> io::Result<bool> {
+/// What is decided of what is written out; `None` where that is not all.
+pub(super) fn decide(pair: &Pair<'_>, solver: &mut Solver, budget: &mut Budget) -> io::Result<Option<Decided>> {
     for iterations in ITERATIONS {
         let regions = match [0, 1].map(|n| written_out(&pair.bodies[n], iterations)) {
             [Ok(old), Ok(new)] => [old, new],
-            _ => return Ok(false),
+            _ => return Ok(None),
         };
         if is_all(pair, 0, &regions[0], solver, budget)? && is_all(pair, 1, &regions[1], solver, budget)? {
             let bodies = regions.map(|region| region.body);
             let unrolled = Pair { versions: pair.versions, keys: Keys::new(pair.versions, &bodies), bodies };
             let mut found = Decided::default();
             unrolled.without_loops(solver, budget, &mut found)?;
-            let is_decided = found.proved || found.model.is_some();
-            if is_decided {
-                *decided = found;
-            }
-            return Ok(is_decided);
+            return Ok(Some(found));
         }
     }
-    Ok(false)
+    Ok(None)
 }
 
 /// A body without loops whose ends are those of the function, or arrivals where another iteration would begin.

@@ -231,8 +231,8 @@ impl<'a> SymbolicExecutor<'a> {
             self.undefined(at, bad);
         }
         let value = Value { bits, poison, origin };
-        if let Some(leaf) = mask.and_then(|mask| self.known_leaf(bits, mask)).filter(|_| !is_defined(i)) {
-            return Ok(Leaf { value, ..leaf });
+        if let Some(leaf) = mask.and_then(|mask| self.stored_leaf(bits, mask)).filter(|_| !is_defined(i)) {
+            return Ok(Leaf { value: Value { bits: leaf.value.bits, ..value }, ..leaf });
         }
         let key = lane.address.term(self.s);
         // What others have stored since may be another set of values.
@@ -243,15 +243,16 @@ impl<'a> SymbolicExecutor<'a> {
         })
     }
 
-    /// The value that has been stored where this is read, if that may be `undef`: each use sees what a use of that may.
-    fn known_leaf(&self, bits: Expr, mask: Expr) -> Option<Leaf> {
-        let leaves = self.locals.values().filter_map(|local| match local {
-            Local::Leaf(lanes) => Some(lanes),
-            Local::Fixed(_) | Local::PerUse => None,
-        });
-        // Of several, which are the same, one that does not depend on the order in which they are kept.
-        let same = |leaf: &&Leaf| leaf.value.bits == bits && leaf.mask == Some(mask);
-        leaves.flatten().filter(same).min_by_key(|leaf| self.s.name(leaf.key)).copied()
+    /// What has been stored where this is read, if that may be `undef`: each use sees what a use of that may.
+    fn stored_leaf(&self, bits: Expr, mask: Expr) -> Option<Leaf> {
+        self.stored.iter().find(|(sample, leaf)| *sample == bits && leaf.mask == Some(mask)).map(|(_, leaf)| *leaf)
+    }
+
+    /// Notes what is stored that may be `undef`, by its first sample.
+    fn note_stored(&mut self, value: &Operand, sample: &[Value]) {
+        let Some(Local::Leaf(lanes)) = self.locals.get(value.text.as_str()) else { return };
+        let plain = lanes.iter().zip(sample).filter(|(leaf, _)| !leaf.computed);
+        self.stored.extend(plain.map(|(leaf, sample)| (sample.bits, *leaf)));
     }
 
     /// A lane that is no whole bytes is stored with zeros above it; where there is something else, it is poison.
@@ -271,6 +272,7 @@ impl<'a> SymbolicExecutor<'a> {
             self.assumed.insert("pointers in memory");
         }
         let samples = self.samples(value, "stored")?;
+        self.note_stored(value, &samples[0]);
         for (n, sample) in samples.into_iter().enumerate() {
             for (lane, sample) in lanes.iter().zip(sample) {
                 let (all, none) = (self.s.bits(lane.size, u128::MAX), self.s.bits(lane.size, 0));

@@ -82,7 +82,8 @@ impl Keys {
 
     /// Does what is said of values at calls of a function count in both versions?
     pub(super) fn count_values(&self, callee: &str) -> bool {
-        self.apart.get(callee).copied().unwrap_or(false)
+        // A call by a pointer may be one of a function that other calls say something of.
+        self.indirect || self.apart.get(callee).copied().unwrap_or(false)
     }
 
     pub(super) fn has_lifetimes(&self) -> bool {

@@ -153,6 +153,9 @@ impl SymbolicExecutor<'_> {
     ) -> Terms<Computed> {
         let unknown = || format!("it calls @llvm.{name}");
         let from = operands.first().map_or(&i.ty, |operand| &operand.ty);
+        if !i.flags.iter().all(|flag| flag == "noundef" || flag.starts_with("range(")) {
+            return Err(format!("it calls @llvm.{name} with promises").into());
+        }
         // LLVM before 12 called them experimental.
         if let Some(reduction) = name.trim_start_matches("experimental.").strip_prefix("vector.reduce.") {
             let kind = reduction.split('.').next().unwrap_or_default();

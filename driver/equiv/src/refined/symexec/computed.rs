@@ -38,6 +38,9 @@ impl<'a> SymbolicExecutor<'a> {
     pub(super) fn computed(&mut self, i: &'a Instruction, at: usize) -> Terms<Computed> {
         self.left = self.left.checked_sub(1).ok_or("too many values that depend on `undef`")?;
         match &i.shape {
+            Shape::Phi(_) if !i.flags.is_empty() && !self.choosing.is_first() => {
+                Err(format!("`phi {}`", i.flags.join(" ")).into())
+            }
             Shape::Phi(values) => self.phi(values, at).map(Computed::plain),
             Shape::Offset { base, source, indices } => {
                 self.offset(i, base, source, indices).map(|value| Computed::plain(vec![value]))

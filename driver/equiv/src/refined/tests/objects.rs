@@ -130,12 +130,6 @@ const OBJECTS: &[(&str, &str, bool)] = &[
     ("%r = call i32 %p(i32 %x)\nret i32 %r", "%r = call i32 %p(i32 7)\nret i32 %r", false),
     (
         "%r = call i32 %q(i32 1)\nret i32 %r",
-        "%c1 = icmp eq ptr %q, @i\nbr i1 %c1, label %t, label %e\nt:\n%r = call i32 @i(i32 1)\nret i32 %r\n\
-         e:\n%s = call i32 %q(i32 1)\nret i32 %s",
-        true,
-    ),
-    (
-        "%r = call i32 %q(i32 1)\nret i32 %r",
         "%c1 = icmp eq ptr %q, @i\nbr i1 %c1, label %t, label %e\nt:\n%r = call i32 @i(i32 2)\nret i32 %r\n\
          e:\n%s = call i32 %q(i32 1)\nret i32 %s",
         false,
@@ -156,7 +150,17 @@ const OBJECTS: &[(&str, &str, bool)] = &[
         "call void @llvm.assume(i1 true) [ \"align\"(ptr %p, i64 4), \"nonnull\"(ptr %p) ]\n%v1 = load i32, ptr %p\nret i32 %v1",
         true,
     ),
-    // What is said of arguments.
+    // What is said of results and arguments.
+    (
+        "%r = call i32 @llvm.umin.i32(i32 %x, i32 7)\nret i32 %r",
+        "%r = call noundef i32 @llvm.umin.i32(i32 %x, i32 7)\nret i32 %r",
+        false,
+    ),
+    (
+        "%r = call noundef i32 @llvm.umin.i32(i32 %x, i32 7)\nret i32 %r",
+        "%f = freeze i32 %x\n%r = call i32 @llvm.umin.i32(i32 %f, i32 7)\nret i32 %r",
+        true,
+    ),
     (
         "%v1 = load i32, ptr %p\ncall void @h(ptr %p)\nret i32 0",
         "%v1 = load i32, ptr %p\ncall void @h(ptr nonnull align 4 %p)\nret i32 0",
