@@ -194,7 +194,8 @@ class Translation:
         out += [f"    ss{n} = explicit_slot {size}, align = 8" for n, size in enumerate(self.slots)]
         for n, (name, takes, gives) in enumerate(self.callees):
             arrow = f" -> {', '.join(gives)}" if gives else ""
-            out.append(f"    fn{n} = %{name}({', '.join(takes)}){arrow}")
+            linked = "" if name.startswith("print_") else "colocated "
+            out.append(f"    fn{n} = {linked}%{name}({', '.join(takes)}){arrow}")
         entry = ", ".join(f"{value}: {ty}" for value, ty in zip(params, types))
         if first:
             out += [f"block0({entry}):" if entry else "block0:", blocks[None]]

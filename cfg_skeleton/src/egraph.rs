@@ -9,6 +9,7 @@
 //! that depends on the input only.
 
 pub mod demand;
+pub mod known;
 mod stop;
 
 use crate::ir::{PayloadId, id};

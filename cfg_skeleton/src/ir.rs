@@ -15,11 +15,13 @@ pub(crate) mod frontier;
 pub mod infer;
 pub mod inline;
 pub mod interp;
+pub mod layout;
 mod loops;
 pub mod normalise;
 pub mod parse;
 pub mod text;
 pub mod trip_count;
+pub(crate) mod uses;
 pub mod verify;
 
 pub use cfg::{Cfg, Loop, LoopId};

@@ -18,6 +18,7 @@ pub mod select;
 pub mod skeleton;
 #[doc(hidden)]
 pub mod testing;
+pub mod variants;
 pub mod verdict;
 
 pub use saturated::Saturated;

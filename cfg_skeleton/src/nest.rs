@@ -35,6 +35,7 @@ mod matching;
 mod normal;
 mod omega;
 mod order;
+pub mod overflow;
 mod predicate;
 mod run;
 mod same;
@@ -251,6 +252,16 @@ impl Names {
 }
 
 impl Nest {
+    /// The position of the argument whose array has this name; the `%` may be left out.
+    #[must_use]
+    pub fn argument(&self, name: &str) -> Option<u32> {
+        let bare = |name: &str| name.trim_start_matches('%').to_string();
+        self.arrays.iter().find(|array| bare(&array.name) == bare(name)).and_then(|array| match array.kind {
+            ArrayKind::Argument(position) => Some(position),
+            ArrayKind::Local | ArrayKind::Cell => None,
+        })
+    }
+
     /// The array's description.
     #[must_use]
     pub fn array(&self, id: ArrayId) -> &Array {

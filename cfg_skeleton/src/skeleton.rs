@@ -17,6 +17,7 @@ mod loops;
 mod merges;
 mod nodes;
 mod roles;
+mod scoped_facts;
 mod shortcut;
 pub mod variance;
 
@@ -25,6 +26,7 @@ pub(crate) use branch_facts::truths;
 pub use branch_facts::{Conjunction, Test};
 pub use build::{build, build_with_truth};
 pub use changes::{Change, apply, changes};
+pub use scoped_facts::KnownAtEnds;
 pub use shortcut::{Obstacle, Shortcut, shortcut, simple_loops};
 
 use crate::egraph::{EGraphInput, InputId, Stays};

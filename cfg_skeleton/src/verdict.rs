@@ -65,9 +65,27 @@ pub struct Counterexample {
     pub before: String,
     /// What the second version did.
     pub after: String,
+    /// The statements that did it, where they are known.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub statements: Vec<Statement>,
     /// On which inputs near this one there is a difference, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pattern: Option<String>,
+}
+
+/// A statement of one version.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize)]
+pub struct Statement {
+    /// The version.
+    pub side: Side,
+    /// Its line there.
+    pub line: u32,
+    /// The values of the variables of the loops around, outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub iteration: Vec<i64>,
+    /// The line's text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<String>,
 }
 
 /// What is known of one pair, before it is a verdict.
@@ -77,6 +95,8 @@ pub struct Evidence {
     pub proved: Option<Tier>,
     /// What a proof needs to hold of arguments.
     pub precondition: Option<String>,
+    /// Whether they differ wherever the precondition does not hold and something happens, as far as runs have seen.
+    pub exact: Option<bool>,
     /// An input on which the precondition does not hold, and they differ.
     pub outside: Option<Counterexample>,
     /// What a proof rests on that is not checked.
@@ -119,6 +139,9 @@ pub struct Verdict {
     /// `proved` holds for arguments of which this holds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub precondition: Option<String>,
+    /// Whether they differ wherever the precondition does not hold and something happens, as far as runs have seen.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact: Option<bool>,
     /// An input of which the precondition does not hold, and on which they differ.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub outside: Option<Counterexample>,
@@ -139,7 +162,7 @@ pub struct Verdict {
 impl Verdict {
     /// The verdict that evidence allows. A pair that is both proved and refuted shows a mistake of ours: it is unknown.
     pub fn new(function: &str, evidence: Evidence) -> Verdict {
-        let Evidence { proved, precondition, outside, assumptions, refuted, doubted, runs, mut reasons, only } =
+        let Evidence { proved, precondition, exact, outside, assumptions, refuted, doubted, runs, mut reasons, only } =
             evidence;
         let (verdict, tier) = match (&refuted, proved) {
             (Some(_), Some(_)) => {
@@ -156,6 +179,7 @@ impl Verdict {
             function: function.to_string(),
             verdict,
             tier,
+            exact: exact.filter(|_| claims && precondition.is_some()),
             precondition: precondition.filter(|_| claims),
             outside: outside.filter(|_| claims),
             assumptions: if claims { assumptions } else { vec![] },
@@ -205,7 +229,8 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}{}", self.function, self.word(), self.how())?;
         if let Some(outside) = &self.outside {
-            write!(f, "; otherwise they differ {outside}")?;
+            let otherwise = if self.exact == Some(false) { "for some other sizes" } else { "otherwise" };
+            write!(f, "; {otherwise} they differ {outside}")?;
         }
         let mut details = self.reasons.clone();
         details.extend(self.counterexample.iter().map(ToString::to_string));
@@ -228,7 +253,22 @@ impl fmt::Display for Side {
 impl fmt::Display for Counterexample {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "on {}: before, {}; after, {}", self.shown, self.before, self.after)?;
+        self.statements.iter().try_for_each(|statement| write!(f, "; {statement}"))?;
         self.pattern.as_ref().map_or(Ok(()), |pattern| write!(f, "; {pattern}"))
+    }
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {} of the {} file", self.line, self.side)?;
+        if let Some(text) = &self.text {
+            write!(f, ", `{text}`")?;
+        }
+        if self.iteration.is_empty() {
+            return Ok(());
+        }
+        let iteration: Vec<String> = self.iteration.iter().map(ToString::to_string).collect();
+        write!(f, ", in iteration ({})", iteration.join(", "))
     }
 }
 
@@ -299,7 +339,7 @@ mod tests {
 
     fn counterexample() -> Option<Counterexample> {
         let [shown, before, after] = ["(3)", "returns 1", "returns 2"].map(String::from);
-        Some(Counterexample { input: serde_json::Value::Null, shown, before, after, pattern: None })
+        Some(Counterexample { input: serde_json::Value::Null, shown, before, after, statements: vec![], pattern: None })
     }
 
     fn proved(tier: Tier) -> Evidence {

@@ -11,7 +11,7 @@ pub use json::{JsonDiagnostic, JsonFix, JsonLabel, SourceLocation, to_json};
 pub use render::render;
 
 use crate::syntax::ast::Span;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// How bad it is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize)]
@@ -73,7 +73,7 @@ pub enum Applicability {
 }
 
 /// The files of one run. A span names one by its index.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Sources {
     /// Name as shown to the user, and text.
     pub files: Vec<(String, String)>,

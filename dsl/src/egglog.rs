@@ -47,7 +47,8 @@ mod variants;
 
 use crate::program::{FactId, RuleId, ScheduleStep};
 use indexmap::IndexMap;
-use rewright_typeprop::{OpId, Ty};
+use rewright_typeprop::{OpId, Ty, stored};
+use serde::{Deserialize, Serialize};
 
 pub use block_guard::GENERATION;
 pub use compile::{compile, intern_types};
@@ -65,7 +66,7 @@ pub const REST_COLUMNS: usize = 3;
 pub const REMOVABLE: &str = "Optional";
 
 /// What egglog runs.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct EgglogProgram {
     /// Constructors in order of declaration.
     pub tables: Vec<Table>,
@@ -88,9 +89,11 @@ pub struct EgglogProgram {
     /// Rules in order: the engine reports by position.
     pub rules: Vec<EgglogRule>,
     /// Schedules by qualified name; their rulesets are names of `ruleset_index`.
+    #[serde(with = "stored::map")]
     pub schedules: IndexMap<String, Vec<ScheduleStep>>,
     /// A program's qualified ruleset name -> its parts, indices into `rulesets`: one for the first members of
     /// families of types, one for each other combination of members.
+    #[serde(with = "stored::map")]
     pub ruleset_index: IndexMap<String, Vec<usize>>,
     /// Rules, or instances of rules, that cannot be expressed or can never fire.
     pub skipped: Vec<Skipped>,
@@ -105,7 +108,7 @@ impl EgglogProgram {
 }
 
 /// Sort of a column.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum Sort {
     /// A type column, a constant's value, a number.
     I64,
@@ -118,7 +121,7 @@ pub enum Sort {
 }
 
 /// A constructor.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Table {
     /// Its name.
     pub name: String,
@@ -131,7 +134,7 @@ pub struct Table {
 }
 
 /// What the rows of a constructor are.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum TableKind {
     /// `(Op types.. operands.. state?)`
     Op(OpId),
@@ -153,7 +156,7 @@ pub enum TableKind {
 }
 
 /// A relation.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Relation {
     /// Its name.
     pub name: String,
@@ -162,7 +165,7 @@ pub struct Relation {
 }
 
 /// A function over numbers that the engine implements. It may fail; then there is no match.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Primitive {
     /// Its name.
     pub name: String,
@@ -173,7 +176,7 @@ pub struct Primitive {
 }
 
 /// What a primitive computes. Types are type columns, and keep their unit.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum PrimitiveKind {
     /// An operation on constants: its type columns, then its arguments. Fails where it has no defined value.
     Eval(OpId),
@@ -192,7 +195,7 @@ pub enum PrimitiveKind {
 }
 
 /// A ruleset.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Ruleset {
     /// Its name.
     pub name: String,
@@ -202,7 +205,7 @@ pub struct Ruleset {
 }
 
 /// A rule.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct EgglogRule {
     /// Unique name: the rule's, with a suffix for the second and later variants and instances.
     pub name: String,
@@ -229,7 +232,7 @@ impl EgglogRule {
 }
 
 /// A body atom.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Atom {
     /// `(= a b)`
     Equal(Expr, Expr),
@@ -238,7 +241,7 @@ pub enum Atom {
 }
 
 /// An action.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Action {
     /// `(union a b)`
     Union(Expr, Expr),
@@ -251,7 +254,7 @@ pub enum Action {
 }
 
 /// An expression.
-#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Expr {
     /// A variable, with its leading `?`.
     Var(String),
@@ -264,7 +267,7 @@ pub enum Expr {
 }
 
 /// A rule or an instance of a rule that is not there, and why.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Skipped {
     /// The rule.
     pub rule: RuleId,

@@ -4,40 +4,61 @@ use crate::diagnostic::Sources;
 use crate::syntax::ast::Span;
 use indexmap::IndexMap;
 use rewright_typeprop::types::TypeDeclId;
-use rewright_typeprop::{OpId, Term, Ty, TypeExpr, TypeParam, Universe};
+use rewright_typeprop::{OpId, Term, Ty, TypeExpr, TypeParam, Universe, stored};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 pub use rewright_typeprop::RuleId;
 
 /// A fact: an index into [`Program::facts`].
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct FactId(pub u32);
 
 /// All packs of one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Program {
     /// Their texts, for who wants to say where a rule stands; empty where nobody has put them there.
+    #[serde(with = "shared")]
     pub sources: Arc<Sources>,
     /// Types and operations.
     pub universe: Universe,
     /// Facts.
     pub facts: Vec<Fact>,
     /// Conditions that any use of an operation must imply (`requires`), over its parameters.
+    #[serde(with = "stored::map")]
     pub requires: IndexMap<OpId, Vec<Guard>>,
     /// Rules, those that laws imply among them.
     pub rules: Vec<Rule>,
     /// Rulesets by qualified name (`std.arith.identities`), with their rules in order.
+    #[serde(with = "stored::map")]
     pub rulesets: IndexMap<String, Vec<RuleId>>,
     /// Schedules by qualified name (`std.default`).
+    #[serde(with = "stored::map")]
     pub schedules: IndexMap<String, Schedule>,
     /// Examples in order.
     pub examples: Vec<Example>,
     /// How values of types without machine representation are made and told apart, where packs say it.
+    #[serde(with = "stored::map")]
     pub samples: IndexMap<TypeDeclId, Sample>,
 }
 
+/// How what clones share is kept between runs.
+mod shared {
+    use super::*;
+    use serde::de::DeserializeOwned;
+    use serde::{Deserializer, Serializer};
+
+    pub(super) fn serialize<T: Serialize, S: Serializer>(shared: &Arc<T>, to: S) -> Result<S::Ok, S::Error> {
+        T::serialize(shared, to)
+    }
+
+    pub(super) fn deserialize<'d, T: DeserializeOwned, D: Deserializer<'d>>(from: D) -> Result<Arc<T>, D::Error> {
+        T::deserialize(from).map(Arc::new)
+    }
+}
+
 /// How a rule over a type is tested.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Default, Debug, Serialize, Deserialize)]
 pub struct Sample {
     /// `@sample`: a value of it, over a size (variable 0) and a seed (variable 1).
     pub make: Option<Term>,
@@ -46,7 +67,7 @@ pub struct Sample {
 }
 
 /// What a rule gives up that is no equality.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Approximation {
     /// In its author's words.
     pub gives_up: String,
@@ -57,7 +78,7 @@ pub struct Approximation {
 }
 
 /// A declared fact.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Fact {
     /// Qualified name.
     pub name: String,
@@ -74,7 +95,7 @@ pub struct Fact {
 }
 
 /// A fact about a value and a loop, which nobody but who knows the loop can tell.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum LoopFact {
     /// The value is known before the loop is entered, and stays what it is while the loop runs.
     Enters,
@@ -106,7 +127,7 @@ impl LoopFact {
 }
 
 /// A variable of a rule.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Var {
     /// Name as written.
     pub name: String,
@@ -115,7 +136,7 @@ pub struct Var {
 }
 
 /// What a variable stands for.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum VarKind {
     /// A value of a type; `constant` ones match compile-time constants only.
     Value { ty: TypeExpr, constant: bool },
@@ -124,7 +145,7 @@ pub enum VarKind {
 }
 
 /// A rule or an inference.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Rule {
     /// Qualified name: `pack.ruleset.rule`; the second direction of `<=>` ends in `.back`, the second rewriting of
     /// a `match` block in `.2`, an instance over lists in their lengths, one over further members of a family in those
@@ -232,7 +253,7 @@ impl Guard {
 }
 
 /// What an `unsafe` rule lets go, and why it may.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Relaxation {
     /// State variables of the left side's statements that the right side does without.
     pub dropped: Vec<u32>,
@@ -243,7 +264,7 @@ pub struct Relaxation {
 }
 
 /// What a rule concludes.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Conclusion {
     /// The root's class equals this term.
     Equal(Term),
@@ -252,7 +273,7 @@ pub enum Conclusion {
 }
 
 /// A condition.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Guard {
     /// A fact holds of these terms; looked up, never created.
     Fact(FactId, Vec<Term>),
@@ -271,7 +292,7 @@ pub enum Guard {
 }
 
 /// A schedule.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Schedule {
     /// `at point`
     pub at: Option<String>,
@@ -282,7 +303,7 @@ pub struct Schedule {
 }
 
 /// A step.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum ScheduleStep {
     /// One round of a ruleset.
     Run { ruleset: String, limits: StepLimits },
@@ -293,7 +314,7 @@ pub enum ScheduleStep {
 }
 
 /// How far a step may go in a function, where the schedule says so.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug, Serialize, Deserialize)]
 pub struct StepLimits {
     /// E-nodes of the function, those that there were before the step among them.
     pub nodes: Option<u64>,
@@ -304,7 +325,7 @@ pub struct StepLimits {
 }
 
 /// An example.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Example {
     /// Qualified: pack, then title.
     pub pack: String,
@@ -330,7 +351,7 @@ pub struct Example {
 }
 
 /// What an example claims.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Claim {
     /// Something of one term.
     Term {
@@ -349,7 +370,7 @@ pub enum Claim {
 }
 
 /// The verdict of an example about a term.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Verdict {
     /// Extraction chooses this.
     Becomes(Term),
@@ -365,7 +386,7 @@ pub enum Verdict {
 pub type Block = Vec<Statement>;
 
 /// A statement of a small program.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Statement {
     /// A variable, as in [`Term::Var`], gets a value.
     Let(u32, Term),

@@ -310,3 +310,22 @@ fn idioms_as_people_write_them() {
         case.becomes(function, form);
     }
 }
+
+#[test]
+fn ranges_and_bits_decide_tests() {
+    let case = Case::new("ranges");
+    case.becomes("field", "return");
+    case.becomes("bytes", "return");
+    case.stays("bytes_at_their_most", "uextend uextend iadd icmp return");
+    case.becomes("product", "return");
+    for name in ["by_branch", "by_branch_and_sum"] {
+        case.becomes(name, "icmp brif | return | return");
+    }
+    case.becomes("one_after_the_other", "icmp brif | icmp brif | return | return");
+    case.becomes("at_a_merge", "brif | jump | jump | imul return");
+    case.becomes("by_check", "icmp trapnz return");
+    // What is below 4 is below 6.
+    case.becomes("earlier_check", "icmp trapnz icmp trapnz return");
+    case.stays("other_order", "icmp brif | icmp brif | icmp return | return");
+    case.stays("sum_that_overflows", "icmp brif | iadd icmp return | return");
+}

@@ -8,6 +8,7 @@ mod effect_traces;
 mod emitted;
 mod hard_cases;
 mod import_cycles;
+mod known_facts;
 mod layout;
 mod loop_ends;
 mod loops;

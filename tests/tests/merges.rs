@@ -103,3 +103,39 @@ fn wrong_rules_about_merges_are_found() {
         assert!(reports.iter().any(|report| !report.disagreements.is_empty()), "{rule}: nothing is found");
     }
 }
+
+#[test]
+fn loads_behind_stores_in_both_arms_are_what_was_stored() {
+    let case = arms();
+    case.becomes("stored_in_both", "brif | store jump | store jump | select return");
+    case.stays("stored_elsewhere", "brif | store jump | store jump | load return");
+    case.stays("own_places", "brif | store jump | store jump | load return");
+    let form = "jump | band brif | store jump | store jump | select iadd isub brif | return";
+    case.becomes("stored_and_counted", form);
+}
+
+/// A diamond in a loop with stores in both arms, to one place or to two.
+const STORES: &str = "func f -> (i64) { b0(v0: i64, v1: i64): v2: i64 = const 1 v3: i64 = const 0 jump b1(v1, v3)
+    b1(v4: i64, v5: i64): v6: i64 = band{i64} v4, v2 br v6, b2, b3
+    b2: store{i64} v0, v4, v3 @region0 movable jump b4 b3: store{i64} v0, v5, v3 @region0 movable jump b4
+    b4: v7: i64 = load{i64} v0, v3 @region0 movable v8: i64 = iadd{i64} v5, v7 v9: i64 = isub{i64} v4, v2 br v9, b1(v9, v8), b5(v8)
+    b5(v10: i64): return v10 }";
+
+#[test]
+fn wrong_rules_about_loads_behind_merges_are_found() {
+    let pack = |right: &str| {
+        format!(
+            "pack wrong import std.core import std.merges import std.memory
+             ruleset wrong {{ rule wrong{{C <: Int}}(c: C, x: i64, y: i64): phi(c, x, y) => {right} }}
+             schedule default {{ repeat 2 {{ run std.memory.forward  run wrong }} }}"
+        )
+    };
+    for report in checked(load(vec![root(&pack("select(c, x, y)"))]), &[STORES]) {
+        assert!(report.disagreements.is_empty(), "{}", report.disagreements[0]);
+        assert!(report.comparisons > 100, "{}", report.comparisons);
+    }
+    for right in ["select(c, y, x)", "x"] {
+        let reports = checked(load(vec![root(&pack(right))]), &[STORES]);
+        assert!(reports.iter().any(|report| !report.disagreements.is_empty()), "{right}: nothing is found");
+    }
+}

@@ -9,8 +9,11 @@ use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_cfg_skeleton::skeleton::build::build;
 use rewright_clif::optimise::{ClifOptimiser, trap_code};
 use rewright_clif::read::read_bytes;
+use rewright_dsl::egglog::print::{PrintOptions, print};
 use rewright_engine::{Engine, SaturateOptions};
+use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_packs as packs;
+use rewright_pipeline::optimiser::{Lowered, Optimiser};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,6 +28,24 @@ fn skeletons(clif: &ClifOptimiser, name: &str) -> Vec<Skeleton> {
             build(&function, &Cfg::new(&function), &clif.optimiser.program().universe, &trap_code)
         })
         .collect()
+}
+
+#[test]
+fn lowered_rules_are_what_they_were_when_they_were_kept() {
+    let root = packs::root(Path::new(packs::DEFAULT)).unwrap();
+    let lowered = LlvmOptimiser::lower(packs::load_rules(vec![root]).program);
+    let bytes = lowered.to_bytes().unwrap();
+    let again = Lowered::from_bytes(&bytes).unwrap();
+    assert!(again.to_bytes().unwrap() == bytes);
+    let (before, after) = (LlvmOptimiser::of(lowered).optimiser, LlvmOptimiser::of(again).optimiser);
+    let text = |optimiser: &Optimiser| print(optimiser.rules(), PrintOptions::default());
+    assert!(text(&before) == text(&after));
+    assert_eq!(format!("{:?}", before.program().universe.types), format!("{:?}", after.program().universe.types));
+    assert_eq!(before.program().rules.len(), after.program().rules.len());
+    // What is not whole is nothing.
+    for end in (0..bytes.len()).step_by(bytes.len() / 50) {
+        assert!(Lowered::from_bytes(&bytes[..end]).is_none(), "{end} of {} bytes", bytes.len());
+    }
 }
 
 #[test]

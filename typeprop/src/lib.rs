@@ -9,7 +9,8 @@
 //! * [`model`]: the closed vocabulary of scalar meanings that a declaration may name;
 //! * [`overload`]: which of several operations of one name a call means;
 //! * [`data`]: constants that are arrays; [`host`]: Rust functions that an embedding program registers;
-//! * [`eval`]: operations applied to constants.
+//! * [`eval`]: operations applied to constants;
+//! * [`stored`]: how collections are kept between runs.
 //!
 //! **Invariant**: nothing here iterates in hash order, and nothing here fails on user input: mistakes in
 //! packs are found and reported by `dsl`, which builds these tables.
@@ -22,13 +23,14 @@ pub mod model;
 pub mod names;
 pub mod ops;
 pub mod overload;
+pub mod stored;
 pub mod term;
 pub mod types;
 
 pub use data::{Data, DataPool};
 pub use host::{Constant, HostFn, HostFns};
 pub use ids::{OpId, RuleId};
-pub use model::{Evaluation, Model, Repr, Scalar};
+pub use model::{Evaluation, Known, Model, Repr, Scalar};
 pub use ops::{Effects, Op, OpTable, Universe};
 pub use term::Term;
 pub use types::{Ty, TypeExpr, TypeParam, TypeStore};

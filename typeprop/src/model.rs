@@ -7,6 +7,7 @@
 //! is; a NaN that arithmetic *produces* has no defined bits ([`Evaluation::Nan`]).
 //!
 //! [`Model::eval`] dispatches: integers are in `int.rs`, floats in `float.rs`, what is larger than a word in `repr.rs`.
+//! What is known of a result if something is known of the operands says [`Model::transfer`] (`known.rs`).
 //! Memory accesses have names here so that a declaration can say what it is, but no value: their meaning needs a
 //! memory, which the interpreter has. A malformed use (wrong arity, widths that do not fit) is
 //! [`Evaluation::Undefined`], never a panic.
@@ -14,16 +15,19 @@
 mod edges;
 mod float;
 mod int;
+pub mod known;
 mod magic;
 mod repr;
 
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
+pub use known::Known;
 pub use repr::Repr;
 pub(crate) use repr::widen;
 
 /// A machine representation.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Scalar {
     /// 8-bit integer; also what comparisons give (0 or 1).
     I8,
@@ -110,7 +114,7 @@ pub enum Evaluation<V = i64> {
 macro_rules! models {
     ($($(#[$doc:meta])* $variant:ident = $name:literal, $arity:literal;)*) => {
         /// A primitive meaning. The first operand's representation is written `N` (its width) below.
-        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
         pub enum Model {
             $($(#[$doc])* $variant,)*
         }

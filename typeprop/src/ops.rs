@@ -4,13 +4,15 @@ use crate::data::DataPool;
 use crate::host::HostFns;
 use crate::ids::OpId;
 use crate::model::Model;
+use crate::stored;
 use crate::term::Term;
 use crate::types::{Ty, TypeData, TypeExpr, TypeParam, TypeStore};
 use indexmap::IndexMap;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// A formal parameter of an operation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct OpParam {
     /// Name as declared.
     pub name: String,
@@ -22,7 +24,7 @@ pub struct OpParam {
 }
 
 /// What an operation may do besides computing its results.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effects {
     /// Names of the regions that it reads.
     pub reads: Vec<String>,
@@ -57,7 +59,7 @@ impl Effects {
 
 /// One condition under which an operation traps: it traps with `code` iff `condition` is not zero.
 /// Declared as `@traps(code, condition)`, in order.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TrapCheck {
     /// Trap code by name (`int_divz`).
     pub code: String,
@@ -66,7 +68,7 @@ pub struct TrapCheck {
 }
 
 /// Algebraic laws stated beside a declaration.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Laws {
     /// `f(x, y) == f(y, x)`: patterns are expanded, and both forms united where both exist.
     pub commutative: bool,
@@ -79,7 +81,7 @@ pub struct Laws {
 }
 
 /// What an operation says of a loop, which its first operand stands for. It is no instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub enum LoopRole {
     /// `@model("theta")`: what a loop carries. The second operand before the first iteration; in each further one what
     /// the third was at the end of the one before. For matching: nothing computes it.
@@ -93,7 +95,7 @@ pub enum LoopRole {
 }
 
 /// What one execution costs, in units of a simple integer instruction.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub enum Cost {
     /// A number.
     Fixed(u32),
@@ -102,18 +104,19 @@ pub enum Cost {
 }
 
 /// A function of a shared library.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct Link {
     /// The library's name as the system's loader finds it, or its path.
     pub library: String,
     /// The function's name in it.
     pub symbol: String,
-    /// May it be called? What a pack says does not decide that.
+    /// May it be called? What a pack says does not decide that, nor what is kept of an earlier run.
+    #[serde(skip)]
     pub allowed: bool,
 }
 
 /// A declared operation.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Op {
     /// Name, shared by overloads: as declared, or `pack.name` where several packs declare a function of that name.
     pub name: String,
@@ -248,13 +251,17 @@ impl Op {
 }
 
 /// All operations.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct OpTable {
+    #[serde(with = "stored::map")]
     ops: IndexMap<String, Op>,
+    #[serde(with = "stored::map")]
     overloads: IndexMap<String, Vec<OpId>>,
     /// What functions are called, by the names that they had before they were renamed.
+    #[serde(with = "stored::map")]
     full: IndexMap<String, String>,
     /// Functions that are called `pack.name`, by their plain names.
+    #[serde(with = "stored::map")]
     shared: IndexMap<String, Vec<String>>,
 }
 
@@ -335,15 +342,17 @@ impl OpTable {
 }
 
 /// Types and operations: what all packs of one run declare.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Universe {
     /// Types.
     pub types: TypeStore,
     /// Operations.
     pub ops: OpTable,
-    /// Array constants: what keys stand for.
+    /// Array constants: what keys stand for. Packs name none.
+    #[serde(skip)]
     pub data: DataPool,
     /// What embedding programs register.
+    #[serde(skip)]
     pub hosts: HostFns,
 }
 

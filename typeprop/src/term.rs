@@ -2,13 +2,14 @@
 
 use crate::ids::OpId;
 use crate::types::TypeExpr;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A typed expression over the variables of the rule or declaration that it stands in.
 ///
 /// Variables are indices into the enclosing parameter list. Type arguments may mention the enclosing type
 /// parameters, among them the inferred ones.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Term {
     /// The n-th variable.
     Var(u32),
@@ -74,7 +75,7 @@ impl Term {
 }
 
 /// A literal as a pack writes it.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub enum Literal {
     /// An integer; hexadecimal ones may exceed the signed range of their type and wrap.
     Int(i128),

@@ -12,11 +12,14 @@
 //! (a front end clones the packs' store and adds the types that only its input names, say `i8x16`).
 
 use crate::model::{Repr, Scalar};
+use crate::stored;
 use indexmap::{IndexMap, IndexSet};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// An interned type.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct Ty(pub u32);
 
 impl Ty {
@@ -25,11 +28,11 @@ impl Ty {
 }
 
 /// A declared type name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub struct TypeDeclId(pub u32);
 
 /// `T <: bound` in a parameter list.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub struct TypeParam {
     /// The name as written; inferred parameters have names that no source can write (`?0`).
     pub name: String,
@@ -38,7 +41,7 @@ pub struct TypeParam {
 }
 
 /// A type that may mention the parameters of the declaration or rule that it stands in.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum TypeExpr {
     /// The n-th type parameter of the enclosing declaration.
     Param(u32),
@@ -60,7 +63,7 @@ impl TypeExpr {
 }
 
 /// `type Name{params} <: supertype model scalar`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TypeDecl {
     /// Name, unique in the universe: `Matrix`, or `pack.Matrix` where several packs declare a `Matrix`.
     pub name: String,
@@ -87,23 +90,26 @@ impl TypeDecl {
 }
 
 /// What an interned type is made of.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Serialize, Deserialize)]
 pub enum TypeData {
     /// A declared name and its arguments.
-    App(TypeDeclId, SmallVec<[Ty; 2]>),
+    App(TypeDeclId, #[serde(with = "stored::list")] SmallVec<[Ty; 2]>),
     /// An integer argument.
     Int(i64),
     /// An argument that is not known; stands only as a direct argument, beside one that is known.
     Open,
 }
 
-/// All declared type names and all interned types.
-#[derive(Clone, Debug)]
+/// All declared type names and all interned types. Clones share what neither has changed.
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct TypeStore {
-    decls: IndexMap<String, TypeDecl>,
+    #[serde(with = "stored::shared_map")]
+    decls: Arc<IndexMap<String, TypeDecl>>,
     /// By the names that declarations had before they were renamed.
-    full: IndexMap<String, TypeDeclId>,
-    interned: IndexSet<TypeData>,
+    #[serde(with = "stored::shared_map")]
+    full: Arc<IndexMap<String, TypeDeclId>>,
+    #[serde(with = "stored::shared_set")]
+    interned: Arc<IndexSet<TypeData>>,
 }
 
 impl Default for TypeStore {
@@ -115,7 +121,7 @@ impl Default for TypeStore {
 impl TypeStore {
     /// A store that holds `Any` alone.
     pub fn new() -> Self {
-        let mut store = TypeStore { decls: IndexMap::new(), full: IndexMap::new(), interned: IndexSet::new() };
+        let mut store = TypeStore { decls: Arc::default(), full: Arc::default(), interned: Arc::default() };
         let any =
             store.declare(TypeDecl { name: "Any".into(), params: vec![], supertype: None, model: None, opaque: false });
         let interned = store.intern(TypeData::App(any, SmallVec::new()));
@@ -125,7 +131,7 @@ impl TypeStore {
 
     /// Adds or replaces a declaration; duplicates are the caller's diagnostic.
     pub fn declare(&mut self, decl: TypeDecl) -> TypeDeclId {
-        TypeDeclId(self.decls.insert_full(decl.name.clone(), decl).0 as u32)
+        TypeDeclId(Arc::make_mut(&mut self.decls).insert_full(decl.name.clone(), decl).0 as u32)
     }
 
     /// The declaration called `name`.
@@ -145,11 +151,11 @@ impl TypeStore {
     /// Gives declarations other names; ids stay. Names must stay distinct.
     pub fn rename(&mut self, name_of: impl Fn(&TypeDecl) -> String) {
         let decls = std::mem::take(&mut self.decls);
-        for mut decl in decls.into_values() {
+        for mut decl in Arc::unwrap_or_clone(decls).into_values() {
             let name = name_of(&decl);
             let full = std::mem::replace(&mut decl.name, name);
             let id = self.declare(decl);
-            self.full.insert(full, id);
+            Arc::make_mut(&mut self.full).insert(full, id);
         }
     }
 
@@ -165,7 +171,15 @@ impl TypeStore {
 
     /// Interns a type.
     pub fn intern(&mut self, data: TypeData) -> Ty {
-        Ty(self.interned.insert_full(data).0 as u32)
+        match self.interned.get_index_of(&data) {
+            Some(known) => Ty(known as u32),
+            None => Ty(Arc::make_mut(&mut self.interned).insert_full(data).0 as u32),
+        }
+    }
+
+    /// Has neither of two stores changed since one was a clone of the other? Else they may be equal all the same.
+    pub fn is_clone_of(&self, other: &TypeStore) -> bool {
+        Arc::ptr_eq(&self.decls, &other.decls) && Arc::ptr_eq(&self.interned, &other.interned)
     }
 
     /// The type `name` without arguments, if it is declared and already interned or internable.

@@ -151,7 +151,7 @@ impl<'a> CountedLoops<'a> {
     }
 
     /// Iterations each time that it is entered, at least 1.
-    fn trips(&self, id: LoopId, l: &Loop) -> Option<u64> {
+    pub(crate) fn trips(&self, id: LoopId, l: &Loop) -> Option<u64> {
         let mut least = None;
         for exit in self.cfg.loop_exits(self.function, id) {
             let stays = self.exit_tests(id, l, exit.from).iter().find_map(ExitTest::stays)?;

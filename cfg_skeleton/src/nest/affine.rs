@@ -267,6 +267,19 @@ impl Affine {
         }
     }
 
+    /// The polynomial divided by a variable that is a factor of all of it.
+    #[must_use]
+    pub fn without_factor(&self, var: Var) -> Option<Affine> {
+        let mut result = Affine { broken: self.broken, ..Affine::default() };
+        for (monomial, coefficient) in &self.terms {
+            let mut monomial = monomial.clone();
+            let at = monomial.iter().position(|atom| *atom == Atom::Var(var))?;
+            monomial.remove(at);
+            result.add_term(monomial, *coefficient);
+        }
+        (!self.broken).then_some(result)
+    }
+
     /// Replaces variables; what `of` does not know stays.
     #[must_use]
     pub fn replace(&self, of: &dyn Fn(Var) -> Option<Affine>) -> Self {

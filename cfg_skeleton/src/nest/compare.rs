@@ -1,5 +1,7 @@
 //! Whether two nests do the same: evidence for a verdict, and what it rests on.
 
+mod witness;
+
 use super::access::Program;
 use super::assumption::{Assumption, allowed};
 use super::equal::{Failure, Proof};
@@ -10,17 +12,21 @@ use super::normal::{Normal, normal};
 use super::predicate::{Conjunction, Decider};
 use super::same::Same;
 use super::sizes::{self, Bounds};
-use super::{Line, Names, Nest, Pool, Var, contained, order};
+use super::{ArrayKind, Item, Line, Names, Nest, Pool, Var, contained, order, overflow};
 use rustc_hash::FxHashMap;
 
-use super::difference::Difference;
-use crate::verdict::{Counterexample, Evidence, Tier};
+use super::difference::Runs;
+use crate::verdict::{Evidence, Tier};
 
 /// What is assumed, and how much work is done.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Accesses of the first nest are in bounds.
     pub in_bounds: bool,
+    /// Arrays, by the names of two arguments of the first nest, that may overlap. Others do not.
+    pub may_alias: Vec<(String, String)>,
+    /// Arithmetic on `index` is shown not to overflow so many bits. Without, it is assumed not to overflow.
+    pub index_bits: Option<u32>,
     /// What holds of sizes. Those that speak of a size that a nest does not have are not used there.
     pub sizes: Vec<Assumption>,
     /// Steps of the decision procedure.
@@ -31,27 +37,40 @@ pub struct Options {
     pub rounds: u64,
 }
 
+/// Loops in loops from which on a nest is deep.
+const DEEP: usize = 7;
+
 impl Default for Options {
     fn default() -> Self {
-        Options { in_bounds: true, sizes: vec![], budget: 30_000_000, fuel: 400_000, rounds: 40 }
+        Options {
+            in_bounds: true,
+            may_alias: vec![],
+            index_bits: None,
+            sizes: vec![],
+            budget: 30_000_000,
+            fuel: 400_000,
+            rounds: 40,
+        }
     }
 }
 
 impl Options {
     /// What proofs rest on.
     fn assumptions(&self) -> Vec<String> {
-        let mut assumptions = vec!["arrays that are different arguments do not overlap"];
+        let pairs: Vec<String> = self.may_alias.iter().map(|(a, b)| format!("{a} and {b}")).collect();
+        let but = if pairs.is_empty() { String::new() } else { format!(" (but {} may)", pairs.join(", ")) };
+        let mut assumptions = vec![format!("arrays that are different arguments do not overlap{but}")];
         if self.in_bounds {
-            assumptions.push("accesses of the first version are in bounds");
+            assumptions.push("accesses of the first version are in bounds".into());
         }
-        assumptions.push("arithmetic on `index` does not overflow");
-        assumptions.push("sums and products of floats commute, but for the payload of a NaN");
-        assumptions.into_iter().map(String::from).collect()
+        assumptions.push(match self.index_bits {
+            None => "arithmetic on `index` does not overflow".into(),
+            Some(bits) => format!("`index` has at least {bits} bits, and sizes fit {bits} bits"),
+        });
+        assumptions.push("sums and products of floats commute, but for the payload of a NaN".into());
+        assumptions
     }
 }
-
-/// Values of one size that show where versions differ.
-const SMALL: std::ops::RangeInclusive<i128> = 0..=8;
 
 /// Compares two nests over the same arguments.
 pub fn compare(pool: &mut Pool, names: &mut Names, before: &Nest, after: &Nest, options: &Options) -> Evidence {
@@ -62,13 +81,14 @@ pub fn compare(pool: &mut Pool, names: &mut Names, before: &Nest, after: &Nest, 
             assumed.push(assumption.to_string());
         }
     }
+    facts.extend(options.index_bits.iter().flat_map(|bits| overflow::of_sizes(&before.sizes, *bits)));
     let decider = Decider::new(options.budget);
-    let mut comparison = Comparison { pool, names, before, after, options, facts, assumed, decider };
+    let mut comparison = Comparison { pool, names, before, after, options, facts, assumed, decider, shown: vec![] };
     if !comparison.assumed.is_empty() && comparison.samples(options.rounds, false).is_empty() {
         // Of no sizes anything would hold.
         return Evidence::nothing(format!("no sizes were found for which {} holds", comparison.assumed.join(" and ")));
     }
-    comparison.evidence()
+    comparison.without_overflow()
 }
 
 struct Comparison<'a> {
@@ -82,6 +102,8 @@ struct Comparison<'a> {
     /// What of that is the user's, as text.
     assumed: Vec<String>,
     decider: Decider,
+    /// The bounds of sizes for which something is proved.
+    shown: Bounds,
 }
 
 /// A proof, where sizes are at least these.
@@ -91,6 +113,21 @@ struct Shown {
 }
 
 impl Comparison<'_> {
+    /// The evidence, which is none where a proof needs that nothing overflows, and that is not shown.
+    fn without_overflow(&mut self) -> Evidence {
+        let evidence = self.evidence();
+        let (Some(bits), Some(_)) = (self.options.index_bits, evidence.proved) else { return evidence };
+        let mut context = self.facts.clone();
+        context.extend(sizes::constraints(&self.shown));
+        for (which, nest) in [("first", self.before), ("second", self.after)] {
+            if let Some(line) = overflow::first(nest, self.pool, &mut self.decider, &context, bits) {
+                let reason = format!("arithmetic on `index` may overflow {bits} bits ({which} file, line {line})");
+                return Evidence::nothing(reason);
+            }
+        }
+        evidence
+    }
+
     fn evidence(&mut self) -> Evidence {
         if Same::between(self.pool, self.before, self.after).program() {
             return self.proved(Tier::Sequence);
@@ -106,12 +143,25 @@ impl Comparison<'_> {
         if let Some(difference) = self.differing(&samples, &|_| true, 4) {
             return self.refuted(&difference);
         }
-        let values = self.by_values(&left, &right, &failing);
-        let shown = values.or_else(|failure| self.by_order(&left, &right, &failing).map_err(|other| (failure, other)));
+        if let Some(difference) = self.differing_soon() {
+            return self.refuted(&difference);
+        }
+        if self.overlapping().is_none()
+            && self.is_deep()
+            && let Ok(shown) = self.by_order(&left, &right, &failing)
+        {
+            return self.confirmed(shown);
+        }
+        let shown = match self.overlapping() {
+            Some(pair) => Err(((format!("{pair} may overlap, and accesses change their order"), (0, 0)), None)),
+            None => self
+                .by_values(&left, &right, &failing)
+                .or_else(|failure| self.by_order(&left, &right, &failing).map_err(|other| (failure, Some(other)))),
+        };
         let (reason, lines) = match shown {
             Ok(shown) => return self.confirmed(shown),
             // What keeps cells from being compared says less than why the order is not kept.
-            Err(((reason, (0, 0)), other)) if !reason.is_empty() => (other.reason, other.lines),
+            Err(((_, (0, 0)), Some(other))) => (other.reason, other.lines),
             Err((failure, _)) => failure,
         };
         let rounds = self.options.rounds;
@@ -124,10 +174,27 @@ impl Comparison<'_> {
         Evidence::nothing(reason + &at(lines))
     }
 
+    /// Whether loops are nested so deeply that their instances are compared sooner than their values.
+    fn is_deep(&self) -> bool {
+        depth(&self.before.items).max(depth(&self.after.items)) >= DEEP
+    }
+
+    /// Two arrays that may overlap and are not only read.
+    fn overlapping(&self) -> Option<String> {
+        let written =
+            |position: u32| [self.before, self.after].iter().any(|nest| may_write(nest, &nest.items, position));
+        let mut pairs = self.options.may_alias.iter();
+        let pair = pairs.find(|(a, b)| match (self.before.argument(a), self.before.argument(b)) {
+            (Some(a), Some(b)) => written(a) || written(b),
+            _ => false,
+        });
+        pair.map(|(a, b)| format!("{a} and {b}"))
+    }
+
     /// Where the normal forms are not what the nests do.
     fn failing(&self, left: &Normal, right: &Normal) -> Vec<Conjunction> {
         let conditions = left.conditions.iter().chain(&right.conditions);
-        let cases = conditions.flat_map(super::normal::Condition::failing);
+        let cases = conditions.flat_map(|condition| condition.failing.clone());
         cases.map(|case| case.into_iter().chain(self.facts.iter().cloned()).collect()).collect()
     }
 
@@ -253,67 +320,37 @@ impl Comparison<'_> {
         Evidence { proved: Some(tier), assumptions, ..Evidence::default() }
     }
 
-    /// A proof is run, too: where that shows a difference, one of the two is wrong.
-    fn confirmed(&mut self, Shown { tier, bounds }: Shown) -> Evidence {
-        let inside = |sizes: &FxHashMap<Var, i128>| {
-            bounds.iter().all(|(var, bound)| bound.is_none_or(|b| sizes.get(var).is_some_and(|s| *s >= b)))
-        };
-        let proved = self.proved(tier);
-        let mut samples = self.samples(2, false);
-        samples.truncate(3);
-        if let Some(difference) = self.differing(&samples, &inside, 2) {
-            return Evidence { refuted: Some((&difference).into()), ..proved };
-        }
-        let condition = sizes::show(&bounds, &self.before.sizes);
-        if condition.is_empty() {
-            return proved;
-        }
-        let samples = self.samples(self.options.rounds, true);
-        let outside = self.differing(&samples, &|sizes| !inside(sizes), 1).map(|difference| (&difference).into());
-        Evidence { precondition: Some(condition.join(" and ")), outside, ..proved }
-    }
-
-    fn refuted(&self, difference: &Difference) -> Evidence {
-        let found = Counterexample { pattern: self.pattern(difference), ..difference.into() };
-        Evidence { refuted: Some(found), ..Evidence::default() }
-    }
-
-    /// For which small values of one size there is a difference, where it is not all of them: that shows a factor that
-    /// does not divide, or a loop that runs once too often.
-    fn pattern(&self, difference: &Difference) -> Option<String> {
-        let value = |name: &str| difference.sizes.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
-        let sizes = self.before.sizes.iter();
-        let at: FxHashMap<Var, i128> = sizes.map(|size| Some((size.var, value(&size.name)?))).collect::<Option<_>>()?;
-        for size in &self.before.sizes {
-            let samples = SMALL.map(|value| {
-                let mut sample = at.clone();
-                sample.insert(size.var, value);
-                sample
-            });
-            let samples: Vec<_> = samples.filter(|s| allowed(s, &self.facts).as_ref() == Some(s)).collect();
-            let differs = |sample: &&FxHashMap<Var, i128>| self.differs(sample);
-            let differing: Vec<String> = samples.iter().filter(differs).map(|s| s[&size.var].to_string()).collect();
-            if !differing.is_empty() && differing.len() < samples.len() {
-                let (first, last) = (SMALL.start(), SMALL.end());
-                let values = differing.join(", ");
-                return Some(format!("a difference is seen at {} = {values} of {first} to {last}", size.name));
+    /// What runs are made with.
+    fn runs(&self, seeds: u64) -> Runs {
+        let mut aliases = vec![];
+        for (first, second) in &self.options.may_alias {
+            if let (Some(a), Some(b)) = (self.before.argument(first), self.before.argument(second)) {
+                aliases.push((a, b));
             }
         }
-        None
+        Runs { fuel: self.options.fuel, seeds, in_bounds: self.options.in_bounds, aliases }
     }
+}
 
-    fn differs(&self, sizes: &FxHashMap<Var, i128>) -> bool {
-        self.differing(std::slice::from_ref(sizes), &|_| true, 1).is_some()
-    }
+/// Loops around the innermost item.
+fn depth(items: &[Item]) -> usize {
+    let of = |item: &Item| match item {
+        Item::For(x) => 1 + depth(&x.body),
+        Item::If(x) => depth(&x.then).max(depth(&x.otherwise)),
+        _ => 0,
+    };
+    items.iter().map(of).max().unwrap_or(0)
+}
 
-    fn differing(
-        &self,
-        samples: &[FxHashMap<Var, i128>],
-        wanted: &dyn Fn(&FxHashMap<Var, i128>) -> bool,
-        seeds: u64,
-    ) -> Option<Difference> {
-        super::difference::find(self.pool, self.before, self.after, samples, wanted, (self.options.fuel, seeds))
-    }
+/// Whether the items may write the argument's array.
+fn may_write(nest: &Nest, items: &[Item], position: u32) -> bool {
+    items.iter().any(|item| match item {
+        Item::Store(x) => nest.array(x.array).kind == ArrayKind::Argument(position),
+        Item::Event(_) => true,
+        Item::For(x) => may_write(nest, &x.body, position),
+        Item::If(x) => may_write(nest, &x.then, position) || may_write(nest, &x.otherwise, position),
+        _ => false,
+    })
 }
 
 /// Whether no case is possible where the context holds.

@@ -7,7 +7,7 @@ use super::access::{Access, ExecutionPoint, Kind, Program, cell, own_point};
 use super::affine::Affine;
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider, without};
-use super::writers::{Reading, guesses};
+use super::writers::{MAX_CANDIDATES, Reading, guesses};
 use super::{ArrayId, ArrayKind, Line};
 
 /// The first access of `after` that may be out of bounds. `before` is a program whose domains claim no bounds.
@@ -59,7 +59,7 @@ fn touched(
             .accesses
             .push(Access { cell: Some(vec![subscripts[dimension].clone()]), ..before.accesses[number].clone() });
         let target = [subscript.clone()];
-        let reading = Reading { array, cell: &target, place: ExecutionPoint::End };
+        let reading = Reading { array, cell: &target, place: ExecutionPoint::End, most: MAX_CANDIDATES };
         for (_, candidate) in guesses(&projected, 0, &reading) {
             left = left.iter().flat_map(|part| without(decider, part, &candidate.guard)).collect();
             if left.is_empty() {

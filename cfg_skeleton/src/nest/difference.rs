@@ -2,10 +2,10 @@
 
 use super::eval::Scalar;
 use super::input::{Input, index_arguments};
-use super::run::{End, FinalState, run};
+use super::run::{End, FinalState, Origins, run};
 use super::trace::first_difference;
 use super::{Array, ArrayKind, Line, Nest, Pool, Var};
-use crate::verdict::Counterexample;
+use crate::verdict::{Counterexample, Side, Statement};
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 
@@ -18,6 +18,10 @@ pub struct Difference {
     pub scalars: Vec<(u32, String)>,
     /// What the inputs were made from.
     pub seed: u64,
+    /// Two arguments that are one array.
+    pub one: Option<(String, String)>,
+    /// The statements of both nests that say different things.
+    pub statements: Vec<Statement>,
     /// What differs.
     pub what: What,
 }
@@ -67,7 +71,7 @@ pub enum What {
 
 impl From<&Difference> for Counterexample {
     fn from(difference: &Difference) -> Counterexample {
-        let Difference { sizes, scalars, seed, what } = difference;
+        let Difference { sizes, scalars, seed, one, statements, what } = difference;
         let by = |line: Line| if line == 0 { "as it was".to_string() } else { format!("from line {line}") };
         let (before, after) = match what {
             What::Cell { array, cell, before, after } => {
@@ -93,32 +97,60 @@ impl From<&Difference> for Counterexample {
         let sizes: Vec<(&String, String)> = sizes.iter().map(|(name, value)| (name, value.to_string())).collect();
         let named = sizes.iter().map(|(name, value)| format!("{name} = {value}"));
         let shown = named.chain(scalars.iter().map(|(name, value)| format!("{name} = {value}")));
-        let shown: Vec<String> = shown.chain([format!("contents of arrays from seed {seed}")]).collect();
+        let one = one.iter().map(|(a, b)| format!("{a} and {b} are one array"));
+        let shown: Vec<String> = shown.chain(one).chain([format!("contents of arrays from seed {seed}")]).collect();
         let [sizes, scalars]: [serde_json::Map<String, serde_json::Value>; 2] = [
             sizes.into_iter().map(|(name, value)| (name.clone(), value.into())).collect(),
             scalars.into_iter().map(|(name, value)| (name, value.clone().into())).collect(),
         ];
         let input = serde_json::json!({ "sizes": sizes, "scalars": scalars, "seed": seed });
-        Counterexample { input, shown: shown.join(", "), before, after, pattern: None }
+        let statements = statements.clone();
+        Counterexample { input, shown: shown.join(", "), before, after, statements, pattern: None }
     }
+}
+
+/// What runs are made with.
+#[derive(Clone, Debug)]
+pub(crate) struct Runs {
+    /// Loads, stores and iterations per run.
+    pub(crate) fuel: u64,
+    /// Contents of arrays to try.
+    pub(crate) seeds: u64,
+    /// Whether an access out of bounds is undefined behaviour.
+    pub(crate) in_bounds: bool,
+    /// Arguments that may be one array; they are tried as one, too.
+    pub(crate) aliases: Vec<(u32, u32)>,
+}
+
+/// Whether a run touches an array of the caller or makes a call.
+pub(crate) fn executes(pool: &Pool, nest: &Nest, sizes: &FxHashMap<Var, i128>, fuel: u64) -> bool {
+    let indices = index_arguments(nest, pool);
+    let input = Input { sizes: sizes.clone(), seed: 1, indices, fuel, in_bounds: true, one: None };
+    let state = run(nest, pool, &input, None, false);
+    let touched = nest.arrays.iter().zip(&state.memory);
+    !state.calls.is_empty()
+        || touched.filter(|(a, _)| matches!(a.kind, ArrayKind::Argument(_))).any(|(_, cells)| !cells.is_empty())
 }
 
 /// Runs both nests on samples and gives the first difference.
 pub(crate) fn find(
     pool: &Pool,
-    before: &Nest,
-    after: &Nest,
+    [before, after]: [&Nest; 2],
     samples: &[FxHashMap<Var, i128>],
     wanted: &dyn Fn(&FxHashMap<Var, i128>) -> bool,
-    (fuel, seeds): (u64, u64),
+    runs: &Runs,
 ) -> Option<Difference> {
     let mut indices = index_arguments(before, pool);
     indices.extend(index_arguments(after, pool));
     // The contents that are made from a seed differ in kind, too; a run that needs no sizes is cheap to repeat.
     samples.iter().enumerate().filter(|(_, sizes)| wanted(sizes)).find_map(|(number, sizes)| {
-        let seeds = if before.sizes.is_empty() { 1..=seeds } else { 1..=1 };
-        seeds.into_iter().find_map(|seed| {
-            let input = Input { sizes: sizes.clone(), seed: seed + number as u64 * 31, indices: indices.clone(), fuel };
+        let seeds = if before.sizes.is_empty() { 1..=runs.seeds } else { 1..=1 };
+        let ones = std::iter::once(None).chain(runs.aliases.iter().copied().map(Some));
+        let mut inputs = seeds.flat_map(|seed| ones.clone().map(move |one| (seed, one)));
+        inputs.find_map(|(seed, one)| {
+            let Runs { fuel, in_bounds, .. } = *runs;
+            let seed = seed + number as u64 * 31;
+            let input = Input { sizes: sizes.clone(), seed, indices: indices.clone(), fuel, in_bounds, one };
             difference(pool, before, after, &input)
         })
     })
@@ -143,7 +175,40 @@ fn difference(pool: &Pool, before: &Nest, after: &Nest, input: &Input) -> Option
         (!sized).then(|| (n as u32, scalar.show(input.contents(n as u32, &[], scalar))))
     };
     let scalars = before.arguments.iter().enumerate().filter_map(scalar).collect();
-    Some(Difference { sizes, scalars, seed: input.seed, what })
+    let array = |position: u32| before.arrays.iter().find(|a| a.kind == ArrayKind::Argument(position));
+    let one = input.one.and_then(|(a, b)| Some((array(a)?.name.clone(), array(b)?.name.clone())));
+    let statements = statements(pool, [before, after], input, &extents, &what);
+    Some(Difference { sizes, scalars, seed: input.seed, one, statements, what })
+}
+
+/// Which statements show the difference, and in which iterations of their loops.
+fn statements(
+    pool: &Pool,
+    [before, after]: [&Nest; 2],
+    input: &Input,
+    extents: &[Vec<i64>],
+    what: &What,
+) -> Vec<Statement> {
+    let at = |side, line: Line, iteration| (line > 0).then_some(Statement { side, line, iteration, text: None });
+    let (first, second) = match what {
+        What::Result { .. } => (None, None),
+        What::Undefined { line, .. } => (None, at(Side::Second, *line, vec![])),
+        What::Call { lines, .. } => (at(Side::First, lines[0], vec![]), at(Side::Second, lines[1], vec![])),
+        What::Cell { array, cell, before: (_, m), after: (_, n) } => {
+            let kind = before.arrays.iter().find(|a| a.name == *array).map(|a| a.kind);
+            let writer = |nest: &Nest, extents: Option<&[Vec<i64>]>| {
+                let position = nest.arrays.iter().position(|a| Some(a.kind) == kind)?;
+                let state = run(nest, pool, input, extents, true);
+                match state.memory[position].get(cell.as_slice())?.writer {
+                    Origins::Store(instance) => Some(state.record[instance as usize].at.clone()),
+                    Origins::Initial | Origins::Undefined => None,
+                }
+            };
+            let first = at(Side::First, *m, writer(before, None).unwrap_or_default());
+            (first, at(Side::Second, *n, writer(after, Some(extents)).unwrap_or_default()))
+        }
+    };
+    first.into_iter().chain(second).collect()
 }
 
 /// The extents that the first run needs, by the arrays of the second nest.

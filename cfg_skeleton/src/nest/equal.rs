@@ -15,7 +15,7 @@ use super::fit::Relations;
 use super::lockstep::{is_local_copy, stored_value};
 use super::predicate::{Conjunction, Decider};
 use super::value::{Operation, Pool, Value, ValueId, commutes};
-use super::writers::{Piece, Reading, Source, of_load, pieces};
+use super::writers::{MAX_CANDIDATES, Piece, Reading, Source, of_load, pieces};
 use super::{ArrayId, ArrayKind, LoadId};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
@@ -144,7 +144,7 @@ impl<'a> Proof<'a> {
             given.extend(extent.as_ref().map(|extent| Constraint::less(subscript, extent)));
         }
         let mut last = |program: &Program, array| {
-            let reading = Reading { array, cell: &target, place: ExecutionPoint::End };
+            let reading = Reading { array, cell: &target, place: ExecutionPoint::End, most: MAX_CANDIDATES };
             pieces(program, self.decider, &reading, &given)
         };
         let (left, right) = (last(self.before, a), last(self.after, b));

@@ -4,7 +4,7 @@
 //! The values in memory at the end are the same. Accesses are executed that the branch guarded: who asks what a program
 //! touches has to know them.
 
-use super::value::{Operation, Pool, Value, ValueId, element};
+use super::value::{Operation, Pool, Value, ValueId, element, may_be_poison};
 use super::{ArrayKind, If, Item, Line, Load, LoadId, Names, Nest, Store};
 use rustc_hash::FxHashSet;
 
@@ -102,7 +102,7 @@ impl Flattener<'_> {
         Ok(())
     }
 
-    /// Whether a condition is made from operations that promise something, or from contents of an array of the
+    /// Whether a condition is made from operations that may have no value, or from contents of an array of the
     /// function's own. To branch on an undefined value is undefined behaviour, to select by one is not.
     fn may_be_undefined(&self, condition: ValueId) -> bool {
         let mut rest = vec![condition];
@@ -110,7 +110,7 @@ impl Flattener<'_> {
         while let Some(value) = rest.pop() {
             match self.pool.get(value) {
                 _ if !seen.insert(value) => {}
-                Value::Op(op) if !op.flags.is_empty() => return true,
+                Value::Op(op) if may_be_poison(self.pool, op) => return true,
                 Value::Op(op) => rest.extend(&op.operands),
                 Value::Load(load) => {
                     let array = element(&self.flat.nest.items, *load).map(|array| self.flat.nest.array(array).kind);

@@ -2,10 +2,12 @@
 
 use super::affine::Var;
 use super::eval::Scalar;
-use super::run::loads_of;
-use super::value::Pool;
+use super::value::{Pool, loads_of};
 use super::{ArrayKind, Item, LoadId, Nest};
 use rustc_hash::FxHashMap;
+
+/// The subscripts of a cell.
+pub(crate) type Cell = Box<[i64]>;
 
 /// What a run starts from.
 #[derive(Clone, Debug)]
@@ -18,33 +20,41 @@ pub(crate) struct Input {
     pub(crate) indices: Vec<u32>,
     /// Loads, stores and iterations until the run is given up.
     pub(crate) fuel: u64,
+    /// Whether an access out of bounds is undefined behaviour; else there are cells for all numbers.
+    pub(crate) in_bounds: bool,
+    /// Two arguments that are one array.
+    pub(crate) one: Option<(u32, u32)>,
 }
 
 impl Input {
     /// What an argument, or a cell of it, holds before the call.
     pub(crate) fn contents(&self, position: u32, cell: &[i64], scalar: Scalar) -> u128 {
         let contents = initial(self.seed, position, cell, scalar);
-        if !cell.is_empty() && self.indices.contains(&position) { (contents >> 7) % 6 } else { contents }
+        if !cell.is_empty() && self.indices.contains(&position) {
+            u128::from(mix(contents as u64)) % 6
+        } else {
+            contents
+        }
     }
 }
 
 /// The arguments whose cells are subscripts or bounds.
 pub(crate) fn index_arguments(nest: &Nest, pool: &Pool) -> Vec<u32> {
-    fn collect(nest: &Nest, pool: &Pool, items: &[Item], loads: &mut Vec<LoadId>, found: &mut Vec<u32>) {
+    fn collect(pool: &Pool, items: &[Item], loads: &mut Vec<LoadId>) {
         for item in items {
             match item {
                 Item::Bind(x) => loads_of(pool, x.value, loads),
-                Item::For(x) => collect(nest, pool, &x.body, loads, found),
+                Item::For(x) => collect(pool, &x.body, loads),
                 Item::If(x) => {
-                    collect(nest, pool, &x.then, loads, found);
-                    collect(nest, pool, &x.otherwise, loads, found);
+                    collect(pool, &x.then, loads);
+                    collect(pool, &x.otherwise, loads);
                 }
                 _ => {}
             }
         }
     }
     let (mut loads, mut found) = (vec![], vec![]);
-    collect(nest, pool, &nest.items, &mut loads, &mut found);
+    collect(pool, &nest.items, &mut loads);
     for load in loads {
         if let Some(array) = super::value::element(&nest.items, load)
             && let ArrayKind::Argument(position) = nest.array(array).kind

@@ -35,7 +35,7 @@ pub(crate) fn observe(
     (sizes, number): (&FxHashMap<Var, i128>, usize),
     points: &mut Points,
 ) {
-    let input = Input { sizes: sizes.clone(), seed: 7, indices: vec![], fuel: 200_000 };
+    let input = Input { sizes: sizes.clone(), seed: 7, indices: vec![], fuel: 200_000, in_bounds: true, one: None };
     let left = run(&before.nest, pool, &input, None, true);
     let right = run(&after.nest, pool, &input, None, true);
     let mut walk = Walk { pool, before, after, left: &left, right: &right, seen: FxHashSet::default(), rest: vec![] };

@@ -10,7 +10,7 @@ use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider};
 use super::statements::{Action, Statement, Statements};
 use super::value::{Pool, Value, ValueId, commutes};
-use super::writers::{Reading, guesses};
+use super::writers::{FEW_CANDIDATES, Reading, guesses};
 use super::{ArrayId, ArrayKind, LoadId};
 
 /// A statement of the second program as one of the first.
@@ -68,7 +68,9 @@ impl<'a> Matcher<'a> {
         for list in [&mut self.loads, &mut self.events] {
             list.clear();
         }
-        (self.equations.clear(), self.binds.clear(), self.seen.clear());
+        self.equations.clear();
+        self.binds.clear();
+        self.seen.clear();
         let cells = match (&a.access.cell, &b.access.cell) {
             (Some(x), Some(y)) => self.array(a.access.array, b.access.array) && self.affines(x, y),
             (None, None) => true,
@@ -82,10 +84,12 @@ impl<'a> Matcher<'a> {
             && self.bounds(a, b)
     }
 
-    /// Bindings on which the bounds of the first statement's loops depend are some that the second one can see.
+    /// Bindings on which cells and bounds of the first statement's loops depend are some that the second one can see.
     fn bounds(&mut self, a: &Statement, b: &Statement) -> bool {
         let bounds = a.access.loops.iter().flat_map(|l| l.lower.iter().chain(&l.upper));
-        let needed: Vec<Var> = bounds.flat_map(Affine::vars).filter(|v| self.before.binds.contains_key(v)).collect();
+        let equated = self.equations.iter().map(|(e, _)| e);
+        let needed: Vec<Var> =
+            equated.chain(bounds).flat_map(Affine::vars).filter(|v| self.before.binds.contains_key(v)).collect();
         let visible: Vec<Var> = b.access.loops[b.depth()..].iter().map(|l| l.var).collect();
         needed.into_iter().all(|x| {
             visible.iter().any(|y| {
@@ -147,7 +151,8 @@ impl<'a> Matcher<'a> {
             vars
         };
         let (x, y) = (bound(a, self.before), bound(b, self.after));
-        if x.len() != y.len() || !x.into_iter().zip(y).all(|(x, y)| self.bind(x, y)) {
+        // Where one side hides them in a loop's variable, they are found later.
+        if x.len() == y.len() && !x.into_iter().zip(y).all(|(x, y)| self.bind(x, y)) {
             return false;
         }
         self.equations.push((a.clone(), b.clone()));
@@ -236,7 +241,7 @@ impl<'a> Matcher<'a> {
             loops.filter(|(n, l)| *n < self.before.all[of].depth() || used(l.var)).map(|(n, _)| n).collect();
         let loops = kept.iter().map(|n| first.loops[*n].clone()).collect();
         sought.accesses.push(Access { cell: Some(cell), loops, kind: Kind::Alloc, ..first.clone() });
-        let reading = Reading { array: first.array, cell: &target, place: ExecutionPoint::End };
+        let reading = Reading { array: first.array, cell: &target, place: ExecutionPoint::End, most: FEW_CANDIDATES };
         let mut points = guesses(&sought, 0, &reading).into_iter().map(|(_, candidate)| candidate.at);
         let at = points.find_map(|point| {
             let mut at = vec![Affine::default(); first.loops.len()];

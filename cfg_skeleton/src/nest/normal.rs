@@ -4,14 +4,16 @@
 //! * Loops that never run are gone, and those that run once are their bodies.
 //! * `for step k { B(i) .. B(i + k - 1) }` becomes `for { B }` (`reroll`), `for 0..a { B } for a..b { B }` becomes
 //!   `for 0..b { B }` (`merge`), tiles of one loop become the loop (`untile`), and a loop over `N * M` that only looks
-//!   at quotients and remainders by `M` becomes two (`split`).
+//!   at quotients and remainders by `M` becomes two (`split`), also where `M` is a size (`uncoalesce`).
 //!
-//! All but `merge` are equalities of sequences. What `merge` needs is a [`Condition`] of the result.
+//! All but `merge` and `uncoalesce` are equalities of sequences. What these need is a [`Condition`] of the result.
 
+mod carried;
 mod loops;
 mod merge;
 mod reroll;
 mod split;
+mod uncoalesce;
 mod untile;
 
 use super::affine::Affine;
@@ -21,31 +23,33 @@ use super::sizes::{LARGE, constraints};
 use super::{ArrayId, ArrayKind, For, If, Item, Names, Nest, Pool, Value};
 use rustc_hash::FxHashSet;
 
-/// Two loops are taken for one: it has `first` iterations, then the smallest of `rest`.
-///
-/// That is right where neither number is negative, or neither is positive.
+/// Where a nest in normal form may do something else: wherever all constraints of one case hold.
 #[derive(Clone, Debug)]
 pub(crate) struct Condition {
-    /// What holds where the loops are.
-    pub(crate) given: Conjunction,
-    /// Iterations of the first loop.
-    pub(crate) first: Affine,
-    /// Iterations of the second loop; the smallest counts.
-    pub(crate) rest: Vec<Affine>,
+    /// The cases, with what holds where the loops are.
+    pub(crate) failing: Vec<Conjunction>,
 }
 
 impl Condition {
-    /// The cases in which it does not hold.
-    pub(crate) fn failing(&self) -> Vec<Conjunction> {
+    /// For two loops that are taken for one: it has `first` iterations, then the smallest of `rest`. That is right where
+    /// neither number is negative, or neither is positive.
+    pub(crate) fn joined(given: &Conjunction, first: &Affine, rest: &[Affine]) -> Self {
         let zero = Affine::default();
-        let with = |more: Vec<Constraint>| self.given.iter().cloned().chain(more).collect();
-        let mut behind = vec![Constraint::less(&self.first, &zero)];
-        behind.extend(self.rest.iter().map(|r| Constraint::less(&zero, r)));
-        let mut cases = vec![with(behind)];
-        for r in &self.rest {
-            cases.push(with(vec![Constraint::less(&zero, &self.first), Constraint::less(r, &zero)]));
+        let with = |more: Vec<Constraint>| given.iter().cloned().chain(more).collect();
+        let mut behind = vec![Constraint::less(first, &zero)];
+        behind.extend(rest.iter().map(|r| Constraint::less(&zero, r)));
+        let mut failing = vec![with(behind)];
+        for r in rest {
+            failing.push(with(vec![Constraint::less(&zero, first), Constraint::less(r, &zero)]));
         }
-        cases
+        Condition { failing }
+    }
+
+    /// For a loop over products of `size` with `outer` that is taken for two: not where all are negative.
+    pub(crate) fn split(given: &Conjunction, size: &Affine, outer: &[Affine]) -> Self {
+        let negative = |e: &Affine| Constraint::less(e, &Affine::default());
+        let all = std::iter::once(size).chain(outer).map(negative);
+        Condition { failing: vec![given.iter().cloned().chain(all).collect()] }
     }
 }
 
@@ -67,7 +71,8 @@ pub(crate) fn normal(
 ) -> Normal {
     let mut normaliser = Normaliser { nest, pool, names, decider, conditions: vec![] };
     let mut given = facts.clone();
-    let mut items = normaliser.items(&nest.items, &mut given);
+    let joined = carried::join_cells(nest, normaliser.pool);
+    let mut items = normaliser.items(&joined, &mut given);
     let conditions = normaliser.conditions;
     let whole = items.clone();
     drop_unread(nest, pool, &mut items);
@@ -89,14 +94,19 @@ impl Normaliser<'_> {
         for item in items {
             for item in self.item(item, given) {
                 result.push(item);
-                while let [.., Item::For(a), Item::For(b)] = result.as_slice() {
-                    let Some(merged) = self.merge(a, b, given) else { break };
-                    result.truncate(result.len() - 2);
-                    result.push(Item::For(merged));
-                }
+                self.merge_last(&mut result, given);
             }
         }
         result
+    }
+
+    /// Merges the last two items while they are loops that are one.
+    fn merge_last(&mut self, items: &mut Vec<Item>, given: &Conjunction) {
+        while let [.., Item::For(a), Item::For(b)] = items.as_slice() {
+            let Some(merged) = self.merge(a, b, given) else { break };
+            items.truncate(items.len() - 2);
+            items.push(Item::For(merged));
+        }
     }
 
     fn item(&mut self, item: &Item, given: &mut Conjunction) -> Vec<Item> {
@@ -124,8 +134,8 @@ impl Normaliser<'_> {
     fn is_about_sizes(&mut self, condition: &Condition) -> bool {
         let large = self.nest.sizes.iter().map(|size| (size.var, Some(LARGE))).collect();
         let large = constraints(&large);
-        condition.failing().into_iter().all(|case| {
-            let all: Conjunction = case.into_iter().chain(large.iter().cloned()).collect();
+        condition.failing.iter().all(|case| {
+            let all: Conjunction = case.iter().chain(&large).cloned().collect();
             self.decider.impossible(&all)
         })
     }

@@ -14,9 +14,9 @@ use super::equal::Failure;
 use super::matching::{Match, Matcher, equal_points};
 use super::predicate::{Conjunction, Decider, without};
 use super::statements::{Action, Statement, Statements};
-use super::value::{Pool, Value, ValueId};
-use super::writers::{Reading, guesses};
-use super::{ArrayId, ArrayKind, Nest};
+use super::value::{Pool, Value, ValueId, may_be_poison};
+use super::writers::{FEW_CANDIDATES, Reading, guesses};
+use super::{ArrayId, ArrayKind, Line, LoadId, Nest};
 use rustc_hash::FxHashSet;
 
 /// More pairs of accesses than this are not looked at.
@@ -72,6 +72,9 @@ pub(super) fn show(
     if second.empty_branch {
         return Err(fail((0, 0), "a branch without effects may be on what is undefined"));
     }
+    if let Some(line) = undefined_branch(pool, &second) {
+        return Err(fail((0, line), "a branch may be on what is undefined"));
+    }
     if !bounds_are_fixed(pool, &first) || !bounds_are_fixed(pool, &second) {
         return Err(fail((0, 0), "the bounds of a loop are data that may change"));
     }
@@ -90,6 +93,29 @@ pub(super) fn show(
     order.conflicts()
 }
 
+/// A statement behind a branch on what may have no value: it may be executed more often than what it guards.
+fn undefined_branch(pool: &Pool, statements: &Statements<'_>) -> Option<Line> {
+    let is_own = |load: &LoadId| {
+        let array = statements.loads.get(load).map(|read| statements.nest.array(read.access.array).kind);
+        array.is_none_or(|kind| kind == ArrayKind::Local)
+    };
+    let undefined = |statement: &&Statement| {
+        let conditions: Vec<ValueId> = statement.guards.iter().map(|(condition, _)| *condition).collect();
+        let mut rest = conditions.clone();
+        let mut seen = FxHashSet::default();
+        while let Some(value) = rest.pop() {
+            match pool.get(value) {
+                _ if !seen.insert(value) => {}
+                Value::Op(op) if may_be_poison(pool, op) => return true,
+                Value::Op(op) => rest.extend(&op.operands),
+                _ => {}
+            }
+        }
+        statements.reads(pool, &conditions).iter().any(is_own)
+    };
+    statements.all.iter().find(undefined).map(|statement| statement.access.line)
+}
+
 /// Whether the data in bounds of loops is the same during the whole call: contents that nothing writes.
 fn bounds_are_fixed(pool: &Pool, statements: &Statements<'_>) -> bool {
     if statements.bounding.is_empty() {
@@ -106,7 +132,7 @@ fn bounds_are_fixed(pool: &Pool, statements: &Statements<'_>) -> bool {
         .collect();
     let values: Vec<ValueId> =
         statements.bounding.iter().filter_map(|var| statements.binds.get(var).copied()).collect();
-    let fixed = |load: &super::LoadId| {
+    let fixed = |load: &LoadId| {
         let read = &statements.loads[load];
         let is_argument = matches!(statements.nest.array(read.access.array).kind, ArrayKind::Argument(_));
         is_argument && !written.contains(&read.access.array)
@@ -165,7 +191,8 @@ impl<'a> Order<'a> {
             let loops = second.access.loops.iter().enumerate();
             let loops = loops.filter(|(n, l)| *n < depth || used(l.var)).map(|(_, l)| l.clone()).collect();
             sought.accesses.push(Access { cell: Some(found.at.clone()), loops, ..second.access.clone() });
-            let reading = Reading { array: second.access.array, cell: &point, place: ExecutionPoint::End };
+            let reading =
+                Reading { array: second.access.array, cell: &point, place: ExecutionPoint::End, most: FEW_CANDIDATES };
             for (_, candidate) in guesses(&sought, 0, &reading) {
                 left = left.iter().flat_map(|rest| without(self.decider, rest, &candidate.guard)).collect();
                 if left.is_empty() || left.len() > MAX_PARTS {
@@ -186,8 +213,8 @@ impl<'a> Order<'a> {
         all.extend(self.domain(a, &p));
         all.extend(self.domain(b, &q));
         let (x, y) = (self.first_point(a, &p), self.first_point(b, &q));
-        let depth = self.before.all[self.matches[a].of].depth();
-        all.extend(equal_points(&x[..depth], &y[..depth]));
+        // At one point, bindings have one value.
+        all.extend(equal_points(&x, &y));
         if a != b {
             return self.decider.impossible(&all);
         }
@@ -361,9 +388,23 @@ impl<'a> Order<'a> {
         let once = program.before(b.access[0], &y[..b.depth[0]], ExecutionPoint::At(a.access[0], &x[..a.depth[0]]));
         now.iter().all(|now| {
             once.iter().all(|once| {
-                let all: Conjunction = given.iter().chain(now).chain(once).cloned().collect();
+                let mut all: Conjunction = given.iter().chain(now).chain(once).cloned().collect();
+                all.extend(self.equal_bindings((a.statement, &p), (b.statement, &q), now));
                 self.decider.impossible(&all)
             })
         })
+    }
+
+    /// Bindings have one value in one iteration of the loops around them; `case` says which coordinates are equal.
+    fn equal_bindings(&self, a: (usize, &[Affine]), b: (usize, &[Affine]), case: &Conjunction) -> Conjunction {
+        let [left, right] = [a.0, b.0].map(|number| &self.after.all[number].access.loops);
+        let same = |n: usize| left[n].var == right[n].var && case.contains(&Constraint::equal(&a.1[n], &b.1[n]));
+        let shared = (0..left.len().min(right.len())).take_while(|n| same(*n)).count();
+        let bindings = left.iter().enumerate().filter_map(|(m, l)| {
+            let depth = self.after.bind_depths.get(&l.var)?;
+            let n = right.iter().position(|r| r.var == l.var)?;
+            (*depth <= shared).then(|| Constraint::equal(&a.1[m], &b.1[n]))
+        });
+        bindings.collect()
     }
 }

@@ -5,17 +5,14 @@
 
 use super::affine::{Affine, Var};
 use super::eval::{Scalar, Stop, operate};
-use super::input::{Input, initial, mix};
+use super::input::{Cell, Input, initial, mix};
 use super::trace::{Call, Operand, Seen};
-use super::value::{Number, Pool, Value, ValueId};
+use super::value::{Number, Pool, Value, ValueId, loads_of};
 use super::{ArrayId, ArrayKind, Event, For, Item, Line, LoadId, Nest, Origin};
 use rustc_hash::FxHashMap;
 
 /// A store that was executed: which one, in the order of the nest, and its loop variables.
 pub(crate) type StoreInstance = u32;
-
-/// The subscripts of a cell.
-pub(crate) type Cell = Box<[i64]>;
 
 /// What a cell holds.
 #[derive(Clone, Debug)]
@@ -164,8 +161,9 @@ impl<'a> Machine<'a> {
         self.fuel = self.fuel.checked_sub(1).ok_or_else(|| Halt(line, Stop::Unknown("too many steps".into())))?;
         match item {
             Item::Load(x) => {
-                let cell = self.cell(x.array, &x.subscripts, line)?;
-                let content = self.content(x.array, &cell, line)?;
+                let array = self.home(x.array);
+                let cell = self.cell(array, &x.subscripts, line)?;
+                let content = self.content(array, &cell, line)?;
                 self.loads.insert(x.id, content.value);
                 if self.recording {
                     self.origins.insert(x.id, content.writer);
@@ -173,9 +171,10 @@ impl<'a> Machine<'a> {
             }
             Item::Store(x) => {
                 let value = self.statement_value(x.value, line)?;
-                let cell = self.cell(x.array, &x.subscripts, line)?;
+                let array = self.home(x.array);
+                let cell = self.cell(array, &x.subscripts, line)?;
                 let writer = self.recorded(item, value);
-                self.memory[x.array.0 as usize].insert(cell, Content { value, line, writer });
+                self.memory[array.0 as usize].insert(cell, Content { value, line, writer });
             }
             Item::For(x) => self.loop_(x)?,
             Item::If(x) => match self.statement_value(x.condition, line)? {
@@ -274,6 +273,19 @@ impl<'a> Machine<'a> {
         affine.eval(&|var| self.vars.get(&var).copied())
     }
 
+    /// The array that an array is: two arguments may be one.
+    fn home(&self, array: ArrayId) -> ArrayId {
+        let Some((first, second)) = self.input.one else { return array };
+        let this = self.nest.array(array);
+        if this.kind != ArrayKind::Argument(second) {
+            return array;
+        }
+        let same = |other: &super::Array| {
+            other.kind == ArrayKind::Argument(first) && other.element == this.element && other.shape == this.shape
+        };
+        self.nest.arrays.iter().position(same).map_or(array, |n| ArrayId(n as u32))
+    }
+
     /// The cell of an access, which must exist.
     fn cell(&mut self, array: ArrayId, subscripts: &[Affine], line: Line) -> Result<Cell, Halt> {
         let at = array.0 as usize;
@@ -284,7 +296,8 @@ impl<'a> Machine<'a> {
             let argument = matches!(self.nest.arrays[at].kind, ArrayKind::Argument(_));
             let given = self.given.filter(|_| argument).map(|given| given[at][dimension]);
             let extent = self.shapes[at][dimension].or(given);
-            if index < 0 || extent.is_some_and(|extent| index >= extent) {
+            let outside = index < 0 || extent.is_some_and(|extent| index >= extent);
+            if outside && (self.input.in_bounds || !argument) {
                 let name = &self.nest.arrays[at].name;
                 let of = extent.map_or(String::new(), |e| format!(", which has {e}"));
                 let why = format!("subscript {index} of dimension {dimension} of `{name}` is out of bounds{of}");
@@ -403,21 +416,6 @@ fn number_stores(pool: &Pool, items: &[Item], stores: &mut FxHashMap<*const Item
                 number_stores(pool, &x.then, stores);
                 number_stores(pool, &x.otherwise, stores);
             }
-            _ => {}
-        }
-    }
-}
-
-/// The loads that a value is made from.
-pub(crate) fn loads_of(pool: &Pool, value: ValueId, loads: &mut Vec<LoadId>) {
-    let (mut seen, mut rest) = (rustc_hash::FxHashSet::default(), vec![value]);
-    while let Some(value) = rest.pop() {
-        if !seen.insert(value) {
-            continue;
-        }
-        match pool.get(value) {
-            Value::Load(load) => loads.push(*load),
-            Value::Op(op) => rest.extend(&op.operands),
             _ => {}
         }
     }

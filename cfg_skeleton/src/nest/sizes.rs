@@ -154,6 +154,22 @@ fn bounds_of(items: &[Item], visit: &mut dyn FnMut(&Affine)) {
     }
 }
 
+/// Sizes below the bounds, one size at a time, with others that let loops run.
+pub(crate) fn beyond(sizes: &[Size], bounds: &Bounds) -> Vec<FxHashMap<Var, i128>> {
+    let mut result = vec![];
+    for (var, bound) in bounds {
+        let Some(bound) = bound else { continue };
+        for value in bound - 6..*bound {
+            let of = |s: &Size| if s.var == *var { value } else { OTHER };
+            result.push(sizes.iter().map(|s| (s.var, limit(s, of(s)))).collect());
+        }
+    }
+    result
+}
+
+/// Of a size that lets loops run.
+const OTHER: i128 = 5;
+
 /// The value, where the size can have it.
 fn limit(size: &Size, value: i128) -> i128 {
     match size.origin {

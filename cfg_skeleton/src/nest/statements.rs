@@ -4,8 +4,7 @@
 //! it can see. A binding is a coordinate without bounds: its value is data.
 
 use super::access::{Access, Kind, Loop};
-use super::run::loads_of;
-use super::value::{Pool, Value, ValueId};
+use super::value::{Pool, Value, ValueId, loads_of};
 use super::{ArrayId, Event, Item, LoadId, Nest, Var};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
@@ -52,6 +51,8 @@ pub(super) struct Statements<'a> {
     /// The statement that an event is.
     pub(super) events: FxHashMap<LoadId, usize>,
     pub(super) binds: FxHashMap<Var, ValueId>,
+    /// How many loops are around a binding.
+    pub(super) bind_depths: FxHashMap<Var, usize>,
     /// Variables of bindings on which bounds of loops depend.
     pub(super) bounding: Vec<Var>,
     /// A branch that contains no statement: its condition may be undefined.
@@ -74,6 +75,7 @@ impl<'a> Statements<'a> {
             loads: FxHashMap::default(),
             events: FxHashMap::default(),
             binds: FxHashMap::default(),
+            bind_depths: FxHashMap::default(),
             bounding: vec![],
             empty_branch: false,
         };
@@ -110,6 +112,7 @@ impl<'a> Statements<'a> {
                 Item::Trap(value, line) => self.push(place, (ArrayId(0), None, *line), Action::Trap(*value)),
                 Item::Bind(x) => {
                     self.binds.insert(x.var, x.value);
+                    self.bind_depths.insert(x.var, place.loops.len());
                     place.binds.push(Rc::new(Loop { var: x.var, lower: vec![], upper: vec![] }));
                 }
                 Item::For(x) => {

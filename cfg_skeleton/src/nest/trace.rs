@@ -1,7 +1,7 @@
 //! Calls of functions that are not seen, as runs record them: what each is given, and what it may look at.
 
 use super::eval::Scalar;
-use super::run::Cell;
+use super::input::Cell;
 use super::{ArrayId, ArrayKind, Line, Nest};
 use std::collections::BTreeMap;
 

@@ -114,6 +114,21 @@ pub(crate) fn element(items: &[Item], load: LoadId) -> Option<ArrayId> {
     })
 }
 
+/// The loads that a value is made from.
+pub(crate) fn loads_of(pool: &Pool, value: ValueId, loads: &mut Vec<LoadId>) {
+    let (mut seen, mut rest) = (rustc_hash::FxHashSet::default(), vec![value]);
+    while let Some(value) = rest.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        match pool.get(value) {
+            Value::Load(load) => loads.push(*load),
+            Value::Op(op) => rest.extend(&op.operands),
+            _ => {}
+        }
+    }
+}
+
 /// Whether an operation gives the same when its two operands change places.
 ///
 /// Of floats this holds but for the payload of a NaN, which no report tells apart.
@@ -124,6 +139,22 @@ pub fn commutes(name: &str) -> bool {
         "minsi", "maxui", "minui", "cmpi.eq",
     ];
     name.strip_prefix("arith.").is_some_and(|name| NAMES.contains(&name) || name == "cmpi.ne")
+}
+
+/// Whether the operation may give what has no value: a promise that is broken, a shift by too much, a float that no
+/// integer is near.
+#[must_use]
+pub fn may_be_poison(pool: &Pool, op: &Operation) -> bool {
+    let name = op.name.strip_prefix("arith.").unwrap_or_default();
+    let amount = || match op.operands.get(1).map(|amount| pool.get(*amount)) {
+        Some(Value::Constant(Constant { ty, number: Number::Bits(bits) })) => {
+            ty.strip_prefix('i').and_then(|width| width.parse().ok()).is_none_or(|width: u128| *bits >= width)
+        }
+        _ => true,
+    };
+    !op.flags.is_empty()
+        || ["fptosi", "fptoui"].contains(&name)
+        || (["shli", "shrsi", "shrui"].contains(&name) && amount())
 }
 
 /// Whether executing the operation may be undefined behaviour.

@@ -6,11 +6,12 @@
 //! only after it is shown that nothing writes the cell between the candidate and the place, and "nothing has written
 //! it" only after it is shown of every store.
 
-use super::ArrayId;
 use super::access::{Access, ExecutionPoint, Kind, Program, cell, own_point, unknown, unknown_point};
 use super::affine::{Affine, Var};
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider, without};
+use super::{ArrayId, FIRST_LOOP_VAR};
+use std::cell::RefCell;
 
 /// Where a cell's contents come from.
 #[derive(Clone, Debug)]
@@ -33,10 +34,15 @@ pub(crate) struct Reading<'a> {
     pub(crate) array: ArrayId,
     pub(crate) cell: &'a [Affine],
     pub(crate) place: ExecutionPoint<'a>,
+    /// More candidates than this for one writer are not made.
+    pub(crate) most: usize,
 }
 
-/// More candidates than this for one writer are not made.
-const MAX_CANDIDATES: usize = 48;
+/// More candidates than this for the last writer of a cell are not made.
+pub(crate) const MAX_CANDIDATES: usize = 48;
+
+/// More candidates than this for the one point that has a cell are not made.
+pub(crate) const FEW_CANDIDATES: usize = 8;
 
 /// More cases than this are not looked at.
 const MAX_CASES: usize = 400;
@@ -191,7 +197,8 @@ pub(crate) fn guesses(program: &Program, writer: usize, reading: &Reading<'_>) -
         let mut system = base.clone();
         system.extend(order);
         let mut points = vec![];
-        maximal_points(&system, &mut vec![], access.loops.len(), &mut points);
+        let size = (access.loops.len(), reading.most);
+        maximal_points(&without_floors(&system), &mut vec![], size, &mut points);
         for at in points {
             let mut guard = program.domain(access, &at);
             if let Some(written) = cell(access, &at) {
@@ -210,9 +217,46 @@ pub(crate) fn guesses(program: &Program, writer: usize, reading: &Reading<'_>) -
     result
 }
 
+/// Constraints in which floors of coordinates are coordinates of their own, after all others.
+fn without_floors(system: &Conjunction) -> Conjunction {
+    let floors: RefCell<Vec<(Affine, i128)>> = RefCell::default();
+    let is_coordinate = |var: &Var| (0..FIRST_FLOOR).any(|n| unknown(0, n) == *var);
+    let quotient = |inner: Affine, divisor: i128| {
+        if !inner.vars().iter().any(is_coordinate) {
+            return inner.floor_div(divisor);
+        }
+        let mut floors = floors.borrow_mut();
+        let known = floors.iter().position(|(e, d)| *d == divisor && e.same(&inner));
+        let number = known.unwrap_or_else(|| {
+            floors.push((inner, divisor));
+            floors.len() - 1
+        });
+        Affine::var(unknown(0, FIRST_FLOOR + number as u32))
+    };
+    let rebuilt = system.iter().map(|c| Constraint { expr: c.expr.rebuild(&Affine::var, &quotient), ..c.clone() });
+    let mut result: Conjunction = rebuilt.collect();
+    for (number, (inner, divisor)) in floors.into_inner().into_iter().enumerate() {
+        let multiple = Affine::var(unknown(0, FIRST_FLOOR + number as u32)).times(divisor);
+        result.push(Constraint::at_least(&inner, &multiple));
+        result.push(Constraint::less(&inner, &multiple.offset(divisor)));
+    }
+    result
+}
+
+/// Coordinates from here on are floors.
+const FIRST_FLOOR: u32 = 64;
+
+/// More floors than this are not looked at.
+const MAX_FLOORS: u32 = 16;
+
 /// Extends `known` coordinates to points that are largest in lexicographic order, as far as bounds tell.
-fn maximal_points(system: &Conjunction, known: &mut Vec<Affine>, length: usize, points: &mut Vec<Vec<Affine>>) {
-    if points.len() >= MAX_CANDIDATES {
+fn maximal_points(
+    system: &Conjunction,
+    known: &mut Vec<Affine>,
+    (length, most): (usize, usize),
+    points: &mut Vec<Vec<Affine>>,
+) {
+    if points.len() >= most {
         return;
     }
     let next = known.len();
@@ -224,7 +268,7 @@ fn maximal_points(system: &Conjunction, known: &mut Vec<Affine>, length: usize, 
     let system: Conjunction = system.iter().map(|c| c.replace(&of)).filter(|c| !c.is_trivial()).collect();
     for value in largest(&system, next, length) {
         known.push(value);
-        maximal_points(&system, known, length, points);
+        maximal_points(&system, known, (length, most), points);
         known.pop();
     }
 }
@@ -232,7 +276,8 @@ fn maximal_points(system: &Conjunction, known: &mut Vec<Affine>, length: usize, 
 /// Values that may be the largest of coordinate `next`, where earlier ones are known.
 fn largest(system: &Conjunction, next: usize, length: usize) -> Vec<Affine> {
     let var = unknown(0, next as u32);
-    let later: Vec<Var> = (next + 1..length).map(|n| unknown(0, n as u32)).collect();
+    let floors = (0..MAX_FLOORS).map(|n| unknown(0, FIRST_FLOOR + n));
+    let later: Vec<Var> = (next + 1..length).map(|n| unknown(0, n as u32)).chain(floors).collect();
     let open = |c: &Constraint| later.iter().any(|v| c.expr.mentions(*v));
     for constraint in system.iter().filter(|c| c.equality && !open(c)) {
         if let Some(value) = solved(&constraint.expr, var) {
@@ -260,6 +305,8 @@ fn largest(system: &Conjunction, next: usize, length: usize) -> Vec<Affine> {
             }
         }
     }
+    // What the cell says comes before what sizes allow.
+    values.sort_by_key(|value| value.vars().iter().filter(|var| var.0 < FIRST_LOOP_VAR).count());
     values
 }
 
@@ -302,6 +349,11 @@ pub(crate) fn of_load(
     let subscripts = cell(access, &at)?;
     let mut given = context.clone();
     given.extend(program.domain(access, &at));
-    let reading = Reading { array: access.array, cell: &subscripts, place: ExecutionPoint::At(access, &at) };
+    let reading = Reading {
+        array: access.array,
+        cell: &subscripts,
+        place: ExecutionPoint::At(access, &at),
+        most: MAX_CANDIDATES,
+    };
     pieces(program, decider, &reading, &given)
 }

@@ -2,7 +2,8 @@
 //!
 //! What one execution costs says the [`CostModel`]. A constant costs something where it is materialised and nothing
 //! where it is a `const` operand; a block parameter that is kept costs a move on each of its edges. Opaque statements
-//! and terminators are the same in every selection and are not counted.
+//! and terminators are the same in every selection and are not counted; terminators are where functions with other
+//! control flow are compared ([`CostModel::with_control`]).
 //!
 //! Sums count in sixteenths of a price ([`FREQUENCY_ONE`]), since what is rare weighs less than once per call;
 //! [`reported`] is what people see: the unit in which packs declare costs.
@@ -17,7 +18,7 @@ use super::terms::{Classes, Values};
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, InputId, Node};
 use crate::ir::cfg::{Cfg, FREQUENCY_ONE};
-use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects};
+use crate::ir::{BlockId, EdgeArg, Function, InstKind, OpaqueEffects, Terminator};
 use crate::skeleton::{SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::Universe;
 use std::collections::BTreeSet;
@@ -55,6 +56,14 @@ pub fn function_cost(model: &CostModel, function: &Function, universe: &Universe
     for block in cfg.reverse_post_order() {
         let term = &function.block(*block).term;
         term.operands().iter().for_each(|v| wanted[v.index()] = true);
+        add(
+            cfg.frequency(*block),
+            match term {
+                Terminator::Branch { .. } | Terminator::Switch { .. } => model.branch,
+                Terminator::Jump(edge) if cfg.is_back_edge(*block, edge.target) => model.jump,
+                _ => 0,
+            },
+        );
         for edge in term.edges() {
             for (arg, param) in edge.args.iter().zip(&function.block(edge.target).params) {
                 if let EdgeArg::Value(v) = arg

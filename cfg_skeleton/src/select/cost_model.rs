@@ -79,6 +79,10 @@ pub struct CostModel {
     pub check: u64,
     /// A pure operation that no pack declares.
     pub opaque: u64,
+    /// A branch, where programs with other branches are compared: all selections for one function have the same.
+    pub branch: u64,
+    /// The same: a jump back to the header of a loop. Others may lead to the next block.
+    pub jump: u64,
     /// What a size that a declared cost names counts as where nobody knows it.
     pub assumed: i64,
     /// How blocks weigh against each other.
@@ -94,6 +98,8 @@ impl Default for CostModel {
             parameter: COST_SCALE / 4,
             check: 3 * COST_SCALE,
             opaque: 3 * COST_SCALE,
+            branch: 0,
+            jump: 0,
             assumed: 16,
             weighing: Weighing::default(),
             prices: vec![],
@@ -102,6 +108,12 @@ impl Default for CostModel {
 }
 
 impl CostModel {
+    /// The same prices, and those of control flow: a simple instruction's.
+    #[must_use]
+    pub fn with_control(self) -> Self {
+        CostModel { branch: 3 * COST_SCALE, jump: 3 * COST_SCALE, ..self }
+    }
+
     /// What one execution of a node costs.
     pub(crate) fn node(&self, universe: &Universe, classes: &Classes, node: &Node<ClassId>) -> u64 {
         match node.head {

@@ -4,7 +4,7 @@
 //! saturates again, a bounded number of times. A branch on a constant becomes a jump, a check that always traps
 //! ends its block, blocks that nothing reaches any more leave the layout, and parameters that are constant, equal to
 //! one another or to a value that dominates them are replaced ([`params`]). What an earlier branch has decided is
-//! decided ([`decided_tests`]). Unused parameters stay here: elaboration drops them.
+//! decided ([`decided_tests`], [`super::scoped_facts`]). Unused parameters stay here: elaboration drops them.
 //!
 //! **Invariant**: each change leaves fewer parameters, edges, checks or operands that are no constants, so rounds end;
 //! and a change is reported only where it holds for the function as it is, all others made or not.
@@ -13,6 +13,7 @@ mod decided_tests;
 mod params;
 
 use super::branch_facts::truths;
+use super::scoped_facts::{Decisions, decide};
 use super::{CheckKey, SiteId, Skeleton, SkeletonBlock, StatementKind, Test};
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, InputId};
@@ -49,13 +50,13 @@ pub enum Change {
         /// The check.
         inst: InstId,
     },
-    /// A comparison has one outcome where it is computed.
+    /// A comparison, or another pure instruction, has one outcome where it is computed.
     Settle {
         /// Its block.
         block: BlockId,
         /// The instruction.
         inst: InstId,
-        /// 0 or 1.
+        /// In canonical form.
         constant: i64,
     },
     /// An operand is a constant, since a branch was taken.
@@ -103,7 +104,8 @@ pub fn changes(given: Saturated) -> Vec<Change> {
     let Saturated { function: f, cfg, universe, skeleton: s, view } = given;
     let mut found = vec![];
     let truths = truths(view, universe);
-    let mut reader = Reader { f, cfg, universe, s, view, truths, taken: vec![Taken::None; s.blocks.len()] };
+    let taken = vec![Taken::None; s.blocks.len()];
+    let mut reader = Reader { f, cfg, universe, s, view, truths, decisions: decide(given), taken };
     let mut work = vec![f.entry()];
     let mut reached = vec![false; s.blocks.len()];
     while let Some(block) = work.pop() {
@@ -122,7 +124,7 @@ pub fn changes(given: Saturated) -> Vec<Change> {
     for block in s.layout.iter().filter(|b| reached[b.index()]) {
         found.extend(reader.trap(*block));
         found.extend(reader.passed(*block));
-        found.extend(decided_tests::comparisons(&reader, *block));
+        found.extend(decided_tests::values(&reader, *block));
         if let Taken::One(slot) = reader.taken[block.index()]
             && s.blocks[block.index()].edges.len() > 1
         {
@@ -160,6 +162,8 @@ struct Reader<'a> {
     view: &'a EGraphView,
     /// By class of integers: the class of its truth, where some node says it.
     truths: FxHashMap<ClassId, ClassId>,
+    /// What is decided by ranges, bits and the order of integers.
+    decisions: Decisions,
     /// By block; `None` for blocks that are not reached.
     taken: Vec<Taken>,
 }
@@ -181,12 +185,16 @@ impl Reader<'_> {
                 let constant = |value| self.constant(value).map(|n| n != 0);
                 let known = |value| self.known(Test::Branch(block), block, value);
                 let holds = value.and_then(|value| constant(value).or_else(|| known(value)));
+                let holds = holds.or_else(|| self.decisions.branches.get(&block).copied());
                 holds.map(|holds| u32::from(!holds))
             }
-            Terminator::Switch { index, targets, .. } => constant().and_then(|n| {
-                let index = self.universe.types.scalar(self.f.ty(*index))?.zero_extended(n);
-                Some(index.min(targets.len() as u64) as u32)
-            }),
+            Terminator::Switch { index, targets, .. } => {
+                let known = || self.decisions.switches.get(&block).copied();
+                constant().or_else(known).and_then(|n| {
+                    let index = self.universe.types.scalar(self.f.ty(*index))?.zero_extended(n);
+                    Some(index.min(targets.len() as u64) as u32)
+                })
+            }
             Terminator::Return(_) | Terminator::Trap { .. } | Terminator::Opaque { .. } => return Taken::All,
         };
         let slot = slot.or_else(|| self.same_edges(data).then_some(0));
@@ -238,7 +246,8 @@ impl Reader<'_> {
         let statement = self.s.statement(site);
         match &statement.kind {
             StatementKind::Check { key: CheckKey::Condition { condition, .. }, value: None, .. } => {
-                self.known(Test::Check(site), statement.block, *condition)
+                let known = self.known(Test::Check(site), statement.block, *condition);
+                known.or_else(|| self.decisions.checks.get(&site).copied())
             }
             _ => None,
         }

@@ -36,6 +36,11 @@ impl<'a> Nodes<'a> {
         id
     }
 
+    /// A node that was added.
+    pub(super) fn node(&self, id: InputId) -> &Node<InputId> {
+        &self.input.nodes[id.index()]
+    }
+
     pub(super) fn leaf(&mut self, ty: Ty) -> InputId {
         self.leaves += 1;
         self.input.add(Node { head: Head::Leaf(LeafId(self.leaves - 1)), types: smallvec![ty], children: smallvec![] })

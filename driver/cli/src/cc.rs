@@ -216,7 +216,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     }
     let told = Told { files, missed };
     if let Some(page) = page {
-        let program = tools.rules.ready()?.optimiser.optimiser;
+        let program = tools.rules.ready(tools.cache.as_ref())?.optimiser.optimiser;
         told.page(&page, &title(&args), Some(program.program()))?;
     }
     if let Some(folder) = reports {

@@ -16,16 +16,36 @@ use std::path::Path;
 pub(super) fn open(path: &Path, language: Language, program: Program) -> Result<Option<Box<dyn FrontEnd>>> {
     Ok(match language {
         Language::Llvm => read::<LlvmInput>(path, program)?.map(boxed),
-        Language::Own => read::<ModuleOptimiser>(path, program)?.map(boxed),
+        Language::Own | Language::Mlir => module(path, language, program)?.map(boxed),
         Language::Clif => read::<ClifInput>(path, program)?.map(boxed),
-        Language::Mlir => {
-            bail!("{} is MLIR: `rewright validate` compares it, and no rules are about it", path.display())
-        }
     })
 }
 
 fn boxed<F: FrontEnd + 'static>(input: F) -> Box<dyn FrontEnd> {
     Box::new(input)
+}
+
+/// A module of our own text, or what a file of MLIR is in it; `None` where it has mistakes, which are on stderr then.
+pub(super) fn module(path: &Path, language: Language, program: Program) -> Result<Option<ModuleOptimiser>> {
+    if language != Language::Mlir {
+        return read(path, program);
+    }
+    let Ok(text) = String::from_utf8(sources::bytes(path)?) else { bail!("{} is not text", path.display()) };
+    let own = rewright_mlir::own_text(&text);
+    for (name, why) in &own.left_out {
+        out::note(&format!("note: {name} is left out: {}: {why}", path.display()));
+    }
+    if own.text.is_empty() {
+        bail!("{} has no function that can be written in Rewright's own text", path.display());
+    }
+    out::note(
+        "note: functions of MLIR are written in Rewright's own text: an `index` is an i64, an array its address and \
+         extents",
+    );
+    let read = ModuleOptimiser::read(program, own.text.into_bytes());
+    Ok(Some(
+        read.with_context(|| format!("{}: what was made of it is not understood: please report it", path.display()))?,
+    ))
 }
 
 /// A file with the rules for it, in a language that is known.

@@ -13,7 +13,7 @@ pub(super) enum Language {
     /// Rewright's own text
     #[value(name = "ir")]
     Own,
-    /// MLIR, which is validated and not optimised
+    /// MLIR, which goes on as Rewright's own text, except where versions are compared
     Mlir,
 }
 

@@ -124,7 +124,8 @@ impl How {
         };
         let usual = Options::default();
         let select = select::Options { method, cost, budget: self.limits.budget(), ..usual.select };
-        Ok(Options { select, budget: self.limits.saturation(), threads: self.threads.into(), ..usual })
+        let (budget, threads) = (self.limits.saturation(), self.threads.into());
+        Ok(Options { select, budget, threads, variants: true, ..usual })
     }
 
     pub(super) fn threads(&self) -> usize {

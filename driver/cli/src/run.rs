@@ -11,7 +11,6 @@ use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::Program;
 use rewright_native::isolate::{Call, Comparison, Engine, Job, Printed, Version, Worker};
 use rewright_native::jit::Imports;
-use rewright_native::module::ModuleOptimiser;
 use rewright_native::runtest::{CallOutcome, host_targets};
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Fate, Options};
@@ -52,8 +51,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     let options = args.how.options(&program)?;
     let spinner = out::spinner("optimising");
     let runnable = match args.input.language() {
-        Language::Own => module(&args, program, &options),
-        Language::Mlir => bail!("{} is MLIR, which is not run", args.input.file.display()),
+        Language::Own | Language::Mlir => module(&args, program, &options),
         Language::Clif | Language::Llvm => clif(&args, program, &options),
     };
     spinner.finish_and_clear();
@@ -76,9 +74,9 @@ struct Runnable {
     optimised: Version,
 }
 
-/// A function of a module of our own text; `None` where that has mistakes, which are on stderr then.
+/// A function of a module of our own text, or of MLIR; `None` where that has mistakes, which are on stderr then.
 fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Runnable>> {
-    let Some(module) = input::read::<ModuleOptimiser>(&args.input.file, program)? else { return Ok(None) };
+    let Some(module) = input::module(&args.input.file, args.input.language(), program)? else { return Ok(None) };
     let names = module.module.functions.iter().map(|f| f.name.clone());
     let index = sources::function(&args.input.file, names, &args.function)?;
     let outcome = module.optimise(options, |_| true);

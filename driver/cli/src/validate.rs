@@ -1,9 +1,11 @@
 //! `rewright validate`: two versions of functions, proved, refuted, tested or unknown: those of two files or folders,
 //! before and after a command, before and after rules.
 
+mod blocks;
 pub(crate) mod compare;
 mod files;
 mod ir;
+mod nests;
 mod parts;
 mod passes;
 mod report;
@@ -25,12 +27,10 @@ use rewright_dsl::diagnostic::count;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError};
 use rewright_llvm::optimise::LlvmOptimiser;
-use rewright_mlir::Assumption;
 use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
 use rewright_wrap::rules::Ready;
 use serde::de::DeserializeOwned;
-use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use text::Text;
 
@@ -68,10 +68,8 @@ pub(super) struct Args {
     /// precondition, and what else differs between modules and is seen outside of them
     #[arg(long, value_enum, value_name = "VERDICT")]
     require: Option<Required>,
-    /// Compare for these sizes only: `n >= 1`, `2*m <= n + 4`, several joined by `and`; names are those of the first
-    /// version. For MLIR; repeatable
-    #[arg(long, value_name = "CONDITION")]
-    assume: Vec<String>,
+    #[command(flatten)]
+    nests: nests::Assumed,
     /// Compare only this function
     #[arg(long = "fn", alias = "function", value_name = "NAME", conflicts_with = "shard")]
     function: Option<String>,
@@ -160,8 +158,8 @@ pub(super) fn run(args: Args) -> Result<Finding> {
     }
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     usable(&args, all())?;
-    let sizes = assumed(&args.assume, all())?;
-    let Some(mut comparer) = comparer(&args, &second, sizes, all())? else { return Ok(Finding::Found) };
+    let nests = args.nests.options(all())?;
+    let Some(mut comparer) = comparer(&args, &second, nests, all())? else { return Ok(Finding::Found) };
     let division = Division::of(&args, &second, &mut files, &mut comparer)?;
     let all = || files.pairs.iter().chain(files.only.iter().flatten());
     let mut report = Report { by_pass: matches!(&second, Second::Commands(p) if p.by_pass()), ..Report::default() };
@@ -244,32 +242,10 @@ fn usable<'p>(args: &Args, pairs: impl Iterator<Item = &'p Pair>) -> Result<()> 
     if args.input.is_some() && (has_mlir || (has_llvm && has_ir)) {
         bail!("--input is for files of one language, and not for MLIR");
     }
-    if !has_mlir && !args.assume.is_empty() {
-        bail!("--assume is about sizes of MLIR");
+    if let (false, Some(option)) = (has_mlir, args.nests.given()) {
+        bail!("{option} is about MLIR");
     }
     Ok(())
-}
-
-/// What is assumed of sizes. Each condition must be about the sizes of some function.
-fn assumed<'p>(conditions: &[String], pairs: impl Iterator<Item = &'p Pair>) -> Result<Vec<Assumption>> {
-    let conditions = conditions.iter().flat_map(|text| text.split(" and "));
-    let conditions = conditions.map(|text| text.parse().context("--assume")).collect::<Result<Vec<Assumption>>>()?;
-    let mut sizes: Vec<Vec<String>> = vec![];
-    if !conditions.is_empty() {
-        for pair in pairs.filter(|pair| pair.language == Language::Mlir) {
-            sizes.extend(rewright_mlir::size_names(&String::from_utf8_lossy(&sources::bytes(&pair.before)?)));
-        }
-    }
-    for condition in &conditions {
-        let has = |names: &Vec<String>, name: &str| names.iter().any(|n| n.trim_start_matches('%') == name);
-        if !sizes.iter().any(|names| condition.names().all(|name| has(names, name))) {
-            let known: BTreeSet<&String> = sizes.iter().flatten().collect();
-            let known: Vec<&str> = known.into_iter().map(String::as_str).collect();
-            let known = if known.is_empty() { "none".into() } else { known.join(", ") };
-            bail!("--assume `{condition}`: no function of the first version has these sizes; there are {known}");
-        }
-    }
-    Ok(conditions)
 }
 
 /// Compares a file with its second version.
@@ -332,13 +308,13 @@ fn read(path: &Path) -> Result<Text> {
 fn comparer<'p>(
     args: &Args,
     second: &Second,
-    sizes: Vec<Assumption>,
+    nests: rewright_mlir::Options,
     pairs: impl Iterator<Item = &'p Pair>,
 ) -> Result<Option<Comparer>> {
     let (mut has_llvm, mut has_ir) = (false, false);
     for pair in pairs {
         has_llvm |= pair.language == Language::Llvm;
-        has_ir |= matches!(pair.language, Language::Clif | Language::Own);
+        has_ir |= matches!(pair.language, Language::Clif | Language::Own) || blocks::has(pair);
     }
     let methods = match (&args.input, args.method.is_empty()) {
         (Some(_), _) => vec![Method::Replayed],
@@ -380,7 +356,6 @@ fn comparer<'p>(
         input: args.input.as_deref().filter(|_| has_llvm).map(input).transpose()?,
         words: args.input.as_deref().filter(|_| !has_llvm).map(input).transpose()?,
     };
-    let nests = rewright_mlir::Options { sizes, ..rewright_mlir::Options::default() };
     Ok(Some(Comparer { rules, program, options, config, nests }))
 }
 

@@ -76,9 +76,12 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let is_about_loops = |id: &RuleId| optimiser.program().rule(*id).is_about_loops(&optimiser.program().universe);
         if rules.iter().any(is_about_loops) {
             let batch = optimiser.optimise(std::slice::from_ref(&function), &universe, &options);
-            let loops = batch.outcomes.iter().flat_map(|outcome| &outcome.loops).cloned().collect::<Vec<_>>();
-            text.extend(opt::loops::lines(&loops).iter().map(|line| format!("  {line}\n")));
-            listed.push(json!({ "function": function.name, "loops": opt::loops::json(&loops) }));
+            for outcome in &batch.outcomes {
+                text.extend(opt::loops::lines(outcome).iter().map(|line| format!("  {line}\n")));
+                let (loops, variants) = (&outcome.loops, opt::loops::variants_json(&outcome.variants));
+                listed
+                    .push(json!({ "function": function.name, "loops": opt::loops::json(loops), "variants": variants }));
+            }
         }
     }
     out::result(&match args.format {

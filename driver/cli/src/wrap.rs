@@ -101,7 +101,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         saturation: args.limits.saturation(),
     };
     // A pack with mistakes would have every file compiled without rules.
-    let ready = match rules.ready() {
+    let ready = match rules.ready(None) {
         Err(error) if args.keep_going && error.is::<Refused>() => None,
         ready => Some(ready?),
     };

@@ -516,3 +516,23 @@ fn values_stay_where_llvm_can_move_them() {
     assert_eq!(weights[0], ["call", "br"]);
     assert_eq!(weights[3], ["zext", "getelementptr", "load", "mul", "add", "add", "br"]);
 }
+
+/// An index that is a product is an index of larger elements; what rounds as it likes is computed where it was.
+#[test]
+fn elements_and_fused_products_are_operations() {
+    let text = "target datalayout = \"e-m:e-p270:32:32-p271:32:32-p272:64:64-i64:64-i128:128-f80:128-n8:16:32:64-S128\"\n\
+                target triple = \"x86_64-unknown-linux-gnu\"\n\
+                define double @f(ptr %a, i64 %i, double %x) {\n  %five = mul i64 %i, 5\n  \
+                %p = getelementptr inbounds double, ptr %a, i64 %five\n  %v = load double, ptr %p, align 8\n  \
+                %r = call double @llvm.fmuladd.f64(double %v, double %x, double %v)\n  ret double %r\n}\n\
+                declare double @llvm.fmuladd.f64(double, double, double)\n";
+    let dir = tempfile::tempdir().unwrap();
+    let (before, after) = (dir.path().join("in.ll"), dir.path().join("out.ll"));
+    fs::write(&before, text).unwrap();
+    rewright(&["opt", "-o"], &before, &after);
+    verify(&after);
+    let text = fs::read_to_string(&after).unwrap();
+    assert!(text.contains("getelementptr [40 x i8], ptr %a, i64 %i"), "{text}");
+    assert!(!text.contains(" mul "), "{text}");
+    assert_eq!(text.matches("call double @llvm.fmuladd.f64").count(), 1, "{text}");
+}

@@ -11,7 +11,8 @@ use std::hash::{Hash, Hasher};
 pub struct Executed {
     /// Instructions and terminators, but for constants, and jumps to the block that stands next.
     pub instructions: u64,
-    /// By function of the file: the calls of it.
+    /// By function of the file: the calls of it, but for those of functions that are linked with their callers
+    /// (`colocated`), which may be inlined.
     pub calls: BTreeMap<String, Calls>,
 }
 

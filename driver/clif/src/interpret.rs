@@ -6,6 +6,7 @@
 
 use super::executed::Executed;
 use super::import::{Imported, Payloads};
+use super::inline::callee_name;
 use super::names::scalar_of;
 use super::names::trap_code;
 use cranelift_codegen::data_value::DataValue;
@@ -189,11 +190,11 @@ impl Host for Frame<'_, '_> {
                 Ok(SmallVec::from_slice(&[base as i64 + i64::from(i32::from(*offset))]))
             }
             Some(InstructionData::Call { func_ref, .. }) => {
-                let callee = match &self.subject.original.dfg.ext_funcs[*func_ref].name {
-                    clif::ExternalName::TestCase(name) => clif::UserFuncName::Testcase(name.clone()).to_string(),
-                    _ => return Err(Outcome::Unsupported("a call out of the file".into())),
-                };
-                self.shared.executed.call(&callee, args);
+                let callee = callee_name(self.subject.original, *func_ref)
+                    .ok_or_else(|| Outcome::Unsupported("a call out of the file".into()))?;
+                if !self.subject.original.dfg.ext_funcs[*func_ref].colocated {
+                    self.shared.executed.call(&callee, args);
+                }
                 match self.functions.activate(&callee, args, memory, self.shared, self.depth + 1) {
                     Outcome::Return(results) => Ok(results.into()),
                     other => Err(other),

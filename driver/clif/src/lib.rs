@@ -11,7 +11,8 @@
 //! * [`import`]: Cranelift's functions to ours; what no pack declares becomes opaque;
 //! * [`interpret`]: imported functions on our own interpreter; [`executed`]: how much that executes;
 //! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier;
-//! * [`optimise`]: a file through the pipeline; [`front`]: the same as every front end does it.
+//! * [`optimise`]: a file through the pipeline; [`front`]: the same as every front end does it;
+//! * [`mod@inline`]: calls within a file, and bodies in their place.
 //!
 //! **Invariant**: with what compiles, runs or measures its result (`rewright-native`, `rewright-lab`), this is the only
 //! crate that names Cranelift. No opcode is named here except where an instruction *format* is control flow or a
@@ -23,6 +24,7 @@ pub mod executed;
 pub mod export;
 pub mod front;
 pub mod import;
+mod inline;
 pub mod interpret;
 pub mod linkage;
 pub mod names;

@@ -2,13 +2,15 @@
 
 use super::export::{ExportError, Exported, Surroundings, export};
 use super::import::{ImportError, Imported, import};
+use super::inline::{Calls, Inlined, inlined};
 use super::names::Names;
 use super::read::{File, Rejected, verify};
 use cranelift_codegen::ir::{self as clif, Endianness, TrapCode};
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_codegen::settings::FlagsOrIsa;
-use rewright_cfg_skeleton::ir::Function;
+use rewright_cfg_skeleton::ir::cfg::FREQUENCY_ONE;
 use rewright_cfg_skeleton::ir::trip_count::note_trips;
+use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function};
 use rewright_dsl::program::Program;
 use rewright_engine::EngineError;
 use rewright_pipeline::front::Statistics;
@@ -142,7 +144,85 @@ impl ClifOptimiser {
             functions.push(outcome.map(|(fate, outcome, names)| FunctionOutcome { name, fate, outcome, names }));
         }
         let statistics = Statistics { functions, phases, rules };
-        FileOutcome { replaced, statistics, import, export: start.elapsed() }
+        let mut outcome = FileOutcome { replaced, statistics, import, export: start.elapsed() };
+        // A profile counts blocks of functions as they are.
+        let options = self.optimiser.with_variants(&self.optimiser.program().universe, options);
+        if options.variants && options.counts.is_none() {
+            self.inline_calls(file, &options, &mut outcome);
+        }
+        outcome
+    }
+
+    /// Has bodies take the place of calls of small functions of the file, callees first, where that costs less.
+    fn inline_calls(&self, file: &File, options: &Options, outcome: &mut FileOutcome) {
+        let calls = Calls::new(file);
+        for caller in calls.order.iter().copied().filter(|caller| calls.any(*caller)) {
+            let Some(before) = outcome.statistics.outcome(caller) else { continue };
+            let original = &file.functions[caller].func;
+            let replaced = &outcome.replaced;
+            let inlined = inlined(original, &|name| {
+                let callee = calls.function(name).filter(|callee| *callee != caller && !calls.is_recursive(*callee))?;
+                Some(replaced[callee].as_ref().unwrap_or(&file.functions[callee].func))
+            });
+            let Some(inlined) = inlined.filter(|inlined| file.accepts(&inlined.function).is_ok()) else { continue };
+            let Some(price) = self.price_of_calls(file, options, &calls, caller, &inlined, outcome) else { continue };
+            let (cost_before, bound) = (before.cost_before + price, before.cost_after + price);
+            let Ok(imported) = self.import_function(&inlined.function, file.endianness()) else { continue };
+            let universe = &self.optimiser.program().universe;
+            let mut batch = self.optimiser.optimise(std::slice::from_ref(&imported.function), universe, options);
+            outcome.statistics.phases.add(&batch.phases);
+            for (rule, report) in batch.rules {
+                outcome.statistics.rules.entry(rule).or_default().add(report);
+            }
+            let after = batch.outcomes.pop().expect("one outcome per function that went in");
+            if !matches!(after.fate, Fate::Optimised | Fate::Unchanged) || after.cost_after >= bound {
+                continue;
+            }
+            let callees = inlined.calls.into_iter().map(|(_, callee)| callee).collect();
+            let after = OptimisedFunction { fate: Fate::Optimised, cost_before, inlined: callees, ..after };
+            let accepted = || file.accepts(&inlined.function);
+            let (new, fate, mut names) =
+                self.exported(&inlined.function, accepted, file.endianness(), &imported, &after);
+            if new.is_some() {
+                // They are those of the function with the bodies in it.
+                names.originals.clear();
+                let name = file.functions[caller].name();
+                outcome.replaced[caller] = new;
+                outcome.statistics.functions[caller] =
+                    Some(FunctionOutcome { name, fate, outcome: Some(after), names });
+            }
+        }
+    }
+
+    /// What calls cost that are inlined: what is called, the call, and the return.
+    fn price_of_calls(
+        &self,
+        file: &File,
+        options: &Options,
+        calls: &Calls,
+        caller: usize,
+        inlined: &Inlined,
+        outcome: &FileOutcome,
+    ) -> Option<u64> {
+        let universe = &self.optimiser.program().universe;
+        let original = &file.functions[caller].func;
+        let Imported { function, payloads } = self.import(file, caller).ok()?;
+        let cfg = Cfg::new(&function).weighed(options.select.cost.weighing);
+        let mut sum = 0u64;
+        for (call, callee) in &inlined.calls {
+            let block = original.layout.inst_block(*call)?;
+            let ours = payloads.blocks.iter().position(|b| *b == block);
+            // A call that is not reached costs nothing.
+            let frequency = ours.map_or(0, |b| cfg.frequency(BlockId(b as u32)));
+            let callee = calls.function(callee)?;
+            let body = match outcome.statistics.outcome(callee) {
+                Some(known) => known.cost_after,
+                None => self.optimiser.cost_of(&self.import(file, callee).ok()?.function, universe, options),
+            };
+            let once = body / FREQUENCY_ONE + 2 * options.select.cost.branch;
+            sum = sum.saturating_add(frequency.saturating_mul(once));
+        }
+        Some(sum)
     }
 
     fn exported<'a>(

@@ -128,6 +128,9 @@ fn write_run(
         writeln!(out, "; WARNING: facts about loops are left out, which the engine finds between steps. Rules that")?;
         writeln!(out, "; ask for them find nothing here.")?;
     }
+    if source.facts.iter().any(|fact| fact.params.len() == 1 && fact.spec.is_some() && fact.filled.is_none()) {
+        writeln!(out, "; Facts that bits and bounds of integers tell are left out, as they were in this run.")?;
+    }
     if trace.exhausted {
         writeln!(out, "; WARNING: a budget ended in this run. Here none does: bound memory before running this.")?;
     }

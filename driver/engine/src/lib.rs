@@ -22,6 +22,7 @@ mod batch;
 mod budget;
 mod emit;
 mod held;
+mod known_facts;
 mod loop_facts;
 mod meter;
 mod order;
@@ -39,6 +40,7 @@ pub use emit::{NODE, STATE, Trace, print_runnable};
 use base::Base;
 use batch::{Batch, Rows};
 use budget::Step;
+use known_facts::KnownFacts;
 use loop_facts::LoopFacts;
 use primitives::Shared;
 use rewright_cfg_skeleton::egraph::{EGraphInput, EGraphView};
@@ -180,6 +182,9 @@ pub struct Engine {
     loop_facts: LoopFacts,
     /// The relations of those, as symbols.
     loop_symbols: Vec<usize>,
+    known_facts: KnownFacts,
+    /// The relations of those, as symbols.
+    known_symbols: Vec<usize>,
     /// By ruleset.
     asked: Vec<run::Asked>,
 }
@@ -190,15 +195,20 @@ impl Engine {
         let possible = Possible::new(program);
         let loop_facts = LoopFacts::new(source);
         let loop_symbols: Vec<usize> = loop_facts.relations(program).filter_map(|name| possible.symbol(name)).collect();
+        let known_facts = KnownFacts::new(source);
+        let known_symbols: Vec<usize> =
+            known_facts.relations(program).into_iter().filter_map(|name| possible.symbol(name)).collect();
         Engine {
             program: program.clone(),
             plain: Base::new(false),
             logging: Base::new(true),
             shared: Arc::new(Shared::new(program, source)),
-            asked: run::asked(program, &possible, &loop_symbols),
+            asked: run::asked(program, &possible, &loop_symbols, &known_symbols),
             possible,
             loop_facts,
             loop_symbols,
+            known_facts,
+            known_symbols,
         }
     }
 
@@ -329,7 +339,10 @@ impl Engine {
         let base = if options.log { &mut self.logging } else { &mut self.plain };
         let rows = Rows::new(&self.program, self.shared.source(), units)?;
         let has_loops = units.iter().any(|unit| !unit.loops.is_empty());
+        // What a trace prints has no engine that finds facts between steps.
+        let finds_known = !self.shared.records();
         let filled = self.loop_symbols.iter().filter(|_| has_loops);
+        let filled = filled.chain(self.known_symbols.iter().filter(|_| finds_known));
         let matching = self.possible.matching(rows.tables.iter().chain(filled).copied());
         let mut egraph = base.take(&self.program, &self.shared)?;
         let taken = Instant::now();
@@ -342,6 +355,7 @@ impl Engine {
             possible: &self.possible,
             asked: &self.asked,
             loop_facts: Some(&self.loop_facts).filter(|_| has_loops),
+            known_facts: Some(&self.known_facts).filter(|_| finds_known),
             prepared: &mut base.prepared,
             held,
         };

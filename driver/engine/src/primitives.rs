@@ -48,6 +48,11 @@ impl Shared {
         state.calls = record.then(Calls::new);
     }
 
+    /// Is this a run that records?
+    pub(super) fn records(&self) -> bool {
+        self.lock().calls.is_some()
+    }
+
     /// After a run that recorded.
     pub(super) fn end(&self) -> Calls {
         self.lock().calls.take().unwrap_or_default()

@@ -7,6 +7,7 @@
 use super::base::Prepared;
 use super::batch::Batch;
 use super::budget::{Budget, Step};
+use super::known_facts::KnownFacts;
 use super::loop_facts::LoopFacts;
 use super::pattern_pairs::Present;
 use super::rule_filter::{Possible, rulesets};
@@ -26,12 +27,19 @@ pub(super) struct Asked {
     generations: bool,
     /// Does some rule ask for a fact that only [`LoopFacts`] says?
     loop_facts: bool,
+    /// Does some rule ask for a fact that [`KnownFacts`] finds?
+    known_facts: bool,
 }
 
 /// By ruleset.
 ///
-/// `loop_symbols`: relations that [`LoopFacts`] fills.
-pub(super) fn asked(program: &EgglogProgram, possible: &Possible, loop_symbols: &[usize]) -> Vec<Asked> {
+/// `loop_symbols` and `known_symbols`: relations that [`LoopFacts`] and [`KnownFacts`] fill.
+pub(super) fn asked(
+    program: &EgglogProgram,
+    possible: &Possible,
+    loop_symbols: &[usize],
+    known_symbols: &[usize],
+) -> Vec<Asked> {
     let mut own: Vec<Vec<usize>> = vec![Vec::new(); program.rulesets.len()];
     for (group, rules) in possible.groups.iter().enumerate() {
         own[program.rules[rules[0]].ruleset].push(group);
@@ -44,10 +52,10 @@ pub(super) fn asked(program: &EgglogProgram, possible: &Possible, loop_symbols: 
         }
         let mut rules = groups.iter().flat_map(|group| &possible.groups[*group]);
         let generations = rules.any(|rule| program.rules[*rule].asks_generation());
-        let rules = groups.iter().flat_map(|group| &possible.groups[*group]);
-        let mut read = rules.flat_map(|rule| possible.reads(*rule));
-        let loop_facts = read.any(|symbol| loop_symbols.contains(symbol));
-        Asked { groups, generations, loop_facts }
+        let read = || groups.iter().flat_map(|group| &possible.groups[*group]).flat_map(|rule| possible.reads(*rule));
+        let loop_facts = read().any(|symbol| loop_symbols.contains(symbol));
+        let known_facts = read().any(|symbol| known_symbols.contains(symbol));
+        Asked { groups, generations, loop_facts, known_facts }
     });
     with_laws.collect()
 }
@@ -62,6 +70,8 @@ pub(super) struct Rules<'r> {
     pub(super) asked: &'r [Asked],
     /// What says the facts that only loops tell; `None` where no unit has loops.
     pub(super) loop_facts: Option<&'r LoopFacts>,
+    /// What says the facts that bits and bounds tell; `None` where nothing is to say them.
+    pub(super) known_facts: Option<&'r KnownFacts>,
     /// What the e-graph knows of them.
     pub(super) prepared: &'r mut Prepared,
     /// Rules are held back ([`super::held`]).
@@ -83,6 +93,7 @@ pub(super) fn run(
         possible,
         changed_at: 0,
         filled_at: None,
+        known_at: None,
         hidden_at: None,
         symbols: rules.possible.symbols(rules.can_match),
         sizes: Vec::new(),
@@ -123,6 +134,8 @@ struct Runner<'r, 'b> {
     changed_at: usize,
     /// That step when facts about loops were last found.
     filled_at: Option<usize>,
+    /// That step when facts that bits and bounds tell were last found.
+    known_at: Option<usize>,
     /// That step when rows beside constants were last hidden.
     hidden_at: Option<usize>,
     /// By group: the last step that ran it.
@@ -228,14 +241,22 @@ impl Runner<'_, '_> {
         Ok(groups)
     }
 
-    /// Finds anew which facts about loops hold, where a ruleset asks for them and something has changed.
-    fn fill_loop_facts(&mut self, ruleset: usize) -> Result<(), EngineError> {
+    /// Finds anew which facts hold that no rule concludes, where a ruleset asks for them and something has changed.
+    fn fill_facts(&mut self, ruleset: usize) -> Result<(), EngineError> {
         if let Some(facts) = self.rules.loop_facts
             && self.rules.asked[ruleset].loop_facts
             && self.filled_at != Some(self.changed_at)
         {
             facts.fill(self.batch)?;
             self.filled_at = Some(self.changed_at);
+            self.count();
+        }
+        if let Some(facts) = self.rules.known_facts
+            && self.rules.asked[ruleset].known_facts
+            && self.known_at != Some(self.changed_at)
+        {
+            facts.fill(self.batch)?;
+            self.known_at = Some(self.changed_at);
             self.count();
         }
         Ok(())
@@ -269,7 +290,7 @@ impl Runner<'_, '_> {
         if self.stopped || !self.possible[ruleset] {
             return Ok(false);
         }
-        self.fill_loop_facts(ruleset)?;
+        self.fill_facts(ruleset)?;
         self.hide_beside_constants()?;
         let groups = self.due(ruleset)?;
         if groups.is_empty() {

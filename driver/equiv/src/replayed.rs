@@ -85,6 +85,7 @@ fn counterexample(input: &Input, difference: super::replay::Difference) -> Count
         shown: input.to_string(),
         before: difference.before,
         after: difference.after,
+        statements: vec![],
         pattern: None,
     }
 }

@@ -100,7 +100,10 @@ pub fn measure(
     }
     // One thread does all the work, so that its time is all of it.
     let options = &Options { threads: 1, ..options.clone() };
-    let (mut times, mut versions) = ([Duration::ZERO; 2], vec![version(file, optimisers[0], options, &found, None)?]);
+    // All versions have the prices of the last one, in which control flow may have some.
+    let priced = &optimisers[1].optimiser.with_variants(&optimisers[1].optimiser.program().universe, options);
+    let (mut times, mut versions) = ([Duration::ZERO; 2], vec![version(file, optimisers[0], priced, &found, None)?]);
+    let mut known = vec![];
     for (time, clif) in times.iter_mut().zip(optimisers) {
         let start = clock();
         let outcome = clif.optimise(file, options, |_| true);
@@ -114,11 +117,23 @@ pub fn measure(
                 return Err(LabError::NotChosen(made.name.clone(), reason.clone()));
             }
         }
-        let mut made = version(file, clif, options, &found, Some(&outcome.replaced))?;
+        let mut made = version(file, clif, priced, &found, Some(&outcome.replaced))?;
         for (made, exhausted) in made.iter_mut().zip(exhausted) {
             made.exhausted = exhausted;
         }
         versions.push(made);
+        known = outcome.statistics.functions;
+    }
+    for (index, outcome) in known.iter().enumerate() {
+        let Some(outcome) = outcome.as_ref().and_then(|function| function.outcome.as_ref()) else { continue };
+        if outcome.fate != Fate::Optimised {
+            continue;
+        }
+        // How often copies of blocks run is not in the text. What is inlined costs something in the other versions, too.
+        let inlined = outcome.cost_before.saturating_sub(versions[0][index].cost);
+        versions[0][index].cost += inlined;
+        versions[1][index].cost += inlined;
+        versions[2][index].cost = outcome.cost_after;
     }
     let mut columns: Vec<_> = versions.into_iter().map(Vec::into_iter).collect();
     let rows = file.functions.iter().enumerate().map(|(index, function)| {

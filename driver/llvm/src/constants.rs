@@ -110,6 +110,47 @@ pub fn offset_at(
     Some(sum)
 }
 
+/// A step from one pointer to another within its object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Step<'o> {
+    /// So many bytes.
+    Bytes(i64),
+    /// As many elements of so many bytes as an operand says.
+    Elements(&'o Operand, i64),
+}
+
+/// The steps of indices into a type, of which some vary; `None` where a layout is not known. Bytes that follow each other
+/// are one step, and none is no step.
+pub fn steps<'o>(source: &Type, indices: &'o [Operand], named: &Named) -> Option<Vec<Step<'o>>> {
+    let mut steps: Vec<Step<'o>> = vec![];
+    let mut ty = Type::Array(0, Box::new(source.clone()));
+    for operand in indices {
+        let constant = operand.text.parse::<i64>().ok().filter(|_| matches!(operand.ty, Type::Int(8 | 16 | 32 | 64)));
+        let (element, step) = match (&ty, constant) {
+            (Type::Array(_, element), constant) => {
+                let size = i64::try_from(element.layout(named)?.0).ok()?;
+                let step = match constant {
+                    Some(n) => Step::Bytes(n.checked_mul(size)?),
+                    None => Step::Elements(operand, size),
+                };
+                ((**element).clone(), step)
+            }
+            (_, Some(n)) => {
+                let (element, offset) = ty.element(u64::try_from(n).ok()?, named)?;
+                (element, Step::Bytes(i64::try_from(offset?).ok()?))
+            }
+            (_, None) => return None,
+        };
+        match (steps.last_mut(), step) {
+            (_, Step::Bytes(0) | Step::Elements(_, 0)) => {}
+            (Some(Step::Bytes(before)), Step::Bytes(bytes)) => *before = before.checked_add(bytes)?,
+            (_, step) => steps.push(step),
+        }
+        ty = element;
+    }
+    Some(steps)
+}
+
 /// Does an instruction add a constant to a pointer?
 pub fn is_fixed_offset(instruction: &Instruction, named: &Named) -> bool {
     match &instruction.shape {

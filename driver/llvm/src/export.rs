@@ -66,6 +66,9 @@ pub enum ExportError {
     /// See [`PoisonAnalysis::frozen_twice`].
     #[error("a value that may be poison would be frozen twice")]
     FrozenTwice,
+    /// See [`rounded_twice`].
+    #[error("a product and sum that may be rounded once or twice would be computed twice")]
+    RoundedTwice,
     /// A `switch` that is not on a case of the original.
     #[error("a switch is on a value that is no position of a case")]
     Switch,
@@ -99,6 +102,9 @@ pub fn export(
     let poison = PoisonAnalysis::new(&original, function, universe, names, &|id| needed[id.index()]);
     if poison.frozen_twice(&|id| needed[id.index()]) {
         return Err(ExportError::FrozenTwice);
+    }
+    if rounded_twice(function, names, &cfg, &needed) {
+        return Err(ExportError::RoundedTwice);
     }
     let mut exporter = Exporter {
         function,
@@ -143,6 +149,10 @@ fn makes_poison(imported: &Imported, names: &Names) -> Vec<bool> {
         Some(Source::Part(_) | Source::Cases(_) | Source::Constant) => false,
         Some(Source::Fetched(_) | Source::Put(_)) | None => true,
     };
+    let flagged_as_a_whole = |source: Option<&Source>| {
+        let place = source.and_then(Source::position);
+        place.is_none_or(|place| !body.blocks[place.0].instructions[place.1].flags.is_empty())
+    };
     let instructions = function.insts.iter().enumerate();
     instructions
         .map(|(id, inst)| {
@@ -151,6 +161,8 @@ fn makes_poison(imported: &Imported, names: &Names) -> Vec<bool> {
                 Some((_, InstructionForm::Shift)) => !inst.args.last().is_some_and(is_constant),
                 // The offset of a pointer has the flags of several instructions.
                 Some((_, InstructionForm::Conversion | InstructionForm::Offset)) | None => true,
+                // Each step has the flags of the instruction that it is a part of.
+                Some((_, InstructionForm::Element)) => return flagged_as_a_whole(payloads.sources.get(id)),
                 Some(_) => false,
             };
             narrow || flagged(payloads.sources.get(id))
@@ -216,6 +228,37 @@ fn written(function: &Function, names: &Names, cfg: &Cfg, needed: &[bool]) -> Ve
         .map(|(inst, needed)| *needed && !(is_address(inst) && inst.results.iter().all(|v| !is_used[v.index()])))
         .collect()
 }
+
+/// Is there an instruction that may round its result in two ways, and that stands twice where one execution comes to both?
+/// They might be rounded differently.
+fn rounded_twice(function: &Function, names: &Names, cfg: &Cfg, needed: &[bool]) -> bool {
+    let mut seen: BTreeMap<Option<u32>, Vec<BlockId>> = BTreeMap::new();
+    for b in cfg.reverse_post_order() {
+        for id in function.block(*b).insts.iter().filter(|id| needed[id.index()]) {
+            let inst = function.inst(*id);
+            if let InstKind::Op { op, .. } = &inst.kind
+                && names.written(*op).is_some_and(|(opcode, _)| opcode == ROUNDS_EITHER_WAY)
+            {
+                seen.entry(inst.origin).or_default().push(*b);
+            }
+        }
+    }
+    let reaches = |from: BlockId, to: BlockId| {
+        let mut reached = BTreeSet::from([from]);
+        let mut work = vec![from];
+        while let Some(b) = work.pop() {
+            work.extend(function.block(b).term.edges().iter().map(|e| e.target).filter(|b| reached.insert(*b)));
+        }
+        reached.contains(&to)
+    };
+    seen.values().any(|blocks| {
+        let pairs = blocks.iter().enumerate().flat_map(|(i, a)| blocks[i + 1..].iter().map(move |b| (*a, *b)));
+        pairs.into_iter().any(|(a, b)| reaches(a, b) || reaches(b, a))
+    })
+}
+
+/// The intrinsic that rounds a product and a sum once or twice.
+const ROUNDS_EITHER_WAY: &str = "llvm.fmuladd";
 
 /// What no local name of the original starts with.
 fn prefix(imported: &Imported) -> String {

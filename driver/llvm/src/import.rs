@@ -8,6 +8,7 @@
 //!
 //! * A truth value (`i1`) is an 8-bit integer that is 0 or 1.
 //! * Constants that are no numbers (addresses of globals, `undef`, constant expressions) are further parameters.
+//! * Elements whose index is not constant are reached step by step: a structure's field is an offset from its element.
 //! * Offsets into objects with constant indices are bytes from the object that they start from; an access goes to
 //!   the address of that object, and has the offset beside it.
 //! * Calls of C functions that packs declare are operations ([`calls`]), on structures that C passes in memory, too

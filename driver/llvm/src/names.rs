@@ -31,6 +31,10 @@ pub mod spelling {
     pub const ADDRESS: &str = "ptrtoint";
     /// A pointer that lies a constant further.
     pub const OFFSET: &str = "getelementptr";
+    /// A pointer to an element.
+    pub const ELEMENT: &str = "getelementptr index";
+    /// The low bits, with their sign.
+    pub const WIDEN: &str = "sext";
     /// Reads memory.
     pub const LOAD: &str = "load";
     /// Writes memory.
@@ -124,6 +128,8 @@ pub enum InstructionForm {
     Rotate,
     /// `getelementptr i8, ptr p, i64 n`
     Offset,
+    /// `getelementptr [size x i8], ptr p, i64 i`
+    Element,
     /// `load T, ptr p, align n`
     Load,
     /// `store T v, ptr p, align n`
@@ -176,7 +182,8 @@ impl InstructionForm {
             | InstructionForm::Intrinsic(_)
             | InstructionForm::Conversion
             | InstructionForm::Rotate
-            | InstructionForm::Offset => Poison::Passes,
+            | InstructionForm::Offset
+            | InstructionForm::Element => Poison::Passes,
             InstructionForm::Select => Poison::Chosen,
             _ => Poison::Unknown,
         }
@@ -189,6 +196,7 @@ impl InstructionForm {
             ("xor", "-1") => InstructionForm::With("-1"),
             ("sext", "i1") => InstructionForm::Mask,
             ("bitcast", "ptr") => InstructionForm::Pointer,
+            ("getelementptr", "index") => InstructionForm::Element,
             ("icmp" | "fcmp", _) if !rest.is_empty() => return Some((spelling.into(), InstructionForm::Compare)),
             (_, rest) if !rest.is_empty() => return None,
             ("shl" | "lshr" | "ashr", _) => InstructionForm::Shift,

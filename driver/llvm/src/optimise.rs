@@ -15,7 +15,7 @@ use rewright_engine::RuleReport;
 use rewright_files::cache::Key;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{
-    Batch, Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, Phases, Rules, ValueNames, untouched,
+    Batch, Fate, FunctionOutcome, Lowered, OptimisedFunction, Optimiser, Options, Phases, Rules, ValueNames, untouched,
 };
 use rewright_pipeline::source::Sides;
 use rewright_typeprop::{RuleId, Universe};
@@ -72,9 +72,21 @@ fn trap_code(_: &str) -> u32 {
 
 impl LlvmOptimiser {
     /// Takes LLVM's spellings from the program and lowers its rules.
-    pub fn new(mut program: Program) -> Self {
-        let names = Names::new(&mut program.universe);
-        let optimiser = Optimiser::on_demand(program, trap_code).without(names.unwritable());
+    pub fn new(program: Program) -> Self {
+        LlvmOptimiser::of(LlvmOptimiser::lower(program))
+    }
+
+    /// Lowers the rules of a program that has LLVM's spellings.
+    pub fn lower(mut program: Program) -> Lowered {
+        // They name types, which are to be there before rules speak of types by number.
+        Names::new(&mut program.universe);
+        Lowered::new(program)
+    }
+
+    /// The same as [`LlvmOptimiser::new`] of what [`LlvmOptimiser::lower`] gives.
+    pub fn of(mut lowered: Lowered) -> Self {
+        let names = Names::new(&mut lowered.program.universe);
+        let optimiser = Optimiser::of(lowered, trap_code).without(names.unwritable());
         LlvmOptimiser { optimiser, names }
     }
 
@@ -184,7 +196,8 @@ impl LlvmOptimiser {
         let own = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
         let select =
             select::Options { unavailable: own, registers: None, prefer_original: true, ..options.select.clone() };
-        Options { select, ..options.clone() }
+        // LLVM's own passes make variants of loops.
+        Options { select, variants: false, ..options.clone() }
     }
 
     /// What becomes of functions of one file: what is known of them, or what the pipeline gives.

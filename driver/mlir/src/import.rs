@@ -1,9 +1,9 @@
 //! Trees of operations to nests.
 
-mod arithmetic;
+pub(crate) mod arithmetic;
 mod control;
 mod memory;
-mod types;
+pub(crate) mod types;
 
 use crate::map;
 use crate::syntax::{Function, Module, Op, Region, Unsupported};
@@ -67,6 +67,14 @@ pub(crate) fn import(
     Ok(Lowered { nest: importer.nest, calls: importer.calls })
 }
 
+/// A region of several blocks has no structure that is seen here.
+fn one_block(region: &Region) -> Imported<()> {
+    match region.more.first() {
+        Some(block) => Err(Unsupported { line: block.line, what: "several blocks: unstructured control flow".into() }),
+        None => Ok(()),
+    }
+}
+
 struct Importer<'a> {
     module: &'a Module,
     defined: &'a [&'a str],
@@ -122,6 +130,7 @@ impl Importer<'_> {
     }
 
     fn ops(&mut self, region: &Region, items: &mut Vec<Item>) -> Imported<()> {
+        one_block(region)?;
         region.ops.iter().try_for_each(|op| self.op(op, items))
     }
 
@@ -203,13 +212,35 @@ impl Importer<'_> {
     }
 
     /// The values of an operation's map, applied to operands.
-    fn mapped(&self, op: &Op, attribute: &str, operands: &[String]) -> Imported<Vec<Affine>> {
+    fn mapped(
+        &mut self,
+        op: &Op,
+        attribute: &str,
+        operands: &[String],
+        items: &mut Vec<Item>,
+    ) -> Imported<Vec<Affine>> {
         let text = op.attribute(attribute).ok_or_else(|| op.unsupported(format!("`{attribute}` is missing")))?;
         let operands = self.affines(op, operands)?;
-        map::apply(self.text_of(text), &operands).map_err(|what| op.unsupported(what))
+        let text = self.text_of(text).to_string();
+        let mut divide = |dividend: &Affine, divisor: &Affine| self.quotient(dividend, divisor, op.line, items);
+        map::apply(&text, &operands, &mut divide).map_err(|what| op.unsupported(what))
+    }
+
+    /// A quotient, rounded down, by what is no constant: an index that an operation computes.
+    fn quotient(&mut self, dividend: &Affine, divisor: &Affine, line: u32, items: &mut Vec<Item>) -> Affine {
+        let operands = [dividend, divisor].map(|e| self.pool.add(Value::Index(e.clone()))).to_vec();
+        let (name, ty) = ("arith.floordivsi".to_string(), "index".to_string());
+        let value = self.pool.add(Value::Op(Operation { name, flags: vec![], from: ty.clone(), ty, operands }));
+        items.push(Item::Trap(value, line));
+        let var = self.names.var();
+        items.push(Item::Bind(Bind { var, value, line }));
+        Affine::var(var)
     }
 
     fn op(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        if !op.successors.is_empty() {
+            return Err(op.unsupported("branches between blocks are no loops of a nest"));
+        }
         match op.name.as_str() {
             "affine.for" => self.affine_for(op, items),
             "scf.for" => self.scf_for(op, items),
@@ -221,11 +252,11 @@ impl Importer<'_> {
             "memref.dealloc" => self.dealloc(op),
             "memref.dim" => self.dim(op),
             "affine.apply" => {
-                let value = self.mapped(op, "map", &op.operands)?;
+                let value = self.mapped(op, "map", &op.operands, items)?;
                 self.define_index(op, value.into_iter().next())
             }
             "affine.min" | "affine.max" => {
-                let values = self.mapped(op, "map", &op.operands)?;
+                let values = self.mapped(op, "map", &op.operands, items)?;
                 let least = op.name == "affine.min";
                 self.define_result(op, if least { Meaning::Least(values) } else { Meaning::Greatest(values) })
             }
@@ -236,6 +267,7 @@ impl Importer<'_> {
                 }
                 Ok(())
             }
+            "scf.while" => Err(op.unsupported("how often the loop runs is data")),
             name if name.starts_with("arith.") || name.starts_with("math.") => self.arithmetic(op, items),
             _ => self.opaque(op, items),
         }

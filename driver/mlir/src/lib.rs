@@ -16,6 +16,7 @@
 
 mod import;
 mod lex;
+mod lower;
 mod map;
 mod parse;
 mod report;
@@ -23,12 +24,14 @@ mod syntax;
 
 use import::{Lowered, import};
 use rewright_cfg_skeleton::nest::compare::compare;
-use rewright_cfg_skeleton::nest::{Names, Origin, Pool};
+use rewright_cfg_skeleton::nest::{ArrayKind, Names, Origin, Pool};
 use rewright_cfg_skeleton::verdict::{Evidence, Kind, Side, Verdict};
 use syntax::{Function, Module};
 
+pub use lower::Text as OwnText;
 pub use report::NestReport;
 pub use rewright_cfg_skeleton::nest::compare::Options;
+pub use rewright_cfg_skeleton::nest::overflow::MAX_BITS as MAX_INDEX_BITS;
 pub use rewright_cfg_skeleton::nest::{Assumption, AssumptionError};
 pub use syntax::Unsupported;
 
@@ -52,16 +55,45 @@ fn with_stack<T: Send>(work: &(dyn Fn() -> T + Sync)) -> T {
     })
 }
 
-/// Names of the sizes of each function that is understood: arguments and extents on which loops and subscripts depend.
+/// What a function is about, by names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Signature {
+    /// Arguments and extents on which loops and subscripts depend.
+    pub sizes: Vec<String>,
+    /// Arguments that are arrays.
+    pub arrays: Vec<String>,
+}
+
+/// The signature of each function that is understood.
 #[must_use]
-pub fn size_names(text: &str) -> Vec<Vec<String>> {
+pub fn signatures(text: &str) -> Vec<Signature> {
     with_stack(&|| {
         let module = parse::parse(text);
-        let sizes = |function| {
+        let signature = |function| {
             let lowered = import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).ok()?;
-            Some(lowered.nest.sizes.into_iter().map(|size| size.name).collect())
+            let arrays = lowered.nest.arrays.into_iter().filter(|a| matches!(a.kind, ArrayKind::Argument(_)));
+            let sizes = lowered.nest.sizes.into_iter().map(|size| size.name).collect();
+            Some(Signature { sizes, arrays: arrays.map(|array| array.name).collect() })
         };
-        module.functions.iter().filter_map(sizes).collect()
+        module.functions.iter().filter_map(signature).collect()
+    })
+}
+
+/// The functions of a file in Rewright's own text.
+#[must_use]
+pub fn own_text(text: &str) -> OwnText {
+    with_stack(&|| lower::lower(&parse::parse(text)))
+}
+
+/// The functions of a file that are no nests: they branch between blocks, or loop as data says.
+#[must_use]
+pub fn without_nests(text: &str) -> Vec<String> {
+    with_stack(&|| {
+        let module = parse::parse(text);
+        let fails = |function: &&Function| {
+            import(&module, function, &[], (&mut Pool::default(), &mut Names::default())).is_err()
+        };
+        module.functions.iter().filter(fails).map(|function| function.name.clone()).collect()
     })
 }
 
@@ -123,7 +155,14 @@ fn one(before: &Module, after: &Module, name: &str, options: &Options) -> Compar
     calls.extend(right.calls);
     calls.sort();
     calls.dedup();
-    Compared { verdict: Verdict::new(name, evidence), calls }
+    let mut verdict = Verdict::new(name, evidence);
+    for found in [&mut verdict.counterexample, &mut verdict.outside].into_iter().flatten() {
+        for statement in &mut found.statements {
+            let module = if statement.side == Side::First { before } else { after };
+            statement.text = module.line(statement.line).map(String::from);
+        }
+    }
+    Compared { verdict, calls }
 }
 
 /// A size that one version looks at is one of the other, too.
@@ -133,7 +172,7 @@ fn share_sizes(left: &mut Lowered, right: &mut Lowered) {
     for nest in [&mut left.nest, &mut right.nest] {
         for size in &sizes {
             if let Origin::Extent(position, dimension) = size.origin {
-                let kind = rewright_cfg_skeleton::nest::ArrayKind::Argument(position);
+                let kind = ArrayKind::Argument(position);
                 let array = nest.arrays.iter_mut().find(|a| a.kind == kind);
                 if let Some(extent) = array.and_then(|a| a.shape.get_mut(dimension as usize)) {
                     *extent = Some(rewright_cfg_skeleton::nest::Affine::var(size.var));

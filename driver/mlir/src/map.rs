@@ -57,10 +57,13 @@ pub(crate) enum MapError {
     Broken,
 }
 
+/// Divides by what is no constant.
+pub(crate) type Divide<'a> = dyn FnMut(&Affine, &Affine) -> Affine + 'a;
+
 /// The values of a map, applied to operands: first dimensions, then symbols.
-pub(crate) fn apply(text: &str, operands: &[Affine]) -> Result<Vec<Affine>, MapError> {
+pub(crate) fn apply(text: &str, operands: &[Affine], divide: &mut Divide<'_>) -> Result<Vec<Affine>, MapError> {
     let tokens = tokens(text);
-    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default() };
+    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default(), divide: Some(divide) };
     reader.head("affine_map", operands)?;
     if reader.next().kind != Kind::Arrow {
         return Err(MapError::NoMap(text.to_string()));
@@ -80,7 +83,7 @@ pub(crate) fn apply(text: &str, operands: &[Affine]) -> Result<Vec<Affine>, MapE
 /// The constraints of a set, applied to operands.
 pub(crate) fn constraints(text: &str, operands: &[Affine]) -> Result<Constraints, MapError> {
     let tokens = tokens(text);
-    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default() };
+    let mut reader = Reader { tokens: &tokens, at: 0, names: FxHashMap::default(), divide: None };
     reader.head("affine_set", operands)?;
     reader.expect(":")?;
     reader.expect("(")?;
@@ -103,16 +106,17 @@ pub(crate) fn constraints(text: &str, operands: &[Affine]) -> Result<Constraints
     Ok(result)
 }
 
-struct Reader<'a> {
+struct Reader<'a, 'd> {
     tokens: &'a [Token<'a>],
     at: usize,
     names: FxHashMap<String, Affine>,
+    divide: Option<&'d mut Divide<'d>>,
 }
 
 /// Parentheses within parentheses; more are not read.
 const MAX_DEPTH: usize = 200;
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'a, '_> {
     fn peek(&self) -> Token<'a> {
         self.tokens[self.at.min(self.tokens.len() - 1)]
     }
@@ -189,6 +193,14 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let divisor = right.as_constant().filter(|d| *d > 0);
+            if let (None, None, Some(divide)) = (right.as_constant(), divisor, &mut self.divide) {
+                result = match operator.as_str() {
+                    "floordiv" => divide(&result, &right),
+                    "ceildiv" => divide(&result.times(-1), &right).times(-1),
+                    _ => result.plus(-1, &divide(&result, &right).product(&right)),
+                };
+                continue;
+            }
             let divisor = divisor.ok_or_else(|| MapError::Divisor(operator.clone()))?;
             result = match operator.as_str() {
                 "floordiv" => result.floor_div(divisor),

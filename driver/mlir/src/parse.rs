@@ -20,7 +20,8 @@ const MAX_DEPTH: usize = 200;
 pub(crate) fn parse(source: &str) -> Module {
     let tokens = tokens(source);
     let mut cursor = Cursor::new(source, &tokens);
-    let mut module = Module::default();
+    let lines = source.lines().map(String::from).collect();
+    let mut module = Module { lines, ..Module::default() };
     while cursor.peek().kind != Kind::End {
         let token = cursor.peek();
         match (token.kind, token.text) {

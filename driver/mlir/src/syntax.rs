@@ -23,17 +23,30 @@ pub(crate) struct Op {
     /// Attributes and properties: names and texts.
     pub(crate) attributes: Vec<(String, String)>,
     pub(crate) regions: Vec<Region>,
+    /// Blocks that may come next, and what they are given.
+    pub(crate) successors: Vec<(String, Vec<String>)>,
     pub(crate) operand_types: Vec<String>,
     pub(crate) result_types: Vec<String>,
     pub(crate) line: u32,
 }
 
-/// A region of one block.
+/// A region: its first block, and others where there are some.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Region {
-    /// Arguments of the block: names and types.
+    /// Arguments of the first block: names and types.
     pub(crate) arguments: Vec<(String, String)>,
     pub(crate) ops: Vec<Op>,
+    /// The other blocks.
+    pub(crate) more: Vec<Block>,
+}
+
+/// A block that has a label.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Block {
+    pub(crate) label: String,
+    pub(crate) arguments: Vec<(String, String)>,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) line: u32,
 }
 
 /// A function.
@@ -50,6 +63,15 @@ pub(crate) struct Module {
     pub(crate) functions: Vec<Function>,
     /// Texts by name, say `affine_map<(d0) -> (d0)>` by `#map`.
     pub(crate) aliases: Vec<(String, String)>,
+    /// The file's lines.
+    pub(crate) lines: Vec<String>,
+}
+
+impl Module {
+    /// The text of a line, from 1.
+    pub(crate) fn line(&self, line: u32) -> Option<&str> {
+        self.lines.get((line as usize).checked_sub(1)?).map(|text| text.trim())
+    }
 }
 
 impl Op {

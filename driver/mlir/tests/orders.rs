@@ -6,7 +6,8 @@ use rewright_mlir::{Options, validate};
 fn verdict(arguments: &str, before: &str, after: &str) -> Verdict {
     let file = |body: &str| {
         format!(
-            "func.func private @ext(f64)\nfunc.func @f({arguments}) {{\n%one = arith.constant 1 : index\n{body}\nreturn\n}}\n"
+            "func.func private @ext(f64)
+            func.func @f({arguments}) {{\n%one = arith.constant 1 : index\n{body}\nreturn\n}}\n"
         )
     };
     let report = validate(&file(before), &file(after), &Options::default());

@@ -19,6 +19,7 @@ use rewright_dsl::program::{Program, Schedule, ScheduleStep, StepLimits};
 use rewright_dsl::renamed::present_name;
 use rewright_dsl::{check, load};
 use rewright_project::Project;
+use std::error::Error;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -166,10 +167,26 @@ pub fn texts(mut roots: Vec<Root>) -> Vec<String> {
             Origin::Disk(_) => root.text.clone(),
         });
     }
-    let mut finder = Finder::of(&roots, &|_| None);
+    let mut finder = OnDisk(Finder::of(&roots, &|_| None));
     load::load(roots, &mut finder);
-    texts.extend(finder.texts);
+    texts.extend(finder.0.texts);
     texts
+}
+
+/// Finds packs on disk alone: those that ship import no others, so that their texts need not be read.
+struct OnDisk<'o>(Finder<'o>);
+
+impl Resolver for OnDisk<'_> {
+    fn locate(&mut self, importer: &Origin, import: &str) -> Origin {
+        self.0.locate(importer, import)
+    }
+
+    fn read(&mut self, origin: &Origin) -> Result<String, Box<dyn Error>> {
+        match origin {
+            Origin::Std(_) => Ok(String::new()),
+            Origin::Disk(_) => self.0.read(origin),
+        }
+    }
 }
 
 /// Packs and all that they import, checked.

@@ -15,17 +15,21 @@ mod changed;
 mod engines;
 mod graph;
 mod loops;
+mod lowered;
 mod options;
 mod outcome;
 mod phases;
 mod unit;
+mod variants;
 
 pub use changed::{Changed, Now};
 pub use graph::Graph;
 pub use loops::{LoopRemark, LoopTest};
+pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};
 pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
+pub use variants::{VariantFate, VariantRemark};
 
 use changed::Change;
 use engines::Engines;
@@ -38,7 +42,6 @@ use rewright_cfg_skeleton::select::{Ended, Method, SelectError, Selection, Statu
 use rewright_cfg_skeleton::skeleton::{Shortcut, Skeleton};
 use rewright_cfg_skeleton::{Saturated, egraph, elaborate, ir, select, skeleton};
 use rewright_dsl::egglog::EgglogProgram;
-use rewright_dsl::egglog::{compile, intern_types};
 use rewright_dsl::program::Program;
 use rewright_engine::{Engine, EngineError, RuleReport, SaturateOptions, SaturationReport, print_runnable};
 use rewright_typeprop::{OpId, RuleId, TypeStore, Universe};
@@ -101,9 +104,12 @@ impl Optimiser {
 
     /// Lowers the program's rules. An engine sees declarations with the first function, and rules when a function needs
     /// them.
-    pub fn on_demand(mut program: Program, trap_code: fn(&str) -> u32) -> Self {
-        intern_types(&mut program);
-        let rules = compile(&program);
+    pub fn on_demand(program: Program, trap_code: fn(&str) -> u32) -> Self {
+        Optimiser::of(Lowered::new(program), trap_code)
+    }
+
+    /// The same of rules that are lowered already.
+    pub fn of(Lowered { program, rules }: Lowered, trap_code: fn(&str) -> u32) -> Self {
         Optimiser {
             program: Arc::new(program),
             rules: Arc::new(rules),
@@ -214,6 +220,7 @@ impl Optimiser {
 
     /// Optimises functions over a universe that is the program's, or extends it by types.
     pub fn optimise(&self, functions: &[Function], universe: &Universe, options: &Options) -> Batch {
+        let options = &self.with_variants(universe, options);
         // Their e-graphs have about as many nodes.
         let batches = rewright_engine::batches(functions.iter().map(|f| f.insts.len() + f.values.len()));
         let next = AtomicUsize::new(0);
@@ -244,6 +251,17 @@ impl Optimiser {
     fn optimise_batch(&self, functions: &[Function], universe: &Universe, options: &Options) -> Batch {
         let mut batch = Batch::default();
         let mut units: Vec<Unit> = functions.iter().map(|f| Unit::new(f, universe)).collect();
+        self.choose_all(&mut units, universe, options, &mut batch);
+        if options.variants {
+            units.iter_mut().for_each(|unit| self.vary(unit, universe, options, &mut batch));
+        }
+        batch.outcomes =
+            units.into_iter().zip(functions).map(|(unit, original)| unit.finish(original, universe, options)).collect();
+        batch
+    }
+
+    /// Takes units from their functions to what is chosen for them; notes what it takes in the batch.
+    fn choose_all(&self, units: &mut [Unit], universe: &Universe, options: &Options, batch: &mut Batch) {
         batch.phases.time(Phase::Normalise, || {
             units.iter_mut().filter_map(Unit::current).for_each(ir::normalise::normalise);
         });
@@ -291,9 +309,6 @@ impl Optimiser {
                 unit.state = self.advance(given, unit.blocks, last, options, &mut batch.phases);
             }
         }
-        batch.outcomes =
-            units.into_iter().zip(functions).map(|(unit, original)| unit.finish(original, universe, options)).collect();
-        batch
     }
 
     /// From a saturated e-graph to the next build or to the end. `blocks`: how many the original has.
@@ -314,7 +329,10 @@ impl Optimiser {
             }
         }
         match self.choose(given, blocks, options, phases) {
-            Ok(chosen) => Progress::Chosen(chosen),
+            Ok(chosen) => {
+                let built = options.variants.then(|| given.function.clone());
+                Progress::Chosen(Box::new(Chosen { built, ..chosen }))
+            }
             Err(error) => Progress::Done(Fate::Failed(error.to_string())),
         }
     }
@@ -330,10 +348,7 @@ impl Optimiser {
         let Saturated { universe, skeleton, .. } = given;
         let typed = phases.time(Phase::Select, || egraph::demand::split(given.view, &skeleton.input, universe));
         let given = Saturated { view: typed.as_ref().unwrap_or(given.view), ..given };
-        let cost = |chosen: &Chosen| {
-            let cost = select::cost::function_cost(&options.select.cost, &chosen.function, universe);
-            cost.saturating_sub(chosen.placement_cost)
-        };
+        let cost = |chosen: &Chosen| chosen.cost(universe, options);
         let mut best = self.choose_with(given, blocks, options, phases)?;
         let mut without: Option<Shortcut> = None;
         let mut fates = LoopFates::default();
@@ -445,6 +460,7 @@ impl Optimiser {
             originals,
             carried,
             loops,
+            built: None,
         })
     }
 

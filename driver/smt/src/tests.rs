@@ -2,6 +2,8 @@
 //!
 //! z3 is asked whether the table differs from the evaluator anywhere; constants in, constants out.
 
+mod known;
+
 use super::solver::{Answer, Config, Solver};
 use super::{Expr, Script, meaning};
 use rewright_typeprop::{Evaluation, Model, Repr, Scalar};

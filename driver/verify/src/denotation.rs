@@ -12,7 +12,8 @@
 //!   takes its value over edges out of the loop;
 //! * pure operations without a meaning are functions that nobody knows: hashes of their operands.
 //!
-//! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`invariance`]).
+//! A value whose class varies in no iteration of a loop must stay the same while the loop runs ([`invariance`]), and one
+//! of which something is known where a block ends must be as it is known to be ([`ranges`]).
 //!
 //! All members of one class must agree, with each other and with what the run computed. NaNs are equal to each other.
 //! Where a function names several regions, a state is compared on the bytes that no other region touched.
@@ -28,6 +29,7 @@ mod invariance;
 mod laboratory;
 mod mutate;
 mod observe;
+mod ranges;
 mod separate;
 
 pub use inputs::random_inputs;
@@ -38,6 +40,7 @@ pub use separate::{Separation, separations};
 use evaluate::Graph;
 use invariance::Claims;
 use observe::Recorder;
+use ranges::Ranges;
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, NodeId};
 use rewright_cfg_skeleton::ir::interp::{self, Memory, Outcome};
 use rewright_cfg_skeleton::ir::{BlockId, Cfg, Function, Value};
@@ -82,6 +85,8 @@ pub enum Witness {
     Memory,
     /// A node.
     Node(NodeId),
+    /// What is known of integers there.
+    Known,
 }
 
 /// Two members of a class that differ.
@@ -121,6 +126,7 @@ impl fmt::Display for Witness {
             Witness::Earlier(v) => write!(f, "v{} in an earlier iteration", v.0),
             Witness::Memory => write!(f, "memory"),
             Witness::Node(n) => write!(f, "node {}", n.0),
+            Witness::Known => write!(f, "what is known of it"),
         }
     }
 }
@@ -145,6 +151,7 @@ pub struct Harness<'a> {
     cfg: Cfg,
     graph: Graph<'a>,
     claims: Claims,
+    ranges: Ranges,
 }
 
 impl<'a> Harness<'a> {
@@ -153,7 +160,9 @@ impl<'a> Harness<'a> {
         let cfg = Cfg::new(function);
         let graph = Graph::new(function, &cfg, universe, skeleton, view);
         let claims = Claims::new(&cfg, skeleton, view, &graph);
-        Harness { function, universe, cfg, graph, claims }
+        let given = rewright_cfg_skeleton::Saturated { function, cfg: &cfg, universe, skeleton, view };
+        let ranges = Ranges::new(given);
+        Harness { function, universe, cfg, graph, claims, ranges }
     }
 
     /// Runs one input and adds to a report.

@@ -301,7 +301,7 @@ fn compile(tools: &Tools, build: &Build, unit: &Unit, object: &Path) -> Result<C
     let Applied { facts: mut known, text, functions } = match served {
         Some(applied) => applied,
         None => {
-            let rules = facts.time("packs", || tools.rules.ready())?;
+            let rules = facts.time("packs", || tools.rules.ready(tools.cache.as_ref()))?;
             note = rules.note();
             let applied = facts.time("rules", || apply(&rules, fs::read(&ready)?, tools.told))?;
             // The process is about to end: taking an engine apart is a tenth of the work on a file of ordinary size.

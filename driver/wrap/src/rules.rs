@@ -11,7 +11,7 @@ use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_native::foreign::computed_with;
 use rewright_packs as packs;
 use rewright_pipeline::costs;
-use rewright_pipeline::optimiser::Options;
+use rewright_pipeline::optimiser::{Lowered, Options};
 use rewright_project::settings;
 use std::ffi::OsStr;
 use std::fs;
@@ -139,21 +139,47 @@ impl Rules {
         Ok(Key::of(VERSION, parts).to_string())
     }
 
-    /// The rules, ready for LLVM IR.
+    /// The rules, ready for LLVM IR. A cache has them lowered, if an earlier run of this program has met the same texts.
     ///
     /// # Errors
     /// Where a pack or a configuration is not there, or has mistakes other than in its examples.
-    pub fn ready(&self) -> Result<Ready> {
+    pub fn ready(&self, cache: Option<&Cache>) -> Result<Ready> {
+        let lowered = self.lowered(cache)?;
+        let said = settings::costs(self.config.as_deref())?;
+        let cost = costs::model_for_llvm(&said, self.profile.as_deref(), &lowered.program.universe)?;
+        let usual = Options::default();
+        let select = select::Options { method: Method::Auto, cost, budget: self.budget, ..usual.select };
+        let options = Options { select, budget: self.saturation.clone(), ..usual };
+        Ok(Ready::new(LlvmOptimiser::of(lowered), options))
+    }
+
+    /// The packs' program, checked and lowered for LLVM IR.
+    fn lowered(&self, cache: Option<&Cache>) -> Result<Lowered> {
+        let kept = cache.map(|cache| anyhow::Ok((cache, self.lowered_key()?))).transpose()?;
+        let found = kept.and_then(|(cache, key)| Lowered::from_bytes(&cache.find_here(key)?));
+        if let Some(found) = found {
+            return Ok(found);
+        }
         let loaded = packs::load_rules(self.roots()?);
         if let Some(error) = loaded.diagnostics.iter().find(|d| d.severity == Severity::Error) {
             let text = format!("the packs have mistakes (`rewright check` shows them): {}", error.message);
             return Err(Refused(text).into());
         }
-        let said = settings::costs(self.config.as_deref())?;
-        let cost = costs::model_for_llvm(&said, self.profile.as_deref(), &loaded.program.universe)?;
-        let usual = Options::default();
-        let select = select::Options { method: Method::Auto, cost, budget: self.budget, ..usual.select };
-        let options = Options { select, budget: self.saturation.clone(), ..usual };
-        Ok(Ready::new(LlvmOptimiser::new(loaded.program), options))
+        let lowered = LlvmOptimiser::lower(loaded.program);
+        if let (Some((cache, key)), Some(bytes)) = (kept, lowered.to_bytes()) {
+            cache.keep_here(key, &bytes);
+        }
+        Ok(lowered)
+    }
+
+    /// All that lowered rules depend on: this program, the texts of packs, and, for what is said of places in them, where
+    /// they are.
+    fn lowered_key(&self) -> Result<Key> {
+        let own = identity(std::env::current_exe().context("no path of our own")?.as_os_str());
+        let here = std::env::current_dir().context("no working directory")?;
+        let places = std::iter::once(&here).chain(&self.packs).map(|path| path.as_os_str().as_encoded_bytes());
+        let texts = packs::texts(self.roots()?);
+        let parts = [b"lowered".as_slice(), own.as_bytes()].into_iter().chain(places);
+        Ok(Key::of(VERSION, parts.chain(texts.iter().map(String::as_bytes))))
     }
 }

@@ -1,7 +1,9 @@
 //! The syntax tree, as written. Every node that a diagnostic may point at has a span.
 
+use serde::{Deserialize, Serialize};
+
 /// A half-open byte range of one source file.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Default, Serialize, Deserialize)]
 pub struct Span {
     /// Which file (index in [`crate::diagnostic::Sources`]).
     pub file: u32,

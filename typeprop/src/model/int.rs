@@ -21,18 +21,23 @@ pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64])
         Eq | Ne | Slt | Sle | Sgt | Sge | Ult | Ule | Ugt | Uge => types[1] == ty,
         _ => result == ty && types.iter().all(|t| *t == ty),
     };
-    if !fits {
-        return None;
-    }
+    let amount = types.get(1).map_or(bits, |t| t.bits());
+    fits.then(|| at_width(model, [bits, amount], args)).flatten().map(|value| result.canonical(value as u64))
+}
+
+/// The value of an operation whose first operand has `bits` bits, and whose second one `amount`, before it is cut to the
+/// width of its result.
+pub(super) fn at_width(model: Model, [bits, amount]: [u32; 2], args: &[i64]) -> Option<i128> {
+    use Model::*;
     let arg = |n: usize| args.get(n).copied().unwrap_or_default();
     let (x, y) = (arg(0), arg(1));
-    let unsigned = |v: i64| i128::from(ty.zero_extended(v));
-    let (ux, uy) = (unsigned(x), if types.len() > 1 { i128::from(types[1].zero_extended(y)) } else { 0 });
+    let unsigned = |v: i64, bits: u32| i128::from(v as u64 & (u64::MAX >> (64 - bits)));
+    let (ux, uy) = (unsigned(x, bits), unsigned(y, amount));
     let (sx, sy) = (i128::from(x), i128::from(y));
     let (least, greatest, all_ones) = (-(1i128 << (bits - 1)), (1i128 << (bits - 1)) - 1, (1i128 << bits) - 1);
     let amount = (uy % i128::from(bits)) as u32;
     let rotated_left = |by: u32| (ux << by) | (ux >> (bits - by));
-    let value: i128 = match model {
+    Some(match model {
         Add => sx + sy,
         Sub => sx - sy,
         Mul => sx * sy,
@@ -90,8 +95,7 @@ pub(super) fn eval(model: Model, types: &[Scalar], result: Scalar, args: &[i64])
         SdivMagic => magic::signed(x, bits).multiplier as i128,
         SdivShift => i128::from(magic::signed(x, bits).shift),
         _ => return None,
-    };
-    Some(result.canonical(value as u64))
+    })
 }
 
 /// Of a non-negative number below `2^bits`.

@@ -9,10 +9,11 @@
 //! folding has that type.
 
 use super::{Evaluation, Model, Scalar};
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 /// What the values of a type are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug, Serialize, Deserialize)]
 pub enum Repr {
     /// One word.
     Scalar(Scalar),
@@ -100,7 +101,7 @@ impl Model {
         (Model::Eq..=Model::Uge).contains(&self) || (Model::FcmpEq..=Model::FcmpUge).contains(&self)
     }
 
-    fn is_shift(self) -> bool {
+    pub(super) fn is_shift(self) -> bool {
         (Model::Shl..=Model::Rotr).contains(&self)
     }
 

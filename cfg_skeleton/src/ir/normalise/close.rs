@@ -6,25 +6,10 @@
 
 use super::is_opaque;
 use crate::ir::frontier::Frontiers;
-use crate::ir::{BlockId, Cfg, EdgeArg, Function, InstId, InstKind, LoopId, Terminator, Value};
+use crate::ir::uses::{Use, uses};
+use crate::ir::{BlockId, Cfg, EdgeArg, Function, InstKind, LoopId, Terminator, Value};
 use indexmap::IndexMap;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A place where a value is used, with the block at whose end or in which it must be available.
-#[derive(Clone, Copy)]
-enum Use {
-    Operand(BlockId, InstId, u32),
-    Terminator(BlockId, u32),
-    Edge(BlockId, u32, u32),
-}
-
-impl Use {
-    fn block(self) -> BlockId {
-        match self {
-            Use::Operand(b, ..) | Use::Terminator(b, _) | Use::Edge(b, ..) => b,
-        }
-    }
-}
 
 /// Closes all loops; blocks and edges stay.
 pub(super) fn close_loops(function: &mut Function, cfg: &Cfg) {
@@ -84,26 +69,13 @@ fn escaping_uses(
         }
     };
     for b in &function.layout {
-        let block = function.block(*b);
-        for id in &block.insts {
-            for (i, v) in function.inst(*id).args.iter().enumerate() {
-                visit(*v, Use::Operand(*b, *id, i as u32));
+        // Edges of an opaque terminator stay, and what they carry with them.
+        let is_opaque = matches!(function.block(*b).term, Terminator::Opaque { .. });
+        uses(function, *b, |value, at| {
+            if !(is_opaque && matches!(at, Use::Edge(..))) {
+                visit(value, at);
             }
-        }
-        for (i, v) in block.term.operands().iter().enumerate() {
-            visit(*v, Use::Terminator(*b, i as u32));
-        }
-        if matches!(block.term, Terminator::Opaque { .. }) {
-            // Its edges stay, and what they carry with them.
-            continue;
-        }
-        for (slot, edge) in block.term.edges().iter().enumerate() {
-            for (i, arg) in edge.args.iter().enumerate() {
-                if let EdgeArg::Value(v) = arg {
-                    visit(*v, Use::Edge(*b, slot as u32, i as u32));
-                }
-            }
-        }
+        });
     }
     escaping
 }
@@ -177,15 +149,7 @@ fn close(
         }
     }
     for at in uses {
-        let new = reaching(at.block());
-        match *at {
-            Use::Operand(_, inst, i) => function.insts[inst.index()].args[i as usize] = new,
-            Use::Terminator(b, i) => function.blocks[b.index()].term.operands_mut()[i as usize] = new,
-            Use::Edge(b, slot, i) => {
-                let mut edges = function.blocks[b.index()].term.edges_mut();
-                edges[slot as usize].args[i as usize] = EdgeArg::Value(new);
-            }
-        }
+        at.replace(function, reaching(at.block()));
     }
     true
 }

@@ -34,7 +34,7 @@ impl Normaliser<'_> {
         for _ in 0..ROUNDS {
             x = match self.reroll(&x).or_else(|| self.untile(&x, given)) {
                 Some(changed) => changed,
-                None => match self.split(&x, given) {
+                None => match self.split(&x, given).or_else(|| self.uncoalesce(&x, given)) {
                     // The parts are loops of their own.
                     Some(changed) => return self.loop_(&changed, given),
                     None => return vec![Item::For(x)],

@@ -22,7 +22,7 @@ impl Normaliser<'_> {
         let zero = Affine::default();
         let runs = std::iter::once(first).chain(&b.upper);
         if !runs.into_iter().all(|trips| self.is(given, &Constraint::at_least(trips, &zero))) {
-            let condition = Condition { given: given.clone(), first: first.clone(), rest: b.upper.clone() };
+            let condition = Condition::joined(given, first, &b.upper);
             if !self.is_about_sizes(&condition) {
                 return None;
             }

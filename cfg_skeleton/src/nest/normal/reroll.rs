@@ -13,7 +13,14 @@ impl Normaliser<'_> {
             return None;
         }
         let copies = (2..=x.body.len()).rev().filter(|c| x.body.len().is_multiple_of(*c));
-        copies.into_iter().find_map(|copies| self.rerolled(x, copies))
+        let rolled = copies.into_iter().find_map(|copies| self.rerolled(x, copies));
+        rolled.or_else(|| {
+            let copies = (2..x.body.len()).rev().filter(|c| (x.body.len() - 2).is_multiple_of(*c));
+            copies.into_iter().find_map(|copies| {
+                let body = self.stepwise(x, copies)?;
+                self.rerolled(&For { body, ..x.clone() }, copies)
+            })
+        })
     }
 
     fn rerolled(&mut self, x: &For, copies: usize) -> Option<For> {

@@ -69,6 +69,17 @@ impl Reader<'_> {
         matches!(self.view.node(node).head, Head::Op(op) if model(op).is_some_and(Model::is_comparison))
     }
 
+    /// The outcome of an instruction that is a comparison.
+    fn comparison(&self, block: BlockId, inst: InstId) -> Option<i64> {
+        let [value] = self.f.inst(inst).results[..] else { return None };
+        let input = self.s.value_input[value.index()]?;
+        let mut nodes = self.view.class(self.view.class_of(input)).nodes.iter();
+        if !nodes.any(|id| self.is_comparison(*id)) || self.constant(input).is_some() {
+            return None;
+        }
+        self.known(Test::Value(value), block, input).map(i64::from)
+    }
+
     /// Classes that are constant because of a fact.
     fn settled(&self, fact: Fact) -> Vec<(ClassId, i64)> {
         let Some((class, _)) = self.classes(fact) else { return vec![] };
@@ -83,17 +94,11 @@ impl Reader<'_> {
     }
 }
 
-/// Comparisons whose outcome is known where they are computed.
-pub(super) fn comparisons(reader: &Reader<'_>, block: BlockId) -> impl Iterator<Item = Change> {
-    let Reader { f, s, view, .. } = reader;
-    f.block(block).insts.iter().filter_map(move |inst| {
-        let [value] = f.inst(*inst).results[..] else { return None };
-        let input = s.value_input[value.index()]?;
-        let comparison = view.class(view.class_of(input)).nodes.iter().any(|id| reader.is_comparison(*id));
-        if !comparison || reader.constant(input).is_some() {
-            return None;
-        }
-        let constant = i64::from(reader.known(Test::Value(value), block, input)?);
+/// Comparisons whose outcome is known where they are computed, and other integers that are constant there.
+pub(super) fn values(reader: &Reader<'_>, block: BlockId) -> impl Iterator<Item = Change> {
+    reader.f.block(block).insts.iter().filter_map(move |inst| {
+        let decided = reader.decisions.values.get(inst).copied();
+        let constant = decided.or_else(|| reader.comparison(block, *inst))?;
         Some(Change::Settle { block, inst: *inst, constant })
     })
 }

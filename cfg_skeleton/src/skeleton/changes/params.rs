@@ -36,6 +36,8 @@ struct Param {
     ty: Ty,
     class: ClassId,
     args: SmallVec<[Option<ClassId>; 2]>,
+    /// Where its edges leave from, in the order of `args`.
+    sources: SmallVec<[BlockId; 2]>,
     /// Something of its own class arrives, and not from an iteration before.
     is_known: bool,
 }
@@ -71,7 +73,7 @@ pub(super) fn replacements(reader: &Reader<'_>, cfg: &Cfg) -> Vec<Change> {
             None => drop(leaders.insert(color, *p)),
         }
     }
-    let copies = copies(&leaders, &mut colors);
+    let copies = copies(cfg, &leaders, &mut colors);
     if copies.is_empty() {
         return found;
     }
@@ -134,7 +136,8 @@ fn params(reader: &Reader<'_>) -> Vec<Param> {
         for (i, input) in s.blocks[block.index()].params.iter().enumerate() {
             let ty = f.ty(f.block(*block).params[i]);
             let class = view.class_of(*input);
-            params.push(Param { block: *block, index: i as u32, ty, class, args: SmallVec::new(), is_known: false });
+            let (args, sources) = (SmallVec::new(), SmallVec::new());
+            params.push(Param { block: *block, index: i as u32, ty, class, args, sources, is_known: false });
         }
     }
     for block in &s.layout {
@@ -152,6 +155,7 @@ fn params(reader: &Reader<'_>) -> Vec<Param> {
                 };
                 param.is_known |= !is_back && arrives == Some(param.class);
                 param.args.push(arrives);
+                param.sources.push(*block);
             }
         }
     }
@@ -235,7 +239,10 @@ fn may_be_equal(reader: &Reader<'_>, a: Option<ClassId>, b: Option<ClassId>) -> 
 }
 
 /// By color of a parameter: the color of what it is a copy of.
-fn copies(leaders: &IndexMap<ClassId, &Param>, colors: &mut Congruence) -> Vec<(ClassId, ClassId)> {
+///
+/// What arrives is what a parameter of its class is a copy of only where the parameter has a value: elsewhere the class
+/// has another member, and the parameter (behind a loop, say) may rest on the very one that is looked at.
+fn copies(cfg: &Cfg, leaders: &IndexMap<ClassId, &Param>, colors: &mut Congruence) -> Vec<(ClassId, ClassId)> {
     // `None`: not known yet, equal to anything. Once a parameter stands for itself it always will; so will, after
     // some sweeps, one that has not settled.
     let mut value: FxHashMap<ClassId, Option<ClassId>> = leaders.keys().map(|c| (*c, None)).collect();
@@ -250,12 +257,16 @@ fn copies(leaders: &IndexMap<ClassId, &Param>, colors: &mut Congruence) -> Vec<(
                 continue;
             }
             let mut new = p.is_known.then_some(*color);
-            for arg in &p.args {
+            for (arg, source) in p.args.iter().zip(&p.sources) {
                 let arrives = match arg {
                     None => Some(*color),
                     Some(class) => {
                         let class = colors.find(*class);
-                        value.get(&class).copied().unwrap_or(Some(class))
+                        let is_there = |leader: &&Param| cfg.dominates(leader.block, *source);
+                        match leaders.get(&class).filter(|leader| is_there(leader)) {
+                            Some(_) => value[&class],
+                            None => Some(class),
+                        }
                     }
                 };
                 match (new, arrives) {

@@ -1,15 +1,43 @@
 //! What `opt --remarks` and `why-not` say of loops: what was recognised, what was made of it, and why not more.
 
-use rewright_pipeline::optimiser::{LoopRemark, LoopTest};
+use rewright_cfg_skeleton::select::cost::reported;
+use rewright_cfg_skeleton::variants::Change;
+use rewright_pipeline::optimiser::{LoopRemark, LoopTest, OptimisedFunction, VariantFate, VariantRemark};
 use serde_json::json;
 
-/// The loops of one function, for people: a line each.
-pub(in super::super) fn lines(loops: &[LoopRemark]) -> Vec<String> {
+/// What is said of one function's loops, for people: what was inlined, a line for each variant that was tried, and one for
+/// each loop of what goes out.
+pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     let line = |(number, remark): (usize, &LoopRemark)| {
         let nested = if remark.depth > 1 { format!(" (depth {})", remark.depth) } else { String::new() };
         format!("loop {}{nested}: {}", number + 1, said(remark).join("; "))
     };
-    loops.iter().enumerate().map(line).collect()
+    let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
+    let variants = function.variants.iter().map(variant);
+    inlined.into_iter().chain(variants).chain(function.loops.iter().enumerate().map(line)).collect()
+}
+
+fn variant(remark: &VariantRemark) -> String {
+    let fate = match &remark.fate {
+        VariantFate::Taken { before, after } => format!("taken, cost {} -> {}", reported(*before), reported(*after)),
+        VariantFate::Dearer(cost) => format!("not taken: it costs {}", reported(*cost)),
+        VariantFate::Second(cost) => format!("not taken yet: it costs {}, another one less", reported(*cost)),
+        VariantFate::Untried => "not tried: there are too many others".to_string(),
+        VariantFate::Failed(why) => format!("not taken: {why}"),
+    };
+    format!("variant, loop {} {}: {fate}", remark.number, changed(remark.change))
+}
+
+fn changed(change: Change) -> String {
+    match change {
+        Change::TestLast => "tests at its end".to_string(),
+        Change::Ahead(1) => "after its first iteration".to_string(),
+        Change::Ahead(times) => format!("after its first {times} iterations"),
+        Change::Instead(1) => "replaced by its only iteration".to_string(),
+        Change::Instead(times) => format!("replaced by its {times} iterations"),
+        Change::Unrolled(times) => format!("with {times} iterations in one"),
+        Change::Divided(block) => format!("for each way that block {} branches", block.0),
+    }
 }
 
 fn said(remark: &LoopRemark) -> Vec<String> {
@@ -38,7 +66,37 @@ fn said(remark: &LoopRemark) -> Vec<String> {
     said
 }
 
-/// The same for programs.
+/// Variants that were tried, for programs.
+pub(in super::super) fn variants_json(variants: &[VariantRemark]) -> serde_json::Value {
+    let one = |remark: &VariantRemark| {
+        let (change, times, block) = match remark.change {
+            Change::TestLast => ("test last", None, None),
+            Change::Ahead(times) => ("iterations ahead", Some(times), None),
+            Change::Instead(times) => ("iterations instead", Some(times), None),
+            Change::Unrolled(times) => ("unrolled", Some(times), None),
+            Change::Divided(block) => ("divided", None, Some(block.0)),
+        };
+        let (before, cost, because) = match &remark.fate {
+            VariantFate::Taken { before, after } => (Some(*before), Some(*after), None),
+            VariantFate::Dearer(cost) | VariantFate::Second(cost) => (None, Some(*cost), None),
+            VariantFate::Untried => (None, None, Some("there are too many others")),
+            VariantFate::Failed(why) => (None, None, Some(why.as_str())),
+        };
+        json!({
+            "loop": remark.number,
+            "change": change,
+            "times": times,
+            "block": block,
+            "taken": before.is_some(),
+            "cost_before": before.map(reported),
+            "cost": cost.map(reported),
+            "because": because,
+        })
+    };
+    variants.iter().map(one).collect()
+}
+
+/// Loops, for programs.
 pub(in super::super) fn json(loops: &[LoopRemark]) -> serde_json::Value {
     let counts = |of: &[(String, usize)]| -> serde_json::Value {
         of.iter().map(|(name, count)| (name.clone(), json!(count))).collect::<serde_json::Map<_, _>>().into()

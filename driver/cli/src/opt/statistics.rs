@@ -107,6 +107,8 @@ pub(super) fn report(args: &Args, file: &Made) {
                     entry["rules"] = json!(o.rules.iter().map(rule).collect::<Vec<_>>());
                     entry["changed"] = told.changes.iter().map(changed).collect();
                     entry["loops"] = loops::json(&o.loops);
+                    entry["inlined"] = json!(o.inlined);
+                    entry["variants"] = loops::variants_json(&o.variants);
                     entry["relaxed"] = told.left_out.iter().map(relaxed).collect();
                 }
                 entry
@@ -160,7 +162,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                 out::report(&format!("  {}", rule(r)));
             }
             let changes = told.changes.iter().map(text::change);
-            let loops = f.outcome.iter().flat_map(|outcome| loops::lines(&outcome.loops));
+            let loops = f.outcome.iter().flat_map(loops::lines);
             let lines = changes.chain(loops).chain(told.left_out.iter().map(text::left_out));
             lines.for_each(|line| out::report(&format!("  {line}")));
         }

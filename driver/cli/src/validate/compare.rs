@@ -1,7 +1,7 @@
 //! Two versions of one file, by its language.
 
-use super::ir;
 use super::text::{Text, mistakes, not_text};
+use super::{blocks, ir};
 use crate::language::Language;
 use anyhow::{Context, Result, bail};
 use rewright_dsl::program::Program;
@@ -93,7 +93,11 @@ impl Comparer {
 
     fn mlir(&self, before: &Text, after: &Text) -> Result<ValidationReport> {
         let text = |of: &Text| String::from_utf8(of.bytes.clone()).map_err(|error| not_text(of, &error));
-        let NestReport { functions, .. } = rewright_mlir::validate(&text(before)?, &text(after)?, &self.nests);
+        let (first, second) = (text(before)?, text(after)?);
+        let NestReport { mut functions, .. } = rewright_mlir::validate(&first, &second, &self.nests);
+        if let Some(program) = &self.program {
+            blocks::decide(program, [&first, &second], &self.config, &mut functions)?;
+        }
         let wanted = |name: &str| match &self.config.function {
             None => true,
             Some(asked) => name.trim_start_matches('@') == asked.trim_start_matches('@'),

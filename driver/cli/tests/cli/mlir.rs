@@ -111,3 +111,107 @@ fn functions_of_other_dialects_and_of_one_name_are_counted() {
     );
     assert_eq!(ran.stdout.matches("fill: unknown: the first file defines several functions of this name").count(), 2);
 }
+
+/// Loops as data says, blocks, and a loop that is a nest, too.
+const FUNCTIONS: &str = "func.func @gcd(%a: i32, %b: i32) -> i32 {
+  %zero = arith.constant 0 : i32
+  %r:2 = scf.while (%x = %a, %y = %b) : (i32, i32) -> (i32, i32) {
+    %c = arith.cmpi ne, %y, %zero : i32
+    scf.condition(%c) %x, %y : i32, i32
+  } do {
+  ^bb0(%x: i32, %y: i32):
+    %m = arith.remui %x, %y : i32
+    scf.yield %y, %m : i32, i32
+  }
+  return %r#0 : i32
+}
+func.func @larger(%a: i32, %b: i32) -> i32 {
+  %c = arith.cmpi sgt, %a, %b : i32
+  cf.cond_br %c, ^bb1(%a : i32), ^bb1(%b : i32)
+^bb1(%r: i32):
+  return %r : i32
+}
+func.func @sum(%n: index) -> i64 {
+  %z = arith.constant 0 : i64
+  %s = affine.for %i = 0 to min affine_map<()[s] -> (s, s floordiv 2 * 2)>()[%n] iter_args(%c = %z) -> (i64) {
+    %v = arith.index_cast %i : index to i64
+    %w = arith.addi %c, %v : i64
+    affine.yield %w : i64
+  }
+  return %s : i64
+}
+func.func @odd(%a: vector<4xi32>) -> vector<4xi32> {
+  return %a : vector<4xi32>
+}
+";
+
+#[test]
+fn functions_of_mlir_are_run_and_written_as_our_own_text() {
+    let dir = inputs();
+    fs::write(dir.path().join("f.mlir"), FUNCTIONS).unwrap();
+    for (command, result) in [
+        ("run f.mlir --fn gcd 12 18", "6"),
+        ("run f.mlir --fn larger -- -3 4", "4"),
+        ("run f.mlir --fn sum 7", "15"),
+        ("run f.mlir --fn sum -- -5", "0"),
+    ] {
+        let ran = rewright(dir.path(), command);
+        assert!(ran.code == Some(0) && ran.stdout.trim() == result, "{command}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains("odd is left out: f.mlir: line 28"), "{}", ran.stderr);
+    }
+    let written = rewright(dir.path(), "opt f.mlir");
+    assert!(written.code == Some(0) && written.stdout.contains("func %gcd("), "{}{}", written.stdout, written.stderr);
+    assert!(written.stderr.contains("are written in Rewright's own text"), "{}", written.stderr);
+}
+
+#[test]
+fn blocks_and_loops_on_data_are_compared_as_functions() {
+    let dir = inputs();
+    let renamed = FUNCTIONS.replace("%m", "%rest").replace("^bb1", "^join");
+    let wrong = FUNCTIONS.replace("sgt", "slt");
+    for (name, text) in [("a.mlir", FUNCTIONS), ("b.mlir", &renamed), ("c.mlir", &wrong)] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    let same = rewright(dir.path(), "validate a.mlir b.mlir");
+    assert_eq!(same.code, Some(0), "{}", same.stderr);
+    for function in ["gcd: proved", "larger: proved", "sum: proved", "odd: proved"] {
+        assert!(same.stdout.contains(function), "{}", same.stdout);
+    }
+    let other = rewright(dir.path(), "validate a.mlir c.mlir");
+    assert!(other.code == Some(1) && other.stdout.contains("larger: refuted"), "{}", other.stdout);
+}
+
+#[test]
+fn what_is_assumed_of_mlir_has_switches() {
+    let dir = inputs();
+    let copy = "func.func @copy(%n: index, %a: memref<?xf64>, %b: memref<?xf64>) {
+  affine.for %i = 0 to %n {
+    %0 = affine.load %a[%i] : memref<?xf64>
+    affine.store %0, %b[%i] : memref<?xf64>
+  }
+  return
+}
+";
+    fs::write(dir.path().join("a.mlir"), copy).unwrap();
+    fs::write(dir.path().join("b.mlir"), copy.replace("[%i]", "[%n - 1 - %i]")).unwrap();
+    for (options, says) in [
+        ("", "copy: proved"),
+        ("--may-alias a,b", "copy: unknown: %a and %b may overlap"),
+        ("--index-bits 32", "copy: proved"),
+        ("--no-assume-in-bounds", "copy: "),
+    ] {
+        let ran = rewright(dir.path(), &format!("validate a.mlir b.mlir {options}"));
+        assert!(ran.code == Some(0) && ran.stdout.starts_with(says), "{options}: {}{}", ran.stdout, ran.stderr);
+    }
+    for (options, says) in [
+        ("--may-alias a", "it takes two names of arrays"),
+        ("--may-alias a,c", "has these two arrays; there are %a, %b"),
+        ("--may-alias a,a", "has these two arrays"),
+        ("--index-bits 64", "64 is not in 8..=48"),
+    ] {
+        let ran = rewright(dir.path(), &format!("validate a.mlir b.mlir {options}"));
+        assert!(ran.code == Some(2) && ran.stderr.contains(says), "{options}: {}", ran.stderr);
+    }
+    let ran = rewright(dir.path(), "validate good.clif good.clif --may-alias a,b");
+    assert!(ran.code == Some(2) && ran.stderr.contains("--may-alias is about MLIR"), "{}", ran.stderr);
+}

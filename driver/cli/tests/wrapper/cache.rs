@@ -53,7 +53,8 @@ fn a_cache_that_is_spoilt_is_no_cache() {
         assert_eq!(log(&own).pop().unwrap()["cached"], 0);
     };
     // One bit of the code, where nothing else would notice.
-    let [name] = &files(&cached).into_keys().collect::<Vec<_>>()[..] else { panic!("one object") };
+    let is_object = |name: &String| fs::read(cached.join(name)).unwrap().ends_with(&object);
+    let [name] = &files(&cached).into_keys().filter(is_object).collect::<Vec<_>>()[..] else { panic!("one object") };
     let mut content = fs::read(cached.join(name)).unwrap();
     let code = content.len() - object.len() + 0x40;
     content[code] ^= 1;
@@ -66,6 +67,33 @@ fn a_cache_that_is_spoilt_is_no_cache() {
     fs::remove_dir_all(&cached).unwrap();
     fs::write(&cached, "no folder").unwrap();
     again("results cannot be kept in");
+}
+
+/// Beside objects, the cache holds the packs as rules for LLVM IR, which all files share.
+#[test]
+fn packs_are_read_once_for_all_files() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let kept = || files(&own.path().join("cache")).len();
+    let mut known = 0;
+    let mut compile = |new: usize| {
+        let (object, _) = compile_sum(&own, dir.path(), &[]);
+        known += new;
+        assert_eq!(kept(), known);
+        let mut alone = cc(&own);
+        alone.arg("--no-cache");
+        let ran = run(alone, dir.path(), &["-O2", "-c", "sum.c"], "");
+        assert_eq!((ran.code, kept()), (Some(0), known));
+        assert_eq!(fs::read(dir.path().join("sum.o")).unwrap(), object);
+    };
+    compile(2);
+    fs::write(dir.path().join("sum.c"), SUM.replace("<< 1", "<< 2")).unwrap();
+    compile(1);
+    // Another pack, which does nothing here, and the first one again.
+    fs::write(dir.path().join("mine.rw"), PACK.replace("carries", "carry")).unwrap();
+    compile(2);
+    fs::write(dir.path().join("mine.rw"), PACK).unwrap();
+    fs::write(dir.path().join("sum.c"), SUM).unwrap();
+    compile(0);
 }
 
 /// A second build says of rules what the first one said, and keeps the LLVM IR that the first one kept.

@@ -126,7 +126,7 @@ fn confirmed(
     let shown = show(parameters, arguments);
     let input = json!({ "arguments": shown, "memory": seed });
     let shown = format!("({})", shown.join(", "));
-    Ok(Counterexample { input, shown, before: was.clone(), after: is.clone(), pattern: None })
+    Ok(Counterexample { input, shown, before: was.clone(), after: is.clone(), statements: vec![], pattern: None })
 }
 
 /// What arithmetic gives as NaN.

@@ -2,6 +2,7 @@
 
 use super::{ExportError, Exporter, metadata_text};
 use crate::body::{Instruction, Shape};
+use crate::import::Source;
 use crate::layout::alignment_of;
 use crate::names::InstructionForm;
 use crate::types::Type;
@@ -100,6 +101,16 @@ impl<'a> Exporter<'a> {
             }
         }
         intersection(chains)
+    }
+
+    /// Flags of a step to an element that stands for itself: those of the instructions that it is a part of.
+    pub(super) fn element_flags(&self, inst: &Inst) -> String {
+        let Some(origin) = self.poison.with_flags(inst) else { return String::new() };
+        let sources = &self.imported.payloads.sources;
+        let members = self.original.members(origin).iter();
+        let places = members.map(|member| sources.get(member.index()).and_then(Source::position));
+        let flags = places.map(|place| place.map_or(vec![], |place| self.at(place).flags.clone()));
+        intersection(flags.collect())
     }
 
     /// Flags that the pointers of all these accesses were made with.

@@ -176,6 +176,20 @@ impl Exporter<'_> {
                 let flags = self.offset_flags(inst);
                 format!("getelementptr {flags}i8, ptr {base}, i64 {offset}")
             }
+            (InstructionForm::Element, 3) => {
+                let base = self.operand(inst, 0, &Type::Ptr)?;
+                let index = self.operand(inst, 1, &Type::Int(64))?;
+                let flags = self.element_flags(inst);
+                match self.number(inst.args[2]).ok_or_else(bad)? {
+                    size @ (1 | 2 | 4 | 8) => format!("getelementptr {flags}i{}, ptr {base}, i64 {index}", 8 * size),
+                    size @ 1.. => format!("getelementptr {flags}[{size} x i8], ptr {base}, i64 {index}"),
+                    size => {
+                        let bytes = self.temporary();
+                        self.line(&format!("{bytes} = mul i64 {index}, {size}"), &dbg);
+                        format!("getelementptr i8, ptr {base}, i64 {bytes}")
+                    }
+                }
+            }
             _ => return Err(bad()),
         };
         self.line(&format!("{name} = {text}"), &dbg);

@@ -2,7 +2,7 @@
 
 use super::{Importer, InstPosition, Read, Source};
 use crate::body::{Instruction, Operand, Shape};
-use crate::constants;
+use crate::constants::{self, Step};
 use crate::names::spelling;
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{Access, BlockId, Inst, InstKind, RegionId, Value};
@@ -27,6 +27,63 @@ impl<'a> Importer<'a, '_> {
             Inst { kind, args: smallvec![base, offset], results, origin: None },
             Source::Instruction(place),
         );
+        Ok(true)
+    }
+
+    /// An address a number of elements further that is not constant: step by step, the last one is the instruction.
+    pub(super) fn element(&mut self, block: BlockId, place: InstPosition, instruction: &'a Instruction) -> Read<bool> {
+        let Shape::Offset { base, source, indices } = &instruction.shape else { return Ok(false) };
+        let Some(steps) = constants::steps(source, indices, &self.file.named) else { return Ok(false) };
+        let (pointer, long) = (self.types.ty(&Type::Ptr), self.types.ty(&Type::Int(64)));
+        let result = self.types.ty(&instruction.ty);
+        let found = [
+            self.names.instance(spelling::ELEMENT, &[pointer, long, long], &[false, false, true], &[pointer], false),
+            self.names.instance(spelling::OFFSET, &[pointer, long], &[false, true], &[pointer], false),
+        ];
+        let [Some(element), Some(offset)] = found else { return Ok(false) };
+        let mut widened = vec![];
+        for step in &steps {
+            let Step::Elements(index, _) = step else { continue };
+            let from = self.types.ty(&index.ty);
+            let widening = self.names.instance(spelling::WIDEN, &[from], &[false], &[long], false);
+            match &index.ty {
+                Type::Int(64) => {}
+                Type::Int(8 | 16 | 32) if widening.is_some() => {}
+                _ => return Ok(false),
+            }
+            widened.push(widening);
+        }
+        if base.ty != Type::Ptr || instruction.ty != Type::Ptr || result != pointer || steps.is_empty() {
+            return Ok(false);
+        }
+        let mut at = self.operand(block, base)?;
+        let mut widened = widened.into_iter();
+        for (position, step) in steps.iter().enumerate() {
+            let last = position + 1 == steps.len();
+            let (op, args) = match step {
+                Step::Bytes(bytes) => (&offset, smallvec![at, self.constant(block, &Type::Int(64), *bytes)]),
+                Step::Elements(index, size) => {
+                    let mut value = self.operand(block, index)?;
+                    if let Some((op, targs)) = widened.next().flatten().filter(|_| index.ty != Type::Int(64)) {
+                        let wide = self.new_value(&Type::Int(64));
+                        let kind = InstKind::Op { op, targs, access: None };
+                        let inst = Inst { kind, args: smallvec![value], results: smallvec![wide], origin: None };
+                        self.push(block, inst, Source::Part(place));
+                        value = wide;
+                    }
+                    (&element, smallvec![at, value, self.constant(block, &Type::Int(64), *size)])
+                }
+            };
+            let (op, targs) = op.clone();
+            let results = match last {
+                true => self.results(instruction)?,
+                false => smallvec![self.new_value(&Type::Ptr)],
+            };
+            at = results[0];
+            let kind = InstKind::Op { op, targs, access: None };
+            let source = if last { Source::Instruction(place) } else { Source::Part(place) };
+            self.push(block, Inst { kind, args, results, origin: None }, source);
+        }
         Ok(true)
     }
 

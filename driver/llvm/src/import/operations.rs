@@ -46,7 +46,9 @@ impl<'a> Importer<'a, '_> {
             Shape::Store(value, address, access) if access.plain && value.ty != Type::Int(1) => {
                 self.access(block, place, instruction, address, Some(value), self.is_aligned(*access, &value.ty))
             }
-            Shape::Offset { .. } => self.offset(block, place, instruction),
+            Shape::Offset { .. } => {
+                Ok(self.offset(block, place, instruction)? || self.element(block, place, instruction)?)
+            }
             _ => Ok(false),
         }
     }

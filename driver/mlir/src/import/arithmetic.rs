@@ -7,10 +7,10 @@ use rewright_cfg_skeleton::nest::value::{Constant, Number, Operation, Value, may
 use rewright_cfg_skeleton::nest::{Affine, Item, Origin, ValueId};
 
 /// Predicates of `cmpi` by number.
-const INTEGER: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
+pub(crate) const INTEGER: [&str; 10] = ["eq", "ne", "slt", "sle", "sgt", "sge", "ult", "ule", "ugt", "uge"];
 
 /// Predicates of `cmpf` by number.
-const FLOAT: [&str; 16] =
+pub(crate) const FLOAT: [&str; 16] =
     ["false", "oeq", "ogt", "oge", "olt", "ole", "one", "ord", "ueq", "ugt", "uge", "ult", "ule", "une", "uno", "true"];
 
 impl Importer<'_> {
@@ -35,7 +35,7 @@ impl Importer<'_> {
             ("arith.select", [_, value, ..]) => (value.clone(), value.clone()),
             _ => (from, ty),
         };
-        let name = self.full_name(op)?;
+        let name = Self::full_name(op)?;
         let traps = may_trap(&op.name) && !self.divisor_is_safe(&operands);
         let value = Value::Op(Operation { name, flags: flags(op)?, from, ty: ty.clone(), operands });
         let value = self.pool.add(value);
@@ -47,16 +47,13 @@ impl Importer<'_> {
     }
 
     /// The name with its predicate.
-    fn full_name(&self, op: &Op) -> Imported<String> {
-        let names: &[&str] = match op.name.as_str() {
+    fn full_name(op: &Op) -> Imported<String> {
+        let names: &[&'static str] = match op.name.as_str() {
             "arith.cmpi" => &INTEGER,
             "arith.cmpf" => &FLOAT,
             _ => return Ok(op.name.clone()),
         };
-        let text = op.attribute("predicate").unwrap_or_default();
-        let number = op.integers("predicate").first().and_then(|n| names.get(usize::try_from(*n).ok()?));
-        let found = names.iter().find(|name| **name == text).or(number);
-        found.map(|name| format!("{}.{name}", op.name)).ok_or_else(|| op.unsupported(format!("predicate `{text}`")))
+        Ok(format!("{}.{}", op.name, predicate(op, names)?))
     }
 
     /// Whether the divisor is a constant by which all numbers can be divided.
@@ -131,25 +128,38 @@ impl Importer<'_> {
     }
 
     fn constant(&mut self, op: &Op) -> Imported<()> {
-        let text = op.attribute("value").ok_or_else(|| op.unsupported("the value is missing"))?;
-        let (text, ty) = match (op.result_types.first(), text.rsplit_once(" : ")) {
-            (Some(ty), Some((start, end))) if end.trim() == ty => (start.trim(), ty.clone()),
-            (Some(ty), _) => (text.trim(), ty.clone()),
-            (None, _) => return Err(op.unsupported("the type is missing")),
-        };
+        let (text, ty) = constant_text(op)?;
         if ty == "index" {
             let number = text.replace(' ', "").parse::<i128>().ok().filter(|n| n.abs() < LARGEST);
             let number = number.ok_or_else(|| op.unsupported(format!("`{text}` is no index, or too large")))?;
             return self.define_result(op, Meaning::Index(Affine::constant(number)));
         }
-        let number = number(&text.replace(' ', ""), &ty).map_or_else(|| Number::Text(text.to_string()), Number::Bits);
+        let number = bits_of(&text.replace(' ', ""), &ty).map_or_else(|| Number::Text(text.to_string()), Number::Bits);
         let value = self.pool.add(Value::Constant(Constant { ty: ty.clone(), number }));
         self.define_result(op, Meaning::Scalar(value, ty))
     }
 }
 
+/// The predicate of a comparison, which may be a number.
+pub(crate) fn predicate(op: &Op, names: &[&'static str]) -> Imported<&'static str> {
+    let text = op.attribute("predicate").unwrap_or_default();
+    let number = op.integers("predicate").first().and_then(|n| names.get(usize::try_from(*n).ok()?));
+    let found = names.iter().find(|name| **name == text).or(number);
+    found.copied().ok_or_else(|| op.unsupported(format!("predicate `{text}`")))
+}
+
+/// The text of a constant and its type.
+pub(crate) fn constant_text(op: &Op) -> Imported<(&str, String)> {
+    let text = op.attribute("value").ok_or_else(|| op.unsupported("the value is missing"))?;
+    match (op.result_types.first(), text.rsplit_once(" : ")) {
+        (Some(ty), Some((start, end))) if end.trim() == ty => Ok((start.trim(), ty.clone())),
+        (Some(ty), _) => Ok((text.trim(), ty.clone())),
+        (None, _) => Err(op.unsupported("the type is missing")),
+    }
+}
+
 /// The bits of a constant, where its type is known.
-fn number(text: &str, ty: &str) -> Option<u128> {
+pub(crate) fn bits_of(text: &str, ty: &str) -> Option<u128> {
     let hexadecimal = |digits: &str| digits.strip_prefix("0x").and_then(|hex| u128::from_str_radix(hex, 16).ok());
     if let Some(width) = ty.strip_prefix('i').and_then(|w| w.parse::<u32>().ok()).filter(|w| (1..=64).contains(w)) {
         let value = match text {

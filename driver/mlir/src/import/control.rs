@@ -25,8 +25,8 @@ impl Importer<'_> {
             return Err(op.unsupported("operands are missing"));
         }
         let bounds = Bounds {
-            lower: self.mapped(op, "lowerBoundMap", &op.operands[..lower])?,
-            upper: self.mapped(op, "upperBoundMap", &op.operands[lower..lower + upper])?,
+            lower: self.mapped(op, "lowerBoundMap", &op.operands[..lower], items)?,
+            upper: self.mapped(op, "upperBoundMap", &op.operands[lower..lower + upper], items)?,
             step: op.integers("step").first().copied().unwrap_or(1),
         };
         self.loop_(op, bounds, lower + upper, items)
@@ -90,7 +90,9 @@ impl Importer<'_> {
     }
 
     fn region<'o>(&self, op: &'o Op, n: usize) -> Imported<&'o Region> {
-        op.regions.get(n).ok_or_else(|| op.unsupported("a region is missing"))
+        let region = op.regions.get(n).ok_or_else(|| op.unsupported("a region is missing"))?;
+        super::one_block(region)?;
+        Ok(region)
     }
 
     fn cells(&mut self, op: &Op, carried: &[(String, String)]) -> Imported<Vec<ArrayId>> {
@@ -171,6 +173,7 @@ impl Importer<'_> {
 
     fn arm(&mut self, op: &Op, n: usize, cells: &[ArrayId], items: &mut Vec<Item>) -> Imported<()> {
         let Some(region) = op.regions.get(n) else { return Ok(()) };
+        super::one_block(region)?;
         self.scoped(|this| this.body(op, region, cells, items))
     }
 

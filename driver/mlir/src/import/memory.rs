@@ -14,10 +14,10 @@ const MAX_RANK: u32 = 16;
 
 impl Importer<'_> {
     /// The cell of an access: a map in `affine`, plain indices in generic `memref`.
-    fn subscripts(&self, op: &Op, array: ArrayId, first: usize) -> Imported<Vec<Affine>> {
+    fn subscripts(&mut self, op: &Op, array: ArrayId, first: usize, items: &mut Vec<Item>) -> Imported<Vec<Affine>> {
         let operands = &op.operands[first.min(op.operands.len())..];
         let subscripts = match op.attribute("map") {
-            Some(_) => self.mapped(op, "map", operands)?,
+            Some(_) => self.mapped(op, "map", operands, items)?,
             None => self.affines(op, operands)?,
         };
         if subscripts.len() != self.nest.array(array).shape.len() {
@@ -28,7 +28,7 @@ impl Importer<'_> {
 
     pub(super) fn load(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
         let array = self.array(op, 0)?;
-        let subscripts = self.subscripts(op, array, 1)?;
+        let subscripts = self.subscripts(op, array, 1, items)?;
         let element = self.nest.array(array).element.clone();
         let value = self.load_cell(array, subscripts, op.line, items);
         let meaning = self.computed(value, element, op.line, items);
@@ -51,7 +51,7 @@ impl Importer<'_> {
         let name = op.operands.first().ok_or_else(|| op.unsupported("no operands"))?;
         let value = self.value(op, name)?;
         let array = self.array(op, 1)?;
-        let subscripts = self.subscripts(op, array, 2)?;
+        let subscripts = self.subscripts(op, array, 2, items)?;
         items.push(Item::Store(Store { array, subscripts, value, line: op.line }));
         Ok(())
     }

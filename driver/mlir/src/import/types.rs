@@ -4,7 +4,7 @@ use thiserror::Error;
 
 /// Why a type is not that of an array.
 #[derive(Clone, PartialEq, Eq, Debug, Error)]
-pub(super) enum TypeError {
+pub(crate) enum TypeError {
     /// It is no `memref` with extents and a type of elements.
     #[error("the array type `{0}` is not understood")]
     NoArray(String),
@@ -14,14 +14,14 @@ pub(super) enum TypeError {
 }
 
 /// An array's extents and the type of its elements.
-pub(super) struct Memref {
-    pub(super) shape: Vec<Option<i128>>,
-    pub(super) element: String,
+pub(crate) struct Memref {
+    pub(crate) shape: Vec<Option<i128>>,
+    pub(crate) element: String,
 }
 
 impl Memref {
     /// Reads `memref<?x64xf32>`; layouts other than the identity are not understood.
-    pub(super) fn read(ty: &str) -> Result<Self, TypeError> {
+    pub(crate) fn read(ty: &str) -> Result<Self, TypeError> {
         let error = || TypeError::NoArray(ty.to_string());
         let inner = ty.strip_prefix("memref<").and_then(|t| t.strip_suffix('>')).ok_or_else(error)?;
         let (inner, layout) = match split(inner) {

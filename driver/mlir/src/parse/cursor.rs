@@ -2,7 +2,7 @@
 
 use super::{MAX_DEPTH, Parsed};
 use crate::lex::{Kind, Token};
-use crate::syntax::{Op, Region, Unsupported};
+use crate::syntax::{Block, Op, Region, Unsupported};
 
 pub(super) struct Cursor<'a> {
     source: &'a str,
@@ -212,7 +212,7 @@ impl<'a> Cursor<'a> {
         operands
     }
 
-    /// `{ .. }` with one block.
+    /// `{ .. }`, a list of blocks.
     pub(super) fn region(&mut self, depth: usize) -> Parsed<Region> {
         if depth > MAX_DEPTH {
             return self.error("regions are nested too deeply");
@@ -221,26 +221,57 @@ impl<'a> Cursor<'a> {
         self.expect("{")?;
         if self.peek().kind == Kind::Label {
             self.skip(1);
-            if self.accept("(") {
-                while !self.accept(")") {
-                    let name = self.next().text.to_string();
-                    self.expect(":")?;
-                    region.arguments.push((name, self.type_text()?));
-                    if !self.accept(",") {
-                        self.expect(")")?;
-                        break;
-                    }
-                }
-            }
-            self.expect(":")?;
+            region.arguments = self.block_arguments()?;
         }
         while !self.accept("}") {
             if self.peek().kind == Kind::Label {
-                return self.error("several blocks: unstructured control flow is not understood");
+                let (line, label) = (self.peek().line, self.next().text.to_string());
+                let arguments = self.block_arguments()?;
+                region.more.push(Block { label, arguments, ops: vec![], line });
+                continue;
             }
-            region.ops.push(self.op(depth + 1)?);
+            let op = self.op(depth + 1)?;
+            region.more.last_mut().map_or(&mut region.ops, |block| &mut block.ops).push(op);
         }
         Ok(region)
+    }
+
+    /// `(%a: t, %b: u):`, or `:`.
+    fn block_arguments(&mut self) -> Parsed<Vec<(String, String)>> {
+        let mut arguments = vec![];
+        if self.accept("(") {
+            while !self.accept(")") {
+                let name = self.next().text.to_string();
+                self.expect(":")?;
+                arguments.push((name, self.type_text()?));
+                if !self.accept(",") {
+                    self.expect(")")?;
+                    break;
+                }
+            }
+        }
+        self.expect(":")?;
+        Ok(arguments)
+    }
+
+    /// `^bb1(%a, %b : t, u)`, or `^bb1`.
+    pub(super) fn successor(&mut self) -> Parsed<(String, Vec<String>)> {
+        if self.peek().kind != Kind::Label {
+            return self.error(format!("expected a block, found `{}`", self.peek().text));
+        }
+        let label = self.next().text.to_string();
+        let mut operands = vec![];
+        if self.accept("(") {
+            operands = self.operands();
+            if self.accept(":") {
+                self.type_text()?;
+                while self.accept(",") {
+                    self.type_text()?;
+                }
+            }
+            self.expect(")")?;
+        }
+        Ok((label, operands))
     }
 
     /// The name that a generic function will have.

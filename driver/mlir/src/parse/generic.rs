@@ -10,8 +10,14 @@ impl Cursor<'_> {
         self.expect("(")?;
         op.operands = self.operands();
         self.expect(")")?;
-        if self.peek().text == "[" {
-            return self.error(format!("`{}` has successors: unstructured control flow is not understood", op.name));
+        if self.accept("[") {
+            while !self.accept("]") {
+                op.successors.push(self.successor()?);
+                if !self.accept(",") {
+                    self.expect("]")?;
+                    break;
+                }
+            }
         }
         if self.peek().text == "<" {
             op.attributes = self.attributes()?;
@@ -34,6 +40,25 @@ impl Cursor<'_> {
         }
         self.skip(1);
         op.result_types = self.types()?;
+        hand_to_successors(&mut op);
         Ok(op)
+    }
+}
+
+/// Operands behind the condition of a branch are what its successors are given.
+fn hand_to_successors(op: &mut Op) {
+    let sizes: Vec<usize> = match (op.name.as_str(), op.successors.len()) {
+        ("cf.br", 1) => vec![0, op.operands.len()],
+        ("cf.cond_br", 2) => op.integers("operandSegmentSizes").iter().map(|n| *n as usize).collect(),
+        _ => return,
+    };
+    let Some((own, given)) = sizes.split_first() else { return };
+    if sizes.iter().sum::<usize>() != op.operands.len() {
+        return;
+    }
+    let mut rest = op.operands.split_off(*own);
+    for ((_, operands), size) in op.successors.iter_mut().zip(given) {
+        let later = rest.split_off(*size);
+        *operands = std::mem::replace(&mut rest, later);
     }
 }

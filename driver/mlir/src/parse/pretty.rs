@@ -28,6 +28,13 @@ impl Cursor<'_> {
             ("affine" | "scf", "yield") | ("func", "return") => self.yielded(op),
             ("scf", "for") => self.scf_for(op, depth),
             ("scf", "if") => self.scf_if(op, depth),
+            ("scf", "while") => self.scf_while(op, depth),
+            ("scf", "condition") => self.scf_condition(op),
+            ("cf", "br") => {
+                op.successors = vec![self.successor()?];
+                Ok(op)
+            }
+            ("cf", "cond_br") => self.cond_br(op),
             ("memref", "alloc" | "alloca") => self.alloc(op),
             ("memref", "dealloc") => self.yielded(op),
             ("memref", "dim") => self.yielded(op),
@@ -251,8 +258,8 @@ impl Cursor<'_> {
     }
 
     fn body(&mut self, mut op: Op, region: Region, depth: usize) -> Parsed<Op> {
-        let ops = self.region(depth)?.ops;
-        op.regions.push(Region { ops, ..region });
+        let Region { ops, more, .. } = self.region(depth)?;
+        op.regions.push(Region { ops, more, ..region });
         op.attributes.extend(self.attributes()?);
         Ok(op)
     }
@@ -277,6 +284,64 @@ impl Cursor<'_> {
     fn scf_if(&mut self, mut op: Op, depth: usize) -> Parsed<Op> {
         op.operands = self.operands();
         self.arms(op, depth)
+    }
+
+    /// `scf.while (%a = %b) : (t) -> u { .. } do { .. }`.
+    fn scf_while(&mut self, mut op: Op, depth: usize) -> Parsed<Op> {
+        let mut names = vec![];
+        if self.accept("(") {
+            while !self.accept(")") {
+                names.push(self.next().text.to_string());
+                self.expect("=")?;
+                op.operands.push(self.next().text.to_string());
+                if !self.accept(",") {
+                    self.expect(")")?;
+                    break;
+                }
+            }
+        }
+        self.expect(":")?;
+        op.operand_types = self.types()?;
+        self.skip(1);
+        op.result_types = self.types()?;
+        if names.len() != op.operand_types.len() {
+            return self.error("as many types as carried values are expected");
+        }
+        let Region { ops, more, .. } = self.region(depth)?;
+        let arguments = names.into_iter().zip(op.operand_types.clone()).collect();
+        op.regions.push(Region { arguments, ops, more });
+        self.expect("do")?;
+        op.regions.push(self.region(depth)?);
+        if self.accept("attributes") {
+            self.attributes()?;
+        }
+        Ok(op)
+    }
+
+    /// `scf.condition(%c) %a, %b : t, u`.
+    fn scf_condition(&mut self, mut op: Op) -> Parsed<Op> {
+        self.expect("(")?;
+        op.operands = self.operands();
+        self.expect(")")?;
+        op.operands.extend(self.operands());
+        if self.accept(":") {
+            op.operand_types.push(self.type_text()?);
+            while self.accept(",") {
+                op.operand_types.push(self.type_text()?);
+            }
+        }
+        Ok(op)
+    }
+
+    /// `cf.cond_br %c, ^bb1(%a : t), ^bb2`.
+    fn cond_br(&mut self, mut op: Op) -> Parsed<Op> {
+        op.operands = vec![self.next().text.to_string()];
+        op.attributes = self.attributes()?;
+        self.expect(",")?;
+        op.successors.push(self.successor()?);
+        self.expect(",")?;
+        op.successors.push(self.successor()?);
+        Ok(op)
     }
 
     fn affine_if(&mut self, mut op: Op, depth: usize) -> Parsed<Op> {

@@ -19,6 +19,8 @@ pub struct Options {
     pub log: bool,
     /// Which changed functions go out.
     pub accept: Accept,
+    /// Try variants of functions ([`rewright_cfg_skeleton::variants`]) where a pack speaks of loops.
+    pub variants: bool,
     /// How often blocks were executed, for front ends that note it.
     pub counts: Option<Arc<BlockCounts>>,
     /// Threads; the result does not depend on it.
@@ -55,6 +57,7 @@ impl Default for Options {
             budget: Budget::default(),
             log: false,
             accept: Accept::default(),
+            variants: false,
             counts: None,
             threads: 1,
         }

@@ -1,6 +1,6 @@
 //! What optimising gave: the function, what became of it and why, and the figures of its way.
 
-use super::{Changed, LoopRemark, Phases};
+use super::{Changed, LoopRemark, Phases, VariantRemark};
 use crate::source::SourcePlace;
 use rewright_cfg_skeleton::egraph::{Extent, Stop};
 use rewright_cfg_skeleton::ir::{Function, Value};
@@ -56,6 +56,10 @@ pub struct OptimisedFunction {
     pub changed: Vec<Changed>,
     /// What was recognised of its loops, and what was made of them (where logging is on).
     pub loops: Vec<LoopRemark>,
+    /// Variants of it that were tried, in order; `loops` are those of the last one that was taken.
+    pub variants: Vec<VariantRemark>,
+    /// Functions whose bodies have taken the place of calls before anything else was done, once for each call.
+    pub inlined: Vec<String>,
     /// The values of what goes out that the original has, too, with those (where logging is on).
     pub originals: BTreeMap<Value, Value>,
 }
@@ -79,6 +83,7 @@ impl OptimisedFunction {
         self.relaxed.clear();
         self.changed.clear();
         self.loops.iter_mut().for_each(LoopRemark::take_back);
+        self.variants.iter_mut().for_each(VariantRemark::take_back);
     }
 }
 

@@ -2,9 +2,10 @@
 //!
 //! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or is the original.
 
-use super::{Accept, Changed, Fate, LoopRemark, OptimisedFunction, Options, Relaxed};
+use super::{Accept, Changed, Fate, LoopRemark, OptimisedFunction, Options, Relaxed, VariantRemark};
 use rewright_cfg_skeleton::egraph::{EGraphView, Stop};
-use rewright_cfg_skeleton::ir::{self, BlockId, Function, Value};
+use rewright_cfg_skeleton::ir::layout::lay_out;
+use rewright_cfg_skeleton::ir::{self, BlockId, Cfg, Function, Value};
 use rewright_cfg_skeleton::select::{self, Ended, Status};
 use rewright_typeprop::{OpId, RuleId, Universe};
 use std::collections::BTreeMap;
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 pub(super) enum Progress {
     /// A function that is to be taken apart: the original, or what changes of the skeleton have made of it.
     Build(Function),
-    Chosen(Chosen),
+    Chosen(Box<Chosen>),
     Done(Fate),
 }
 
@@ -34,6 +35,16 @@ pub(super) struct Chosen {
     pub(super) carried: Vec<(BlockId, OpId)>,
     pub(super) loops: Vec<LoopRemark>,
     pub(super) originals: BTreeMap<Value, Value>,
+    /// What it was selected for, where variants of that are tried.
+    pub(super) built: Option<Function>,
+}
+
+impl Chosen {
+    /// What it costs without what later passes move.
+    pub(super) fn cost(&self, universe: &Universe, options: &Options) -> u64 {
+        let cost = select::cost::function_cost(&options.select.cost, &self.function, universe);
+        cost.saturating_sub(self.placement_cost)
+    }
 }
 
 /// One function on its way.
@@ -46,6 +57,8 @@ pub(super) struct Unit {
     rounds: usize,
     stops: Vec<Stop>,
     rules: Vec<RuleId>,
+    /// Variants that were tried.
+    pub(super) variants: Vec<VariantRemark>,
 }
 
 impl Unit {
@@ -55,7 +68,7 @@ impl Unit {
             Some(error) => Progress::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
         };
         let blocks = function.blocks.len();
-        Unit { state, blocks, nodes: 0, classes: 0, rounds: 0, stops: vec![], rules: vec![] }
+        Unit { state, blocks, nodes: 0, classes: 0, rounds: 0, stops: vec![], rules: vec![], variants: vec![] }
     }
 
     /// One for which there is nothing to do.
@@ -67,6 +80,14 @@ impl Unit {
         unit
     }
 
+    /// What is chosen, if it has come so far.
+    pub(super) fn chosen(&self) -> Option<&Chosen> {
+        match &self.state {
+            Progress::Chosen(chosen) => Some(chosen),
+            Progress::Build(_) | Progress::Done(_) => None,
+        }
+    }
+
     /// The function that is to be taken apart, if one is.
     pub(super) fn current(&mut self) -> Option<&mut Function> {
         match &mut self.state {
@@ -75,16 +96,32 @@ impl Unit {
         }
     }
 
+    /// Goes on as a variant of what is chosen. Its blocks are laid out anew.
+    pub(super) fn take(&mut self, variant: Unit) {
+        let Unit { mut state, nodes, classes, rounds, stops, rules, .. } = variant;
+        if let Progress::Chosen(chosen) = &mut state {
+            let cfg = Cfg::new(&chosen.function);
+            lay_out(&mut chosen.function, &cfg);
+        }
+        (self.state, self.nodes, self.classes) = (state, nodes, classes);
+        self.rounds += rounds;
+        self.extend(stops, rules);
+    }
+
     pub(super) fn note(&mut self, view: &EGraphView) {
         self.rounds += 1;
         self.nodes = view.nodes.len();
         self.classes = view.classes.len();
-        for stop in &view.stops {
-            if !self.stops.contains(stop) {
-                self.stops.push(stop.clone());
+        self.extend(view.stops.clone(), view.applications.iter().map(|a| a.rule));
+    }
+
+    fn extend(&mut self, stops: Vec<Stop>, rules: impl IntoIterator<Item = RuleId>) {
+        for stop in stops {
+            if !self.stops.contains(&stop) {
+                self.stops.push(stop);
             }
         }
-        self.rules.extend(view.applications.iter().map(|a| a.rule));
+        self.rules.extend(rules);
         self.rules.sort_unstable();
         self.rules.dedup();
     }
@@ -108,6 +145,8 @@ impl Unit {
             relaxed: vec![],
             changed: vec![],
             loops: vec![],
+            variants: self.variants,
+            inlined: vec![],
             originals: BTreeMap::new(),
         };
         match self.state {
@@ -123,10 +162,11 @@ impl Unit {
                 }
                 outcome.loops = chosen.loops.clone();
                 if outcome.fate == Fate::Optimised || options.accept == Accept::Any {
-                    let Chosen { function, relaxed, changed, originals, .. } = chosen;
+                    let Chosen { function, relaxed, changed, originals, .. } = *chosen;
                     outcome = OptimisedFunction { function, cost_after, relaxed, changed, originals, ..outcome };
                 } else {
                     outcome.loops.iter_mut().for_each(LoopRemark::take_back);
+                    outcome.variants.iter_mut().for_each(VariantRemark::take_back);
                 }
             }
             Progress::Done(fate) => outcome.fate = fate,

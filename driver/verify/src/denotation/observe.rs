@@ -145,6 +145,7 @@ impl<'h, 'a> Recorder<'h, 'a> {
             }
         }
         let found = graph.evaluate(&env, at.block, self.report);
+        self.harness.ranges.compare(at.block, &found, self.report);
         env.tokens = tokens;
         self.env = env;
         found

@@ -1,0 +1,134 @@
+//! What is known of the integers of classes: bits and bounds ([`Known`]).
+//!
+//! Everything is allowed at first. What a node says of its class, from what is known of its operands, is met with what
+//! was known, until nothing changes or a class has been narrowed [`MAX_STEPS`] times. Wherever it ends, what is known is
+//! true, because each step is: so a class that holds a node over itself proves nothing by that.
+//!
+//! **Invariant**: at each visit of a block, the value of a class is one that is allowed.
+
+use super::{ClassId, EGraphView, Head};
+use rewright_typeprop::{Known, Model, OpTable, Ty, TypeStore, Universe};
+use smallvec::SmallVec;
+
+/// How often what is known of a class is narrowed. Bounds may come closer step by step.
+const MAX_STEPS: u8 = 16;
+
+/// What a term computes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Computes {
+    /// A constant in canonical form.
+    Constant(i64),
+    /// The meaning of an operation.
+    Model(Model),
+    /// One of its operands: what arrives at a parameter.
+    OneOf,
+    /// Anything: what comes from outside, or from an operation without a model.
+    Anything,
+}
+
+/// A node whose result is an integer.
+#[derive(Clone, Debug)]
+pub struct IntTerm {
+    /// Its class.
+    pub class: usize,
+    /// The width of its result.
+    pub bits: u32,
+    /// What it computes.
+    pub computes: Computes,
+    /// The classes of its operands.
+    pub children: SmallVec<[usize; 3]>,
+}
+
+impl IntTerm {
+    /// What it says of its class; `None` where too little is known of its operands.
+    pub fn value(&self, mut known: impl FnMut(usize) -> Option<Known>) -> Option<Known> {
+        let model = match self.computes {
+            Computes::Constant(number) => return Some(Known::constant(self.bits, number)),
+            Computes::Anything => return Some(Known::top(self.bits)),
+            Computes::Model(model) => Some(model),
+            Computes::OneOf => None,
+        };
+        let args = self.children.iter().map(|child| known(*child)).collect::<Option<SmallVec<[Known; 3]>>>();
+        match (model, args) {
+            (Some(model), Some(args)) => Some(model.transfer(self.bits, &args)),
+            // It is 0 or 1, of whatever.
+            (Some(model), None) => model.is_comparison().then(|| Known::truth(self.bits)),
+            (None, args) => args?.into_iter().reduce(Known::join).filter(|joined| joined.bits() == self.bits),
+        }
+    }
+}
+
+impl IntTerm {
+    /// A node as a term, if it computes an integer.
+    pub fn of_node<C>(
+        (ops, types): (&OpTable, &TypeStore),
+        (head, targs, children): (Head, &[Ty], &[C]),
+        class: usize,
+        number: impl Fn(&C) -> usize,
+    ) -> Option<IntTerm> {
+        let (computes, ty) = match head {
+            Head::Const(constant) => (Computes::Constant(constant), targs.first().copied()),
+            Head::Op(op) => {
+                let op = ops.get(op);
+                let [result] = &op.results[..] else { return None };
+                let model = op.model.filter(|model| model.memory().is_none());
+                (model.map_or(Computes::Anything, Computes::Model), types.find_instance(result, targs))
+            }
+            Head::Leaf(_) | Head::Proj(_) => (Computes::Anything, targs.first().copied()),
+            Head::Opaque(_) if targs.len() == 1 => (Computes::Anything, targs.first().copied()),
+            Head::Opaque(_) | Head::Token(_) | Head::Copy => return None,
+        };
+        let bits = types.scalar(ty?).filter(|scalar| scalar.is_int())?.bits();
+        let operands = if computes == Computes::Anything { &[] } else { children };
+        Some(IntTerm { class, bits, computes, children: operands.iter().map(number).collect() })
+    }
+}
+
+/// The nodes of a view that compute integers.
+pub fn terms(view: &EGraphView, universe: &Universe) -> Vec<IntTerm> {
+    let nodes = view.nodes.iter().zip(&view.node_class);
+    let number = |class: &ClassId| class.index();
+    let tables = (&universe.ops, &universe.types);
+    nodes
+        .filter_map(|(node, class)| {
+            let parts = (node.head, &node.types[..], &node.children[..]);
+            IntTerm::of_node(tables, parts, class.index(), number)
+        })
+        .collect()
+}
+
+/// By class: what is known; `None` where it is no integer.
+pub fn solve(classes: usize, terms: &[IntTerm]) -> Vec<Option<Known>> {
+    let mut known: Vec<Option<Known>> = vec![None; classes];
+    let mut users: Vec<Vec<u32>> = vec![vec![]; classes];
+    for (number, term) in (0u32..).zip(terms) {
+        known[term.class].get_or_insert(Known::top(term.bits));
+        term.children.iter().for_each(|child| users[*child].push(number));
+    }
+    let mut steps = vec![0u8; classes];
+    let mut wave: Vec<u32> = (0u32..).take(terms.len()).collect();
+    // In a wave all terms see what was known before it, so their order does not matter.
+    while !wave.is_empty() {
+        let mut said: Vec<(usize, Known)> = vec![];
+        for number in &wave {
+            let term = &terms[*number as usize];
+            let open = steps[term.class] < MAX_STEPS;
+            said.extend(term.value(|child| known[child]).filter(|_| open).map(|value| (term.class, value)));
+        }
+        said.sort_by_key(|(class, _)| *class);
+        wave.clear();
+        for of_class in said.chunk_by(|(a, _), (b, _)| a == b) {
+            let class = of_class[0].0;
+            let Some(before) = known[class] else { continue };
+            let after = before.meet_all(of_class.iter().map(|(_, value)| *value));
+            // Where nothing is left, the class is computed nowhere.
+            let Some(after) = after.filter(|after| *after != before) else { continue };
+            steps[class] += 1;
+            known[class] = Some(after);
+            wave.extend(&users[class]);
+        }
+        wave.sort_unstable();
+        wave.dedup();
+    }
+    known
+}

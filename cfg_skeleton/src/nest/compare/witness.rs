@@ -1,0 +1,150 @@
+//! What runs add to a verdict: a check of each proof, inputs on which versions differ, and how far a condition reaches.
+
+use super::super::assumption::allowed;
+use super::super::difference::{Difference, Runs, executes, find};
+use super::super::sizes::{self, Bounds};
+use super::super::{Size, Var};
+use super::{Comparison, Shown};
+use crate::verdict::{Counterexample, Evidence};
+use rustc_hash::FxHashMap;
+
+/// Values of one size that show where versions differ.
+const SMALL: std::ops::RangeInclusive<i128> = 0..=8;
+
+/// Steps of a short run.
+const SHORT: u64 = 10_000;
+
+/// Factors that a pattern is looked for with.
+const FACTORS: std::ops::RangeInclusive<i128> = 2..=6;
+
+impl Comparison<'_> {
+    /// A proof is run, too: where that shows a difference, one of the two is wrong.
+    pub(super) fn confirmed(&mut self, Shown { tier, bounds }: Shown) -> Evidence {
+        let inside = |sizes: &FxHashMap<Var, i128>| {
+            bounds.iter().all(|(var, bound)| bound.is_none_or(|b| sizes.get(var).is_some_and(|s| *s >= b)))
+        };
+        let proved = self.proved(tier);
+        let mut samples = self.samples(2, false);
+        samples.truncate(3);
+        if let Some(difference) = self.differing(&samples, &inside, 2) {
+            return Evidence { refuted: Some((&difference).into()), ..proved };
+        }
+        let condition = sizes::show(&bounds, &self.before.sizes);
+        if condition.is_empty() {
+            return proved;
+        }
+        let condition = condition.join(" and ");
+        if !self.something_is_executed(&inside) {
+            return Evidence::nothing(format!(
+                "it was only shown where {condition}, and nothing was seen to happen there"
+            ));
+        }
+        self.shown = bounds.clone();
+        let (exact, outside) = self.outside(&bounds, &inside);
+        Evidence { precondition: Some(condition), exact, outside, ..proved }
+    }
+
+    /// Whether a statement is executed for some sizes of which `inside` holds.
+    fn something_is_executed(&self, inside: &dyn Fn(&FxHashMap<Var, i128>) -> bool) -> bool {
+        let mut samples = self.samples(self.options.rounds, false);
+        samples.retain(|sizes| inside(sizes));
+        samples.iter().any(|sizes| executes(self.pool, self.before, sizes, self.options.fuel))
+    }
+
+    /// An input outside of the bounds on which versions differ, and whether they do for all sizes there that were tried
+    /// and for which one of them executes a statement.
+    fn outside(
+        &self,
+        bounds: &Bounds,
+        inside: &dyn Fn(&FxHashMap<Var, i128>) -> bool,
+    ) -> (Option<bool>, Option<Counterexample>) {
+        let mut samples = self.samples(self.options.rounds, true);
+        samples.extend(self.allowed(sizes::beyond(&self.before.sizes, bounds)));
+        samples.retain(|sizes| !inside(sizes));
+        let (mut first, mut agree, mut differ) = (None, false, false);
+        for sizes in &samples {
+            match self.differing(std::slice::from_ref(sizes), &|_| true, 1) {
+                Some(difference) => {
+                    differ = true;
+                    first.get_or_insert_with(|| Counterexample::from(&difference));
+                }
+                None => {
+                    let runs = |nest| executes(self.pool, nest, sizes, self.options.fuel);
+                    agree |= runs(self.before) || runs(self.after);
+                }
+            }
+        }
+        ((agree || differ).then_some(!agree), first)
+    }
+
+    pub(super) fn refuted(&self, difference: &Difference) -> Evidence {
+        let found = Counterexample { pattern: self.pattern(difference), ..difference.into() };
+        Evidence { refuted: Some(found), ..Evidence::default() }
+    }
+
+    /// For which small values of one size there is a difference, where it is not all of them: that shows a factor that
+    /// does not divide, or a loop that runs once too often.
+    fn pattern(&self, difference: &Difference) -> Option<String> {
+        let value = |name: &str| difference.sizes.iter().find(|(n, _)| n == name).map(|(_, value)| *value);
+        let sizes = self.before.sizes.iter();
+        let at: FxHashMap<Var, i128> = sizes.map(|size| Some((size.var, value(&size.name)?))).collect::<Option<_>>()?;
+        for size in &self.before.sizes {
+            let samples = SMALL.map(|value| {
+                let mut sample = at.clone();
+                sample.insert(size.var, value);
+                sample
+            });
+            let samples: Vec<_> = samples.filter(|s| allowed(s, &self.facts).as_ref() == Some(s)).collect();
+            let tried: Vec<i128> = samples.iter().map(|sample| sample[&size.var]).collect();
+            let differing: Vec<i128> =
+                samples.iter().filter(|sample| self.differs(sample)).map(|s| s[&size.var]).collect();
+            if !differing.is_empty() && differing.len() < tried.len() {
+                let (first, last) = (SMALL.start(), SMALL.end());
+                let values = differing.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+                let meaning = meaning(size, &tried, &differing).map_or(String::new(), |text| format!(" ({text})"));
+                let seen = format!("a difference is seen at {} = {values} of {first} to {last}", size.name);
+                return Some(seen + &meaning);
+            }
+        }
+        None
+    }
+
+    fn differs(&self, sizes: &FxHashMap<Var, i128>) -> bool {
+        self.differing(std::slice::from_ref(sizes), &|_| true, 1).is_some()
+    }
+
+    /// What short runs on many sizes show.
+    pub(super) fn differing_soon(&self) -> Option<Difference> {
+        let runs = Runs { fuel: self.options.fuel.min(SHORT), ..self.runs(1) };
+        let samples = self.samples(self.options.rounds, false);
+        find(self.pool, [self.before, self.after], &samples, &|_| true, &runs)
+    }
+
+    pub(super) fn differing(
+        &self,
+        samples: &[FxHashMap<Var, i128>],
+        wanted: &dyn Fn(&FxHashMap<Var, i128>) -> bool,
+        seeds: u64,
+    ) -> Option<Difference> {
+        find(self.pool, [self.before, self.after], samples, wanted, &self.runs(seeds))
+    }
+}
+
+/// What the values of a size at which there is a difference have in common, in the words of who unrolls and tiles.
+fn meaning(size: &Size, tried: &[i128], differing: &[i128]) -> Option<String> {
+    let name = &size.name;
+    let agreeing: Vec<i128> = tried.iter().filter(|v| !differing.contains(v)).copied().collect();
+    // One multiple says nothing: zero iterations are one of everything.
+    let factor = FACTORS
+        .rev()
+        .find(|k| agreeing.len() > 1 && tried.iter().all(|v| (v.rem_euclid(*k) == 0) == agreeing.contains(v)));
+    if let Some(factor) = factor {
+        return Some(format!("where {name} is no multiple of {factor}: what is left of an unrolled or tiled loop"));
+    }
+    let (least, most) = (*differing.first()?, *differing.last()?);
+    if agreeing.iter().all(|v| *v < least) {
+        return Some(format!("from {least} on: a trip count, or an offset, that small sizes do not reach"));
+    }
+    (agreeing.iter().all(|v| *v > most))
+        .then(|| format!("up to {most} only: a loop that is taken to run at least once, or more often"))
+}

@@ -1,0 +1,135 @@
+//! Functions that do the same over other control flow: a loop whose first test is made ahead of it and whose others stand
+//! at its end, iterations ahead of a loop, several iterations in one, a loop for each way that a condition comes out
+//! which it does not change.
+//!
+//! A variant consists of copies of blocks of the original ([`copies`]); a [`Change`] says which, and where their edges
+//! lead ([`shapes`]). Nothing is computed otherwise: what is known in a copy (that a first test holds, which way a branch
+//! goes) rules find out, and whether the variant is better, costs say. A loop that is copied whole as often as it
+//! runs is gone because its last test is known to fail, not because anything here says so.
+//!
+//! **Invariant**: what [`vary`] gives is verified, and [`check`] has found it to be made of copies, from nothing but the
+//! two functions and what each block is a copy of.
+
+mod check;
+mod condition;
+mod copies;
+mod rename;
+mod shapes;
+
+pub use check::NoCopy;
+
+use crate::ir::verify::{IrError, verify};
+use crate::ir::{BlockId, Cfg, Function, InstKind, LoopId};
+use condition::steady_branches;
+use rewright_typeprop::Universe;
+use shapes::Copyable;
+
+/// Instructions of a loop that is copied as a whole, at most.
+const MAX_LOOP: usize = 120;
+
+/// Instructions of a test that is copied, at most.
+const MAX_TEST: usize = 20;
+
+/// Iterations of a loop that is copied as often as it runs, at most, ..
+const MAX_ITERATIONS: u64 = 16;
+
+/// .. and instructions of all of them together.
+const MAX_COPIES: u64 = 300;
+
+/// Instructions of a loop of which two iterations become one, at most.
+const MAX_UNROLLED: usize = 40;
+
+/// What is done to a loop.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Change {
+    /// The first test is made ahead of it; further ones stand at its end.
+    TestLast,
+    /// So many iterations come ahead of it.
+    Ahead(u64),
+    /// So many iterations come ahead of it, after which it is known to end.
+    Instead(u64),
+    /// So many iterations are one.
+    Unrolled(u64),
+    /// One loop for each way that this block's branch goes, which always goes the same way.
+    Divided(BlockId),
+}
+
+/// A change of one loop of a function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Proposal {
+    /// The loop, by number: outer before inner ones.
+    pub of: LoopId,
+    /// Its header.
+    pub header: BlockId,
+    /// What is done to it.
+    pub change: Change,
+}
+
+/// Why a proposed variant is none: a bug.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Unfaithful {
+    /// It is no function.
+    #[error("the verifier rejects it: {0}")]
+    Invalid(IrError),
+    /// It is not made of copies.
+    #[error(transparent)]
+    NoCopy(#[from] NoCopy),
+}
+
+/// Changes that may be worth it, inner loops first. The function is in normal form
+/// ([`normalise`](crate::ir::normalise::normalise)).
+pub fn proposals(function: &Function, cfg: &Cfg, universe: &Universe) -> Vec<Proposal> {
+    let mut found = vec![];
+    for (of, l) in cfg.loops().rev() {
+        let Some(copyable) = Copyable::new(function, cfg, of) else { continue };
+        let mut propose = |change| found.push(Proposal { of, header: l.header, change });
+        let size = copyable.blocks().iter().map(|block| instructions(function, *block)).sum::<usize>();
+        let is_small = |times: &u64| *times <= MAX_ITERATIONS && times * size as u64 <= MAX_COPIES;
+        let times = copyable.trips(universe).filter(is_small);
+        times.into_iter().for_each(|times| propose(Change::Instead(times)));
+        if copyable.tested_first().is_some() && instructions(function, l.header) <= MAX_TEST {
+            propose(Change::TestLast);
+        }
+        if size <= MAX_LOOP {
+            for (branch, _) in steady_branches(function, cfg, universe, of) {
+                propose(Change::Divided(branch));
+            }
+            if times != Some(1) && copyable.first_differs(universe) {
+                propose(Change::Ahead(1));
+            }
+        }
+        if size <= MAX_UNROLLED && times.is_none() {
+            propose(Change::Unrolled(2));
+        }
+    }
+    found
+}
+
+/// What a block executes, constants aside.
+fn instructions(function: &Function, block: BlockId) -> usize {
+    let insts = function.block(block).insts.iter();
+    insts.filter(|id| !matches!(function.inst(**id).kind, InstKind::Const(_))).count()
+}
+
+/// The function with a change made that [`proposals`] has given for it; none where it cannot be made: an edge that
+/// must stay would have to carry more.
+///
+/// # Errors
+/// What is made is not verified or not made of copies: a bug.
+pub fn vary(
+    function: &Function,
+    cfg: &Cfg,
+    universe: &Universe,
+    proposal: Proposal,
+) -> Result<Option<Function>, Unfaithful> {
+    let changed = Copyable::new(function, cfg, proposal.of).and_then(|l| l.changed(proposal.change, universe));
+    let Some((variant, witness)) = changed else { return Ok(None) };
+    if let Some(error) = verify(&variant, universe).first() {
+        return Err(Unfaithful::Invalid(error.clone()));
+    }
+    check::check(function, &variant, universe, &witness)?;
+    Ok(Some(variant))
+}
+
+#[cfg(test)]
+mod tests;

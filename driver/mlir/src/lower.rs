@@ -1,0 +1,358 @@
+//! Functions as Rewright's own text: all control flow that is structured, and blocks with branches.
+//!
+//! An `index` is an `i64`, an `i1` an `i8` that is 0 or 1. An array is its address (`i64`), followed by the extents that
+//! its type does not say; elements lie in the order of their subscripts. What has no value in MLIR (an access out of
+//! bounds, a shift by too much, a broken promise of a flag) may have one in the text; [`Lowering::doubt`] says where.
+
+mod arithmetic;
+mod control;
+mod memory;
+
+use crate::map;
+use crate::syntax::{Function, Module, Op, Region, Unsupported};
+use rewright_cfg_skeleton::nest::Affine;
+use rewright_cfg_skeleton::nest::affine::{Atom, Var};
+use rustc_hash::FxHashMap;
+use std::fmt::Write as _;
+
+type Lowered<T> = Result<T, Unsupported>;
+
+/// A file in our own text.
+#[derive(Clone, Debug, Default)]
+pub struct Text {
+    /// The functions that could be written.
+    pub text: String,
+    /// The others, by name, and why.
+    pub left_out: Vec<(String, Unsupported)>,
+    /// Functions in which something has a value that has none in MLIR, and the first such operation.
+    pub doubts: Vec<(String, Unsupported)>,
+}
+
+/// Writes the functions of a file in our own text.
+pub(crate) fn lower(module: &Module) -> Text {
+    let mut result = Text::default();
+    for function in &module.functions {
+        let mut lowering = Lowering::new(module);
+        match lowering.function(function) {
+            Ok(text) => {
+                result.text += &text;
+                result.doubts.extend(lowering.doubt.map(|doubt| (function.name.clone(), doubt)));
+            }
+            Err(why) => result.left_out.push((function.name.clone(), why)),
+        }
+    }
+    result
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+enum Meaning {
+    /// A value and its type in MLIR.
+    Value(String, String),
+    /// An array: its address, its extents and the type of its elements.
+    Array(String, Vec<String>, String),
+}
+
+struct Lowering<'a> {
+    module: &'a Module,
+    scopes: Vec<FxHashMap<String, Meaning>>,
+    out: String,
+    values: u32,
+    blocks: u32,
+    /// Labels of the blocks of the function's region.
+    labels: FxHashMap<String, String>,
+    /// Whether the block that is being written has ended.
+    ended: bool,
+    /// Values that are known numbers.
+    numbers: FxHashMap<String, i128>,
+    doubt: Option<Unsupported>,
+}
+
+impl<'a> Lowering<'a> {
+    fn new(module: &'a Module) -> Self {
+        let (scopes, labels, out) = (vec![FxHashMap::default()], FxHashMap::default(), String::new());
+        let numbers = FxHashMap::default();
+        Lowering { module, scopes, out, values: 0, blocks: 0, labels, ended: false, numbers, doubt: None }
+    }
+
+    fn function(&mut self, function: &Function) -> Lowered<String> {
+        let body = function.body.as_ref().map_err(Clone::clone)?;
+        let mut parameters = vec![];
+        for (name, ty) in &body.arguments {
+            parameters.extend(self.parameter(name, ty, function.line)?);
+        }
+        let results = self.results(body, function.line)?;
+        for block in &body.more {
+            let label = self.label();
+            self.labels.insert(block.label.clone(), label);
+        }
+        self.ops(&body.ops)?;
+        for block in &body.more {
+            let label = self.labels[&block.label].clone();
+            let mut arguments = vec![];
+            for (name, ty) in &block.arguments {
+                arguments.extend(self.parameter(name, ty, function.line)?);
+            }
+            self.begin(&label, &arguments);
+            self.ops(&block.ops)?;
+        }
+        if !self.ended {
+            return Err(Unsupported { line: function.line, what: "the last block has no terminator".into() });
+        }
+        let name = word(&function.name).ok_or_else(|| Unsupported {
+            line: function.line,
+            what: format!("`{}` is no name of a function in our own text", function.name),
+        })?;
+        let results = if results.is_empty() { String::new() } else { format!(" -> ({})", results.join(", ")) };
+        Ok(format!("func %{name}({}){results} {{\n{}}}\n", parameters.join(", "), self.out))
+    }
+
+    /// The types of what is returned.
+    fn results(&self, body: &Region, line: u32) -> Lowered<Vec<String>> {
+        let blocks = std::iter::once(&body.ops).chain(body.more.iter().map(|block| &block.ops));
+        let mut returns = blocks.filter_map(|ops| ops.last()).filter(|op| op.name == "func.return");
+        let none = || Unsupported { line, what: "it does not return".into() };
+        let op = returns.next().ok_or_else(none)?;
+        op.operand_types.iter().map(|ty| scalar(ty).ok_or_else(|| op.unsupported(format!("type `{ty}`")))).collect()
+    }
+
+    /// A parameter of a function or block, with the extents of an array, and what it stands for.
+    fn parameter(&mut self, name: &str, ty: &str, line: u32) -> Lowered<Vec<String>> {
+        let value = self.fresh();
+        if !ty.starts_with("memref") {
+            let own = scalar(ty).ok_or_else(|| Unsupported { line, what: format!("type `{ty}`") })?;
+            self.define(name, Meaning::Value(value.clone(), ty.to_string()));
+            return Ok(vec![format!("{value}: {own}")]);
+        }
+        self.array_parameter(name, (value, ty), line)
+    }
+
+    fn fresh(&mut self) -> String {
+        self.values += 1;
+        format!("%m{}", self.values)
+    }
+
+    fn label(&mut self) -> String {
+        self.blocks += 1;
+        format!("block{}", self.blocks)
+    }
+
+    fn define(&mut self, name: &str, meaning: Meaning) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.insert(name.to_string(), meaning);
+        }
+    }
+
+    fn define_result(&mut self, op: &Op, value: String, ty: &str) -> Lowered<()> {
+        let [name] = op.results.as_slice() else { return Err(op.unsupported("one result is expected")) };
+        self.define(&name.clone(), Meaning::Value(value, ty.to_string()));
+        Ok(())
+    }
+
+    fn meaning(&self, op: &Op, name: &str) -> Lowered<Meaning> {
+        let found = self.scopes.iter().rev().find_map(|scope| scope.get(name));
+        found.cloned().ok_or_else(|| op.unsupported(format!("`{name}` is not defined")))
+    }
+
+    /// A value and its type.
+    fn value(&self, op: &Op, name: &str) -> Lowered<(String, String)> {
+        match self.meaning(op, name)? {
+            Meaning::Value(value, ty) => Ok((value, ty)),
+            Meaning::Array(..) => Err(op.unsupported(format!("`{name}` is an array"))),
+        }
+    }
+
+    fn values(&self, op: &Op, names: &[String]) -> Lowered<Vec<String>> {
+        names.iter().map(|name| Ok(self.value(op, name)?.0)).collect()
+    }
+
+    /// What is passed to a block or function: arrays with their extents.
+    fn passed(&self, op: &Op, names: &[String]) -> Lowered<Vec<String>> {
+        let mut passed = vec![];
+        for name in names {
+            match self.meaning(op, name)? {
+                Meaning::Value(value, _) => passed.push(value),
+                Meaning::Array(..) => return Err(op.unsupported("an array is passed on")),
+            }
+        }
+        Ok(passed)
+    }
+
+    /// Something of which MLIR may say nothing has a value here.
+    fn doubt(&mut self, op: &Op, what: &str) {
+        self.doubt.get_or_insert_with(|| op.unsupported(what));
+    }
+
+    /// Computes a value: `%m1: ty = text`.
+    fn compute(&mut self, ty: &str, text: &str) -> String {
+        let value = self.fresh();
+        let _ = writeln!(self.out, "  {value}: {ty} = {text}");
+        value
+    }
+
+    fn constant(&mut self, ty: &str, number: i128) -> String {
+        self.compute(ty, &format!("const {number}"))
+    }
+
+    fn begin(&mut self, label: &str, parameters: &[String]) {
+        let list = if parameters.is_empty() { String::new() } else { format!("({})", parameters.join(", ")) };
+        let _ = writeln!(self.out, "{label}{list}:");
+        self.ended = false;
+    }
+
+    fn end(&mut self, terminator: &str) {
+        let _ = writeln!(self.out, "  {terminator}");
+        self.ended = true;
+    }
+
+    fn ops(&mut self, ops: &[Op]) -> Lowered<()> {
+        for op in ops {
+            if self.ended {
+                return Err(op.unsupported("it follows the end of its block"));
+            }
+            self.op(op)?;
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, op: &Op) -> Lowered<()> {
+        match op.name.as_str() {
+            "affine.for" | "scf.for" => self.for_(op),
+            "affine.if" | "scf.if" => self.if_(op),
+            "scf.while" => self.while_(op),
+            "cf.br" | "cf.cond_br" => self.branch(op),
+            "affine.load" | "memref.load" => self.load(op),
+            "affine.store" | "memref.store" => self.store(op),
+            "memref.dim" => self.dim(op),
+            "affine.apply" => {
+                let value = self.mapped(op, "map", &op.operands)?;
+                self.define_result(op, value.into_iter().next().unwrap_or_default(), "index")
+            }
+            "affine.min" | "affine.max" => {
+                let values = self.mapped(op, "map", &op.operands)?;
+                let name = if op.name == "affine.min" { "smin" } else { "smax" };
+                let value = self.extremum(values, name);
+                self.define_result(op, value, "index")
+            }
+            "func.call" => self.call(op),
+            "func.return" => {
+                let values = self.values(op, &op.operands)?;
+                self.end(&format!("return {}", values.join(", ")));
+                Ok(())
+            }
+            name if name.starts_with("arith.") || name.starts_with("math.") => self.arithmetic(op),
+            _ => Err(op.unsupported("our own text has no such operation")),
+        }
+    }
+
+    fn call(&mut self, op: &Op) -> Lowered<()> {
+        let callee = op.attribute("callee").unwrap_or_default().trim_start_matches('@').trim_matches('"').to_string();
+        if !self.module.functions.iter().any(|f| f.name == callee) {
+            return Err(op.unsupported(format!("`{callee}` is not defined in this file")));
+        }
+        let callee = word(&callee).ok_or_else(|| op.unsupported("the function's name"))?;
+        let operands = self.passed(op, &op.operands)?.join(", ");
+        let types = op.result_types.iter().map(|ty| scalar(ty).ok_or_else(|| op.unsupported(format!("type `{ty}`"))));
+        let types = types.collect::<Lowered<Vec<_>>>()?;
+        let results: Vec<String> = types.iter().map(|_| self.fresh()).collect();
+        let typed: Vec<String> = results.iter().zip(&types).map(|(value, ty)| format!("{value}: {ty}")).collect();
+        let left = if typed.is_empty() { String::new() } else { format!("{} = ", typed.join(", ")) };
+        let _ = writeln!(self.out, "  {left}{callee} {operands}");
+        for ((name, value), ty) in op.results.iter().zip(results).zip(&op.result_types) {
+            self.define(name, Meaning::Value(value, ty.clone()));
+        }
+        Ok(())
+    }
+
+    fn extremum(&mut self, values: Vec<String>, name: &str) -> String {
+        let mut values = values.into_iter();
+        let first = values.next().unwrap_or_default();
+        values.fold(first, |sofar, next| self.compute("i64", &format!("{name}{{i64}} {sofar}, {next}")))
+    }
+
+    fn text_of(&self, text: &str) -> String {
+        let alias = self.module.aliases.iter().find(|(name, _)| name == text);
+        alias.map_or(text, |(_, text)| text.as_str()).to_string()
+    }
+
+    /// The values of an operation's map.
+    fn mapped(&mut self, op: &Op, attribute: &str, operands: &[String]) -> Lowered<Vec<String>> {
+        let text = op.attribute(attribute).ok_or_else(|| op.unsupported(format!("`{attribute}` is missing")))?;
+        let text = self.text_of(text);
+        let mut known = self.values(op, operands)?;
+        let vars: Vec<Affine> = (0..known.len() as u32).map(|n| Affine::var(Var(n))).collect();
+        let mut quotients = vec![];
+        let mut divide = |dividend: &Affine, divisor: &Affine| {
+            quotients.push((dividend.clone(), divisor.clone()));
+            Affine::var(Var((known.len() + quotients.len()) as u32 - 1))
+        };
+        let results = map::apply(&text, &vars, &mut divide).map_err(|what| op.unsupported(what))?;
+        if !quotients.is_empty() {
+            self.doubt(op, "a division by what is no constant");
+        }
+        for (dividend, divisor) in quotients {
+            let (a, b) = (self.affine(&dividend, &known), self.affine(&divisor, &known));
+            let quotient = self.floor_quotient(&a, &b);
+            known.push(quotient);
+        }
+        Ok(results.iter().map(|affine| self.affine(affine, &known)).collect())
+    }
+
+    /// A polynomial over known values.
+    fn affine(&mut self, affine: &Affine, known: &[String]) -> String {
+        let mut sum: Option<String> = None;
+        let terms: Vec<(Vec<Atom>, i128)> = affine.terms().map(|(m, c)| (m.to_vec(), c)).collect();
+        for (monomial, coefficient) in terms {
+            let mut term: Option<String> = None;
+            for atom in &monomial {
+                let factor = match atom {
+                    Atom::Var(var) => known[var.0 as usize].clone(),
+                    Atom::Floor(inner, divisor) => {
+                        let inner = self.affine(inner, known);
+                        let divisor = self.constant("i64", *divisor);
+                        self.floor_quotient(&inner, &divisor)
+                    }
+                };
+                term = Some(self.combined("imul", term, factor));
+            }
+            let term = match term {
+                Some(term) if coefficient == 1 => term,
+                term => {
+                    let coefficient = self.constant("i64", coefficient);
+                    self.combined("imul", term, coefficient)
+                }
+            };
+            sum = Some(self.combined("iadd", sum, term));
+        }
+        sum.unwrap_or_else(|| self.constant("i64", 0))
+    }
+
+    fn combined(&mut self, name: &str, left: Option<String>, right: String) -> String {
+        match left {
+            Some(left) => self.compute("i64", &format!("{name}{{i64}} {left}, {right}")),
+            None => right,
+        }
+    }
+
+    /// The quotient, rounded down.
+    fn floor_quotient(&mut self, a: &str, b: &str) -> String {
+        self.rounded_quotient("i64", (a, b), false)
+    }
+}
+
+/// The type in our own text.
+fn scalar(ty: &str) -> Option<String> {
+    Some(match ty {
+        "index" => "i64".to_string(),
+        "i1" => "i8".to_string(),
+        "i8" | "i16" | "i32" | "i64" | "f32" | "f64" => ty.to_string(),
+        _ => return None,
+    })
+}
+
+/// The name, where it is a word.
+fn word(name: &str) -> Option<&str> {
+    let is_word = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+    is_word.then_some(name)
+}

@@ -1,0 +1,121 @@
+//! Arrays as addresses.
+
+use super::{Lowered, Lowering, Meaning};
+use crate::import::types::Memref;
+use crate::syntax::{Op, Unsupported};
+use std::fmt::Write as _;
+
+/// An access may be to any cell, and traps as Cranelift's accesses to a heap do.
+const ACCESS: &str = "@region0 trap=253";
+
+impl Lowering<'_> {
+    /// An array's address and the extents that its type does not say.
+    pub(super) fn array_parameter(
+        &mut self,
+        name: &str,
+        (value, ty): (String, &str),
+        line: u32,
+    ) -> Lowered<Vec<String>> {
+        let Memref { shape, element } = Memref::read(ty).map_err(|e| Unsupported { line, what: e.to_string() })?;
+        if size(&element).is_none() {
+            return Err(Unsupported { line, what: format!("elements of type `{element}`") });
+        }
+        let mut parameters = vec![format!("{value}: i64")];
+        let mut extents = vec![];
+        for extent in shape {
+            extents.push(match extent {
+                Some(extent) => extent.to_string(),
+                None => {
+                    let extent = self.fresh();
+                    parameters.push(format!("{extent}: i64"));
+                    extent
+                }
+            });
+        }
+        self.define(name, Meaning::Array(value, extents, element));
+        Ok(parameters)
+    }
+
+    fn array(&self, op: &Op, n: usize) -> Lowered<(String, Vec<String>, String)> {
+        let name = op.operands.get(n).ok_or_else(|| op.unsupported(format!("operand {n} is missing")))?;
+        match self.meaning(op, name)? {
+            Meaning::Array(address, extents, element) => Ok((address, extents, element)),
+            Meaning::Value(..) => Err(op.unsupported("expected an array")),
+        }
+    }
+
+    /// The address of a cell, and the type of what it holds.
+    fn cell(&mut self, op: &Op, n: usize) -> Lowered<(String, String)> {
+        let (address, extents, element) = self.array(op, n)?;
+        let operands = &op.operands[(n + 1).min(op.operands.len())..];
+        let subscripts = match op.attribute("map") {
+            Some(_) => self.mapped(op, "map", operands)?,
+            None => self.values(op, operands)?,
+        };
+        if subscripts.len() != extents.len() {
+            return Err(op.unsupported("as many subscripts as dimensions are expected"));
+        }
+        // A cell beyond one dimension is another one of the next row here.
+        self.doubt(op, "an access that may be out of bounds");
+        let mut offset: Option<String> = None;
+        for (subscript, extent) in subscripts.into_iter().zip(extents) {
+            offset = Some(match offset {
+                None => subscript,
+                Some(offset) => {
+                    let extent = match extent.parse::<i128>() {
+                        Ok(number) => self.constant("i64", number),
+                        Err(_) => extent,
+                    };
+                    let row = self.compute("i64", &format!("imul{{i64}} {offset}, {extent}"));
+                    self.compute("i64", &format!("iadd{{i64}} {row}, {subscript}"))
+                }
+            });
+        }
+        let Some(offset) = offset else { return Ok((address, element)) };
+        let bytes = self.constant("i64", size(&element).unwrap_or(1));
+        let offset = self.compute("i64", &format!("imul{{i64}} {offset}, {bytes}"));
+        Ok((self.compute("i64", &format!("iadd{{i64}} {address}, {offset}")), element))
+    }
+
+    pub(super) fn load(&mut self, op: &Op) -> Lowered<()> {
+        let (address, element) = self.cell(op, 0)?;
+        let own = super::scalar(&element).unwrap_or_default();
+        let zero = self.constant("i64", 0);
+        let value = self.compute(&own, &format!("load{{{own}}} {address}, {zero} {ACCESS}"));
+        self.define_result(op, value, &element)
+    }
+
+    pub(super) fn store(&mut self, op: &Op) -> Lowered<()> {
+        let name = op.operands.first().ok_or_else(|| op.unsupported("no operands"))?;
+        let value = self.value(op, name)?.0;
+        let (address, element) = self.cell(op, 1)?;
+        let own = super::scalar(&element).unwrap_or_default();
+        let zero = self.constant("i64", 0);
+        let _ = writeln!(self.out, "  store{{{own}}} {address}, {value}, {zero} {ACCESS}");
+        Ok(())
+    }
+
+    pub(super) fn dim(&mut self, op: &Op) -> Lowered<()> {
+        let (_, extents, _) = self.array(op, 0)?;
+        let axis = op.operands.get(1).map(|name| self.value(op, name)).transpose()?.map(|(value, _)| value);
+        let axis = axis.and_then(|value| self.numbers.get(&value).copied()).and_then(|axis| usize::try_from(axis).ok());
+        let extent = axis.and_then(|axis| extents.get(axis)).cloned();
+        let extent = extent.ok_or_else(|| op.unsupported("the dimension is no constant in range"))?;
+        let value = match extent.parse::<i128>() {
+            Ok(number) => self.constant("i64", number),
+            Err(_) => extent,
+        };
+        self.define_result(op, value, "index")
+    }
+}
+
+/// Bytes of an element.
+fn size(element: &str) -> Option<i128> {
+    Some(match element {
+        "i8" => 1,
+        "i16" => 2,
+        "i32" | "f32" => 4,
+        "i64" | "f64" | "index" => 8,
+        _ => return None,
+    })
+}

@@ -1,0 +1,145 @@
+//! The search for a variant of a function that costs less.
+//!
+//! Each proposed change is made, and what comes out goes through the whole pipeline. The cheapest is taken if it is cheaper
+//! than what there is, and changes of it are tried, a bounded number of times. What costs less by its control flow alone
+//! is cheaper, too: while variants are tried, branches and jumps back have their prices.
+
+use super::unit::{Progress, Unit};
+use super::{Batch, Fate, Optimiser, Options, Rules};
+use rewright_cfg_skeleton::ir::cfg::Weighing;
+use rewright_cfg_skeleton::ir::{BlockId, Cfg, inline};
+use rewright_cfg_skeleton::variants::{Change, Proposal, proposals, vary};
+use rewright_typeprop::Universe;
+use rewright_typeprop::ops::LoopRole;
+
+/// Changes of one function, each on top of those before.
+const MAX_CHANGES: usize = 4;
+
+/// Variants of one function from which the next change is chosen.
+const MAX_TRIED: usize = 6;
+
+/// A function of more instructions has no variants.
+const MAX_INSTRUCTIONS: usize = 600;
+
+/// A variant of a function that was tried.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VariantRemark {
+    /// Which loop was changed, from 1, outer before inner ones: of the function, or of the last variant that was taken.
+    pub number: usize,
+    /// What was done to it.
+    pub change: Change,
+    /// What became of it.
+    pub fate: VariantFate,
+    /// The header of the loop.
+    header: BlockId,
+}
+
+/// What became of a variant.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum VariantFate {
+    /// It is cheaper: from what it was to what it is.
+    Taken {
+        /// What costs so much without the change, ..
+        before: u64,
+        /// .. and with it.
+        after: u64,
+    },
+    /// It costs no less: so much.
+    Dearer(u64),
+    /// Another one costs less still.
+    Second(u64),
+    /// There are more to try than are tried.
+    Untried,
+    /// A bug in Rewright, or a wrong rule.
+    Failed(String),
+}
+
+impl VariantRemark {
+    /// The original goes out after all.
+    pub(super) fn take_back(&mut self) {
+        if let VariantFate::Taken { after, .. } = self.fate {
+            self.fate = VariantFate::Dearer(after);
+        }
+    }
+}
+
+impl Optimiser {
+    /// Options for functions of a universe: variants are tried if they are wanted, where a pack speaks of loops and
+    /// executions are counted, not code.
+    pub fn with_variants(&self, universe: &Universe, options: &Options) -> Options {
+        let mut options = options.clone();
+        let speaks_of_loops = || universe.ops.iter().any(|(_, op)| op.in_loop == Some(LoopRole::Theta));
+        let counts = matches!(options.select.cost.weighing, Weighing::Executions { .. });
+        options.variants &= counts && options.rules != Rules::Nothing && speaks_of_loops();
+        if options.variants {
+            options.select.cost = options.select.cost.with_control();
+        }
+        options
+    }
+
+    /// Takes cheaper variants of a unit's function for it, as long as some are found.
+    pub(super) fn vary(&self, unit: &mut Unit, universe: &Universe, options: &Options, batch: &mut Batch) {
+        for _ in 0..MAX_CHANGES {
+            if !self.take_cheapest(unit, universe, options, batch) {
+                return;
+            }
+        }
+    }
+
+    /// Takes the cheapest of a unit's variants, if it is cheaper; was one taken?
+    fn take_cheapest(&self, unit: &mut Unit, universe: &Universe, options: &Options, batch: &mut Batch) -> bool {
+        let Some((chosen, built)) = unit.chosen().and_then(|chosen| Some((chosen, chosen.built.as_ref()?))) else {
+            return false;
+        };
+        let before = chosen.cost(universe, options);
+        let cfg = Cfg::new(built).weighed(options.select.cost.weighing);
+        if inline::instructions(built) > MAX_INSTRUCTIONS || cfg.loop_count() == 0 {
+            return false;
+        }
+        let (mut tried, mut remarks) = (vec![], vec![]);
+        // What has cost more costs more, most often, when another loop is changed.
+        let was_tried = |proposal: &Proposal| {
+            let same = |r: &VariantRemark| (r.header, r.change) == (proposal.header, proposal.change);
+            unit.variants
+                .iter()
+                .any(|remark| same(remark) && !matches!(remark.fate, VariantFate::Second(_) | VariantFate::Untried))
+        };
+        for proposal in proposals(built, &cfg, universe).into_iter().filter(|proposal| !was_tried(proposal)) {
+            let mut say = |fate| remarks.push(remark(proposal, fate));
+            if tried.len() == MAX_TRIED {
+                say(VariantFate::Untried);
+                continue;
+            }
+            match vary(built, &cfg, universe, proposal) {
+                Ok(Some(function)) => tried.push((proposal, Unit::new(&function, universe))),
+                Ok(None) => {}
+                Err(unfaithful) => say(VariantFate::Failed(unfaithful.to_string())),
+            }
+        }
+        let (proposals, mut units): (Vec<Proposal>, Vec<Unit>) = tried.into_iter().unzip();
+        self.choose_all(&mut units, universe, options, batch);
+        let cost = |unit: &Unit| unit.chosen().map(|chosen| chosen.cost(universe, options));
+        let cheapest = (0..units.len()).min_by_key(|n| cost(&units[*n]).unwrap_or(u64::MAX));
+        let cheapest = cheapest.filter(|n| cost(&units[*n]).is_some_and(|cost| cost < before));
+        for (n, (proposal, unit)) in proposals.into_iter().zip(&units).enumerate() {
+            let fate = match (&unit.state, cost(unit)) {
+                (_, Some(after)) if Some(n) == cheapest => VariantFate::Taken { before, after },
+                (_, Some(cost)) if cost < before => VariantFate::Second(cost),
+                (_, Some(cost)) => VariantFate::Dearer(cost),
+                (Progress::Done(Fate::Failed(why) | Fate::PassedThrough(why)), None) => {
+                    VariantFate::Failed(why.clone())
+                }
+                (_, None) => continue,
+            };
+            remarks.push(remark(proposal, fate));
+        }
+        unit.variants.extend(remarks);
+        let Some(cheapest) = cheapest else { return false };
+        unit.take(units.swap_remove(cheapest));
+        true
+    }
+}
+
+fn remark(Proposal { of, header, change }: Proposal, fate: VariantFate) -> VariantRemark {
+    VariantRemark { number: of.index() + 1, change, fate, header }
+}
