@@ -102,7 +102,7 @@ fn what_is_no_pair_is_refused() {
         ("validate none.ll none.ll", "neither version has a function with a body"),
         ("validate old new --fn nowhere", "neither file defines @nowhere"),
         ("validate old/m.mlir new/m.mlir --method refined", "--method is for LLVM IR"),
-        ("validate old/a.ll new/a.ll --assume n>=0", "--assume is about sizes of MLIR"),
+        ("validate old/a.ll new/a.ll --assume n>=0", "--assume is about MLIR"),
         ("validate old/m.mlir", "no rules are about MLIR"),
     ] {
         let ran = rewright(dir.path(), line);
