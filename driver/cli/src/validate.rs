@@ -27,13 +27,13 @@ use rewright_cfg_skeleton::select;
 use rewright_cfg_skeleton::verdict::Side;
 use rewright_dsl::diagnostic::count;
 use rewright_equiv::nests::Checker;
-use rewright_equiv::replay::Input;
 use rewright_equiv::verdict::ValidationReport;
 use rewright_equiv::{Config, Method, SOLVER_STEPS, ValidateError};
 use rewright_llvm::optimise::LlvmOptimiser;
 use rewright_pipeline::costs;
 use rewright_pipeline::optimiser::Options;
 use rewright_wrap::rules::Ready;
+use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use text::Text;
 use values::Values;
@@ -84,7 +84,7 @@ pub(super) struct Args {
     #[arg(long = "fn", alias = "function", value_name = "NAME", conflicts_with = "shard")]
     function: Option<String>,
     /// Run both versions of the function on this input and compare them in no other way; a refuted function says one.
-    /// For LLVM IR
+    /// Not for MLIR
     #[arg(long, value_name = "FILE", requires = "function")]
     input: Option<PathBuf>,
     #[command(flatten)]
@@ -266,13 +266,17 @@ fn finding(required: Option<Required>, can_be_empty: bool, report: &Report) -> R
 
 /// Options that say nothing of these files are mistakes.
 fn usable<'p>(args: &Args, pairs: impl Iterator<Item = &'p Pair>) -> Result<()> {
-    let (mut has_llvm, mut has_mlir) = (false, false);
+    let (mut has_llvm, mut has_mlir, mut has_ir) = (false, false, false);
     for pair in pairs {
         has_llvm |= pair.language == Language::Llvm;
+        has_ir |= matches!(pair.language, Language::Clif | Language::Own);
         has_mlir |= pair.language == Language::Mlir;
     }
-    if !has_llvm && (args.input.is_some() || !args.method.is_empty()) {
-        bail!("--input and --method are for LLVM IR");
+    if !has_llvm && !args.method.is_empty() {
+        bail!("--method is for LLVM IR");
+    }
+    if args.input.is_some() && (has_mlir || (has_llvm && has_ir)) {
+        bail!("--input is for files of one language, and not for MLIR");
     }
     if let (false, Some(option)) = (has_mlir, args.nests.given()) {
         bail!("{option} is about MLIR");
@@ -286,7 +290,7 @@ fn one(pair: &Pair, second: &Second, comparer: &Comparer, report: &mut Report) -
     let note = |pass: Option<String>, found| Compared {
         file: pair.name.clone(),
         pass,
-        replayable: pair.language == Language::Llvm,
+        replayable: pair.language != Language::Mlir,
         report: found,
     };
     match (second, &pair.after) {
@@ -385,14 +389,15 @@ fn comparer<'p>(
         whole_modules: !by_rules,
         function,
         part: None,
-        input: args.input.as_deref().map(input).transpose()?,
+        input: args.input.as_deref().filter(|_| has_llvm).map(input).transpose()?,
+        words: args.input.as_deref().filter(|_| !has_llvm).map(input).transpose()?,
     };
     let values = Some(values(args).into());
     Ok(Some(Comparer { rules, program, options, config, nests, values }))
 }
 
 /// An input in a file.
-fn input(path: &Path) -> Result<Input> {
+fn input<T: DeserializeOwned>(path: &Path) -> Result<T> {
     let text = sources::read(path)?;
     serde_json::from_str(&text).with_context(|| format!("{} is no input", path.display()))
 }

@@ -6,6 +6,7 @@
 //!
 //! What a function calls is taken to do the same in both versions; it is a pair of its own.
 
+mod input;
 mod prover;
 mod runs;
 mod shape;
@@ -17,6 +18,7 @@ use rewright_cfg_skeleton::ir::{Function, PayloadId};
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
 use rewright_typeprop::{Scalar, Universe};
 
+pub use input::WordInput;
 pub use prover::Prover;
 
 /// One version of a function.
@@ -50,6 +52,9 @@ pub fn compare(
     }
     if shape::same(before, after) {
         return Evidence { proved: Some(Tier::Same), ..Evidence::default() };
+    }
+    if let Some(input) = &config.words {
+        return runs::on(before, after, input);
     }
     let evidence = runs::compare(before, after, config);
     if evidence.refuted.is_some() { evidence } else { prover.decide([before, after], config, evidence) }

@@ -26,6 +26,7 @@ pub mod functions;
 mod headers;
 mod inputs;
 mod interpreted;
+mod literals;
 mod metadata;
 mod modules;
 pub mod nests;
@@ -39,6 +40,7 @@ mod surroundings;
 pub mod verdict;
 
 use clap::ValueEnum;
+use functions::WordInput;
 use modules::{Module, Version};
 use replay::Input;
 use rewright_cfg_skeleton::verdict::{Counts, Evidence, Side, Tier, Verdict};
@@ -102,6 +104,8 @@ pub struct Config {
     pub part: Option<Part>,
     /// Both versions are run on this input, and compared in no other way.
     pub input: Option<Input>,
+    /// The same for functions of our IR.
+    pub words: Option<WordInput>,
 }
 
 /// Every n-th function of two files together: those of the first file, then those that only the second one has.
@@ -127,6 +131,7 @@ impl Config {
             function: None,
             part: None,
             input: None,
+            words: None,
         }
     }
 

@@ -1,6 +1,7 @@
 //! A module with what is looked up in it by name.
 
 use super::metadata::{Nodes, top_level};
+use super::replay::{Global, Layout as Sizes, LayoutError, global};
 use rewright_llvm::layout::{Layout, UnknownLayout};
 use rewright_llvm::module::{Definition, File};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -10,6 +11,8 @@ pub(super) struct Module<'a> {
     pub(super) file: &'a File,
     pub(super) nodes: Nodes<'a>,
     pub(super) layout: Result<Layout, UnknownLayout>,
+    /// Sizes and places by that layout.
+    pub(super) sizes: Result<Sizes<'a>, LayoutError>,
     globals: FxHashMap<&'a str, &'a str>,
     /// Their names, in order.
     global_names: Vec<&'a str>,
@@ -31,6 +34,7 @@ impl<'a> Module<'a> {
             file,
             nodes: Nodes::new(file),
             layout: Layout::of(file),
+            sizes: Sizes::new(&file.data_layout, &file.named),
             global_names: globals.iter().map(|(name, _)| *name).collect(),
             globals: globals.into_iter().collect(),
             functions: declared.map(|f| (f.name.as_str(), f)).collect(),
@@ -73,6 +77,16 @@ impl<'a> Module<'a> {
         let words =
             text.split_whitespace().filter(|w| !["unnamed_addr", "local_unnamed_addr", "dso_local"].contains(w));
         Some(words.collect::<Vec<_>>().join(" "))
+    }
+
+    /// What a global variable is, and whether others may be where it is; `None` where its place is not its own.
+    pub(super) fn variable(&self, name: &str) -> Option<(Global, bool)> {
+        let text = self.globals.get(name)?;
+        let global = global(text);
+        let says = |word: &str| text.split_whitespace().any(|other| other == word);
+        let replaced = says("weak") || says("linkonce") || says("common");
+        let shared = text.contains("unnamed_addr") || text.contains("_odr");
+        (global.open.is_none() && !replaced).then_some((global, shared))
     }
 
     /// The alignment that a global variable says it has.

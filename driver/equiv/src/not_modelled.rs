@@ -1,5 +1,6 @@
 //! The reason why a function, or a run of it, is not compared.
 
+use super::replay::LayoutError;
 use rewright_llvm::error::NotUnderstood;
 use rewright_llvm::layout::UnknownLayout;
 
@@ -8,6 +9,12 @@ use rewright_llvm::layout::UnknownLayout;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NotModelled(String);
+
+impl From<LayoutError> for NotModelled {
+    fn from(layout: LayoutError) -> NotModelled {
+        NotModelled(layout.to_string())
+    }
+}
 
 impl From<UnknownLayout> for NotModelled {
     fn from(layout: UnknownLayout) -> NotModelled {

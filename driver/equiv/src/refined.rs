@@ -6,16 +6,17 @@
 //! bits may also be `undef`, where each use may see others; the solver decides the second question less often. What
 //! leaves the second version is computed twice, and the first one must give both.
 //!
-//! In scope: functions on integers to 128 bits, floats and pointers, with plain loads and stores; loops by induction
-//! ([`loops`]). A
-//! version may access what the first one accesses by a pointer to the same object, and only while that is sure not to
-//! be freed. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything
+//! In scope: functions on integers to 128 bits, halves, floats, doubles and pointers, and on what is made of these
+//! ([`lanes`]), with plain loads and stores; loops by induction ([`loops`]). A version may access its own stack slots, read
+//! global variables, and access what the first one accesses by a pointer to the same object, and only while that is sure
+//! not to be freed. Pointers are addresses with objects: equal addresses are no equal pointers. What is called may do anything
 //! that its attributes allow, and does the same for both versions where they tell it the same.
 //!
 //! **Invariant**: an answer against the second version is no refutation: it is an input to be replayed.
 
 mod facts;
 mod inputs;
+mod lanes;
 mod loops;
 mod meaning;
 mod model;
@@ -32,7 +33,7 @@ use super::not_modelled::NotModelled;
 use super::replay::Input;
 use super::{Config, Files, Seen, headers};
 use inputs::Inputs;
-use refines::refines;
+use refines::{placed, refines};
 use rewright_llvm::body::{self, Body};
 use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
 use rewright_smt::{Asserted, Expr, Script};
@@ -124,6 +125,10 @@ impl Pair<'_> {
         if self.bodies.iter().any(loops::has_loops) {
             return loops::decide(self, solver, budget, decided);
         }
+        self.without_loops(solver, budget, decided)
+    }
+
+    fn without_loops(&self, solver: &mut Solver, budget: &mut Budget, decided: &mut Decided) -> io::Result<()> {
         for undefined in [false, true] {
             let more = self.ask(undefined, solver, budget, decided)?;
             if !more {
@@ -219,7 +224,11 @@ impl Pair<'_> {
             let at = wanted.iter().position(|w| *w == question.script.name(name))?;
             values.get(at).copied().flatten()
         };
-        decided.model = Some(model::input(&question.script, &question.given, value));
+        let first = self.versions[0];
+        let types = first.definition.parameters.iter().map(|parameter| &parameter.ty);
+        if let Ok(layout) = &first.module.sizes {
+            decided.model = Some(model::input(&question.script, &question.given, layout, types, value));
+        }
         let reason = match question.assumed.as_slice() {
             [] => "the solver has an input on which it differs".to_string(),
             assumed => format!("it depends on {}", assumed.join(" and ")),
@@ -258,8 +267,8 @@ impl Question {
         let (mut chooses, mut choices, mut claims) = (false, vec![], vec![given.promised]);
         for way in ways {
             let old = behaviour(s, versions[0], &Start::all(&bodies[0]), &given, keys, *way)?;
-            let (refines, uncovered) = refines(s, &old, &new, versions[0].definition);
-            claims.push(s.not(refines));
+            let (refines, uncovered) = refines(s, &old, &new);
+            claims.extend([s.not(refines), placed(s, &old, &new)]);
             assumed.extend(&old.assumed);
             if uncovered {
                 assumed.insert("what memory is there");
@@ -268,6 +277,7 @@ impl Question {
             chooses |= old.chooses;
             choices.extend(old.choices);
         }
+        claims.push(given.facts(s));
         let claim = s.and(&claims);
         let asserted = s.asserting_for_all(&choices, claim).ok_or("what it chooses decides what is read")?;
         let assumed = assumed.into_iter().collect();

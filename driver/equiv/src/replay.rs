@@ -40,6 +40,8 @@ mod world;
 
 pub use candidates::candidates;
 pub use input::{Answer, Block, Bytes, Cell, Datum, Input, InputAddress, InputError, Scalar, Write};
+pub(crate) use intrinsic::stem;
+pub(crate) use layout::Layout;
 pub use layout::LayoutError;
 
 use crate::not_modelled::NotModelled;
@@ -47,6 +49,7 @@ use behaviour::Behaviour;
 use choice::{Chooser, RefinementSide};
 use machine::Machine;
 use program::Program;
+pub(crate) use program::{Global, global};
 use rewright_llvm::module::{Definition, File};
 use serde::Serialize;
 use std::collections::BTreeMap;

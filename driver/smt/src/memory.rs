@@ -88,6 +88,9 @@ fn named(s: &mut Script, key: String) -> Expr {
 /// The byte at an address.
 pub fn read(s: &mut Script, memory: Expr, address: &Address) -> Expr {
     if let Some((before, when, time)) = s.given.get(&memory.id).copied() {
+        if s.private.iter().any(|own| address.is_from(*own)) {
+            return read(s, before, address);
+        }
         let at = address.term(s);
         let theirs = s.unknown("byte that others leave", &[time, at], Sort::Bits(8));
         let own = read(s, before, address);

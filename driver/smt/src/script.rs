@@ -53,6 +53,10 @@ pub struct Script {
     pub opaque: bool,
     /// There is something of which nothing else is known.
     hides: bool,
+    /// Parts of bit vectors: of which, and the lowest bit.
+    cuts: FxHashMap<u32, (Expr, u32)>,
+    /// Addresses of memory that others do not change.
+    pub(super) private: Vec<Expr>,
 }
 
 /// A byte of a memory that nobody has written to.
@@ -98,6 +102,8 @@ impl Script {
             products: false,
             opaque: false,
             hides: false,
+            cuts: FxHashMap::default(),
+            private: vec![],
         };
         script.named("false".into(), Sort::Bool);
         script.named("true".into(), Sort::Bool);
@@ -274,6 +280,13 @@ impl Script {
         self.hides
     }
 
+    /// Others do not change what lies at an address that is a sum with this term: who writes there must know it.
+    pub fn keep_private(&mut self, address: Expr) {
+        if !self.private.contains(&address) {
+            self.private.push(address);
+        }
+    }
+
     /// What stands for something hard, where nothing is to be known of that.
     pub fn hidden(&mut self, name: &str, args: &[Expr], sort: Sort) -> Option<Expr> {
         self.hides |= self.opaque;
@@ -378,7 +391,11 @@ impl Script {
 
     /// Equality of two terms of one sort.
     pub fn equal(&mut self, a: Expr, b: Expr) -> Expr {
-        if a == b { Expr::TRUE } else { self.apply("=", &[a, b], Sort::Bool) }
+        match (self.constant(a), self.constant(b)) {
+            _ if a == b => Expr::TRUE,
+            (Some(_), Some(_)) => Expr::FALSE,
+            _ => self.apply("=", &[a, b], Sort::Bool),
+        }
     }
 
     /// `x` where the condition holds, else `y`.
@@ -416,16 +433,41 @@ impl Script {
         if low == 0 && high + 1 == x.width() {
             return x;
         }
-        self.apply(&format!("(_ extract {high} {low})"), &[x], Sort::Bits(high - low + 1))
+        if let Some(n) = self.constant(x) {
+            return self.bits(high - low + 1, n >> low);
+        }
+        let name = format!("(_ extract {high} {low})");
+        let part = self.apply(&name, &[x], Sort::Bits(high - low + 1));
+        self.cuts.insert(part.id, (x, low));
+        part
     }
 
-    /// Bit vectors one after the other, the high one first.
+    /// Bit vectors one after the other, the high one first. Neighbouring parts of one are one part.
     pub fn concat(&mut self, parts: &[Expr]) -> Expr {
-        let width = parts.iter().map(|p| p.width()).sum();
-        match parts {
+        let mut joined: Vec<Expr> = vec![];
+        for part in parts {
+            match joined.last().and_then(|high| self.joined(*high, *part)) {
+                Some(both) => joined.splice(joined.len() - 1.., [both]).for_each(drop),
+                None => joined.push(*part),
+            }
+        }
+        let width = joined.iter().map(|p| p.width()).sum();
+        match joined.as_slice() {
             [one] => *one,
             several => self.apply("concat", several, Sort::Bits(width)),
         }
+    }
+
+    /// Two parts as one: of the same bit vector, where the one ends that the other begins at, or two constants.
+    fn joined(&mut self, high: Expr, low: Expr) -> Option<Expr> {
+        let width = high.width() + low.width();
+        if let (Some(above), Some(below), true) = (self.constant(high), self.constant(low), width <= 128) {
+            return Some(self.bits(width, above << low.width() | below));
+        }
+        let (of, from) = *self.cuts.get(&high.id)?;
+        let (other, start) = *self.cuts.get(&low.id)?;
+        let end = from + high.width() - 1;
+        (of == other && start + low.width() == from).then(|| self.extract(of, end, start))
     }
 
     /// Not all bits are 0.

@@ -18,7 +18,7 @@ const BEFORE: &str = "declare i32 @ext(i32)\n\
     define i32 @signature(i32 %x) {\n  ret i32 %x\n}\n\
     define i32 @goes(i32 %x) {\n  ret i32 %x\n}\n\
     define i32 @loops(i32 %x) {\ne:\n  br label %l\nl:\n  %i = phi i32 [ 0, %e ], [ %j, %l ]\n  %j = add i32 %i, 3\n  \
-    %c = icmp ult i32 %j, 9\n  br i1 %c, label %l, label %o\no:\n  %r = add i32 %x, %j\n  ret i32 %r\n}\n";
+    %c = icmp ult i32 %j, 900\n  br i1 %c, label %l, label %o\no:\n  %r = add i32 %x, %j\n  ret i32 %r\n}\n";
 
 /// Each function of [`BEFORE`] in another form.
 fn after() -> String {
@@ -30,7 +30,7 @@ fn after() -> String {
         ("@local(i32 %x) {\n  ret i32 %x", "@local(i32 %x) {\n  ret i32 5"),
         ("@signature(i32 %x)", "@signature(i32 %x, i32 %y)"),
         ("@goes(", "@comes("),
-        ("%r = add i32 %x, %j", "%r = add i32 %x, 9"),
+        ("%r = add i32 %x, %j", "%r = add i32 %x, 900"),
     ];
     changes.iter().fold(BEFORE.to_string(), |text, (from, to)| {
         assert!(text.contains(from), "{from}");

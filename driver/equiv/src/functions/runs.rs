@@ -5,7 +5,7 @@
 //! (regions that do not overlap, alignment, memory that nobody writes to), it is a doubt. Which NaN arithmetic gives is
 //! open, so a difference counts only if there is one whichever it gives in either version.
 
-use super::FunctionVersion;
+use super::{FunctionVersion, WordInput};
 use crate::Config;
 use crate::inputs::hash;
 use crate::verdict::DOUBT;
@@ -28,13 +28,12 @@ const BYTES: u64 = 1 << 12;
 const EDGES: [u64; 10] = [0, 1, 2, 7, 31, 127, 128, 0x7fff_ffff, 1 << 31, u64::MAX];
 const FLOATS: [f64; 8] = [0.0, -0.0, 1.0, -1.5, 0.1, 1e300, f64::INFINITY, f64::NAN];
 
+/// Why nothing is run.
+const NO_INPUTS: &str = "it takes vectors, 128-bit integers or values of a domain, which runs cannot make up";
+
 /// What runs show.
 pub(super) fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, config: &Config) -> Evidence {
-    let Some(parameters) = scalars(before) else {
-        return Evidence::nothing(
-            "it takes vectors, 128-bit integers or values of a domain, which runs cannot make up",
-        );
-    };
+    let Some(parameters) = scalars(before) else { return Evidence::nothing(NO_INPUTS) };
     let mut inputs = Inputs::new([before.function, after.function], config.seed);
     let mut evidence = Evidence::default();
     let mut open: Option<String> = None;
@@ -42,31 +41,55 @@ pub(super) fn compare(before: FunctionVersion<'_>, after: FunctionVersion<'_>, c
     for run in 0..config.runs {
         let arguments: Vec<i64> = parameters.iter().map(|scalar| inputs.argument(*scalar)).collect();
         let seed = config.seed ^ u64::from(run);
-        let found = match both(before, after, &arguments, seed, [quiet_nan; 2]) {
-            Compared::Same => {
-                evidence.runs += 1;
-                continue;
-            }
+        match both(before, after, &arguments, seed, [quiet_nan; 2]) {
+            Compared::Same => evidence.runs += 1,
             Compared::Open(reason) => {
                 open.get_or_insert(reason);
-                continue;
             }
-            Compared::Differs(found) => found,
-        };
-        match confirmed([before, after], (&parameters, &arguments, seed), &found) {
-            Ok(counterexample) => evidence.refuted = Some(counterexample),
-            Err(why) => {
-                let ([was, is], shown) = (found, show(&parameters, &arguments).join(", "));
-                evidence.doubted = true;
-                evidence.reasons = vec![format!(
-                    "{DOUBT}: on ({shown}), before, {was}; after, {is}; this is no counterexample: {why}"
-                )];
+            Compared::Differs(found) => {
+                note(&mut evidence, [before, after], (&parameters, &arguments, seed), found);
+                return evidence;
             }
         }
-        return evidence;
     }
     evidence.reasons.extend(open.filter(|_| evidence.runs == 0));
     evidence
+}
+
+/// What one run shows.
+pub(super) fn on(before: FunctionVersion<'_>, after: FunctionVersion<'_>, input: &WordInput) -> Evidence {
+    let Some(parameters) = scalars(before) else { return Evidence::nothing(NO_INPUTS) };
+    let arguments = match input.words(&parameters) {
+        Ok(arguments) => arguments,
+        Err(reason) => return Evidence::nothing(reason),
+    };
+    match both(before, after, &arguments, input.memory, [quiet_nan; 2]) {
+        Compared::Same => Evidence { runs: 1, ..Evidence::default() },
+        Compared::Open(reason) => Evidence::nothing(reason),
+        Compared::Differs(found) => {
+            let mut evidence = Evidence::default();
+            note(&mut evidence, [before, after], (&parameters, &arguments, input.memory), found);
+            evidence
+        }
+    }
+}
+
+/// Notes a difference: a counterexample, or a doubt.
+fn note(
+    evidence: &mut Evidence,
+    versions: [FunctionVersion<'_>; 2],
+    (parameters, arguments, seed): (&[Scalar], &[i64], u64),
+    found: [String; 2],
+) {
+    match confirmed(versions, (parameters, arguments, seed), &found) {
+        Ok(counterexample) => evidence.refuted = Some(counterexample),
+        Err(why) => {
+            let ([was, is], shown) = (found, show(parameters, arguments).join(", "));
+            evidence.doubted = true;
+            evidence.reasons =
+                vec![format!("{DOUBT}: on ({shown}), before, {was}; after, {is}; this is no counterexample: {why}")];
+        }
+    }
 }
 
 /// A counterexample that the solver has, where running both shows it.
@@ -221,9 +244,11 @@ fn pointer(number: u64) -> u64 {
     BASE + BYTES / 4 + number % (BYTES / 2) / 8 * 8
 }
 
-/// The arguments as CLIF writes them.
+/// The arguments as people write them; the bits of a NaN.
 fn show(parameters: &[Scalar], arguments: &[i64]) -> Vec<String> {
     let one = |(scalar, n): (&Scalar, &i64)| match scalar {
+        Scalar::F32 if f32::from_bits(*n as u32).is_nan() => format!("{:#x}", *n as u32),
+        Scalar::F64 if f64::from_bits(*n as u64).is_nan() => format!("{n:#x}"),
         Scalar::F32 => format!("{:?}", f32::from_bits(*n as u32)),
         Scalar::F64 => format!("{:?}", f64::from_bits(*n as u64)),
         _ => n.to_string(),

@@ -3,6 +3,7 @@
 use super::super::annotations::{has, number};
 use super::super::modules::Version;
 use super::facts;
+use super::lanes::scalars;
 use super::meaning::{Value, width};
 use crate::not_modelled::NotModelled;
 use rewright_llvm::body::{Body, Shape};
@@ -12,8 +13,8 @@ use std::collections::BTreeSet;
 
 /// What both versions are given.
 pub(super) struct Inputs {
-    /// By parameter: its value, and which of its bits are `undef`.
-    pub(super) parameters: Vec<Leaf>,
+    /// By parameter and lane: its value, and which of its bits are `undef`.
+    pub(super) parameters: Vec<Vec<Leaf>>,
     /// When the parameters are as the first version says they are; a caller that gives others has undefined behaviour,
     /// or gives poison, which is a case of its own.
     pub(super) promised: Expr,
@@ -55,31 +56,25 @@ impl Inputs {
         undefined: bool,
     ) -> Result<Inputs, NotModelled> {
         let definition = versions[0].definition;
+        let layout = versions[0].module.sizes.clone()?;
         let only_accessed = only_accessed(versions, bodies);
         let (mut parameters, mut promised, mut readable) = (vec![], vec![], vec![]);
         for (n, parameter) in definition.parameters.iter().enumerate() {
-            let wide = width(&parameter.ty)?;
-            let bits = s.variable(&format!("parameter {n}"), Sort::Bits(wide));
             let defined = has(&parameter.attributes, "noundef");
-            let poison = match defined {
-                true => Expr::FALSE,
-                false => s.variable(&format!("parameter {n} is poison"), Sort::Bool),
-            };
             // That the second version says so may be wrong.
             let said_after = has(&versions[1].definition.parameters[n].attributes, "noundef");
             let may = undefined && !defined && (said_after || !only_accessed.contains(&n));
-            let mask = may.then(|| s.variable(&format!("undef bits of parameter {n}"), Sort::Bits(wide)));
-            let origin = (parameter.ty == Type::Ptr).then(|| s.bits(64, 1 + n as u128));
-            parameters.push(Leaf {
-                value: Value { bits, poison, origin },
-                mask,
-                key: bits,
-                computed: false,
-                place: None,
-            });
-            let broken = facts::broken(s, &parameter.attributes, bits);
-            let kept = s.not(broken);
-            promised.push(s.or(&[poison, kept]));
+            let types = scalars(&layout, &parameter.ty)?;
+            let mut leaves = vec![];
+            for (k, ty) in types.iter().enumerate() {
+                let name = if types.len() == 1 { format!("parameter {n}") } else { format!("parameter {n} lane {k}") };
+                let leaf = of_parameter(s, &name, ty, defined, may, 1 + n + LANES * k)?;
+                let broken = facts::broken(s, &parameter.attributes, leaf.value.bits);
+                let kept = s.not(broken);
+                promised.push(s.or(&[leaf.value.poison, kept]));
+                leaves.push(leaf);
+            }
+            parameters.push(leaves);
             readable.extend(number(&parameter.attributes, "dereferenceable").map(|bytes| (n, bytes)));
         }
         let promised = s.and(&promised);
@@ -89,6 +84,47 @@ impl Inputs {
         let said = definition.parameters.iter().map(|p| p.attributes.clone()).collect();
         Ok(Inputs { parameters, promised, said, readable, memory, poison_memory, mask, origins, undefined })
     }
+}
+
+impl Inputs {
+    /// What is known of memory that has been read: no pointer in it is one to a slot, whose object is a number that no
+    /// byte is of that is there.
+    pub(super) fn facts(&self, s: &mut Script) -> Expr {
+        let read: Vec<Expr> =
+            s.reads().iter().filter(|read| read.memory == self.origins).map(|read| read.byte).collect();
+        let slots = s.bits(8, 0xff);
+        let all: Vec<Expr> = read
+            .into_iter()
+            .map(|byte| {
+                let same = s.equal(byte, slots);
+                s.not(same)
+            })
+            .collect();
+        s.and(&all)
+    }
+}
+
+/// Parameters, at most, whose objects are told apart.
+const LANES: usize = 1 << 20;
+
+/// A lane of a parameter; `may` some of its bits be `undef`?
+fn of_parameter(
+    s: &mut Script,
+    name: &str,
+    ty: &Type,
+    defined: bool,
+    may: bool,
+    object: usize,
+) -> Result<Leaf, NotModelled> {
+    let wide = width(ty)?;
+    let bits = s.variable(name, Sort::Bits(wide));
+    let poison = match defined {
+        true => Expr::FALSE,
+        false => s.variable(&format!("{name} is poison"), Sort::Bool),
+    };
+    let mask = may.then(|| s.variable(&format!("undef bits of {name}"), Sort::Bits(wide)));
+    let origin = (*ty == Type::Ptr).then(|| s.bits(64, object as u128));
+    Ok(Leaf { value: Value { bits, poison, origin }, mask, key: bits, computed: false, place: None })
 }
 
 /// Parameters that are pointers of which both versions do nothing but access what they point to, or a constant further:

@@ -15,6 +15,8 @@
 //!
 //! Loops are met in the same order by both: each iteration of one is an iteration of the other, where headers are cut
 //! before or behind the condition of another iteration, and the first iteration stands alone or not.
+//!
+//! Loops that end after a few iterations whatever they are given are written out before ([`unrolled`]).
 
 mod beginning;
 mod claims;
@@ -25,6 +27,7 @@ mod question;
 mod regions;
 #[cfg(test)]
 mod tests;
+mod unrolled;
 
 use super::super::budget::Budget;
 use super::super::not_modelled::NotModelled;
@@ -59,11 +62,12 @@ struct CutVersion<'a> {
     flow: Flow<'a>,
     cuts: Vec<Cut>,
     slots: Vec<Instruction>,
-    peeled: bool,
+    /// First iterations that stand alone.
+    peeled: usize,
 }
 
 impl<'a> CutVersion<'a> {
-    fn new(body: &'a Body, at: CutAt, peeled: bool) -> Result<CutVersion<'a>, NotModelled> {
+    fn new(body: &'a Body, at: CutAt, peeled: usize) -> Result<CutVersion<'a>, NotModelled> {
         let flow = Flow::new(body);
         let cuts = cuts(&flow, at);
         let is_slot = |i: &&Instruction| matches!(i.shape, Shape::Alloca(_));
@@ -89,6 +93,12 @@ pub(super) fn decide(
 ) -> io::Result<()> {
     if let Err(reason) = progress::compare(pair) {
         decided.seen.not_compared(reason);
+        return Ok(());
+    }
+    let written_out = unrolled::decide(pair, solver, budget)?;
+    if let Some(found) = written_out.as_ref().filter(|found| found.proved) {
+        decided.seen.runs += found.seen.runs;
+        decided.proved = true;
         return Ok(());
     }
     let mut furthest: Option<Failure> = None;
@@ -118,8 +128,10 @@ pub(super) fn decide(
             }
         }
     }
-    if let Some(failure) = furthest {
-        decided.seen.not_compared(failure.reason);
+    match (written_out, furthest) {
+        (Some(found), _) => *decided = found,
+        (None, Some(failure)) => decided.seen.not_compared(failure.reason),
+        (None, None) => {}
     }
     Ok(())
 }
@@ -157,7 +169,7 @@ fn proved(
     solver: &mut Solver,
     budget: &mut Budget,
 ) -> io::Result<Result<u64, Failure>> {
-    let [old, new] = [(0, before), (1, after)].map(|(n, at)| CutVersion::new(&pair.bodies[n], at, peeled));
+    let [old, new] = [(0, before), (1, after)].map(|(n, at)| CutVersion::new(&pair.bodies[n], at, usize::from(peeled)));
     let versions = match (old, new) {
         (Ok(old), Ok(new)) => [old, new],
         (Err(reason), _) | (_, Err(reason)) => {

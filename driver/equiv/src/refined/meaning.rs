@@ -4,6 +4,7 @@
 //! A value that is poison has bits all the same, which nobody may depend on.
 
 use crate::not_modelled::NotModelled;
+use crate::replay::stem;
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Format, Script, Sort};
 use rewright_typeprop::Model;
@@ -31,18 +32,19 @@ pub(super) fn width(ty: &Type) -> Result<u32, NotModelled> {
     match ty {
         Type::Int(n @ 1..=128) => Ok(*n),
         Type::Ptr => Ok(64),
+        Type::Word(word) if word == "half" => Ok(16),
         Type::Word(word) if word == "float" => Ok(32),
         Type::Word(word) if word == "double" => Ok(64),
         other => Err(format!("a value of type {other}").into()),
     }
 }
 
-/// Is it a float or double?
+/// Is it a half, float or double?
 pub(super) fn is_float(ty: &Type) -> bool {
     matches!(ty, Type::Word(_))
 }
 
-/// The format of a float or double.
+/// The format of such a type.
 pub(super) fn format(ty: &Type) -> Option<Format> {
     is_float(ty).then(|| width(ty).ok().and_then(Format::of_width)).flatten()
 }
@@ -54,6 +56,8 @@ pub(super) struct Operation<'a> {
     pub(super) args: &'a [Value],
     /// Of the result.
     pub(super) ty: &'a Type,
+    /// It is the first version's, which may do less than its flags allow.
+    pub(super) is_first: bool,
 }
 
 impl Operation<'_> {
@@ -61,8 +65,14 @@ impl Operation<'_> {
     pub(super) fn instruction(mut self, opcode: &str, from: &Type) -> Result<Meaning, NotModelled> {
         let width = width(self.ty)?;
         let unknown = || Err(format!("`{opcode}`").into());
-        if let Some(flag) = self.flags.iter().find(|flag| !FLAGS.contains(&flag.as_str())) {
+        let floats = is_float(from) || is_float(self.ty);
+        let of_floats = |flag: &str| if FAST.contains(&flag) { self.is_first } else { STRICT.contains(&flag) };
+        let allows = |flag: &str| FLAGS.contains(&flag) || (floats && opcode != "select" && of_floats(flag));
+        if let Some(flag) = self.flags.iter().find(|flag| !allows(flag)) {
             return Err(format!("`{opcode} {flag}`").into());
+        }
+        if floats && self.flags.iter().any(|flag| STRICT.contains(&flag.as_str())) {
+            return self.strict(opcode, from);
         }
         match (opcode, self.args) {
             ("add" | "sub" | "mul" | "shl" | "lshr" | "ashr" | "and" | "or" | "xor", [x, y]) => {
@@ -114,6 +124,27 @@ impl Operation<'_> {
                 _ => unknown(),
             },
         }
+    }
+
+    /// With flags by which some operands and results are poison.
+    fn strict(self, opcode: &str, from: &Type) -> Result<Meaning, NotModelled> {
+        let flags: Vec<String> = self.flags.iter().filter(|flag| !STRICT.contains(&flag.as_str())).cloned().collect();
+        let (s, ty) = (self.s, self.ty);
+        let mut meaning =
+            Operation { s, flags: &flags, args: self.args, ty, is_first: self.is_first }.instruction(opcode, from)?;
+        let operands = self.args.iter().filter_map(|arg| Some((arg.bits, format(from)?)));
+        let results = format(ty).map(|format| (meaning.value.bits, format));
+        let mut poison = vec![meaning.value.poison];
+        for (bits, format) in operands.chain(results) {
+            let float = s.float(bits, format);
+            for (flag, symbol) in [("nnan", "fp.isNaN"), ("ninf", "fp.isInfinite")] {
+                if self.flags.iter().any(|f| f == flag || f == "fast") {
+                    poison.push(s.apply(symbol, &[float], Sort::Bool));
+                }
+            }
+        }
+        meaning.value.poison = s.or(&poison);
+        Ok(meaning)
     }
 
     fn says(&self, flag: &str) -> bool {
@@ -268,7 +299,7 @@ impl Operation<'_> {
     fn in_any_order(&mut self, model: Model, x: Value, y: Value) -> Result<Meaning, NotModelled> {
         let ordered = self.s.name(x.bits) <= self.s.name(y.bits);
         let args = if ordered { [x, y] } else { [y, x] };
-        Operation { s: &mut *self.s, flags: &[], args: &args, ty: self.ty }.model(model)
+        Operation { s: &mut *self.s, flags: &[], args: &args, ty: self.ty, is_first: self.is_first }.model(model)
     }
 
     /// What a model says, poison if an operand is.
@@ -281,19 +312,55 @@ impl Operation<'_> {
         Ok(Meaning { open: meaning.nan != Expr::FALSE, ..exact(meaning.bits, poison) })
     }
 
+    /// A sum, difference or product, and when it does not fit its type.
+    pub(super) fn overflowing(mut self, opcode: &str, x: Value, y: Value, signed: bool) -> (Meaning, Expr) {
+        let over = self.overflows(&format!("bv{opcode}"), x.bits, y.bits, signed);
+        (self.arithmetic(opcode, x, y), over)
+    }
+
+    /// Where numbers stand: below, equal, above.
+    fn three_way(mut self, symbol: &str, x: Value, y: Value) -> Result<Meaning, NotModelled> {
+        let width = width(self.ty)?;
+        let [below, above] = [(x, y), (y, x)].map(|(x, y)| self.holds(symbol, x.bits, y.bits));
+        let [minus, one, zero] = [u128::MAX, 1, 0].map(|n| self.s.bits(width, n));
+        let bits = self.s.choose(above, one, zero);
+        let bits = self.s.choose(below, minus, bits);
+        let poison = self.s.or(&[x.poison, y.poison]);
+        Ok(exact(bits, poison))
+    }
+
+    /// Shifted left, or the number nearest to that.
+    fn saturating_shift(mut self, signed: bool, x: Value, y: Value) -> Meaning {
+        let (width, sort) = (x.bits.width(), x.bits.sort());
+        let bits = self.apply("bvshl", x.bits, y.bits);
+        let back = self.s.apply(if signed { "bvashr" } else { "bvlshr" }, &[bits, y.bits], sort);
+        let fits = self.s.equal(back, x.bits);
+        let negative = self.is_negative(x.bits);
+        let (least, most) = (1 << (width - 1), (1 << (width - 1)) - 1);
+        let [least, most, all] = [least, most, u128::MAX].map(|n| self.s.bits(width, n));
+        let nearest = if signed { self.s.choose(negative, least, most) } else { all };
+        let bits = self.s.choose(fits, bits, nearest);
+        let end = self.s.bits(width, width.into());
+        // Of a type that cannot hold its own width no amount is too large.
+        let beyond = if width > 1 { self.holds("bvuge", y.bits, end) } else { self.is_one(y.bits) };
+        let poison = self.s.or(&[x.poison, y.poison, beyond]);
+        exact(bits, poison)
+    }
+
     /// What an intrinsic gives: `smax.i32`, without what all begin with.
     pub(super) fn intrinsic(mut self, name: &str) -> Result<Meaning, NotModelled> {
         let unknown = || Err(format!("it calls @llvm.{name}").into());
         if !self.flags.iter().all(|flag| flag == "noundef" || flag.starts_with("range(")) {
             return Err(format!("it calls @llvm.{name} with promises").into());
         }
-        let stem = name.rsplit_once(".i").or(name.rsplit_once(".f")).map_or(name, |(stem, _)| stem);
+        let stem = stem(name);
         // A second operand that says what is poison.
         let promises = |this: &mut Self, model, when: fn(&mut Self, Expr) -> Expr| -> Result<Meaning, NotModelled> {
             let [x, promise] = this.args else { return Err(format!("it calls @llvm.{name}").into()) };
             let bad = when(this, x.bits);
             let promised = this.is_one(promise.bits);
-            let mut of_one = Operation { s: &mut *this.s, flags: &[], args: &[*x], ty: this.ty };
+            let mut of_one =
+                Operation { s: &mut *this.s, flags: &[], args: &[*x], ty: this.ty, is_first: this.is_first };
             let mut meaning = of_one.model(model)?;
             let broken = this.s.and(&[bad, promised]);
             meaning.value.poison = this.s.or(&[meaning.value.poison, broken]);
@@ -319,6 +386,15 @@ impl Operation<'_> {
             "ctpop" => self.model(Model::Popcnt),
             "bswap" => self.model(Model::Bswap),
             "bitreverse" => self.model(Model::Bitrev),
+            "ucmp" | "scmp" => match self.args {
+                [x, y] => self.three_way(if stem == "ucmp" { "bvult" } else { "bvslt" }, *x, *y),
+                _ => unknown(),
+            },
+            "ushl.sat" | "sshl.sat" => match self.args {
+                [x, y] => Ok(self.saturating_shift(stem == "sshl.sat", *x, *y)),
+                _ => unknown(),
+            },
+            "expect" | "ssa.copy" => self.args.first().map_or_else(unknown, |x| Ok(exact(x.bits, x.poison))),
             "abs" => promises(&mut self, Model::Iabs, is_least),
             "ctlz" => promises(&mut self, Model::Clz, is_zero),
             "cttz" => promises(&mut self, Model::Ctz, is_zero),
@@ -349,12 +425,18 @@ impl Operation<'_> {
                 }
                 _ => unknown(),
             },
-            _ if name.starts_with("fptosi.sat.") => self.model(Model::FcvtToSintSat),
-            _ if name.starts_with("fptoui.sat.") => self.model(Model::FcvtToUintSat),
+            "fptosi.sat" => self.model(Model::FcvtToSintSat),
+            "fptoui.sat" => self.model(Model::FcvtToUintSat),
             _ => unknown(),
         }
     }
 }
+
+/// Flags by which a NaN, or something infinite, is poison.
+const STRICT: [&str; 3] = ["nnan", "ninf", "fast"];
+
+/// Flags that allow other results.
+const FAST: [&str; 6] = ["nsz", "arcp", "contract", "afn", "reassoc", "fast"];
 
 /// Flags whose meaning is known.
 const FLAGS: [&str; 7] = ["nsw", "nuw", "exact", "disjoint", "nneg", "samesign", "noundef"];

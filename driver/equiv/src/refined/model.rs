@@ -2,19 +2,39 @@
 //!
 //! What callees do and what globals hold in the answer is left out: a replay shows whether that matters.
 
-use super::super::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Scalar};
+use super::super::replay::{Block, Bytes, Cell, Datum, Input, InputAddress, Layout, Scalar};
 use super::inputs::{Inputs, Leaf};
+use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Read, Script};
 
 /// Bytes behind a pointer.
 const BLOCK: u64 = 64;
 
-/// The input that an answer is; `value` gives what it says of a variable.
-pub(super) fn input(s: &Script, given: &Inputs, value: impl Fn(Expr) -> Option<u128>) -> Input {
+/// The input that an answer is, for parameters of some types; `value` gives what it says of a variable.
+pub(super) fn input<'t>(
+    s: &Script,
+    given: &Inputs,
+    layout: &Layout<'_>,
+    types: impl Iterator<Item = &'t Type>,
+    value: impl Fn(Expr) -> Option<u128>,
+) -> Input {
     let mut memory = vec![];
-    let arguments =
-        given.parameters.iter().map(|leaf| Datum::Scalar(argument(s, given, leaf, &value, &mut memory))).collect();
+    let mut arguments = vec![];
+    for (leaves, ty) in given.parameters.iter().zip(types) {
+        let lanes = leaves.iter().map(|leaf| argument(s, given, leaf, &value, &mut memory)).collect::<Vec<_>>();
+        arguments.extend(datum(layout, ty, &mut lanes.into_iter()));
+    }
     Input { arguments, memory, ..Input::default() }
+}
+
+/// Lanes as a value of a type.
+fn datum(layout: &Layout<'_>, ty: &Type, lanes: &mut dyn Iterator<Item = Scalar>) -> Option<Datum> {
+    let Some(parts) = layout.parts(ty).ok()? else { return lanes.next().map(Datum::Scalar) };
+    let mut all = vec![];
+    for part in &parts {
+        all.push(datum(layout, part, lanes)?);
+    }
+    Some(Datum::Parts(all))
 }
 
 fn argument(

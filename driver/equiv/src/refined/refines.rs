@@ -1,16 +1,16 @@
 //! When one behaviour refines another: the claim that a solver is asked to break.
 
 use super::meaning::{Value, format, is_float};
-use super::symexec::{Access, Behaviour, Memory};
-use rewright_llvm::module::Definition;
+use super::symexec::{Access, Behaviour, Kind, Memory, Object, apart, within};
+use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Expr, Script, Sort};
 
 /// When the second version does what the first one may do, and whether it accesses anything that may not be there.
-pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour, definition: &Definition) -> (Expr, bool) {
+pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour) -> (Expr, bool) {
     let mut undefined = vec![new.undefined];
     let mut uncovered = false;
     for access in &new.accesses {
-        let there = covered(s, access, &old.accesses);
+        let there = covered(s, access, old, new);
         uncovered |= there != access.reached;
         let missing = s.not(there);
         undefined.push(s.and(&[access.reached, missing]));
@@ -18,19 +18,28 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour, definiti
     let undefined = s.or(&undefined);
     let defined = s.not(undefined);
     let mut same = vec![];
-    if let (Some(was), Some(is)) = (old.returned, new.returned) {
-        for (was, is) in was.into_iter().zip(is) {
-            same.push(returned_refines(s, was, is, definition));
+    if let (Some(was), Some(is)) = (&old.returned, &new.returned) {
+        for (was, is) in was.iter().zip(is) {
+            for ((was, is), ty) in was.iter().zip(is).zip(&old.result) {
+                same.push(returned_refines(s, *was, *is, ty));
+            }
         }
     }
     let slots: Vec<Expr> = old.slots.iter().chain(&new.slots).copied().collect();
-    same.push(memories_refine(s, &old.memory, &new.memory, &slots));
+    let without =
+        Without { slots: &slots, objects: old.objects.iter().chain(&new.objects).filter(|o| o.is_slot()).collect() };
+    same.push(memories_refine(s, &old.memory, &new.memory, &without));
     // A callee may keep it all to itself.
     let (left, returned) = (s.not(old.returns), s.and(&same));
     let mut same = vec![defined, s.equal(old.trace, new.trace), s.or(&[left, returned])];
+    // Nobody else looks at slots of which nobody else knows.
+    let kept = |object: &&Object| object.kind == Kind::Slot { escapes: false };
+    let kept: Vec<&Object> = old.objects.iter().chain(&new.objects).filter(kept).collect();
+    let slots: Vec<Expr> = kept.iter().map(|object| object.address).collect();
+    let without = Without { slots: &slots, objects: kept };
     for was in &old.events {
         for is in &new.events {
-            let seen = memories_refine(s, &was.memory, &is.memory, &[]);
+            let seen = memories_refine(s, &was.memory, &is.memory, &without);
             let equal = s.equal(was.trace, is.trace);
             let both = s.and(&[was.reached, is.reached, equal]);
             let others = s.not(both);
@@ -41,9 +50,9 @@ pub(super) fn refines(s: &mut Script, old: &Behaviour, new: &Behaviour, definiti
     (s.or(&[old.undefined, same]), uncovered)
 }
 
-fn returned_refines(s: &mut Script, was: Value, is: Value, definition: &Definition) -> Expr {
+fn returned_refines(s: &mut Script, was: Value, is: Value, ty: &Type) -> Expr {
     let mut equal = vec![s.equal(was.bits, is.bits)];
-    if let (true, Some(format)) = (is_float(&definition.result), format(&definition.result)) {
+    if let (true, Some(format)) = (is_float(ty), format(ty)) {
         let nans = [was.bits, is.bits].map(|bits| {
             let float = s.float(bits, format);
             s.apply("fp.isNaN", &[float], Sort::Bool)
@@ -58,21 +67,46 @@ fn returned_refines(s: &mut Script, was: Value, is: Value, definition: &Definiti
     value_refines(s, was.poison, is.poison, equal)
 }
 
+/// Stack slots whose memory is not compared.
+#[derive(Default)]
+pub(super) struct Without<'a> {
+    slots: &'a [Expr],
+    /// Those of which more is known.
+    objects: Vec<&'a Object>,
+}
+
+/// When the second version's slots lie where nothing is that the first one accesses.
+pub(super) fn placed(s: &mut Script, old: &Behaviour, new: &Behaviour) -> Expr {
+    let mut all = vec![old.facts, new.facts];
+    let slots =
+        |behaviour: &'_ Behaviour| behaviour.objects.iter().filter(|o| o.is_slot()).cloned().collect::<Vec<_>>();
+    let own = slots(old);
+    for slot in slots(new) {
+        for access in &old.accesses {
+            let of_slot: Vec<Expr> = own.iter().map(|own| s.equal(access.origin, own.origin)).collect();
+            let apart = apart(s, &slot, access.address, access.bytes);
+            let never = s.not(access.reached);
+            all.push(s.or(&[of_slot, vec![never, apart]].concat()));
+        }
+    }
+    s.and(&all)
+}
+
 /// Both samples of what is in memory, but for what lies in some stack slots.
-pub(super) fn memories_refine(s: &mut Script, old: &[Memory; 2], new: &[Memory; 2], without: &[Expr]) -> Expr {
+pub(super) fn memories_refine(s: &mut Script, old: &[Memory; 2], new: &[Memory; 2], without: &Without<'_>) -> Expr {
     let same: Vec<Expr> = old.iter().zip(new).map(|(was, is)| memory_refines(s, *was, *is, without)).collect();
     s.and(&same)
 }
 
 /// A memory and what is poison in it, against another one's.
-fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &[Expr]) -> Expr {
+fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &Without<'_>) -> Expr {
     let mut addresses = smt::written(s, old.bits).0;
     for address in smt::written(s, new.bits).0 {
         if !addresses.contains(&address) {
             addresses.push(address);
         }
     }
-    addresses.retain(|address| !without.iter().any(|slot| address.is_from(*slot)));
+    addresses.retain(|address| !without.slots.iter().any(|slot| address.is_from(*slot)));
     let mut same = vec![];
     for address in &addresses {
         let [was, is] = [old, new].map(|memory| {
@@ -82,7 +116,12 @@ fn memory_refines(s: &mut Script, old: Memory, new: Memory, without: &[Expr]) ->
         });
         let (equal, one) = (s.equal(was.0, is.0), s.equal(was.2, is.2));
         let equal = s.and(&[equal, one]);
-        same.push(value_refines(s, was.1, is.1, equal));
+        let mut kept = vec![value_refines(s, was.1, is.1, equal)];
+        for slot in &without.objects {
+            let at = address.term(s);
+            kept.push(within(s, slot, at, 1));
+        }
+        same.push(s.or(&kept));
     }
     s.and(&same)
 }
@@ -95,16 +134,28 @@ fn value_refines(s: &mut Script, was_poison: Expr, is_poison: Expr, equal: Expr)
 }
 
 /// When an access lies within one of the first version's that is made, too, of the same object, while nothing has been
-/// freed between them; for the same condition as the access's own if it always does.
-fn covered(s: &mut Script, access: &Access, others: &[Access]) -> Expr {
+/// freed between them, or within an object of its own; for the same condition as the access's own if it always does.
+fn covered(s: &mut Script, access: &Access, old: &Behaviour, new: &Behaviour) -> Expr {
     let enough = |other: &&Access| {
         other.bytes >= access.bytes
             && (other.writes || !access.writes)
             && access.promises.iter().all(|promise| other.promises.contains(promise))
     };
-    let others: Vec<&Access> = others.iter().filter(enough).collect();
+    if access.bytes == 0 {
+        return access.reached;
+    }
+    let others: Vec<&Access> = old.accesses.iter().filter(enough).collect();
     let start = s.bits(64, 0);
-    let mut within = vec![];
+    let mut inside_of = vec![];
+    // Its own slots are there, and what is global.
+    for object in new.objects.iter().filter(|object| object.is_slot() || !access.writes) {
+        let one = s.equal(access.origin, object.origin);
+        let inside = within(s, object, access.address, access.bytes);
+        let there = s.and(&[access.reached, one, inside]);
+        if access.promises.is_empty() {
+            inside_of.push(there);
+        }
+    }
     for other in others {
         let lives = if access.epoch == start { Expr::TRUE } else { s.equal(access.epoch, other.epoch) };
         let one = s.equal(access.origin, other.origin);
@@ -117,7 +168,7 @@ fn covered(s: &mut Script, access: &Access, others: &[Access]) -> Expr {
         let distance = s.apply("bvsub", &[access.address, other.address], Sort::Bits(64));
         let most = s.bits(64, (other.bytes - access.bytes).into());
         let inside = s.apply("bvule", &[distance, most], Sort::Bool);
-        within.push(s.and(&[other.reached, inside, lives, one]));
+        inside_of.push(s.and(&[other.reached, inside, lives, one]));
     }
-    s.or(&within)
+    s.or(&inside_of)
 }

@@ -11,27 +11,35 @@
 
 mod accesses;
 mod annotated;
+mod assumed;
 mod behaviour;
+mod blocks;
 mod bounds;
 mod calls;
+mod composite;
+mod computed;
 mod loose;
+mod object;
+mod objects;
 mod order;
 mod start;
 mod values;
+mod x86;
 
 use super::super::annotations::{has, implied};
 use super::super::modules::Version;
 use super::facts;
 use super::inputs::{Inputs, Leaf};
-use super::meaning::{Meaning, Operation, Value, width};
+use super::meaning::Value;
 use crate::not_modelled::NotModelled;
+use crate::replay::Layout;
 pub(super) use annotated::Keys;
-pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples};
+pub(super) use behaviour::{Access, Arrived, Begun, Behaviour, Chosen, Event, Memory, Samples, Whole};
 pub(super) use calls::is_arithmetic;
+pub(super) use object::{Kind, Object, apart, within};
 use order::order;
 use rewright_llvm::body::{Body, Instruction, Operand, Role, Shape};
 use rewright_llvm::module::File;
-use rewright_llvm::types::Type;
 use rewright_smt::{Address, Expr, Script};
 use rustc_hash::FxHashMap;
 pub(super) use start::{NOWHERE, Request, Start};
@@ -77,9 +85,10 @@ impl Choosing {
 }
 
 enum Local {
-    Fixed(Value),
-    /// Inputs from outside.
-    Leaf(Leaf),
+    /// By lane.
+    Fixed(Vec<Value>),
+    /// Inputs from outside, by lane.
+    Leaf(Vec<Leaf>),
     /// Computed anew at each use.
     PerUse,
 }
@@ -87,6 +96,7 @@ enum Local {
 pub(super) struct SymbolicExecutor<'a> {
     s: &'a mut Script,
     version: Version<'a>,
+    layout: Layout<'a>,
     given: &'a Inputs,
     body: &'a Body,
     keys: &'a Keys,
@@ -99,7 +109,7 @@ pub(super) struct SymbolicExecutor<'a> {
     /// From, to, when.
     edges: Vec<(usize, usize, Expr)>,
     undefined: Vec<Expr>,
-    returned: Option<Samples>,
+    returned: Option<Whole>,
     returns: Vec<Expr>,
     memory: [Memory; 2],
     mask: Expr,
@@ -108,6 +118,17 @@ pub(super) struct SymbolicExecutor<'a> {
     epoch: Expr,
     events: Vec<Event>,
     slots: Vec<Expr>,
+    /// It begins at the entry, and slots end with the function.
+    lasting_slots: bool,
+    /// How many slots there are of each size and alignment.
+    alike: BTreeMap<String, usize>,
+    /// Values by which others come to know addresses.
+    escaping: BTreeSet<&'a str>,
+    objects: Vec<Object>,
+    /// What is known of objects.
+    facts: Vec<Expr>,
+    /// What has been stored that may be `undef`, by the bits of a sample.
+    stored: Vec<(Expr, Leaf)>,
     /// How often each thing that may be `undef` has been used.
     uses: BTreeMap<String, usize>,
     /// What is being computed: a sample of what leaves.
@@ -137,6 +158,21 @@ pub(super) struct SymbolicExecutor<'a> {
 
 type Terms<T> = Result<T, NotModelled>;
 
+impl Local {
+    /// Inputs from outside, by lane.
+    fn of(lanes: Vec<Leaf>) -> Local {
+        match lanes.iter().any(|leaf| leaf.mask.is_some()) {
+            true => Local::Leaf(lanes),
+            false => Local::Fixed(lanes.into_iter().map(|leaf| leaf.value).collect()),
+        }
+    }
+}
+
+/// Both samples of each lane.
+fn pairs(samples: &Whole) -> Vec<Samples> {
+    samples[0].iter().zip(&samples[1]).map(|(one, other)| [*one, *other]).collect()
+}
+
 /// The terms of a version; the reason where it has none.
 pub(super) fn behaviour<'a>(
     s: &'a mut Script,
@@ -155,6 +191,7 @@ pub(super) fn behaviour<'a>(
     let mut side = SymbolicExecutor {
         s,
         version,
+        layout: version.module.sizes.clone()?,
         given,
         body,
         keys,
@@ -174,6 +211,12 @@ pub(super) fn behaviour<'a>(
         epoch: never,
         events: vec![],
         slots: vec![],
+        lasting_slots: start.is_entry() && !keys.has_lifetimes() && objects::last(&body.blocks),
+        alike: BTreeMap::new(),
+        escaping: objects::escaping(&body.blocks),
+        objects: vec![],
+        facts: vec![],
+        stored: vec![],
         uses: BTreeMap::new(),
         within: String::new(),
         ways: FxHashMap::default(),
@@ -199,7 +242,9 @@ pub(super) fn behaviour<'a>(
     }
     let undefined = side.s.or(&side.undefined);
     let returns = side.s.or(&side.returns);
+    let facts = side.s.and(&side.facts);
     let chooses = !side.uses.is_empty();
+    let result = side.scalars(&version.definition.result)?;
     let SymbolicExecutor {
         returned,
         memory,
@@ -207,6 +252,7 @@ pub(super) fn behaviour<'a>(
         trace,
         events,
         slots,
+        objects,
         choices,
         assumed,
         undefined_matters,
@@ -218,12 +264,15 @@ pub(super) fn behaviour<'a>(
     Ok(Behaviour {
         undefined,
         returned,
+        result,
         memory,
         accesses,
         returns,
         trace,
         events,
         slots,
+        objects,
+        facts,
         choices,
         assumed,
         undefined_matters,
@@ -243,15 +292,18 @@ impl<'a> SymbolicExecutor<'a> {
     /// At the entry objects that the first version says are there have not been freed.
     fn parameters(&mut self, at_entry: bool) {
         let definition = self.version.definition;
-        for (n, (parameter, leaf)) in definition.parameters.iter().zip(&self.given.parameters).enumerate() {
-            let leaf = self.promised_of(&parameter.attributes, &self.given.said[n], *leaf);
-            let local = if leaf.mask.is_some() { Local::Leaf(leaf) } else { Local::Fixed(leaf.value) };
-            self.undefined_matters |= leaf.value.poison != Expr::FALSE;
-            self.locals.insert(&parameter.name, local);
+        for (n, (parameter, lanes)) in definition.parameters.iter().zip(&self.given.parameters).enumerate() {
+            let promised = |leaf: &Leaf| self.promised_of(&parameter.attributes, &self.given.said[n], *leaf);
+            let lanes: Vec<Leaf> = lanes.iter().map(promised).collect();
+            self.undefined_matters |= lanes.iter().any(|leaf| leaf.value.poison != Expr::FALSE);
+            self.locals.insert(&parameter.name, Local::of(lanes));
         }
         if at_entry && self.choosing.is_first() {
             for (n, bytes) in &self.given.readable {
-                let Value { bits: address, poison, origin } = self.given.parameters[*n].value;
+                let [Leaf { value: Value { bits: address, poison, origin }, .. }] = self.given.parameters[*n][..]
+                else {
+                    continue;
+                };
                 self.undefined.push(poison);
                 if !self.null_is_valid() {
                     let some = self.s.nonzero(address);
@@ -332,25 +384,12 @@ impl<'a> SymbolicExecutor<'a> {
             Shape::Load(..) => self.load(i, at)?,
             Shape::Plain(operands) if i.opcode == "freeze" => {
                 let [value] = operands.as_slice() else { return Err("`freeze`".into()) };
-                let value = self.operand(value)?;
-                self.undefined_matters |= value.poison != Expr::FALSE;
-                let frozen = match value.poison {
-                    Expr::FALSE => value,
-                    poison => {
-                        let bits = self.choice("frozen", value.bits.width());
-                        let origin = value.origin.map(|_| self.choice("frozen origin", 64));
-                        let chosen = Value { bits, poison: Expr::FALSE, origin };
-                        Value { poison: Expr::FALSE, ..self.choose(poison, chosen, value) }
-                    }
-                };
+                let lanes = self.lanes(value)?;
+                let frozen = lanes.into_iter().map(|lane| self.frozen(lane)).collect();
                 self.define(i, Local::Fixed(frozen));
             }
-            Shape::Call { callee: Some(callee), args, bundles: false, .. } if callee == "@llvm.assume" => {
-                let [condition] = args.as_slice() else { return Err("`llvm.assume`".into()) };
-                let holds = self.decides(condition, at)?;
-                let some = self.s.nonzero(holds);
-                let fails = self.s.not(some);
-                self.undefined(at, fails);
+            Shape::Call { callee: Some(callee), args, bundles, .. } if callee == "@llvm.assume" => {
+                self.assume(i, args, *bundles, at)?;
             }
             Shape::Call { callee, args, in_memory, bundles, .. } if !is_arithmetic(callee.as_deref()) => {
                 if in_memory.iter().any(|m| m.role == Role::Copy) {
@@ -364,16 +403,32 @@ impl<'a> SymbolicExecutor<'a> {
             Shape::Alloca(slot) => self.slot(i, slot)?,
             _ => {
                 self.arguments(i, at)?;
-                let meaning = self.meaning(i, at)?;
-                self.undefined(at, meaning.undefined);
-                if meaning.open {
+                let computed = self.computed(i, at)?;
+                self.undefined(at, computed.undefined);
+                if computed.open {
                     self.assumed.insert("the bits of a NaN");
                 }
                 let loose = self.operands(i).iter().any(|operand| self.is_loose(operand));
-                self.define(i, if loose { Local::PerUse } else { Local::Fixed(meaning.value) });
+                self.define(i, if loose { Local::PerUse } else { Local::Fixed(computed.lanes) });
+                if matches!(i.shape, Shape::Call { .. }) && i.flags.iter().any(|flag| flag == "noundef") {
+                    self.gives_no_undef(i, at)?;
+                }
             }
         }
         Ok(())
+    }
+
+    /// It is undefined where the result of an intrinsic is poison or `undef` that says that it is neither.
+    fn gives_no_undef(&mut self, i: &Instruction, at: usize) -> Terms<()> {
+        match (self.scalars(&i.ty)?.len(), &i.result) {
+            (1, Some(name)) => {
+                let result = Operand { ty: i.ty.clone(), text: name.clone() };
+                self.decides(&result, at).map(drop)
+            }
+            // Of what has several lanes the first version may say so in vain.
+            _ if self.choosing.is_first() => Ok(()),
+            _ => Err("an intrinsic that gives `noundef` lanes".into()),
+        }
     }
 
     fn returns(&mut self, value: Option<&Operand>, at: usize) -> Terms<()> {
@@ -384,33 +439,37 @@ impl<'a> SymbolicExecutor<'a> {
         let Some(value) = value else { return Ok(()) };
         let mut samples = self.samples(value, "returned")?;
         let said = &self.version.definition.before;
-        for sample in &mut samples {
-            let broken = facts::broken(self.s, said, sample.bits);
-            sample.poison = self.s.or(&[sample.poison, broken]);
+        for lane in samples.iter_mut().flatten() {
+            let broken = facts::broken(self.s, said, lane.bits);
+            lane.poison = self.s.or(&[lane.poison, broken]);
         }
         if said.iter().any(|word| word == "noundef") {
-            let differ = self.differ(&samples);
-            let bad = self.s.or(&[samples[0].poison, samples[1].poison, differ]);
-            self.undefined(at, bad);
+            for lane in pairs(&samples) {
+                let differ = self.differ(&lane);
+                let bad = self.s.or(&[lane[0].poison, lane[1].poison, differ]);
+                self.undefined(at, bad);
+            }
         }
         self.returned_parameter(&samples, at);
         let here = self.reached[at];
-        self.returned = Some(match self.returned {
+        self.returned = Some(match self.returned.take() {
             None => samples,
-            Some(others) => [self.choose(here, samples[0], others[0]), self.choose(here, samples[1], others[1])],
+            Some([first, second]) => {
+                [self.choose_lanes(here, &samples[0], &first), self.choose_lanes(here, &samples[1], &second)]
+            }
         });
         Ok(())
     }
 
     /// The second version may say that it gives what it was given.
-    fn returned_parameter(&mut self, samples: &Samples, at: usize) {
-        let definition = self.version.definition;
-        for (parameter, leaf) in definition.parameters.iter().zip(&self.given.parameters) {
+    fn returned_parameter(&mut self, samples: &Whole, at: usize) {
+        let (definition, given) = (self.version.definition, self.given);
+        for (parameter, leaves) in definition.parameters.iter().zip(&given.parameters) {
             if self.choosing.is_first() || !has(&parameter.attributes, "returned") {
                 continue;
             }
-            for sample in samples {
-                let (same, defined) = (self.s.equal(sample.bits, leaf.value.bits), self.s.not(sample.poison));
+            for (lane, leaf) in samples.iter().flat_map(|sample| sample.iter().zip(leaves)) {
+                let (same, defined) = (self.s.equal(lane.bits, leaf.value.bits), self.s.not(lane.poison));
                 let other = self.s.not(same);
                 let broken = self.s.and(&[defined, other]);
                 self.undefined(at, broken);
@@ -428,82 +487,5 @@ impl<'a> SymbolicExecutor<'a> {
         let when = self.s.and(&[self.reached[from], when]);
         let target = self.body.blocks.iter().position(|b| b.label == *to);
         self.edges.extend(target.map(|to| (from, to, when)));
-    }
-
-    fn operands(&self, i: &'a Instruction) -> Vec<&'a Operand> {
-        match &i.shape {
-            Shape::Plain(operands) => operands.iter().collect(),
-            Shape::Call { args, .. } => args.iter().collect(),
-            Shape::Phi(values) => values.iter().map(|(operand, _)| operand).collect(),
-            Shape::Offset { base, indices, .. } => [base].into_iter().chain(indices).collect(),
-            _ => vec![],
-        }
-    }
-
-    /// What an instruction without effects gives now.
-    fn meaning(&mut self, i: &'a Instruction, at: usize) -> Terms<Meaning> {
-        self.left = self.left.checked_sub(1).ok_or("too many values that depend on `undef`")?;
-        let plain = |value| Meaning { value, undefined: Expr::FALSE, open: false };
-        match &i.shape {
-            Shape::Phi(values) => {
-                let mut result: Option<Value> = None;
-                let before = self.uses.clone();
-                for (from, when) in self.arrivals(at) {
-                    let from = &self.body.blocks[from].label;
-                    let Some((operand, _)) = values.iter().find(|(_, label)| label == from) else { continue };
-                    let value = self.alternative(&before, operand)?;
-                    result = Some(match result {
-                        None => value,
-                        Some(other) => self.choose(when, value, other),
-                    });
-                }
-                Ok(plain(result.ok_or("a value that comes from nowhere")?))
-            }
-            Shape::Offset { base, source, indices } => self.offset(i, base, source, indices).map(plain),
-            Shape::Plain(operands) => {
-                if i.metadata.iter().any(|(kind, _)| kind == "!fpmath") {
-                    return Err("`!fpmath`".into());
-                }
-                let args = self.values(&i.opcode, operands)?;
-                let from = operands.first().map_or(&i.ty, |o| &o.ty);
-                let operation = Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty };
-                let mut meaning = operation.instruction(&i.opcode, from)?;
-                if i.ty == Type::Ptr {
-                    meaning.value.origin = Some(self.origin(i, &args)?);
-                }
-                Ok(meaning)
-            }
-            Shape::Call { callee: Some(callee), args, bundles: false, .. } if callee.starts_with("@llvm.") => {
-                let args = args.iter().map(|o| self.operand(o)).collect::<Terms<Vec<Value>>>()?;
-                let name = callee.trim_start_matches("@llvm.");
-                if i.ty == Type::Ptr {
-                    return Err(format!("it calls {callee}").into());
-                }
-                let mut meaning = Operation { s: self.s, flags: &i.flags, args: &args, ty: &i.ty }.intrinsic(name)?;
-                let broken = facts::broken(self.s, &i.flags, meaning.value.bits);
-                meaning.value.poison = self.s.or(&[meaning.value.poison, broken]);
-                Ok(meaning)
-            }
-            Shape::Call { callee, .. } => {
-                Err(format!("it calls {}", callee.as_deref().unwrap_or("what a pointer says")).into())
-            }
-            Shape::Alloca(_) => Err("it has a stack slot".into()),
-            _ => Err(format!("`{}`", i.opcode).into()),
-        }
-    }
-
-    /// Where control may come from, and when.
-    fn arrivals(&mut self, at: usize) -> Vec<(usize, Expr)> {
-        let mut arrivals: Vec<(usize, Expr)> = vec![];
-        for (from, to, when) in self.edges.clone() {
-            if to != at {
-                continue;
-            }
-            match arrivals.iter_mut().find(|(other, _)| *other == from) {
-                Some((_, known)) => *known = self.s.or(&[*known, when]),
-                None => arrivals.push((from, when)),
-            }
-        }
-        arrivals
     }
 }

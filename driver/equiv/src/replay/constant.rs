@@ -4,12 +4,10 @@ use super::choice::{Stop, unsupported};
 use super::float::Format;
 use super::machine::{Frame, Machine};
 use super::value::{Lane, Pointer, Value, ones};
+use crate::literals::{self, Literal};
 use rewright_llvm::constants;
-use rewright_llvm::cursor::Cursor;
-use rewright_llvm::grammar::{self, Form};
-use rewright_llvm::lex::{Kind, tokens};
-use rewright_llvm::parse;
-use rewright_llvm::types::{self, Type};
+use rewright_llvm::grammar;
+use rewright_llvm::types::Type;
 
 /// Constants nest at most this deep.
 const MAX_NESTED: u32 = 64;
@@ -32,16 +30,13 @@ impl<'a> Machine<'a> {
         let first = text.split(['(', ' ', '<', '{', '[']).next().unwrap_or("");
         match first {
             "poison" | "undef" | "zeroinitializer" => return self.everywhere(ty, first),
-            "splat" => {
-                let parts = self.parts(ty)?;
-                let inner = text.trim_start_matches("splat").trim().trim_start_matches('(').trim_end_matches(')');
-                let value = self.typed(inner, depth)?;
-                return Ok(Value::Parts(vec![value; parts.len()]));
-            }
             _ if grammar::is_expression(first) => return self.expression(text, depth),
             _ => {}
         }
         if let Some(types) = self.program.layout.parts(ty)? {
+            if let Literal::Splat(inner) = literals::aggregate(text) {
+                return Ok(Value::Parts(vec![self.typed(inner, depth)?; types.len()]));
+            }
             return self.aggregate(&types, text, depth);
         }
         if let Some(object) = text.starts_with('@').then(|| self.world.object(text)) {
@@ -99,40 +94,21 @@ impl<'a> Machine<'a> {
         }))
     }
 
-    fn parts(&self, ty: &Type) -> Result<Vec<Type>, Stop> {
-        match self.program.layout.parts(ty)? {
-            Some(parts) => Ok(parts),
-            None => unsupported(format!("parts of {ty}")),
-        }
-    }
-
     /// `i32 7`
     fn typed(&mut self, text: &str, depth: u32) -> Result<Value, Stop> {
-        let line = tokens(text);
-        let mut cursor = Cursor::new(text, &line);
-        let ty = types::parse(&mut cursor).map_err(|e| Stop::Unsupported(e.to_string()))?;
-        let start = line.get(cursor.at()).map_or(text.len(), |token| token.start);
-        self.constant_at(&ty, text[start..].trim(), depth + 1)
+        let (ty, text) = literals::typed(text).map_err(|e| Stop::Unsupported(e.to_string()))?;
+        self.constant_at(&ty, text, depth + 1)
     }
 
     /// `{ i32 1, ptr null }`, `<2 x i8>`'s `<i8 1, i8 2>`, `c"text"`.
     fn aggregate(&mut self, types: &[Type], text: &str, depth: u32) -> Result<Value, Stop> {
-        if let Some(quoted) = text.strip_prefix("c\"").and_then(|rest| rest.strip_suffix('"')) {
-            let bytes = characters(quoted);
-            if bytes.len() != types.len() {
-                return unsupported(format!("the constant {text}"));
+        let elements = match literals::aggregate(text) {
+            Literal::Text(bytes) if bytes.len() == types.len() => {
+                return Ok(Value::Parts(bytes.into_iter().map(|b| Value::Scalar(Lane::int(b.into()))).collect()));
             }
-            return Ok(Value::Parts(bytes.into_iter().map(|b| Value::Scalar(Lane::int(b.into()))).collect()));
-        }
-        let inner = text.trim();
-        let inner = inner.strip_prefix("<{").and_then(|t| t.strip_suffix("}>")).unwrap_or_else(|| {
-            let cut = inner.get(1..inner.len().saturating_sub(1));
-            cut.unwrap_or("")
-        });
-        let elements = separated(inner);
-        if elements.len() != types.len() {
-            return unsupported(format!("the constant {text}"));
-        }
+            Literal::Parts(elements) if elements.len() == types.len() => elements,
+            _ => return unsupported(format!("the constant {text}")),
+        };
         let parts = elements.into_iter().map(|element| self.typed(element, depth));
         Ok(Value::Parts(parts.collect::<Result<_, _>>()?))
     }
@@ -143,84 +119,11 @@ impl<'a> Machine<'a> {
         if depth > 8 {
             return Err(not_read());
         }
-        let line = tokens(text);
-        let at = |i: usize| line.get(i).map_or("", |token| &text[token.start..token.end]);
-        // The bracket that the last token closes.
-        let mut open = None;
-        let mut nested = 0;
-        for i in (0..line.len()).rev() {
-            match at(i) {
-                ")" => nested += 1,
-                "(" => nested -= 1,
-                _ => {}
-            }
-            if nested == 0 {
-                open = Some(i);
-                break;
-            }
-        }
-        let (open, last) = (open.ok_or_else(not_read)?, line.len() - 1);
-        if at(open) != "(" || at(last) != ")" || line[0].kind != Kind::Word {
-            return Err(not_read());
-        }
-        let mut inner = text[line[open].end..line[last].start].to_string();
-        if let Some(Form::Binary(_)) = grammar::form(at(0)) {
-            // The second operand of an instruction has no type of its own.
-            let [first, second] = separated(&inner)[..] else { return Err(not_read()) };
-            let tokens = tokens(second);
-            let mut cursor = Cursor::new(second, &tokens);
-            types::parse(&mut cursor).map_err(|e| Stop::Unsupported(e.to_string()))?;
-            let start = tokens.get(cursor.at()).ok_or_else(not_read)?.start;
-            inner = format!("{first}, {}", &second[start..]);
-        }
-        let written = format!("%constant = {} {inner}", &text[..line[open].start]);
-        let line = tokens(&written);
-        let instruction = parse::instruction(&written, &line, &self.program.file.named)
-            .map_err(|e| Stop::Unsupported(e.to_string()))?;
+        let instruction = literals::expression(text, &self.program.file.named).ok_or_else(not_read)?;
         let frame = Frame::default();
         match self.instruction(&frame, &instruction)? {
             Some(value) => Ok(value),
             None => Err(not_read()),
         }
     }
-}
-
-/// Cuts a list at the commas that stand in no bracket.
-fn separated(text: &str) -> Vec<&str> {
-    let (mut found, mut start, mut depth) = (vec![], 0, 0i32);
-    for token in tokens(text) {
-        match &text[token.start..token.end] {
-            "(" | "[" | "{" | "<" => depth += 1,
-            ")" | "]" | "}" | ">" => depth -= 1,
-            "," if depth == 0 => {
-                found.push(text[start..token.start].trim());
-                start = token.end;
-            }
-            _ => {}
-        }
-    }
-    let last = text[start..].trim();
-    if !last.is_empty() {
-        found.push(last);
-    }
-    found
-}
-
-/// The bytes of a text in quotes: `\0A` is one.
-fn characters(quoted: &str) -> Vec<u8> {
-    let (bytes, mut out, mut at) = (quoted.as_bytes(), vec![], 0);
-    while at < bytes.len() {
-        let escaped = (bytes[at] == b'\\').then(|| quoted.get(at + 1..at + 3)).flatten();
-        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += if bytes[at..].starts_with(b"\\\\") { 2 } else { 1 };
-            }
-        }
-    }
-    out
 }

@@ -64,7 +64,7 @@ const FLOATS: [&str; 18] = [
 ];
 
 /// The name of an intrinsic without the types that it ends with: `umin` of `@llvm.umin.v4i32`.
-pub(super) fn stem(callee: &str) -> &str {
+pub(crate) fn stem(callee: &str) -> &str {
     let mut stem = callee.strip_prefix("@llvm.").unwrap_or(callee);
     while let Some((rest, last)) = stem.rsplit_once('.') {
         let digits = last.trim_start_matches(['v', 'i', 'f', 'p', 'b', 'n', 'x', 's']);
@@ -105,7 +105,8 @@ impl<'a> Machine<'a> {
         let not_modelled = || Stop::Unsupported(format!("it calls {}", called.callee));
         let (from, _) = called.arguments.first().ok_or_else(not_modelled)?;
         let from = element(from).clone();
-        if let Some(reduction) = stem.strip_prefix("vector.reduce.") {
+        // LLVM before 12 called them experimental.
+        if let Some(reduction) = stem.trim_start_matches("experimental.").strip_prefix("vector.reduce.") {
             return self.reduce(reduction, &from, &values).map(Some);
         }
         if let Some(operation) = stem.strip_suffix(".with.overflow") {

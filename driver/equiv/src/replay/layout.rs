@@ -39,7 +39,8 @@ pub enum LayoutError {
 }
 
 /// The data layout of a module, with its named types.
-pub(super) struct Layout<'a> {
+#[derive(Clone)]
+pub(crate) struct Layout<'a> {
     named: &'a Named,
     /// Alignment in bytes of integers, floats and vectors, by kind and width in bits.
     aligned: BTreeMap<(char, u32), u64>,
@@ -49,7 +50,7 @@ pub(super) struct Layout<'a> {
 
 impl<'a> Layout<'a> {
     /// Reads the text of `target datalayout`; the reason where it is one that is not modelled.
-    pub(super) fn new(text: &str, named: &'a Named) -> Result<Layout<'a>, LayoutError> {
+    pub(crate) fn new(text: &str, named: &'a Named) -> Result<Layout<'a>, LayoutError> {
         let defaults = [
             (('i', 1), 1),
             (('i', 8), 1),
@@ -103,7 +104,7 @@ impl<'a> Layout<'a> {
     }
 
     /// A type with its name resolved.
-    pub(super) fn resolve<'t>(&'t self, ty: &'t Type) -> Result<&'t Type, LayoutError> {
+    pub(crate) fn resolve<'t>(&'t self, ty: &'t Type) -> Result<&'t Type, LayoutError> {
         let mut ty = ty;
         for _ in 0..MAX_DEPTH {
             match ty {
@@ -115,7 +116,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Bits of a scalar; the reason where it is none that is modelled.
-    pub(super) fn width(&self, ty: &Type) -> Result<u32, LayoutError> {
+    pub(crate) fn width(&self, ty: &Type) -> Result<u32, LayoutError> {
         match ty {
             Type::Int(n @ 1..=128) => Ok(*n),
             Type::Ptr => Ok(64),
@@ -130,7 +131,7 @@ impl<'a> Layout<'a> {
     }
 
     /// The types of the parts of an aggregate or vector; `None` for a scalar.
-    pub(super) fn parts(&self, ty: &Type) -> Result<Option<Vec<Type>>, LayoutError> {
+    pub(crate) fn parts(&self, ty: &Type) -> Result<Option<Vec<Type>>, LayoutError> {
         let many = |n: u64, element: &Type| match n {
             0..=4096 => Ok(Some(vec![element.clone(); n as usize])),
             _ => Err(LayoutError::Value(ty.clone())),
@@ -143,7 +144,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Is a type the same as one of another module?
-    pub(super) fn is_same(&self, ty: &Type, other: &Layout<'_>, theirs: &Type) -> bool {
+    pub(crate) fn is_same(&self, ty: &Type, other: &Layout<'_>, theirs: &Type) -> bool {
         match (self.resolve(ty), other.resolve(theirs)) {
             (Ok(Type::Void), Ok(Type::Void)) => true,
             (Ok(own), Ok(theirs)) if own == theirs && !matches!(own, Type::Struct(..)) => true,
@@ -160,7 +161,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Bytes that a value of a type takes in memory, without padding behind it.
-    pub(super) fn store_size(&self, ty: &Type) -> Result<u64, LayoutError> {
+    pub(crate) fn store_size(&self, ty: &Type) -> Result<u64, LayoutError> {
         match self.resolve(ty)? {
             Type::Vector(n, element) => {
                 let bits = u64::from(self.width(element)?);
@@ -172,12 +173,12 @@ impl<'a> Layout<'a> {
     }
 
     /// Bytes from one value of a type to the next in an array.
-    pub(super) fn size(&self, ty: &Type) -> Result<u64, LayoutError> {
+    pub(crate) fn size(&self, ty: &Type) -> Result<u64, LayoutError> {
         Ok(self.size_and_alignment(ty, 0)?.0)
     }
 
     /// Alignment that the type asks for, in bytes.
-    pub(super) fn alignment(&self, ty: &Type) -> Result<u64, LayoutError> {
+    pub(crate) fn alignment(&self, ty: &Type) -> Result<u64, LayoutError> {
         Ok(self.size_and_alignment(ty, 0)?.1)
     }
 
@@ -231,7 +232,7 @@ impl<'a> Layout<'a> {
     }
 
     /// Where each part of an aggregate in memory starts.
-    pub(super) fn offsets(&self, ty: &Type) -> Result<Vec<u64>, LayoutError> {
+    pub(crate) fn offsets(&self, ty: &Type) -> Result<Vec<u64>, LayoutError> {
         let ty = self.resolve(ty)?;
         let step = |n: u64, size: u64| (0..n).map(|i| i * size).collect();
         match ty {

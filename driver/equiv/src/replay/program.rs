@@ -12,18 +12,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A global variable.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Global {
-    pub(super) ty: Type,
+pub(crate) struct Global {
+    pub(crate) ty: Type,
     /// The text of its initialiser, if this module has it.
-    pub(super) initial: Option<String>,
+    pub(crate) initial: Option<String>,
     /// It is never written.
-    pub(super) constant: bool,
+    pub(crate) constant: bool,
     /// Other modules see it.
-    pub(super) visible: bool,
+    pub(crate) visible: bool,
     /// In bytes; 0 where the text does not say.
-    pub(super) align: u64,
+    pub(crate) align: u64,
     /// Why it is not modelled.
-    pub(super) open: Option<String>,
+    pub(crate) open: Option<String>,
 }
 
 /// A module, with what one function of it reaches.
@@ -125,7 +125,7 @@ const HARMLESS: [&str; 13] = [
 ];
 
 /// Reads what stands behind a name: `= internal constant i32 7, align 4`.
-fn global(text: &str) -> Global {
+pub(crate) fn global(text: &str) -> Global {
     let line = tokens(text);
     let mut cursor = Cursor::new(text, &line);
     let mut global = Global { ty: Type::Void, initial: None, constant: false, visible: true, align: 0, open: None };

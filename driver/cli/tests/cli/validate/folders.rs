@@ -101,8 +101,8 @@ fn what_is_no_pair_is_refused() {
         ("validate - -", "`-` is standard input, which is one version only"),
         ("validate none.ll none.ll", "neither version has a function with a body"),
         ("validate old new --fn nowhere", "neither file defines @nowhere"),
-        ("validate old/m.mlir new/m.mlir --method refined", "--input and --method are for LLVM IR"),
-        ("validate old/a.ll new/a.ll --assume n>=0", "--assume is about sizes of MLIR"),
+        ("validate old/m.mlir new/m.mlir --method refined", "--method is for LLVM IR"),
+        ("validate old/a.ll new/a.ll --assume n>=0", "--assume is about MLIR"),
         ("validate old/m.mlir", "no rules are about MLIR"),
     ] {
         let ran = rewright(dir.path(), line);

@@ -106,6 +106,36 @@ fn versions_of_our_own_text_are_compared() {
     assert_eq!(own(&before.replace("%f", "%g")), ["%f: unknown", "%g: unknown"]);
 }
 
+/// What refutes a function is an input that refutes it again.
+#[test]
+fn a_refutation_is_replayed() {
+    let dir = tempfile::tempdir().unwrap();
+    let own = "func %f(%x: i64) -> i64 {\n  %y = imul %x, %x\n  return %y\n}\n".to_string();
+    let store = "v2 = iconst.i32 1\n    store notrap v2, v0";
+    let other = "v2 = iconst.i32 2\n    store notrap v2, v0";
+    for (name, function, before, after) in [
+        ("ir", "f", own.clone(), own.replace("imul %x", "iadd %x")),
+        ("clif", "divide", CLIF.to_string(), CLIF.replace("udiv v0, v1", "sdiv v0, v1")),
+        ("clif", "memory", CLIF.to_string(), CLIF.replace(store, other)),
+    ] {
+        let (a, b) = (format!("a.{name}"), format!("b.{name}"));
+        fs::write(dir.path().join(&a), &before).unwrap();
+        fs::write(dir.path().join(&b), &after).unwrap();
+        let found = report(&rewright(dir.path(), &format!("validate {a} {b} --format json --fn {function}")));
+        let one = &found["functions"][0];
+        fs::write(dir.path().join("input.json"), one["input"].to_string()).unwrap();
+        let again = rewright(dir.path(), &format!("validate {a} {b} --format json --fn {function} --input input.json"));
+        let said = &report(&again)["functions"][0];
+        assert_eq!((again.code, &said["before"], &said["after"]), (Some(1), &one["before"], &one["after"]), "{found}");
+        // One version is what it is.
+        let same = rewright(dir.path(), &format!("validate {a} {a} --fn {function} --input input.json"));
+        assert_eq!(same.code, Some(0), "{same:?}");
+    }
+    fs::write(dir.path().join("input.json"), r#"{"arguments":["one"]}"#).unwrap();
+    let wrong = rewright(dir.path(), "validate a.ir b.ir --fn f --input input.json");
+    assert!(wrong.stdout.contains("`one` is no argument"), "{wrong:?}");
+}
+
 #[test]
 fn mistakes_and_signatures_are_said() {
     let dir = tempfile::tempdir().unwrap();

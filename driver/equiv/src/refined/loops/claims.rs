@@ -1,6 +1,6 @@
 //! What a step of the induction claims, each claim with a variable that says whether an answer breaks it.
 
-use super::super::refines::memories_refine;
+use super::super::refines::{Without, memories_refine};
 use super::super::symexec::{Behaviour, Samples};
 use super::NotModelled;
 use super::invariants::Candidate;
@@ -55,7 +55,7 @@ impl<'s> Claims<'s> {
     pub(super) fn memory(&mut self, old: &Behaviour, new: &Behaviour) -> Expr {
         let reached: Vec<Expr> = new.arrived.iter().map(|arrived| arrived.reached).collect();
         let reached = self.s.or(&reached);
-        let same = memories_refine(self.s, &old.memory, &new.memory, &[]);
+        let same = memories_refine(self.s, &old.memory, &new.memory, &Without::default());
         self.when(reached, same)
     }
 

@@ -1,7 +1,7 @@
 //! One step of the induction as a question: from the entry or from a pair of cuts to the next.
 
 use super::super::inputs::{Inputs, Leaf};
-use super::super::refines::refines;
+use super::super::refines::{placed, refines};
 use super::super::symexec::{Begun, Behaviour, Choosing, Likeness, NOWHERE, Request, Start, behaviour};
 use super::beginning::Beginning;
 use super::claims::Claims;
@@ -107,9 +107,9 @@ impl LoopQuestion {
         assumed.extend([old.begun.known, new.begun.known]);
         assumed.extend(facts(s, induction, source, [&old.begun, &new.begun]));
         let defined = s.not(old.undefined);
-        assumed.push(defined);
+        assumed.extend([defined, placed(s, &old, &new)]);
         let places = if places.is_empty() { same_places(s, &old, &new, &assumed) } else { vec![] };
-        let (same, _) = refines(s, &old, &new, pair.versions[0].definition);
+        let (same, _) = refines(s, &old, &new);
         let mut claims = Claims::new(s);
         let mut plain = vec![(claims.flagged(same), "what it does")];
         let ends = claims.both_end(&old, &new);
@@ -239,8 +239,8 @@ fn same_places(s: &mut Script, old: &Behaviour, new: &Behaviour, assumed: &[Expr
 }
 
 /// When values that both are given are small numbers, and what they read first is zeros and ones.
-fn small(s: &mut Script, leaves: &[Vec<Leaf>; 2], parameters: &[Leaf]) -> Expr {
-    let leaves = leaves.iter().flatten().chain(parameters);
+fn small(s: &mut Script, leaves: &[Vec<Leaf>; 2], parameters: &[Vec<Leaf>]) -> Expr {
+    let leaves = leaves.iter().chain(parameters).flatten();
     let numbers = leaves.filter(|leaf| leaf.value.origin.is_none()).map(|leaf| leaf.value.bits);
     let bytes: Vec<Expr> = s.reads().iter().map(|read| read.byte).collect();
     let sized =

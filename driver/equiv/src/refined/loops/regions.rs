@@ -1,7 +1,7 @@
 //! A body with loops as regions without: what is executed from the entry, or from a cut, to the next cuts.
 //!
 //! Cuts are blocks; every cycle goes through one. A region's body is one of its own, with copies of blocks: each is a
-//! block and the cuts that have been passed. Where a region begins at a cut, values from outside are *bases* (results of
+//! block and how often cuts have been passed. Where a region begins at a cut, values from outside are *bases* (results of
 //! phis, loads, calls), and what computes from them alone is computed anew: a definition that dominates a place holds
 //! there, and so does the condition of a branch one of whose arms does.
 
@@ -100,19 +100,20 @@ struct Node {
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    /// A block, and the cuts that have been passed.
-    Block(usize, BTreeSet<usize>),
+    /// A block, and how often cuts have been passed.
+    Block(usize, BTreeMap<usize, usize>),
     /// A cut that ends the region.
     Arrival(usize),
 }
 
-/// What is executed from the entry, or from a cut. The first iteration of a loop that is entered belongs to it where
-/// loops are `peeled`.
-pub(super) fn region(flow: &Flow<'_>, cuts: &[Cut], from: Option<usize>, peeled: bool) -> Result<Region, NotModelled> {
-    let passed = |block: usize| (0..cuts.len()).filter(|k| cuts[*k].blocks.contains(&block)).collect();
+/// What is executed from the entry, or from a cut. The first iterations of a loop that is entered belong to it, as many
+/// as are `peeled`.
+pub(super) fn region(flow: &Flow<'_>, cuts: &[Cut], from: Option<usize>, peeled: usize) -> Result<Region, NotModelled> {
+    let around = |block: usize| (0..cuts.len()).filter(move |k| cuts[*k].blocks.contains(&block));
+    let passed = |block: usize| around(block).map(|cut| (cut, peeled.max(1))).collect();
     let start = match from {
         Some(cut) => Place::Block(cuts[cut].block, passed(cuts[cut].block)),
-        None => Place::Block(0, BTreeSet::new()),
+        None => Place::Block(0, BTreeMap::new()),
     };
     let mut builder = Builder { flow, cuts, from, peeled, nodes: vec![] };
     builder.grow(start)?;
@@ -124,7 +125,7 @@ struct Builder<'a> {
     flow: &'a Flow<'a>,
     cuts: &'a [Cut],
     from: Option<usize>,
-    peeled: bool,
+    peeled: usize,
     nodes: Vec<Node>,
 }
 
@@ -156,15 +157,16 @@ impl Builder<'_> {
         Ok(())
     }
 
-    fn next(&self, to: usize, passed: &BTreeSet<usize>) -> Place {
+    fn next(&self, to: usize, passed: &BTreeMap<usize, usize>) -> Place {
         let mut passed = passed.clone();
         if let Some(cut) = self.cuts.iter().position(|cut| cut.block == to) {
-            if !self.peeled || passed.contains(&cut) {
+            let times = passed.entry(cut).or_default();
+            if *times >= self.peeled {
                 return Place::Arrival(cut);
             }
-            passed.insert(cut);
+            *times += 1;
         }
-        passed.retain(|cut| self.cuts[*cut].blocks.contains(&to));
+        passed.retain(|cut, _| self.cuts[*cut].blocks.contains(&to));
         Place::Block(to, passed)
     }
 

@@ -5,20 +5,36 @@
 
 use super::super::super::annotations::numbers;
 use super::super::facts;
+use super::super::lanes::{Place, places};
 use super::super::meaning::width;
 use super::annotated::promises;
 use super::bounds::Step;
 use super::{Access, Leaf, Local, Memory, SymbolicExecutor, Terms, Value};
-use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape, Slot};
+use rewright_llvm::body::{Instruction, MemoryAccess as Said, Operand, Shape};
 use rewright_llvm::types::Type;
 use rewright_smt::{self as smt, Address, Expr, Sort};
 use rewright_typeprop::model::MemoryAccess;
 
-/// Where something is read or written.
-struct AddressRange {
+/// Where a lane is read or written.
+struct Lane {
     address: Address,
-    /// In bits.
+    /// In bits, whole bytes.
     size: u32,
+    /// Bits of the lane.
+    width: u32,
+    ty: Type,
+}
+
+/// What an access goes to.
+struct Accessed {
+    lanes: Vec<Lane>,
+    /// Bytes between lanes.
+    padding: Vec<Address>,
+}
+
+/// What is read is no `undef`, and no poison.
+fn is_defined(i: &Instruction) -> bool {
+    i.metadata.iter().any(|(kind, _)| kind == "!noundef")
 }
 
 impl<'a> SymbolicExecutor<'a> {
@@ -30,9 +46,8 @@ impl<'a> SymbolicExecutor<'a> {
         source: &Type,
         indices: &[Operand],
     ) -> Terms<Value> {
-        let named = &self.file().named;
         let unknown = || format!("an offset into {source}");
-        if !self.version.module.layout.clone()?.knows(source, named) {
+        if i.ty != Type::Ptr {
             return Err(unknown().into());
         }
         let base = self.operand(base)?;
@@ -41,14 +56,17 @@ impl<'a> SymbolicExecutor<'a> {
         let (mut ty, mut first) = (source.clone(), true);
         for index in indices {
             let constant = index.text.parse::<i64>().ok();
-            let is_field = !first && !matches!(ty, Type::Array(..));
-            let (next, size) = match (&ty, first) {
-                (_, true) => (ty.clone(), ty.layout(named).ok_or_else(unknown)?.0),
-                (Type::Array(_, element), _) => ((**element).clone(), element.layout(named).ok_or_else(unknown)?.0),
-                (_, false) => {
-                    let field = constant.and_then(|n| u64::try_from(n).ok()).ok_or_else(unknown)?;
-                    let (element, offset) = ty.element(field, named).ok_or_else(unknown)?;
-                    let offset = offset.filter(|n| *n > 0 || field == 0).ok_or_else(unknown)?;
+            let resolved = self.layout.resolve(&ty)?.clone();
+            let is_field = !first && matches!(resolved, Type::Struct(..));
+            let (next, size) = match (&resolved, first) {
+                (_, true) => (ty.clone(), self.layout.size(&ty)?),
+                (Type::Array(_, element), _) => ((**element).clone(), self.layout.size(element)?),
+                (Type::Vector(_, element), _) => ((**element).clone(), self.layout.store_size(element)?),
+                (whole, false) => {
+                    let field = constant.and_then(|n| usize::try_from(n).ok()).ok_or_else(unknown)?;
+                    let (fields, offsets) = (self.layout.parts(whole)?, self.layout.offsets(whole)?);
+                    let element = fields.and_then(|fields| fields.get(field).cloned()).ok_or_else(unknown)?;
+                    let offset = *offsets.get(field).ok_or_else(unknown)?;
                     parts.push(self.s.bits(64, offset.into()));
                     steps.push(Step::Constant(offset as i64));
                     (element, 0)
@@ -96,21 +114,6 @@ impl<'a> SymbolicExecutor<'a> {
         self.sums.get(&pointer).cloned().unwrap_or_else(|| vec![pointer])
     }
 
-    /// A stack slot.
-    pub(super) fn slot(&mut self, i: &'a Instruction, slot: &Slot) -> Terms<()> {
-        if !i.flags.is_empty() || i.ty != Type::Ptr {
-            return Err("a stack slot of its own kind".into());
-        }
-        // Slots keep their order, and what they hold is nobody's concern.
-        self.assumed.insert("what is on the stack");
-        let name = format!("slot {}", self.slots.len() + 1);
-        let bits = self.place(&name, slot.align);
-        let origin = Some(self.s.unknown(&format!("object of {name}"), &[], Sort::Bits(64)));
-        self.slots.push(bits);
-        self.define(i, Local::Fixed(Value { bits, poison: Expr::FALSE, origin }));
-        Ok(())
-    }
-
     /// Where an access goes: it is undefined where that is poison, `undef`, null or not aligned as the access says.
     fn access(
         &mut self,
@@ -119,51 +122,89 @@ impl<'a> SymbolicExecutor<'a> {
         ty: &Type,
         at: usize,
         writes: bool,
-    ) -> Terms<AddressRange> {
+    ) -> Terms<Accessed> {
         if !said.plain {
             return Err(format!("a {} that is more than one", i.opcode).into());
         }
-        let size = width(ty)?;
-        if !size.is_multiple_of(8) {
-            return Err(format!("{size} bits in memory").into());
-        }
+        let (places, bytes) = (places(&self.layout, ty)?, self.layout.store_size(ty)?);
         let align = match said.align {
-            0 => self.version.module.layout.clone()?.alignment(ty, &self.file().named),
-            align => Some(align),
+            0 => self.layout.alignment(ty)?,
+            align => align,
         };
-        let align = align.ok_or_else(|| format!("the alignment of {ty}"))?;
         let pointer = self.settled(pointer, at)?;
+        let address = self.accessed(pointer, (bytes, align), at, writes, promises(self.version, i))?;
+        let lane = |lane: Place| {
+            let (width, bytes) = (width(&lane.ty)?, self.layout.store_size(&lane.ty)?);
+            Ok(Lane { address: address.plus(lane.offset), size: 8 * bytes as u32, width, ty: lane.ty })
+        };
+        let lanes = places.lanes.into_iter().map(lane).collect::<Terms<_>>()?;
+        let padding = places.padding.into_iter().map(|offset| address.plus(offset)).collect();
+        Ok(Accessed { lanes, padding })
+    }
+
+    /// Notes that so many bytes are accessed.
+    pub(super) fn accessed(
+        &mut self,
+        pointer: Value,
+        (bytes, align): (u64, u64),
+        at: usize,
+        writes: bool,
+        promises: Vec<String>,
+    ) -> Terms<Address> {
         let origin = pointer.origin.ok_or("an address without an object")?;
-        let mut bad = vec![pointer.poison, facts::misaligned(self.s, pointer.bits, align)];
-        if !self.null_is_valid() {
-            let some = self.s.nonzero(pointer.bits);
-            bad.push(self.s.not(some));
+        self.undefined(at, pointer.poison);
+        if bytes > 0 {
+            let mut bad = vec![facts::misaligned(self.s, pointer.bits, align)];
+            if !self.null_is_valid() {
+                let some = self.s.nonzero(pointer.bits);
+                bad.push(self.s.not(some));
+            }
+            let bad = self.s.or(&bad);
+            self.undefined(at, bad);
         }
-        let bad = self.s.or(&bad);
-        self.undefined(at, bad);
         let known = self.places.get(&self.accesses.len()).cloned();
         let place = known.unwrap_or_else(|| Address::sum(self.s, &self.parts(pointer.bits)));
-        self.accesses.push(Access {
+        let access = Access {
             reached: self.reached[at],
             address: place.term(self.s),
             place: place.clone(),
             origin,
-            bytes: u64::from(size / 8),
+            bytes,
             writes,
             epoch: self.epoch,
-            promises: promises(self.version, i),
-        });
-        Ok(AddressRange { address: place, size })
+            promises,
+        };
+        if self.choosing.is_first() && bytes > 0 {
+            let strays = self.strays(&access);
+            self.undefined(at, strays);
+            if bytes > align.max(1) {
+                // No object lies around the end of the address space.
+                let last = self.s.bits(64, u128::from(u64::MAX - (bytes - 1)));
+                let turns = self.s.apply("bvugt", &[access.address, last], Sort::Bool);
+                self.undefined(at, turns);
+            }
+        }
+        self.accesses.push(access);
+        Ok(place)
     }
 
     pub(super) fn load(&mut self, i: &'a Instruction, at: usize) -> Terms<()> {
         let Shape::Load(from, said) = &i.shape else { return Ok(()) };
-        let place = self.access(i, (from, said), &i.ty, at, false)?;
-        let [bits, poison_memory] =
-            [self.memory[0].bits, self.memory[0].poison_memory].map(|memory| self.read(memory, &place));
-        let mut poison = self.s.nonzero(poison_memory);
+        let Accessed { lanes, .. } = self.access(i, (from, said), &i.ty, at, false)?;
+        let leaves = lanes.iter().map(|lane| self.loaded(i, lane, at)).collect::<Terms<_>>()?;
+        self.undefined_matters |= !is_defined(i);
+        self.define(i, Local::of(leaves));
+        Ok(())
+    }
+
+    /// A lane that is read.
+    fn loaded(&mut self, i: &Instruction, lane: &Lane, at: usize) -> Terms<Leaf> {
+        let [raw, poison_memory] =
+            [self.memory[0].bits, self.memory[0].poison_memory].map(|memory| self.read(memory, lane));
+        let bits = self.s.resize(raw, lane.width);
+        let mut poison = vec![self.s.nonzero(poison_memory), self.is_not_stored_so(raw, lane)];
         for (kind, node) in &i.metadata {
-            let broken = match kind.as_str() {
+            poison.push(match kind.as_str() {
                 "!nonnull" => facts::broken(self.s, &["nonnull".to_string()], bits),
                 "!range" | "!align" => {
                     let node =
@@ -175,80 +216,125 @@ impl<'a> SymbolicExecutor<'a> {
                     }
                 }
                 _ => Expr::FALSE,
-            };
-            poison = self.s.or(&[poison, broken]);
+            });
         }
-        let origin = if i.ty == Type::Ptr { Some(self.read(self.memory[0].origins, &place)) } else { None };
-        let mask = self.given.undefined.then(|| self.read(self.mask, &place));
-        let noundef = i.metadata.iter().any(|(kind, _)| kind == "!noundef");
-        if noundef {
-            let some = match mask {
-                Some(mask) => self.s.nonzero(mask),
-                None => Expr::FALSE,
-            };
+        let origin = if lane.ty == Type::Ptr { Some(self.read(self.memory[0].origins, lane)) } else { None };
+        let mask = self.given.undefined.then(|| self.read(self.mask, lane));
+        if let Some(mask) = mask {
+            poison.push(self.is_not_stored_so(mask, lane));
+        }
+        let mask = mask.map(|mask| self.s.resize(mask, lane.width));
+        let poison = self.s.or(&poison);
+        if is_defined(i) {
+            let some = mask.map_or(Expr::FALSE, |mask| self.s.nonzero(mask));
             let bad = self.s.or(&[poison, some]);
             self.undefined(at, bad);
         }
-        self.undefined_matters |= !noundef;
         let value = Value { bits, poison, origin };
-        let local = match mask.filter(|_| !noundef) {
-            Some(mask) => {
-                let key = place.address.term(self.s);
-                // What others have stored since may be another set of values.
-                let place = self.inside.then_some(self.memory[0].bits);
-                Local::Leaf(Leaf { value, mask: Some(mask), key, computed: self.inside, place })
-            }
-            None => Local::Fixed(value),
-        };
-        self.define(i, local);
-        Ok(())
+        if let Some(leaf) = mask.and_then(|mask| self.stored_leaf(bits, mask)).filter(|_| !is_defined(i)) {
+            return Ok(Leaf { value: Value { bits: leaf.value.bits, ..value }, ..leaf });
+        }
+        let key = lane.address.term(self.s);
+        // What others have stored since may be another set of values.
+        let place = self.inside.then_some(self.memory[0].bits);
+        Ok(match mask.filter(|_| !is_defined(i)) {
+            Some(mask) => Leaf { value, mask: Some(mask), key, computed: self.inside, place },
+            None => Leaf { value, mask: None, key, computed: false, place: None },
+        })
+    }
+
+    /// What has been stored where this is read, if that may be `undef`: each use sees what a use of that may.
+    fn stored_leaf(&self, bits: Expr, mask: Expr) -> Option<Leaf> {
+        self.stored.iter().find(|(sample, leaf)| *sample == bits && leaf.mask == Some(mask)).map(|(_, leaf)| *leaf)
+    }
+
+    /// Notes what is stored that may be `undef`, by its first sample.
+    fn note_stored(&mut self, value: &Operand, sample: &[Value]) {
+        let Some(Local::Leaf(lanes)) = self.locals.get(value.text.as_str()) else { return };
+        let plain = lanes.iter().zip(sample).filter(|(leaf, _)| !leaf.computed);
+        self.stored.extend(plain.map(|(leaf, sample)| (sample.bits, *leaf)));
+    }
+
+    /// A lane that is no whole bytes is stored with zeros above it; where there is something else, it is poison.
+    fn is_not_stored_so(&mut self, raw: Expr, lane: &Lane) -> Expr {
+        if lane.width == lane.size {
+            return Expr::FALSE;
+        }
+        let above = self.s.extract(raw, lane.size - 1, lane.width);
+        self.s.nonzero(above)
     }
 
     pub(super) fn store(&mut self, i: &Instruction, at: usize) -> Terms<()> {
         let Shape::Store(value, to, said) = &i.shape else { return Ok(()) };
-        let place = self.access(i, (to, said), &value.ty, at, true)?;
+        let Accessed { lanes, padding } = self.access(i, (to, said), &value.ty, at, true)?;
         let here = self.reached[at];
-        let (all, none) = (self.s.bits(place.size, u128::MAX), self.s.bits(place.size, 0));
-        if value.ty == Type::Ptr {
+        if lanes.iter().any(|lane| lane.ty == Type::Ptr) {
             self.assumed.insert("pointers in memory");
         }
         let samples = self.samples(value, "stored")?;
+        self.note_stored(value, &samples[0]);
         for (n, sample) in samples.into_iter().enumerate() {
-            let Memory { bits, poison_memory, origins } = self.memory[n];
-            let is_poison = self.s.choose(sample.poison, all, none);
-            let origin = sample.origin.filter(|_| value.ty == Type::Ptr).unwrap_or(none);
-            self.memory[n] = Memory {
-                bits: self.write(bits, &place, here, sample.bits),
-                poison_memory: self.write(poison_memory, &place, here, is_poison),
-                origins: self.write(origins, &place, here, origin),
-            };
+            for (lane, sample) in lanes.iter().zip(sample) {
+                let (all, none) = (self.s.bits(lane.size, u128::MAX), self.s.bits(lane.size, 0));
+                let Memory { bits, poison_memory, origins } = self.memory[n];
+                let is_poison = self.s.choose(sample.poison, all, none);
+                let origin = sample.origin.filter(|_| lane.ty == Type::Ptr).unwrap_or(none);
+                let stored = self.s.resize(sample.bits, lane.size);
+                self.memory[n] = Memory {
+                    bits: self.write(bits, lane, here, stored),
+                    poison_memory: self.write(poison_memory, lane, here, is_poison),
+                    origins: self.write(origins, lane, here, origin),
+                };
+            }
         }
-        let mask = self.mask_of(value, place.size);
+        if !self.choosing.is_first() {
+            self.spoiled(padding, here);
+        }
         if self.given.undefined {
-            self.mask = self.write(self.mask, &place, here, mask);
+            for (n, lane) in lanes.iter().enumerate() {
+                let mask = self.mask_of(value, n, lane.width);
+                let mask = self.s.resize(mask, lane.size);
+                self.mask = self.write(self.mask, lane, here, mask);
+            }
         }
         Ok(())
     }
 
-    /// Which bits of a stored value are `undef`: of the second version at least these, of the first version at most
-    /// these.
-    fn mask_of(&mut self, value: &Operand, size: u32) -> Expr {
-        match self.locals.get(value.text.as_str()) {
-            Some(Local::Leaf(leaf)) => leaf.mask.unwrap_or_else(|| self.s.bits(size, 0)),
-            // A value that the first version may have chosen is one of those that it may hold.
-            Some(Local::PerUse) if self.choosing.is_first() => self.s.bits(size, 0),
-            Some(Local::PerUse) => self.s.bits(size, u128::MAX),
-            _ if value.text == "undef" => self.s.bits(size, u128::MAX),
-            _ => self.s.bits(size, 0),
+    /// Padding that the second version stores holds nothing that anybody may look at. The first one may leave what is
+    /// there.
+    fn spoiled(&mut self, padding: Vec<Address>, here: Expr) {
+        let all = self.s.bits(8, u128::MAX);
+        for address in padding {
+            let lane = Lane { address, size: 8, width: 8, ty: Type::Int(8) };
+            for n in 0..2 {
+                self.memory[n].poison_memory = self.write(self.memory[n].poison_memory, &lane, here, all);
+            }
         }
     }
 
-    fn read(&mut self, memory: Expr, place: &AddressRange) -> Expr {
+    /// Which bits of a lane of a stored value are `undef`: of the second version at least these, of the first version at
+    /// most these.
+    fn mask_of(&mut self, value: &Operand, lane: usize, width: u32) -> Expr {
+        let is_loose = self.is_loose(value);
+        match self.locals.get(value.text.as_str()) {
+            Some(Local::Leaf(lanes)) => {
+                lanes.get(lane).and_then(|leaf| leaf.mask).unwrap_or_else(|| self.s.bits(width, 0))
+            }
+            // A value that the first version may have chosen is one of those that it may hold.
+            Some(Local::PerUse) if self.choosing.is_first() => self.s.bits(width, 0),
+            Some(Local::PerUse) => self.s.bits(width, u128::MAX),
+            _ if value.text == "undef" => self.s.bits(width, u128::MAX),
+            _ if is_loose && !self.choosing.is_first() => self.s.bits(width, u128::MAX),
+            _ => self.s.bits(width, 0),
+        }
+    }
+
+    fn read(&mut self, memory: Expr, place: &Lane) -> Expr {
         let how = MemoryAccess { bits: Some(place.size), signed: false, store: false };
         smt::load(self.s, memory, &place.address, how, place.size)
     }
 
-    fn write(&mut self, memory: Expr, place: &AddressRange, when: Expr, value: Expr) -> Expr {
+    fn write(&mut self, memory: Expr, place: &Lane, when: Expr, value: Expr) -> Expr {
         let how = MemoryAccess { bits: Some(place.size), signed: false, store: true };
         let value = match when {
             Expr::TRUE => value,

@@ -31,6 +31,20 @@ pub(in super::super) struct Keys {
     apart: BTreeMap<String, bool>,
     /// The second version says where the memory of stack slots begins and ends.
     lifetimes: bool,
+    /// Either version calls what a pointer says.
+    indirect: bool,
+}
+
+/// What is said of values where they are passed or given: what breaks it is poison, or undefined.
+const OF_VALUES: [&str; 4] = ["noundef", "nonnull", "align", "range"];
+
+fn is_of_value(place: AnnotationTarget, annotation: &str) -> bool {
+    let name = parts(annotation).0;
+    match place {
+        AnnotationTarget::Parameter => OF_VALUES.contains(&name) || name == "dereferenceable",
+        AnnotationTarget::Result => OF_VALUES.contains(&name),
+        _ => false,
+    }
 }
 
 impl Keys {
@@ -56,7 +70,20 @@ impl Keys {
             let covered = calls.iter().flatten().all(known);
             (callee, !covered)
         };
-        Keys { apart: second.into_iter().map(more).collect(), lifetimes }
+        let calls = bodies.iter().flat_map(|body| &body.blocks).flat_map(|block| &block.instructions);
+        let indirect = calls.into_iter().any(|i| matches!(i.shape, Shape::Call { callee: None, .. }));
+        Keys { apart: second.into_iter().map(more).collect(), lifetimes, indirect }
+    }
+
+    /// Are calls told apart by the address that is called?
+    pub(super) fn by_address(&self) -> bool {
+        self.indirect
+    }
+
+    /// Does what is said of values at calls of a function count in both versions?
+    pub(super) fn count_values(&self, callee: &str) -> bool {
+        // A call by a pointer may be one of a function that other calls say something of.
+        self.indirect || self.apart.get(callee).copied().unwrap_or(false)
     }
 
     pub(super) fn has_lifetimes(&self) -> bool {
@@ -65,15 +92,17 @@ impl Keys {
 
     /// What tells this call from others with the same arguments.
     pub(super) fn of(&self, version: Version<'_>, i: &Instruction) -> Terms<String> {
-        let Shape::Call { callee: Some(callee), .. } = &i.shape else { return Ok(String::new()) };
+        let Shape::Call { callee, .. } = &i.shape else { return Ok(String::new()) };
         let said = Said::new(version, i);
         for (place, annotations) in said.places() {
             if let Some(unknown) = annotations.iter().find(|a| says(place, a) == Says::Unmodelled) {
                 return Err(format!("what `{unknown}` means at a call is not modelled").into());
             }
         }
-        let apart = self.apart.get(callee).copied().unwrap_or(false);
-        let all = said.spelled(true, |place, a| apart || says(place, a) == Says::Meaning);
+        // Nobody has compared what is said of calls by a pointer.
+        let apart = callee.as_deref().is_none_or(|callee| self.count_values(callee));
+        let counts = |place, a: &str| callee.is_some() && is_of_value(place, a);
+        let all = said.spelled(true, |place, a| (apart && !counts(place, a)) || says(place, a) == Says::Meaning);
         Ok(all.iter().map(|a| format!(" {}", a.replace('|', "/"))).collect())
     }
 }

@@ -1,11 +1,15 @@
 //! What a version does, as terms.
 
-use super::Value;
+use super::{Object, Value};
+use rewright_llvm::types::Type;
 use rewright_smt::{Address, Expr};
 use std::collections::BTreeSet;
 
-/// What leaves a version, computed twice.
+/// A scalar, computed twice.
 pub(in super::super) type Samples = [Value; 2];
+
+/// What leaves a version, by lane, computed twice.
+pub(in super::super) type Whole = [Vec<Value>; 2];
 
 /// The memory of a version, as what is written to it has been computed twice.
 #[derive(Clone, Copy)]
@@ -37,7 +41,9 @@ pub(in super::super) struct Access {
 /// What a version does.
 pub(in super::super) struct Behaviour {
     pub(in super::super) undefined: Expr,
-    pub(in super::super) returned: Option<Samples>,
+    pub(in super::super) returned: Option<Whole>,
+    /// The types of the lanes of what it returns.
+    pub(in super::super) result: Vec<Type>,
     pub(in super::super) memory: [Memory; 2],
     pub(in super::super) accesses: Vec<Access>,
     /// When it returns.
@@ -47,6 +53,10 @@ pub(in super::super) struct Behaviour {
     pub(in super::super) events: Vec<Event>,
     /// Stack slots: their memory is nobody's any more when it returns.
     pub(in super::super) slots: Vec<Expr>,
+    /// What is known of these, and of global variables, where it begins at the entry.
+    pub(in super::super) objects: Vec<Object>,
+    /// What is known of where objects lie.
+    pub(in super::super) facts: Expr,
     /// Variables that stand for what it may choose.
     pub(in super::super) choices: Vec<Expr>,
     /// What stands for something that is not modelled in all its parts: a counterexample may rest on that.

@@ -9,13 +9,14 @@
 
 use super::super::super::annotations::{has, number};
 use super::super::facts;
+use super::super::meaning::width;
 use super::annotated::Said;
-use super::{Access, Event, Leaf, Local, Memory, SymbolicExecutor, Terms, Value, width};
+use super::{Event, Leaf, Local, Memory, SymbolicExecutor, Terms, Value, blocks};
 use rewright_cfg_skeleton::ir::OpaqueEffects;
-use rewright_llvm::body::{Instruction, Operand, Shape};
+use rewright_llvm::body::{Instruction, Operand, Shape, Template};
 use rewright_llvm::effects;
 use rewright_llvm::types::Type;
-use rewright_smt::{self as smt, Address, Expr, Sort};
+use rewright_smt::{self as smt, Expr, Sort};
 
 /// Calls of a version: each is compared with each of the other one's.
 const MOST: usize = 24;
@@ -29,15 +30,21 @@ pub(in super::super) fn is_arithmetic(callee: Option<&str>) -> bool {
 
 impl<'a> SymbolicExecutor<'a> {
     pub(super) fn call(&mut self, i: &'a Instruction, callee: Option<&str>, args: &[Operand], at: usize) -> Terms<()> {
-        let callee = callee.ok_or("it calls what a pointer says")?;
-        if callee.starts_with("@llvm.lifetime.") && self.choosing.is_first() && !self.keys.has_lifetimes() {
+        if callee.is_some_and(|callee| callee.starts_with("@llvm.lifetime."))
+            && self.choosing.is_first()
+            && !self.keys.has_lifetimes()
+        {
             // An access that it makes undefined is no harm to ignore here.
             return Ok(());
+        }
+        if let Some(bytes) = blocks::length(i) {
+            return self.block_of_memory(i, args, bytes, at);
         }
         self.assumed.insert("what calls do");
         let effects = effects::of(self.file(), i);
         let said = Said::new(self.version, i);
-        if self.choosing.is_first() {
+        let counts = callee.is_some_and(|callee| self.keys.count_values(callee));
+        if self.choosing.is_first() || counts {
             self.promised(args, &said, at)?;
         }
         let key = self.keys.of(self.version, i)?;
@@ -46,25 +53,50 @@ impl<'a> SymbolicExecutor<'a> {
         if !pure {
             told.push(self.trace);
         }
-        for arg in args {
-            for Value { bits, poison, origin } in self.samples(arg, "passed")? {
+        let name = self.called(i, callee, at, &mut told)?;
+        for (n, arg) in args.iter().enumerate() {
+            let kept = said.arguments.get(n).filter(|_| counts);
+            for Value { bits, mut poison, origin } in self.samples(arg, "passed")?.concat() {
+                if let Some(said) = kept {
+                    let broken = facts::broken(self.s, said, bits);
+                    poison = self.s.or(&[poison, broken]);
+                }
                 told.extend([bits, poison]);
                 told.extend(origin);
             }
             signature += &format!(" {}", arg.ty);
         }
-        let time = self.s.unknown(&format!("{callee}{signature} {}{key}", told.len()), &told, Sort::Bits(64));
+        let time = self.s.unknown(&format!("{name}{signature} {}{key}", told.len()), &told, Sort::Bits(64));
         if effects != OpaqueEffects::Pure {
             let undefined = self.s.unknown("a call is undefined", &[time], Sort::Bool);
             self.undefined(at, undefined);
         }
         if !pure {
-            self.happens(i, callee, effects, time, at)?;
+            self.happens(i, callee.unwrap_or_default(), effects, time, at)?;
         }
         if i.ty != Type::Void {
-            self.result(i, &said, time, at)?;
+            self.result(i, &said, time, at, counts)?;
         }
         Ok(())
+    }
+
+    /// How calls are named; `told` is what is called, if others are called by a pointer.
+    fn called(&mut self, i: &Instruction, callee: Option<&str>, at: usize, told: &mut Vec<Expr>) -> Terms<String> {
+        let by_address = self.keys.by_address() && callee.is_none_or(|callee| !callee.starts_with("@llvm."));
+        let pointer = match callee {
+            Some(callee) if !by_address => return Ok(callee.to_string()),
+            Some(callee) => callee.to_string(),
+            None => called_pointer(i).ok_or("it calls what is no pointer")?,
+        };
+        let Value { bits, poison, .. } = self.settled(&Operand { ty: Type::Ptr, text: pointer }, at)?;
+        self.undefined(at, poison);
+        if !self.null_is_valid() {
+            let some = self.s.nonzero(bits);
+            let null = self.s.not(some);
+            self.undefined(at, null);
+        }
+        told.push(bits);
+        Ok("what a pointer says".into())
     }
 
     /// A call that somebody may notice.
@@ -116,58 +148,75 @@ impl<'a> SymbolicExecutor<'a> {
         smt::given(self.s, chain, reached, time)
     }
 
-    /// What the first version promises of arguments holds, or it is undefined. (The second one promises no more.)
+    /// What is promised of arguments holds, or it is undefined: what the first version promises, and what the second one
+    /// does where that is more.
     fn promised(&mut self, args: &[Operand], said: &Said, at: usize) -> Terms<()> {
         for (arg, said) in args.iter().zip(&said.arguments) {
             let defined = has(said, "noundef");
             let readable = number(said, "dereferenceable");
-            if !defined && readable.is_none() {
+            // Of what has several lanes it is no harm to ignore that.
+            if (!defined && readable.is_none()) || self.scalars(&arg.ty)?.len() != 1 {
                 continue;
             }
-            let Value { bits, poison, origin } = self.settled(arg, at)?;
-            let broken = facts::broken(self.s, said, bits);
-            let bad = self.s.or(&[poison, broken]);
-            self.undefined(at, if defined { bad } else { poison });
-            if let (Some(bytes), Some(origin)) = (readable, origin) {
-                let (reached, epoch, promises) = (self.reached[at], self.epoch, vec![]);
-                let place = Address::sum(self.s, &[bits]);
-                let address = bits;
-                self.accesses.push(Access { reached, address, place, origin, bytes, writes: false, epoch, promises });
+            let pointer = self.settled(arg, at)?;
+            let broken = facts::broken(self.s, said, pointer.bits);
+            let bad = self.s.or(&[pointer.poison, broken]);
+            self.undefined(at, if defined { bad } else { pointer.poison });
+            if let (Some(bytes), true) = (readable, pointer.origin.is_some()) {
+                self.accessed(pointer, (bytes, 1), at, false, vec![])?;
             }
         }
         Ok(())
     }
 
-    fn result(&mut self, i: &'a Instruction, said: &Said, time: Expr, at: usize) -> Terms<()> {
-        let bits = width(&i.ty)?;
-        let value = self.s.unknown(&format!("result of {bits}"), &[time], Sort::Bits(bits));
-        let mut poison = self.s.unknown("result is poison", &[time], Sort::Bool);
+    fn result(&mut self, i: &'a Instruction, said: &Said, time: Expr, at: usize, counts: bool) -> Terms<()> {
+        let types = self.scalars(&i.ty)?;
+        let mut lanes = vec![];
+        for (n, ty) in types.iter().enumerate() {
+            let which = if types.len() == 1 { String::new() } else { format!(" {n}") };
+            lanes.push(self.result_lane(ty, &which, said, time, at, counts)?);
+        }
+        self.undefined_matters = true;
+        self.define(i, Local::of(lanes));
+        Ok(())
+    }
+
+    /// What is said of it counts in the first version, and where that of the second one says more, in both.
+    fn result_lane(&mut self, ty: &Type, which: &str, said: &Said, time: Expr, at: usize, counts: bool) -> Terms<Leaf> {
+        let counts = counts || self.choosing.is_first();
+        let bits = width(ty)?;
+        let value = self.s.unknown(&format!("result{which} of {bits}"), &[time], Sort::Bits(bits));
+        let mut poison = self.s.unknown(&format!("result{which} is poison"), &[time], Sort::Bool);
         let noundef = has(&said.result, "noundef");
-        if self.choosing.is_first() {
+        if counts {
             let broken = facts::broken(self.s, &said.result, value);
             poison = self.s.or(&[poison, broken]);
             if noundef {
                 self.undefined(at, poison);
             }
         }
-        let origin = (i.ty == Type::Ptr).then(|| self.s.unknown("object of a result", &[time], Sort::Bits(64)));
+        let origin =
+            (*ty == Type::Ptr).then(|| self.s.unknown(&format!("object of a result{which}"), &[time], Sort::Bits(64)));
         let value = Value { bits: value, poison, origin };
-        self.undefined_matters = true;
-        let mask = self
-            .given
-            .undefined
-            .then(|| self.s.unknown(&format!("undef bits of a result of {bits}"), &[time], Sort::Bits(bits)));
-        if let (Some(mask), true) = (mask, noundef && self.choosing.is_first()) {
+        let name = format!("undef bits of a result{which} of {bits}");
+        let mask = self.given.undefined.then(|| self.s.unknown(&name, &[time], Sort::Bits(bits)));
+        if let (Some(mask), true) = (mask, noundef && counts) {
             let some = self.s.nonzero(mask);
             self.undefined(at, some);
         }
-        let local = match mask {
-            Some(_) => Local::Leaf(Leaf { value, mask, key: time, computed: false, place: None }),
-            None => Local::Fixed(value),
-        };
-        self.define(i, local);
-        Ok(())
+        // Other lanes choose apart.
+        let key = if which.is_empty() || mask.is_none() { time } else { value.bits };
+        Ok(Leaf { value, mask, key, computed: false, place: None })
     }
+}
+
+/// The value that a call by a pointer calls: what stands before the arguments.
+fn called_pointer(i: &Instruction) -> Option<String> {
+    let Template { pieces, holes } = &i.template;
+    if pieces.iter().any(|piece| piece.split_whitespace().any(|word| word == "asm")) {
+        return None;
+    }
+    holes.iter().zip(&pieces[1..]).find(|(_, behind)| behind.starts_with('(')).map(|(hole, _)| hole.clone())
 }
 
 fn own_attributes(i: &Instruction) -> &[String] {

@@ -1,6 +1,6 @@
 //! Values that may be `undef`: each use chooses its bits anew.
 
-use super::{Choosing, Chosen, Leaf, Likeness, Local, Samples, SymbolicExecutor, Terms, Value};
+use super::{Choosing, Chosen, Leaf, Likeness, Local, Samples, SymbolicExecutor, Terms, Value, Whole};
 use rewright_llvm::body::Operand;
 use rewright_smt::{Expr, Sort};
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ const MOST_CONTEXTS: usize = 8;
 impl SymbolicExecutor<'_> {
     /// Is it computed anew at each use?
     pub(super) fn is_loose(&self, operand: &Operand) -> bool {
-        operand.text == "undef"
+        (!operand.is_local() && operand.text.contains("undef"))
             || matches!(self.locals.get(operand.text.as_str()), Some(Local::PerUse | Local::Leaf(_)))
     }
 
     /// What leaves in some way: the same twice, or two uses of what may be another value each time.
-    pub(super) fn samples(&mut self, operand: &Operand, way: &'static str) -> Terms<Samples> {
+    pub(super) fn samples(&mut self, operand: &Operand, way: &'static str) -> Terms<Whole> {
         if !self.is_loose(operand) {
-            return self.operand(operand).map(|value| [value; 2]);
+            return self.lanes(operand).map(|lanes| [lanes.clone(), lanes]);
         }
         let n = self.another(way);
         Ok([self.sample(operand, way, n, 1)?, self.sample(operand, way, n, 2)?])
@@ -32,30 +32,30 @@ impl SymbolicExecutor<'_> {
     }
 
     /// A value with choices of its own.
-    fn sample(&mut self, operand: &Operand, way: &str, n: usize, sample: usize) -> Terms<Value> {
+    fn sample(&mut self, operand: &Operand, way: &str, n: usize, sample: usize) -> Terms<Vec<Value>> {
         let outer = std::mem::replace(&mut self.within, format!("{way} {n} sample {sample}"));
-        let value = self.operand(operand);
+        let lanes = self.lanes(operand);
         self.within = outer;
-        value
+        lanes
     }
 
     /// The operands of an instruction. A choice between two of them sees one.
-    pub(super) fn values(&mut self, opcode: &str, operands: &[Operand]) -> Terms<Vec<Value>> {
+    pub(super) fn values(&mut self, opcode: &str, operands: &[Operand]) -> Terms<Vec<Vec<Value>>> {
         match operands {
             [condition, one, other] if opcode == "select" => {
-                let condition = self.operand(condition)?;
+                let condition = self.lanes(condition)?;
                 let before = self.uses.clone();
                 Ok(vec![condition, self.alternative(&before, one)?, self.alternative(&before, other)?])
             }
-            all => all.iter().map(|operand| self.operand(operand)).collect(),
+            all => all.iter().map(|operand| self.lanes(operand)).collect(),
         }
     }
 
     /// An operand of which nothing is seen where another one is: it may choose as that does. `before` counts uses
     /// before all of them.
-    pub(super) fn alternative(&mut self, before: &BTreeMap<String, usize>, operand: &Operand) -> Terms<Value> {
+    pub(super) fn alternative(&mut self, before: &BTreeMap<String, usize>, operand: &Operand) -> Terms<Vec<Value>> {
         let others = std::mem::replace(&mut self.uses, before.clone());
-        let value = self.operand(operand);
+        let value = self.lanes(operand);
         for (what, n) in others {
             let most = self.uses.entry(what).or_default();
             *most = n.max(*most);
@@ -82,15 +82,16 @@ impl SymbolicExecutor<'_> {
             return self.operand(operand);
         }
         let poison_memory = match self.locals.get(operand.text.as_str()) {
-            Some(Local::Leaf(Leaf { mask: Some(mask), .. })) => {
-                let mask = *mask;
-                self.s.nonzero(mask)
+            Some(Local::Leaf(lanes)) => {
+                let masks: Vec<Expr> = lanes.iter().filter_map(|leaf| leaf.mask).collect();
+                let some: Vec<Expr> = masks.into_iter().map(|mask| self.s.nonzero(mask)).collect();
+                self.s.or(&some)
             }
             _ => {
                 // Two uses may differ if one may differ from the plain bits. One that is poison is worse.
                 let n = self.another("decided");
-                let (plain, other) = (self.plain(operand)?, self.sample(operand, "decided", n, 1)?);
-                let mut others = vec![other];
+                let plain = self.plain(operand)?;
+                let mut others = self.sample(operand, "decided", n, 1)?;
                 if self.choosing.is_first() {
                     let contexts = self.contexts;
                     for context in contexts.iter().take(MOST_CONTEXTS) {

@@ -74,9 +74,8 @@ impl<'a> SymbolicExecutor<'a> {
             }
         }
         for (base, leaf) in state.bases.iter().zip(leaves) {
-            let local = if leaf.mask.is_some() { Local::Leaf(*leaf) } else { Local::Fixed(leaf.value) };
             self.undefined_matters = true;
-            self.locals.insert(&base.text, local);
+            self.locals.insert(&base.text, Local::of(vec![*leaf]));
         }
         for i in &state.computed {
             self.made.extend(i.result.as_deref().map(|name| (name, (i, 0))));

@@ -1,10 +1,15 @@
 //! Operands: values, constants, and which objects pointers belong to.
 
-use super::{Local, SymbolicExecutor, Terms, Value, width};
-use rewright_llvm::body::{Instruction, Operand};
+use super::super::meaning::width;
+use super::{Local, SymbolicExecutor, Terms, Value};
+use crate::literals::{self, Literal};
+use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::constants;
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Sort};
+
+/// Constants nest at most this deep.
+const MOST_NESTED: u32 = 16;
 
 impl SymbolicExecutor<'_> {
     /// The object of a pointer that an instruction gives. Nothing leads from an address to an object.
@@ -36,20 +41,82 @@ impl SymbolicExecutor<'_> {
         Value { bits, poison, origin }
     }
 
+    /// A scalar.
     pub(super) fn operand(&mut self, operand: &Operand) -> Terms<Value> {
-        let name = operand.text.as_str();
-        match self.locals.get(name) {
-            Some(Local::Fixed(value)) => Ok(*value),
-            Some(Local::Leaf(leaf)) => Ok(self.use_of(*leaf)),
-            Some(Local::PerUse) => {
-                let (i, at) = *self.made.get(name).ok_or("a value without a definition")?;
-                Ok(self.meaning(i, at)?.value)
-            }
-            None if operand.is_local() => Err(format!("{name} is used before it is there").into()),
-            None => self.constant(operand),
+        match self.lanes(operand)?[..] {
+            [value] => Ok(value),
+            _ => Err(format!("a value of type {}", operand.ty).into()),
         }
     }
 
+    /// A value, lane by lane.
+    pub(super) fn lanes(&mut self, operand: &Operand) -> Terms<Vec<Value>> {
+        let name = operand.text.as_str();
+        match self.locals.get(name) {
+            Some(Local::Fixed(lanes)) => Ok(lanes.clone()),
+            Some(Local::Leaf(lanes)) => {
+                let lanes = lanes.clone();
+                Ok(lanes.into_iter().map(|leaf| self.use_of(leaf)).collect())
+            }
+            Some(Local::PerUse) => {
+                let (i, at) = *self.made.get(name).ok_or("a value without a definition")?;
+                Ok(self.computed(i, at)?.lanes)
+            }
+            None if operand.is_local() => Err(format!("{name} is used before it is there").into()),
+            None => self.constant_lanes(&operand.ty, name, 0),
+        }
+    }
+
+    /// A constant, lane by lane.
+    pub(super) fn constant_lanes(&mut self, ty: &Type, text: &str, depth: u32) -> Terms<Vec<Value>> {
+        let unknown = || format!("the constant {text}");
+        if depth > MOST_NESTED {
+            return Err(unknown().into());
+        }
+        if let Some(i) = literals::expression(text, &self.file().named) {
+            return self.expression(&i);
+        }
+        let Some(parts) = self.layout.parts(ty)? else {
+            let constant = Operand { ty: ty.clone(), text: text.to_string() };
+            return Ok(vec![self.constant(&constant)?]);
+        };
+        let constants: Vec<(Type, &str)> = match literals::aggregate(text) {
+            Literal::Everywhere(text) => self.scalars(ty)?.into_iter().map(|ty| (ty, text)).collect(),
+            Literal::Splat(inner) => vec![literals::typed(inner)?; parts.len()],
+            Literal::Parts(all) if all.len() == parts.len() => {
+                all.into_iter().map(literals::typed).collect::<Result<_, _>>()?
+            }
+            Literal::Text(bytes) if bytes.len() == parts.len() => {
+                let lane = |byte: &u8| (self.s.bits(8, (*byte).into()), Expr::FALSE);
+                let lanes = bytes.iter().map(lane);
+                return Ok(lanes.map(|(bits, poison)| Value { bits, poison, origin: None }).collect());
+            }
+            _ => return Err(unknown().into()),
+        };
+        let mut lanes = vec![];
+        for (ty, text) in constants {
+            lanes.extend(self.constant_lanes(&ty, text, depth + 1)?);
+        }
+        Ok(lanes)
+    }
+
+    /// A constant that an expression is.
+    fn expression(&mut self, i: &Instruction) -> Terms<Vec<Value>> {
+        match &i.shape {
+            Shape::Offset { base, source, indices } => Ok(vec![self.offset(i, base, source, indices)?]),
+            Shape::Plain(operands) => {
+                let args = self.values(&i.opcode, operands)?;
+                let computed = self.of_parts(i, operands, args)?;
+                match (computed.undefined, computed.open) {
+                    (Expr::FALSE, false) => Ok(computed.lanes),
+                    _ => Err(format!("the constant expression `{}`", i.opcode).into()),
+                }
+            }
+            _ => Err(format!("the constant expression `{}`", i.opcode).into()),
+        }
+    }
+
+    /// A scalar that a constant is.
     pub(super) fn constant(&mut self, operand: &Operand) -> Terms<Value> {
         let Operand { ty, text } = operand;
         let width = width(ty)?;
@@ -60,18 +127,22 @@ impl SymbolicExecutor<'_> {
         }
         if let (true, Type::Ptr) = (text.starts_with('@'), ty) {
             self.assumed.insert("where globals lie");
-            let align = self.version.module.alignment(text).unwrap_or(1);
+            let align = self.alignment(text);
             let bits = self.place(text, align);
-            let origin = Some(self.s.unknown(&format!("object {text}"), &[], Sort::Bits(64)));
-            return Ok(Value { bits, poison: Expr::FALSE, origin });
+            let origin = self.s.unknown(&format!("object {text}"), &[], Sort::Bits(64));
+            self.global(text, bits, origin)?;
+            return Ok(Value { bits, poison: Expr::FALSE, origin: Some(origin) });
         }
-        let number = match text.as_str() {
-            "poison" | "zeroinitializer" => Some(0),
-            _ => text.parse::<i128>().map(|n| n as u128).ok().or_else(|| constants::read(ty, text).map(u128::from)),
-        };
-        let number = number.ok_or_else(|| format!("the constant {text}"))?;
+        let number = number(ty, text).ok_or_else(|| format!("the constant {text}"))?;
         let poison = if text == "poison" { Expr::TRUE } else { Expr::FALSE };
         Ok(Value { bits: self.s.bits(width, number), poison, origin: nowhere })
+    }
+
+    /// What the address of a global, or of a function, is a multiple of: what it says, or what its type asks for.
+    fn alignment(&self, name: &str) -> u64 {
+        let module = self.version.module;
+        let of_type = || module.variable(name).and_then(|(global, _)| self.layout.alignment(&global.ty).ok());
+        module.alignment(name).or_else(of_type).unwrap_or(1)
     }
 
     /// An address that nobody knows, but that it is aligned.
@@ -84,4 +155,35 @@ impl SymbolicExecutor<'_> {
         let zeros = self.s.bits(low, 0);
         self.s.concat(&[high, zeros])
     }
+}
+
+/// The bits of a constant that is a number; what is poison has bits all the same.
+fn number(ty: &Type, text: &str) -> Option<u128> {
+    match (ty, text) {
+        (_, "poison" | "zeroinitializer") => Some(0),
+        (Type::Int(1), "true") => Some(1),
+        (Type::Int(1), "false") => Some(0),
+        (Type::Int(_), _) => match text.strip_prefix("u0x") {
+            Some(digits) => u128::from_str_radix(digits, 16).ok(),
+            None => text.parse::<i128>().map(|n| n as u128).ok().or_else(|| text.parse().ok()),
+        },
+        (Type::Word(word), _) if word == "half" => match text.strip_prefix("0xH") {
+            Some(digits) => u128::from_str_radix(digits, 16).ok(),
+            None => half(text.parse().ok()?),
+        },
+        _ => constants::read(ty, text).map(u128::from),
+    }
+}
+
+/// The bits of a number as a half, if one is exactly that, and no smaller than all normal ones.
+fn half(value: f64) -> Option<u128> {
+    let bits = value.to_bits();
+    let sign = u128::from(bits >> 63) << 15;
+    if value == 0.0 {
+        return Some(sign);
+    }
+    let exponent = (bits >> 52 & 0x7ff) as i32 - 1023 + 15;
+    let fraction = bits & ((1 << 52) - 1);
+    let is_exact = (1..31).contains(&exponent) && fraction.trailing_zeros() >= 42;
+    is_exact.then(|| sign | (exponent as u128) << 10 | u128::from(fraction >> 42))
 }

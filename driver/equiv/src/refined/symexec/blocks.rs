@@ -1,0 +1,106 @@
+//! Blocks of memory that are copied or set, byte by byte, where it is known how many bytes they have.
+
+use super::super::super::annotations::number;
+use super::{Memory, SymbolicExecutor, Terms, Value};
+use rewright_llvm::body::{Instruction, Operand, Shape};
+use rewright_smt::{self as smt, Address, Expr, Sort};
+use rewright_typeprop::model::MemoryAccess;
+
+/// Bytes of a block.
+const MOST: u64 = 64;
+
+/// Intrinsics on blocks.
+const BLOCKS: [&str; 5] =
+    ["@llvm.memcpy.p0", "@llvm.memcpy.inline.p0", "@llvm.memmove.p0", "@llvm.memset.p0", "@llvm.memset.inline.p0"];
+
+/// How many bytes an instruction copies or sets; `None` where it is no such instruction, or not known.
+pub(super) fn length(i: &Instruction) -> Option<u64> {
+    let Shape::Call { callee: Some(callee), args, bundles: false, .. } = &i.shape else { return None };
+    if !BLOCKS.iter().any(|block| callee.starts_with(block)) {
+        return None;
+    }
+    let [_, _, length, volatile] = args.as_slice() else { return None };
+    let is_plain = ["false", "0"].contains(&volatile.text.as_str());
+    length.text.parse().ok().filter(|bytes| is_plain && *bytes <= MOST)
+}
+
+/// How a byte is read and written.
+const READ: MemoryAccess = MemoryAccess { bits: Some(8), signed: false, store: false };
+const WRITTEN: MemoryAccess = MemoryAccess { store: true, ..READ };
+
+/// What is in a byte of each chain.
+type Bytes = [[Expr; 3]; 2];
+
+impl SymbolicExecutor<'_> {
+    /// Copies a block, or sets it.
+    pub(super) fn block_of_memory(&mut self, i: &Instruction, args: &[Operand], bytes: u64, at: usize) -> Terms<()> {
+        let Shape::Call { callee: Some(callee), promises, .. } = &i.shape else { return Ok(()) };
+        let align = |n: usize| promises.get(n).and_then(|said| number(said, "align")).unwrap_or(1);
+        let to = self.settled(&args[0], at)?;
+        let copied = match callee.starts_with("@llvm.memset.") {
+            true => {
+                let place = self.accessed(to, (bytes, align(0)), at, true, vec![])?;
+                let value = self.samples(&args[1], "stored")?;
+                let (all, none) = (self.s.bits(8, u128::MAX), self.s.bits(8, 0));
+                let byte = |this: &mut Self, value: &Value| [value.bits, this.s.choose(value.poison, all, none), none];
+                let byte = [byte(self, &value[0][0]), byte(self, &value[1][0])];
+                let loose = self.is_loose(&args[1]) && !self.choosing.is_first();
+                let mask = if loose { all } else { none };
+                (place, vec![(byte, mask); bytes as usize])
+            }
+            false => {
+                let from = self.settled(&args[1], at)?;
+                let source = self.accessed(from, (bytes, align(1)), at, false, vec![])?;
+                let place = self.accessed(to, (bytes, align(0)), at, true, vec![])?;
+                if callee.starts_with("@llvm.memcpy.") && !self.choosing.is_first() {
+                    self.overlaps(from, to, bytes, at);
+                }
+                let read = (0..bytes).map(|n| self.byte(&source.plus(n))).collect();
+                (place, read)
+            }
+        };
+        let (place, all) = copied;
+        for (n, (byte, mask)) in (0..).zip(all) {
+            self.put(&place.plus(n), byte, mask, at);
+        }
+        Ok(())
+    }
+
+    /// Blocks of which one is copied to the other are the same or have nothing in common.
+    fn overlaps(&mut self, from: Value, to: Value, bytes: u64, at: usize) {
+        let most = self.s.bits(64, bytes.into());
+        let same = self.s.equal(from.bits, to.bits);
+        let other = self.s.not(same);
+        for (x, y) in [(from, to), (to, from)] {
+            let distance = self.s.apply("bvsub", &[x.bits, y.bits], Sort::Bits(64));
+            let near = self.s.apply("bvult", &[distance, most], Sort::Bool);
+            let bad = self.s.and(&[other, near]);
+            self.undefined(at, bad);
+        }
+    }
+
+    fn byte(&mut self, at: &Address) -> (Bytes, Expr) {
+        let mut of = |memory: Memory| {
+            [memory.bits, memory.poison_memory, memory.origins].map(|chain| smt::load(self.s, chain, at, READ, 8))
+        };
+        let bytes = [of(self.memory[0]), of(self.memory[1])];
+        (bytes, smt::load(self.s, self.mask, at, READ, 8))
+    }
+
+    fn put(&mut self, address: &Address, byte: Bytes, mask: Expr, at: usize) {
+        let when = self.reached[at];
+        let mut write = |chain: Expr, value: Expr| {
+            let old = smt::load(self.s, chain, address, READ, 8);
+            let value = self.s.choose(when, value, old);
+            smt::store(self.s, chain, address, WRITTEN, value)
+        };
+        for (memory, [bits, poison, origin]) in self.memory.iter_mut().zip(byte) {
+            *memory = Memory {
+                bits: write(memory.bits, bits),
+                poison_memory: write(memory.poison_memory, poison),
+                origins: write(memory.origins, origin),
+            };
+        }
+        self.mask = write(self.mask, mask);
+    }
+}
