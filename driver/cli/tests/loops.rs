@@ -99,7 +99,7 @@ body:
   %j = add i32 %i, 2
   br label %head, !llvm.loop !1
 exit:
-  %z = mul i32 %s, 0
+  %z = sub i32 %s, %s
   %r = add i32 %z, %x
   ret i32 %r
 }

@@ -20,6 +20,7 @@ mod options;
 mod outcome;
 mod phases;
 mod unit;
+mod variant_remark;
 mod variants;
 
 pub use changed::{Changed, Now};
@@ -29,7 +30,7 @@ pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};
 pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, ValueNames};
 pub use phases::{Phase, Phases, Selected};
-pub use variants::{VariantFate, VariantRemark};
+pub use variant_remark::{VariantFate, VariantRemark};
 
 use changed::Change;
 use engines::Engines;

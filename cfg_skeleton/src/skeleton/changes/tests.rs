@@ -378,12 +378,12 @@ fn a_branch_decides_what_is_tested_behind_it() {
 #[test]
 fn what_a_branch_implies_is_read_off_conjunctions() {
     let u = universe();
-    let mut b = Builder::new(&u, &["i32", "i32"]);
+    let mut b = Builder::new(&u, &["i32", "i32", "i32"]);
     let entry = b.function.entry();
-    let (x, y) = (b.param(entry, 0), b.param(entry, 1));
+    let [x, y, z] = [0, 1, 2].map(|n| b.param(entry, n));
     let (less, more) = (b.block(&[]), b.block(&[]));
     let below = b.op("icmp_ult", "i32", &[x, y]);
-    let above = b.op("icmp_ult", "i32", &[y, x]);
+    let above = b.op("icmp_ult", "i32", &[y, z]);
     b.branch(below, (less, &[]), (more, &[]));
     b.switch_to(less);
     b.check(above, 3, true);

@@ -160,7 +160,12 @@ fn functions_of_mlir_are_run_and_written_as_our_own_text() {
         assert!(ran.stderr.contains("odd is left out: f.mlir: line 28"), "{}", ran.stderr);
     }
     let written = rewright(dir.path(), "opt f.mlir");
-    assert!(written.code == Some(0) && written.stdout.contains("func %gcd("), "{}{}", written.stdout, written.stderr);
+    assert!(
+        written.code == Some(0) && written.stdout.contains("func %gcd -> (i32)"),
+        "{}{}",
+        written.stdout,
+        written.stderr
+    );
     assert!(written.stderr.contains("are written in Rewright's own text"), "{}", written.stderr);
 }
 

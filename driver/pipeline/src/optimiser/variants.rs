@@ -5,10 +5,10 @@
 //! is cheaper, too: while variants are tried, branches and jumps back have their prices.
 
 use super::unit::{Progress, Unit};
-use super::{Batch, Fate, Optimiser, Options, Rules};
+use super::{Batch, Fate, Optimiser, Options, Rules, VariantFate, VariantRemark};
 use rewright_cfg_skeleton::ir::cfg::Weighing;
-use rewright_cfg_skeleton::ir::{BlockId, Cfg, inline};
-use rewright_cfg_skeleton::variants::{Change, Proposal, proposals, vary};
+use rewright_cfg_skeleton::ir::{Cfg, inline};
+use rewright_cfg_skeleton::variants::{Proposal, proposals, vary};
 use rewright_typeprop::Universe;
 use rewright_typeprop::ops::LoopRole;
 
@@ -20,48 +20,6 @@ const MAX_TRIED: usize = 6;
 
 /// A function of more instructions has no variants.
 const MAX_INSTRUCTIONS: usize = 600;
-
-/// A variant of a function that was tried.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct VariantRemark {
-    /// Which loop was changed, from 1, outer before inner ones: of the function, or of the last variant that was taken.
-    pub number: usize,
-    /// What was done to it.
-    pub change: Change,
-    /// What became of it.
-    pub fate: VariantFate,
-    /// The header of the loop.
-    header: BlockId,
-}
-
-/// What became of a variant.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum VariantFate {
-    /// It is cheaper: from what it was to what it is.
-    Taken {
-        /// What costs so much without the change, ..
-        before: u64,
-        /// .. and with it.
-        after: u64,
-    },
-    /// It costs no less: so much.
-    Dearer(u64),
-    /// Another one costs less still.
-    Second(u64),
-    /// There are more to try than are tried.
-    Untried,
-    /// A bug in Rewright, or a wrong rule.
-    Failed(String),
-}
-
-impl VariantRemark {
-    /// The original goes out after all.
-    pub(super) fn take_back(&mut self) {
-        if let VariantFate::Taken { after, .. } = self.fate {
-            self.fate = VariantFate::Dearer(after);
-        }
-    }
-}
 
 impl Optimiser {
     /// Options for functions of a universe: variants are tried if they are wanted, where a pack speaks of loops and
