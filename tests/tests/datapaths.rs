@@ -14,12 +14,13 @@ fn solver() -> Vec<String> {
 }
 
 fn datapaths() -> Datapaths {
-    let packs = rewright_packs::load_applied(vec![rewright_packs::root("std".as_ref()).unwrap()]);
+    let packs = rewright_packs::load_applied(vec![rewright_packs::root("std".as_ref()).expect("std ships")]);
     Datapaths::new(Optimiser::on_demand(packs.program, |_| 0), solver(), SOLVER_STEPS)
 }
 
 fn data(name: &str) -> String {
-    std::fs::read_to_string(format!("{}/mlir/datapath/{name}.mlir", env!("CARGO_MANIFEST_DIR"))).unwrap()
+    std::fs::read_to_string(format!("{}/mlir/datapath/{name}.mlir", env!("CARGO_MANIFEST_DIR")))
+        .expect("a file of this folder")
 }
 
 fn report(name: &str) -> NestReport {
@@ -94,7 +95,7 @@ const UNROLLED: &str = "func.func @f(%n: index, %a: memref<?xi32>, %b: memref<?x
 
 fn checked(certificate: &Certificate, after: &str) -> Result<(), Rejected> {
     let (_, pair) = pairs(LOOP, after).remove(0);
-    let Pair { mut pool, before, after, .. } = pair.unwrap();
+    let Pair { mut pool, before, after, .. } = pair.expect("both versions are nests");
     let mut checker = Checker::new(solver(), SOLVER_STEPS);
     checker.check(certificate, (&before, &after), &mut pool, &mut datapaths().by_solver_only())
 }

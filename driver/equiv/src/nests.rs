@@ -77,7 +77,7 @@ impl Checker {
         steps: &[Step],
         context: &[Formula],
         pool: &mut Pool,
-    ) -> Checked<(Nest, Vec<(Vec<Formula>, Formula)>)> {
+    ) -> Checked<(Nest, Vec<Needed>)> {
         let mut replay = Replay::new(nest, pool, &mut self.prover, steps, context.to_vec());
         let mut items = replay.items(&nest.items)?;
         replay.end()?;
@@ -89,6 +89,9 @@ impl Checker {
         Ok((Nest { items, ..nest.clone() }, dropped))
     }
 }
+
+/// What a dropped store needs: where it is executed, and that it is in bounds.
+type Needed = (Vec<Formula>, Formula);
 
 /// What holds of sizes: what they are, and what the certificate says.
 fn context(certificate: &Certificate, nest: &Nest) -> Checked<Vec<Formula>> {
@@ -121,7 +124,7 @@ fn drop_unread(
     items: &mut Vec<Item>,
     unread: &dyn Fn(ArrayId) -> bool,
     given: &mut Vec<Formula>,
-    dropped: &mut Vec<(Vec<Formula>, Formula)>,
+    dropped: &mut Vec<Needed>,
 ) -> Checked<()> {
     let mut kept = vec![];
     for mut item in std::mem::take(items) {

@@ -23,6 +23,9 @@ pub(crate) struct Pair {
     pub(crate) lines: (Line, Line),
 }
 
+/// Two values that are to be equal, and the lines of the statements that want it.
+type Root = (ValueId, ValueId, (Line, Line));
+
 /// How often values are numbered.
 const ROUNDS: usize = 12;
 
@@ -44,7 +47,7 @@ pub(crate) fn equal(
     renaming: &Renaming,
     asked: &mut Asked<'_>,
 ) -> Result<(), Difference> {
-    let mut roots: Vec<(ValueId, ValueId, (Line, Line))> = vec![];
+    let mut roots: Vec<Root> = vec![];
     for pair in pairs {
         match by_operands(pool, pair) {
             Some(operands) => roots.extend(operands),
@@ -62,8 +65,7 @@ pub(crate) fn equal(
     // An operand that is poison on the left may be any number on the right, and some are undefined to divide.
     let traps = pairs.iter().filter(|pair| pair.by_operands);
     for (pair, operands) in traps.map(|pair| (pair, by_operands(pool, pair))) {
-        let defined =
-            |(l, ..): &(ValueId, ValueId, _)| search.graph.left(*l).is_some_and(|l| search.graph.is_defined(l));
+        let defined = |(l, ..): &Root| search.graph.left(*l).is_some_and(|l| search.graph.is_defined(l));
         if !operands.iter().flatten().all(defined) {
             return Err(Difference { lines: pair.lines, reason: String::new() });
         }
@@ -81,7 +83,7 @@ enum Shown {
 }
 
 /// The pairs of values that a pair stands for; `None` where it cannot hold.
-fn by_operands(pool: &Pool, pair: &Pair) -> Option<Vec<(ValueId, ValueId, (Line, Line))>> {
+fn by_operands(pool: &Pool, pair: &Pair) -> Option<Vec<Root>> {
     if !pair.by_operands {
         return Some(vec![(pair.left, pair.right, pair.lines)]);
     }
@@ -95,7 +97,7 @@ struct Search<'a> {
     renaming: &'a Renaming,
     /// Values of the second program, operands first.
     order: Vec<ValueId>,
-    roots: Vec<(ValueId, ValueId, (Line, Line))>,
+    roots: Vec<Root>,
     /// What statements want values of the second program to be.
     partners: FxHashMap<ValueId, NodeId>,
     /// Pairs that are not known to be equal.

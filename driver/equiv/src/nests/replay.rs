@@ -98,7 +98,7 @@ impl<'a> Replay<'a> {
     }
 
     fn shallow(&mut self, x: &For) -> Checked<Vec<Item>> {
-        let x = self.from_zero(x)?;
+        let x = self.counted_from_zero(x)?;
         let mut x = self.bounds(x)?;
         match self.steps.next() {
             Some(Step::Never) => {
@@ -168,7 +168,7 @@ impl<'a> Replay<'a> {
     }
 
     /// With `l + s * i` in place of `i`, the loop counts from 0.
-    fn from_zero(&mut self, x: &For) -> Checked<For> {
+    fn counted_from_zero(&mut self, x: &For) -> Checked<For> {
         let [lower] = x.lower.as_slice() else { return Ok(x.clone()) };
         if counts_from_zero(x) {
             return Ok(x.clone());
