@@ -4,7 +4,7 @@
 //! * [`text`]: the same as lines;
 //! * [`rules`]: the rules that are spoken of, with their texts and evidence;
 //! * [`page`]: all of it as one page of HTML that needs nothing else;
-//! * [`bench`]: measurements as such a page, with [`chart`]s;
+//! * [`mod@bench`]: measurements as such a page, with [`chart`]s;
 //! * [`mod@reference`]: packs as pages.
 //!
 //! Data goes from processes that compile to the one that writes the page, so it is plain and can be stored.
