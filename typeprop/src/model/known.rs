@@ -1,8 +1,9 @@
 //! What is known of an integer: bits that are 0 or 1, and bounds of it as an unsigned and as a signed number.
 //!
 //! [`Known`] is a set of integers of some width. [`Known::meet`] of two is what both allow, [`Known::join`] allows what
-//! either does. [`Model::transfer`] says what an operation makes of operands of which something is known
-//! (`transfer.rs`), [`Model::refine`] what its outcome says of its operands (`refine.rs`).
+//! either does. [`Model::transfer`](super::Model::transfer) says what an operation makes of operands of which something
+//! is known (`transfer.rs`), [`Model::refine`](super::Model::refine) what its outcome says of its operands
+//! (`refine.rs`).
 //!
 //! **Invariant**: a [`Known`] holds at least one integer, and its parts agree: bounds follow from bits and bits from
 //! bounds, as far as leading bits go.
