@@ -123,3 +123,24 @@ fn a_parameter_is_one_of_what_arrives() {
     assert_eq!(found.values.len(), 2, "less than 6, and not less than 3: {found:?}");
     assert!(constants.contains(&1) && constants.contains(&0));
 }
+
+/// Where x < y, a check traps on `y < x`, or on another comparison with x.
+#[test]
+fn what_is_less_is_not_more() {
+    let u = universe();
+    for (swapped, expected) in [(true, Some(&false)), (false, None)] {
+        let mut b = Builder::new(&u, &["i32", "i32", "i32"]);
+        let entry = b.function.entry();
+        let [x, y, z] = [0, 1, 2].map(|index| b.param(entry, index));
+        let (less, more) = (b.block(&[]), b.block(&[]));
+        let below = b.op("icmp_ult", "i32", &[x, y]);
+        let test = b.op("icmp_ult", "i32", &if swapped { [y, x] } else { [z, x] });
+        b.branch(below, (less, &[]), (more, &[]));
+        b.switch_to(less);
+        b.check(test, 3, true);
+        b.ret(&[x]);
+        b.switch_to(more);
+        b.ret(&[y]);
+        assert_eq!(decided(&b.function, &u).checks.get(&SiteId(0)), expected);
+    }
+}
