@@ -82,14 +82,13 @@ impl Validator<'_> {
                     uses.extend(operands.iter().map(|input| (at, *input)));
                     continue;
                 }
-                StatementKind::Write { out, .. } => *out,
                 StatementKind::Check { value: Some(value), .. } if self.fused(site) => *value,
                 StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } => {
                     uses.push((at, *tested));
                     continue;
                 }
-                // What is executed at a site is a definition.
-                StatementKind::Check { .. } | StatementKind::Call { .. } => continue,
+                // What is executed at the site of a call or a write is a definition.
+                StatementKind::Check { .. } | StatementKind::Call { .. } | StatementKind::Write { .. } => continue,
             };
             let node = &self.skeleton.input.nodes[node.index()];
             let state = usize::from(matches!(node.head, Head::Op(op) if self.universe.ops.get(op).takes_state()));
