@@ -40,7 +40,10 @@ impl Checker<'_> {
         }
         let exprs = decl.params.iter().map(|p| &p.ty).chain(&decl.results);
         exprs.into_iter().find_map(|expr| match (expr, scalar_of(&self.program.universe.types, expr, &[])) {
-            (TypeExpr::Param(_), _) => Some("its machine type would depend on a type parameter".into()),
+            (TypeExpr::Param(_), _) => {
+                let why = "its machine type would depend on a type parameter; declare one function of this name for each type";
+                Some(why.into())
+            }
             // Who extends them, and how, depends on their sign in C, which types here do not have.
             (_, Some(Scalar::I8 | Scalar::I16)) => Some("small integers are passed as `i32`".into()),
             _ => None,
