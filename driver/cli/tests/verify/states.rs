@@ -124,7 +124,7 @@ fn rules_over_states_are_tested_on_samples() {
     let rule = |name: &str| {
         rules.iter().find(|r| r["name"] == format!("texts.r.{name}")).unwrap_or_else(|| panic!("{name}")).clone()
     };
-    for name in ["narrow", "emptied", "cleared", "length_of_empty", "taken", "twice", "any_of", "generic", "positive"] {
+    for name in ["narrow", "emptied", "cleared", "length_of_empty", "twice", "any_of", "generic", "positive"] {
         assert_eq!(rule(name)["verdict"], "tested", "{:#}", rule(name));
     }
     for (name, left, right) in [
@@ -140,6 +140,7 @@ fn rules_over_states_are_tested_on_samples() {
         ("length_of_other", "0", ""),
         ("never_the_same", "1", "0"),
         ("length_before", "0", ""),
+        ("taken", "0", ""),
         // Between two states anything may happen.
         ("twice_later", "", ""),
         ("generic_wrong", "", "3"),
@@ -165,7 +166,7 @@ fn rules_over_states_are_tested_on_samples() {
         rule("generic")["instances"].as_array().unwrap().iter().map(|i| i["types"][0].clone()).collect::<Vec<_>>();
     assert_eq!(types, ["T = Text", "T = Other"]);
     let tried = rule("any_of")["instances"][0]["reason"].as_str().unwrap().to_string();
-    for part in ["new(.., ..)", "other(.., ..)", "clear(it)"] {
+    for part in ["new(.., ..)", "clear(it)"] {
         assert!(tried.contains(part), "{tried}");
     }
 }
