@@ -8,7 +8,7 @@ use rewright_files::cache::{Cache, Key, default_folder};
 use rewright_wrap::compile::{Done, Note, Tools, run as compile};
 use rewright_wrap::fork_server::Started;
 use rewright_wrap::rules::Rules;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,8 @@ pub(super) const SERVER: &str = "REWRIGHT_SERVER";
 
 /// Names the folder with the sockets of a build's programs.
 pub(super) const STARTED: &str = "REWRIGHT_STARTED";
+/// In the environment: the options of the build's `rewright wrap`, one a line.
+pub(super) const ASKED: &str = "REWRIGHT_WRAP_OPTIONS";
 
 /// How long a file tells that something has been said.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -124,6 +126,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     };
     let (mut remarks, mut page, mut no_cache, mut stored) = (false, None, false, None);
     let reports = named(REPORTS);
+    let given = args.args.clone();
     let mut rest = args.args.into_iter().peekable();
     loop {
         let own = rest.peek().and_then(|a| a.to_str()).map(str::to_string);
@@ -191,6 +194,8 @@ pub(super) fn run(args: Args) -> Result<i32> {
             _ => break,
         }
     }
+    let (options, _) = given.split_at(given.len() - rest.len());
+    say_other_options(options);
     let own = folder.filter(|_| !no_cache).map(|folder| Cache::new(folder, limit.saturating_mul(1 << 20)));
     let marker = named(STARTED).map(|folder| folder.join("store-failed"));
     tools.cache = match own {
@@ -228,6 +233,21 @@ pub(super) fn run(args: Args) -> Result<i32> {
         told.leave(&folder)?;
     }
     Ok(code)
+}
+
+/// Says that a compiler which an earlier configuration wrote down has other options than the build's `wrap`: they hold.
+fn say_other_options(options: &[OsString]) {
+    let Some((folder, asked)) = named(STARTED).zip(std::env::var(ASKED).ok()) else { return };
+    let own = options.join(OsStr::new("\n")).to_string_lossy().into_owned();
+    if own != asked && is_first(&folder, "options") {
+        let shown = |options: &str| options.replace('\n', " ");
+        out::note(&format!(
+            "warning: this build's compiler was set up for `{}`, which holds, and not for what `wrap` is given here, `{}`: \
+             configure it anew under this `wrap` (said once in this build)",
+            shown(&own),
+            shown(&asked)
+        ));
+    }
 }
 
 /// A compiler's arguments, as a page names them.

@@ -1,6 +1,6 @@
 //! `rewright wrap`: a build command with `rewright cc` as its C compiler.
 
-use super::cc::{SERVER, STARTED, compiler, opt};
+use super::cc::{ASKED, SERVER, STARTED, compiler, opt};
 use super::limits::Limits;
 use super::report::{REPORTS, Told};
 use super::store::{self, Stored};
@@ -136,6 +136,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
         std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
         command.extend(["--keep".into(), text(&std::fs::canonicalize(folder)?)?]);
     }
+    let asked = command[2..].join("\n");
     // Builds cut `CC` at spaces.
     let lasting = default_folder("compilers").filter(|folder| !folder.to_string_lossy().contains(char::is_whitespace));
     let compiler_for = |name: &str, command: &[String]| {
@@ -149,7 +150,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let mut build = Command::new(std::env::current_exe()?);
     build.arg(guard::COMMAND).arg(std::process::id().to_string()).arg("--").args(&args.command);
     build.env("CC", &for_c).env("OBJC", &for_c).env("CXX", &for_cxx).env("OBJCXX", &for_cxx);
-    build.env("REWRIGHT_LOG", &log).env(STARTED, scratch.path());
+    build.env("REWRIGHT_LOG", &log).env(STARTED, scratch.path()).env(ASKED, asked);
     if let Some(address) = store {
         build.env(store::VARIABLE, address);
     }

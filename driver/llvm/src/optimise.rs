@@ -8,7 +8,7 @@ use super::module::{File, write};
 use super::names::Names;
 use super::told;
 use rewright_cfg_skeleton::ir::trip_count::note_trips;
-use rewright_cfg_skeleton::ir::{Cfg, Function};
+use rewright_cfg_skeleton::ir::{Cfg, Function, InstKind};
 use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
 use rewright_engine::RuleReport;
@@ -19,7 +19,7 @@ use rewright_pipeline::optimiser::{
     untouched,
 };
 use rewright_pipeline::source::Sides;
-use rewright_typeprop::{RuleId, Universe};
+use rewright_typeprop::{OpId, RuleId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -322,16 +322,30 @@ impl LlvmOptimiser {
                 Ok((this.gain > price_of_freezing(&new, function, &options)).then_some(new))
             };
             let new = this.function.as_ref().map(export).transpose().map(Option::flatten);
-            match new {
-                Err(ExportError::Call { op, why })
-                    if without.len() < LEFT_OUT && options.select.unavailable.insert(op) =>
-                {
-                    let operation = universe.ops.get(op).name.clone();
-                    without.push(Unwritten { operation, why: why.to_string() });
+            let unwritten = new.as_ref().err().zip(this.function.as_ref()).and_then(|(e, f)| self.unwritten(e, f));
+            match unwritten {
+                Some((op, why)) if without.len() < LEFT_OUT && options.select.unavailable.insert(op) => {
+                    without.push(Unwritten { operation: universe.ops.get(op).name.clone(), why });
                     made = self.results(&[imported], universe, &options, known).became.pop().unwrap_or_default();
                 }
-                new => return (made, new, without),
+                _ => return (made, new, without),
             }
+        }
+    }
+
+    /// The operation of a function that cannot be written, where it is one, and why.
+    fn unwritten(&self, error: &ExportError, function: &Function) -> Option<(OpId, String)> {
+        match error {
+            ExportError::Call { op, why } => Some((*op, why.to_string())),
+            // A call gives a type that nothing in the file has.
+            ExportError::Type(value) => {
+                let mut instructions = function.layout.iter().flat_map(|block| &function.block(*block).insts);
+                let maker = instructions.find(|inst| function.inst(**inst).results.contains(value))?;
+                let InstKind::Op { op, .. } = &function.inst(*maker).kind else { return None };
+                let (callee, _) = self.names.written(*op)?;
+                Some((*op, ExportError::Structure(callee.to_string()).to_string()))
+            }
+            _ => None,
         }
     }
 
