@@ -110,9 +110,31 @@ pub struct Link {
     pub library: String,
     /// The function's name in it.
     pub symbol: String,
+    /// How integers below 32 bits are passed, where it takes any.
+    pub narrow: Option<Extension>,
     /// May it be called? What a pack says does not decide that, nor what is kept of an earlier run.
     #[serde(skip)]
     pub allowed: bool,
+}
+
+/// How C passes an integer below 32 bits: as one of 32 bits, which depends on its sign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Extension {
+    /// `char` here, `short`.
+    Signed,
+    /// `unsigned char`, `bool`.
+    Unsigned,
+}
+
+impl Extension {
+    /// By its name in packs.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "signed" => Some(Extension::Signed),
+            "unsigned" => Some(Extension::Unsigned),
+            _ => None,
+        }
+    }
 }
 
 /// A declared operation.
@@ -244,9 +266,9 @@ impl Op {
         self.link.is_some() && self.effects.is_pure() && self.results.len() == 1 && self.tparams.is_empty()
     }
 
-    /// Is it a function of a shared library that reads memory, and of which nothing else is known?
-    pub fn is_linked_read(&self) -> bool {
-        self.link.is_some() && self.spec.is_none() && !self.effects.reads.is_empty() && self.effects.writes.is_empty()
+    /// Is it a function of a shared library that reads or changes memory, and of which nothing else is known?
+    pub fn is_linked_effect(&self) -> bool {
+        self.link.is_some() && self.spec.is_none() && self.effects.accesses_memory()
     }
 }
 

@@ -38,4 +38,4 @@ mod roundtrip;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod scan;
-mod told;
+pub mod told;

@@ -28,7 +28,7 @@ pub use graph::{Graph, Price};
 pub use loops::{LoopRemark, LoopTest};
 pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};
-pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, ValueNames};
+pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, Unwritten, ValueNames};
 pub use phases::{Phase, Phases, Selected};
 pub use variant_remark::{VariantFate, VariantRemark};
 

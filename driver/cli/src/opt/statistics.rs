@@ -110,6 +110,7 @@ pub(super) fn report(args: &Args, file: &Made) {
                     entry["inlined"] = json!(o.inlined);
                     entry["variants"] = loops::variants_json(&o.variants);
                     entry["relaxed"] = told.left_out.iter().map(relaxed).collect();
+                    entry["unwritten"] = json!(told.unwritten);
                 }
                 entry
             })
@@ -164,6 +165,7 @@ pub(super) fn report(args: &Args, file: &Made) {
             let changes = told.changes.iter().map(text::change);
             let loops = f.outcome.iter().flat_map(loops::lines);
             let lines = changes.chain(loops).chain(told.left_out.iter().map(text::left_out));
+            let lines = lines.chain(told.unwritten.iter().cloned());
             lines.for_each(|line| out::report(&format!("  {line}")));
         }
     }

@@ -5,6 +5,7 @@ use rewright_cfg_skeleton::ir::BlockId;
 use rewright_dsl::program::Program;
 use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, Statistics, Wanted};
 use rewright_pipeline::optimiser::{Optimiser, Options};
+use rewright_pipeline::source::Sides;
 use rewright_typeprop::Universe;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -72,6 +73,10 @@ impl Optimised for OptimisedModule<'_> {
 
     fn write(&self) -> String {
         self.outcome.print()
+    }
+
+    fn sides(&self, index: usize) -> Option<Sides> {
+        self.outcome.sides.get(index)?.clone()
     }
 
     fn write_compilable(&self) -> Result<String, Box<dyn Error + Send + Sync>> {

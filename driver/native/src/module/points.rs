@@ -32,6 +32,7 @@ pub(super) fn optimise(
         universe: optimiser.universe().clone(),
         statistics: Statistics { functions: vec![None; optimiser.module.functions.len()], ..Statistics::default() },
         inlined: 0,
+        sides: vec![],
     };
     let graph = CallGraph::new(&optimiser.module);
     let mut work = Work { optimiser, options, graph, done };
@@ -41,7 +42,7 @@ pub(super) fn optimise(
             work.level(&chosen);
         }
     }
-    lines.finish(&mut work.done);
+    lines.finish(&mut work.done, options.log);
     work.done
 }
 

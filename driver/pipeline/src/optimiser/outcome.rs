@@ -115,13 +115,30 @@ pub struct FunctionOutcome {
     pub outcome: Option<OptimisedFunction>,
     /// What its front end calls the values that remarks speak of, and where they are in the source.
     pub names: ValueNames,
+    /// Operations that were chosen, and that its front end could not write.
+    pub unwritten: Vec<Unwritten>,
+}
+
+/// An operation that was chosen for a function and cannot be written there: it was chosen anew without.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unwritten {
+    /// The operation's name in packs.
+    pub operation: String,
+    /// Why.
+    pub why: String,
 }
 
 impl FunctionOutcome {
     /// Of a function that went through the pipeline and whose values have no names.
     pub fn of(name: &str, outcome: OptimisedFunction) -> Self {
         let fate = outcome.fate.clone();
-        FunctionOutcome { name: name.to_string(), fate, outcome: Some(outcome), names: ValueNames::default() }
+        FunctionOutcome {
+            name: name.to_string(),
+            fate,
+            outcome: Some(outcome),
+            names: ValueNames::default(),
+            unwritten: vec![],
+        }
     }
 }
 
