@@ -99,3 +99,87 @@ func %forward(%w: Matrix, %x: Matrix, %b: Matrix, %f: Activation) -> Matrix {
     let done = Optimised::new(pack, module);
     assert_eq!(done.operations("forward"), ["fused"], "{}", done.text("forward"));
 }
+
+/// Constants that are known from outside make a function of its own, of which rules see them; the general one stays.
+#[test]
+fn constants_from_outside_specialise() {
+    let pack = "
+pack images
+import std.core
+type Image
+fn blended(a: Image, b: Image, weight: i64) -> Image  pure  cost 900
+fn copied(a: Image) -> Image  pure  cost 90
+rule all_of_it(a: Image, b: Image): blended(a, b, 0) => copied(a)
+schedule default { saturate rules }
+";
+    let module = "
+func %blend(%a: Image, %b: Image, %weight: i64, %wanted: i64) -> Image {
+  br %wanted, mix, keep
+mix:
+  %m = blended %a, %b, %weight
+  return %m
+keep:
+  return %a
+}
+";
+    let done = Optimised::with(pack, module, &["first = blend(_, _, 0, 1)", "blend(_, _, _, 0)"]);
+    assert_eq!(done.operations("first"), ["copied"], "{}", done.text("first"));
+    assert_eq!(done.operations("blend_1"), [] as [&str; 0], "{}", done.text("blend_1"));
+    assert_eq!(done.operations("blend"), ["blended"], "{}", done.text("blend"));
+    assert!(done.text("first").starts_with("func \"%first\"") || done.text("first").starts_with("func %first"));
+}
+
+/// A function that is too large to be inlined is known by its effects and by what it gives.
+#[test]
+fn large_functions_are_known_by_summaries() {
+    let pack = "
+pack summaries
+import std.core
+fact byte(x: i64)  spec icmp_ult(x, 256)
+fn widened(x: i64) -> i64  pure  cost 30
+rule bytes_are_wide(x: i64): widened(x) => x when byte(x)
+rule nothing(x: i64): isub(x, x) => 0
+schedule default { saturate rules }
+";
+    let steps: String = (0..70).map(|n| format!("  %s{} = imul %s{n}, %x\n", n + 1)).collect();
+    let module = format!(
+        "
+func %twice(%x: i64) -> i64 {{
+  %a = hash %x
+  %b = hash %x
+  %d = isub %a, %b
+  return %d
+}}
+func %narrow(%x: i64) -> i64 {{
+  %a = hash %x
+  %w = widened %a
+  %limit: i64 = const 256
+  %c = icmp_ult %w, %limit
+  br %c, small, large
+small:
+  return %w
+large:
+  %n = widened %limit
+  return %n
+}}
+func %hash(%x: i64) -> i64 {{
+  %zero: i64 = const 0
+  %one: i64 = const 1
+  %many: i64 = const 20
+  jump again(%zero, %x)
+again(%i: i64, %s0: i64):
+{steps}  %j = iadd %i, %one
+  %more = icmp_ult %j, %many
+  br %more, again(%j, %s70), done
+done:
+  %mask: i64 = const 255
+  %h = band %s70, %mask
+  return %h
+}}
+"
+    );
+    let done = Optimised::new(pack, &module);
+    // It is pure although it loops: the loop ends. So it is not called for nothing.
+    assert_eq!(done.operations("twice"), [] as [&str; 0], "{}", done.text("twice"));
+    assert_eq!(done.operations("narrow"), ["hash"], "{}", done.text("narrow"));
+}

@@ -11,6 +11,7 @@ pub mod compile;
 mod front;
 mod lines;
 mod points;
+mod specialise;
 
 pub use compile::{Clif, CompileError};
 

@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 
 /// What became of a file.
 pub(super) struct Made {
+    /// What came in, with the functions that are specialised.
+    pub(super) came_in: Vec<u8>,
     /// What goes out.
     pub(super) printed: String,
     /// The rules.
