@@ -183,3 +183,141 @@ done:
     assert_eq!(done.operations("twice"), [] as [&str; 0], "{}", done.text("twice"));
     assert_eq!(done.operations("narrow"), ["hash"], "{}", done.text("narrow"));
 }
+
+/// A check that both arms execute is executed once, and one that a loop does not change is executed before it.
+#[test]
+fn checks_move() {
+    let pack = "
+pack divisions
+import std.core
+rule nothing(x: i64): isub(x, x) => 0
+schedule default { saturate rules }
+";
+    let module = "
+func %arms(%x: i64, %y: i64, %c: i64) -> i64 {
+  br %c, then, els
+then:
+  %a = udiv %x, %y
+  %b = imul %a, %c
+  return %b
+els:
+  %d = udiv %x, %y
+  return %d
+}
+func %looping(%x: i64, %y: i64, %n: i64) -> i64 {
+  %zero: i64 = const 0
+  %one: i64 = const 1
+  jump head(%n, %zero)
+head(%i: i64, %s: i64):
+  %q = udiv %x, %y
+  %t = iadd %s, %q
+  %j = isub %i, %one
+  br %j, head(%j, %t), out
+out:
+  return %t
+}
+";
+    let done = Optimised::new(pack, module);
+    assert_eq!(done.operations("arms").iter().filter(|op| *op == "udiv").count(), 1, "{}", done.text("arms"));
+    let looping = done.text("looping");
+    let division = looping.find("udiv").expect("it divides");
+    assert!(division < looping.find("isub").expect("it counts"), "{looping}");
+    for name in ["arms", "looping"] {
+        let outcome = done.outcome(name);
+        assert!(outcome.cost_after < outcome.cost_before && outcome.moved.len() == 1, "{name}: {outcome:?}");
+    }
+}
+
+/// The types of parameters of blocks are those of what arrives there, also after rules, and round loops.
+#[test]
+fn types_go_through_parameters_of_blocks() {
+    let pack = "
+pack matrices
+import std.core
+type Matrix
+type Symmetric <: Matrix
+type Values
+fn plus_transpose(a: Matrix) -> Matrix  pure  cost 10
+fn symmetrised(a: Matrix) -> Symmetric  pure  cost 11
+fn inverse(a: Matrix) -> Matrix  pure  cost 50
+fn inverse(a: Symmetric) -> Symmetric  pure  cost 40
+fn eigenvalues(a: Matrix) -> Values  pure  cost 900
+fn eigenvalues(a: Symmetric) -> Values  pure  cost 100
+fn shown(v: Values) -> i64  effects io  cost 1
+rule symmetric(a: Matrix): plus_transpose(a) => symmetrised(a)
+schedule default { saturate rules }
+";
+    let module = "
+func %annotated(%a: Symmetric, %b: Symmetric, %c: i64) -> Values {
+  br %c, l, r
+l:
+  jump m(%a)
+r:
+  jump m(%b)
+m(%x: Matrix):
+  %v = eigenvalues %x
+  return %v
+}
+func %by_rule(%a: Matrix, %b: Matrix, %c: i64) -> Values {
+  br %c, l, r
+l:
+  %p = plus_transpose %a
+  jump m(%p)
+r:
+  %q = plus_transpose %b
+  jump m(%q)
+m(%x: Matrix):
+  %v = eigenvalues %x
+  return %v
+}
+func %one_arm(%a: Matrix, %b: Matrix, %c: i64) -> Values {
+  br %c, l, r
+l:
+  %p = plus_transpose %a
+  jump m(%p)
+r:
+  jump m(%b)
+m(%x: Matrix):
+  %v = eigenvalues %x
+  return %v
+}
+func %round_a_loop(%a: Symmetric, %n: i64) -> i64 {
+  %one: i64 = const 1
+  jump head(%a, %n)
+head(%m: Matrix, %i: i64):
+  %v = eigenvalues %m
+  %s = shown %v
+  %next = inverse %m
+  %j = isub %i, %one
+  br %j, head(%next, %j), out
+out:
+  return %s
+}
+func %spoilt_in_a_loop(%a: Symmetric, %b: Matrix, %n: i64) -> i64 {
+  %one: i64 = const 1
+  jump head(%a, %b, %n)
+head(%m: Matrix, %o: Matrix, %i: i64):
+  %v = eigenvalues %m
+  %s = shown %v
+  %j = isub %i, %one
+  br %j, head(%o, %m, %j), out
+out:
+  return %s
+}
+";
+    let done = Optimised::new(pack, module);
+    for (name, types) in [
+        ("annotated", 1),
+        ("by_rule", 1),
+        ("one_arm", 0),
+        ("round_a_loop", 1),
+        // They change places in each iteration, so neither is.
+        ("spoilt_in_a_loop", 0),
+    ] {
+        let outcome = done.outcome(name);
+        assert_eq!(outcome.narrowed.len(), types, "{name}: {}", done.text(name));
+        assert_eq!(done.text(name).contains("eigenvalues.1"), types > 0, "{name}: {}", done.text(name));
+    }
+    assert_eq!(done.operations("by_rule").iter().filter(|op| *op == "symmetrised").count(), 2);
+    assert!(done.text("round_a_loop").contains("inverse.1"), "{}", done.text("round_a_loop"));
+}
