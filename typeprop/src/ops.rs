@@ -3,7 +3,7 @@
 use crate::data::DataPool;
 use crate::host::HostFns;
 use crate::ids::OpId;
-use crate::model::Model;
+use crate::model::{Known, Model};
 use crate::stored;
 use crate::term::Term;
 use crate::types::{Ty, TypeData, TypeExpr, TypeParam, TypeStore};
@@ -181,6 +181,10 @@ pub struct Op {
     pub link: Option<Link>,
     /// Any use must imply conditions (`requires`), which the pack states.
     pub conditional: bool,
+    /// What its result is known to be, an integer, of which it is not told how it is computed: the function of the
+    /// input that is its body tells.
+    #[serde(skip)]
+    pub result: Option<Known>,
 }
 
 /// `@body("f")`: the function `%f` of the input is what an operation means. A key of [`Op::names`].
@@ -229,6 +233,7 @@ impl Op {
             host: false,
             link: None,
             conditional: false,
+            result: None,
         }
     }
 

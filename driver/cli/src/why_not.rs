@@ -9,7 +9,7 @@ use rewright_cfg_skeleton::select::cost::reported;
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::RuleId;
 use rewright_pipeline::front::{Imported, RefusedCall};
-use rewright_pipeline::optimiser::{Fate, FunctionOutcome, Optimiser, Options, Price, Unwritten};
+use rewright_pipeline::optimiser::{Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, Price, Unwritten};
 use rewright_pipeline::source::SourcePlace;
 use rewright_pipeline::why_not::{MatchContext, NearMiss};
 use rewright_typeprop::{OpId, Term, Universe};
@@ -55,10 +55,13 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             listed.push(answer.json(function));
         }
         let is_about_loops = |id: &RuleId| optimiser.program().rule(*id).is_about_loops(&optimiser.program().universe);
-        if let Some(outcome) = outcome.outcome.as_ref().filter(|_| rules.iter().any(is_about_loops)) {
+        let is_told = |outcome: &&OptimisedFunction| !outcome.moved.is_empty() || rules.iter().any(is_about_loops);
+        if let Some(outcome) = outcome.outcome.as_ref().filter(is_told) {
             text.extend(opt::loops::lines(outcome).iter().map(|line| format!("  {line}\n")));
             let (loops, variants) = (&outcome.loops, opt::loops::variants_json(&outcome.variants));
-            listed.push(json!({ "function": function.name, "loops": opt::loops::json(loops), "variants": variants }));
+            let moved = opt::loops::moved_json(&outcome.moved);
+            let loops = opt::loops::json(loops);
+            listed.push(json!({ "function": function.name, "moved": moved, "loops": loops, "variants": variants }));
         }
     }
     out::result(&match args.format {

@@ -12,6 +12,7 @@ mod front;
 mod lines;
 mod points;
 mod sides;
+mod specialise;
 
 pub use compile::{Clif, CompileError};
 

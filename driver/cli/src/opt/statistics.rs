@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 
 /// What became of a file.
 pub(super) struct Made {
+    /// What came in, with the functions that are specialised.
+    pub(super) came_in: Vec<u8>,
     /// What goes out.
     pub(super) printed: String,
     /// The rules.
@@ -108,6 +110,8 @@ pub(super) fn report(args: &Args, file: &Made) {
                     entry["changed"] = told.changes.iter().map(changed).collect();
                     entry["loops"] = loops::json(&o.loops);
                     entry["inlined"] = json!(o.inlined);
+                    entry["moved"] = loops::moved_json(&o.moved);
+                    entry["narrowed"] = json!(o.narrowed);
                     entry["variants"] = loops::variants_json(&o.variants);
                     entry["relaxed"] = told.left_out.iter().map(relaxed).collect();
                     entry["unwritten"] = json!(told.unwritten);

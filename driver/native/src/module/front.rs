@@ -2,6 +2,8 @@
 
 use super::{ModuleError, ModuleOptimiser, ModuleOutcome};
 use rewright_cfg_skeleton::ir::BlockId;
+use rewright_cfg_skeleton::ir::parse::Request;
+use rewright_cfg_skeleton::ir::specialise::SpecialiseError;
 use rewright_dsl::program::Program;
 use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, Statistics, Wanted};
 use rewright_pipeline::optimiser::{Optimiser, Options};
@@ -43,6 +45,16 @@ impl FrontEnd for ModuleOptimiser {
             blocks: f.layout.iter().map(|block| block_name(*block)).collect(),
         });
         heading.collect()
+    }
+
+    fn specialise(&mut self, request: &Request) -> Result<String, SpecialiseError> {
+        let general = self.function(&request.function);
+        let general = general.ok_or_else(|| SpecialiseError::NoFunction(request.function.clone()))?;
+        let f = &self.module.functions[general];
+        let types: Vec<_> = f.block(f.entry()).params.iter().map(|param| f.ty(*param)).collect();
+        let arguments = request.arguments(&types, self.universe())?;
+        let added = self.add_specialised(general, &arguments, request.name.as_deref())?;
+        Ok(self.module.functions[added].name.clone())
     }
 
     fn import(&self, wanted: Wanted<'_>) -> Imported {

@@ -145,6 +145,8 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
     let failed = matches!(fate, Fate::Failed(_));
     let mut stops = before.stops.clone();
     stops.extend(after.stops.into_iter().filter(|stop| !before.stops.contains(stop)));
+    let moved = before.moved.iter().chain(&after.moved).cloned().collect();
+    let narrowed = before.narrowed.iter().chain(&after.narrowed).cloned().collect();
     OptimisedFunction {
         function: if failed { before.function.clone() } else { after.function },
         fate,
@@ -154,6 +156,8 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
         stops,
         rules,
         relaxed,
+        moved,
+        narrowed,
         // Inlining has come in between: these are of another function.
         originals: BTreeMap::new(),
         ..after
