@@ -120,6 +120,13 @@ impl Assumption {
         self.sum.terms.iter().map(|(_, name)| name.as_str())
     }
 
+    /// What it says is not negative, or zero if so, over the variables of these sizes; `None` where there is no size of a
+    /// name.
+    #[must_use]
+    pub fn condition(&self, sizes: &[Size]) -> Option<(Affine, bool)> {
+        self.constraint(sizes).map(|Constraint { expr, equality }| (expr, equality))
+    }
+
     /// Over the variables of these sizes; `None` where there is no size of a name.
     pub(super) fn constraint(&self, sizes: &[Size]) -> Option<Constraint> {
         let mut expr = Affine::constant(self.sum.constant);

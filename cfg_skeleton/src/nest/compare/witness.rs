@@ -19,7 +19,8 @@ const FACTORS: std::ops::RangeInclusive<i128> = 2..=6;
 
 impl Comparison<'_> {
     /// A proof is run, too: where that shows a difference, one of the two is wrong.
-    pub(super) fn confirmed(&mut self, Shown { tier, bounds }: Shown) -> Evidence {
+    pub(super) fn confirmed(&mut self, shown: Shown) -> Evidence {
+        let (tier, bounds) = (shown.tier(), shown.bounds);
         let inside = |sizes: &FxHashMap<Var, i128>| {
             bounds.iter().all(|(var, bound)| bound.is_none_or(|b| sizes.get(var).is_some_and(|s| *s >= b)))
         };
