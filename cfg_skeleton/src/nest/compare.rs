@@ -1,6 +1,7 @@
 //! Whether two nests do the same: evidence for a verdict, and what it rests on.
 
 mod certify;
+mod condition;
 mod witness;
 
 use super::access::Program;
@@ -332,7 +333,8 @@ impl<'a> Comparison<'a> {
                     return false;
                 }
             };
-            if let Some(line) = contained::outside(&untrusted, &second, decider, &context, (false, &mut cells.touched)) {
+            if let Some(line) = contained::outside(&untrusted, &second, decider, &context, (false, &mut cells.touched))
+            {
                 failure = ("the access may be out of bounds".to_string(), (0, line));
                 return false;
             }

@@ -40,8 +40,15 @@ impl Comparison<'_> {
                 "it was only shown where {condition}, and nothing was seen to happen there"
             ));
         }
-        self.shown = bounds.clone();
         let (exact, outside) = self.outside(&bounds, &inside);
+        if exact == Some(false)
+            && let Some(found) = self.condition()
+        {
+            // Bounds say less than is known.
+            let (_, outside) = self.outside(&bounds, &|sizes| found.holds(sizes));
+            return Evidence { precondition: Some(found.text()), exact: Some(true), outside, ..proved };
+        }
+        self.shown = bounds;
         Evidence { precondition: Some(condition), exact, outside, ..proved }
     }
 
@@ -78,9 +85,10 @@ impl Comparison<'_> {
         ((agree || differ).then_some(!agree), first)
     }
 
-    pub(super) fn refuted(&self, difference: &Difference) -> Evidence {
+    pub(super) fn refuted(&mut self, difference: &Difference) -> Evidence {
         let found = Counterexample { pattern: self.pattern(difference), ..difference.into() };
-        Evidence { refuted: Some(found), ..Evidence::default() }
+        let holds_if = self.condition().map(|condition| condition.text());
+        Evidence { refuted: Some(found), holds_if, ..Evidence::default() }
     }
 
     /// For which small values of one size there is a difference, where it is not all of them: that shows a factor that

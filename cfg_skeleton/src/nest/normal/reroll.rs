@@ -4,8 +4,8 @@ use super::super::certificate::Step;
 use super::super::same::Same;
 use super::super::substitute::{Substitution, each_affine, replaced};
 use super::super::{Affine, For, Item};
-use super::{Normaliser, Steps};
 use super::loops::counts_from_zero;
+use super::{Normaliser, Steps};
 use rustc_hash::FxHashMap;
 
 impl Normaliser<'_> {

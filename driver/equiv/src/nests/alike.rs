@@ -68,7 +68,13 @@ impl<'a> Alike<'a> {
         Err(Rejected::Differs(format!("lines {} and {} are not shown to do the same", lines.0, lines.1)))
     }
 
-    fn statements(&mut self, first: &Statement, second: &Statement, pair: &mut Pair<'_>, depth: usize) -> Checked<bool> {
+    fn statements(
+        &mut self,
+        first: &Statement,
+        second: &Statement,
+        pair: &mut Pair<'_>,
+        depth: usize,
+    ) -> Checked<bool> {
         for l in &first.position.loops {
             for var in l.lower.iter().chain(&l.upper).flat_map(Affine::vars) {
                 if !self.bound(var, pair)? {
@@ -97,7 +103,9 @@ impl<'a> Alike<'a> {
 
     fn actions(&mut self, first: &Statement, second: &Statement, pair: &mut Pair<'_>, depth: usize) -> Checked<bool> {
         match (&first.action, &second.action) {
-            (Action::Store(x), Action::Store(y)) | (Action::Trap(x), Action::Trap(y)) => self.value(*x, *y, pair, depth),
+            (Action::Store(x), Action::Store(y)) | (Action::Trap(x), Action::Trap(y)) => {
+                self.value(*x, *y, pair, depth)
+            }
             (Action::Event(x), Action::Event(y)) => {
                 Ok(x.name == y.name && self.values(&x.operands, &y.operands, pair, depth)?)
             }

@@ -24,6 +24,9 @@ const MAX_GOALS: usize = 20_000;
 /// Loads that are followed one after another.
 const MAX_DEPTH: usize = 60;
 
+/// Values that are asked of, to show that loads of other such values read the same.
+const MAX_ASKED: usize = 3;
+
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Side {
     Before,
@@ -70,6 +73,7 @@ pub(super) fn same<'a>(cells: Cells<'a, '_>, said: &'a certificate::Cells) -> Ch
         open: vec![],
         goals: 0,
         inside: 0,
+        asking: 0,
     };
     walk.relations()?;
     walk.outputs()?;
@@ -94,6 +98,8 @@ struct Walk<'a, 'n> {
     goals: usize,
     /// How many operations are around what is compared.
     inside: usize,
+    /// How many values are being asked of.
+    asking: usize,
 }
 
 fn differs(what: impl Into<String>) -> Rejected {
@@ -254,8 +260,14 @@ impl<'a, 'n> Walk<'a, 'n> {
                     return Ok(true);
                 }
                 // Values are asked of as a whole.
-                let is_asked = self.inside == 0 && [*v, *w].iter().any(|value| is_op(self.cells.pool, *value));
-                Ok(is_asked && self.attempt(|walk| walk.asked((*v, *x, p), (*w, *y, q), given))?)
+                let is_whole = self.inside == 0 && self.asking < MAX_ASKED;
+                if !is_whole || ![*v, *w].iter().any(|value| is_op(self.cells.pool, *value)) {
+                    return Ok(false);
+                }
+                self.asking += 1;
+                let holds = self.attempt(|walk| walk.asked((*v, *x, p), (*w, *y, q), given, depth));
+                self.asking -= 1;
+                holds
             }
             (Term::Tree(..), Term::Initial(..)) | (Term::Initial(..), Term::Tree(..)) => Ok(false),
             _ => self.written(a, b, given, depth),
@@ -299,7 +311,12 @@ impl<'a, 'n> Walk<'a, 'n> {
     }
 
     /// Whether a relation says that two stores write the same. It is to be shown, too.
-    fn is_related(&mut self, (m, p): (usize, &[Affine]), (n, q): (usize, &[Affine]), given: &[Formula]) -> Checked<bool> {
+    fn is_related(
+        &mut self,
+        (m, p): (usize, &[Affine]),
+        (n, q): (usize, &[Affine]),
+        given: &[Formula],
+    ) -> Checked<bool> {
         let Some(Relation { at, only }) = self.relations.get(&(m, n)) else { return Ok(false) };
         let access = &self.cells.after.all[n];
         let mut claims: Vec<Formula> = only.iter().map(|f| f.replace(&|var| access.coordinate(q, var))).collect();
@@ -437,9 +454,12 @@ impl<'a, 'n> Walk<'a, 'n> {
             let at = access.own_point();
             let given = [self.cells.context.clone(), access.reached(&at)].concat();
             for (dimension, subscript) in access.cell.iter().flatten().enumerate() {
-                let claim = match self.said.touched.iter().find(|t| {
-                    (t.access as usize, t.dimension as usize) == (number, dimension)
-                }) {
+                let claim = match self
+                    .said
+                    .touched
+                    .iter()
+                    .find(|t| (t.access as usize, t.dimension as usize) == (number, dimension))
+                {
                     Some(touched) => self.touched(access, (dimension, subscript), touched)?,
                     None => within(self.cells.after.nest, access.array, (dimension, subscript)),
                 };

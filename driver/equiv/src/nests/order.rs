@@ -66,7 +66,8 @@ pub(super) fn same(
         return Err(Rejected::Step("something else is said than of each statement".into()));
     }
     let matches = said.matches.iter().zip(&after.all);
-    let matches = matches.map(|(said, of)| instance(said, before, &of.position, &sizes)).collect::<Checked<Vec<_>>>()?;
+    let matches =
+        matches.map(|(said, of)| instance(said, before, &of.position, &sizes)).collect::<Checked<Vec<_>>>()?;
     let mut alike = Alike::new((pool, prover), (before, after), context);
     let found = matches.iter().zip(&after.all);
     let found = found.map(|(found, statement)| alike.same(found, statement)).collect::<Checked<Vec<_>>>()?;
@@ -98,9 +99,8 @@ fn instance((number, at): &Instance, of: &Statements<'_>, seen: &Position, sizes
 fn bounds_are_fixed(pool: &Pool, statements: &Statements<'_>) -> Checked<()> {
     let values = statements.bounding();
     let is_written = |array: ArrayId| statements.all.iter().any(|s| s.array == Some(array));
-    let is_fixed = |array: ArrayId| {
-        matches!(statements.nest.array(array).kind, ArrayKind::Argument(_)) && !is_written(array)
-    };
+    let is_fixed =
+        |array: ArrayId| matches!(statements.nest.array(array).kind, ArrayKind::Argument(_)) && !is_written(array);
     let mut reads = statements.reads(pool, &values).into_iter();
     let fixed = reads.all(|load| statements.loads.get(&load).is_some_and(|read| is_fixed(read.array)));
     if values.is_empty() || (fixed && statements.events.is_empty()) {
@@ -287,7 +287,9 @@ impl<'a> Order<'a> {
             let mut facts = [given.clone(), vec![now]].concat();
             // In one iteration of the loops around, a binding has one value.
             for (var, bound) in &self.after.binds {
-                if let (true, Some(x), Some(y)) = (bound.depth <= shared, s.coordinate(&p, *var), t.coordinate(&q, *var)) {
+                if let (true, Some(x), Some(y)) =
+                    (bound.depth <= shared, s.coordinate(&p, *var), t.coordinate(&q, *var))
+                {
                     facts.push(Formula::equal(&x, &y));
                 }
             }

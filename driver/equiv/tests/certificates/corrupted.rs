@@ -2,7 +2,7 @@
 
 use super::ran::{Point, Ran};
 use rand::Rng;
-use rand::seq::SliceRandom as _;
+use rand::seq::{IndexedMutRandom as _, IndexedRandom as _};
 use rewright_cfg_skeleton::nest::Var;
 use rewright_cfg_skeleton::nest::certificate::{
     Cells, Fact, Flow, Instance, Order, Piece, Polynomial, Reason, Touched, cell_var,
@@ -34,7 +34,7 @@ pub(super) fn corrupt(reason: &mut Reason, rng: &mut impl Rng) -> Option<Corrupt
 }
 
 fn corrupt_cells(cells: &mut Cells, rng: &mut impl Rng) -> Option<Corruption> {
-    match rng.gen_range(0..8) {
+    match rng.random_range(0..8) {
         0 => {
             let at = &mut cells.relations.choose_mut(rng)?.at;
             change(at.choose_mut(rng)?, rng);
@@ -47,12 +47,12 @@ fn corrupt_cells(cells: &mut Cells, rng: &mut impl Rng) -> Option<Corruption> {
         }
         _ => {}
     }
-    let flow = if rng.gen_bool(0.5) { &mut cells.before } else { &mut cells.after };
-    let pieces = if rng.gen_bool(0.7) { &mut flow.loads } else { &mut flow.last };
+    let flow = if rng.random_bool(0.5) { &mut cells.before } else { &mut cells.after };
+    let pieces = if rng.random_bool(0.7) { &mut flow.loads } else { &mut flow.last };
     let (_, pieces) = pieces.choose_mut(rng)?;
-    let n = rng.gen_range(0..pieces.len());
+    let n = rng.random_range(0..pieces.len());
     let piece = &mut pieces[n];
-    Some(match rng.gen_range(0..5) {
+    Some(match rng.random_range(0..5) {
         0 => {
             pieces.remove(n);
             Corruption::PieceLeftOut
@@ -66,22 +66,25 @@ fn corrupt_cells(cells: &mut Cells, rng: &mut impl Rng) -> Option<Corruption> {
             Corruption::Source
         }
         3 => {
-            let fact = (0..piece.guard.len()).collect::<Vec<_>>().choose(rng).copied()?;
-            piece.guard.remove(fact);
+            if piece.guard.is_empty() {
+                return None;
+            }
+            piece.guard.remove(rng.random_range(0..piece.guard.len()));
             Corruption::FactLeftOut
         }
         _ => {
-            let (Fact::Zero(p) | Fact::NotNegative(p)) = piece.guard.choose_mut(rng)?;
-            change(p, rng);
+            match piece.guard.choose_mut(rng)? {
+                Fact::Zero(p) | Fact::NotNegative(p) => change(p, rng),
+            }
             Corruption::Fact
         }
     })
 }
 
 fn corrupt_order(order: &mut Order, rng: &mut impl Rng) -> Option<Corruption> {
-    if rng.gen_bool(0.5) {
+    if rng.random_bool(0.5) {
         let (of, at) = order.matches.choose_mut(rng)?;
-        if rng.gen_bool(0.2) {
+        if rng.random_bool(0.2) {
             *of = of.checked_sub(1)?;
         } else {
             change(at.choose_mut(rng)?, rng);
@@ -89,7 +92,7 @@ fn corrupt_order(order: &mut Order, rng: &mut impl Rng) -> Option<Corruption> {
         return Some(Corruption::Match);
     }
     let instances = order.instances.choose_mut(rng)?;
-    if rng.gen_bool(0.3) {
+    if rng.random_bool(0.3) {
         instances.pop()?;
         return Some(Corruption::InstanceLeftOut);
     }
@@ -101,7 +104,7 @@ fn corrupt_order(order: &mut Order, rng: &mut impl Rng) -> Option<Corruption> {
 fn change(polynomial: &mut Polynomial, rng: &mut impl Rng) {
     let by = *[-2, -1, 1, 3].choose(rng).unwrap_or(&1);
     match polynomial.0.choose_mut(rng) {
-        Some((coefficient, _)) if rng.gen_bool(0.6) => *coefficient += by,
+        Some((coefficient, _)) if rng.random_bool(0.6) => *coefficient += by,
         _ => polynomial.0.push((by, vec![])),
     }
 }
@@ -187,7 +190,8 @@ fn wrong_order(order: &Order, [before, after]: &[Ran; 2]) -> Option<String> {
             let executes = |(of, point): &Instance| {
                 let loops = after.depths[*of as usize];
                 let Some(point) = before.point(&point[..loops], vars) else { return false };
-                after.statements.contains_key(&(*of, point.clone())) && first(*of, &point) == Some((*number, at.clone()))
+                after.statements.contains_key(&(*of, point.clone()))
+                    && first(*of, &point) == Some((*number, at.clone()))
             };
             let is_executed = order.instances[*number as usize].iter().any(executes);
             (!is_executed).then(|| format!("statement {number} at {at:?} is not executed"))

@@ -199,7 +199,7 @@ fn corrupt(all: &[Versions], is_kind: impl Fn(&Reason) -> bool) {
         assert_eq!(corrupted::wrong(&certificate.reason, runs), None, "{certificate:?}\n{}", of.after);
     }
     for _ in 0..wanted * 50 {
-        let (of, runs, certificate) = &genuine[rng.gen_range(0..genuine.len())];
+        let (of, runs, certificate) = &genuine[rng.random_range(0..genuine.len())];
         let mut other = certificate.clone();
         let Some(kind) = corrupted::corrupt(&mut other.reason, &mut rng) else { continue };
         let Some(why) = corrupted::wrong(&other.reason, runs) else { continue };
@@ -229,7 +229,9 @@ fn corrupted_certificates_of_orders_are_rejected() {
 fn certificates_of_other_programs_are_rejected() {
     for of in by_cells().iter().chain(&by_order()) {
         let certificate = of.certificate();
-        for (from, to) in [("%i]", "%i + 1]"), ("addf", "mulf"), ("to %n", "to 7"), ("[%i", "[%i + 2"), ("divsi", "divui")] {
+        for (from, to) in
+            [("%i]", "%i + 1]"), ("addf", "mulf"), ("to %n", "to 7"), ("[%i", "[%i + 2"), ("divsi", "divui")]
+        {
             let after = of.after.replacen(from, to, 1);
             if after != of.after {
                 let other = Versions { before: of.before.clone(), after };

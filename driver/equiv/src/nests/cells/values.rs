@@ -18,6 +18,8 @@ type Tree<'t> = (ValueId, Option<usize>, &'t [Affine]);
 /// A question as it is built.
 struct Builder<'t> {
     left: Tree<'t>,
+    /// Loads that were followed up to here.
+    depth: usize,
     terms: Vec<datapath::Term>,
     loads: Vec<(LoadId, String, u32)>,
     indices: Vec<(Affine, u32)>,
@@ -34,9 +36,10 @@ impl Builder<'_> {
 
 impl Walk<'_, '_> {
     /// Whether the oracle says that the second value may stand for the first one.
-    pub(super) fn asked(&mut self, left: Tree<'_>, right: Tree<'_>, given: &[Formula]) -> Checked<bool> {
+    pub(super) fn asked(&mut self, left: Tree<'_>, right: Tree<'_>, given: &[Formula], depth: usize) -> Checked<bool> {
         let mut builder = Builder {
             left,
+            depth,
             terms: vec![],
             loads: vec![],
             indices: vec![],
@@ -49,7 +52,13 @@ impl Walk<'_, '_> {
         Ok(matches!(self.cells.oracle.answer(&[question]).as_slice(), [Answer::Equal(_)]))
     }
 
-    fn term(&mut self, side: Side, tree: Tree<'_>, given: &[Formula], builder: &mut Builder<'_>) -> Checked<Option<u32>> {
+    fn term(
+        &mut self,
+        side: Side,
+        tree: Tree<'_>,
+        given: &[Formula],
+        builder: &mut Builder<'_>,
+    ) -> Checked<Option<u32>> {
         let (value, access, point) = tree;
         if let Some(known) = builder.known.get(&(side, value)) {
             return Ok(Some(*known));
@@ -116,7 +125,7 @@ impl Walk<'_, '_> {
         for (other, other_ty, term) in builder.loads.clone() {
             let Some(other) = self.cells.pool.find(&Value::Load(other)).filter(|_| other_ty == ty) else { continue };
             let left = Term::Tree(other, left_access, left_point.to_vec());
-            if self.attempt(|walk| walk.goal(&left, &right, given, 1))? {
+            if self.attempt(|walk| walk.goal(&left, &right, given, builder.depth + 1))? {
                 return Ok(Some(term));
             }
         }
