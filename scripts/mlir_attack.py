@@ -35,6 +35,9 @@ def plus(a, b, factor=1):
 def replace(e, var, by):
     result = {}
     for v, c in e.items():
+        if isinstance(v, tuple):
+            inner = replace(dict(v[1]), var, by)
+            v = ('floor', tuple(sorted(inner.items(), key=str)), v[2])
         result = plus(result, by if v == var else {v: 1}, c)
     return result
 
@@ -359,7 +362,7 @@ def transform(items, rng):
         done = lambda *new: around[:n] + list(new) + around[n + 1:]
         if name == 'twice' and item[0] == 'store':
             return done(item, item)
-        if name == 'buffer' and item[0] == 'store':
+        if name == 'buffer' and item[0] == 'store' and "'t'" not in repr(items):
             return done(('alloc', 't'), ('store', 't', [lin(3)], item[3]), ('store', item[1], item[2], load('t', lin(3))))
         if item[0] != 'for' or item[4] != 1:
             return None
@@ -398,7 +401,7 @@ def transform(items, rng):
             # By quotient and remainder.
             k, q = pick([2, 3]), fresh(v)
             count = plus(up[0], lo[0], -1)
-            quotients = {('floor', tuple(sorted(plus(count, lin(k - 1)).items(), key=str)), k): 1}
+            quotients = floors(plus(count, lin(k - 1)), k)
             by = plus(plus(lin(**{q: 1}), V), lo[0])
             return done(loop(q, lin(0), quotients, [loop(v, lin(0), [lin(k), plus(count, lin(**{q: 1}), -1)],
                                                          [subst(i, v, by) for i in body])], k))
