@@ -35,7 +35,7 @@ const MAX_CONJUNCTS: usize = 4;
 const FUEL: u64 = 4_000;
 
 /// Of the budget for a proof, a part is for those of guesses.
-const SHARE: u64 = 10;
+const SHARE: u64 = 30;
 
 type Sizes = FxHashMap<Var, i128>;
 
