@@ -5,8 +5,7 @@
 
 FOLDER has truth.csv (name,source,target,..). `validate --certificate` writes a certificate for each pair that it proves;
 `--check-certificate` must accept it. Then COUNT of those of one sequence are corrupted, each by one change, and must be
-rejected (`REWRIGHT_CORRUPTED=1000 cargo test --workspace --test certificates` corrupts those of cells and of orders, and
-knows by runs which are wrong): a step left out, put in twice or in another place; a number of copies, a size or a
+rejected: a step left out, put in twice or in another place; a number of copies, a size or a
 coefficient changed, so that polynomials have other values at small numbers (else the change is none, and is not counted);
 a precondition left out or weakened by one, where `validate` has a counterexample outside of it.
 """

@@ -241,8 +241,9 @@ fn what_is_assumed_of_mlir_has_switches() {
     assert!(ran.code == Some(2) && ran.stderr.contains("--may-alias is about MLIR"), "{}", ran.stderr);
 }
 
-const PRODUCT: &str = "func.func @product(%n: index, %a: memref<?x?xf64>, %b: memref<?x?xf64>, %c: memref<?x?xf64>) {
-  affine.for %i = 0 to %n { affine.for %j = 0 to %n { affine.for %k = 0 to %n {
+const PRODUCT: &str =
+    "func.func @product(%n: index, %m: index, %a: memref<?x?xf64>, %b: memref<?x?xf64>, %c: memref<?x?xf64>) {
+  affine.for %i = 0 to %n { affine.for %j = 0 to %m { affine.for %k = 0 to %n {
     %0 = affine.load %a[%i, %k] : memref<?x?xf64>
     %1 = affine.load %b[%k, %j] : memref<?x?xf64>
     %2 = arith.mulf %0, %1 : f64
@@ -258,8 +259,8 @@ const PRODUCT: &str = "func.func @product(%n: index, %a: memref<?x?xf64>, %b: me
 fn certificates_of_mlir_are_written_and_checked() {
     let dir = inputs();
     let inside_out = PRODUCT.replace(
-        "%i = 0 to %n { affine.for %j = 0 to %n { affine.for %k",
-        "%k = 0 to %n { affine.for %j = 0 to %n { affine.for %i",
+        "%i = 0 to %n { affine.for %j = 0 to %m { affine.for %k",
+        "%k = 0 to %n { affine.for %j = 0 to %m { affine.for %i",
     );
     let wrong = inside_out.replace("%c[%i, %j]", "%c[%j, %i]");
     for (name, text) in [("a.mlir", PRODUCT), ("b.mlir", &inside_out), ("c.mlir", &wrong)] {
@@ -279,7 +280,7 @@ fn passes_of_mlir_are_compared_with_what_they_read() {
     let dir = inputs();
     fs::write(dir.path().join("a.mlir"), PRODUCT).unwrap();
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rewright"));
-    let command = command.current_dir(dir.path()).args(["validate", "a.mlir", "--assume", "n >= 0"]);
+    let command = command.current_dir(dir.path()).args(["validate", "a.mlir", "--assume", "n >= 0 and m >= 0"]);
     let command = command.args(["--after", "mlir-opt-19 --{pass}", "--each"]);
     let passes = "affine-loop-tile=tile-size=4,affine-loop-unroll=unroll-factor=3,canonicalize,cse";
     let output = command.args([passes, "--require", "proved"]).output().unwrap();
