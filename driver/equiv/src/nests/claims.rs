@@ -42,7 +42,12 @@ impl Formula {
         Formula::All(vec![Formula::at_least(a, b), Formula::at_least(b, a)])
     }
 
-    /// Lists of polynomials are equal one by one.
+    /// That lists are equal, as a fact: where one is longer, nothing is known of the rest.
+    pub(super) fn known_equal(a: &[Affine], b: &[Affine]) -> Formula {
+        Formula::All(a.iter().zip(b).map(|(a, b)| Formula::equal(a, b)).collect())
+    }
+
+    /// That lists are equal, as a claim.
     pub(super) fn all_equal(a: &[Affine], b: &[Affine]) -> Formula {
         if a.len() != b.len() {
             return Formula::FALSE;

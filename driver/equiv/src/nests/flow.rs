@@ -79,7 +79,7 @@ pub(super) fn pieces(
             let at = between(other);
             let mut facts = [given.clone(), program.executed(other, &at)].concat();
             if let Some(cell) = other.cell_at(&at) {
-                facts.push(Formula::all_equal(&cell, reading.cell));
+                facts.push(Formula::known_equal(&cell, reading.cell));
             }
             facts.extend(source.map(|(access, point)| access.precedes(point, Some((other, &at)))));
             facts.push(other.precedes(&at, reading.place));

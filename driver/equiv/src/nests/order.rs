@@ -164,7 +164,7 @@ impl<'a> Order<'a> {
                 let (p, q) = (x.any_point(0), y.any_point(1));
                 let mut facts = [self.context.to_vec(), x.reached(&p, x.loops.len())].concat();
                 facts.extend(y.reached(&q, y.loops.len()));
-                facts.push(Formula::all_equal(&self.first_point(a, &p), &self.first_point(b, &q)));
+                facts.push(Formula::known_equal(&self.first_point(a, &p), &self.first_point(b, &q)));
                 let depth = x.loops.len();
                 let same = if a == b { Formula::all_equal(&p[..depth], &q[..depth]) } else { Formula::FALSE };
                 self.prover.show(&format!("that line {} is not executed twice", x.line), &facts, &same)?;
@@ -278,7 +278,7 @@ impl<'a> Order<'a> {
         let (p, q) = (s.any_point(0), t.any_point(1));
         let mut given = [self.context.to_vec(), s.reached(&p, s.loops.len()), t.reached(&q, t.loops.len())].concat();
         if let (Some(left), Some(right)) = (a.cell, b.cell) {
-            given.push(Formula::all_equal(&s.values_at(left, &p), &t.values_at(right, &q)));
+            given.push(Formula::known_equal(&s.values_at(left, &p), &t.values_at(right, &q)));
         }
         let (x, y) = (self.first_point(a.statement, &p), self.first_point(b.statement, &q));
         let once = b.before.precedes(&y, a.before, &x).into_iter().map(|(_, case)| case).collect();
