@@ -1,0 +1,181 @@
+//! Loops of our IR, by induction over cuts.
+//!
+//! Both versions are cut where loops begin again ([`super::cuts`]). What is between cuts has no loops: from a pair of
+//! cuts, at which an *invariant* holds of the values of both, both come to a pair of cuts at which its invariant holds,
+//! or both end alike. So both do the same in any number of iterations, and one runs for ever only where the other does:
+//! no licence is needed to say that a loop ends.
+//!
+//! Invariants are found by leaving out of many candidates ([`invariant`]) all that do not hold when a pair is reached,
+//! until all that are left do. Memory at a cut, and what has been done that is not modelled, must be the same. What is
+//! known without induction needs no candidate: instructions that have been executed wherever a cut is reached gave what
+//! they give, checks among them did not trap, and branches went the way that leads there.
+
+mod invariant;
+mod question;
+
+use super::FunctionVersion;
+use super::cuts::{CutAt, Cuts};
+use super::prover::{Session, Undecided};
+use crate::not_modelled::NotModelled;
+use invariant::Invariant;
+use question::{Claim, Question, Source};
+use rewright_cfg_skeleton::ir::Cfg;
+use rewright_smt::solver::Answer;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Ways to cut both versions, the likeliest first.
+const WAYS: [[CutAt; 2]; 9] = {
+    use CutAt::{Again, Header, Inside};
+    [
+        [Header, Header],
+        [Inside, Header],
+        [Again, Header],
+        [Inside, Inside],
+        [Again, Again],
+        [Header, Inside],
+        [Header, Again],
+        [Inside, Again],
+        [Again, Inside],
+    ]
+};
+
+/// Does a version have a loop?
+pub(super) fn has_loops(version: FunctionVersion<'_>) -> bool {
+    let cfg = Cfg::new(version.function);
+    cfg.loop_count() > 0 || cfg.reverse_post_order().iter().any(|block| cfg.is_irreducible(*block))
+}
+
+/// Both versions do the same.
+pub(super) struct Proved {
+    /// Arithmetic may give a NaN.
+    pub(super) has_nan: bool,
+}
+
+/// Asks whether the second version does the same as the first one.
+///
+/// # Errors
+/// Why not all questions are decided for it.
+pub(super) fn decide(versions: [FunctionVersion<'_>; 2], session: &mut Session<'_>) -> Result<Proved, Undecided> {
+    let mut furthest: Option<Failure> = None;
+    let mut hides = false;
+    for opaque in [true, false] {
+        if !opaque && !hides {
+            break;
+        }
+        for [old, new] in WAYS {
+            let cuts = [Cuts::new(versions[0], old), Cuts::new(versions[1], new)];
+            let mut induction = Induction {
+                versions: cuts,
+                opaque,
+                invariants: BTreeMap::new(),
+                done: 0,
+                hides: false,
+                has_nan: false,
+            };
+            let reason = match induction.run(session) {
+                Ok(()) => return Ok(Proved { has_nan: induction.has_nan }),
+                Err(reason) => reason,
+            };
+            hides |= induction.hides;
+            let is_spent = matches!(reason, Undecided::Budget(_));
+            if is_spent || furthest.as_ref().is_none_or(|most| induction.done > most.done) {
+                furthest = Some(Failure { done: induction.done, reason });
+            }
+            if is_spent {
+                break;
+            }
+        }
+    }
+    Err(furthest.map_or_else(|| NotModelled::from("it has a loop").into(), |failure| failure.reason))
+}
+
+/// Why not all questions were decided.
+struct Failure {
+    /// Those that were.
+    done: u64,
+    reason: Undecided,
+}
+
+/// Pairs of cuts with what is thought to hold there.
+struct Induction<'a> {
+    versions: [Cuts<'a>; 2],
+    /// Of what solvers find hard nothing is known.
+    opaque: bool,
+    invariants: BTreeMap<(usize, usize), Invariant>,
+    /// Questions that were decided.
+    done: u64,
+    hides: bool,
+    has_nan: bool,
+}
+
+impl Induction<'_> {
+    /// Leaves out candidates until all hold.
+    fn run(&mut self, session: &mut Session<'_>) -> Result<(), Undecided> {
+        let mut open = BTreeSet::from([Source::Entry]);
+        while let Some(source) = open.first().copied() {
+            let question = Question::new(self, source)?;
+            self.hides |= question.hides;
+            self.has_nan |= question.has_nan;
+            let broken = answer(&question, session)?;
+            if broken.is_empty() {
+                self.done += 1;
+                open.remove(&source);
+                continue;
+            }
+            let mut changed = BTreeSet::new();
+            for claim in &broken {
+                match *claim {
+                    Claim::Unreached(at) => {
+                        let [old, new] = &self.versions;
+                        self.invariants.insert(at, Invariant::candidates([old, new], at));
+                        changed.insert(at);
+                    }
+                    Claim::Candidate(at, n) => {
+                        if let Some(invariant) = self.invariants.get_mut(&at) {
+                            invariant.drop(n);
+                        }
+                        changed.insert(at);
+                    }
+                    Claim::Alike(_) => {}
+                }
+            }
+            if changed.is_empty() {
+                return Err(failure(source, &broken).into());
+            }
+            open.extend(changed.into_iter().map(Source::Cuts));
+        }
+        Ok(())
+    }
+}
+
+/// The claims that an answer breaks; none where there is no answer.
+fn answer(question: &Question, session: &mut Session<'_>) -> Result<Vec<Claim>, Undecided> {
+    let Some(text) = &question.text else { return Ok(vec![]) };
+    let wanted: Vec<&str> = question.claims.iter().map(|(name, _)| name.as_str()).collect();
+    match session.ask(text, &wanted)? {
+        Answer::Unsat => Ok(vec![]),
+        Answer::Sat(values) => {
+            let is_set = |n: usize| values.get(n).copied().flatten() == Some(1);
+            let broken: Vec<Claim> =
+                question.claims.iter().enumerate().filter(|(n, _)| is_set(*n)).map(|(_, (_, claim))| *claim).collect();
+            match broken.is_empty() {
+                true => Err(NotModelled::from("the solver does not say what it has found").into()),
+                false => Ok(broken),
+            }
+        }
+        Answer::Unknown(reason) => Err(session.unanswered(reason)),
+    }
+}
+
+/// Why a step fails where no candidate does.
+fn failure(source: Source, broken: &[Claim]) -> NotModelled {
+    let what = broken.iter().find_map(|claim| match claim {
+        Claim::Alike(what) => Some(*what),
+        _ => None,
+    });
+    let at = match source {
+        Source::Entry => "before the first loop",
+        Source::Cuts(_) => "in a loop",
+    };
+    format!("it has a loop, and no invariant is found: {at}, {} may differ", what.unwrap_or("something")).into()
+}
