@@ -10,6 +10,7 @@
 //! known without induction needs no candidate: instructions that have been executed wherever a cut is reached gave what
 //! they give, checks among them did not trap, and branches went the way that leads there.
 
+mod forms;
 mod invariant;
 mod question;
 
@@ -17,6 +18,7 @@ use super::FunctionVersion;
 use super::cuts::{CutAt, Cuts};
 use super::prover::{Session, Undecided};
 use crate::not_modelled::NotModelled;
+use forms::forms;
 use invariant::Invariant;
 use question::{Claim, Question, Source};
 use rewright_cfg_skeleton::ir::Cfg;
@@ -39,6 +41,15 @@ const WAYS: [[CutAt; 2]; 9] = {
     ]
 };
 
+/// Steps of the solver for one question.
+const STEPS: u64 = 400_000;
+
+/// Steps for one that has facts of a single version among its claims.
+const FACT_STEPS: u64 = 150_000;
+
+/// Steps for one that is about small numbers.
+const SMALL_STEPS: u64 = 100_000;
+
 /// Does a version have a loop?
 pub(super) fn has_loops(version: FunctionVersion<'_>) -> bool {
     let cfg = Cfg::new(version.function);
@@ -51,19 +62,57 @@ pub(super) struct Proved {
     pub(super) has_nan: bool,
 }
 
-/// Asks whether the second version does the same as the first one.
+/// Asks whether the second version does the same as the first one: as they are, in other forms, and then once more with
+/// all that is known of what is hard.
 ///
 /// # Errors
 /// Why not all questions are decided for it.
 pub(super) fn decide(versions: [FunctionVersion<'_>; 2], session: &mut Session<'_>) -> Result<Proved, Undecided> {
-    let mut furthest: Option<Failure> = None;
-    let mut hides = false;
-    for opaque in [true, false] {
-        if !opaque && !hides {
-            break;
-        }
-        for [old, new] in WAYS {
-            let cuts = [Cuts::new(versions[0], old), Cuts::new(versions[1], new)];
+    let mut search = Search { session, furthest: None, hides: false };
+    let mut proved = search.attempt(versions, &WAYS, true);
+    // What is hard takes long, so it is tried in the likeliest way only.
+    let likeliest = search.furthest.as_ref().map(|failure| failure.way);
+    proved = proved.or_else(|| search.other_forms(versions));
+    if let (None, Some(way), true) = (&proved, likeliest, search.hides) {
+        proved = search.attempt(versions, &[way], false);
+    }
+    match (proved, search.furthest) {
+        (Some(proved), _) => Ok(proved),
+        (None, Some(failure)) => Err(failure.reason),
+        (None, None) => Err(NotModelled::from("it has a loop").into()),
+    }
+}
+
+/// Attempts, and what they have come to.
+struct Search<'a, 'b> {
+    session: &'a mut Session<'b>,
+    furthest: Option<Failure>,
+    /// There was something hard of which nothing was known.
+    hides: bool,
+}
+
+impl Search<'_, '_> {
+    /// Tries each version in forms that are more like the other one.
+    fn other_forms(&mut self, [first, second]: [FunctionVersion<'_>; 2]) -> Option<Proved> {
+        let one = forms(first, second);
+        let proved = one
+            .iter()
+            .find_map(|form| self.attempt([FunctionVersion { function: form, ..first }, second], &WAYS, true));
+        proved.or_else(|| {
+            let other = forms(second, first);
+            other
+                .iter()
+                .find_map(|form| self.attempt([first, FunctionVersion { function: form, ..second }], &WAYS, true))
+        })
+    }
+
+    /// Tries ways to cut two versions.
+    fn attempt(&mut self, versions: [FunctionVersion<'_>; 2], ways: &[[CutAt; 2]], opaque: bool) -> Option<Proved> {
+        for way in ways {
+            if self.furthest.as_ref().is_some_and(|failure| matches!(failure.reason, Undecided::Budget(_))) {
+                return None;
+            }
+            let cuts = [Cuts::new(versions[0], way[0]), Cuts::new(versions[1], way[1])];
             let mut induction = Induction {
                 versions: cuts,
                 opaque,
@@ -72,21 +121,18 @@ pub(super) fn decide(versions: [FunctionVersion<'_>; 2], session: &mut Session<'
                 hides: false,
                 has_nan: false,
             };
-            let reason = match induction.run(session) {
-                Ok(()) => return Ok(Proved { has_nan: induction.has_nan }),
+            let reason = match induction.run(self.session) {
+                Ok(()) => return Some(Proved { has_nan: induction.has_nan }),
                 Err(reason) => reason,
             };
-            hides |= induction.hides;
+            self.hides |= induction.hides;
             let is_spent = matches!(reason, Undecided::Budget(_));
-            if is_spent || furthest.as_ref().is_none_or(|most| induction.done > most.done) {
-                furthest = Some(Failure { done: induction.done, reason });
-            }
-            if is_spent {
-                break;
+            if is_spent || self.furthest.as_ref().is_none_or(|most| induction.done > most.done) {
+                self.furthest = Some(Failure { done: induction.done, reason, way: *way });
             }
         }
+        None
     }
-    Err(furthest.map_or_else(|| NotModelled::from("it has a loop").into(), |failure| failure.reason))
 }
 
 /// Why not all questions were decided.
@@ -94,6 +140,8 @@ struct Failure {
     /// Those that were.
     done: u64,
     reason: Undecided,
+    /// How both were cut.
+    way: [CutAt; 2],
 }
 
 /// Pairs of cuts with what is thought to hold there.
@@ -109,18 +157,46 @@ struct Induction<'a> {
 }
 
 impl Induction<'_> {
+    /// Claims of a step that do not hold.
+    fn broken(&mut self, source: Source, session: &mut Session<'_>) -> Result<Vec<Claim>, Undecided> {
+        let question = Question::new(self, source, false)?;
+        self.hides |= question.hides;
+        self.has_nan |= question.has_nan;
+        if question.hides {
+            // What does not hold for small numbers does not hold, and is not dropped because something is not known.
+            let small = Question::new(self, source, true)?;
+            let found = answer(&small, session, SMALL_STEPS).unwrap_or_default();
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+        // Facts that are hard to decide are left out.
+        let claims = question.claims.iter().map(|(_, claim)| *claim);
+        let facts: Vec<Claim> = claims.filter(|claim| self.is_fact(*claim)).collect();
+        let most = if facts.is_empty() { STEPS } else { FACT_STEPS };
+        match answer(&question, session, most) {
+            Err(Undecided::Unanswered(reason)) if reason.is_too_hard() && !facts.is_empty() => Ok(facts),
+            answered => answered,
+        }
+    }
+
+    fn is_fact(&self, claim: Claim) -> bool {
+        matches!(claim, Claim::Candidate(at, n) if self.invariants[&at].is_fact(n))
+    }
+
     /// Leaves out candidates until all hold.
     fn run(&mut self, session: &mut Session<'_>) -> Result<(), Undecided> {
         let mut open = BTreeSet::from([Source::Entry]);
         while let Some(source) = open.first().copied() {
-            let question = Question::new(self, source)?;
-            self.hides |= question.hides;
-            self.has_nan |= question.has_nan;
-            let broken = answer(&question, session)?;
+            let broken = self.broken(source, session)?;
             if broken.is_empty() {
                 self.done += 1;
                 open.remove(&source);
                 continue;
+            }
+            // With fewer candidates more is possible, and this still is.
+            if broken.iter().any(|claim| matches!(claim, Claim::Alike(_))) {
+                return Err(failure(source, &broken).into());
             }
             let mut changed = BTreeSet::new();
             for claim in &broken {
@@ -139,9 +215,6 @@ impl Induction<'_> {
                     Claim::Alike(_) => {}
                 }
             }
-            if changed.is_empty() {
-                return Err(failure(source, &broken).into());
-            }
             open.extend(changed.into_iter().map(Source::Cuts));
         }
         Ok(())
@@ -149,10 +222,10 @@ impl Induction<'_> {
 }
 
 /// The claims that an answer breaks; none where there is no answer.
-fn answer(question: &Question, session: &mut Session<'_>) -> Result<Vec<Claim>, Undecided> {
+fn answer(question: &Question, session: &mut Session<'_>, most: u64) -> Result<Vec<Claim>, Undecided> {
     let Some(text) = &question.text else { return Ok(vec![]) };
     let wanted: Vec<&str> = question.claims.iter().map(|(name, _)| name.as_str()).collect();
-    match session.ask(text, &wanted)? {
+    match session.ask(text, &wanted, most)? {
         Answer::Unsat => Ok(vec![]),
         Answer::Sat(values) => {
             let is_set = |n: usize| values.get(n).copied().flatten() == Some(1);

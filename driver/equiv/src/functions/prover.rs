@@ -8,7 +8,7 @@ use crate::Config;
 use crate::budget::{Budget, Exhausted};
 use crate::not_modelled::NotModelled;
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
-use rewright_smt::solver::{self, Answer, Solver, Unanswered};
+use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
 use rewright_smt::{Expr, Script};
 use std::io;
 use std::time::Duration;
@@ -116,9 +116,10 @@ pub(super) struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// Asks within what is left.
-    pub(super) fn ask(&mut self, text: &str, wanted: &[&str]) -> Result<Answer, Undecided> {
-        let answer = self.solver.ask_within(text, wanted, self.budget.limit()?)?;
+    /// Asks within what is left, and within so many steps.
+    pub(super) fn ask(&mut self, text: &str, wanted: &[&str], most: u64) -> Result<Answer, Undecided> {
+        let limit = self.budget.limit()?;
+        let answer = self.solver.ask_within(text, wanted, Limit { steps: limit.steps.min(most), ..limit })?;
         self.budget.charge(self.solver.spent());
         Ok(answer)
     }
@@ -135,6 +136,7 @@ impl Session<'_> {
 /// Both versions as one question.
 fn without_loops(versions: [FunctionVersion<'_>; 2], session: &mut Session<'_>) -> Result<Decided, Undecided> {
     let mut script = Script::new();
+    script.laws = true;
     let s = &mut script;
     let given = Given::new(s, versions[0])?;
     let mut done = vec![];
@@ -152,7 +154,7 @@ fn without_loops(versions: [FunctionVersion<'_>; 2], session: &mut Session<'_>) 
     }
     let asserted = script.asserting(claim);
     let wanted: Vec<&str> = asserted.declared.iter().map(String::as_str).collect();
-    match session.ask(&asserted.text, &wanted)? {
+    match session.ask(&asserted.text, &wanted, u64::MAX)? {
         Answer::Unsat => Ok(proved),
         Answer::Sat(values) => {
             let value = |argument: &Expr| {

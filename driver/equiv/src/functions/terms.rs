@@ -75,6 +75,8 @@ pub(super) struct Arrival {
 
 /// What is known where a version begins at a cut.
 pub(super) struct State {
+    /// What it begins with.
+    pub(super) bases: Vec<Expr>,
     /// What has been computed.
     pub(super) values: FxHashMap<Value, Symbolic>,
     /// What holds since it has come there: checks did not trap, branches went this way.

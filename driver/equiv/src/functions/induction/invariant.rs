@@ -3,7 +3,7 @@
 use crate::functions::FunctionVersion;
 use crate::functions::cuts::{Cut, Cuts};
 use crate::functions::terms::{State, Symbolic, representation};
-use rewright_cfg_skeleton::ir::{Inst, InstKind, Value};
+use rewright_cfg_skeleton::ir::{EdgeArg, Inst, InstKind, Value};
 use rewright_smt::{Expr, Script, Sort};
 use rewright_typeprop::Model;
 use rewright_typeprop::model::Repr;
@@ -108,12 +108,19 @@ impl Invariant {
         self.all.iter().enumerate().filter_map(|(n, candidate)| Some((n, candidate.as_ref()?)))
     }
 
-    /// What a base of the second version comes from.
+    /// What a base of the second version comes from: the last of several candidates, because what is computed says more
+    /// than what is only there.
     pub(super) fn origin(&self, base: Value) -> Option<(Value, How)> {
-        self.left().find_map(|(_, candidate)| match candidate {
+        let origins = self.left().filter_map(|(_, candidate)| match candidate {
             Candidate::Related { old, new, how } if *new == base => Some((*old, *how)),
             _ => None,
-        })
+        });
+        origins.last()
+    }
+
+    /// Is one about a single version?
+    pub(super) fn is_fact(&self, n: usize) -> bool {
+        self.all[n].as_ref().is_some_and(|candidate| !matches!(candidate, Candidate::Related { .. }))
     }
 
     /// Leaves one out.
@@ -190,15 +197,35 @@ fn related(old: &Values<'_>, new: &Values<'_>) -> Vec<Candidate> {
     all
 }
 
+/// Is a parameter the sum or difference of itself and something where its block is entered again? Others have no bounds
+/// that are worth asking for.
+fn counts(version: FunctionVersion<'_>, param: Value) -> bool {
+    let function = version.function;
+    let insts = function.layout.iter().flat_map(|block| &function.block(*block).insts).map(|id| function.inst(*id));
+    let steps = insts.filter(|inst| match inst.kind {
+        InstKind::Op { op, .. } => {
+            let model = version.universe.ops.get(op).model;
+            matches!(model, Some(Model::Add | Model::Sub)) && inst.args.contains(&param)
+        }
+        _ => false,
+    });
+    let stepped: Vec<Value> = steps.flat_map(|inst| inst.results.iter().copied()).collect();
+    function.layout.iter().any(|block| {
+        function.block(*block).term.edges().iter().any(|edge| {
+            let at = function.block(edge.target).params.iter().position(|own| *own == param);
+            let arg = at.and_then(|at| edge.args.get(at));
+            matches!(arg, Some(EdgeArg::Value(value)) if stepped.contains(value))
+        })
+    })
+}
+
 /// How values that the function compares may be ordered.
 fn facts(side: usize, values: &Values<'_>) -> Vec<Candidate> {
     let mut all: Vec<Candidate> = vec![];
-    let is_base = |value: Value| values.bases.iter().any(|(base, _)| *base == value);
-    for (base, repr) in &values.bases {
-        if repr.is_int() && repr.lanes().is_none() && repr.bits() > 1 {
-            all.push(Candidate::NotNegative { side, value: *base });
-        }
-    }
+    let integers = values.bases.iter().filter(|(_, repr)| repr.is_int() && repr.lanes().is_none() && repr.bits() > 1);
+    let counters: Vec<Value> = integers.map(|(base, _)| *base).filter(|base| counts(values.version, *base)).collect();
+    all.extend(counters.iter().map(|value| Candidate::NotNegative { side, value: *value }));
+    let is_base = |value: Value| counters.contains(&value);
     // Of what an iteration computes from a base, that is taken, too.
     let from_base = |value: Value| {
         let function = values.version.function;

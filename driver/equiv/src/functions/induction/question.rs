@@ -6,6 +6,9 @@ use crate::functions::region::Region;
 use crate::functions::terms::{Given, State, Symbolic, Terms, alike, behaviour, representation, state};
 use rewright_smt::{Expr, Script, Sort};
 
+/// Bits of small numbers.
+const SMALL: u32 = 3;
+
 /// Where a step begins.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Source {
@@ -38,9 +41,10 @@ pub(super) struct Question {
 }
 
 impl Question {
-    pub(super) fn new(induction: &Induction<'_>, source: Source) -> Terms<Question> {
+    /// Where numbers are `small`, all is known of what is hard; an answer speaks against the step all the same.
+    pub(super) fn new(induction: &Induction<'_>, source: Source, small: bool) -> Terms<Question> {
         let mut script = Script::new();
-        script.opaque = induction.opaque;
+        (script.opaque, script.laws) = (induction.opaque && !small, true);
         let s = &mut script;
         let given = Given::new(s, induction.versions[0].version)?;
         let (begun, mut assumed) = match source {
@@ -50,6 +54,9 @@ impl Question {
                 (states.map(Some), assumed)
             }
         };
+        if small {
+            assumed.extend(small_numbers(s, &given, &begun));
+        }
         let from = match source {
             Source::Entry => [None, None],
             Source::Cuts((old, new)) => [Some(old), Some(new)],
@@ -130,6 +137,18 @@ fn begin(
         assumed.push(holds(s, induction, candidate, at, [&old, &new]));
     }
     Ok(([old, new], assumed))
+}
+
+/// What is given, and what is there at the start, are small numbers.
+fn small_numbers(s: &mut Script, given: &Given, begun: &[Option<State>; 2]) -> Vec<Expr> {
+    let bases = begun.iter().flatten().flat_map(|state| state.bases.iter().copied());
+    let numbers: Vec<Expr> = given.arguments.iter().copied().chain(bases).collect();
+    let mut all = vec![];
+    for number in numbers.into_iter().filter(|number| number.width() > SMALL) {
+        let most = s.bits(number.width(), 1 << SMALL);
+        all.push(s.apply("bvult", &[number, most], Sort::Bool));
+    }
+    all
 }
 
 /// A candidate of a pair of cuts; what cannot be said does not hold.

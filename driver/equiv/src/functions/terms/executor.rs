@@ -130,7 +130,8 @@ impl<'s, 'a> Executor<'s, 'a> {
         }
         let mut ahead = std::mem::take(&mut self.values);
         ahead.retain(|value, _| !values.contains_key(value));
-        Ok(State { values, facts, ahead, again })
+        let bases = bases.iter().map(|base| base.bits).collect();
+        Ok(State { bases, values, facts, ahead, again })
     }
 
     /// Computes what an instruction gives, without executing it; when it would not trap.
