@@ -320,12 +320,14 @@ impl Script {
             return *known;
         }
         let sum = if self.laws { self.sum_of(symbol, args, sort) } else { None };
-        let known =
-            sum.as_ref().and_then(|sum| self.term_of(sum, sort).or_else(|| self.multiplied_out(symbol, sum, sort)));
-        if let Some(known) = known {
+        let known = sum.as_ref().and_then(|sum| self.term_of(sum, sort));
+        // Equal factors give equal products, too, which is all that is known of one whose factors are choices.
+        let is_hidden = self.opaque && symbol.contains("bvmul of");
+        if let Some(known) = known.filter(|_| !is_hidden) {
             self.known.insert(text, known);
             return known;
         }
+        let multiplied = known.or_else(|| self.multiplied_out(sum.as_ref().filter(|_| is_hidden)?, sort));
         let expr = self.named(format!("t{}", self.nodes.len()), sort);
         if let Some(sum) = sum {
             self.note_sum(expr, sum);
@@ -336,6 +338,10 @@ impl Script {
         node.children = args.iter().map(|a| a.id).collect();
         node.definition = Some(text.clone());
         self.known.insert(text, expr);
+        if let Some(multiplied) = multiplied {
+            let equation = self.equal(expr, multiplied);
+            self.assume(expr, equation);
+        }
         expr
     }
 

@@ -44,8 +44,8 @@ const WAYS: [[CutAt; 2]; 9] = {
 /// Steps of the solver for one question.
 const STEPS: u64 = 400_000;
 
-/// Steps for one that has facts of a single version among its claims.
-const FACT_STEPS: u64 = 150_000;
+/// Steps for one that has orders of values among its claims.
+const ORDER_STEPS: u64 = 150_000;
 
 /// Steps for one that is about small numbers.
 const SMALL_STEPS: u64 = 100_000;
@@ -170,18 +170,18 @@ impl Induction<'_> {
                 return Ok(found);
             }
         }
-        // Facts that are hard to decide are left out.
+        // Orders that are hard to decide are left out.
         let claims = question.claims.iter().map(|(_, claim)| *claim);
-        let facts: Vec<Claim> = claims.filter(|claim| self.is_fact(*claim)).collect();
-        let most = if facts.is_empty() { STEPS } else { FACT_STEPS };
+        let orders: Vec<Claim> = claims.filter(|claim| self.is_order(*claim)).collect();
+        let most = if orders.is_empty() { STEPS } else { ORDER_STEPS };
         match answer(&question, session, most) {
-            Err(Undecided::Unanswered(reason)) if reason.is_too_hard() && !facts.is_empty() => Ok(facts),
+            Err(Undecided::Unanswered(reason)) if reason.is_too_hard() && !orders.is_empty() => Ok(orders),
             answered => answered,
         }
     }
 
-    fn is_fact(&self, claim: Claim) -> bool {
-        matches!(claim, Claim::Candidate(at, n) if self.invariants[&at].is_fact(n))
+    fn is_order(&self, claim: Claim) -> bool {
+        matches!(claim, Claim::Candidate(at, n) if self.invariants[&at].is_order(n))
     }
 
     /// Leaves out candidates until all hold.

@@ -118,9 +118,9 @@ impl Invariant {
         origins.last()
     }
 
-    /// Is one about a single version?
-    pub(super) fn is_fact(&self, n: usize) -> bool {
-        self.all[n].as_ref().is_some_and(|candidate| !matches!(candidate, Candidate::Related { .. }))
+    /// Is one about the order of values?
+    pub(super) fn is_order(&self, n: usize) -> bool {
+        matches!(self.all[n], Some(Candidate::Ordered { .. } | Candidate::NotNegative { .. }))
     }
 
     /// Leaves one out.
@@ -197,15 +197,19 @@ fn related(old: &Values<'_>, new: &Values<'_>) -> Vec<Candidate> {
     all
 }
 
-/// Is a parameter the sum or difference of itself and something where its block is entered again? Others have no bounds
+/// Is a parameter the sum or difference of itself and a constant where its block is entered again? Others have no bounds
 /// that are worth asking for.
 fn counts(version: FunctionVersion<'_>, param: Value) -> bool {
     let function = version.function;
-    let insts = function.layout.iter().flat_map(|block| &function.block(*block).insts).map(|id| function.inst(*id));
-    let steps = insts.filter(|inst| match inst.kind {
+    let insts = || function.layout.iter().flat_map(|block| &function.block(*block).insts).map(|id| function.inst(*id));
+    let constants = insts().filter(|inst| matches!(inst.kind, InstKind::Const(_)));
+    let constants: Vec<Value> = constants.flat_map(|inst| inst.results.iter().copied()).collect();
+    let steps = insts().filter(|inst| match inst.kind {
         InstKind::Op { op, .. } => {
             let model = version.universe.ops.get(op).model;
-            matches!(model, Some(Model::Add | Model::Sub)) && inst.args.contains(&param)
+            let mut others = inst.args.iter().filter(|arg| **arg != param);
+            let is_sum = matches!(model, Some(Model::Add | Model::Sub)) && inst.args.contains(&param);
+            is_sum && others.all(|arg| constants.contains(arg))
         }
         _ => false,
     });

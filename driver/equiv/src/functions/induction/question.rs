@@ -144,9 +144,10 @@ fn small_numbers(s: &mut Script, given: &Given, begun: &[Option<State>; 2]) -> V
     let bases = begun.iter().flatten().flat_map(|state| state.bases.iter().copied());
     let numbers: Vec<Expr> = given.arguments.iter().copied().chain(bases).collect();
     let mut all = vec![];
-    for number in numbers.into_iter().filter(|number| number.width() > SMALL) {
-        let most = s.bits(number.width(), 1 << SMALL);
-        all.push(s.apply("bvult", &[number, most], Sort::Bool));
+    for (n, number) in numbers.into_iter().enumerate().filter(|(_, number)| number.width() > SMALL) {
+        let low = s.variable(&format!("small {n}"), Sort::Bits(SMALL));
+        let whole = s.resize(low, number.width());
+        all.push(s.equal(number, whole));
     }
     all
 }
