@@ -23,7 +23,7 @@ fn pairs(name: &str) -> Vec<(String, String)> {
 #[test]
 fn changed_loops_are_proved() {
     let open: Vec<(String, String)> = pairs("same").into_iter().filter(|(_, verdict)| verdict != "proved").collect();
-    assert_eq!(open, []);
+    assert!(open.is_empty(), "{open:?}");
 }
 
 /// Other bounds, starts and steps; stores that are swapped, dropped and sunk; loops that no longer end, and endless ones
@@ -31,9 +31,9 @@ fn changed_loops_are_proved() {
 #[test]
 fn other_loops_are_never_proved() {
     let all = pairs("other");
-    let names = |verdict: &str| all.iter().filter(|(_, said)| said == verdict).map(|(name, _)| name.as_str());
-    assert_eq!(names("proved").collect::<Vec<_>>(), [""; 0]);
-    assert!(names("refuted").count() >= 42, "{all:?}");
+    let count = |verdict: &str| all.iter().filter(|(_, said)| said == verdict).count();
+    assert_eq!(count("proved"), 0, "{all:?}");
+    assert!(count("refuted") >= 42, "{all:?}");
 }
 
 #[test]
