@@ -38,7 +38,8 @@ pub(crate) fn observe(
     let input = Input { sizes: sizes.clone(), seed: 7, indices: vec![], fuel: 200_000, in_bounds: true, one: None };
     let left = run(&before.nest, pool, &input, None, true);
     let right = run(&after.nest, pool, &input, None, true);
-    let mut walk = Walk { pool, before, after, left: &left, right: &right, seen: FxHashSet::default(), rest: vec![] };
+    let (seen, compared, digests) = (FxHashSet::default(), FxHashSet::default(), FxHashMap::default());
+    let mut walk = Walk { pool, before, after, left: &left, right: &right, seen, compared, digests, rest: vec![] };
     walk.start();
     let mut counts: FxHashMap<(u32, u32), usize> = FxHashMap::default();
     let mut seen: Vec<(StoreInstance, StoreInstance)> = walk.finish();
@@ -62,6 +63,9 @@ enum Term {
     Contents(Origins),
 }
 
+/// A value at a store.
+type Tree = (ValueId, Option<StoreInstance>);
+
 struct Walk<'a> {
     pool: &'a Pool,
     before: &'a Program,
@@ -69,6 +73,8 @@ struct Walk<'a> {
     left: &'a FinalState,
     right: &'a FinalState,
     seen: FxHashSet<(StoreInstance, StoreInstance)>,
+    compared: FxHashSet<(Tree, Tree)>,
+    digests: FxHashMap<(Tree, bool), u64>,
     rest: Vec<(Term, Term)>,
 }
 
@@ -153,7 +159,10 @@ impl Walk<'_> {
         });
     }
 
-    fn operations(&mut self, (x, i): (ValueId, Option<StoreInstance>), (y, j): (ValueId, Option<StoreInstance>)) {
+    fn operations(&mut self, (x, i): Tree, (y, j): Tree) {
+        if !self.compared.insert(((x, i), (y, j))) {
+            return;
+        }
         let (Value::Op(a), Value::Op(b)) = (self.pool.get(x), self.pool.get(y)) else { return };
         if a.name != b.name || a.operands.len() != b.operands.len() {
             return;
@@ -171,8 +180,12 @@ impl Walk<'_> {
     }
 
     /// A number that differs for different values, mostly.
-    fn digest(&self, value: ValueId, at: Option<StoreInstance>, left: bool) -> u64 {
-        match self.pool.get(value) {
+    fn digest(&mut self, value: ValueId, at: Option<StoreInstance>, left: bool) -> u64 {
+        if let Some(known) = self.digests.get(&((value, at), left)) {
+            return *known;
+        }
+        let pool = self.pool;
+        let digest = match pool.get(value) {
             Value::Load(load) => {
                 let read = self.reads(at, left).iter().find(|(id, ..)| id == load);
                 let bits = read.and_then(|(.., bits)| *bits);
@@ -185,7 +198,9 @@ impl Walk<'_> {
             }),
             Value::Index(_) => 3,
             _ => mix(u64::from(value.0)),
-        }
+        };
+        self.digests.insert(((value, at), left), digest);
+        digest
     }
 }
 
