@@ -351,7 +351,7 @@ def straight(seed, column, more, wrong_at=None, wrong=None):
     f = Function('i32')
     f.vars = {'x': 'i32', 'y': 'i32', 'z': 'i32', 'c': 'i1'}
     f.vars_at = {'x': '%a', 'y': '%b', 'z': '%c0', 'c': '%p'}
-    head = ''.join(f'  %i{n} = arith.constant {n} : index\n' for n in range(7))
+    head = ''.join(f'  %i{n} = arith.constant {n} : index\n' for n in range(8))
     count, wrong_line = 0, None
     while more(count, len(f.lines)):
         name, one, two = rng.choice(['addi', 'xori', 'subi', 'muli']), rng.choice('xyz'), rng.choice('xyz')
@@ -362,6 +362,9 @@ def straight(seed, column, more, wrong_at=None, wrong=None):
         if count == wrong_at:
             wrong_line = len(f.lines) + 1 + head.count('\n')
         f.vars_at[target] = f.op(f'arith.addi {value}, {f.vars_at[target]} : i32')
+        if count == wrong_at:
+            # Whatever follows, it is seen.
+            f.lines.append(f'  memref.store {value}, %m[%i7] : memref<8xi32>')
         if count % 10 == 4:
             f.lines.append(f'  memref.store {f.vars_at[target]}, %m[%i{count % 7}] : memref<8xi32>')
         if count % 10 == 7:

@@ -6,15 +6,15 @@
 //!
 //! * [`aligned`] compares the values of statements that correspond one to one;
 //! * [`sweep`] walks both programs, and replaces each value that is equal to an earlier one;
-//! * [`graph`] numbers the values of both, so that those that are made in the same way have one number;
-//! * [`samples`] tells values apart that differ; [`window`] cuts out what is asked of the others.
+//! * [`graph`] numbers the values of both, so that those that are made in the same way have one number, and tells values
+//!   apart that differ on samples;
+//! * [`window`] cuts out what is asked of the others.
 //!
 //! **Invariant**: a question is about all values of its leaves. So an answer holds wherever its leaves are equal, and
 //! where what is below an equal pair was itself only taken to be equal, all those questions are asked, too.
 
 pub(crate) mod aligned;
 mod graph;
-mod samples;
 mod sweep;
 mod window;
 

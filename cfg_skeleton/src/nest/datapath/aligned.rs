@@ -4,7 +4,8 @@ use super::super::value::{Pool, Value, ValueId};
 use super::super::{Line, Nest};
 use super::Asked;
 use super::graph::Renaming;
-use super::sweep::Sweep;
+pub(crate) use super::sweep::Difference;
+use super::sweep::{Root, Sweep};
 
 /// What is to be equal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -15,24 +16,6 @@ pub(crate) struct Pair {
     pub(crate) by_operands: bool,
     /// The statements' lines.
     pub(crate) lines: (Line, Line),
-}
-
-/// Two values that are to be equal, and the lines of the statements that want it.
-pub(super) type Root = (ValueId, ValueId, (Line, Line));
-
-/// Which values are not known to be equal: the lines of two statements, and what the oracle says, if it was asked.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Difference {
-    pub(crate) lines: (Line, Line),
-    pub(crate) reason: String,
-    /// The first values below that differ, or are not known not to.
-    pub(crate) values: (Option<ValueId>, Option<ValueId>),
-}
-
-impl Difference {
-    fn of(lines: (Line, Line)) -> Difference {
-        Difference { lines, reason: String::new(), values: (None, None) }
-    }
 }
 
 /// Whether all pairs are equal.

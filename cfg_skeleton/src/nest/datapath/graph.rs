@@ -5,10 +5,14 @@
 use super::super::affine::{Affine, Var};
 use super::super::value::{Constant, Number, Operation, Pool, Value, ValueId, commutes, is_never_poison};
 use super::super::{ArrayId, Item, LoadId, Nest};
-use super::samples::Sampled;
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+mod samples;
+
+use samples::Sampled;
+pub(super) use samples::{Samples, any, compute, same, stands_for};
 
 /// A number of a graph. Operands have smaller ones.
 pub(super) type NodeId = u32;

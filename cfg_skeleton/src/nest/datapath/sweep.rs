@@ -10,11 +10,28 @@
 
 use super::super::value::{Pool, ValueId, commutes};
 use super::super::{Line, Nest};
-use super::aligned::{Difference, Root};
 use super::graph::{Graph, Node, NodeId, Renaming, reachable};
 use super::window::question;
 use super::{Asked, Question};
 use rustc_hash::FxHashMap;
+
+/// Two values that are to be equal, and the lines of the statements that want it.
+pub(super) type Root = (ValueId, ValueId, (Line, Line));
+
+/// Which values are not known to be equal: the lines of two statements, and what the oracle says, if it was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Difference {
+    pub(crate) lines: (Line, Line),
+    pub(crate) reason: String,
+    /// The first values below that differ, or are not known not to.
+    pub(crate) values: (Option<ValueId>, Option<ValueId>),
+}
+
+impl Difference {
+    pub(super) fn of(lines: (Line, Line)) -> Difference {
+        Difference { lines, reason: String::new(), values: (None, None) }
+    }
+}
 
 /// Questions that are asked at once.
 const BATCH: usize = 2_000;
@@ -298,7 +315,7 @@ impl<'a> Sweep<'a> {
         Difference { lines: stop.lines, reason, values: (self.graph.origin(left), self.graph.origin(right)) }
     }
 
-    /// The nodes at which two values begin to differ on samples.
+    /// The nodes at which two values begin to differ on samples: all else that they are made from is the same.
     fn first_difference(&self, mut pair: (NodeId, NodeId)) -> (NodeId, NodeId) {
         let differs = |(l, r): &(NodeId, NodeId)| !self.graph.may_stand_for(*l, *r);
         loop {
@@ -315,10 +332,9 @@ impl<'a> Sweep<'a> {
             let differing = orders.into_iter().map(|right| {
                 left.iter().copied().zip(right).filter(|pair| differs(pair)).collect::<Vec<(NodeId, NodeId)>>()
             });
-            // What is computed first is where others differ from, too.
-            match differing.min_by_key(Vec::len).and_then(|pairs| pairs.into_iter().min()) {
-                Some(first) => pair = first,
-                None => return pair,
+            match differing.min_by_key(Vec::len).as_deref() {
+                Some([one]) => pair = *one,
+                _ => return pair,
             }
         }
     }

@@ -6,8 +6,7 @@
 
 use super::super::input::mix;
 use super::super::value::{Constant, Number, commutes};
-use super::graph::{Graph, Node, NodeId};
-use super::samples::{Samples, any, compute, same, stands_for};
+use super::graph::{Graph, Node, NodeId, Samples, any, compute, same, stands_for};
 use super::{Question, Term, TermKind};
 use rustc_hash::FxHashMap;
 use std::collections::{BTreeMap, BTreeSet};

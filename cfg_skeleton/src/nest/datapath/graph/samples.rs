@@ -1,20 +1,20 @@
 //! Values of nodes on a few inputs: nodes that differ there are not equal, and the others may be.
 
-use super::super::eval::{Scalar, Stop, operate};
-use super::super::input::{initial, mix};
-use super::super::value::{Constant, Number, Operation};
-use super::graph::{Graph, Node, NodeId};
+use super::super::super::eval::{Scalar, Stop, operate};
+use super::super::super::input::{initial, mix};
+use super::super::super::value::{Constant, Number, Operation};
+use super::{Graph, Node, NodeId};
 use rustc_hash::FxHashMap;
 
 /// How many inputs.
 const SAMPLES: usize = 16;
 
 /// A value on each input; `None` is poison.
-pub(super) type Samples = [Option<u128>; SAMPLES];
+pub(crate) type Samples = [Option<u128>; SAMPLES];
 
 /// The samples of a graph's nodes.
 #[derive(Default)]
-pub(super) struct Sampled {
+pub(crate) struct Sampled {
     samples: Vec<Samples>,
     /// Nodes by type and samples, for those that nothing else stands for.
     alike: FxHashMap<u64, Vec<NodeId>>,
@@ -22,7 +22,7 @@ pub(super) struct Sampled {
 }
 
 impl Sampled {
-    pub(super) fn truncate(&mut self, length: usize) {
+    pub(crate) fn truncate(&mut self, length: usize) {
         for key in self.keys.drain(length.min(self.keys.len())..).rev().flatten() {
             self.alike.get_mut(&key).map(Vec::pop);
         }
@@ -32,7 +32,7 @@ impl Sampled {
 
 impl Graph<'_> {
     /// Computes all nodes that have no samples yet.
-    pub(super) fn sample(&mut self) {
+    pub(crate) fn sample(&mut self) {
         for id in self.sampled.samples.len()..self.len() {
             let samples = self.of_node(id as NodeId);
             self.sampled.samples.push(samples);
@@ -41,12 +41,12 @@ impl Graph<'_> {
     }
 
     /// Nodes that may be equal to this one, and the node itself, smallest first.
-    pub(super) fn alike(&self, id: NodeId) -> &[NodeId] {
+    pub(crate) fn alike(&self, id: NodeId) -> &[NodeId] {
         self.key(id).and_then(|key| self.sampled.alike.get(&key)).map_or(&[], Vec::as_slice)
     }
 
     /// Lets the node, the last one, be found by its samples.
-    pub(super) fn publish(&mut self, id: NodeId) {
+    pub(crate) fn publish(&mut self, id: NodeId) {
         if let Some(key) = self.key(id) {
             self.sampled.alike.entry(key).or_default().push(id);
             self.sampled.keys[id as usize] = Some(key);
@@ -77,19 +77,19 @@ impl Graph<'_> {
     }
 
     /// Whether the samples allow that the second node stands for the first one.
-    pub(super) fn may_stand_for(&self, left: NodeId, right: NodeId) -> bool {
+    pub(crate) fn may_stand_for(&self, left: NodeId, right: NodeId) -> bool {
         let [l, r] = [left, right].map(|id| &self.sampled.samples[id as usize]);
         self.type_of(left) == self.type_of(right) && stands_for(self.type_of(left).unwrap_or_default(), l, r)
     }
 }
 
 /// One value on all inputs.
-pub(super) fn same(bits: u128) -> Samples {
+pub(crate) fn same(bits: u128) -> Samples {
     [Some(bits); SAMPLES]
 }
 
 /// Anything of a type.
-pub(super) fn any(ty: &str, salt: u64) -> Samples {
+pub(crate) fn any(ty: &str, salt: u64) -> Samples {
     std::array::from_fn(|n| Some(unknown(ty, salt, n)))
 }
 
@@ -99,7 +99,7 @@ fn unknown(ty: &str, salt: u64, n: usize) -> u128 {
 }
 
 /// What an operation gives; one that cannot be executed is some function of its operands.
-pub(super) fn compute(op: &Operation, operands: &[&Samples]) -> Samples {
+pub(crate) fn compute(op: &Operation, operands: &[&Samples]) -> Samples {
     std::array::from_fn(|n| {
         let values: Vec<Option<u128>> = operands.iter().map(|samples| samples[n]).collect();
         match operate(op, &values) {
@@ -119,7 +119,7 @@ pub(super) fn compute(op: &Operation, operands: &[&Samples]) -> Samples {
 }
 
 /// Whether the second value may stand for the first one on all inputs.
-pub(super) fn stands_for(ty: &str, left: &Samples, right: &Samples) -> bool {
+pub(crate) fn stands_for(ty: &str, left: &Samples, right: &Samples) -> bool {
     let scalar = Scalar::named(ty);
     left.iter().zip(right).all(|pair| match pair {
         (None, _) => true,
