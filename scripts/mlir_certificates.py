@@ -3,13 +3,13 @@
 
     scripts/mlir_certificates.py FOLDER REWRIGHT [SEED [COUNT]]
 
-FOLDER has truth.csv (name,source,target,..). `validate --certificate` writes a certificate for each pair that it proves
-to execute the same sequence; `--check-certificate` must accept it. Then COUNT corrupted ones are made, each with one
-change, and must be rejected: a step left out, put in twice or in another place; a number of copies, a size or a
+FOLDER has truth.csv (name,source,target,..). `validate --certificate` writes a certificate for each pair that it proves;
+`--check-certificate` must accept it. Then COUNT of those of one sequence are corrupted, each by one change, and must be
+rejected: a step left out, put in twice or in another place; a number of copies, a size or a
 coefficient changed, so that polynomials have other values at small numbers (else the change is none, and is not counted);
 a precondition left out or weakened by one, where `validate` has a counterexample outside of it.
 """
-import copy, csv, itertools, json, os, random, subprocess, sys, tempfile
+import collections, copy, csv, itertools, json, os, random, subprocess, sys, tempfile
 
 
 def value(polynomial, at):
@@ -84,7 +84,8 @@ def corrupted(certificate, rng, has_outside):
         elif rng.random() < 0.5:
             del result['precondition'][n]
         else:
-            result['precondition'][n][1] -= rng.randrange(1, 4)
+            size, bound = result['precondition'][n].split(' >= ')
+            result['precondition'][n] = f'{size} >= {int(bound) - rng.randrange(1, 4)}'
         return kind, result
     if not steps:
         return None
@@ -133,7 +134,7 @@ def main():
     folder, rewright = sys.argv[1], sys.argv[2]
     rng = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
     count = int(sys.argv[4]) if len(sys.argv) > 4 else 1000
-    genuine, failed, without = [], [], 0
+    genuine, failed, without, reasons = [], [], 0, collections.Counter()
     with tempfile.TemporaryDirectory() as scratch:
         path = os.path.join(scratch, 'certificate.json')
         check = lambda files: subprocess.run([rewright, 'validate', *files, '--check-certificate', path],
@@ -150,9 +151,14 @@ def main():
                 failed.append((row['name'], check(files).stdout))
                 continue
             outside = 'outside' in json.loads(done.stdout)['functions'][0] if done.stdout else False
-            genuine.append((row['name'], files, found, outside))
+            reason = name_of(found['functions'][0]['reason'])
+            reasons[reason] += 1
+            if reason == 'sequence':
+                genuine.append((row['name'], files, found, outside))
             os.remove(path)
-        print(f'{len(genuine)} genuine certificates accepted, {len(failed)} not; {without} pairs without', flush=True)
+        accepted = ', '.join(f'{number} by {reason}' for reason, number in sorted(reasons.items()))
+        print(f'{sum(reasons.values())} genuine certificates accepted ({accepted}), {len(failed)} not; {without} pairs '
+              'without', flush=True)
         for name, said in failed:
             print(f'  {name}: {said.splitlines()[0] if said else ""}')
         kinds, accepted = {}, 0

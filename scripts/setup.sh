@@ -30,6 +30,8 @@ if [ "${1:-}" = --tests ]; then
     for tool in autoconf automake ccache distcc sccache strace; do
         command -v "$tool" >/dev/null || packages+=("$tool")
     done
+    # Passes of MLIR are run on loop nests.
+    command -v mlir-opt-19 >/dev/null || packages+=(mlir-19-tools)
 fi
 if [ "${#packages[@]}" -gt 0 ]; then
     sudo=""

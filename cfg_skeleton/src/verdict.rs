@@ -103,6 +103,8 @@ pub struct Evidence {
     pub assumptions: Vec<String>,
     /// An input on which both have been run.
     pub refuted: Option<Counterexample>,
+    /// Arguments for which they are proved to do the same although they are refuted.
+    pub holds_if: Option<String>,
     /// Something speaks against the second version that no run has confirmed.
     pub doubted: bool,
     /// Runs that agreed.
@@ -154,6 +156,9 @@ pub struct Verdict {
     /// The one version that has it, where the other one has no such function.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub only: Option<Side>,
+    /// Arguments for which they are proved to do the same, where they are refuted for others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub holds_if: Option<String>,
     /// On which input it is refuted, and how.
     #[serde(skip_serializing_if = "Option::is_none", flatten)]
     pub counterexample: Option<Counterexample>,
@@ -162,8 +167,9 @@ pub struct Verdict {
 impl Verdict {
     /// The verdict that evidence allows. A pair that is both proved and refuted shows a mistake of ours: it is unknown.
     pub fn new(function: &str, evidence: Evidence) -> Verdict {
-        let Evidence { proved, precondition, exact, outside, assumptions, refuted, doubted, runs, mut reasons, only } =
+        let Evidence { proved, precondition, exact, outside, assumptions, refuted, holds_if, doubted, runs, .. } =
             evidence;
+        let Evidence { mut reasons, only, .. } = evidence;
         let (verdict, tier) = match (&refuted, proved) {
             (Some(_), Some(_)) => {
                 reasons.insert(0, "it is both proved and refuted: please report this".to_string());
@@ -186,6 +192,7 @@ impl Verdict {
             reasons: if matches!(verdict, Kind::Proved | Kind::Refuted) { vec![] } else { reasons },
             runs,
             only,
+            holds_if: holds_if.filter(|_| verdict == Kind::Refuted),
             counterexample: refuted,
         }
     }
@@ -237,6 +244,7 @@ impl fmt::Display for Verdict {
         if self.verdict == Kind::Tested {
             details.insert(0, format!("{} runs agree", self.runs));
         }
+        details.extend(self.holds_if.iter().map(|condition| format!("proved to do the same if {condition}")));
         if details.is_empty() { Ok(()) } else { write!(f, ": {}", details.join("; ")) }
     }
 }

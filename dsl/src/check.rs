@@ -65,6 +65,7 @@ mod unused;
 mod unused_items;
 mod variables;
 mod wording;
+mod written_types;
 
 pub use lists::{CUT_SHORT, Calls};
 pub use wording::signature;

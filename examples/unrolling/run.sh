@@ -16,6 +16,9 @@ said 1 filter.mlir pairs.mlir
 says 'filter: refuted: on %n = 5'
 says '%y[4] is -0.5 (as it was)'
 says 'seen at %n = 1, 3, 5, 7 of 0 to 8'
+says 'proved to do the same if %n % 2 == 0'
+said 0 filter.mlir pairs.mlir --assume 'n % 2 == 0' --require proved
+says 'filter: proved (the same value in each cell)'
 
 said 0 filter.mlir repaired.mlir
 says 'filter: proved if %n >= 0'

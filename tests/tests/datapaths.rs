@@ -164,7 +164,7 @@ fn checked(certificate: &Certificate, after: &str) -> Result<(), Rejected> {
 fn certificates_are_accepted_and_corrupted_ones_are_not() {
     let found = certificates(LOOP, UNROLLED, &Options::default(), &mut datapaths()).certificates;
     let genuine = &found.functions[0];
-    assert_eq!(genuine.precondition, [("%n".to_string(), 0)]);
+    assert_eq!(genuine.precondition, ["%n >= 0"]);
     assert_eq!(checked(genuine, UNROLLED), Ok(()));
     let read: Certificate = serde_json::from_str(&serde_json::to_string(genuine).unwrap()).unwrap();
     assert_eq!(&read, genuine);
@@ -176,7 +176,7 @@ fn certificates_are_accepted_and_corrupted_ones_are_not() {
         rejected += 1;
     };
     reject(&|c| c.precondition.clear());
-    reject(&|c| c.precondition[0].1 = -1);
+    reject(&|c| c.precondition[0] = "%n >= -1".into());
     for n in 0..genuine.after.len() {
         reject(&|c| drop(c.after.remove(n)));
         reject(&|c| c.after[n] = Step::Never);

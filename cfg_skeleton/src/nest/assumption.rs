@@ -1,4 +1,4 @@
-//! Conditions on sizes that a user states: `%n >= 1`, `2*m <= n + 4`.
+//! Conditions on sizes that a user states: `%n >= 1`, `2*m <= n + 4`, `n % 4 == 0`.
 
 use super::constraint::Constraint;
 use super::{Affine, Size, Var};
@@ -15,10 +15,10 @@ pub struct Assumption {
     text: String,
 }
 
-/// A number times each name, and a constant.
+/// A number times each name or its remainder by a number, and a constant.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 struct Sum {
-    terms: Vec<(i128, String)>,
+    terms: Vec<(i128, String, Option<i128>)>,
     constant: i128,
 }
 
@@ -28,8 +28,8 @@ pub enum AssumptionError {
     /// It has no comparison, or several.
     #[error("`{0}` is no condition: it needs one of `>=`, `<=`, `>`, `<` and `==`, as in `n >= 1`")]
     Comparison(String),
-    /// A part of it is neither a number, a name, nor a product of a number and a name.
-    #[error("`{0}` is no number, no name of a size, and no number times a name")]
+    /// A part of it is neither a number, a name, a product of a number and a name, nor a remainder of a name.
+    #[error("`{0}` is no number, no name of a size, no number times a name, and no remainder, as in `n % 4`")]
     Term(String),
 }
 
@@ -61,7 +61,7 @@ impl FromStr for Assumption {
 
 impl Sum {
     fn minus(mut self, other: Sum) -> Sum {
-        self.terms.extend(other.terms.into_iter().map(|(factor, name)| (-factor, name)));
+        self.terms.extend(other.terms.into_iter().map(|(factor, name, divisor)| (-factor, name, divisor)));
         self.constant -= other.constant;
         self
     }
@@ -97,6 +97,12 @@ fn term(text: &str, sign: i128, sum: &mut Sum) -> Result<(), AssumptionError> {
         let of_name = |c: char| c.is_alphanumeric() || "_$.:() ,#".contains(c);
         (is_name && bare.chars().all(of_name)).then(|| bare.to_string())
     };
+    // The first character may belong to a name.
+    if let Some((left, right)) = text.trim().rsplit_once('%').filter(|(left, _)| !left.is_empty()) {
+        let divisor = number(right).filter(|divisor| *divisor > 0).ok_or_else(wrong)?;
+        sum.terms.push((sign, name(left).ok_or_else(wrong)?, Some(divisor)));
+        return Ok(());
+    }
     let (factor, name) = match text.split_once('*') {
         None => match number(text) {
             Some(n) => {
@@ -110,22 +116,30 @@ fn term(text: &str, sign: i128, sum: &mut Sum) -> Result<(), AssumptionError> {
             _ => return Err(wrong()),
         },
     };
-    sum.terms.push((sign * factor, name));
+    sum.terms.push((sign * factor, name, None));
     Ok(())
 }
 
 impl Assumption {
     /// The names that it speaks of.
     pub fn names(&self) -> impl Iterator<Item = &str> {
-        self.sum.terms.iter().map(|(_, name)| name.as_str())
+        self.sum.terms.iter().map(|(_, name, _)| name.as_str())
+    }
+
+    /// What it says is not negative, or zero if so, over the variables of these sizes; `None` where there is no size of a
+    /// name.
+    #[must_use]
+    pub fn condition(&self, sizes: &[Size]) -> Option<(Affine, bool)> {
+        self.constraint(sizes).map(|Constraint { expr, equality }| (expr, equality))
     }
 
     /// Over the variables of these sizes; `None` where there is no size of a name.
     pub(super) fn constraint(&self, sizes: &[Size]) -> Option<Constraint> {
         let mut expr = Affine::constant(self.sum.constant);
-        for (factor, name) in &self.sum.terms {
+        for (factor, name, divisor) in &self.sum.terms {
             let size = sizes.iter().find(|size| size.name.trim_start_matches('%') == name)?;
-            expr = expr.plus(*factor, &Affine::var(size.var));
+            let size = Affine::var(size.var);
+            expr = expr.plus(*factor, &divisor.map_or_else(|| size.clone(), |divisor| size.modulo(divisor)));
         }
         Some(Constraint { expr, equality: self.equality })
     }
@@ -191,15 +205,30 @@ mod tests {
                 assert_eq!(holds("2*m <= n + 1", n, m), 2 * m <= n + 1);
                 assert_eq!(holds("- n + m*3 - 2 < 0", n, m), -n + m * 3 - 2 < 0);
                 assert_eq!(holds("n == m", n, m), n == m);
+                assert_eq!(holds("n % 3 == 1", n, m), n.rem_euclid(3) == 1);
+                assert_eq!(holds("%m % 4 <= n", n, m), m.rem_euclid(4) <= n);
             }
         }
     }
 
     #[test]
     fn other_texts_are_refused() {
-        for text in
-            ["", "n", "n = 3", "n >= ", "1 <= n <= 3", "n*m >= 0", "n >= 3x", "n >= -", "n >> 3", ">= 3", "3*4 >= n"]
-        {
+        for text in [
+            "",
+            "n",
+            "n = 3",
+            "n >= ",
+            "1 <= n <= 3",
+            "n*m >= 0",
+            "n >= 3x",
+            "n >= -",
+            "n >> 3",
+            ">= 3",
+            "3*4 >= n",
+            "n % 0 == 0",
+            "n % m == 0",
+            "% 4 == 0",
+        ] {
             assert!(text.parse::<Assumption>().is_err(), "{text}");
         }
         assert_eq!("k >= 1".parse::<Assumption>().unwrap().constraint(&sizes()), None);
@@ -207,7 +236,7 @@ mod tests {
 
     #[test]
     fn samples_are_moved_to_where_assumptions_hold() {
-        let constraints: Vec<Constraint> = ["n >= 100", "m == 2*n", "-3*m <= -7"]
+        let constraints: Vec<Constraint> = ["n >= 100", "m == 2*n", "-3*m <= -7", "n % 8 == 0"]
             .map(|t| t.parse::<Assumption>().unwrap().constraint(&sizes()).unwrap())
             .to_vec();
         let start = |n, m| FxHashMap::from_iter([(Var(0), n), (Var(1), m)]);

@@ -1,14 +1,20 @@
-//! Why two nests execute the same sequence, as data: what was done to bring them into one normal form.
+//! Why two nests do the same, as data: what a proof found, and nothing of how.
 //!
-//! A certificate says what a proof found, and nothing of how: which loops never run or run once, which are rerolled,
-//! merged, untiled or split, and which bounds others imply, in the order in which loops are met, innermost first. Who
-//! checks it does the same steps himself and shows that each may be done; so nothing in here is believed.
+//! A certificate first says what was done to each version's loops: which never run or run once, which are rerolled,
+//! merged, untiled or split, and which bounds others imply, in the order in which loops are met, innermost first. Then
+//! it gives the [`Reason`] why what results does the same. Who checks it does the same steps and shows each claim;
+//! nothing in here is believed.
+//!
+//! Accesses have numbers: loads, stores and allocations, in the order of the text after all steps; a store behind a
+//! branch on data is a load of its cell and then a store of one of the two values. Statements have numbers, too: all
+//! that is no load, and what is returned at the end.
 
 use super::affine::{Affine, Atom, Var};
+use super::constraint::Constraint;
 use serde::{Deserialize, Serialize};
 
 /// The form of certificates. It changes with what a step means.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// The certificates of the functions of two files.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -26,12 +32,126 @@ pub struct Certificates {
 pub struct Certificate {
     /// Its name.
     pub function: String,
-    /// Sizes are at least these numbers.
-    pub precondition: Vec<(String, i64)>,
+    /// What holds of sizes, each as an [`Assumption`](super::Assumption) is written.
+    pub precondition: Vec<String>,
+    /// Whether accesses of the first version are taken to be in bounds.
+    pub in_bounds: bool,
     /// What is done to the first version.
     pub before: Vec<Step>,
     /// What is done to the second version.
     pub after: Vec<Step>,
+    /// Why what results does the same.
+    pub reason: Reason,
+}
+
+/// Why two nests do the same.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Reason {
+    /// They execute the same sequence.
+    Sequence,
+    /// They leave the same in each cell, and give the same results.
+    Cells(Cells),
+    /// They execute the same instances of statements, and those that touch one cell in the same order.
+    Order(Order),
+}
+
+/// Where values come from in both versions.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cells {
+    /// In the first version.
+    pub before: Flow,
+    /// In the second version.
+    pub after: Flow,
+    /// Stores that write the same.
+    pub relations: Vec<Relation>,
+    /// Why subscripts of the second version are in bounds where the array's type does not say so.
+    pub touched: Vec<Touched>,
+}
+
+/// Which stores write what is read.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Flow {
+    /// What loads read, by their numbers; in terms of the variables of the loops around.
+    pub loads: Vec<(u32, Vec<Piece>)>,
+    /// What the cells of arguments hold at the end, by the positions of the arguments; in terms of [`cell_var`].
+    pub last: Vec<(u32, Vec<Piece>)>,
+}
+
+/// Where contents come from while all facts hold.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Piece {
+    /// The facts.
+    pub guard: Vec<Fact>,
+    /// What wrote the contents, if anything did: an access, and the variables of its loops.
+    pub source: Option<Instance>,
+}
+
+/// An access, or a statement, and the variables of its loops.
+pub type Instance = (u32, Vec<Polynomial>);
+
+/// That a polynomial is zero, or is not negative.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Fact {
+    /// It is zero.
+    Zero(Polynomial),
+    /// It is at least zero.
+    NotNegative(Polynomial),
+}
+
+/// Two stores that write the same: the second one, wherever it is executed and `only` holds, and the first one at `at`.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Relation {
+    /// The first version's store.
+    pub before: u32,
+    /// The second version's store.
+    pub after: u32,
+    /// The variables of the first store's loops, in terms of those of the second one's.
+    pub at: Vec<Polynomial>,
+    /// Polynomials that are zero.
+    pub only: Vec<Polynomial>,
+}
+
+/// A subscript of the second version that is one of the first, too.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Touched {
+    /// The second version's access.
+    pub access: u32,
+    /// Which of its subscripts.
+    pub dimension: u32,
+    /// Accesses of the first version, one of which is executed and has this subscript.
+    pub by: Vec<Instance>,
+}
+
+/// How statements of the second version are statements of the first.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Order {
+    /// For each statement of the second version, by its number, the first version's instance that it is, in terms of
+    /// the variables of the loops and bindings around.
+    pub matches: Vec<Instance>,
+    /// For each statement of the first version, instances of the second, one of which it is; in terms of the variables
+    /// of the loops and bindings around.
+    pub instances: Vec<Vec<Instance>>,
+}
+
+/// The variable of the loop that runs once and is the branch with this number, from 1 in the order of the text, where
+/// orders are compared.
+#[must_use]
+pub fn branch_var(number: u32) -> Var {
+    super::statements::branch_var(number)
+}
+
+/// The variable that stands for a subscript of any cell.
+#[must_use]
+pub fn cell_var(dimension: u32) -> Var {
+    super::access::unknown(2, dimension)
 }
 
 /// What is done to the loop at hand, which counts from 0 in steps of 1 where it has one lower bound.
@@ -70,6 +190,13 @@ pub enum Step {
         var: u32,
         /// Polynomials divided by constants that are, rounded down, these numbers in the inner loop.
         floors: Vec<(Polynomial, i64, i64)>,
+    },
+    /// The same by a size: a binding in the loop is the quotient of its variable by that size.
+    SplitBySize {
+        /// The variable of the size.
+        size: u32,
+        /// The variable of the inner loop.
+        var: u32,
     },
     /// It stays as it is.
     Keep,
@@ -120,6 +247,13 @@ impl Polynomial {
             sum = sum.plus(1, &product);
         }
         (!sum.is_broken()).then_some(sum)
+    }
+}
+
+impl From<&Constraint> for Fact {
+    fn from(constraint: &Constraint) -> Fact {
+        let polynomial = (&constraint.expr).into();
+        if constraint.equality { Fact::Zero(polynomial) } else { Fact::NotNegative(polynomial) }
     }
 }
 

@@ -1,16 +1,18 @@
 //! Whether two nests do the same: evidence for a verdict, and what it rests on.
 
+mod certify;
+mod condition;
 mod witness;
 
 use super::access::Program;
 use super::assumption::{Assumption, allowed};
-use super::certificate::Certificate;
+use super::certificate::{Cells, Reason};
 use super::datapath::{Asked, Means, ValueOracle, aligned};
 use super::equal::{Failure, Proof};
 use super::fit::{Relations, relations};
 use super::flatten::{NotPlain, flatten};
 use super::lockstep::{Points, observe};
-use super::normal::{Normal, normal};
+use super::normal::{Normal, Steps};
 use super::predicate::{Conjunction, Decider};
 use super::same::Same;
 use super::sizes::{self, Bounds};
@@ -19,6 +21,8 @@ use rustc_hash::FxHashMap;
 
 use super::difference::Runs;
 use crate::verdict::{Evidence, Tier};
+
+pub use certify::certificate;
 
 /// What is assumed, and how much work is done.
 #[derive(Clone, Debug)]
@@ -86,49 +90,12 @@ pub fn compare(
     options: &Options,
     oracle: &mut (dyn ValueOracle + Send),
 ) -> Evidence {
-    let (mut facts, mut assumed) = (sizes::facts(&before.sizes), vec![]);
-    for assumption in &options.sizes {
-        if let Some(constraint) = assumption.constraint(&before.sizes) {
-            facts.push(constraint);
-            assumed.push(assumption.to_string());
-        }
-    }
-    facts.extend(options.index_bits.iter().flat_map(|bits| overflow::of_sizes(&before.sizes, *bits)));
-    let decider = Decider::new(options.budget);
-    let asked = Asked::new(oracle);
-    let mut comparison =
-        Comparison { pool, names, before, after, options, facts, assumed, decider, asked, shown: vec![] };
+    let mut comparison = Comparison::new((pool, names), (before, after), options, oracle);
     if !comparison.assumed.is_empty() && comparison.samples(options.rounds, false).is_empty() {
         // Of no sizes anything would hold.
         return Evidence::nothing(format!("no sizes were found for which {} holds", comparison.assumed.join(" and ")));
     }
     comparison.without_overflow()
-}
-
-/// Why two nests execute the same sequence, as data; `None` where no proof of that kind was found.
-pub fn certificate(
-    pool: &mut Pool,
-    names: &mut Names,
-    before: &Nest,
-    after: &Nest,
-    options: &Options,
-    oracle: &mut (dyn ValueOracle + Send),
-) -> Option<Certificate> {
-    let (facts, decider, asked) = (sizes::facts(&before.sizes), Decider::new(options.budget), Asked::new(oracle));
-    let (assumed, shown) = (vec![], vec![]);
-    let mut comparison = Comparison { pool, names, before, after, options, facts, assumed, decider, asked, shown };
-    if comparison.overlapping().is_some() {
-        return None;
-    }
-    let Comparison { pool, names, facts, decider, .. } = &mut comparison;
-    let left = normal(before, (pool, names), decider, facts);
-    let right = normal(after, (pool, names), decider, facts);
-    let failing = comparison.failing(&left, &right);
-    let shown = comparison.by_sequence(&left, &right, &failing, true).ok()?;
-    let name = |var| before.sizes.iter().find(|size| size.var == var).map(|size| size.name.clone());
-    let bounds = shown.bounds.iter().filter_map(|(var, bound)| Some((name(*var)?, i64::try_from((*bound)?).ok()?)));
-    let (function, precondition) = (before.name.clone(), bounds.collect());
-    Some(Certificate { function, precondition, before: left.steps?, after: right.steps? })
 }
 
 struct Comparison<'a> {
@@ -149,11 +116,39 @@ struct Comparison<'a> {
 
 /// A proof, where sizes are at least these.
 struct Shown {
-    tier: Tier,
+    reason: Reason,
     bounds: Bounds,
 }
 
-impl Comparison<'_> {
+impl Shown {
+    fn tier(&self) -> Tier {
+        match self.reason {
+            Reason::Sequence => Tier::Sequence,
+            Reason::Cells(_) => Tier::Cells,
+            Reason::Order(_) => Tier::Order,
+        }
+    }
+}
+
+impl<'a> Comparison<'a> {
+    fn new(
+        (pool, names): (&'a mut Pool, &'a mut Names),
+        (before, after): (&'a Nest, &'a Nest),
+        options: &'a Options,
+        oracle: &'a mut (dyn ValueOracle + Send),
+    ) -> Self {
+        let (mut facts, mut assumed) = (sizes::facts(&before.sizes), vec![]);
+        for assumption in &options.sizes {
+            if let Some(constraint) = assumption.constraint(&before.sizes) {
+                facts.push(constraint);
+                assumed.push(assumption.to_string());
+            }
+        }
+        facts.extend(options.index_bits.iter().flat_map(|bits| overflow::of_sizes(&before.sizes, *bits)));
+        let (decider, asked) = (Decider::new(options.budget), Asked::new(oracle));
+        Comparison { pool, names, before, after, options, facts, assumed, decider, asked, shown: vec![] }
+    }
+
     /// The evidence, which is none where a proof needs that nothing overflows, and that is not shown.
     fn without_overflow(&mut self) -> Evidence {
         let evidence = self.evidence();
@@ -173,8 +168,7 @@ impl Comparison<'_> {
         if self.same(self.before, self.after, &mut Asked::none()).is_ok() {
             return self.proved(Tier::Sequence);
         }
-        let left = normal(self.before, (self.pool, self.names), &mut self.decider, &self.facts);
-        let right = normal(self.after, (self.pool, self.names), &mut self.decider, &self.facts);
+        let (left, right) = self.normal_forms(Steps::All);
         let failing = self.failing(&left, &right);
         if let Ok(shown) = self.by_sequence(&left, &right, &failing, false) {
             return self.confirmed(shown);
@@ -308,11 +302,12 @@ impl Comparison<'_> {
             let flat = flatten(whole, self.pool, self.names).map_err(|_| None)?;
             let program = Program::new(&flat, false).map_err(|_| None)?;
             let context = self.context(&bounds);
-            if contained::outside(&Program::empty(self.before), &program, &mut self.decider, &context, true).is_some() {
+            let own = (true, &mut vec![]);
+            if contained::outside(&Program::empty(self.before), &program, &mut self.decider, &context, own).is_some() {
                 return Err(None);
             }
         }
-        Ok(Shown { tier: Tier::Sequence, bounds })
+        Ok(Shown { reason: Reason::Sequence, bounds })
     }
 
     fn context(&self, bounds: &Bounds) -> Conjunction {
@@ -334,6 +329,7 @@ impl Comparison<'_> {
         let untrusted = Program::new(&a, false).map_err(plain)?;
         let second = Program::new(&b, false).map_err(plain)?;
         let relations = self.relations(&first, &second);
+        let mut found: Option<Cells> = None;
         let mut failure = ("no bounds of sizes were found under which loops can be joined".to_string(), (0, 0));
         let (pool, facts) = (&*self.pool, &self.facts);
         let (decider, asked) = (&mut self.decider, &mut self.asked);
@@ -343,18 +339,25 @@ impl Comparison<'_> {
             if !excluded(decider, failing, &context) {
                 return false;
             }
-            if let Err(f) = Proof::new(pool, (&first, &second), decider, &relations, asked, context.clone()).show() {
-                failure = (f.reason, f.lines);
-                return false;
-            }
-            if let Some(line) = contained::outside(&untrusted, &second, decider, &context, false) {
+            let proof = Proof::new(pool, (&first, &second), decider, &relations, asked, context.clone());
+            let mut cells = match proof.show() {
+                Ok(cells) => cells,
+                Err(f) => {
+                    failure = (f.reason, f.lines);
+                    return false;
+                }
+            };
+            if let Some(line) = contained::outside(&untrusted, &second, decider, &context, (false, &mut cells.touched))
+            {
                 failure = ("the access may be out of bounds".to_string(), (0, line));
                 return false;
             }
+            // Each bound that holds is weaker than the one before.
+            found = Some(cells);
             true
         };
-        let found = sizes::weakest(&self.before.sizes, &mut holds);
-        found.map(|bounds| Shown { tier: Tier::Cells, bounds }).ok_or(failure)
+        let bounds = sizes::weakest(&self.before.sizes, &mut holds);
+        bounds.zip(found).map(|(bounds, cells)| Shown { reason: Reason::Cells(cells), bounds }).ok_or(failure)
     }
 
     /// The same instances of statements, in an order that makes no difference.
@@ -365,6 +368,7 @@ impl Comparison<'_> {
         let mut failure = Failure { lines: (0, 0), reason };
         let (pool, facts) = (&*self.pool, &self.facts);
         let decider = &mut self.decider;
+        let mut found = None;
         let mut holds = |bounds: &Bounds| {
             let mut context = facts.clone();
             context.extend(sizes::constraints(bounds));
@@ -372,15 +376,18 @@ impl Comparison<'_> {
                 return false;
             }
             match order::show(pool, (&first, &second), decider, context) {
-                Ok(()) => true,
+                Ok(order) => {
+                    found = Some(order);
+                    true
+                }
                 Err(f) => {
                     failure = f;
                     false
                 }
             }
         };
-        let found = sizes::weakest(&self.before.sizes, &mut holds);
-        found.map(|bounds| Shown { tier: Tier::Order, bounds }).ok_or(failure)
+        let bounds = sizes::weakest(&self.before.sizes, &mut holds);
+        bounds.zip(found).map(|(bounds, order)| Shown { reason: Reason::Order(order), bounds }).ok_or(failure)
     }
 
     /// Which stores belong together, as runs suggest.

@@ -5,6 +5,7 @@
 
 use super::access::{Access, ExecutionPoint, Kind, Program, cell, own_point};
 use super::affine::Affine;
+use super::certificate::{Instance, Touched, polynomials};
 use super::constraint::Constraint;
 use super::predicate::{Conjunction, Decider, without};
 use super::writers::{MAX_CANDIDATES, Reading, guesses};
@@ -12,20 +13,28 @@ use super::{ArrayId, ArrayKind, Line};
 
 /// The first access of `after` that may be out of bounds. `before` is a program whose domains claim no bounds.
 ///
-/// With `own`, only arrays that the function makes itself are looked at.
+/// With `own`, only arrays that the function makes itself are looked at. Adds why other subscripts are in bounds.
 pub(crate) fn outside(
     before: &Program,
     after: &Program,
     decider: &mut Decider,
     context: &Conjunction,
-    own: bool,
+    (own, found): (bool, &mut Vec<Touched>),
 ) -> Option<Line> {
-    let asked = after.accesses.iter().filter(|a| a.kind != Kind::Alloc);
-    let mut asked = asked.filter(|a| !own || !matches!(after.nest.array(a.array).kind, ArrayKind::Argument(_)));
-    asked.find(|access| !inside(before, after, decider, context, access)).map(|access| access.line)
+    let asked = after.accesses.iter().enumerate().filter(|(_, a)| a.kind != Kind::Alloc);
+    let mut asked = asked.filter(|(_, a)| !own || !matches!(after.nest.array(a.array).kind, ArrayKind::Argument(_)));
+    let outside = asked.find(|(number, _)| !inside(before, after, decider, context, (*number, found)));
+    outside.map(|(_, access)| access.line)
 }
 
-fn inside(before: &Program, after: &Program, decider: &mut Decider, context: &Conjunction, access: &Access) -> bool {
+fn inside(
+    before: &Program,
+    after: &Program,
+    decider: &mut Decider,
+    context: &Conjunction,
+    (number, found): (usize, &mut Vec<Touched>),
+) -> bool {
+    let access = &after.accesses[number];
     let at = own_point(access);
     let Some(subscripts) = cell(access, &at) else { return true };
     let mut given = context.clone();
@@ -37,18 +46,25 @@ fn inside(before: &Program, after: &Program, decider: &mut Decider, context: &Co
         let low = decider.implies(&given, &Constraint::at_least(subscript, &Affine::default()));
         let extent = array.shape[dimension].as_ref();
         let high = extent.is_some_and(|extent| decider.implies(&given, &Constraint::less(subscript, extent)));
-        (low && high) || other.is_some_and(|other| touched(before, decider, &given, (other, dimension, subscript)))
+        if low && high {
+            return true;
+        }
+        let by = other.and_then(|other| touched(before, decider, &given, (other, dimension, subscript)));
+        let is_touched = by.is_some();
+        let (access, dimension) = (number as u32, dimension as u32);
+        found.extend(by.map(|by| Touched { access, dimension, by }));
+        is_touched
     })
 }
 
-/// Whether the first program certainly touches a cell with this subscript.
+/// Accesses of the first program, one of which certainly touches a cell with this subscript.
 fn touched(
     before: &Program,
     decider: &mut Decider,
     given: &Conjunction,
     (array, dimension, subscript): (ArrayId, usize, &Affine),
-) -> bool {
-    let mut left = vec![given.clone()];
+) -> Option<Vec<Instance>> {
+    let (mut left, mut by) = (vec![given.clone()], vec![]);
     for (number, access) in before.accesses.iter().enumerate() {
         let Some(subscripts) = access.cell.as_ref().filter(|_| access.array == array && !access.guarded) else {
             continue;
@@ -61,14 +77,19 @@ fn touched(
         let target = [subscript.clone()];
         let reading = Reading { array, cell: &target, place: ExecutionPoint::End, most: MAX_CANDIDATES };
         for (_, candidate) in guesses(&projected, 0, &reading) {
-            left = left.iter().flat_map(|part| without(decider, part, &candidate.guard)).collect();
+            let rest: Vec<Conjunction> =
+                left.iter().flat_map(|part| without(decider, part, &candidate.guard)).collect();
+            if rest != left {
+                by.push((number as u32, polynomials(&candidate.at)));
+            }
+            left = rest;
             if left.is_empty() {
-                return true;
+                return Some(by);
             }
             if left.len() > 64 {
-                return false;
+                return None;
             }
         }
     }
-    left.is_empty()
+    left.is_empty().then_some(by)
 }

@@ -12,6 +12,7 @@
 
 use super::access::{Access, ExecutionPoint, Program, cell, coordinate, own_point, unknown};
 use super::affine::{Affine, Var};
+use super::certificate::Cells;
 use super::constraint::Constraint;
 use super::datapath::Asked;
 use super::fit::Relations;
@@ -24,6 +25,7 @@ use rustc_hash::FxHashMap;
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
+mod found;
 mod rewritten;
 
 /// Goals until the proof is given up.
@@ -73,6 +75,8 @@ pub(crate) struct Proof<'a, 'o> {
     /// Operations around what is compared: the oracle is asked of whole trees.
     inside: usize,
     known: FxHashMap<(bool, LoadId), Option<Rc<Vec<Piece>>>>,
+    /// What the cells of arguments hold at the end.
+    last: Vec<found::Last>,
     /// Relations that were used, by the numbers of the stores.
     used: BTreeSet<(u32, u32)>,
     open: VecDeque<(u32, u32)>,
@@ -101,6 +105,7 @@ impl<'a, 'o> Proof<'a, 'o> {
             left_of_question: None,
             inside: 0,
             known: FxHashMap::default(),
+            last: vec![],
             used: BTreeSet::new(),
             open: VecDeque::new(),
             goals: 0,
@@ -109,11 +114,11 @@ impl<'a, 'o> Proof<'a, 'o> {
         }
     }
 
-    /// Shows that all cells of arguments and all results are equal.
-    pub(crate) fn show(mut self) -> Result<(), Failure> {
+    /// Shows that all cells of arguments and all results are equal, and says why.
+    pub(crate) fn show(mut self) -> Result<Cells, Failure> {
         let shown = self.outputs() && self.results() && self.obligations();
         if shown {
-            return Ok(());
+            return Ok(self.found());
         }
         let reason = "the values could not be shown to be equal".to_string();
         Err(self.failure.unwrap_or(Failure { lines: self.line, reason }))
@@ -165,6 +170,7 @@ impl<'a, 'o> Proof<'a, 'o> {
         let (Some(left), Some(right)) = (left, right) else {
             return self.fail(format!("the last store to a cell of argument {position} is not known"));
         };
+        self.last.push(found::Last { position, given, left: left.clone(), right: right.clone() });
         let target = Rc::new(target);
         for l in &left {
             for r in &right {

@@ -71,11 +71,15 @@ pub(crate) fn normal(
     (pool, names): (&mut Pool, &mut Names),
     decider: &mut Decider,
     facts: &Conjunction,
+    steps: Steps,
 ) -> Normal {
     let mut normaliser =
-        Normaliser { nest, pool, names, decider, conditions: vec![], steps: vec![], has_all_steps: true };
+        Normaliser { nest, pool, names, decider, conditions: vec![], steps: vec![], has_all_steps: true, may: steps };
     let mut given = facts.clone();
-    let joined = carried::join_cells(nest, normaliser.pool);
+    let joined = match steps {
+        Steps::All => carried::join_cells(nest, normaliser.pool),
+        Steps::Named => nest.items.clone(),
+    };
     normaliser.has_all_steps = joined == nest.items;
     let mut items = normaliser.items(&joined, &mut given);
     let steps = normaliser.has_all_steps.then_some(normaliser.steps);
@@ -84,6 +88,15 @@ pub(crate) fn normal(
     drop_unread(nest, pool, &mut items);
     let with_unread = (whole != items).then(|| Nest { items: whole, ..nest.clone() });
     Normal { nest: Nest { items, ..nest.clone() }, conditions, with_unread, steps }
+}
+
+/// What may be done to a nest.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Steps {
+    /// Everything.
+    All,
+    /// What certificates have a name for.
+    Named,
 }
 
 struct Normaliser<'a> {
@@ -96,6 +109,7 @@ struct Normaliser<'a> {
     steps: Vec<Step>,
     /// Whether these are all.
     has_all_steps: bool,
+    may: Steps,
 }
 
 impl Normaliser<'_> {

@@ -9,6 +9,7 @@
 
 use super::access::{Access, ExecutionPoint, Program, cell, coordinate, own_point, unknown_point};
 use super::affine::{Affine, Var};
+use super::certificate::{self, Instance, polynomials};
 use super::constraint::Constraint;
 use super::equal::Failure;
 use super::matching::{Match, Matcher, equal_points};
@@ -33,6 +34,8 @@ pub(super) struct Order<'a> {
     decider: &'a mut Decider,
     context: Conjunction,
     matches: Vec<Match>,
+    /// Where the second program executes each statement of the first.
+    found: Vec<Vec<Instance>>,
 }
 
 /// What a statement touches at a point, in both programs.
@@ -58,13 +61,13 @@ enum Kind {
     Trap,
 }
 
-/// Shows that both programs do the same.
+/// Shows that both programs do the same, and says why.
 pub(super) fn show(
     pool: &Pool,
     (before, after): (&Nest, &Nest),
     decider: &mut Decider,
     context: Conjunction,
-) -> Result<(), Failure> {
+) -> Result<certificate::Order, Failure> {
     let fail = |lines, reason: &str| Failure { lines, reason: reason.to_string() };
     let stepped = || fail((0, 0), "a loop with several lower bounds has a step");
     let first = Statements::new(before).ok_or_else(stepped)?;
@@ -87,10 +90,12 @@ pub(super) fn show(
         };
         matches.push(found);
     }
-    let mut order = Order { pool, before: &first, after: &second, decider, context, matches };
+    let mut order = Order { pool, before: &first, after: &second, decider, context, matches, found: vec![] };
     order.instances()?;
     order.unused_loads()?;
-    order.conflicts()
+    order.conflicts()?;
+    let matches = order.matches.iter().map(|found| (found.of as u32, polynomials(&found.at))).collect();
+    Ok(certificate::Order { matches, instances: order.found })
 }
 
 /// A statement behind a branch on what may have no value: it may be executed more often than what it guards.
@@ -176,7 +181,7 @@ impl<'a> Order<'a> {
         let mut all = self.context.clone();
         all.extend(Program::empty(self.before.nest).domain(first, &point));
         all.retain(|c| !c.is_trivial());
-        let mut left = vec![all];
+        let (mut left, mut instances) = (vec![all], vec![]);
         left.retain(|part| !self.decider.impossible(part));
         for &part in parts {
             let second = &self.after.all[part];
@@ -189,18 +194,29 @@ impl<'a> Order<'a> {
                 found.at.iter().chain(bounds).any(|e| e.mentions(var))
             };
             let loops = second.access.loops.iter().enumerate();
-            let loops = loops.filter(|(n, l)| *n < depth || used(l.var)).map(|(_, l)| l.clone()).collect();
+            let kept: Vec<usize> = loops.filter(|(n, l)| *n < depth || used(l.var)).map(|(n, _)| n).collect();
+            let loops = kept.iter().map(|n| second.access.loops[*n].clone()).collect();
             sought.accesses.push(Access { cell: Some(found.at.clone()), loops, ..second.access.clone() });
             let reading =
                 Reading { array: second.access.array, cell: &point, place: ExecutionPoint::End, most: FEW_CANDIDATES };
             for (_, candidate) in guesses(&sought, 0, &reading) {
-                left = left.iter().flat_map(|rest| without(self.decider, rest, &candidate.guard)).collect();
+                let rest: Vec<Conjunction> =
+                    left.iter().flat_map(|rest| without(self.decider, rest, &candidate.guard)).collect();
+                if rest != left {
+                    let mut at = vec![Affine::default(); second.access.loops.len()];
+                    for (n, value) in kept.iter().zip(candidate.at) {
+                        at[*n] = value;
+                    }
+                    instances.push((part as u32, polynomials(&at)));
+                }
+                left = rest;
                 if left.is_empty() || left.len() > MAX_PARTS {
                     break;
                 }
             }
         }
         if left.is_empty() {
+            self.found.push(instances);
             return Ok(());
         }
         self.fail((number, usize::MAX), "an instance may be missing")

@@ -189,6 +189,11 @@ fn indices_of(pool: &Pool, value: ValueId, vars: &mut Vec<Var>) {
 /// Variables from here on are loops that branches are.
 const FIRST_BRANCH_VAR: u32 = 1 << 30;
 
+/// The variable of the loop that a branch is, by its number from 1.
+pub(super) fn branch_var(number: u32) -> Var {
+    Var(FIRST_BRANCH_VAR + number)
+}
+
 /// Positions in the second arm of a branch begin here.
 const SECOND_ARM: u32 = 1 << 24;
 
@@ -220,6 +225,6 @@ impl Place {
     /// A variable for the loop that a branch is; no polynomial mentions it.
     fn branch(&mut self) -> Var {
         self.branches += 1;
-        Var(FIRST_BRANCH_VAR + self.branches)
+        branch_var(self.branches)
     }
 }

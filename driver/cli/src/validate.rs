@@ -72,7 +72,7 @@ pub(super) struct Args {
     /// precondition, and what else differs between modules and is seen outside of them
     #[arg(long, value_enum, value_name = "VERDICT")]
     require: Option<Required>,
-    /// Write certificates of functions that are proved to execute the same sequence of accesses. For two files of MLIR
+    /// Write certificates of functions that are proved to do the same: what each proof found. For two files of MLIR
     #[arg(long, value_name = "FILE", requires = "later", conflicts_with = "check_certificate")]
     certificate: Option<PathBuf>,
     /// Do not search for proofs: check the certificates in this file, by the solver alone. For two files of MLIR

@@ -1,22 +1,33 @@
-//! Checks certificates: does a function of MLIR execute the same sequence in two versions, for the reason that is given?
+//! Checks certificates: does a function of MLIR do the same in two versions, for the reason that is given?
 //!
-//! The steps of a [`Certificate`] are done again on both nests ([`replay`]); what each step needs is shown by a solver as
-//! a claim about integers without quantifiers ([`claims`]), and at the end both sides must be the same up to names
-//! ([`same`]). Values that are computed in other ways are asked of a [`ValueOracle`]. None of this shares code with what
-//! finds proofs, but for polynomials and nests themselves.
+//! The steps of a [`Certificate`] are done again on both nests ([`replay`]). At the end both are the same up to names
+//! ([`same`]), leave the same in each cell ([`cells`], by where values come from: [`flow`]), or execute the same
+//! instances of statements in an order that makes no difference ([`order`]). What is needed is shown by a solver, as
+//! claims about integers without quantifiers ([`claims`]). Values that are computed in other ways are asked of a
+//! [`ValueOracle`]. None of this shares code with what finds proofs, but for polynomials and nests themselves.
 //!
 //! A certificate can only be too weak: whatever it says, what is accepted holds.
 
+mod accesses;
+mod alike;
+mod cells;
 mod claims;
+mod flow;
 mod mapped;
+mod order;
 mod replay;
 mod same;
+mod statements;
 
+use accesses::Accesses;
+use cells::Cells;
 use claims::{Formula, Prover};
 use replay::Replay;
-use rewright_cfg_skeleton::nest::certificate::{Certificate, Step};
+use rewright_cfg_skeleton::nest::certificate::{Certificate, Reason, Step};
 use rewright_cfg_skeleton::nest::datapath::ValueOracle;
-use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, Item, Nest, Origin, Pool};
+use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, Assumption, Item, Nest, Origin, Pool};
+use statements::Statements;
+use std::str::FromStr;
 
 /// Checks certificates with a solver.
 pub struct Checker {
@@ -37,7 +48,8 @@ pub enum Rejected {
     Differs(String),
 }
 
-type Checked<T> = Result<T, Rejected>;
+/// What is shown, or why it is not.
+pub type Checked<T> = Result<T, Rejected>;
 
 impl Checker {
     /// With a solver, which may take so many steps for a claim, and twenty times as many for all.
@@ -62,32 +74,70 @@ impl Checker {
         oracle: &mut dyn ValueOracle,
     ) -> Checked<()> {
         let context = context(certificate, before)?;
-        let (left, _) = self.normal(before, &certificate.before, &context, pool)?;
-        let (right, dropped) = self.normal(after, &certificate.after, &context, pool)?;
-        for (facts, inside) in dropped {
+        let (left, right) = self.after_steps(certificate, (before, after), pool)?;
+        match &certificate.reason {
+            Reason::Sequence => self.sequence((left, right), &context, pool, oracle),
+            Reason::Cells(said) => {
+                let first = Accesses::new(&left, pool, certificate.in_bounds)?;
+                let second = Accesses::new(&right, pool, false)?;
+                let (before, after, prover) = (&first, &second, &mut self.prover);
+                cells::same(Cells { pool, prover, oracle, before, after, context }, said)
+            }
+            Reason::Order(said) => {
+                let (first, second) = (Statements::new(&left)?, Statements::new(&right)?);
+                order::same((&*pool, &mut self.prover), (&first, &second), &context, said)
+            }
+        }
+    }
+
+    /// Both nests after all steps: the numbers in a certificate are about these.
+    ///
+    /// # Errors
+    /// Where a step cannot be done.
+    pub fn after_steps(
+        &mut self,
+        certificate: &Certificate,
+        (before, after): (&Nest, &Nest),
+        pool: &mut Pool,
+    ) -> Checked<(Nest, Nest)> {
+        let context = context(certificate, before)?;
+        let left = self.normal(before, &certificate.before, &context, pool)?;
+        Ok((left, self.normal(after, &certificate.after, &context, pool)?))
+    }
+
+    fn normal(&mut self, nest: &Nest, steps: &[Step], context: &[Formula], pool: &mut Pool) -> Checked<Nest> {
+        let mut replay = Replay::new(nest, pool, &mut self.prover, steps, context.to_vec());
+        let items = replay.items(&nest.items)?;
+        replay.end()?;
+        Ok(Nest { items, ..nest.clone() })
+    }
+
+    /// Both execute the same, but for stores that nothing reads.
+    fn sequence(
+        &mut self,
+        (mut left, mut right): (Nest, Nest),
+        context: &[Formula],
+        pool: &Pool,
+        oracle: &mut dyn ValueOracle,
+    ) -> Checked<()> {
+        without_unread(&mut left, pool, context)?;
+        for (facts, inside) in without_unread(&mut right, pool, context)? {
             self.prover.show("that what is not read is stored in bounds", &facts, &inside)?;
         }
         same::same(pool, &left, &right, oracle)
     }
+}
 
-    /// A nest after all steps, and what its dropped stores need.
-    fn normal(
-        &mut self,
-        nest: &Nest,
-        steps: &[Step],
-        context: &[Formula],
-        pool: &mut Pool,
-    ) -> Checked<(Nest, Vec<Needed>)> {
-        let mut replay = Replay::new(nest, pool, &mut self.prover, steps, context.to_vec());
-        let mut items = replay.items(&nest.items)?;
-        replay.end()?;
-        let (mut dropped, whole) = (vec![], items.clone());
-        let unread = |array: ArrayId| {
-            !matches!(nest.array(array).kind, ArrayKind::Argument(_)) && !mapped::reads(pool, &whole, array)
-        };
-        drop_unread(nest, &mut items, &unread, &mut context.to_vec(), &mut dropped)?;
-        Ok((Nest { items, ..nest.clone() }, dropped))
-    }
+/// Drops what nothing reads; what these stores need.
+fn without_unread(nest: &mut Nest, pool: &Pool, context: &[Formula]) -> Checked<Vec<Needed>> {
+    let (mut dropped, mut items) = (vec![], std::mem::take(&mut nest.items));
+    let whole = items.clone();
+    let unread = |array: ArrayId| {
+        !matches!(nest.array(array).kind, ArrayKind::Argument(_)) && !mapped::reads(pool, &whole, array)
+    };
+    drop_unread(nest, &mut items, &unread, &mut context.to_vec(), &mut dropped)?;
+    nest.items = items;
+    Ok(dropped)
 }
 
 /// What a dropped store needs: where it is executed, and that it is in bounds.
@@ -108,12 +158,11 @@ fn context(certificate: &Certificate, nest: &Nest) -> Checked<Vec<Formula>> {
             Origin::Argument(..) => {}
         }
     }
-    for (name, bound) in &certificate.precondition {
-        let mut found = nest.sizes.iter().filter(|size| size.name == *name);
-        match (found.next(), found.next()) {
-            (Some(size), None) => context.push(at_least(size.var, (*bound).into())),
-            _ => return Err(Rejected::Step(format!("there is no size `{name}`, or there are several"))),
-        }
+    for text in &certificate.precondition {
+        let read = Assumption::from_str(text).ok();
+        let condition = read.and_then(|assumption| assumption.condition(&nest.sizes));
+        let (sum, is_zero) = condition.ok_or_else(|| Rejected::Step(format!("`{text}` is no condition on sizes")))?;
+        context.push(if is_zero { Formula::equal(&sum, &Affine::default()) } else { Formula::NotNegative(sum) });
     }
     Ok(context)
 }

@@ -193,6 +193,8 @@ fn both((before, m): (&Module, usize), (after, n): (&Module, usize)) -> Result<P
     share_sizes(&mut left, &mut right);
     let mut calls = left.calls;
     calls.extend(right.calls);
+    // Of others, no version says what they do.
+    calls.retain(|callee| defined.contains(&callee.as_str()));
     calls.sort();
     calls.dedup();
     let name = before.functions[m].name.clone();

@@ -172,7 +172,11 @@ impl<'a> Lowering<'a> {
         for name in names {
             match self.meaning(op, name)? {
                 Meaning::Value(value, _) => passed.push(value),
-                Meaning::Array(..) => return Err(op.unsupported("an array is passed on")),
+                // Extents that the type says are numbers.
+                Meaning::Array(address, extents, _) => {
+                    passed.push(address);
+                    passed.extend(extents.into_iter().filter(|extent| extent.parse::<i128>().is_err()));
+                }
             }
         }
         Ok(passed)
@@ -220,7 +224,7 @@ impl<'a> Lowering<'a> {
             "affine.for" | "scf.for" => self.for_(op),
             "affine.if" | "scf.if" => self.if_(op),
             "scf.while" => self.while_(op),
-            "cf.br" | "cf.cond_br" => self.branch(op),
+            "cf.br" | "cf.cond_br" | "cf.switch" => self.branch(op),
             "affine.load" | "memref.load" => self.load(op),
             "affine.store" | "memref.store" => self.store(op),
             "memref.dim" => self.dim(op),

@@ -121,7 +121,8 @@ impl Elab<'_> {
         {
             return self.solver.fresh();
         }
-        let resolved = super::decls::resolve_type(ty, &self.tparams, self.scope, &self.universe.types, self.type_spans);
+        let resolved =
+            super::written_types::resolve_type(ty, &self.tparams, self.scope, &self.universe.types, self.type_spans);
         match resolved {
             Ok(ty) => rigid(&ty),
             Err(report) => {

@@ -19,7 +19,8 @@ const FACTORS: std::ops::RangeInclusive<i128> = 2..=6;
 
 impl Comparison<'_> {
     /// A proof is run, too: where that shows a difference, one of the two is wrong.
-    pub(super) fn confirmed(&mut self, Shown { tier, bounds }: Shown) -> Evidence {
+    pub(super) fn confirmed(&mut self, shown: Shown) -> Evidence {
+        let (tier, bounds) = (shown.tier(), shown.bounds);
         let inside = |sizes: &FxHashMap<Var, i128>| {
             bounds.iter().all(|(var, bound)| bound.is_none_or(|b| sizes.get(var).is_some_and(|s| *s >= b)))
         };
@@ -39,8 +40,15 @@ impl Comparison<'_> {
                 "it was only shown where {condition}, and nothing was seen to happen there"
             ));
         }
-        self.shown = bounds.clone();
         let (exact, outside) = self.outside(&bounds, &inside);
+        if exact == Some(false)
+            && let Some(found) = self.condition()
+        {
+            // Bounds say less than is known.
+            let (_, outside) = self.outside(&bounds, &|sizes| found.holds(sizes));
+            return Evidence { precondition: Some(found.text()), exact: Some(true), outside, ..proved };
+        }
+        self.shown = bounds;
         Evidence { precondition: Some(condition), exact, outside, ..proved }
     }
 
@@ -77,10 +85,11 @@ impl Comparison<'_> {
         ((agree || differ).then_some(!agree), first)
     }
 
-    pub(super) fn refuted(&self, difference: &Difference) -> Evidence {
+    pub(super) fn refuted(&mut self, difference: &Difference) -> Evidence {
         let mut found = Counterexample { pattern: self.pattern(difference), ..difference.into() };
         found.statements.extend(self.computing());
-        Evidence { refuted: Some(found), ..Evidence::default() }
+        let holds_if = self.condition().map(|condition| condition.text());
+        Evidence { refuted: Some(found), holds_if, ..Evidence::default() }
     }
 
     /// The statements that compute what makes the versions differ, where all their statements correspond.

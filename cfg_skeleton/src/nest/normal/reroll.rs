@@ -4,8 +4,8 @@ use super::super::certificate::Step;
 use super::super::same::Same;
 use super::super::substitute::{Substitution, each_affine, replaced};
 use super::super::{Affine, For, Item};
-use super::Normaliser;
 use super::loops::counts_from_zero;
+use super::{Normaliser, Steps};
 use rustc_hash::FxHashMap;
 
 impl Normaliser<'_> {
@@ -18,6 +18,9 @@ impl Normaliser<'_> {
         if let Some((copies, rolled)) = rolled {
             self.steps.push(Step::Reroll(copies as u32));
             return Some(rolled);
+        }
+        if self.may == Steps::Named {
+            return None;
         }
         let copies = (2..x.body.len()).rev().filter(|c| (x.body.len() - 2).is_multiple_of(*c));
         let rolled = copies.into_iter().find_map(|copies| {

@@ -2,6 +2,7 @@
 //! the size `m` is no constant: with `0 <= j < m`, `m * i + j` has the quotient `i`.
 
 use super::super::affine::{Affine, Var};
+use super::super::certificate::Step;
 use super::super::predicate::Conjunction;
 use super::super::substitute::Substitution;
 use super::super::value::{Value, ValueId};
@@ -22,7 +23,7 @@ impl Normaliser<'_> {
             return None;
         }
         self.conditions.push(condition);
-        self.has_all_steps = false;
+        self.steps.push(Step::SplitBySize { size: size.0, var: inner.0 });
         let (mut body, mut quotients) = (x.body.clone(), vec![]);
         remove_division(&mut body, value, &mut quotients);
         let quotient = Affine::var(x.var);

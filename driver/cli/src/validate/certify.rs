@@ -98,10 +98,9 @@ fn one(
         return Err(rejected(format!("it calls `{callee}`")));
     }
     checker.check(certificate, (&before, &after), &mut pool, oracle).map_err(|reason| rejected(reason.to_string()))?;
-    let condition: Vec<String> = certificate.precondition.iter().map(|(size, n)| format!("{size} >= {n}")).collect();
-    Ok(match condition.is_empty() {
+    Ok(match certificate.precondition.is_empty() {
         true => format!("{name}: accepted"),
-        false => format!("{name}: accepted if {}", condition.join(" and ")),
+        false => format!("{name}: accepted if {}", certificate.precondition.join(" and ")),
     })
 }
 

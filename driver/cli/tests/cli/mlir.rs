@@ -87,6 +87,11 @@ fn a_precondition_is_met_by_what_is_assumed() {
     let (code, said, _) = run("half.mlir", &["--assume", "n >= 100"]);
     assert!(code == 1 && said.contains("refuted: on %n = 1"), "{said}");
     assert_ne!(run("half.mlir", &["--assume", "n == 4"]).0, 1);
+    // For which sizes it is right is said, and proved.
+    let (_, said, _) = run("half.mlir", &[]);
+    assert!(said.contains("proved to do the same if %n % 2 == 0"), "{said}");
+    let (code, said, _) = run("half.mlir", &[&proved[..], &["--assume", "n % 2 == 0"]].concat());
+    assert!(code == 0 && said.contains("fill: proved (") && said.contains("n % 2 == 0"), "{said}");
     for (assumed, says) in [
         ("k >= 0", "no function of the first version has these sizes; there are %n"),
         ("n", "it needs one of `>=`"),
@@ -143,6 +148,18 @@ func.func @sum(%n: index) -> i64 {
 func.func @odd(%a: vector<4xi32>) -> vector<4xi32> {
   return %a : vector<4xi32>
 }
+func.func @pick(%a: i32, %b: i32) -> i32 {
+  cf.switch %a : i32, [
+    default: ^bb1(%b : i32),
+    -4: ^bb1(%a : i32),
+    7: ^bb2
+  ]
+^bb1(%r: i32):
+  return %r : i32
+^bb2:
+  %s = arith.addi %a, %b : i32
+  return %s : i32
+}
 ";
 
 #[test]
@@ -152,6 +169,9 @@ fn functions_of_mlir_are_run_and_written_as_our_own_text() {
     for (command, result) in [
         ("run f.mlir --fn gcd 12 18", "6"),
         ("run f.mlir --fn larger -- -3 4", "4"),
+        ("run f.mlir --fn pick 7 5", "12"),
+        ("run f.mlir --fn pick -- -4 5", "-4"),
+        ("run f.mlir --fn pick 6 5", "5"),
         ("run f.mlir --fn sum 7", "15"),
         ("run f.mlir --fn sum -- -5", "0"),
     ] {
@@ -219,4 +239,52 @@ fn what_is_assumed_of_mlir_has_switches() {
     }
     let ran = rewright(dir.path(), "validate good.clif good.clif --may-alias a,b");
     assert!(ran.code == Some(2) && ran.stderr.contains("--may-alias is about MLIR"), "{}", ran.stderr);
+}
+
+const PRODUCT: &str =
+    "func.func @product(%n: index, %m: index, %a: memref<?x?xf64>, %b: memref<?x?xf64>, %c: memref<?x?xf64>) {
+  affine.for %i = 0 to %n { affine.for %j = 0 to %m { affine.for %k = 0 to %n {
+    %0 = affine.load %a[%i, %k] : memref<?x?xf64>
+    %1 = affine.load %b[%k, %j] : memref<?x?xf64>
+    %2 = arith.mulf %0, %1 : f64
+    %3 = affine.load %c[%i, %j] : memref<?x?xf64>
+    %4 = arith.addf %3, %2 : f64
+    affine.store %4, %c[%i, %j] : memref<?x?xf64>
+  } } }
+  return
+}
+";
+
+#[test]
+fn certificates_of_mlir_are_written_and_checked() {
+    let dir = inputs();
+    let inside_out = PRODUCT.replace(
+        "%i = 0 to %n { affine.for %j = 0 to %m { affine.for %k",
+        "%k = 0 to %n { affine.for %j = 0 to %m { affine.for %i",
+    );
+    let wrong = inside_out.replace("%c[%i, %j]", "%c[%j, %i]");
+    for (name, text) in [("a.mlir", PRODUCT), ("b.mlir", &inside_out), ("c.mlir", &wrong)] {
+        fs::write(dir.path().join(name), text).unwrap();
+    }
+    let written = rewright(dir.path(), "validate a.mlir b.mlir --certificate c.json");
+    assert!(written.code == Some(0) && written.stderr.contains("1 certificate in c.json"), "{}", written.stderr);
+    let checked = rewright(dir.path(), "validate a.mlir b.mlir --check-certificate c.json");
+    assert!(checked.code == Some(0) && checked.stdout.starts_with("product: accepted\n"), "{}", checked.stdout);
+    let other = rewright(dir.path(), "validate a.mlir c.mlir --check-certificate c.json");
+    assert!(other.code == Some(1) && other.stdout.starts_with("product: not accepted: "), "{}", other.stdout);
+}
+
+/// Passes of MLIR itself; `scripts/setup.sh --tests` installs them.
+#[test]
+fn passes_of_mlir_are_compared_with_what_they_read() {
+    let dir = inputs();
+    fs::write(dir.path().join("a.mlir"), PRODUCT).unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_rewright"));
+    let command = command.current_dir(dir.path()).args(["validate", "a.mlir", "--assume", "n >= 0 and m >= 0"]);
+    let command = command.args(["--after", "mlir-opt-19 --{pass}", "--each"]);
+    let passes = "affine-loop-tile=tile-size=4,affine-loop-unroll=unroll-factor=3,canonicalize,cse";
+    let output = command.args([passes, "--require", "proved"]).output().unwrap();
+    let [said, errors] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
+    assert_eq!(output.status.code(), Some(0), "{said}{errors}");
+    assert_eq!(said.matches("product: proved (").count(), 4, "{said}{errors}");
 }

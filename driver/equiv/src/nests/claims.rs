@@ -7,8 +7,8 @@ use super::{Checked, Rejected};
 use crate::budget::Budget;
 use rewright_cfg_skeleton::nest::affine::Atom;
 use rewright_cfg_skeleton::nest::{Affine, Var};
-use rewright_smt::solver::{self, Answer, Solver};
-use std::collections::BTreeMap;
+use rewright_smt::solver::{self, Answer, Solver, Unanswered};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -37,6 +37,36 @@ impl Formula {
         Formula::at_least(b, &a.offset(1))
     }
 
+    /// `a = b`.
+    pub(super) fn equal(a: &Affine, b: &Affine) -> Formula {
+        Formula::All(vec![Formula::at_least(a, b), Formula::at_least(b, a)])
+    }
+
+    /// That lists are equal, as a fact: where one is longer, nothing is known of the rest.
+    pub(super) fn known_equal(a: &[Affine], b: &[Affine]) -> Formula {
+        Formula::All(a.iter().zip(b).map(|(a, b)| Formula::equal(a, b)).collect())
+    }
+
+    /// That lists are equal, as a claim.
+    pub(super) fn all_equal(a: &[Affine], b: &[Affine]) -> Formula {
+        if a.len() != b.len() {
+            return Formula::FALSE;
+        }
+        Formula::All(a.iter().zip(b).map(|(a, b)| Formula::equal(a, b)).collect())
+    }
+
+    /// What never holds.
+    pub(super) const FALSE: Formula = Formula::Any(vec![]);
+
+    /// Whether its text alone says that it holds.
+    fn is_trivial(&self) -> bool {
+        match self {
+            Formula::NotNegative(affine) => affine.as_constant().is_some_and(|value| value >= 0),
+            Formula::All(all) => all.iter().all(Formula::is_trivial),
+            Formula::Any(some) => some.iter().any(Formula::is_trivial),
+        }
+    }
+
     /// Whether it speaks of the variable.
     pub(super) fn mentions(&self, var: Var) -> bool {
         match self {
@@ -60,48 +90,71 @@ pub(super) struct Prover {
     command: Vec<String>,
     solver: Option<Solver>,
     budget: Budget,
+    known: HashMap<String, Answer>,
     pub(super) asked: u64,
 }
 
 impl Prover {
     pub(super) fn new(command: Vec<String>, steps: u64) -> Prover {
-        Prover { command, solver: None, budget: Budget::new(steps), asked: 0 }
+        Prover { command, solver: None, budget: Budget::new(steps), known: HashMap::new(), asked: 0 }
     }
 
     /// Shows that a claim follows.
     pub(super) fn show(&mut self, what: &str, given: &[Formula], claim: &Formula) -> Checked<()> {
-        let open = |reason: String| Rejected::Claim(what.to_string(), reason);
+        let open = |reason: &str| Err(Rejected::Claim(what.to_string(), reason.to_string()));
+        match self.ask(given, claim).map_err(|reason| Rejected::Claim(what.to_string(), reason))? {
+            Answer::Unsat => Ok(()),
+            Answer::Sat(_) => open("there are numbers of which it does not hold"),
+            Answer::Unknown(reason) => open(&reason.to_string()),
+        }
+    }
+
+    /// Whether a claim is shown to follow.
+    pub(super) fn holds(&mut self, given: &[Formula], claim: &Formula) -> Checked<bool> {
+        if claim.is_trivial() {
+            return Ok(true);
+        }
+        let asked = self.ask(given, claim).map_err(|reason| Rejected::Claim("what follows".into(), reason))?;
+        Ok(asked == Answer::Unsat)
+    }
+
+    /// Whether facts are shown to contradict each other.
+    pub(super) fn contradict(&mut self, facts: &[Formula]) -> Checked<bool> {
+        self.holds(facts, &Formula::FALSE)
+    }
+
+    fn ask(&mut self, given: &[Formula], claim: &Formula) -> Result<Answer, String> {
         let mut text = Text::default();
-        let facts: Vec<String> = given.iter().map(|fact| text.formula(fact)).collect();
+        let facts: Vec<String> = given.iter().filter(|f| !f.is_trivial()).map(|fact| text.formula(fact)).collect();
         let claim = text.formula(claim);
         if text.is_broken {
-            return Err(open("numbers are too large".into()));
+            return Ok(Answer::Unknown(Unanswered::Because("numbers are too large".into())));
         }
         let mut script = text.declarations;
         for fact in facts.iter().chain(&text.facts) {
             let _ = writeln!(script, "(assert {fact})");
         }
         let _ = writeln!(script, "(assert (not {claim}))");
+        if let Some(answer) = self.known.get(&script) {
+            return Ok(answer.clone());
+        }
         self.asked += 1;
         self.budget.begin();
-        let limit = self.budget.limit().map_err(|spent| open(spent.to_string()))?;
+        let limit = self.budget.limit().map_err(|spent| spent.to_string())?;
         let command = &self.command;
         let solver = match &mut self.solver {
             Some(solver) => solver,
             none => {
                 let settings = solver::Config { command: command.clone(), steps: 0, timeout: TIMEOUT };
-                let failed = |error| open(format!("cannot start `{}`: {error}", command.join(" ")));
+                let failed = |error| format!("cannot start `{}`: {error}", command.join(" "));
                 none.insert(Solver::start(settings).map_err(failed)?)
             }
         };
-        let answer = solver.ask_within(&script, &[], limit).map_err(|error| open(error.to_string()))?;
+        let answer = solver.ask_within(&script, &[], limit).map_err(|error| error.to_string())?;
         self.budget.charge(solver.spent());
         solver.forget();
-        match answer {
-            Answer::Unsat => Ok(()),
-            Answer::Sat(_) => Err(open("there are numbers of which it does not hold".into())),
-            Answer::Unknown(reason) => Err(open(reason.to_string())),
-        }
+        self.known.insert(script, answer.clone());
+        Ok(answer)
     }
 }
 

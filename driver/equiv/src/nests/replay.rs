@@ -7,7 +7,8 @@ use super::mapped::{Map, defines, mentions};
 use super::same::same_items;
 use super::{Checked, Rejected};
 use rewright_cfg_skeleton::nest::certificate::{Polynomial, Step};
-use rewright_cfg_skeleton::nest::{Affine, For, If, Item, Nest, Pool, Var};
+use rewright_cfg_skeleton::nest::value::{Operation, Value};
+use rewright_cfg_skeleton::nest::{Affine, For, If, Item, Nest, Pool, ValueId, Var};
 
 /// Loops within loops, and loops that are split, are not deeper.
 const MAX_DEPTH: usize = 100;
@@ -136,6 +137,10 @@ impl<'a> Replay<'a> {
                 Some(Step::Untile { size, var, upper }) => self.untiled(&x, (*size).into(), Var(*var), upper)?,
                 Some(Step::Split { size, var, floors }) => {
                     let split = self.split(&x, (*size).into(), Var(*var), floors)?;
+                    return self.looped(&split);
+                }
+                Some(Step::SplitBySize { size, var }) => {
+                    let split = self.split_by_size(&x, Var(*size), Var(*var))?;
                     return self.looped(&split);
                 }
                 _ => return Err(wrong("the next step is not about a loop whose body is done", &x)),
@@ -301,6 +306,42 @@ impl<'a> Replay<'a> {
         Ok(For { lower, upper, body: vec![Item::For(inner)], ..*x })
     }
 
+    /// `for z = 0 to n * m { q = floor(z / m); B(z, q) }` is `for i = 0 to n { for j = 0 to m { B(m * i + j, i) } }` for a
+    /// size `m`, but where all numbers are negative.
+    fn split_by_size(&mut self, x: &For, size: Var, var: Var) -> Checked<For> {
+        let is_size = self.nest.sizes.iter().any(|s| s.var == size);
+        if !is_size || !counts_from_zero(x) || !self.is_fresh(var, x) {
+            return Err(wrong("it cannot be divided by that", x));
+        }
+        let (width, zero) = (Affine::var(size), Affine::default());
+        let outer: Option<Vec<Affine>> = x.upper.iter().map(|u| u.without_factor(size)).collect();
+        let outer = outer.filter(|all| all.iter().zip(&x.upper).all(|(o, u)| o.product(&width).same(u)));
+        let outer = outer.ok_or_else(|| wrong("its bound is no multiple", x))?;
+        let mut claim: Vec<Formula> = outer.iter().map(|o| Formula::at_least(o, &zero)).collect();
+        claim.push(Formula::at_least(&width, &zero));
+        self.prover.show("that a size and a bound are not both negative", &self.given, &Formula::Any(claim))?;
+        let pool = &*self.pool;
+        let quotient = |value: ValueId| match pool.get(value) {
+            Value::Op(Operation { name, operands, .. }) if name == "arith.floordivsi" => {
+                let operands: Vec<&Value> = operands.iter().map(|o| pool.get(*o)).collect();
+                matches!(operands.as_slice(), [Value::Index(z), Value::Index(m)]
+                    if z.same(&Affine::var(x.var)) && m.same(&width))
+            }
+            _ => false,
+        };
+        let (mut body, mut quotients) = (x.body.clone(), vec![]);
+        without_values(&mut body, &quotient, &mut quotients);
+        let (outer_var, lower) = (Affine::var(x.var), vec![Affine::default()]);
+        let whole = width.product(&outer_var).plus(1, &Affine::var(var));
+        let replaced = |v: Var| {
+            if v == x.var { Some(whole.clone()) } else { quotients.contains(&v).then(|| outer_var.clone()) }
+        };
+        let of = |affine: &Affine| Some(affine.replace(&replaced));
+        let body = Map::new(self.pool, &of).items(&body).ok_or_else(|| wrong("its body cannot be changed", x))?;
+        let inner = For { var, lower: lower.clone(), upper: vec![width], step: 1, body, line: x.line };
+        Ok(For { lower, upper: outer, body: vec![Item::For(inner)], ..*x })
+    }
+
     /// `for i = 0 to a { B(i) } for j = 0 to b { B(a + j) }` is `for i = 0 to a + b { B(i) }`, where neither number is
     /// negative, or neither positive.
     fn merged(&mut self, a: &For, b: &For) -> Checked<For> {
@@ -324,4 +365,25 @@ impl<'a> Replay<'a> {
         let upper = b.upper.iter().map(|u| first.plus(1, u)).collect();
         Ok(For { upper, lower: a.lower.clone(), body: a.body.clone(), ..*a })
     }
+}
+
+/// Drops bindings to such values, whose variables are noted, and what only says that they are computed.
+fn without_values(items: &mut Vec<Item>, is: &dyn Fn(ValueId) -> bool, vars: &mut Vec<Var>) {
+    items.retain_mut(|item| match item {
+        Item::Bind(bind) if is(bind.value) => {
+            vars.push(bind.var);
+            false
+        }
+        Item::Trap(value, _) => !is(*value),
+        Item::For(x) => {
+            without_values(&mut x.body, is, vars);
+            true
+        }
+        Item::If(x) => {
+            without_values(&mut x.then, is, vars);
+            without_values(&mut x.otherwise, is, vars);
+            true
+        }
+        _ => true,
+    });
 }

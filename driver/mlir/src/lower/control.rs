@@ -177,7 +177,7 @@ impl Lowering<'_> {
         self.joined(op, &exit)
     }
 
-    /// `cf.br` and `cf.cond_br`.
+    /// `cf.br`, `cf.cond_br` and `cf.switch`.
     pub(super) fn branch(&mut self, op: &Op) -> Lowered<()> {
         let mut edges = vec![];
         for (label, operands) in &op.successors {
@@ -192,8 +192,29 @@ impl Lowering<'_> {
                 let condition = self.value(op, name)?.0;
                 self.end(&format!("br {condition}, {then}, {otherwise}"));
             }
+            ("cf.switch", [default, cases @ ..]) => return self.switch(op, default, cases),
             _ => return Err(op.unsupported("the number of its successors")),
         }
+        Ok(())
+    }
+
+    /// One comparison after the other.
+    fn switch(&mut self, op: &Op, default: &str, cases: &[String]) -> Lowered<()> {
+        let name = op.operands.first().ok_or_else(|| op.unsupported("what decides is missing"))?;
+        let (value, ty) = self.value(op, name)?;
+        let own = scalar(&ty).ok_or_else(|| op.unsupported(format!("a value of type `{ty}` decides")))?;
+        let numbers = op.integers("case_values");
+        if numbers.len() != cases.len() {
+            return Err(op.unsupported("as many numbers as blocks for them are expected"));
+        }
+        for (number, to) in numbers.into_iter().zip(cases) {
+            let number = self.constant(&own, number);
+            let is = self.compute("i8", &format!("icmp_eq{{{own}}} {value}, {number}"));
+            let next = self.label();
+            self.end(&format!("br {is}, {to}, {next}"));
+            self.begin(&next, &[]);
+        }
+        self.end(&format!("jump {default}"));
         Ok(())
     }
 }

@@ -50,6 +50,11 @@ fn hand_to_successors(op: &mut Op) {
     let sizes: Vec<usize> = match (op.name.as_str(), op.successors.len()) {
         ("cf.br", 1) => vec![0, op.operands.len()],
         ("cf.cond_br", 2) => op.integers("operandSegmentSizes").iter().map(|n| *n as usize).collect(),
+        ("cf.switch", 1..) => {
+            let own = op.integers("operandSegmentSizes");
+            let cases = op.integers("case_operand_segments");
+            own.iter().take(2).chain(&cases).map(|n| *n as usize).collect()
+        }
         _ => return,
     };
     let Some((own, given)) = sizes.split_first() else { return };

@@ -35,6 +35,7 @@ impl Cursor<'_> {
                 Ok(op)
             }
             ("cf", "cond_br") => self.cond_br(op),
+            ("cf", "switch") => self.switch(op),
             ("memref", "alloc" | "alloca") => self.alloc(op),
             ("memref", "dealloc") => self.yielded(op),
             ("memref", "dim") => self.yielded(op),
@@ -341,6 +342,32 @@ impl Cursor<'_> {
         op.successors.push(self.successor()?);
         self.expect(",")?;
         op.successors.push(self.successor()?);
+        Ok(op)
+    }
+
+    /// `cf.switch %a : i32, [default: ^bb1(%b : t), 4: ^bb2]`.
+    fn switch(&mut self, mut op: Op) -> Parsed<Op> {
+        op.operands = vec![self.next().text.to_string()];
+        self.expect(":")?;
+        op.operand_types = vec![self.type_text()?];
+        self.expect(",")?;
+        self.expect("[")?;
+        self.expect("default")?;
+        self.expect(":")?;
+        op.successors.push(self.successor()?);
+        let mut cases = vec![];
+        while self.accept(",") {
+            let start = self.position();
+            while !matches!(self.peek().text, ":" | "]" | "") {
+                self.skip(1);
+            }
+            cases.push(self.text_since(start));
+            self.expect(":")?;
+            op.successors.push(self.successor()?);
+        }
+        self.expect("]")?;
+        op.attributes = self.attributes()?;
+        op.attributes.push(("case_values".into(), cases.join(", ")));
         Ok(op)
     }
 
