@@ -8,7 +8,7 @@ use rewright_files::cache::{Cache, Key, default_folder};
 use rewright_wrap::compile::{Done, Note, Tools, run as compile};
 use rewright_wrap::fork_server::Started;
 use rewright_wrap::rules::Rules;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

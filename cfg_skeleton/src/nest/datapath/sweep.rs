@@ -18,6 +18,9 @@ use rustc_hash::FxHashMap;
 /// Two values that are to be equal, and the lines of the statements that want it.
 pub(super) type Root = (ValueId, ValueId, (Line, Line));
 
+/// By value of the second program: what it is to be equal to.
+type Wanted = FxHashMap<ValueId, Vec<(ValueId, (Line, Line))>>;
+
 /// Which values are not known to be equal: the lines of two statements, and what the oracle says, if it was asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
@@ -55,7 +58,8 @@ struct Step {
 /// Why a node is not taken for another one.
 #[derive(Clone)]
 struct Refusal {
-    reason: String,
+    /// What was said when that was asked; nothing where no part is worth to be asked.
+    reason: Option<String>,
     /// The first two nodes below, of which it is not known.
     culprit: (NodeId, NodeId),
 }
@@ -82,7 +86,7 @@ pub(super) struct Sweep<'a> {
     renaming: &'a Renaming,
     steps: Vec<Step>,
     /// What statements want values of the second program to be.
-    roots: FxHashMap<ValueId, Vec<(ValueId, (Line, Line))>>,
+    roots: Wanted,
     left: FxHashMap<ValueId, NodeId>,
     right: FxHashMap<ValueId, NodeId>,
     /// The node that the second program's value before was taken for.
@@ -102,7 +106,7 @@ impl<'a> Sweep<'a> {
         let steps = |left: bool, values: Vec<ValueId>| values.into_iter().map(move |value| Step { left, value });
         let mut all: Vec<Step> = steps(true, reachable(pool, roots.iter().map(|(l, ..)| *l))).collect();
         all.extend(steps(false, reachable(pool, roots.iter().map(|(_, r, _)| *r))));
-        let mut wanted: FxHashMap<ValueId, Vec<(ValueId, (Line, Line))>> = FxHashMap::default();
+        let mut wanted = Wanted::default();
         for (l, r, lines) in roots {
             let of = wanted.entry(r).or_default();
             if of.iter().all(|(other, _)| *other != l) {
@@ -262,8 +266,8 @@ impl<'a> Sweep<'a> {
         let most = if refusal.is_some() { SMALL } else { usize::MAX };
         let found = question(&self.graph, pair.0, pair.1, least..=most);
         let Some((question, size)) = found else {
-            let reason = || self.reasons.get(&pair).cloned().unwrap_or_default();
-            let refusal = refusal.unwrap_or_else(|| Refusal { reason: reason(), culprit: pair });
+            let reason = self.reasons.get(&pair).cloned();
+            let refusal = refusal.unwrap_or(Refusal { reason, culprit: pair });
             self.refused.insert(pair, refusal);
             return false;
         };
@@ -271,7 +275,8 @@ impl<'a> Sweep<'a> {
         true
     }
 
-    /// Why operands of two like operations, which would have to be equal, are not taken to be.
+    /// Why operands of two like operations, which would have to be equal, are not taken to be, where that was asked: many
+    /// that never were are alike by chance, and say nothing of what is made of them.
     fn below(&self, (left, right): (NodeId, NodeId)) -> Option<Refusal> {
         let (Node::Op(a, of_left), Node::Op(b, of_right)) = (self.graph.get(left), self.graph.get(right)) else {
             return None;
@@ -279,7 +284,7 @@ impl<'a> Sweep<'a> {
         if a != b || of_left.len() != of_right.len() {
             return None;
         }
-        let refused = |l: &NodeId, r: &NodeId| self.refused.get(&(*l, *r));
+        let refused = |l: &NodeId, r: &NodeId| self.refused.get(&(*l, *r)).filter(|refusal| refusal.reason.is_some());
         let straight = of_left.iter().zip(of_right);
         let crossed = of_left.iter().zip(of_right.iter().rev());
         let is_commuted = of_left.len() == 2 && commutes(&self.graph.head(*a).name);
@@ -311,7 +316,7 @@ impl<'a> Sweep<'a> {
     fn difference(&self, stop: &Stop) -> Difference {
         let refusal = self.refused.get(&stop.pair);
         let (left, right) = refusal.map_or_else(|| self.first_difference(stop.pair), |refusal| refusal.culprit);
-        let reason = refusal.map_or(String::new(), |refusal| refusal.reason.clone());
+        let reason = refusal.and_then(|refusal| refusal.reason.clone()).unwrap_or_default();
         Difference { lines: stop.lines, reason, values: (self.graph.origin(left), self.graph.origin(right)) }
     }
 
