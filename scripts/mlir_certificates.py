@@ -6,7 +6,7 @@
 FOLDER has truth.csv (name,source,target,..). `validate --certificate` writes a certificate for each pair that it proves;
 `--check-certificate` must accept it. Then COUNT of each kind (by sequence, by cells, by order) are corrupted, each by one
 change, and must be rejected. Of cells and orders: one of several cases left out (they exclude each other), or what wrote a
-cell left out or replaced by another instance (only one is the last); a statement taken for another instance, or an instance
+cell left out or replaced by another instance (only one is the last); a statement taken for another instance, or the only instance
 left out. Of sequences: a step left out, put in twice or in another place; a number of copies, a size or a
 coefficient changed, so that polynomials have other values at small numbers (else the change is none, and is not counted);
 a precondition left out or weakened by one, where `validate` has a counterexample outside of it.
@@ -149,7 +149,7 @@ def corrupted_reason(certificate, rng):
         if rng.random() < 0.6:
             return ('match', result) if moved(rng.choice(said['matches'])[1], rng) else None
         instances = rng.choice(said['instances'])
-        if not instances:
+        if len(instances) != 1:  # Of several, one may be needed nowhere.
             return None
         del instances[rng.randrange(len(instances))]
         return 'instance left out', result
