@@ -4,8 +4,10 @@
     scripts/mlir_certificates.py FOLDER REWRIGHT [SEED [COUNT]]
 
 FOLDER has truth.csv (name,source,target,..). `validate --certificate` writes a certificate for each pair that it proves;
-`--check-certificate` must accept it. Then COUNT of those of one sequence are corrupted, each by one change, and must be
-rejected: a step left out, put in twice or in another place; a number of copies, a size or a
+`--check-certificate` must accept it. Then COUNT of each kind (by sequence, by cells, by order) are corrupted, each by one
+change, and must be rejected. Of cells and orders: one of several cases left out (they exclude each other), or what wrote a
+cell left out or replaced by another instance (only one is the last); a statement taken for another instance, or the only instance
+left out. Of sequences: a step left out, put in twice or in another place; a number of copies, a size or a
 coefficient changed, so that polynomials have other values at small numbers (else the change is none, and is not counted);
 a precondition left out or weakened by one, where `validate` has a counterexample outside of it.
 """
@@ -130,6 +132,45 @@ def corrupted(certificate, rng, has_outside):
     return None
 
 
+def moved(at, rng):
+    """Another instance: a variable that is not what it was."""
+    named = [p for p in at if any(factors for _, factors in p)]
+    if not named:
+        return False
+    rng.choice(named).append([rng.choice([-2, -1, 1, 2]), []])
+    return True
+
+
+def corrupted_reason(certificate, rng):
+    """The same of what is said of cells or of an order."""
+    result = copy.deepcopy(certificate)
+    (name, said), = result['reason'].items()
+    if name == 'order':
+        if rng.random() < 0.6:
+            return ('match', result) if moved(rng.choice(said['matches'])[1], rng) else None
+        instances = rng.choice(said['instances'])
+        if len(instances) != 1:  # Of several, one may be needed nowhere.
+            return None
+        del instances[rng.randrange(len(instances))]
+        return 'instance left out', result
+    flow = said[rng.choice(['before', 'after'])]
+    places = [pieces for _, pieces in flow['loads'] + flow['last'] if pieces]
+    pieces = rng.choice(places) if places else []
+    if not pieces:
+        return None
+    n = rng.randrange(len(pieces))
+    kind = rng.choice(['piece left out', 'source left out', 'source'])
+    if kind == 'piece left out':
+        del pieces[n]
+        return kind, result
+    if pieces[n]['source'] is None:
+        return None
+    if kind == 'source left out':
+        pieces[n]['source'] = None
+        return kind, result
+    return (kind, result) if moved(pieces[n]['source'][1], rng) else None
+
+
 def main():
     folder, rewright = sys.argv[1], sys.argv[2]
     rng = random.Random(int(sys.argv[3]) if len(sys.argv) > 3 else 1)
@@ -153,29 +194,34 @@ def main():
             outside = 'outside' in json.loads(done.stdout)['functions'][0] if done.stdout else False
             reason = name_of(found['functions'][0]['reason'])
             reasons[reason] += 1
-            if reason == 'sequence':
-                genuine.append((row['name'], files, found, outside))
+            genuine.append((reason, row['name'], files, found, outside))
             os.remove(path)
         accepted = ', '.join(f'{number} by {reason}' for reason, number in sorted(reasons.items()))
         print(f'{sum(reasons.values())} genuine certificates accepted ({accepted}), {len(failed)} not; {without} pairs '
               'without', flush=True)
         for name, said in failed:
             print(f'  {name}: {said.splitlines()[0] if said else ""}')
-        kinds, accepted = {}, 0
-        while count > 0 and genuine:
-            name, files, found, outside = rng.choice(genuine)
-            made = corrupted(found['functions'][0], rng, outside)
-            if made is None:
-                continue
-            kind, certificate = made
-            json.dump({**found, 'functions': [certificate]}, open(path, 'w'))
-            done = check(files)
-            kinds[kind] = kinds.get(kind, 0) + 1
-            count -= 1
-            if done.returncode == 0:
-                accepted += 1
-                print(f'ACCEPTED {name}: {kind}: {json.dumps(certificate)[:300]}', flush=True)
-    print(f'{sum(kinds.values())} corrupted certificates: {accepted} accepted')
+        kinds, accepted = collections.Counter(), 0
+        for wanted in sorted(reasons):
+            of_kind, left = [g for g in genuine if g[0] == wanted], count
+            while left > 0:
+                reason, name, files, found, outside = rng.choice(of_kind)
+                certificate = found['functions'][0]
+                made = corrupted(certificate, rng, outside) if reason == 'sequence' else corrupted_reason(certificate, rng)
+                if made is None:
+                    continue
+                kind, certificate = made
+                with open(path, 'w') as file:
+                    json.dump({**found, 'functions': [certificate]}, file)
+                done = check(files)
+                kinds[f'{reason}: {kind}'] += 1
+                left -= 1
+                if done.returncode != 1:
+                    accepted += 1
+                    print(f'NOT REJECTED {name}: {kind}: {done.stderr.strip()[:200]}', flush=True)
+                    with open(os.path.join(tempfile.gettempdir(), f'not-rejected-{accepted}.json'), 'w') as file:
+                        json.dump({**found, 'functions': [certificate]}, file)
+    print(f'{sum(kinds.values())} corrupted certificates: {accepted} not rejected')
     for kind, number in sorted(kinds.items()):
         print(f'  {number:5} {kind}')
     return 1 if accepted or failed else 0
