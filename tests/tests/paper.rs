@@ -100,6 +100,42 @@ func %forward(%w: Matrix, %x: Matrix, %b: Matrix, %f: Activation) -> Matrix {
     assert_eq!(done.operations("forward"), ["fused"], "{}", done.text("forward"));
 }
 
+/// What is executed where a write stays is chosen together with values: a copy of a product is the product in place, unless
+/// the product is wanted anyway.
+#[test]
+fn writes_are_chosen_with_values() {
+    let pack = "
+pack matrices
+import std.core
+type Matrix
+fn mul(a: Matrix, b: Matrix) -> Matrix  pure  cost 500
+fn copy_to(d: Matrix, a: Matrix) -> ()  effects writes(heap)  cost 100
+fn mul_into(d: Matrix, a: Matrix, b: Matrix) -> ()  effects writes(heap)  cost 400
+fn at(a: Matrix, i: i64) -> f64  effects reads(heap)  cost 10
+rule in_place(d: Matrix, a: Matrix, b: Matrix, s: State):
+  copy_to(d, mul(a, b)) after s => mul_into(d, a, b) after s
+schedule default { saturate rules }
+";
+    let module = "
+func %first(%d: Matrix, %a: Matrix, %b: Matrix) -> f64 {
+  %z: i64 = const 0
+  %p = mul %a, %b
+  copy_to %d, %p
+  %r = at %d, %z
+  return %r
+}
+
+func %wanted(%d: Matrix, %a: Matrix, %b: Matrix) -> Matrix {
+  %p = mul %a, %b
+  copy_to %d, %p
+  return %p
+}
+";
+    let done = Optimised::new(pack, module);
+    assert_eq!(done.operations("first"), ["mul_into", "at"], "{}", done.text("first"));
+    assert_eq!(done.operations("wanted"), ["mul", "copy_to"], "{}", done.text("wanted"));
+}
+
 /// Constants that are known from outside make a function of its own, of which rules see them; the general one stays.
 #[test]
 fn constants_from_outside_specialise() {
