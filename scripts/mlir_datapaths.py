@@ -3,14 +3,15 @@
 
     scripts/mlir_datapaths.py write FOLDER            write the listed pairs (tests/mlir/datapath)
     scripts/mlir_datapaths.py run REWRIGHT SEED N     N random true pairs, N random false ones: verdicts
-    scripts/mlir_datapaths.py long FILE LINES [SEED]  a function of so many lines, in two versions, FILE.{before,after}.mlir
+    scripts/mlir_datapaths.py long FILE LINES [SEED [WRONG]]  a function of so many lines, FILE.{before,after}.mlir
+    scripts/mlir_datapaths.py scale REWRIGHT SEED LINES ...    verdicts and processor time of such functions, also wrong ones
 
 A pair is two expressions over x, y, z of a type T, `U` the type of twice its width, and c, d of type i1. Listed pairs
 stand in a function of scalars or in a loop. Random ones are listed identities at other types, with operands that are
 expressions themselves, in the middle of others. Random false ones are true ones with one change that gives another
 value on some input (computed here, at small widths by trying all).
 """
-import itertools, os, random, re, subprocess, sys, tempfile
+import itertools, math, os, random, re, resource, subprocess, sys, tempfile
 
 INT, FLOAT = ['i8', 'i16', 'i32', 'i64'], ['f32', 'f64']
 WIDE = {'i8': 'i16', 'i16': 'i32', 'i32': 'i64'}
@@ -327,35 +328,96 @@ def run(rewright, seed, count):
     return 1 if failed else 0
 
 
-def long(path, lines, seed=1):
-    """Straight-line code: every tenth statement has an identity's other side."""
+# Wrong rewrites of i32: `seen` ones on most inputs, `rare` ones on few.
+WRONG = {
+    'seen': ['shift_forth', 'mean', 'demorgan_wrong', 'times_7_off', 'halve', 'minimum_u', 'divide_10'],
+    'rare': ['(addi x y)  (addi x (select (eq y 1234577) 1234578 y))', '(xori x y)  (select (eq x 7654321) 1 (xori x y))',
+             '(subi x y)  (select (eq y 7654321) x (subi x y))', '(andi x y)  (select (slt x -2147483000) x (andi x y))'],
+}
+
+
+def wrong_row(rng, kind):
+    if kind == 'rare':
+        before, after = parse(rng.choice(WRONG[kind]))
+        return 'rare', 'int', before, after
+    name = rng.choice(WRONG[kind])
+    return next(row for row in listed(FALSE) if row[0] == name)
+
+
+def straight(seed, column, more, wrong_at=None, wrong=None):
+    """One version of straight-line code, written while `more` of its statements and lines; the line of the wrong one."""
     table = [t for t in listed(TRUE) if t[1] == 'int' and out_type(t[2], 'i32') in ('i32', None)]
-    statements = None
-    for side, what in ((2, 'before'), (3, 'after')):
-        rng = random.Random(int(seed))
-        f = Function('i32')
-        f.vars = {'x': 'i32', 'y': 'i32', 'z': 'i32', 'c': 'i1'}
-        f.vars_at = {'x': '%a', 'y': '%b', 'z': '%c0', 'c': '%p'}
-        count = 0
-        while len(f.lines) < int(lines) - 10 if statements is None else count < statements:
-            name, one, two = rng.choice(['addi', 'xori', 'subi', 'muli']), rng.choice('xyz'), rng.choice('xyz')
-            row, target = rng.choice(table), rng.choice('xyz')
-            e = row[side] if count % 10 == 9 else (name, one, two if name != 'muli' else str(2 * rng.randrange(50) + 1))
-            value = f.value(e, 'i32')
-            f.vars_at[target] = f.op(f'arith.addi {value}, {f.vars_at[target]} : i32')
-            if count % 10 == 4:
-                f.lines.append(f'  memref.store {f.vars_at[target]}, %m[%i{count % 7}] : memref<8xi32>')
-            count += 1
-        statements = count
-        head = ''.join(f'  %i{n} = arith.constant {n} : index\n' for n in range(7))
-        text = ('func.func @long(%a: i32, %b: i32, %c0: i32, %p: i1, %m: memref<8xi32>) -> i32 {\n' + head
-                + '\n'.join(f.lines) + f'\n  return {f.vars_at["x"]} : i32\n}}\n')
+    rng = random.Random(int(seed))
+    f = Function('i32')
+    f.vars = {'x': 'i32', 'y': 'i32', 'z': 'i32', 'c': 'i1'}
+    f.vars_at = {'x': '%a', 'y': '%b', 'z': '%c0', 'c': '%p'}
+    head = ''.join(f'  %i{n} = arith.constant {n} : index\n' for n in range(8))
+    count, wrong_line = 0, None
+    while more(count, len(f.lines)):
+        name, one, two = rng.choice(['addi', 'xori', 'subi', 'muli']), rng.choice('xyz'), rng.choice('xyz')
+        row, target, cell = rng.choice(table), rng.choice('xyz'), rng.randrange(7)
+        e = row[column] if count % 10 == 9 else (name, one, two if name != 'muli' else str(2 * rng.randrange(50) + 1))
+        e = wrong[column] if count == wrong_at else e
+        value = f.value(e, 'i32')
+        if count == wrong_at:
+            wrong_line = len(f.lines) + 1 + head.count('\n')
+        f.vars_at[target] = f.op(f'arith.addi {value}, {f.vars_at[target]} : i32')
+        if count == wrong_at:
+            # Whatever follows, it is seen.
+            f.lines.append(f'  memref.store {value}, %m[%i7] : memref<8xi32>')
+        if count % 10 == 4:
+            f.lines.append(f'  memref.store {f.vars_at[target]}, %m[%i{count % 7}] : memref<8xi32>')
+        if count % 10 == 7:
+            f.vars_at[target] = f.op(f'memref.load %m[%i{cell}] : memref<8xi32>')
+        count += 1
+    text = ('func.func @long(%a: i32, %b: i32, %c0: i32, %p: i1, %m: memref<8xi32>) -> i32 {\n' + head
+            + '\n'.join(f.lines) + f'\n  return {f.vars_at["x"]} : i32\n}}\n')
+    return text, count, wrong_line
+
+
+def long(path, lines, seed=1, wrong=None):
+    """Straight-line code: every tenth statement has an identity's other side; one of the later ones may be wrong."""
+    text, statements, _ = straight(seed, 2, lambda count, length: length < int(lines) - 10)
+    rng, texts, places = random.Random(f'{seed} {wrong}'), {'before': text}, None
+    if wrong:
+        at, row = rng.randrange(statements // 2, statements - 1), wrong_row(rng, wrong)
+    for column, what in ((2, 'before'), (3, 'after')):
+        given = (at, row) if wrong else (None, None)
+        texts[what], _, line = straight(seed, column, lambda count, length: count < statements, *given)
+        places = (places or []) + [line]
+    for what, text in texts.items():
         with open(f'{path}.{what}.mlir', 'w') as file:
             file.write(text)
+    if wrong:
+        print(f'{row[0]}: computed at line {places[0]} of the first file, {places[1]} of the second')
+
+
+def scale(rewright, seed, *sizes):
+    """Verdicts and processor time of straight-line code, right and wrong, with the exponent from one size to the next."""
+    failed, last = 0, {}
+    for lines in map(int, sizes):
+        for wrong in (None, 'seen', 'rare'):
+            with tempfile.TemporaryDirectory() as folder:
+                path = os.path.join(folder, 'long')
+                long(path, lines, seed, wrong)
+                before = resource.getrusage(resource.RUSAGE_CHILDREN)
+                command = [rewright, 'validate', f'{path}.before.mlir', f'{path}.after.mlir']
+                text = subprocess.run(command, capture_output=True, text=True).stdout
+                after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            time = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            exponent = ''
+            if wrong in last:
+                size, other = last[wrong]
+                exponent = f', exponent {math.log(time / other) / math.log(lines / size):.2f}'
+            last[wrong] = lines, time
+            verdict = text.partition('\n')[0]
+            print(f'{lines} lines, {wrong or "right"}: {time:.1f} s{exponent}: {verdict[:400]}', flush=True)
+            failed += (': proved' in verdict) != (wrong is None)
+    return 1 if failed else 0
 
 
 if __name__ == '__main__':
-    commands = {'write': write, 'run': run, 'long': long}
+    commands = {'write': write, 'run': run, 'long': long, 'scale': scale}
     if len(sys.argv) < 3 or sys.argv[1] not in commands:
         sys.exit(__doc__)
     sys.exit(commands[sys.argv[1]](*sys.argv[2:]))

@@ -10,10 +10,12 @@
 #
 # The table is of these and of all that have been validated before: their reports stay beside what was built.
 #
-# Figures on LLVM's passes, on Alive2's tests and on Cranelift's mid-end are taken from $WORK/{passes,alive,midend}.md, where
-# these are:
+# Figures on LLVM's passes, on mutants, on Alive2's tests and on Cranelift's mid-end are taken from
+# $WORK/{passes,mutants,small,alive,midend}.md, where these are:
 #
 #   scripts/passes.py tests/llvm/pairs/passes.c bzip2-1.0.8/*.c >target/projects/passes.md
+#   scripts/mutants.py tests/llvm/pairs/passes.c >target/projects/mutants.md
+#   scripts/small_widths.py >small.ll && scripts/mutants.py --count 300 small.ll >target/projects/small.md
 #   scripts/alive.py ALIVE2/tests/alive-tv >target/projects/alive.md
 #   scripts/midend.py target/release/rewright CRANELIFT/filetests/filetests >target/projects/midend.md
 #
@@ -75,7 +77,8 @@ row("functions", "first reason")
 row(*["---"] * 2)
 for reason, n in sorted(reasons.items(), key=lambda item: (-item[1], item[0]))[:40]:
     row(n, reason)
-for title, name in [("LLVM's passes", "passes.md"), ("Alive2's tests", "alive.md"), ("Cranelift's mid-end", "midend.md")]:
+for title, name in [("LLVM's passes", "passes.md"), ("Mutants of what LLVM's passes make", "mutants.md"),
+                    ("Mutants of small widths, all of whose inputs are tried", "small.md"), ("Alive2's tests", "alive.md"), ("Cranelift's mid-end", "midend.md")]:
     path = os.path.join(sys.argv[2], name)
     if os.path.exists(path):
         print(f"\n## {title}\n\n{open(path).read().strip()}")

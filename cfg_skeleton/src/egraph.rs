@@ -91,6 +91,8 @@ pub struct EGraphInput {
     pub equations: Vec<(InputId, Node<InputId>)>,
     /// Loops that rules may speak of.
     pub loops: Vec<LoopInput>,
+    /// Nodes of which what stands for them has a more specific type than theirs.
+    pub demanded: BTreeMap<InputId, Ty>,
 }
 
 /// What an engine knows of a loop.
@@ -125,6 +127,13 @@ impl EGraphInput {
     pub fn add(&mut self, node: Node<InputId>) -> InputId {
         self.nodes.push(node);
         InputId(self.nodes.len() as u32 - 1)
+    }
+
+    /// A node once more, of which what stands for it has a more specific type.
+    pub(crate) fn add_at(&mut self, input: InputId, ty: Ty) -> InputId {
+        let again = self.add(self.nodes[input.index()].clone());
+        self.demanded.insert(again, ty);
+        again
     }
 
     /// The nodes of a view that are these, in any order of operands where that does not matter.

@@ -371,7 +371,7 @@ impl Emitter<'_> {
         let uses = self.resolution.statements[site.index()].clone();
         match self.resolution.emission(site) {
             Emission::None => {}
-            Emission::Call => {
+            Emission::Chosen => {
                 let Some(Use::Def(def)) = uses.first() else { return Err(ElaborateError::Choice(site)) };
                 self.results[site.index()] = self.values[*def as usize].clone();
             }

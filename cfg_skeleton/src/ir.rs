@@ -19,6 +19,7 @@ pub mod layout;
 mod loops;
 pub mod normalise;
 pub mod parse;
+pub mod specialise;
 pub mod text;
 pub mod trip_count;
 pub(crate) mod uses;

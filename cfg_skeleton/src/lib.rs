@@ -9,6 +9,7 @@
 //! This crate names no rule language, no saturation engine and no code generator. It knows operations only
 //! through `rewright_typeprop::OpTable`.
 
+mod addresses;
 pub mod egraph;
 pub mod elaborate;
 pub mod ir;

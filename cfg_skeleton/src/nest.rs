@@ -52,6 +52,7 @@ mod writers;
 
 pub use affine::{Affine, Var};
 pub use assumption::{Assumption, AssumptionError};
+use rustc_hash::FxHashMap;
 pub use value::{Pool, Value, ValueId};
 
 /// An array of a nest.
@@ -77,6 +78,8 @@ pub struct Nest {
     pub items: Vec<Item>,
     /// What is returned.
     pub results: Vec<ValueId>,
+    /// Where values are computed first, for messages.
+    pub lines: FxHashMap<ValueId, Line>,
 }
 
 /// A size and where it comes from.

@@ -35,8 +35,9 @@ mod sink;
 mod standing;
 mod terms;
 pub mod validate;
+mod writes;
 
-pub(crate) use calls::executed;
+pub(crate) use calls::{executed, executed_at};
 pub use cost_model::{COST_SCALE, CostModel, Execution, Prices};
 pub use error::SelectError;
 pub use options::{Budget, Options, Registers};

@@ -13,8 +13,10 @@ mod branch_facts;
 pub mod build;
 pub mod changes;
 pub mod dot;
+mod hoist;
 mod loops;
 mod merges;
+pub mod narrow;
 mod nodes;
 mod roles;
 mod scoped_facts;
@@ -26,6 +28,7 @@ pub(crate) use branch_facts::truths;
 pub use branch_facts::{Conjunction, Test};
 pub use build::{build, build_with_truth};
 pub use changes::{Change, apply, changes};
+pub use hoist::{Hoist, apply_hoists, hoists};
 pub use scoped_facts::KnownAtEnds;
 pub use shortcut::{Obstacle, Shortcut, shortcut, simple_loops};
 

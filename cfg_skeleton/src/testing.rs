@@ -379,8 +379,8 @@ pub fn identity_selection(function: &Function, skeleton: &Skeleton, view: &EGrap
                 {
                     defs.entry((segment, view.class_of(*tested))).or_insert(Def::Node(node(*tested)));
                 }
-                if let StatementKind::Call { node: call, .. } = kind {
-                    defs.insert((segment, crate::select::executed(view, site)), Def::Node(node(*call)));
+                if let StatementKind::Call { node: own, .. } | StatementKind::Write { out: own, .. } = kind {
+                    defs.insert((segment, crate::select::executed(view, site)), Def::Node(node(*own)));
                 }
                 segment = skeleton.segment_after(site);
                 if !first {

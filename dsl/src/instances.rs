@@ -98,7 +98,7 @@ impl<'p> TypeInstances<'p> {
     }
 
     /// Declared machine types below the bound of a type parameter.
-    fn machine_types(&self, rule: &Rule, param: usize) -> Vec<Ty> {
+    pub fn machine_types(&self, rule: &Rule, param: usize) -> Vec<Ty> {
         let types = &self.universe.types;
         let bound = match &rule.tparams[param].bound {
             None => Some(Ty::ANY),

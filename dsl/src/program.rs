@@ -4,7 +4,7 @@ use crate::diagnostic::Sources;
 use crate::syntax::ast::Span;
 use indexmap::IndexMap;
 use rewright_typeprop::types::TypeDeclId;
-use rewright_typeprop::{OpId, Term, Ty, TypeExpr, TypeParam, Universe, stored};
+use rewright_typeprop::{Op, OpId, Term, Ty, TypeExpr, TypeParam, Universe, stored};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -62,8 +62,17 @@ mod shared {
 pub struct Sample {
     /// `@sample`: a value of it, over a size (variable 0) and a seed (variable 1).
     pub make: Option<Term>,
+    /// The further expressions of `@sample`: calls that change such a value (variable 2), over size and seed.
+    pub changes: Vec<Term>,
     /// `@observe`: what there is to see of a value (variable 0).
     pub observe: Vec<Term>,
+}
+
+impl Sample {
+    /// All of its expressions.
+    pub fn terms(&self) -> impl Iterator<Item = &Term> {
+        self.make.iter().chain(&self.changes).chain(&self.observe)
+    }
 }
 
 /// What a rule gives up that is no equality.
@@ -205,13 +214,20 @@ impl Rule {
         }
     }
 
-    /// Does it speak of what loops carry? No term is an example of that: it would have to be a loop.
+    /// Does it speak of what loops carry?
     pub fn is_about_loops(&self, universe: &Universe) -> bool {
-        let is_carried = |term: &Term| match term {
-            Term::Call { op, .. } => universe.ops.get(*op).in_loop.is_some(),
-            _ => false,
-        };
-        self.terms().flat_map(Term::subterms).any(is_carried)
+        self.mentions(universe, |op| op.in_loop.is_some())
+    }
+
+    /// Does it speak of what loops carry, or of what arrives where arms meet? No term is an example of that: it would have
+    /// to be a loop, or a branch.
+    pub fn is_about_control(&self, universe: &Universe) -> bool {
+        self.mentions(universe, Op::is_of_control)
+    }
+
+    fn mentions(&self, universe: &Universe, is_meant: impl Fn(&Op) -> bool) -> bool {
+        let is_such = |term: &Term| matches!(term, Term::Call { op, .. } if is_meant(universe.ops.get(*op)));
+        self.terms().flat_map(Term::subterms).any(is_such)
     }
 
     /// The terms of both sides, then those of its conditions.

@@ -2,6 +2,7 @@
 //!
 //! For tests: what should hold and does not is a panic with the diagnostics.
 
+use rewright_cfg_skeleton::ir::parse::Request;
 use rewright_cfg_skeleton::ir::text::Printer;
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_dsl::diagnostic::{Diagnostic, Severity, render};
@@ -9,6 +10,7 @@ use rewright_dsl::load::{Origin, Root};
 use rewright_native::module::{ModuleOptimiser, ModuleOutcome};
 use rewright_packs as packs;
 use rewright_pipeline::examples;
+use rewright_pipeline::front::FrontEnd;
 use rewright_pipeline::optimiser::{Fate, OptimisedFunction, Options};
 
 fn load(pack: &str) -> packs::Packs {
@@ -54,7 +56,17 @@ pub struct Optimised {
 impl Optimised {
     /// Optimises a module. No function may fail.
     pub fn new(pack: &str, module: &str) -> Optimised {
-        let before = ModuleOptimiser::new(program(pack, module), module).unwrap_or_else(|e| panic!("{e}\n{module}"));
+        Optimised::with(pack, module, &[])
+    }
+
+    /// The same, with functions that have constants for some parameters: `new = f(_, 3)`.
+    pub fn with(pack: &str, module: &str, specialised: &[&str]) -> Optimised {
+        let before = ModuleOptimiser::new(program(pack, module), module);
+        let mut before = before.unwrap_or_else(|e| panic!("{e}\n{module}"));
+        for text in specialised {
+            let request = Request::read(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            FrontEnd::specialise(&mut before, &request).unwrap_or_else(|e| panic!("{text}: {e}"));
+        }
         let after = before.optimise(&Options { log: true, ..Options::default() }, |_| true);
         for function in after.statistics.wanted() {
             assert!(matches!(function.fate, Fate::Optimised | Fate::Unchanged), "{:?}\n{module}", function.fate);

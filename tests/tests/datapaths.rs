@@ -46,6 +46,66 @@ fn no_wrong_datapath_is_proved() {
     assert_eq!(report.counts.proved, 0);
 }
 
+/// Statements that are each made of the two before. In the second version every tenth one is computed in another way,
+/// and one of these may be wrong.
+fn chain(statements: usize, wrong_at: Option<usize>) -> [String; 2] {
+    let statement = |second: bool, n: usize, x: &str, y: &str| match n % 10 {
+        9 if second => {
+            let one = if wrong_at == Some(n) { "%a" } else { "%one" };
+            format!(
+                "  %s{n} = arith.xori {x}, %ones : i32\n  %t{n} = arith.subi {y}, %s{n} : i32\n  \
+                 %v{n} = arith.subi %t{n}, {one} : i32\n"
+            )
+        }
+        4 => format!("  memref.store {x}, %m[%i] : memref<8xi32>\n  %v{n} = memref.load %m[%i] : memref<8xi32>\n"),
+        9 => format!("  %v{n} = arith.addi {x}, {y} : i32\n"),
+        _ => format!("  %v{n} = arith.{} {x}, {y} : i32\n", ["addi", "xori", "subi"][n % 3]),
+    };
+    [false, true].map(|second| {
+        let mut text = "func.func @chain(%a: i32, %b: i32, %m: memref<8xi32>) -> i32 {\n".to_string();
+        text += "  %i = arith.constant 3 : index\n";
+        text += "  %one = arith.constant 1 : i32\n  %ones = arith.constant -1 : i32\n";
+        let (mut x, mut y) = ("%a".to_string(), "%b".to_string());
+        for n in 0..statements {
+            text += &statement(second, n, &x, &y);
+            (x, y) = (y, format!("%v{n}"));
+        }
+        text + &format!("  return {y} : i32\n}}\n")
+    })
+}
+
+#[test]
+fn long_chains_of_statements_are_proved_and_wrong_ones_are_named() {
+    let validate = |[before, after]: &[String; 2]| validate_with(before, after, &Options::default(), &mut datapaths());
+    let report = validate(&chain(2_000, None));
+    assert_eq!(report.functions[0].verdict, Kind::Proved, "{report}");
+    let versions = chain(2_000, Some(1_509));
+    let report = validate(&versions);
+    assert_eq!(report.functions[0].verdict, Kind::Refuted, "{report}");
+    let wrong = versions[1].lines().position(|line| line.starts_with("  %v1509 =")).expect("the statement") as u32 + 1;
+    let statements = &report.functions[0].counterexample.as_ref().expect("an input").statements;
+    assert!(statements.iter().any(|statement| statement.line == wrong), "{report}");
+}
+
+/// A rewrite that is wrong for one value of its operand is not proved, and it is named.
+#[test]
+fn a_rewrite_that_is_seldom_wrong_is_named() {
+    let [before, after] = chain(300, None);
+    let line = "  %v209 = arith.addi";
+    let at = before.lines().position(|l| l.starts_with(line)).expect("the statement") as u32 + 1;
+    let seldom = after.replace(
+        "  %v209 = arith.subi %t209, %one : i32",
+        "  %w209 = arith.subi %t209, %one : i32\n  %c209 = arith.constant 1234577 : i32\n  \
+         %q209 = arith.cmpi eq, %w209, %c209 : i32\n  %v209 = arith.select %q209, %one, %w209 : i32",
+    );
+    let report = validate_with(&before, &seldom, &Options::default(), &mut datapaths());
+    assert_eq!(report.functions[0].verdict, Kind::Unknown, "{report}");
+    assert!(
+        report.functions[0].reasons.iter().any(|reason| reason.contains(&format!("line {at} of the first"))),
+        "{report}"
+    );
+}
+
 /// Poison: what is right for all numbers is wrong where the second version has none.
 #[test]
 fn what_makes_poison_is_not_proved() {

@@ -329,3 +329,13 @@ fn ranges_and_bits_decide_tests() {
     case.stays("other_order", "icmp brif | icmp brif | icmp return | return");
     case.stays("sum_that_overflows", "icmp brif | iadd icmp return | return");
 }
+
+#[test]
+fn checks_in_both_arms() {
+    let case = Case::new("checks_in_both_arms");
+    case.becomes("arms", "sdiv brif | imul return | return");
+    case.becomes("sums", "iadd udiv brif | iadd return | return");
+    case.becomes("inv", "udiv jump | iadd iadd icmp brif | return");
+    case.stays("codes", "brif | trapz iadd return | trapz return");
+    case.stays("zero_times", "jump | icmp brif | udiv iadd iadd jump | return");
+}

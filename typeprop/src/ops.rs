@@ -3,7 +3,7 @@
 use crate::data::DataPool;
 use crate::host::HostFns;
 use crate::ids::OpId;
-use crate::model::Model;
+use crate::model::{Known, Model};
 use crate::stored;
 use crate::term::Term;
 use crate::types::{Ty, TypeData, TypeExpr, TypeParam, TypeStore};
@@ -110,9 +110,31 @@ pub struct Link {
     pub library: String,
     /// The function's name in it.
     pub symbol: String,
+    /// How integers below 32 bits are passed, where it takes any.
+    pub narrow: Option<Extension>,
     /// May it be called? What a pack says does not decide that, nor what is kept of an earlier run.
     #[serde(skip)]
     pub allowed: bool,
+}
+
+/// How C passes an integer below 32 bits: as one of 32 bits, which depends on its sign.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum Extension {
+    /// `char` here, `short`.
+    Signed,
+    /// `unsigned char`, `bool`.
+    Unsigned,
+}
+
+impl Extension {
+    /// By its name in packs.
+    pub fn named(name: &str) -> Option<Self> {
+        match name {
+            "signed" => Some(Extension::Signed),
+            "unsigned" => Some(Extension::Unsigned),
+            _ => None,
+        }
+    }
 }
 
 /// A declared operation.
@@ -159,6 +181,10 @@ pub struct Op {
     pub link: Option<Link>,
     /// Any use must imply conditions (`requires`), which the pack states.
     pub conditional: bool,
+    /// What its result is known to be, an integer, of which it is not told how it is computed: the function of the
+    /// input that is its body tells.
+    #[serde(skip)]
+    pub result: Option<Known>,
 }
 
 /// `@body("f")`: the function `%f` of the input is what an operation means. A key of [`Op::names`].
@@ -207,6 +233,7 @@ impl Op {
             host: false,
             link: None,
             conditional: false,
+            result: None,
         }
     }
 
@@ -244,9 +271,9 @@ impl Op {
         self.link.is_some() && self.effects.is_pure() && self.results.len() == 1 && self.tparams.is_empty()
     }
 
-    /// Is it a function of a shared library that reads memory, and of which nothing else is known?
-    pub fn is_linked_read(&self) -> bool {
-        self.link.is_some() && self.spec.is_none() && !self.effects.reads.is_empty() && self.effects.writes.is_empty()
+    /// Is it a function of a shared library that reads or changes memory, and of which nothing else is known?
+    pub fn is_linked_effect(&self) -> bool {
+        self.link.is_some() && self.spec.is_none() && self.effects.accesses_memory()
     }
 }
 

@@ -69,7 +69,7 @@ pub fn split(view: &EGraphView, input: &EGraphInput, universe: &Universe) -> Opt
         let id = InputId(id as u32);
         let class = view.class_of(id);
         let Some(of_class) = splitter.mixed.get(&class) else { continue };
-        let own = node.ty(universe);
+        let own = input.demanded.get(&id).copied().or_else(|| node.ty(universe));
         let accepted = splitter.accepted(of_class, own);
         if own.is_some() && accepted.len() < of_class.len() {
             narrowed.insert(class);

@@ -22,6 +22,8 @@ pub enum Computes {
     Model(Model),
     /// One of its operands: what arrives at a parameter.
     OneOf,
+    /// What the result of a function is known to be.
+    Within(Known),
     /// Anything: what comes from outside, or from an operation without a model.
     Anything,
 }
@@ -45,6 +47,7 @@ impl IntTerm {
         let model = match self.computes {
             Computes::Constant(number) => return Some(Known::constant(self.bits, number)),
             Computes::Anything => return Some(Known::top(self.bits)),
+            Computes::Within(known) => return Some(known).filter(|known| known.bits() == self.bits),
             Computes::Model(model) => Some(model),
             Computes::OneOf => None,
         };
@@ -72,14 +75,16 @@ impl IntTerm {
                 let op = ops.get(op);
                 let [result] = &op.results[..] else { return None };
                 let model = op.model.filter(|model| model.memory().is_none());
-                (model.map_or(Computes::Anything, Computes::Model), types.find_instance(result, targs))
+                let unknown = op.result.map_or(Computes::Anything, Computes::Within);
+                (model.map_or(unknown, Computes::Model), types.find_instance(result, targs))
             }
             Head::Leaf(_) | Head::Proj(_) => (Computes::Anything, targs.first().copied()),
             Head::Opaque(_) if targs.len() == 1 => (Computes::Anything, targs.first().copied()),
             Head::Opaque(_) | Head::Token(_) | Head::Copy => return None,
         };
         let bits = types.scalar(ty?).filter(|scalar| scalar.is_int())?.bits();
-        let operands = if computes == Computes::Anything { &[] } else { children };
+        let has_operands = matches!(computes, Computes::Model(_));
+        let operands = if has_operands { children } else { &[] };
         Some(IntTerm { class, bits, computes, children: operands.iter().map(number).collect() })
     }
 }

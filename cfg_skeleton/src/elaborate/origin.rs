@@ -1,5 +1,6 @@
 //! Which instructions of the original function a node stands for: for source locations and access flags.
 
+use crate::addresses::base;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{Access, BlockId, Function, Inst, InstKind, RegionId};
 use crate::skeleton::{Skeleton, StatementKind};
@@ -130,17 +131,23 @@ impl<'a> Originals<'a> {
         Node { head: node.head, types: node.types.clone(), children }
     }
 
-    /// What tells where an access goes: address and offset, as the meaning of memory operations has them; otherwise
-    /// the operation and all operands but the state.
-    fn address(&self, node: &Node<ClassId>) -> (Option<Head>, Vec<ClassId>) {
+    /// What tells where an access goes: base and offset, as the meaning of memory operations has them; otherwise the
+    /// operation and all operands but the state.
+    fn address(&self, node: &Node<ClassId>) -> (Option<Head>, Vec<ClassId>, i64) {
         let operands = &node.children[..node.children.len().saturating_sub(1)];
         let memory = match node.head {
             Head::Op(op) => self.universe.ops.get(op).model.and_then(|m| m.memory()),
             _ => None,
         };
         match (memory, operands) {
-            (Some(_), [address, .., offset]) => (None, vec![*address, *offset]),
-            _ => (Some(node.head), operands.to_vec()),
+            (Some(_), [address, .., offset]) => match self.view.class(*offset).constant {
+                Some(n) => {
+                    let (base, offset) = base(self.view, self.universe, *address, n);
+                    (None, vec![base], offset)
+                }
+                None => (None, vec![*address, *offset], 0),
+            },
+            _ => (Some(node.head), operands.to_vec(), 0),
         }
     }
 }

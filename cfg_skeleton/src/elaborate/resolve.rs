@@ -5,7 +5,7 @@ use super::ElaborateError;
 use crate::Saturated;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::ir::{BlockId, Cfg, Function, InstKind};
-use crate::select::{Def, Recurrence, Selection, StatementChoice, executed};
+use crate::select::{Def, Recurrence, Selection, StatementChoice, executed, executed_at};
 use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, SkeletonArg, StatementKind};
 use rewright_typeprop::{Model, Ty, Universe};
 use smallvec::{SmallVec, smallvec};
@@ -29,7 +29,7 @@ pub(super) enum Emission {
     /// The original instruction.
     Original,
     /// What is executed at the site, which is a definition right before it.
-    Call,
+    Chosen,
     /// A bare check.
     Check {
         /// The trap code.
@@ -132,7 +132,7 @@ impl<'a> Resolution<'a> {
 
     /// The site of a class of what is executed there.
     pub(super) fn site_of(&self, class: ClassId) -> Option<SiteId> {
-        class.index().checked_sub(self.view.classes.len()).map(|site| SiteId(site as u32))
+        executed_at(self.view, class)
     }
 
     /// Numbers of the definitions in a segment.
@@ -151,8 +151,8 @@ impl<'a> Resolution<'a> {
             (StatementKind::Check { observes: true, .. }, _) => return Err(ElaborateError::NoCondition(site)),
             // Only a licence: nothing to execute.
             (StatementKind::Check { observes: false, .. }, _) => Emission::None,
-            (StatementKind::Opaque { .. } | StatementKind::Write { .. }, _) => Emission::Original,
-            (StatementKind::Call { .. }, _) => Emission::Call,
+            (StatementKind::Opaque { .. }, _) => Emission::Original,
+            (StatementKind::Call { .. } | StatementKind::Write { .. }, _) => Emission::Chosen,
         })
     }
 
@@ -164,7 +164,7 @@ impl<'a> Resolution<'a> {
                     Some(Node { head: Head::Op(op), .. }) => {
                         let op = self.universe.ops.get(*op);
                         let at_site = self.site_of(*class).is_some();
-                        if op.is_of_control() || op.gives_state() || op.is_sited() != at_site {
+                        if op.is_of_control() || (op.is_sited() || op.gives_state()) != at_site {
                             return Err(ElaborateError::NotComputed(*node));
                         }
                     }
@@ -185,7 +185,7 @@ impl<'a> Resolution<'a> {
                     {
                         return Err(malformed);
                     }
-                    if !matches!(self.emission(*site), Emission::Original | Emission::Call) {
+                    if !matches!(self.emission(*site), Emission::Original | Emission::Chosen) {
                         return Err(ElaborateError::NoResult(*site));
                     }
                 }
@@ -317,7 +317,7 @@ impl<'a> Resolution<'a> {
         let statement = self.skeleton.statement(site);
         match self.emissions[site.index()] {
             Emission::None => Uses::new(),
-            Emission::Call => smallvec![self.class(executed(self.view, site), segment, scope)],
+            Emission::Chosen => smallvec![self.class(executed(self.view, site), segment, scope)],
             Emission::Original => {
                 let inst = self.f.inst(statement.inst);
                 let (head, types) = match &inst.kind {

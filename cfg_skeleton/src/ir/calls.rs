@@ -1,11 +1,15 @@
 //! Which functions of a module call which, and what follows for their effects and costs.
 //!
 //! A function of a module that others call is an operation of the universe, whose body it is
-//! ([`Module::bodies`]). Its effects are those of what it executes: a function that only computes is pure. A loop,
-//! or a recursion, may not end, unless the pack that declares the operation promises otherwise.
+//! ([`Module::bodies`]). Its effects are those of what it executes: a function that only computes is pure. A recursion
+//! may not end, nor may a loop that is not proved to ([`CountedLoops`]), unless the pack that declares the operation
+//! promises otherwise. Of a result that is an integer, what is known of all that is returned is known.
+
+mod result;
 
 use super::cfg::FREQUENCY_ONE;
-use super::{Cfg, Function, InstKind, Module, OpaqueEffects, Terminator};
+use super::trip_count::CountedLoops;
+use super::{BlockId, Cfg, Function, InstKind, Module, OpaqueEffects, Terminator};
 use crate::select::cost::function_cost;
 use crate::select::{COST_SCALE, CostModel};
 use petgraph::algo::tarjan_scc;
@@ -127,8 +131,10 @@ pub fn summarise(module: &Module, graph: &CallGraph, own: &[OpId], universe: &mu
                 let mut effects = effects_of(f, universe);
                 effects.diverges |= graph.is_recursive(*index);
                 let cost = function_cost(&CostModel::default(), f, universe) / (COST_SCALE * FREQUENCY_ONE);
+                let result = result::known(f, universe);
                 for (op, _) in module.bodies.iter().filter(|(_, body)| *body == index) {
                     let decl = universe.ops.get_mut(*op);
+                    decl.result = result;
                     if !own.contains(op) {
                         continue;
                     }
@@ -197,7 +203,9 @@ pub fn effects_of(f: &Function, universe: &Universe) -> Effects {
             _ => {}
         }
     }
-    all.diverges |= cfg.loop_count() > 0;
+    let counted = CountedLoops::new(f, &cfg, universe);
+    let is_endless = |b: &BlockId| cfg.is_reachable(*b) && cfg.is_irreducible(*b);
+    all.diverges |= f.layout.iter().any(is_endless) || cfg.loops().any(|(id, l)| !counted.ends(id, l));
     all
 }
 

@@ -12,8 +12,11 @@ mod constant;
 mod lex;
 mod module;
 mod names;
+mod specialisation;
 
+pub(crate) use constant::element;
 pub use module::read;
+pub use specialisation::Request;
 
 use super::text::{is_numbered, is_word};
 use super::{Block, BlockId, Counts, Function, Inst, InstId, Module, Terminator, Value};

@@ -16,7 +16,7 @@ use super::normal::{Normal, Steps};
 use super::predicate::{Conjunction, Decider};
 use super::same::Same;
 use super::sizes::{self, Bounds};
-use super::{ArrayKind, Item, Line, Names, Nest, Pool, Var, contained, order, overflow};
+use super::{ArrayKind, Item, Line, Names, Nest, Pool, ValueId, Var, contained, order, overflow};
 use rustc_hash::FxHashMap;
 
 use super::difference::Runs;
@@ -45,6 +45,9 @@ pub struct Options {
 
 /// Loops in loops from which on a nest is deep.
 const DEEP: usize = 7;
+
+/// Items outside of loops from which on a program is long.
+const LONG: usize = 1_000;
 
 impl Default for Options {
     fn default() -> Self {
@@ -194,6 +197,8 @@ impl<'a> Comparison<'a> {
         }
         let shown = match self.overlapping() {
             Some(pair) => Err(((format!("{pair} may overlap, and accesses change their order"), (0, 0)), None)),
+            // Where statements correspond, that is what there is to say of a long program.
+            None if differing.is_some() && self.before.items.len() > LONG => Err((("".into(), (0, 0)), None)),
             None => self
                 .by_values(&left, &right, &failing)
                 .or_else(|failure| self.by_order(&left, &right, &failing).map_err(|other| (failure, Some(other)))),
@@ -201,7 +206,7 @@ impl<'a> Comparison<'a> {
         let (reason, lines) = match (shown, differing) {
             (Ok(shown), _) => return self.confirmed(shown),
             // Statements correspond: what is said of their values says most.
-            (Err(_), Some(aligned::Difference { lines, reason })) => (reason, lines),
+            (Err(_), Some(aligned::Difference { lines, reason, values })) => (reason + &self.at_values(values), lines),
             // What keeps cells from being compared says less than why the order is not kept.
             (Err(((_, (0, 0)), Some(other))), None) => (other.reason, other.lines),
             (Err((failure, _)), None) => failure,
@@ -216,6 +221,15 @@ impl<'a> Comparison<'a> {
             }
         }
         Evidence::nothing(reason + &at(lines))
+    }
+
+    /// The lines of two values, where they are known.
+    fn at_values(&self, (left, right): (Option<ValueId>, Option<ValueId>)) -> String {
+        let line = |nest: &Nest, value: Option<ValueId>| nest.lines.get(&value?).copied();
+        match (line(self.before, left), line(self.after, right)) {
+            (None, None) => String::new(),
+            (a, b) => format!(", of the values{}", at((a.unwrap_or(0), b.unwrap_or(0)))),
+        }
     }
 
     /// Whether loops are nested so deeply that their instances are compared sooner than their values.

@@ -42,7 +42,8 @@ pub(crate) fn observe(
     if !matches!((&left.end, &right.end), (End::Returned(_), End::Returned(_))) {
         return;
     }
-    let mut walk = Walk { pool, before, after, left: &left, right: &right, seen: FxHashSet::default(), rest: vec![] };
+    let (seen, compared, digests) = (FxHashSet::default(), FxHashSet::default(), FxHashMap::default());
+    let mut walk = Walk { pool, before, after, left: &left, right: &right, seen, compared, digests, rest: vec![] };
     walk.start();
     let mut counts: FxHashMap<(u32, u32), usize> = FxHashMap::default();
     let mut seen: Vec<(StoreInstance, StoreInstance)> = walk.finish();
@@ -66,6 +67,9 @@ enum Term {
     Contents(Origins),
 }
 
+/// A value at a store.
+type Tree = (ValueId, Option<StoreInstance>);
+
 struct Walk<'a> {
     pool: &'a Pool,
     before: &'a Program,
@@ -73,6 +77,8 @@ struct Walk<'a> {
     left: &'a FinalState,
     right: &'a FinalState,
     seen: FxHashSet<(StoreInstance, StoreInstance)>,
+    compared: FxHashSet<(Tree, Tree)>,
+    digests: FxHashMap<(Tree, bool), u64>,
     rest: Vec<(Term, Term)>,
 }
 
@@ -157,7 +163,10 @@ impl Walk<'_> {
         });
     }
 
-    fn operations(&mut self, (x, i): (ValueId, Option<StoreInstance>), (y, j): (ValueId, Option<StoreInstance>)) {
+    fn operations(&mut self, (x, i): Tree, (y, j): Tree) {
+        if !self.compared.insert(((x, i), (y, j))) {
+            return;
+        }
         let (Value::Op(a), Value::Op(b)) = (self.pool.get(x), self.pool.get(y)) else { return };
         if a.name != b.name || a.operands.len() != b.operands.len() {
             return;
@@ -175,8 +184,12 @@ impl Walk<'_> {
     }
 
     /// A number that differs for different values, mostly.
-    fn digest(&self, value: ValueId, at: Option<StoreInstance>, left: bool) -> u64 {
-        match self.pool.get(value) {
+    fn digest(&mut self, value: ValueId, at: Option<StoreInstance>, left: bool) -> u64 {
+        if let Some(known) = self.digests.get(&((value, at), left)) {
+            return *known;
+        }
+        let pool = self.pool;
+        let digest = match pool.get(value) {
             Value::Load(load) => {
                 let read = self.reads(at, left).iter().find(|(id, ..)| id == load);
                 let bits = read.and_then(|(.., bits)| *bits);
@@ -189,7 +202,9 @@ impl Walk<'_> {
             }),
             Value::Index(_) => 3,
             _ => mix(u64::from(value.0)),
-        }
+        };
+        self.digests.insert(((value, at), left), digest);
+        digest
     }
 }
 

@@ -18,6 +18,11 @@ pub(crate) fn executed(view: &EGraphView, site: SiteId) -> ClassId {
     ClassId((view.classes.len() + site.index()) as u32)
 }
 
+/// The site at which a class is executed, if it is such a class.
+pub(crate) fn executed_at(view: &EGraphView, class: ClassId) -> Option<SiteId> {
+    class.index().checked_sub(view.classes.len()).map(|site| SiteId(site as u32))
+}
+
 /// Which statements may go, and which only together.
 pub(crate) struct RemovalGroups {
     /// By site: nothing where it must stay; else those that are executed if it is.

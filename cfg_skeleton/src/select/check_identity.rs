@@ -5,6 +5,7 @@
 //! *found* in the view, never made: a condition that no node states, and that does not evaluate, licenses nothing.
 
 use super::terms::{Classes, TermValue, find};
+use crate::addresses::base;
 use crate::egraph::{ClassId, EGraphView, Head, InputId, Node, NodeId};
 use crate::skeleton::{CheckKey, Skeleton, Statement, StatementKind};
 use indexmap::IndexSet;
@@ -17,8 +18,9 @@ use smallvec::SmallVec;
 pub(crate) enum CheckIdentity {
     /// Traps iff the class is not zero; the class of its truth where there is one.
     Condition(ClassId),
-    /// Traps iff these bits at address and offset cannot be accessed.
-    Access(ClassId, ClassId, u32),
+    /// Traps iff so many bits at an address and an offset from it cannot be accessed; the address is no sum with a
+    /// constant.
+    Access(ClassId, i64, u32),
     /// Traps iff the operation does, on these operands.
     Operation(OpId, SmallVec<[Ty; 2]>, SmallVec<[ClassId; 3]>),
 }
@@ -118,7 +120,7 @@ impl<'a> CheckIdentities<'a> {
     }
 
     /// The key under which executing a node tells whether it traps.
-    fn operation(&self, node: &Node<ClassId>) -> Option<CheckIdentity> {
+    pub(crate) fn operation(&self, node: &Node<ClassId>) -> Option<CheckIdentity> {
         let Head::Op(id) = node.head else { return None };
         let op = self.universe.ops.get(id);
         let operands = &node.children[..node.children.len().saturating_sub(usize::from(op.takes_state()))];
@@ -129,7 +131,9 @@ impl<'a> CheckIdentities<'a> {
             };
             match (access.store, operands, bits) {
                 (true, [address, _, offset], Some(bits)) | (false, [address, offset], Some(bits)) => {
-                    return Some(CheckIdentity::Access(*address, *offset, bits));
+                    let offset = self.view.class(*offset).constant?;
+                    let (base, offset) = base(self.view, self.universe, *address, offset);
+                    return Some(CheckIdentity::Access(base, offset, bits));
                 }
                 _ => {}
             }

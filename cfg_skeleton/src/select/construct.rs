@@ -48,7 +48,7 @@ impl<'a> Choices<'a> {
             sites: FxHashMap::default(),
         };
         choices.states();
-        choices.statements(unavailable);
+        choices.statements(keys, unavailable);
         choices.parameters();
         let literals = literals(view);
         for id in 0..view.nodes.len() as u32 {
@@ -76,9 +76,9 @@ impl<'a> Choices<'a> {
         }
     }
 
-    fn statements(&mut self, unavailable: &BTreeSet<OpId>) {
+    fn statements(&mut self, keys: &CheckIdentities, unavailable: &BTreeSet<OpId>) {
         let class_of = |input: &InputId| self.given.view.class_of(*input);
-        let (mut roots, mut results, mut calls) = (vec![], vec![], vec![]);
+        let (mut roots, mut results, mut calls, mut writes) = (vec![], vec![], vec![], vec![]);
         for block in self.given.cfg.reverse_post_order() {
             let mut open: Option<InstId> = None;
             for site in self.given.skeleton.sites(*block) {
@@ -94,8 +94,9 @@ impl<'a> Choices<'a> {
                             results.push((class_of(input), def, site, None));
                         }
                     }
-                    StatementKind::Write { out, .. } if fate == StatementPlan::Keep => {
-                        roots.extend(self.original_operands(*out).into_iter().map(demand));
+                    StatementKind::Write { .. } if fate == StatementPlan::Keep => {
+                        writes.push(site);
+                        roots.push(demand(calls::executed(self.given.view, site)));
                     }
                     StatementKind::Check { key, value: None, .. } if fate == StatementPlan::Keep => {
                         if let CheckKey::Condition { tested, .. } = key {
@@ -155,6 +156,9 @@ impl<'a> Choices<'a> {
         self.roots = roots;
         for (site, node, fate) in calls {
             self.call(site, node, fate, unavailable);
+        }
+        for site in writes {
+            self.write(site, keys, unavailable);
         }
         for (class, def, site, group) in results {
             let (children, cost) = match group {
@@ -301,7 +305,7 @@ impl<'a> Choices<'a> {
         });
     }
 
-    fn add(&mut self, alternative: Alternative) {
+    pub(super) fn add(&mut self, alternative: Alternative) {
         let id = AltId(self.alternatives.len() as u32);
         self.of_class[alternative.class.index()].push(id);
         for child in &alternative.children {

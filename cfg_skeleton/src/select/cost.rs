@@ -154,9 +154,9 @@ pub(super) fn statement(
     let Some(statement) = given.skeleton.statements.get(site.index()) else { return 0 };
     let input_cost = |input| node_of_input(model, given, classes, input);
     let cost = match (&statement.kind, choice) {
-        // What is executed at a site is a definition.
-        (_, StatementChoice::Drop) | (StatementKind::Opaque { .. } | StatementKind::Call { .. }, _) => 0,
-        (StatementKind::Write { out, .. }, _) => input_cost(*out),
+        // What is executed at the site of a call or a write is a definition.
+        (_, StatementChoice::Drop)
+        | (StatementKind::Opaque { .. } | StatementKind::Call { .. } | StatementKind::Write { .. }, _) => 0,
         (StatementKind::Check { value: Some(value), .. }, StatementChoice::Keep { fused: true }) => input_cost(*value),
         // A removable statement alone is nothing.
         (StatementKind::Check { observes: false, .. }, _) => 0,

@@ -1,9 +1,10 @@
 //! Which alternatives are the original's, and where the original has what they define.
 
+use super::calls::executed_at;
 use super::choices::{AltId, Alternative, Choices};
 use super::selection::Def;
 use crate::egraph::{ClassId, InputId, Node};
-use crate::skeleton::SegmentId;
+use crate::skeleton::{SegmentId, SiteId, StatementKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 
@@ -41,7 +42,10 @@ impl Originals {
             }
         }
         let of = |alt: &Alternative| match alt.def {
-            Def::Node(id) => nodes.contains(&(alt.class, view.node(id).clone())),
+            Def::Node(id) => match executed_at(view, alt.class) {
+                Some(site) => is_of_statement(choices, site, view.node(id)),
+                None => nodes.contains(&(alt.class, view.node(id).clone())),
+            },
             Def::Result { .. } | Def::Param { .. } => true,
             Def::Recurrence(_) => false,
         };
@@ -57,6 +61,21 @@ impl Originals {
     pub(crate) fn places(&self, class: ClassId) -> &[SegmentId] {
         self.places.get(&class).map_or(&[], |p| &p[..])
     }
+}
+
+/// Is a node what the original executes at a site, whatever state it takes there?
+fn is_of_statement(choices: &Choices, site: SiteId, node: &Node<ClassId>) -> bool {
+    let (skeleton, view) = (choices.given.skeleton, choices.given.view);
+    let input = match skeleton.statement(site).kind {
+        StatementKind::Call { node, .. } | StatementKind::Write { out: node, .. } => node,
+        StatementKind::Opaque { .. } | StatementKind::Check { .. } => return false,
+    };
+    let own = &skeleton.input.nodes[input.index()];
+    let operands = own.children.len().saturating_sub(1);
+    own.head == node.head
+        && own.types == node.types
+        && own.children.len() == node.children.len()
+        && own.children[..operands].iter().zip(&node.children).all(|(a, b)| view.class_of(*a) == *b)
 }
 
 /// What instructions and terminators of the original are in the e-graph, and where they stand, in order of layout.

@@ -61,7 +61,7 @@ fn put_back<'c, 'a>(
         if left == 0 {
             break;
         }
-        let is_node = |alt: &&AltId| original.has(**alt) && choices.alt(**alt).at.is_none();
+        let is_node = |alt: &&AltId| original.has(**alt) && matches!(choices.alt(**alt).def, Def::Node(_));
         let mut alternatives = choices.of_class[placement.class(*id).index()].iter().filter(is_node);
         let attempt = Attempt { choices, original, placement };
         if let Some((at, plan)) = alternatives.find_map(|alt| attempt.plan(*id, *alt)) {

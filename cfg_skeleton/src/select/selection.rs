@@ -50,8 +50,8 @@ pub enum StatementChoice {
 /// recurrence, in the last segment of the block that the edge leaves; within one segment definitions must be acyclic.
 #[derive(Clone, Debug)]
 pub struct Selection {
-    /// Definitions. Classes after those of the view are what is executed at the sites of `Call` statements, by
-    /// `SiteId`: such a class is defined in the segment before its statement.
+    /// Definitions. Classes after those of the view are what is executed at the sites of `Call` and `Write` statements,
+    /// by `SiteId`: such a class is defined in the segment before its statement.
     pub defs: BTreeMap<(SegmentId, ClassId), Def>,
     /// By `SiteId`.
     pub statements: Vec<StatementChoice>,

@@ -21,6 +21,7 @@ mod flow;
 mod memory_plan;
 mod recurrences;
 mod types;
+mod writes;
 
 use super::cost;
 use super::cost_model::CostModel;
@@ -318,16 +319,13 @@ impl Validator<'_> {
                 StatementKind::Opaque { operands, .. } => {
                     uses.extend(operands.iter().map(|o| (at, self.class_of(*o))));
                 }
-                StatementKind::Write { out, .. } => {
-                    uses.extend(self.operands(&self.original(*out)).0.into_iter().map(|class| (at, class)));
-                }
                 StatementKind::Check { value: Some(value), .. } if self.fused(site) => {
                     uses.extend(self.operands(&self.original(*value)).0.into_iter().map(|class| (at, class)));
                 }
                 StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } => {
                     uses.push((at, self.class_of(*tested)));
                 }
-                StatementKind::Call { .. } => uses.push((at, self.executed_class(site))),
+                StatementKind::Call { .. } | StatementKind::Write { .. } => uses.push((at, self.executed_class(site))),
                 StatementKind::Check { .. } => {}
             }
         }

@@ -259,14 +259,20 @@ impl Host for Recorder {
     }
 }
 
-const ADDRESS: i64 = 1 << 16;
+/// Where the memory of runs is: the first argument.
+pub const ADDRESS: i64 = 1 << 16;
 
 /// Runs a function of this module's shape.
 pub fn run(f: &Function, universe: &Universe, args: [i64; 2], fuel: u64) -> Trace {
+    run_with(f, universe, &[ADDRESS, args[0], args[1]], fuel)
+}
+
+/// Runs one that takes other arguments.
+pub fn run_with(f: &Function, universe: &Universe, args: &[i64], fuel: u64) -> Trace {
     let mut memory = Memory::default();
     memory.add(ADDRESS as u64, (0..16).collect());
     let mut host = Recorder::default();
-    let outcome = interp::run(f, universe, &[ADDRESS, args[0], args[1]], &mut memory, &mut host, fuel);
+    let outcome = interp::run(f, universe, args, &mut memory, &mut host, fuel);
     Trace { outcome, memory: memory.areas().to_vec(), events: host.0 }
 }
 

@@ -23,6 +23,15 @@ pub(super) const SERVER: &str = "REWRIGHT_SERVER";
 /// Names the folder with the sockets of a build's programs.
 pub(super) const STARTED: &str = "REWRIGHT_STARTED";
 
+/// Names the rules of a build, as [`Rules::words`] does: a compiler that was configured before may have others.
+pub(super) const RULES: &str = "REWRIGHT_RULES";
+
+/// Asks for remarks, which compilers that were configured before do not know of.
+pub(super) const REMARKS: &str = "REWRIGHT_REMARKS";
+
+/// Names the folder in which a build keeps the LLVM IR that rules see.
+pub(super) const KEEP: &str = "REWRIGHT_KEEP";
+
 /// How long a file tells that something has been said.
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -115,14 +124,14 @@ pub(super) fn run(args: Args) -> Result<i32> {
         started: named(STARTED).and_then(Started::new),
         cache: None,
         log: named("REWRIGHT_LOG"),
-        keep: None,
+        keep: named(KEEP),
         colour: out::colour(),
         strict: false,
         keep_going: false,
         validate: false,
         told: false,
     };
-    let (mut remarks, mut page, mut no_cache, mut stored) = (false, None, false, None);
+    let (mut remarks, mut page, mut no_cache, mut stored) = (named(REMARKS).is_some(), None, false, None);
     let reports = named(REPORTS);
     let mut rest = args.args.into_iter().peekable();
     loop {
@@ -212,6 +221,7 @@ pub(super) fn run(args: Args) -> Result<i32> {
     tools.told = remarks || page.is_some() || reports.is_some();
     let Done { code, notes, files, missed } = compile(&tools, &args, &out::bytes)?;
     say(&notes, named(STARTED).as_deref());
+    say(other_rules(&tools.rules).as_slice(), named(STARTED).as_deref());
     if remarks {
         files
             .iter()
@@ -228,6 +238,17 @@ pub(super) fn run(args: Args) -> Result<i32> {
         told.leave(&folder)?;
     }
     Ok(code)
+}
+
+/// What there is to say where this compiler was made for other rules than those of the build that it runs in.
+fn other_rules(own: &Rules) -> Option<Note> {
+    let wanted = std::env::var(RULES).ok().filter(|wanted| *wanted != own.words())?;
+    let text = format!(
+        "the compiler that this build was configured with has `{}`, and keeps to it; for `{wanted}`, configure anew under \
+         `rewright wrap {wanted}`",
+        own.words()
+    );
+    Some(Note::Once(text.clone(), text))
 }
 
 /// A compiler's arguments, as a page names them.

@@ -138,14 +138,14 @@ pub(super) fn not_run(count: usize) -> String {
 }
 
 impl Ran {
-    /// Rules of packs, families as one, with the number of examples in which each took part. Those about loops are left
-    /// out: no example has a loop.
+    /// Rules of packs, families as one, with the number of examples in which each took part. Those about loops and
+    /// merges are left out: no example has one.
     pub(super) fn coverage(&self, roots: &[String]) -> Vec<(&str, usize)> {
         let program = self.clif.optimiser.program();
         let rules = program.rules.iter().enumerate();
         let own = rules.filter(|(i, rule)| {
             let is_family = rule.family.0 as usize == *i && !rule.law && is_of(roots, &rule.name);
-            is_family && !rule.is_about_loops(&program.universe)
+            is_family && !rule.is_about_control(&program.universe)
         });
         own.map(|(_, rule)| (rule.name.as_str(), self.took_part.get(&rule.family).copied().unwrap_or(0))).collect()
     }

@@ -53,6 +53,18 @@ pub(super) fn read<F: FrontEnd>(path: &Path, program: Program) -> Result<Option<
     readable(path, F::read(program, sources::bytes(path)?))
 }
 
+/// What a file is by its name, where that is nothing that functions are read from, and what to do.
+fn other_kind(path: &Path) -> Option<String> {
+    let file = path.display();
+    match path.extension()?.to_str()? {
+        "rw" => Some(format!("{file} is a pack: name it with `--rules`, beside a file of functions")),
+        "c" | "cc" | "cpp" | "cxx" | "h" | "m" | "mm" => Some(format!(
+            "{file} is a source: `rewright cc --keep ir -O1 -c {file}` leaves its LLVM IR in the folder `ir`, and that is read"
+        )),
+        _ => None,
+    }
+}
+
 /// What was read of a file; its mistakes go to stderr.
 pub(super) fn readable<T>(path: &Path, read: Result<T, ReadError>) -> Result<Option<T>> {
     let (mistakes, reader) = match read {
@@ -61,6 +73,9 @@ pub(super) fn readable<T>(path: &Path, read: Result<T, ReadError>) -> Result<Opt
         Err(ReadError::Encoding(at)) => bail!("{} is not text: byte {at} is not UTF-8", path.display()),
         Err(ReadError::Rules(error)) => return Err(error).context("the rules do not form a program"),
     };
+    if let Some(other) = other_kind(path) {
+        bail!("{}", other);
+    }
     for mistake in mistakes {
         out::error(&format!("{}{mistake}", path.display()));
     }

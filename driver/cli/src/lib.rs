@@ -34,6 +34,7 @@ mod run;
 mod shard;
 mod shell;
 mod sources;
+mod specialise;
 mod store;
 mod test;
 mod validate;

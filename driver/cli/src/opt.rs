@@ -7,6 +7,7 @@ use super::input;
 use super::language::{Input, Language};
 use super::limits::Limits;
 use super::report::Told;
+use super::specialise::Specialise;
 use super::validate::compare::Comparer;
 use super::validate::text::Text;
 use super::{Finding, Format, emit, out, packs, project, sources};
@@ -37,6 +38,8 @@ pub(super) struct Args {
     rules: packs::Rules,
     #[command(flatten)]
     how: How,
+    #[command(flatten)]
+    specialise: Specialise,
     /// Only this function (with or without its `%` or `@`); the others stay as they are
     #[arg(long = "fn", value_name = "NAME")]
     function: Option<String>,
@@ -200,9 +203,10 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         if args.report.is_some() {
             bail!("--report tells of what goes out: it is not for `--emit` of what is in between");
         }
-        let Some(input) = input::open(&args.input.file, args.input.language(), program)? else {
+        let Some(mut input) = input::open(&args.input.file, args.input.language(), program)? else {
             return Ok(Finding::Found);
         };
+        args.specialise.add(|request| input.specialise(request))?;
         let imported = input.import(&input::wanted(&args.input.file, &*input, args.function.as_deref())?);
         return finish(&args, emit::functions(input.optimiser(), imported, &input.options(&options), what)?);
     }
@@ -222,7 +226,7 @@ pub(super) fn run(args: Args) -> Result<Finding> {
         let Some(before) = make(&args, program, &options)? else { return Ok(Finding::Found) };
         last_matches(limit, &before, &made);
     }
-    let is_right = comparer.map_or(Ok(true), |comparer| is_right(&args, &comparer, &made.printed))?;
+    let is_right = comparer.map_or(Ok(true), |comparer| is_right(&args, &comparer, &made))?;
     if is_right {
         return finish(&args, made.printed);
     }
@@ -232,9 +236,9 @@ pub(super) fn run(args: Args) -> Result<Finding> {
 }
 
 /// Does what goes out do what came in, as far as that is known? The verdicts are said.
-fn is_right(args: &Args, comparer: &Comparer, printed: &str) -> Result<bool> {
-    let before = Text { name: args.input.file.display().to_string(), bytes: sources::bytes(&args.input.file)? };
-    let after = Text { name: "what rules make of it".into(), bytes: printed.into() };
+fn is_right(args: &Args, comparer: &Comparer, made: &Made) -> Result<bool> {
+    let before = Text { name: args.input.file.display().to_string(), bytes: made.came_in.clone() };
+    let after = Text { name: "what rules make of it".into(), bytes: made.printed.clone().into() };
     let report = comparer.compare(args.input.language(), &before, &after)?;
     report.functions.iter().for_each(|verdict| out::report(&verdict.to_string()));
     let unchanged = rewright_dsl::diagnostic::count(report.unchanged as usize, "function");
@@ -247,7 +251,8 @@ fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
     if args.block_counts.is_some() && args.input.language() == Language::Llvm {
         bail!("--block-counts is for CLIF and for Rewright's own text; {} is LLVM IR", args.input.file.display());
     }
-    let Some(input) = input::open(&args.input.file, args.input.language(), program)? else { return Ok(None) };
+    let Some(mut input) = input::open(&args.input.file, args.input.language(), program)? else { return Ok(None) };
+    args.specialise.add(|request| input.specialise(request))?;
     if let Some(counts) = &options.counts {
         counts.check(&input.functions())?;
     }
@@ -268,7 +273,11 @@ fn make(args: &Args, program: Program, options: &Options) -> Result<Option<Made>
     };
     let functions = statistics.functions.iter().enumerate().filter_map(of).collect();
     let told = FileReport { name: args.input.file.display().to_string(), functions };
-    Ok(Some(Made { printed, optimiser, statistics, told }))
+    let came_in = match args.specialise.is_asked() {
+        true => input.optimise(options, &|_| false).write().into(),
+        false => sources::bytes(&args.input.file)?,
+    };
+    Ok(Some(Made { came_in, printed, optimiser, statistics, told }))
 }
 
 /// Writes what goes out to where it goes.

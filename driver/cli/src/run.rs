@@ -3,8 +3,10 @@
 
 use super::input;
 use super::language::{Input, Language};
+use super::specialise::Specialise;
 use super::{Finding, Format, limits, opt, out, packs, sources};
 use anyhow::{Context, Result, bail};
+use rewright_clif::front::ClifInput;
 use rewright_clif::optimise::ClifOptimiser;
 use rewright_clif::read::{File, write};
 use rewright_dsl::diagnostic::count;
@@ -12,7 +14,7 @@ use rewright_dsl::program::Program;
 use rewright_native::isolate::{Call, Comparison, Engine, Job, Printed, Version, Worker};
 use rewright_native::jit::Imports;
 use rewright_native::runtest::{CallOutcome, host_targets};
-use rewright_pipeline::front::Statistics;
+use rewright_pipeline::front::{FrontEnd, Statistics};
 use rewright_pipeline::optimiser::{Fate, Options};
 use serde_json::json;
 
@@ -31,6 +33,8 @@ pub(super) struct Args {
     rules: packs::Rules,
     #[command(flatten)]
     how: opt::How,
+    #[command(flatten)]
+    specialise: Specialise,
     /// Seconds that the call may take
     #[arg(long, alias = "seconds", value_name = "SECONDS", default_value_t = 10)]
     timeout: u64,
@@ -81,7 +85,8 @@ struct Runnable {
 
 /// A function of a module of our own text, or of MLIR; `None` where that has mistakes, which are on stderr then.
 fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Runnable>> {
-    let Some(module) = input::module(&args.input.file, args.input.language(), program)? else { return Ok(None) };
+    let Some(mut module) = input::module(&args.input.file, args.input.language(), program)? else { return Ok(None) };
+    args.specialise.add(|request| FrontEnd::specialise(&mut module, request))?;
     let names = module.module.functions.iter().map(|f| f.name.clone());
     let index = sources::function(&args.input.file, names, &args.function)?;
     let outcome = module.optimise(options, |_| true);
@@ -102,8 +107,11 @@ fn module(args: &Args, program: Program, options: &Options) -> Result<Option<Run
 /// A function of a CLIF file; `None` where that has mistakes, which are on stderr then.
 fn clif(args: &Args, program: Program, options: &Options) -> Result<Option<Runnable>> {
     let Some(file) = input::clif(&args.input.file)? else { return Ok(None) };
-    let index = sources::function(&args.input.file, file.functions.iter().map(|f| f.name()), &args.function)?;
     let clif = ClifOptimiser::new(program).context("the rules do not form a program")?;
+    let mut input = ClifInput { rules: clif, file };
+    args.specialise.add(|request| input.specialise(request))?;
+    let ClifInput { rules: clif, file } = input;
+    let index = sources::function(&args.input.file, file.functions.iter().map(|f| f.name()), &args.function)?;
     let outcome = clif.optimise(&file, options, |_| true);
     report(&outcome.statistics);
     let version = |replaced: &[_]| Version { text: write(&file, replaced), imports: Imports::default() };

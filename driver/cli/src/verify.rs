@@ -270,12 +270,17 @@ fn diagnostic(program: &Program, report: &RuleReport) -> Option<Diagnostic> {
     })
 }
 
-/// What is different, and the example to paste.
+/// What is behind a difference that something between two states makes.
+const BETWEEN_STATES: &str = "a rule matches whatever happens between its states, those that it does not name among them: \
+                              `after s` at each call, with one parameter `s: State`, says that they are one";
+
+/// What is different, and the example to paste or what else helps.
 fn refutation(instance: &InstanceReport) -> (String, Option<String>) {
     let Some(c) = &instance.counterexample else { return (String::new(), None) };
     let values: Vec<String> = c.values.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     let text = format!("left is {}, right is {} where {}", c.left, c.right, values.join(", "));
-    (text, c.example.as_ref().map(|e| format!("this fails as long as the rule is there:\n{e}")))
+    let example = c.example.as_ref().map(|e| format!("this fails as long as the rule is there:\n{e}"));
+    (text, example.or_else(|| c.between_states.then(|| BETWEEN_STATES.to_string())))
 }
 
 /// What was proved at smaller widths only, or tested.

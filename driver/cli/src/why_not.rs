@@ -9,7 +9,7 @@ use rewright_cfg_skeleton::select::cost::reported;
 use rewright_dsl::diagnostic::count;
 use rewright_dsl::program::RuleId;
 use rewright_pipeline::front::{Imported, RefusedCall};
-use rewright_pipeline::optimiser::{Fate, FunctionOutcome, Optimiser, Options, Price};
+use rewright_pipeline::optimiser::{Fate, FunctionOutcome, OptimisedFunction, Optimiser, Options, Price, Unwritten};
 use rewright_pipeline::source::SourcePlace;
 use rewright_pipeline::why_not::{MatchContext, NearMiss};
 use rewright_typeprop::{OpId, Term, Universe};
@@ -55,10 +55,13 @@ pub(super) fn run(args: Args) -> Result<Finding> {
             listed.push(answer.json(function));
         }
         let is_about_loops = |id: &RuleId| optimiser.program().rule(*id).is_about_loops(&optimiser.program().universe);
-        if let Some(outcome) = outcome.outcome.as_ref().filter(|_| rules.iter().any(is_about_loops)) {
+        let is_told = |outcome: &&OptimisedFunction| !outcome.moved.is_empty() || rules.iter().any(is_about_loops);
+        if let Some(outcome) = outcome.outcome.as_ref().filter(is_told) {
             text.extend(opt::loops::lines(outcome).iter().map(|line| format!("  {line}\n")));
             let (loops, variants) = (&outcome.loops, opt::loops::variants_json(&outcome.variants));
-            listed.push(json!({ "function": function.name, "loops": opt::loops::json(loops), "variants": variants }));
+            let moved = opt::loops::moved_json(&outcome.moved);
+            let loops = opt::loops::json(loops);
+            listed.push(json!({ "function": function.name, "moved": moved, "loops": loops, "variants": variants }));
         }
     }
     out::result(&match args.format {
@@ -115,17 +118,31 @@ impl<'a> Asked<'a> {
                 let name = &self.optimiser.program().rule(*id).name;
                 price = graph.as_ref().and_then(|it| self.optimiser.price(it, self.universe, self.options, name));
             }
+            let unwritten = self.unwritten(*id);
             let said = match (&chosen, price, &self.outcome.fate) {
                 (Some((changes, _)), ..) => {
                     format!("took part and was chosen: it is behind {}", count(*changes, "change"))
                 }
                 (None, _, Fate::Failed(reason)) => format!("the function stays as it is: {reason}"),
+                (None, ..) if let Some(Unwritten { operation, why }) = unwritten => {
+                    format!("what it makes was chosen, and is left out: `{operation}` cannot be used here: {why}")
+                }
                 (None, Some(price), _) => compared(price),
                 (None, None, _) => nearest.to_string(),
             };
             answers.push(self.answer(*id, chosen.is_some(), &origins, said, price, refused));
         }
         Ok(answers)
+    }
+
+    /// What a rule makes and could not be written.
+    fn unwritten(&self, id: RuleId) -> Option<&Unwritten> {
+        let program = self.optimiser.program();
+        let makes = |unwritten: &&Unwritten| {
+            let mut made = program.rule(id).right.terms().iter().flat_map(Term::subterms);
+            made.any(|term| matches!(term, Term::Call { op, .. } if program.universe.ops.get(*op).name == unwritten.operation))
+        };
+        self.outcome.unwritten.iter().find(makes)
     }
 
     /// How many changes a rule is behind, and the numbers of the instructions that these are about.

@@ -1,6 +1,6 @@
 //! `rewright wrap`: a build command with `rewright cc` as its C compiler.
 
-use super::cc::{SERVER, STARTED, compiler, opt};
+use super::cc::{KEEP, REMARKS, RULES, SERVER, STARTED, compiler, opt};
 use super::limits::Limits;
 use super::report::{REPORTS, Told};
 use super::store::{self, Stored};
@@ -132,10 +132,8 @@ pub(super) fn run(args: Args) -> Result<i32> {
     command.extend(args.validate.then(|| "--validate".into()));
     command.extend(args.remarks.then(|| "--remarks".into()));
     command.extend(args.no_cache.then(|| "--no-cache".into()));
-    if let Some(folder) = &args.keep {
-        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
-        command.extend(["--keep".into(), text(&std::fs::canonicalize(folder)?)?]);
-    }
+    let keep = args.keep.as_deref().map(made).transpose()?;
+    command.extend(keep.iter().flat_map(|folder| ["--keep".into(), folder.clone()]));
     // Builds cut `CC` at spaces.
     let lasting = default_folder("compilers").filter(|folder| !folder.to_string_lossy().contains(char::is_whitespace));
     let compiler_for = |name: &str, command: &[String]| {
@@ -149,7 +147,9 @@ pub(super) fn run(args: Args) -> Result<i32> {
     let mut build = Command::new(std::env::current_exe()?);
     build.arg(guard::COMMAND).arg(std::process::id().to_string()).arg("--").args(&args.command);
     build.env("CC", &for_c).env("OBJC", &for_c).env("CXX", &for_cxx).env("OBJCXX", &for_cxx);
-    build.env("REWRIGHT_LOG", &log).env(STARTED, scratch.path());
+    build.env("REWRIGHT_LOG", &log).env(STARTED, scratch.path()).env(RULES, rules.words());
+    // For a compiler that was configured before; those that are made now name it, so that caches in front ask them.
+    build.envs(args.remarks.then_some((REMARKS, "1"))).envs(keep.iter().map(|folder| (KEEP, folder)));
     if let Some(address) = store {
         build.env(store::VARIABLE, address);
     }
@@ -178,6 +178,12 @@ pub(super) fn run(args: Args) -> Result<i32> {
 /// A build runs its compiler in many folders.
 fn absolute(pack: &Path) -> Result<PathBuf> {
     Ok(if pack.exists() { std::fs::canonicalize(pack)? } else { pack.to_path_buf() })
+}
+
+/// A folder that is there now, for a script.
+fn made(folder: &Path) -> Result<String> {
+    std::fs::create_dir_all(folder).with_context(|| format!("cannot make {}", folder.display()))?;
+    text(&std::fs::canonicalize(folder)?)
 }
 
 /// Of a path, for a script.

@@ -52,6 +52,8 @@ fn run(folder: &Path, text: &str, place: &str) -> String {
     );
     let mut shell = Command::new("bash");
     shell.args(["-euo", "pipefail", "-c", &format!("exec 2>&1\n{text}")]).current_dir(folder);
+    // Cargo sets it for HiGHS.
+    shell.env_remove("CMAKE_TOOLCHAIN_FILE");
     shell.env("PATH", path.unwrap()).env("REWRIGHT_CACHE", folder.join(".cache"));
     let output = shell.output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -138,6 +140,23 @@ fn links_between_pages_lead_somewhere() {
             let target = link.split('#').next().unwrap();
             let is_file = !link.contains("://") && !target.is_empty();
             assert!(!is_file || docs().join(target).exists(), "{}: {link} leads nowhere", entry.display());
+            assert!(!target.starts_with(".."), "{}: {link} leads out of the book", entry.display());
+        }
+    }
+}
+
+/// A block's file is named in the text above it: readers do not see what stands behind the fence.
+#[test]
+fn files_of_blocks_are_named_to_readers() {
+    for entry in fs::read_dir(docs()).unwrap().map(|entry| entry.unwrap().path()) {
+        let Ok(text) = fs::read_to_string(&entry) else { continue };
+        let lines: Vec<&str> = text.lines().collect();
+        for Block { info, line, .. } in blocks(&text) {
+            let Some((_, file)) = info.split_once(' ') else { continue };
+            let above: Vec<&str> = lines[..line - 1].iter().rev().skip_while(|l| l.is_empty()).copied().collect();
+            let above = above.iter().take_while(|l| !l.is_empty());
+            let is_named = above.into_iter().any(|l| l.contains(&format!("`{file}`")));
+            assert!(is_named, "{}:{line}: name `{file}` above its block", entry.display());
         }
     }
 }

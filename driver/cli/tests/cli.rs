@@ -12,6 +12,7 @@ mod mlir;
 mod packs;
 mod said;
 mod shards;
+mod specialised;
 mod validate;
 
 use crate::ran::rewright;

@@ -165,6 +165,7 @@ fn a_page_tells_what_became_of_a_file() {
     fs::write(dir.path().join("verify.expected"), "own.r.self: 4 equal\n").unwrap();
     fs::write(dir.path().join("f.ll"), LLVM).unwrap();
     fs::write(dir.path().join("f.clif"), CLIF).unwrap();
+    fs::write(dir.path().join("f.ir"), IR).unwrap();
     let made = |name: &str, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
         command.current_dir(dir.path()).args(["opt", name, "--rules", "own.rw"]).args(more);
@@ -182,6 +183,14 @@ fn a_page_tells_what_became_of_a_file() {
                 "<code class=\"before\">    v3 = iadd v1, v2  ; v2 = 0</code>",
                 "<code class=\"after\">    return v1, v2, v6  ; v2 = 0</code>",
                 "<code class=\"after\">    v6 = imul v5, v1</code>",
+            ],
+        ),
+        (
+            "f.ir",
+            vec![
+                "<code class=\"before\">  v3: i32 = imul{i32} v2, v2</code>",
+                "<code class=\"after\">  v3: i32 = imul{i32} v0, v0</code>",
+                "<code class=\"before\">  v2: i32 = iadd{i32} v0, v1</code>",
             ],
         ),
     ] {
@@ -270,4 +279,41 @@ fn why_not_says_what_is_chosen() {
     assert!(chosen && text == "took part and was chosen: it is behind 1 change", "{text}");
     let (chosen, text) = said("", "own.r.twice");
     assert!(!chosen && text.starts_with("took part, and what it makes is dearer by "), "{text}");
+}
+
+/// Calls that rules make and no call of the file tells how to write: the function goes without those, and it is said.
+#[test]
+fn what_cannot_be_written_is_left_out() {
+    let dir = tempfile::tempdir().unwrap();
+    let pack = "pack own\nimport std.core\ntype V\n\
+                @llvm(\"@make\")\nfn make(a: f64, b: f64) -> V  pure  cost 5\n\
+                @llvm(\"@norm\")\nfn norm(v: V) -> f64  pure  cost 5\n\
+                @llvm(\"@norm_of\")\nfn norm_of(a: f64, b: f64) -> f64  pure  cost 100\n\
+                @llvm(\"@twice\")\nfn twice(a: f64) -> f64  pure  cost 50\n\
+                @llvm(\"@four\")\nfn four(a: f64) -> f64  pure  cost 50\n\
+                @llvm(\"@small\")\nfn small(a: f64) -> i8  pure  cost 5\n\
+                @llvm(\"@of_small\")\nfn of_small(a: i8) -> f64  pure  cost 5\n\
+                rule n(a: f64, b: f64): norm_of(a, b) => norm(make(a, b))\n\
+                rule t(a: f64): twice(twice(a)) => four(a)\n\
+                rule u(a: f64): four(a) => of_small(small(a))\n";
+    let head = LLVM.split_once("define").unwrap().0;
+    let text = "declare double @norm_of(double, double)\ndeclare double @twice(double)\n\
+                define double @f(double %x, double %y) {\n  %n = call double @norm_of(double %x, double %y)\n  \
+                %a = call double @twice(double %x)\n  %b = call double @twice(double %a)\n  \
+                %r = fadd double %n, %b\n  ret double %r\n}\n";
+    fs::write(dir.path().join("own.rw"), pack).unwrap();
+    fs::write(dir.path().join("f.ll"), format!("{head}{text}")).unwrap();
+    let said = |args: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_rewright"));
+        let output = command.current_dir(dir.path()).args(args).args(["--rules", "own.rw"]).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        [output.stdout, output.stderr].map(|text| String::from_utf8(text).unwrap())
+    };
+    let [out, remarks] = said(&["opt", "f.ll", "--remarks"]);
+    assert!(out.contains("call double @four(") && out.contains("call double @norm_of("), "{out}");
+    assert!(remarks.contains("@f: optimised"), "{remarks}");
+    assert!(remarks.contains("`make` cannot be used: @make takes or gives a structure"), "{remarks}");
+    assert!(remarks.contains("`small` cannot be used: @small takes or gives integers below 32 bits"), "{remarks}");
+    let [why, _] = said(&["why-not", "own.rules.n", "f.ll"]);
+    assert!(why.contains("what it makes was chosen, and is left out: `make` cannot be used here"), "{why}");
 }

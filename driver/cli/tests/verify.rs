@@ -5,6 +5,7 @@
 
 mod compiled;
 mod libraries;
+mod states;
 
 use serde_json::Value;
 use std::fs;

@@ -2,6 +2,9 @@
 
 use super::optimise::{ClifOptimiser, FileOutcome};
 use super::read::{self, CRANELIFT, File, read_bytes, write};
+use super::specialise::specialise;
+use rewright_cfg_skeleton::ir::parse::Request;
+use rewright_cfg_skeleton::ir::specialise::SpecialiseError;
 use rewright_dsl::program::Program;
 use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, Statistics, Wanted};
 use rewright_pipeline::optimiser::{Optimiser, Options};
@@ -44,6 +47,11 @@ impl FrontEnd for ClifInput {
             blocks: f.func.layout.blocks().map(|block| block.to_string()).collect(),
         });
         heading.collect()
+    }
+
+    fn specialise(&mut self, request: &Request) -> Result<String, SpecialiseError> {
+        let ClifOptimiser { optimiser, names } = &self.rules;
+        specialise(&mut self.file, request, &optimiser.program().universe, |ty| names.ty(ty))
     }
 
     fn import(&self, wanted: Wanted<'_>) -> Imported {

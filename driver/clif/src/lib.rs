@@ -13,6 +13,7 @@
 //! * [`export`]: ours back to Cranelift's, checked by Cranelift's own verifier;
 //! * [`optimise`]: a file through the pipeline; [`front`]: the same as every front end does it;
 //! * [`mod@inline`]: calls within a file, and bodies in their place;
+//! * [`mod@specialise`]: functions with constants for some of their parameters;
 //! * `told`: what reports show of a function.
 //!
 //! **Invariant**: with what compiles, runs or measures its result (`rewright-native`, `rewright-lab`), this is the only
@@ -38,4 +39,5 @@ mod roundtrip;
 #[cfg(test)]
 pub(crate) mod sample;
 pub mod scan;
-mod told;
+pub mod specialise;
+pub mod told;

@@ -13,7 +13,7 @@ use cranelift_codegen::ir::{self as clif, AbiParam, Type, types};
 use cranelift_codegen::isa::CallConv;
 use indexmap::IndexSet;
 use rewright_cfg_skeleton::ir::{Function, InstKind, Module};
-use rewright_typeprop::ops::Link;
+use rewright_typeprop::ops::{Extension, Link};
 use rewright_typeprop::{OpId, Scalar, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
@@ -128,9 +128,14 @@ impl<'a> Linkage<'a> {
     /// The signature of a called operation at type arguments.
     pub fn signature(&self, op: OpId, targs: &[Ty], convention: CallConv) -> clif::Signature {
         let decl = self.universe.ops.get(op);
+        let narrow = decl.link.as_ref().and_then(|link| link.narrow);
         let abi = |expr: &TypeExpr| {
-            let ty = self.universe.types.find_instance(expr, targs);
-            AbiParam::new(ty.map_or(types::I64, |ty| self.abi(ty)))
+            let ty = self.universe.types.find_instance(expr, targs).map_or(types::I64, |ty| self.abi(ty));
+            match narrow.filter(|_| ty == types::I8 || ty == types::I16) {
+                Some(Extension::Signed) => AbiParam::new(ty).sext(),
+                Some(Extension::Unsigned) => AbiParam::new(ty).uext(),
+                None => AbiParam::new(ty),
+            }
         };
         let mut signature = clif::Signature::new(convention);
         signature.params = decl.params.iter().map(|p| abi(&p.ty)).collect();

@@ -97,7 +97,7 @@ impl ClifOptimiser {
             Ok(imported) => imported,
             Err(reason) => {
                 let fate = Fate::PassedThrough(reason.to_string());
-                return FunctionOutcome { name, fate, outcome: None, names: ValueNames::default() };
+                return FunctionOutcome { name, fate, outcome: None, names: ValueNames::default(), unwritten: vec![] };
             }
         };
         let universe = &self.optimiser.program().universe;
@@ -107,7 +107,7 @@ impl ClifOptimiser {
         if let Some(new) = new {
             *function = new.function;
         }
-        FunctionOutcome { name, fate, outcome: Some(outcome), names }
+        FunctionOutcome { name, fate, outcome: Some(outcome), names, unwritten: vec![] }
     }
 
     /// Optimises the functions of a file for which `wanted` holds.
@@ -149,7 +149,13 @@ impl ClifOptimiser {
             };
             replaced.push(new);
             sides.push(told);
-            functions.push(outcome.map(|(fate, outcome, names)| FunctionOutcome { name, fate, outcome, names }));
+            functions.push(outcome.map(|(fate, outcome, names)| FunctionOutcome {
+                name,
+                fate,
+                outcome,
+                names,
+                unwritten: vec![],
+            }));
         }
         let statistics = Statistics { functions, phases, rules };
         let mut outcome = FileOutcome { replaced, statistics, sides, import, export: start.elapsed() };
@@ -199,7 +205,7 @@ impl ClifOptimiser {
                 let name = file.functions[caller].name();
                 outcome.replaced[caller] = Some(new.function);
                 outcome.statistics.functions[caller] =
-                    Some(FunctionOutcome { name, fate, outcome: Some(after), names });
+                    Some(FunctionOutcome { name, fate, outcome: Some(after), names, unwritten: vec![] });
             }
         }
     }

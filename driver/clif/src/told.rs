@@ -91,7 +91,7 @@ fn lines(function: &clif::Function, renamed: &BTreeMap<String, String>) -> Vec<T
 }
 
 /// A line with other names for values and blocks.
-fn in_other_names(line: &str, renamed: &BTreeMap<String, String>) -> String {
+pub fn in_other_names(line: &str, renamed: &BTreeMap<String, String>) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let (mut out, mut rest) = (String::new(), line);
     while let Some(start) = rest.find(is_word) {

@@ -5,6 +5,7 @@
 use rewright_embed::Embedding;
 use rewright_native::module::ModuleOptimiser;
 use rewright_pipeline::optimiser::{Fate, Options};
+use rewright_typeprop::{Constant, Data};
 
 #[allow(unreachable_pub, reason = "it is a program of its own elsewhere")]
 #[path = "../examples/embedding.rs"]
@@ -92,4 +93,25 @@ fn modules_in_turn_give_what_each_gives_alone() {
     let with_rules = optimised(&embedding.named("std.arith").unwrap().module(&text(2)).unwrap());
     assert!(with_rules != alone[0] && !with_rules.contains("isub"), "{with_rules}");
     assert!(alone[0].contains("isub"), "{}", alone[0]);
+}
+
+/// Constants that the program knows are bound to parameters; compiled code has both functions.
+#[test]
+fn parameters_are_bound_to_what_the_program_knows() {
+    let mut embedding = Embedding::new();
+    let pack = "pack mine\nimport std.core\ntype Vector{T}\nhost fn sum(x: Vector{f64}) -> f64  pure  cost 90\n\
+                dynamic rule known(const x: Vector{f64}): sum(x) => eval(sum(x))\nschedule default { saturate rules }\n";
+    embedding.pack("mine.rw", pack);
+    embedding.host("sum", |args| Some(args[0].data()?.doubles()?.iter().sum::<f64>().into()));
+    let text = "func %f(%v: Vector{f64}, %x: f64) -> f64 {\n  %s = sum %v\n  %r = fmul %s, %x\n  return %r\n}\n";
+    let mut module = embedding.module(text).unwrap();
+    let weights = Constant::from(Data::of_f64(&[0.5, 1.5]));
+    let index = module.specialise("f", &[Some(weights.clone()), None], Some("g")).unwrap();
+    let outcome = module.optimise(&Options::default(), |_| true);
+    let cost = |index| outcome.statistics.outcome(index).unwrap().cost_after;
+    assert!(cost(index) < cost(0), "{}", outcome.print());
+    let code = embedding.code(&module, &outcome).unwrap();
+    let called = |name: &str, args: &[Constant]| code.call(name, args).unwrap()[0].float();
+    assert_eq!(called("g", &[3.0.into()]), Some(6.0));
+    assert_eq!(called("f", &[weights, 3.0.into()]), Some(6.0));
 }

@@ -28,6 +28,7 @@ pub(super) enum Exhausted {
 }
 
 /// Steps that are left.
+#[derive(Clone)]
 pub(super) struct Budget {
     /// For one function.
     each: u64,

@@ -14,6 +14,7 @@ mod solve;
 mod unit;
 
 use operations::Operations;
+use rayon::prelude::*;
 use rewright_cfg_skeleton::egraph::EGraphInput;
 use rewright_cfg_skeleton::nest::datapath::{Answer, Means, Question, ValueOracle};
 use rewright_pipeline::optimiser::{Optimiser, Options};
@@ -22,6 +23,9 @@ use unit::Unit;
 
 /// Units that are saturated in one go; more would only take more memory.
 const UNITS: usize = 1_000;
+
+/// Questions that one solver answers; others answer the next ones, at the same time.
+const TOGETHER: usize = 50;
 
 /// Answers questions about values.
 pub struct Datapaths {
@@ -59,6 +63,26 @@ impl Datapaths {
         Datapaths { has_rules: false, ..self }
     }
 
+    /// What solvers say within a few steps.
+    fn at_once(&mut self, questions: &[Question]) -> Vec<Option<Answer>> {
+        let of = |solving: &mut Solving, question, operations: &Operations| match solving
+            .ask_quickly(question, operations)
+        {
+            Ok(()) => Some(Answer::Equal(Means::Solver)),
+            Err(no @ Unproved::Differ) => Some(Answer::Unknown(format!("solver: {no}"))),
+            Err(Unproved::Open(_)) => None,
+        };
+        if questions.len() <= TOGETHER {
+            return questions.iter().map(|question| of(&mut self.solving, question, &self.operations)).collect();
+        }
+        let operations = &self.operations;
+        let chunks: Vec<_> = questions.chunks(TOGETHER).map(|chunk| (self.solving.another(), chunk)).collect();
+        let answers = chunks.into_par_iter().map(|(mut solving, chunk)| {
+            chunk.iter().map(|question| of(&mut solving, question, operations)).collect::<Vec<_>>()
+        });
+        answers.collect::<Vec<_>>().concat()
+    }
+
     /// What the solver says of a question that rules leave open.
     fn at_length(&mut self, question: &Question, rules: &Result<Vec<bool>, String>) -> Answer {
         match self.solving.ask(question, &self.operations) {
@@ -90,15 +114,8 @@ impl Datapaths {
 
 impl ValueOracle for Datapaths {
     fn answer(&mut self, questions: &[Question]) -> Vec<Answer> {
-        let mut answers: Vec<Option<Answer>> = vec![];
-        for (done, question) in questions.iter().enumerate() {
-            answers.push(match self.solving.ask_quickly(question, &self.operations) {
-                Ok(()) => Some(Answer::Equal(Means::Solver)),
-                Err(no @ Unproved::Differ) => Some(Answer::Unknown(format!("solver: {no}"))),
-                Err(Unproved::Open(_)) => None,
-            });
-            (self.progress)(done, questions.len());
-        }
+        let mut answers = self.at_once(questions);
+        (self.progress)(answers.iter().flatten().count(), questions.len());
         let open: Vec<usize> = (0..questions.len()).filter(|n| answers[*n].is_none()).collect();
         let asked: Vec<Question> = open.iter().map(|n| questions[*n].clone()).collect();
         let rules = if self.has_rules { self.by_rules(&asked) } else { Ok(vec![false; asked.len()]) };

@@ -2,12 +2,15 @@
 //!
 //! Here nothing is poison and nothing undefined but what accesses promise, so the second version refines the first one
 //! if it gives the same, leaves the same memory and traps in the same way. A pair is proved where both are one text
-//! ([`shape`]); or by the solver ([`terms`]); it is refuted by an input on which both have been run ([`runs`]).
+//! ([`shape`]); or by the solver ([`terms`]), loops by [`induction`]; it is refuted by an input on which both have been run ([`runs`]).
 //!
 //! What a function calls is taken to do the same in both versions; it is a pair of its own.
 
+mod cuts;
+mod induction;
 mod input;
 mod prover;
+mod region;
 mod runs;
 mod shape;
 mod terms;

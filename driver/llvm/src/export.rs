@@ -21,8 +21,6 @@ mod memory;
 mod operations;
 mod values;
 
-pub use calls::uncallable;
-
 use super::import::{Imported, InstPosition, Source};
 use super::module::{Definition, File};
 use super::names::{InstructionForm, Names};
@@ -62,6 +60,20 @@ pub enum ExportError {
     /// How they are passed, only a declaration tells.
     #[error("{0} takes or gives integers below 32 bits, and the file does not declare it")]
     Undeclared(String),
+    /// The declaration in the file wins.
+    #[error("the file declares {0} with other types than the pack")]
+    Otherwise(String),
+    /// How large it is, and whether it goes by registers, only a call of the file tells.
+    #[error("{0} takes or gives a structure, and nothing in the file says how that is passed")]
+    Structure(String),
+    /// A call that cannot be written.
+    #[error("{why}")]
+    Call {
+        /// What is called.
+        op: OpId,
+        /// Why.
+        why: Box<ExportError>,
+    },
     /// A payload that import did not make.
     #[error("payload {0:?} is unknown")]
     Payload(PayloadId),

@@ -4,6 +4,8 @@ use super::locations::Locations;
 use super::module::{self, File, UNKNOWN_LAYOUT, read_bytes};
 use super::optimise::{FileOutcome, LlvmOptimiser};
 use super::told;
+use rewright_cfg_skeleton::ir::parse::Request;
+use rewright_cfg_skeleton::ir::specialise::SpecialiseError;
 use rewright_cfg_skeleton::select;
 use rewright_dsl::program::Program;
 use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, RefusedCall, Statistics, Wanted};
@@ -42,6 +44,12 @@ impl FrontEnd for LlvmInput {
 
     fn out_of_scope(&self) -> Option<&'static str> {
         (!self.file.known_layout && !self.file.functions.is_empty()).then_some(UNKNOWN_LAYOUT)
+    }
+
+    fn specialise(&mut self, _request: &Request) -> Result<String, SpecialiseError> {
+        let reason =
+            "functions of LLVM IR are specialised by LLVM's own passes: this is for CLIF and Rewright's own text";
+        Err(SpecialiseError::Unsupported(reason.into()))
     }
 
     fn import(&self, wanted: Wanted<'_>) -> Imported {

@@ -1,6 +1,6 @@
 //! A file of LLVM IR through the pipeline: import what is understood, optimise, export what became cheaper.
 
-use super::export::{ExportError, Exported, export, uncallable};
+use super::export::{ExportError, Exported, export};
 use super::function_cache::{self, Became, FunctionCache};
 use super::import::{ImportError, Imported, Types, import};
 use super::locations::Locations;
@@ -8,17 +8,18 @@ use super::module::{File, write};
 use super::names::Names;
 use super::told;
 use rewright_cfg_skeleton::ir::trip_count::note_trips;
-use rewright_cfg_skeleton::ir::{Cfg, Function};
+use rewright_cfg_skeleton::ir::{Cfg, Function, InstKind};
 use rewright_cfg_skeleton::select::{self, Method};
 use rewright_dsl::program::Program;
 use rewright_engine::RuleReport;
 use rewright_files::cache::Key;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{
-    Batch, Fate, FunctionOutcome, Lowered, OptimisedFunction, Optimiser, Options, Phases, Rules, ValueNames, untouched,
+    Batch, Fate, FunctionOutcome, Lowered, OptimisedFunction, Optimiser, Options, Phases, Rules, Unwritten, ValueNames,
+    untouched,
 };
 use rewright_pipeline::source::Sides;
-use rewright_typeprop::{RuleId, Universe};
+use rewright_typeprop::{OpId, RuleId, Universe};
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
@@ -55,8 +56,8 @@ pub struct FileOutcome {
 
 /// What became of functions of a file that are understood.
 struct Results {
-    /// In order, with the pipeline's own figures where it was asked.
-    became: Vec<(Became, Option<OptimisedFunction>)>,
+    /// In order.
+    became: Vec<OfFunction>,
     phases: Phases,
     rules: BTreeMap<RuleId, RuleReport>,
     /// Time for comparing.
@@ -64,6 +65,20 @@ struct Results {
     /// Functions that were met before.
     known: usize,
 }
+
+/// What became of a function, with the pipeline's own figures where it was asked.
+type OfFunction = (Became, Option<OptimisedFunction>);
+
+/// A function of a file.
+struct Place<'a> {
+    file: &'a File,
+    index: usize,
+    imported: &'a Imported,
+    universe: &'a Universe,
+}
+
+/// Operations that a function is made without, one after the other, before it is given up.
+const LEFT_OUT: usize = 8;
 
 /// A check's trap code says nothing here: what traps is undefined.
 fn trap_code(_: &str) -> u32 {
@@ -132,13 +147,15 @@ impl LlvmOptimiser {
         }
         let options = &self.options(file, options);
         let understood: Vec<&Imported> = imported.iter().flatten().flatten().collect();
-        let Results { became, phases, rules, compare, known } = self.results(&understood, &universe, options, known);
+        let Results { became, phases, rules, compare, known: known_before } =
+            self.results(&understood, &universe, options, known);
         let start = Instant::now();
         let mut became = became.into_iter();
         let (mut replaced, mut functions, mut declarations) = (vec![], vec![], BTreeSet::new());
         let locations = options.log.then(|| Locations::read(&file.text));
         let mut sides = vec![None; file.functions.len()];
         for (index, slot) in imported.iter().enumerate() {
+            let mut unwritten = vec![];
             let (new, fate, outcome, names) = match slot {
                 None => (None, None, None, ValueNames::default()),
                 Some(Err(reason)) => {
@@ -148,12 +165,12 @@ impl LlvmOptimiser {
                     (None, Some(Fate::PassedThrough(reason.to_string())), None, names)
                 }
                 Some(Ok(imported)) => {
-                    let (this, mut outcome) = became.next().unwrap_or_default();
-                    let export = |function| -> Result<_, ExportError> {
-                        let new = self.exported(file, index, imported, &function, &universe)?;
-                        Ok((this.gain > price_of_freezing(&new, &function, options)).then_some(new))
-                    };
-                    let (new, fate) = match this.function.map(export).transpose().map(Option::flatten) {
+                    let place = Place { file, index, imported, universe: &universe };
+                    let first = became.next().unwrap_or_default();
+                    let (became, new, without) = self.written(&place, first, options, known);
+                    unwritten = without;
+                    let (this, mut outcome) = became;
+                    let (new, fate) = match new {
                         Ok(None) if this.fate == Fate::Optimised => {
                             outcome.iter_mut().for_each(OptimisedFunction::take_back);
                             (None, Fate::Unchanged)
@@ -179,22 +196,21 @@ impl LlvmOptimiser {
                 new.body
             }));
             let name = file.functions[index].name.clone();
-            functions.push(fate.map(|fate| FunctionOutcome { name, fate, outcome, names }));
+            functions.push(fate.map(|fate| FunctionOutcome { name, fate, outcome, names, unwritten }));
         }
         let replaced: Vec<Option<&str>> = replaced.iter().map(Option::as_deref).collect();
         let declarations: Vec<String> = declarations.into_iter().collect();
         let text = write(file, &replaced, &declarations);
         let export = start.elapsed();
         let statistics = Statistics { functions, phases, rules };
-        FileOutcome { text, statistics, sides, import, compare, export, known, narrowed, universe }
+        FileOutcome { text, statistics, sides, import, compare, export, known: known_before, narrowed, universe }
     }
 
     /// How functions of a file are selected.
     pub fn options(&self, file: &File, options: &Options) -> Options {
         // A rule must not make a C function call itself. LLVM's own passes follow: they would make one of two
         // instructions that compute the same, whatever registers there are; and the two might be frozen differently.
-        let mut unavailable = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
-        unavailable.extend(uncallable(file, &self.names, &self.optimiser.program().universe));
+        let unavailable = self.names.operations(file.functions.iter().map(|f| f.name.as_str()));
         let select = select::Options { unavailable, registers: None, prefer_original: true, ..options.select.clone() };
         // LLVM's own passes make variants of loops.
         Options { select, variants: false, ..options.clone() }
@@ -284,6 +300,52 @@ impl LlvmOptimiser {
             if outcome.cost_after >= outcome.cost_before {
                 outcome.take_back();
             }
+        }
+    }
+
+    /// A function as it goes out, where it becomes cheaper. What cannot be written there, it is made without: an operation
+    /// whose C function the file does not declare, or a structure that is passed in a way of its own.
+    fn written(
+        &self,
+        place: &Place<'_>,
+        first: OfFunction,
+        options: &Options,
+        known: &FunctionCache,
+    ) -> (OfFunction, Result<Option<Exported>, ExportError>, Vec<Unwritten>) {
+        let Place { file, index, imported, universe } = *place;
+        let (mut made, mut without) = (first, vec![]);
+        let mut options = options.clone();
+        loop {
+            let (this, _) = &made;
+            let export = |function| -> Result<_, ExportError> {
+                let new = self.exported(file, index, imported, function, universe)?;
+                Ok((this.gain > price_of_freezing(&new, function, &options)).then_some(new))
+            };
+            let new = this.function.as_ref().map(export).transpose().map(Option::flatten);
+            let unwritten = new.as_ref().err().zip(this.function.as_ref()).and_then(|(e, f)| self.unwritten(e, f));
+            match unwritten {
+                Some((op, why)) if without.len() < LEFT_OUT && options.select.unavailable.insert(op) => {
+                    without.push(Unwritten { operation: universe.ops.get(op).name.clone(), why });
+                    made = self.results(&[imported], universe, &options, known).became.pop().unwrap_or_default();
+                }
+                _ => return (made, new, without),
+            }
+        }
+    }
+
+    /// The operation of a function that cannot be written, where it is one, and why.
+    fn unwritten(&self, error: &ExportError, function: &Function) -> Option<(OpId, String)> {
+        match error {
+            ExportError::Call { op, why } => Some((*op, why.to_string())),
+            // A call gives a type that nothing in the file has.
+            ExportError::Type(value) => {
+                let mut instructions = function.layout.iter().flat_map(|block| &function.block(*block).insts);
+                let maker = instructions.find(|inst| function.inst(**inst).results.contains(value))?;
+                let InstKind::Op { op, .. } = &function.inst(*maker).kind else { return None };
+                let (callee, _) = self.names.written(*op)?;
+                Some((*op, ExportError::Structure(callee.to_string()).to_string()))
+            }
+            _ => None,
         }
     }
 

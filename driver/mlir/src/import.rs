@@ -57,6 +57,7 @@ pub(crate) fn import(
         arrays: vec![],
         items: vec![],
         results: vec![],
+        lines: FxHashMap::default(),
     };
     let mut importer =
         Importer { module, defined, pool, names, nest, scopes: vec![FxHashMap::default()], calls: vec![], depth: 0 };
@@ -276,6 +277,9 @@ impl Importer<'_> {
     fn define_result(&mut self, op: &Op, meaning: Meaning) -> Imported<()> {
         let [name] = op.results.as_slice() else { return Err(op.unsupported("one result is expected")) };
         let name = name.clone();
+        if let Meaning::Scalar(value, _) = &meaning {
+            self.nest.lines.entry(*value).or_insert(op.line);
+        }
         self.define(&name, meaning);
         Ok(())
     }

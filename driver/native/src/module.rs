@@ -11,6 +11,8 @@ pub mod compile;
 mod front;
 mod lines;
 mod points;
+mod sides;
+mod specialise;
 
 pub use compile::{Clif, CompileError};
 
@@ -23,6 +25,7 @@ use rewright_dsl::program::Program;
 use rewright_engine::EngineError;
 use rewright_pipeline::front::Statistics;
 use rewright_pipeline::optimiser::{Optimiser, Options};
+use rewright_pipeline::source::Sides;
 use rewright_typeprop::Universe;
 
 /// Why there is no optimiser for a module.
@@ -55,6 +58,8 @@ pub struct ModuleOutcome {
     pub statistics: Statistics,
     /// Calls that were inlined.
     pub inlined: usize,
+    /// By function: its text before and after, where it changed (where logging is on).
+    pub sides: Vec<Option<Sides>>,
 }
 
 impl ModuleOutcome {

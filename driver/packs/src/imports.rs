@@ -65,6 +65,11 @@ fn advise(diagnostics: &mut [Diagnostic], sources: &Sources, repairs: impl Fn(&F
         let Some((_, text)) = sources.files.get(at.file as usize) else { continue };
         let name = text.get(at.start as usize..at.end as usize).unwrap_or_default();
         let Some(packs) = DECLARED.get(name) else { continue };
+        let file = parse(at.file, text).0;
+        if imports(&file, packs) {
+            // It is there, but not for so many operands, or not from here.
+            continue;
+        }
         let listed: Vec<String> = packs.iter().map(|pack| format!("`import {pack}`")).collect();
         let ships = format!("a pack that ships declares it: {}", listed.join(" or "));
         if let Some(misspelt) = &mut found.fix {
@@ -74,8 +79,7 @@ fn advise(diagnostics: &mut [Diagnostic], sources: &Sources, repairs: impl Fn(&F
             continue;
         }
         found.help = Some(ships);
-        let file = parse(at.file, text).0;
-        if let ([pack], false) = (&Vec::from_iter(packs)[..], imports(&file, packs)) {
+        if let [pack] = &Vec::from_iter(packs)[..] {
             let import = place(&file).map(|(start, before, after)| Fix {
                 span: Span { start, end: start, ..at },
                 replacement: format!("{before}import {pack}{after}"),

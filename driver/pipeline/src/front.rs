@@ -8,6 +8,8 @@ pub use crate::heading::Heading;
 
 use crate::optimiser::{FunctionOutcome, OptimisedFunction, Optimiser, Options, Phases};
 use crate::source::{Sides, SourcePlace};
+use rewright_cfg_skeleton::ir::parse::Request;
+use rewright_cfg_skeleton::ir::specialise::SpecialiseError;
 use rewright_cfg_skeleton::ir::{Function, text};
 use rewright_dsl::program::Program;
 use rewright_engine::{EngineError, RuleReport};
@@ -112,6 +114,12 @@ pub trait FrontEnd {
     fn out_of_scope(&self) -> Option<&'static str> {
         None
     }
+
+    /// Adds a function that is another one with constants for some of its parameters; its name.
+    ///
+    /// # Errors
+    /// There is no such function, or constants do not fit.
+    fn specialise(&mut self, request: &Request) -> Result<String, SpecialiseError>;
 
     /// Functions as the pipeline takes them, for who wants to see what happens there.
     fn import(&self, wanted: Wanted<'_>) -> Imported;

@@ -16,9 +16,11 @@ mod engines;
 mod graph;
 mod loops;
 mod lowered;
+mod narrow;
 mod options;
 mod outcome;
 mod phases;
+mod rebuilt;
 mod unit;
 mod variant_remark;
 mod variants;
@@ -28,8 +30,9 @@ pub use graph::{Graph, Price};
 pub use loops::{LoopRemark, LoopTest};
 pub use lowered::Lowered;
 pub use options::{Accept, Options, Rules};
-pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, ValueNames};
+pub use outcome::{Batch, Fate, FunctionOutcome, OptimisedFunction, Relaxed, Unwritten, ValueNames};
 pub use phases::{Phase, Phases, Selected};
+pub use rebuilt::MovedCheck;
 pub use variant_remark::{VariantFate, VariantRemark};
 
 use changed::Change;
@@ -253,6 +256,7 @@ impl Optimiser {
         let mut batch = Batch::default();
         let mut units: Vec<Unit> = functions.iter().map(|f| Unit::new(f, universe)).collect();
         self.choose_all(&mut units, universe, options, &mut batch);
+        units.iter_mut().for_each(|unit| self.narrow(unit, universe, options, &mut batch));
         if options.variants {
             units.iter_mut().for_each(|unit| self.vary(unit, universe, options, &mut batch));
         }
@@ -307,32 +311,34 @@ impl Optimiser {
                 let Progress::Build(function) = &unit.state else { continue };
                 let given = Saturated { function, cfg, universe, skeleton, view };
                 let last = round == MAX_ROUNDS;
-                unit.state = self.advance(given, unit.blocks, last, options, &mut batch.phases);
+                let rebuilt = match last || !view.contradictions.is_empty() {
+                    true => None,
+                    false => batch.phases.time(Phase::Changes, || rebuilt::rebuilt(given, options)),
+                };
+                unit.state = match rebuilt {
+                    Some((function, moved)) => {
+                        unit.moved.extend(moved);
+                        Progress::Build(function)
+                    }
+                    None => self.end(given, unit.blocks, options, &mut batch.phases),
+                };
             }
         }
     }
 
-    /// From a saturated e-graph to the next build or to the end. `blocks`: how many the original has.
-    fn advance(&self, given: Saturated, blocks: usize, last: bool, options: &Options, phases: &mut Phases) -> Progress {
+    /// From a saturated e-graph to the end. `blocks`: how many the original has.
+    fn end(&self, given: Saturated, blocks: usize, options: &Options, phases: &mut Phases) -> Progress {
         if !given.view.contradictions.is_empty() {
             let rules = self.rules_at(given.view);
             return Progress::Done(Fate::Failed(format!(
                 "a class holds two different constants, so a rule is wrong{rules}"
             )));
         }
-        if !last {
-            let changed = phases.time(Phase::Changes, || {
-                let changes = skeleton::changes::changes(given);
-                (!changes.is_empty()).then(|| skeleton::changes::apply(given.function, &changes))
-            });
-            if let Some(changed) = changed {
-                return Progress::Build(changed);
-            }
-        }
         match self.choose(given, blocks, options, phases) {
             Ok(chosen) => {
                 let built = options.variants.then(|| given.function.clone());
-                Progress::Chosen(Box::new(Chosen { built, ..chosen }))
+                let narrowable = rebuilt::narrowable(given, options);
+                Progress::Chosen(Box::new(Chosen { built, narrowable, ..chosen }))
             }
             Err(error) => Progress::Done(Fate::Failed(error.to_string())),
         }
@@ -462,6 +468,7 @@ impl Optimiser {
             carried,
             loops,
             built: None,
+            narrowable: None,
         })
     }
 

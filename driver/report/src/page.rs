@@ -120,6 +120,7 @@ impl Page<'_> {
                 ul {
                     @for change in &f.changes { li { (self.change(change, renamed)) } }
                     @for left in &f.left_out { li { (self.left_out(left)) } }
+                    @for unwritten in &f.unwritten { li { (unwritten) } }
                     @if !f.matched.is_empty() { li { "Also matched in it: " (self.links(&f.matched)) } }
                     @if f.changes.is_empty() && f.left_out.is_empty() {
                         li.soft { "No value has a rule behind it: branches were decided, or values moved and shared." }
@@ -347,6 +348,7 @@ mod tests {
                 rules: vec![rule],
             }],
             left_out: vec![],
+            unwritten: vec![],
             matched: vec![],
             sides: Some(Sides {
                 before: vec![line("  </div><script>")],

@@ -33,6 +33,8 @@ pub struct FunctionReport {
     pub changes: Vec<Change>,
     /// Statements that are left out.
     pub left_out: Vec<LeftOut>,
+    /// What rules made and cannot be written in its file: it was made without.
+    pub unwritten: Vec<String>,
     /// Rules that matched in it and are behind nothing of that: some may have led there.
     pub matched: Vec<RuleRef>,
     /// Its text before and after, where it changed.
@@ -127,6 +129,7 @@ impl FunctionReport {
             figures,
             changes: changes(program, f),
             left_out,
+            unwritten: f.unwritten.iter().map(|u| format!("`{}` cannot be used: {}", u.operation, u.why)).collect(),
             matched: vec![],
             sides,
         };

@@ -46,7 +46,7 @@ pub fn file(file: &FileReport) -> String {
     let mut text = String::new();
     let mut unchanged = 0;
     for f in &file.functions {
-        if f.fate == Fate::Unchanged {
+        if f.fate == Fate::Unchanged && f.unwritten.is_empty() {
             unchanged += 1;
             continue;
         }
@@ -54,7 +54,7 @@ pub fn file(file: &FileReport) -> String {
         let costs = costs.map_or(String::new(), |c| format!(", cost {} -> {}", c.cost_before, c.cost_after));
         text += &format!("{}: {}{costs}\n", file.name, heading(f));
         let changes = f.changes.iter().map(change).chain(f.left_out.iter().map(left_out));
-        changes.for_each(|line| text += &format!("  {line}\n"));
+        changes.chain(f.unwritten.iter().cloned()).for_each(|line| text += &format!("  {line}\n"));
         if !f.matched.is_empty() {
             let rules: Vec<String> = f.matched.iter().map(rule).collect();
             text += &format!("  also matched: {}\n", rules.join(", "));

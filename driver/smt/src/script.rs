@@ -1,10 +1,12 @@
 //! Definitions in SMT-LIB, built bottom up. Equal terms are one definition; truth values are folded.
 
 mod parts;
+mod ring;
 
 use super::address::Address;
 use super::expr::{Expr, Format, Sort};
 use parts::Low;
+use ring::Ring;
 use rustc_hash::FxHashMap;
 use std::fmt::Write;
 
@@ -51,6 +53,9 @@ pub struct Script {
     /// Of what solvers find hard (products, quotients, [`Script::hidden`]) nothing is to be known but that equal operands
     /// give equal ones. What holds of such functions holds of these.
     pub opaque: bool,
+    /// Sums and products that are equal by the laws of a ring are to be one term.
+    pub laws: bool,
+    ring: Ring,
     /// There is something of which nothing else is known.
     hides: bool,
     /// Parts of bit vectors: of which, and the lowest bit.
@@ -101,6 +106,8 @@ impl Script {
             exponents: vec![],
             products: false,
             opaque: false,
+            laws: false,
+            ring: Ring::default(),
             hides: false,
             cuts: FxHashMap::default(),
             private: vec![],
@@ -312,13 +319,29 @@ impl Script {
         if let Some(known) = self.known.get(&text) {
             return *known;
         }
+        let sum = if self.laws { self.sum_of(symbol, args, sort) } else { None };
+        let known = sum.as_ref().and_then(|sum| self.term_of(sum, sort));
+        // Equal factors give equal products, too, which is all that is known of one whose factors are choices.
+        let is_hidden = self.opaque && symbol.contains("bvmul of");
+        if let Some(known) = known.filter(|_| !is_hidden) {
+            self.known.insert(text, known);
+            return known;
+        }
+        let multiplied = known.or_else(|| self.multiplied_out(sum.as_ref().filter(|_| is_hidden)?, sort));
         let expr = self.named(format!("t{}", self.nodes.len()), sort);
+        if let Some(sum) = sum {
+            self.note_sum(expr, sum);
+        }
         let depth = args.iter().map(|a| self.nodes[a.id as usize].depth + 1).max().unwrap_or(1);
         let node = &mut self.nodes[expr.id as usize];
         node.depth = depth;
         node.children = args.iter().map(|a| a.id).collect();
         node.definition = Some(text.clone());
         self.known.insert(text, expr);
+        if let Some(multiplied) = multiplied {
+            let equation = self.equal(expr, multiplied);
+            self.assume(expr, equation);
+        }
         expr
     }
 
@@ -413,9 +436,10 @@ impl Script {
         let own = x.width();
         match width.cmp(&own) {
             std::cmp::Ordering::Equal => x,
-            std::cmp::Ordering::Greater => {
-                self.apply(&format!("(_ zero_extend {})", width - own), &[x], Sort::Bits(width))
-            }
+            std::cmp::Ordering::Greater => match self.constant(x) {
+                Some(n) => self.bits(width, n),
+                None => self.apply(&format!("(_ zero_extend {})", width - own), &[x], Sort::Bits(width)),
+            },
             std::cmp::Ordering::Less => self.extract(x, width - 1, 0),
         }
     }

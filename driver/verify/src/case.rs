@@ -5,6 +5,7 @@ use super::encode::{self, Encoding, OutOfScope, Question};
 use super::sample::{Effort, Tried, try_values};
 use rewright_dsl::program::{Program, Rule, VarKind};
 use rewright_typeprop::eval::repr_of;
+use rewright_typeprop::types::TypeDeclId;
 use rewright_typeprop::{Model, Op, OpId, Repr, Term, Ty, TypeExpr, Universe};
 use std::collections::BTreeSet;
 
@@ -58,16 +59,14 @@ impl Case<'_> {
         unknown.find_map(|op| op.link.as_ref().filter(|link| !link.allowed).map(|link| link.library.as_str()))
     }
 
-    /// Is it about values that its pack says how to make, or about memory that only a library looks at?
+    /// Is it about values that its pack says how to make, or about memory that only a library looks at or changes?
     pub(super) fn needs_library(&self) -> bool {
-        let made = |ty: &TypeExpr| match ty {
-            TypeExpr::App(decl, _) => self.program.samples.get(decl).is_some_and(|sample| sample.make.is_some()),
-            _ => false,
-        };
+        let own = |decl: &TypeDeclId| self.program.samples.get(decl).is_some_and(|sample| sample.make.is_some());
+        let made = |ty: &TypeExpr| matches!(ty, TypeExpr::App(decl, _) if own(decl));
         let ops = &self.program.universe.ops;
         let mentioned = mentioned(self.program, self.rule);
-        let reads = mentioned.into_iter().map(|op| ops.get(op)).any(Op::is_linked_read);
-        reads || self.rule.vars.iter().any(|var| matches!(&var.kind, VarKind::Value { ty, .. } if made(ty)))
+        let effects = mentioned.into_iter().map(|op| ops.get(op)).any(Op::is_linked_effect);
+        effects || self.rule.vars.iter().any(|var| matches!(&var.kind, VarKind::Value { ty, .. } if made(ty)))
     }
 
     /// Does a side call what has no meaning but that somebody's code computes it?

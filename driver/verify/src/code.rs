@@ -4,13 +4,15 @@
 //! neither is what its `spec` says. What is computed while matching may be given instead ([`Code::give`]): much of that
 //! has no instruction.
 //!
-//! It does not emit what changes memory, reads what nobody has put there, or talks to the outside, and says so.
+//! A term has no order but that of operands. What changes memory is emitted only by [`Code::execute`], a call at a time in
+//! the order that its caller says, and [`Code::made`], operands first. It does not emit what reads a memory that nobody
+//! has filled, or talks to the outside, and says so.
 
 use rewright_cfg_skeleton::ir::{Function, InstKind, Terminator, Value};
 use rewright_clif::names::FRONT_END;
 use rewright_typeprop::eval::{constant, literal};
 use rewright_typeprop::term::Literal;
-use rewright_typeprop::{Data, Model, Op, Term, Ty, TypeExpr, Universe};
+use rewright_typeprop::{Data, Model, Op, OpId, Term, Ty, TypeExpr, Universe};
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 
@@ -50,6 +52,10 @@ pub(super) struct Code<'u> {
     f: Function,
     /// What is computed elsewhere, and what stands for it.
     given: Vec<(Term, Operand)>,
+    /// Calls that have been executed, and what they gave.
+    executed: Vec<(Term, Option<Operand>)>,
+    /// Calls that change memory are executed where they stand.
+    changes: bool,
     /// How many specs deep the term is that is written now.
     depth: u32,
     is_called_here: bool,
@@ -59,7 +65,7 @@ impl<'u> Code<'u> {
     pub(super) fn new(universe: &'u mut Universe, name: &str) -> Self {
         let mut f = Function::new(name);
         f.add_block();
-        Code { universe, f, given: vec![], depth: 0, is_called_here: false }
+        Code { universe, f, given: vec![], executed: vec![], changes: false, depth: 0, is_called_here: false }
     }
 
     pub(super) fn parameter(&mut self, ty: Ty) -> Value {
@@ -103,40 +109,95 @@ impl<'u> Code<'u> {
                 Ok((self.push(InstKind::Const(word), &[], ty), ty))
             }
             Term::Call { op, targs: own, args, state } => {
-                let decl = self.universe.ops.get(*op).clone();
+                if let Some((_, operand)) = self.executed.iter().find(|(done, _)| done == term) {
+                    return operand.ok_or_else(|| self.gives_nothing(*op));
+                }
+                let effects = &self.universe.ops.get(*op).effects;
+                let changes = effects.io || effects.diverges || !effects.writes.is_empty();
                 let follows_another = state.as_deref().is_some_and(|state| !matches!(state, Term::Var(_)));
-                if !only_gives_a_value(&decl) || follows_another {
-                    return Err(format!("`{}` does more than give a value", decl.name).into());
+                if changes && !self.changes || follows_another {
+                    return Err(format!("`{}` does more than give a value", self.universe.ops.get(*op).name).into());
                 }
-                if decl.model.and_then(Model::memory).is_some() {
-                    return Err(format!("`{}` reads a memory that nobody has filled", decl.name).into());
+                self.call(*op, own, args, targs, vars)?.ok_or_else(|| self.gives_nothing(*op))
+            }
+        }
+    }
+
+    /// Executes a call now: whatever mentions it from now on means what it gave.
+    pub(super) fn execute(&mut self, call: &Term, targs: &[Ty], vars: &[Option<Operand>]) -> Built<()> {
+        let Term::Call { op, targs: own, args, .. } = call else { return Ok(()) };
+        let given = self.call(*op, own, args, targs, vars)?;
+        self.executed.push((call.clone(), given));
+        Ok(())
+    }
+
+    /// What a term gives, if it is a value; a call may have been executed.
+    pub(super) fn value(&mut self, term: &Term, targs: &[Ty], vars: &[Option<Operand>]) -> Built<Option<Operand>> {
+        match self.executed.iter().find(|(done, _)| done == term) {
+            Some((_, given)) => Ok(*given),
+            None => self.term(term, targs, vars).map(Some),
+        }
+    }
+
+    /// A term whose calls may change memory, operands first; `None`: it gives no value.
+    pub(super) fn made(&mut self, term: &Term, targs: &[Ty], vars: &[Option<Operand>]) -> Built<Option<Operand>> {
+        self.changes = true;
+        let given = match term {
+            Term::Call { op, targs: own, args, .. } => self.call(*op, own, args, targs, vars),
+            other => self.term(other, targs, vars).map(Some),
+        };
+        self.changes = false;
+        given
+    }
+
+    /// A call, or what the operation's `spec` says; `None`: it gives no value.
+    fn call(
+        &mut self,
+        op: OpId,
+        own: &[TypeExpr],
+        args: &[Term],
+        targs: &[Ty],
+        vars: &[Option<Operand>],
+    ) -> Built<Option<Operand>> {
+        let decl = self.universe.ops.get(op).clone();
+        if decl.effects.io || decl.effects.diverges {
+            return Err(format!("`{}` does more than give a value and change memory", decl.name).into());
+        }
+        if decl.model.and_then(Model::memory).is_some() {
+            return Err(format!("`{}` reads a memory that nobody has filled", decl.name).into());
+        }
+        let own = own.iter().map(|ty| self.ty(ty, targs)).collect::<Built<SmallVec<[Ty; 2]>>>()?;
+        let args = args.iter().map(|arg| self.term(arg, targs, vars)).collect::<Built<Vec<Operand>>>()?;
+        match &decl.spec {
+            Some(spec) if !self.has_code(&decl) => {
+                if self.depth == DEPTH || self.f.insts.len() > OPERATIONS {
+                    return Err(format!("`{}` is too large, written out", decl.name).into());
                 }
-                let [result] = decl.results.as_slice() else {
-                    return Err(format!("`{}` gives no value", decl.name).into());
-                };
-                let own = own.iter().map(|ty| self.ty(ty, targs)).collect::<Built<SmallVec<[Ty; 2]>>>()?;
-                let args = args.iter().map(|arg| self.term(arg, targs, vars)).collect::<Built<Vec<Operand>>>()?;
-                match &decl.spec {
-                    Some(spec) if !self.has_code(&decl) => {
-                        if self.depth == DEPTH || self.f.insts.len() > OPERATIONS {
-                            return Err(format!("`{}` is too large, written out", decl.name).into());
-                        }
-                        let args: Vec<Option<Operand>> = args.into_iter().map(Some).collect();
-                        self.depth += 1;
-                        let written = self.term(spec, &own, &args);
-                        self.depth -= 1;
-                        written
-                    }
-                    None if !self.has_code(&decl) => Err(missing(&decl, "no instruction and nothing to call").into()),
-                    _ => {
-                        self.is_called_here |= !decl.names.contains_key(FRONT_END) && decl.link.is_none();
-                        let args: Vec<Value> = args.into_iter().map(|(value, _)| value).collect();
-                        let ty = self.ty(result, &own)?;
-                        Ok((self.push(InstKind::Op { op: *op, targs: own, access: None }, &args, ty), ty))
-                    }
+                let args: Vec<Option<Operand>> = args.into_iter().map(Some).collect();
+                self.depth += 1;
+                let written = self.term(spec, &own, &args);
+                self.depth -= 1;
+                written.map(Some)
+            }
+            None if !self.has_code(&decl) => Err(missing(&decl, "no instruction and nothing to call").into()),
+            _ => {
+                self.is_called_here |= !decl.names.contains_key(FRONT_END) && decl.link.is_none();
+                let args: Vec<Value> = args.into_iter().map(|(value, _)| value).collect();
+                let results = decl.results.iter().map(|ty| self.ty(ty, &own)).collect::<Built<Vec<Ty>>>()?;
+                let kind = InstKind::Op { op, targs: own, access: None };
+                let entry = self.f.entry();
+                let id = self.f.append(entry, kind, &args, &results);
+                match (&results[..], &self.f.inst(id).results[..]) {
+                    ([], []) => Ok(None),
+                    ([ty], [value]) => Ok(Some((*value, *ty))),
+                    _ => Err(format!("`{}` gives several values", decl.name).into()),
                 }
             }
         }
+    }
+
+    fn gives_nothing(&self, op: OpId) -> NoCode {
+        format!("`{}` gives no value", self.universe.ops.get(op).name).into()
     }
 
     /// Does it call Rust functions of this program? No other process has them.
@@ -186,8 +247,4 @@ pub(super) fn missing(op: &Op, what: &str) -> String {
         true => format!("`{}` is a Rust function of a program: verify from there (`Embedding::verify`)", op.name),
         false => format!("`{}` has {what}", op.name),
     }
-}
-
-fn only_gives_a_value(op: &Op) -> bool {
-    !op.effects.io && !op.effects.diverges && op.effects.writes.is_empty()
 }

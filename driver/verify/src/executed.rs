@@ -1,165 +1,392 @@
 //! Rules over values that only somebody's code can make, a library's or an embedding program's: both sides run.
 //!
-//! The pack says how values of a type are made (`@sample`) and what there is to see of them (`@observe`). For an
-//! instance of a rule one function is written ([`experiment`]): it makes the rule's variables, looks at its
-//! [`conditions`], computes the left side and then the right one, and gives back what is seen of either. It runs as
-//! often as values are wanted: compiled, in a process of its own, as all code of libraries does
-//! ([`rewright_native::isolate`]), or, where it calls Rust functions of this program, here in the interpreter. A call
-//! that traps is no evidence, unless it is the right side alone that does: such a rule makes programs trap.
+//! The pack says how values of a type are made and changed (`@sample`) and what there is to see of them (`@observe`). For
+//! an instance of a rule functions are written ([`experiment`]): they make the rule's variables, look at its
+//! [`conditions`], compute sides and give back what is seen. They run as often as values are wanted: compiled, in a
+//! process of their own, as all code of libraries does ([`rewright_native::isolate`]), or, where they call Rust functions
+//! of this program, here in the interpreter.
 //!
-//! Shapes have one size per call, so that they fit; whole numbers of a rule are below it, so that they may be indices.
-//! Pointers lead into memory that is there for the call: a few small bytes, and zeros behind them.
+//! Where a rule changes memory, or speaks of several states of it, either side runs in a world of its own, with variables
+//! of its own that are made in the same way, its calls in the order of their states ([`timeline`]); and what is seen of
+//! the variables afterwards is compared as well. What happened to the variables before, what happens between two states,
+//! and which variables are one value varies from [`plan`] to plan.
 //!
-//! It does not look at memory that a rule changes, or at what functions say to the outside: to compare that, either
-//! side would have to be run in a world of its own. Rules with those are out of scope, and it says so.
+//! A call that traps is no evidence, unless it is the right side alone that does: such a rule makes programs trap. A
+//! difference counts if the left side gives the same when it is run again.
+//!
+//! It does not look at what functions say to the outside: rules with that are out of scope, and it says so.
 
 mod conditions;
+mod engine;
 mod experiment;
+mod inputs;
+mod plan;
+mod timeline;
+mod variables;
 
-use super::approximate::{are_close, ordinary};
+use super::approximate::are_close;
 use super::case::Case;
 use super::code::Built;
-use conditions::Condition;
-use experiment::{Experiment, ExperimentFunction, Seen, Sides};
-use rand::{Rng, SeedableRng};
+use engine::{End, Prepared};
+use experiment::{Sides, needs_worlds};
+use inputs::Values;
+use plan::{PLANS, Plan};
+use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rewright_cfg_skeleton::ir::{Function, Module, interp};
-use rewright_clif::names::Names;
-use rewright_native::isolate::{Call, Engine, Job, Worker};
-use rewright_native::module::compile::{Clif, compile};
-use rewright_native::runtest::{CallOutcome, Returned};
-use rewright_typeprop::term::Literal;
-use rewright_typeprop::{Repr, Scalar, Term, Universe};
+use rewright_typeprop::Scalar;
+use std::collections::BTreeSet;
 use std::io;
-use std::path::{Path, PathBuf};
-
-/// Sizes of what is made.
-const SIZES: std::ops::RangeInclusive<i64> = 1..=5;
-
-/// Bytes of a call's memory. Zeros follow.
-const MEMORY: usize = 16;
-
-/// Seconds that a call may take.
-const SECONDS: u64 = 5;
-
-/// Calls at a time.
-const AT_ONCE: usize = 20;
-
-/// Steps of the interpreter that a call may take: it has no loops.
-const FUEL: u64 = 100_000;
+use std::path::Path;
 
 /// What running a rule gave.
 pub(super) enum Executed {
-    /// So many, of how many that came back, agree.
-    Agree(usize, usize),
-    /// Values with their names, and what is seen of the sides.
-    Differ(Vec<(String, String)>, [String; 2]),
+    /// The values agree.
+    Agree(Agreement),
+    /// They do not.
+    Differ(Difference),
     /// It would call a library that is not allowed.
     NotAllowed(String),
     /// It cannot be run, and why.
     CannotRun(String),
 }
 
-/// How a variable of the rule is given to the function.
-enum Given {
-    /// As it is, or as what the rule's own sample makes of it.
-    Scalar(Scalar, Option<Term>),
-    /// Made there, of the call's size and a seed.
-    Made(Term),
-    /// So many bytes into the call's memory.
-    Place,
-    /// Not at all: a state.
-    Nothing,
+/// Where sides differ.
+pub(super) struct Difference {
+    /// Values with their names.
+    pub(super) values: Vec<(String, String)>,
+    /// What is seen of the sides.
+    pub(super) sides: [String; 2],
+    /// Something happened between the states that the rule speaks of.
+    pub(super) between_states: bool,
 }
 
-/// Runs a rule on values, `tolerance` apart at most where it is no equality.
+/// On what sides agree.
+pub(super) struct Agreement {
+    /// So many..
+    pub(super) agreed: usize,
+    /// ..of those that came back.
+    pub(super) tried: usize,
+    /// What values were made and changed by.
+    pub(super) by: BTreeSet<String>,
+    /// The rule speaks of several states, and nothing was done that could tell them apart.
+    pub(super) states_alike: bool,
+}
+
+/// How a rule is run.
+#[derive(Clone, Copy)]
+pub(super) struct How<'a> {
+    /// Our own binary.
+    pub(super) program: Option<&'a Path>,
+    /// How many values are tried.
+    pub(super) samples: usize,
+    /// Where random values begin.
+    pub(super) seed: u64,
+    /// By how much sides may differ where the rule is no equality.
+    pub(super) tolerance: Option<f64>,
+}
+
+/// Runs a rule on values.
 ///
 /// # Errors
 /// When no process can be started.
-pub(super) fn run(
-    case: &Case<'_>,
-    program: Option<&Path>,
-    samples: usize,
-    seed: u64,
-    tolerance: Option<f64>,
-) -> io::Result<Executed> {
-    let function = match Prepared::new(case, program, Sides::Both) {
-        Ok(function) => function,
-        Err(why) => return Ok(Executed::CannotRun(why.to_string())),
-    };
-    if let Some(library) = function.refused() {
-        return Ok(Executed::NotAllowed(library.to_string()));
-    }
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let calls: Vec<Values> = (0..samples).map(|_| function.values(&mut rng)).collect();
-    let calls: Vec<&Values> = calls.iter().collect();
-    let ends = function.ends(&calls)?;
-    let (mut agreed, mut tried, mut differing, mut silent) = (0, 0, None, 0);
-    let (mut why_not, mut trapped) = (None, vec![]);
-    for (call, end) in calls.into_iter().zip(ends) {
-        let results = match end {
-            End::Results(results) => results,
-            End::Failed(why) => return Ok(Executed::CannotRun(why.to_string())),
-            End::Nothing(why) => {
-                why_not = Some(why);
-                continue;
-            }
-            End::Trapped(why) => {
-                why_not = Some(why);
-                trapped.push(call);
-                continue;
-            }
+pub(super) fn run(case: &Case<'_>, how: How<'_>) -> io::Result<Executed> {
+    let mut rng = ChaCha8Rng::seed_from_u64(how.seed);
+    let mut tally = Tally { states_alike: true, ..Tally::default() };
+    let mut plans = 1;
+    let mut index = 0;
+    while index < plans {
+        let trial = match Trial::new(case, how, index) {
+            Ok(trial) => trial,
+            Err(why) => return Ok(Executed::CannotRun(why.to_string())),
         };
-        if !function.matches(&results) {
-            silent += 1;
-            continue;
+        if let Some(library) = trial.refused() {
+            return Ok(Executed::NotAllowed(library.to_string()));
         }
-        tried += 1;
-        let count = function.seen.len();
-        let Some(seen) = results.len().checked_sub(2 * count) else { continue };
-        let (left, right) = results[seen..].split_at(count);
-        let seen = function.seen.iter().zip(left.iter().zip(right));
-        match seen.into_iter().find(|((scalar, _), (l, r))| !same(*scalar, **l, **r, tolerance)) {
-            None => agreed += 1,
-            Some(((scalar, what), (l, r))) => {
-                differing = Some((call, [l, r].map(|n| format!("{what}{}", shown(*scalar, *n)))));
-            }
+        let interface = &trial.first.interface;
+        if index == 0 && interface.had_choices {
+            plans = PLANS;
         }
+        tally.by.extend(interface.tried.iter().cloned());
+        tally.states_alike &= interface.states_alike;
+        // The first plan has what is left over.
+        let share = how.samples / plans as usize;
+        let count = if index == 0 { how.samples - share * (plans as usize - 1) } else { share };
+        let calls: Vec<Values> = (0..count).map(|_| Values::random(&interface.inputs, &mut rng)).collect();
+        if let Some(why) = trial.judge(&calls, &mut tally)? {
+            return Ok(Executed::CannotRun(why));
+        }
+        index += 1;
     }
-    for (call, sides) in only_right_traps(case, program, &trapped)? {
-        tried += 1;
-        differing = differing.or(Some((call, sides)));
-    }
-    // Cancellation may cost an approximation any number of digits: see `approximate`.
-    let excused = if tolerance.is_some() { 10 * agreed >= 9 * tried } else { agreed == tried };
-    Ok(match differing {
-        Some((call, sides)) if !excused => Executed::Differ(function.named(call), sides),
-        _ if silent > 0 && tried == 0 => Executed::CannotRun("its conditions hold at none of the values".into()),
-        _ if tried == 0 => Executed::CannotRun(format!("no call of it came back: {}", why_not.unwrap_or_default())),
-        _ => Executed::Agree(agreed, tried),
-    })
+    Ok(tally.says(how.tolerance.is_some()))
 }
 
-/// Those of the calls that trap in which the left side alone comes back and the right one traps, with what there is to
-/// see.
-fn only_right_traps<'v>(
-    case: &Case<'_>,
-    program: Option<&Path>,
-    calls: &[&'v Values],
-) -> io::Result<Vec<(&'v Values, [String; 2])>> {
-    if calls.is_empty() {
-        return Ok(vec![]);
+/// What is known after some calls.
+#[derive(Default)]
+struct Tally {
+    agreed: usize,
+    tried: usize,
+    silent: usize,
+    differing: Option<Difference>,
+    why_not: Option<String>,
+    by: BTreeSet<String>,
+    states_alike: bool,
+}
+
+impl Tally {
+    fn says(self, is_approximate: bool) -> Executed {
+        let Tally { agreed, tried, silent, differing, why_not, by, states_alike } = self;
+        // Cancellation may cost an approximation any number of digits: see `approximate`.
+        let excused = if is_approximate { 10 * agreed >= 9 * tried } else { agreed == tried };
+        match differing {
+            Some(difference) if !excused => Executed::Differ(difference),
+            _ if silent > 0 && tried == 0 => Executed::CannotRun("its conditions hold at none of the values".into()),
+            _ if tried == 0 => Executed::CannotRun(format!("no call of it came back: {}", why_not.unwrap_or_default())),
+            _ => Executed::Agree(Agreement { agreed, tried, by, states_alike }),
+        }
     }
-    let side = |sides| Prepared::new(case, program, sides);
-    let (Ok(left), Ok(right)) = (side(Sides::Left), side(Sides::Right)) else { return Ok(vec![]) };
-    let ends = left.ends(calls)?.into_iter().zip(right.ends(calls)?);
-    let found = calls.iter().zip(ends).filter_map(|(call, ends)| {
-        let (End::Results(results), End::Trapped(why)) = ends else { return None };
-        let (scalar, what) = left.seen.first()?;
-        let shown = shown(*scalar, *results.get(results.len().checked_sub(left.seen.len())?)?);
-        left.matches(&results).then(|| (*call, [format!("{what}{shown}"), format!("a trap ({why})")]))
+}
+
+/// What a call says.
+enum Judged {
+    /// The rule does not match.
+    Silent,
+    /// The sides agree.
+    Agree,
+    /// They do not, and what they are.
+    Differ([String; 2]),
+    /// Nothing, and why.
+    Nothing(String),
+    /// It cannot be run at all, and why.
+    Failed(String),
+}
+
+/// A plan of a rule, ready to be tried.
+struct Trial<'c> {
+    case: &'c Case<'c>,
+    how: How<'c>,
+    plan: u64,
+    /// Both sides, or the left one if either needs a world of its own.
+    first: Prepared,
+    /// The right one then.
+    second: Option<Prepared>,
+}
+
+impl<'c> Trial<'c> {
+    fn new(case: &'c Case<'c>, how: How<'c>, plan: u64) -> Built<Self> {
+        let prepared = |sides| Prepared::new(case, how.program, sides, Plan::new(how.seed, plan));
+        let (first, second) = match needs_worlds(case) {
+            true => (prepared(Sides::Left)?, Some(prepared(Sides::Right)?)),
+            false => (prepared(Sides::Both)?, None),
+        };
+        if let Some(second) = &second
+            && first.interface.seen != second.interface.seen
+        {
+            return Err("its sides are not looked at in the same way".into());
+        }
+        Ok(Trial { case, how, plan, first, second })
+    }
+
+    fn refused(&self) -> Option<&str> {
+        self.first.refused().or_else(|| self.second.as_ref()?.refused())
+    }
+
+    /// Tries calls; why nothing can be said of the rule at all.
+    fn judge(&self, calls: &[Values], tally: &mut Tally) -> io::Result<Option<String>> {
+        let calls: Vec<&Values> = calls.iter().collect();
+        let judged = match &self.second {
+            Some(second) => self.apart(second, &calls)?,
+            None => self.together(&calls)?,
+        };
+        for (call, judged) in calls.into_iter().zip(judged) {
+            match judged {
+                Judged::Silent => tally.silent += 1,
+                Judged::Nothing(why) => tally.why_not = Some(why),
+                Judged::Failed(why) => return Ok(Some(why)),
+                Judged::Agree => {
+                    tally.tried += 1;
+                    tally.agreed += 1;
+                }
+                Judged::Differ(sides) => {
+                    tally.tried += 1;
+                    if tally.differing.is_none() {
+                        if !self.is_steady(call)? {
+                            let why = "its left side gives something else when it is run again on the same values";
+                            return Ok(Some(why.into()));
+                        }
+                        tally.differing = Some(self.difference(call, sides));
+                    }
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn difference(&self, call: &Values, sides: [String; 2]) -> Difference {
+        let Prepared { interface, universe, .. } = &self.first;
+        let between = &interface.between;
+        let values = call.named(universe, &interface.given, between);
+        Difference { values, sides, between_states: !between.is_empty() }
+    }
+
+    /// Both sides in one function.
+    fn together(&self, calls: &[&Values]) -> io::Result<Vec<Judged>> {
+        let count = self.first.interface.seen.len();
+        let mut trapped = vec![];
+        let mut judged: Vec<Judged> = vec![];
+        for (n, end) in self.first.ends(calls)?.into_iter().enumerate() {
+            judged.push(match end {
+                End::Failed(why) => Judged::Failed(why),
+                End::Nothing(why) => Judged::Nothing(why),
+                End::Trapped(why) => {
+                    trapped.push(n);
+                    Judged::Nothing(why)
+                }
+                End::Results(results, _) if !self.first.matches(&results) => Judged::Silent,
+                End::Results(results, _) => match results.len().checked_sub(2 * count) {
+                    Some(seen) => {
+                        let (left, right) = results[seen..].split_at(count);
+                        self.compare(left, right)
+                    }
+                    None => Judged::Nothing("it gives too little".into()),
+                },
+            });
+        }
+        let calls: Vec<&Values> = trapped.iter().map(|n| calls[*n]).collect();
+        let prepared = |sides| Prepared::new(self.case, self.how.program, sides, Plan::new(self.how.seed, self.plan));
+        if let (false, Ok(left), Ok(right)) = (calls.is_empty(), prepared(Sides::Left), prepared(Sides::Right)) {
+            let ends = left.ends(&calls)?.into_iter().zip(right.ends(&calls)?);
+            for (n, (left_end, right_end)) in trapped.into_iter().zip(ends) {
+                if let (End::Results(results, _), End::Trapped(why)) = (left_end, right_end) {
+                    judged[n] = only_right_traps(&left, &results, &why);
+                }
+            }
+        }
+        Ok(judged)
+    }
+
+    /// Either side in a world of its own.
+    fn apart(&self, second: &Prepared, calls: &[&Values]) -> io::Result<Vec<Judged>> {
+        let left = self.first.ends(calls)?;
+        let right = second.ends(&calls[..left.len()])?;
+        Ok(left.into_iter().zip(right).map(|ends| self.one_apart(second, ends)).collect())
+    }
+
+    fn one_apart(&self, second: &Prepared, ends: (End, End)) -> Judged {
+        let ((left, left_memory), right) = match ends {
+            (End::Failed(why), _) | (_, End::Failed(why)) => return Judged::Failed(why),
+            (End::Nothing(why) | End::Trapped(why), _) | (_, End::Nothing(why)) => return Judged::Nothing(why),
+            (End::Results(left, memory), right) => ((left, memory), right),
+        };
+        if !self.first.matches(&left) {
+            return Judged::Silent;
+        }
+        let (right, right_memory) = match right {
+            End::Results(results, memory) => (results, memory),
+            // A change between states may have moved a value.
+            End::Trapped(why) if second.interface.kept > 0 => return Judged::Nothing(why),
+            End::Trapped(why) => return only_right_traps(&self.first, &left, &why),
+            End::Nothing(why) | End::Failed(why) => return Judged::Nothing(why),
+        };
+        let (Some(left), Some(right)) = (self.first.parts(&left), second.parts(&right)) else {
+            return Judged::Nothing("it gives too little".into());
+        };
+        if left.is_moved || right.is_moved {
+            return Judged::Nothing("what changes a value between its states moves it elsewhere".into());
+        }
+        match self.compare(left.seen, right.seen) {
+            Judged::Agree if left.identity != right.identity => Judged::Differ([left.identity, right.identity]),
+            Judged::Agree if self.first.interface.is_bare && left.identity == ANOTHER => {
+                Judged::Failed("nothing says what is seen of the pointer that it gives".into())
+            }
+            Judged::Agree if self.first.interface.leaves_memory && left_memory != right_memory => {
+                Judged::Differ([left_memory, right_memory].map(|memory| format!("then the memory is {memory:?}")))
+            }
+            judged => judged,
+        }
+    }
+
+    fn compare(&self, left: &[i64], right: &[i64]) -> Judged {
+        let seen = self.first.interface.seen.iter().zip(left.iter().zip(right));
+        match seen.into_iter().find(|((scalar, _), (l, r))| !same(*scalar, **l, **r, self.how.tolerance)) {
+            None => Judged::Agree,
+            Some(((scalar, what), (l, r))) => Judged::Differ([l, r].map(|n| format!("{what}{}", shown(*scalar, *n)))),
+        }
+    }
+
+    /// Is the left side the same when it is run again?
+    fn is_steady(&self, call: &Values) -> io::Result<bool> {
+        if self.second.is_some() {
+            let again = || -> io::Result<Option<(Vec<i64>, String)>> {
+                let end = self.first.ends(&[call])?.pop();
+                let Some(End::Results(results, _)) = end else { return Ok(None) };
+                Ok(self.first.parts(&results).map(|parts| (parts.seen.to_vec(), parts.identity)))
+            };
+            let (one, other) = (again()?, again()?);
+            return Ok(one.zip(other).is_none_or(|((one, is), (other, was))| {
+                is == was && matches!(self.compare(&one, &other), Judged::Agree)
+            }));
+        }
+        let twice = Prepared::new(self.case, self.how.program, Sides::LeftTwice, Plan::new(self.how.seed, self.plan));
+        let Ok(twice) = twice else { return Ok(true) };
+        let Some(End::Results(results, _)) = twice.ends(&[call])?.pop() else { return Ok(true) };
+        let count = twice.interface.seen.len();
+        let Some(seen) = results.len().checked_sub(2 * count) else { return Ok(true) };
+        let (one, other) = results[seen..].split_at(count);
+        Ok(matches!(self.compare(one, other), Judged::Agree))
+    }
+}
+
+/// The left side comes back and the right one traps.
+fn only_right_traps(left: &Prepared, results: &[i64], why: &str) -> Judged {
+    let trap = format!("a trap ({why})");
+    if !left.matches(results) {
+        return Judged::Silent;
+    }
+    let shown = left.parts(results).and_then(|parts| {
+        let (scalar, what) = left.interface.seen.first()?;
+        Some(format!("{what}{}", shown(*scalar, *parts.seen.first()?)))
     });
-    Ok(found.collect())
+    Judged::Differ([shown.unwrap_or("without a trap".into()), trap])
+}
+
+/// A value that is none of the variables.
+const ANOTHER: &str = "another value";
+
+/// What the results of one side say.
+struct Parts<'r> {
+    seen: &'r [i64],
+    /// Which of the variables it is.
+    identity: String,
+    /// A variable is elsewhere now.
+    is_moved: bool,
+}
+
+impl Prepared {
+    /// The results of a function of one side.
+    fn parts<'r>(&self, results: &'r [i64]) -> Option<Parts<'r>> {
+        let kept = results.len().checked_sub(2 * self.interface.kept)?;
+        let is_moved = results[kept..].chunks(2).any(|pair| pair[0] != pair[1]);
+        let names = self.interface.named.as_deref();
+        let words = kept.checked_sub(names.map_or(0, |names| names.len() + 2))?;
+        let seen = &results[words.checked_sub(self.interface.seen.len())?..words];
+        let identity = names.map_or(String::new(), |names| identity(&results[words..kept], names));
+        Some(Parts { seen, identity, is_moved })
+    }
+}
+
+/// Which of the variables a word is. `words`: its own, the memory's, and theirs.
+fn identity(words: &[i64], names: &[String]) -> String {
+    let (word, memory) = (words[0], words[1]);
+    let into_memory = word.wrapping_sub(memory);
+    if let Some((_, name)) = words[2..].iter().zip(names).find(|(other, _)| **other == word) {
+        format!("`{name}` itself")
+    } else if word == 0 {
+        "null".into()
+    } else if (0..=inputs::MEMORY as i64).contains(&into_memory) {
+        format!("{into_memory} bytes into the memory")
+    } else {
+        ANOTHER.into()
+    }
 }
 
 fn same(scalar: Scalar, left: i64, right: i64, tolerance: Option<f64>) -> bool {
@@ -172,188 +399,5 @@ fn shown(scalar: Scalar, n: i64) -> String {
         Scalar::F32 => format!("{:?}", f32::from_bits(n as u32)),
         Scalar::F64 => format!("{:?}", f64::from_bits(n as u64)),
         _ => n.to_string(),
-    }
-}
-
-/// What a call is made of.
-struct Values {
-    /// Its size, then a number per variable that is given.
-    args: Vec<i64>,
-    /// What pointers lead into.
-    memory: Vec<u8>,
-}
-
-/// How a call ended.
-enum End {
-    /// With results.
-    Results(Vec<i64>),
-    /// In a trap, and which one.
-    Trapped(String),
-    /// Without either: it takes too long, or wants what the interpreter does not know.
-    Nothing(String),
-    /// It cannot be run at all.
-    Failed(String),
-}
-
-/// What runs a function.
-enum Runs {
-    /// A process of its own, of this program: the function as CLIF.
-    Apart(Box<Clif>, PathBuf),
-    /// The interpreter.
-    Here(Function),
-}
-
-/// A rule's instance, ready to run.
-struct Prepared {
-    engine: Runs,
-    /// The rule's variables by name, in the order of arguments.
-    given: Vec<(String, Given)>,
-    conditions: Vec<Condition>,
-    seen: Seen,
-    universe: Universe,
-}
-
-impl Prepared {
-    fn new(case: &Case<'_>, program: Option<&Path>, sides: Sides) -> Built<Self> {
-        let mut universe = case.program.universe.clone();
-        let ExperimentFunction { function, is_called_here, given, conditions, seen } =
-            Experiment::new(case, &mut universe).written(sides)?;
-        let engine = if is_called_here {
-            if given.iter().any(|(_, given)| matches!(given, Given::Place)) {
-                return Err("no made-up pointer may be given to a program's own functions".into());
-            }
-            Runs::Here(function)
-        } else {
-            let module = Module { functions: vec![function], ..Module::default() };
-            let names = Names::new(&mut universe);
-            let clif = compile(&module, &universe, &names).map_err(|e| e.to_string())?;
-            Runs::Apart(Box::new(clif), program.ok_or("libraries are not run here")?.to_path_buf())
-        };
-        Ok(Prepared { engine, given, conditions, seen, universe })
-    }
-
-    /// A library that it would call and may not.
-    fn refused(&self) -> Option<&str> {
-        match &self.engine {
-            Runs::Apart(clif, _) => clif.imports.refused(),
-            Runs::Here(_) => None,
-        }
-    }
-
-    /// Does the rule match where a call had these results?
-    fn matches(&self, results: &[i64]) -> bool {
-        self.conditions.iter().all(|condition| condition.holds(results))
-    }
-
-    /// How calls end, in order.
-    fn ends(&self, calls: &[&Values]) -> io::Result<Vec<End>> {
-        match &self.engine {
-            Runs::Here(code) => Ok(calls.iter().map(|call| self.interpreted(code, call)).collect()),
-            Runs::Apart(clif, program) => self.isolated(clif, program, calls),
-        }
-    }
-
-    /// Calls in a process of their own, a few at a time. If none of the first ones comes back, there are no others.
-    fn isolated(&self, clif: &Clif, program: &Path, calls: &[&Values]) -> io::Result<Vec<End>> {
-        let mut worker = Worker::new(program.to_path_buf());
-        let mut ends = vec![];
-        for calls in calls.chunks(AT_ONCE) {
-            for outcome in worker.run(&job(clif, calls))? {
-                ends.push(match outcome {
-                    CallOutcome::Returned { values, .. } => {
-                        End::Results(serde_json::from_str::<Returned>(&values)?.results)
-                    }
-                    CallOutcome::Failed(why) => End::Failed(why),
-                    CallOutcome::Trapped(signal) => End::Trapped(signal),
-                    CallOutcome::TimedOut => End::Nothing("it takes too long".into()),
-                });
-            }
-            if !ends.iter().any(|end| matches!(end, End::Results(_))) {
-                break;
-            }
-        }
-        Ok(ends)
-    }
-
-    fn interpreted(&self, function: &Function, call: &Values) -> End {
-        // It has no pointers: nobody looks at the memory's address.
-        let args: Vec<i64> = std::iter::once(0).chain(call.args.iter().copied()).collect();
-        let mut outside = interp::NoHost(|_: &str| 0);
-        match interp::run(function, &self.universe, &args, &mut interp::Memory::default(), &mut outside, FUEL) {
-            interp::Outcome::Return(results) => End::Results(results),
-            interp::Outcome::Trap(_) => End::Trapped("it traps".into()),
-            interp::Outcome::OutOfFuel => End::Nothing("it takes too long".into()),
-            interp::Outcome::Unsupported(why) => End::Nothing(why),
-        }
-    }
-
-    fn values(&self, rng: &mut ChaCha8Rng) -> Values {
-        let size = rng.random_range(SIZES);
-        let mut args = vec![size];
-        for (_, given) in &self.given {
-            match given {
-                Given::Scalar(scalar, _) if scalar.is_int() => args.push(rng.random_range(0..size)),
-                Given::Scalar(scalar, _) => args.push(ordinary(Repr::Scalar(*scalar), rng) as i64),
-                Given::Made(_) => args.push(rng.random_range(0..1000)),
-                Given::Place => args.push(rng.random_range(0..MEMORY as i64)),
-                Given::Nothing => {}
-            }
-        }
-        // Few values, so that parts of it are alike.
-        let memory = (0..MEMORY).map(|_| rng.random_range(0..3)).collect();
-        Values { args, memory }
-    }
-
-    /// The values of a call, as the pack would write them.
-    fn named(&self, Values { args, memory }: &Values) -> Vec<(String, String)> {
-        let mut numbers = args.iter().skip(1);
-        let mut named = vec![];
-        for (name, given) in &self.given {
-            let value = match given {
-                Given::Nothing => continue,
-                Given::Scalar(scalar, sample) => numbers.next().map(|n| match sample {
-                    Some(sample) => spelled(&self.universe, sample, &|_| shown(*scalar, *n)),
-                    None => shown(*scalar, *n),
-                }),
-                Given::Place => numbers.next().map(|at| format!("{:?}, 0, ..", &memory[*at as usize..])),
-                Given::Made(term) => numbers.next().map(|seed| {
-                    let number = |n| if n == 0 { args[0] } else { *seed };
-                    spelled(&self.universe, term, &|n| number(n).to_string())
-                }),
-            };
-            named.push((name.clone(), value.unwrap_or_default()));
-        }
-        named
-    }
-}
-
-fn job(clif: &Clif, calls: &[&Values]) -> Job {
-    let calls = calls.iter().map(|Values { args, memory }| Call::OnMemory {
-        function: 0,
-        args: args.clone(),
-        memory: memory.clone(),
-    });
-    Job {
-        text: clif.text.clone(),
-        engine: Engine::Jit,
-        target: 0,
-        calls: calls.collect(),
-        seconds: SECONDS,
-        imports: clif.imports.clone(),
-    }
-}
-
-/// An expression with names or numbers for its variables.
-fn spelled(universe: &Universe, term: &Term, variable: &dyn Fn(u32) -> String) -> String {
-    match term {
-        Term::Var(n) => variable(*n),
-        Term::Lit(Literal::Int(n), _) => n.to_string(),
-        Term::Lit(Literal::Float(x), _) => format!("{x:?}"),
-        Term::Lit(Literal::Str(text), _) => format!("{text:?}"),
-        Term::Eval(inner) => spelled(universe, inner, variable),
-        Term::Call { op, args, .. } => {
-            let args: Vec<String> = args.iter().map(|arg| spelled(universe, arg, variable)).collect();
-            format!("{}({})", universe.ops.get(*op).name, args.join(", "))
-        }
     }
 }

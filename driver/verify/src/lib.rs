@@ -49,6 +49,7 @@ mod print;
 mod prove;
 mod report;
 mod sample;
+mod sampled;
 mod trial;
 mod typing;
 

@@ -36,7 +36,8 @@ pub(super) fn counterexample(case: &Case<'_>, values: &[Value], sides: [Value; 2
     let [left, right] = [side(&sides[0]), side(&sides[1])];
     let fact = matches!(case.rule.right, Conclusion::Fact(..));
     let [left, right] = if fact { ["false".to_string(), "true".to_string()] } else { [left, right] };
-    Counterexample { values: values_by_name, left, right, example: example(case, values, &operands) }
+    let example = example(case, values, &operands);
+    Counterexample { values: values_by_name, left, right, example, between_states: false }
 }
 
 /// The rule's variables with their values.

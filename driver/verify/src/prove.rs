@@ -4,11 +4,11 @@ use super::approximate::{self, Closeness};
 use super::case::Case;
 use super::concrete::{Comparison, Value};
 use super::encode::{self, Ask, Assigned, Encoding, OutOfScope, Question};
-use super::executed::{self, Executed};
+use super::executed::{self, Agreement, Difference, Executed, How};
 use super::memory::{Bytes, Memory};
 use super::report::{Compiled, Counterexample, InstanceReport, Verdict};
 use super::sample::{Effort, Tried};
-use super::{Options, print};
+use super::{Options, print, sampled};
 use rewright_dsl::instances::{Obstacle, Sense, TypeInstances};
 use rewright_dsl::program::{Program, Rule, Var, VarKind};
 use rewright_native::permission::needs;
@@ -42,8 +42,11 @@ pub(super) fn cases<'p>(program: &'p Program, all: &TypeInstances<'_>, rule: &'p
         Case { program, rule, targs, types: own }
     };
     let any = Case { program, rule, targs: vec![None; rule.tparams.len()], types: vec![] };
-    // A library has one function for all types that its values may be of.
-    match instances(all, rule).filter(|_| !any.needs_library()) {
+    let combinations = match any.needs_library() {
+        true => sampled::combinations(program, all, rule),
+        false => instances(all, rule),
+    };
+    match combinations {
         Some(combinations) => combinations.into_iter().map(case).collect(),
         None => vec![any],
     }
@@ -221,17 +224,25 @@ impl Case<'_> {
         };
         let stated = self.rule.approximate.as_ref();
         let tolerance = stated.map(|stated| stated.tolerance.unwrap_or_else(|| approximate::usual(Scalar::F64)));
-        match executed::run(self, options.program.as_deref(), options.samples, options.seed, tolerance)? {
-            Executed::Agree(agreed, of) => {
+        let how = How { program: options.program.as_deref(), samples: options.samples, seed: options.seed, tolerance };
+        match executed::run(self, how)? {
+            Executed::Agree(Agreement { agreed, tried, by, states_alike }) => {
                 let within = stated.map_or("exactly".into(), |s| format!("within {}", approximate::tolerance(s)));
                 let mut reasons: Vec<String> = stated.map(|s| format!("gives up {}", s.gives_up)).into_iter().collect();
                 let what_goes = "its author vouches for what goes";
                 reasons.push(if unsafe_rule { what_goes } else { "a library or the program computes a side" }.into());
-                let method = format!("{agreed} of {of} values of its pack agree {within}");
+                if !by.is_empty() {
+                    reasons.push(format!("tried with {}", by.into_iter().collect::<Vec<_>>().join(", ")));
+                }
+                if states_alike {
+                    let way_on = "further expressions of `@sample` are calls that change `it`";
+                    reasons.push(format!("nothing happened between its states: {way_on}"));
+                }
+                let method = format!("{agreed} of {tried} values of its pack agree {within}");
                 Ok(Decision::new(Verdict::Tested, method).because(reasons.join("; ")))
             }
-            Executed::Differ(values, [left, right]) => {
-                let counterexample = Counterexample { values, left, right, example: None };
+            Executed::Differ(Difference { values, sides: [left, right], between_states }) => {
+                let counterexample = Counterexample { values, left, right, example: None, between_states };
                 let found = Decision::new(Verdict::Counterexample, "values of its pack");
                 Ok(Decision { counterexample: Some(counterexample), ..found })
             }

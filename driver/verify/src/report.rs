@@ -67,6 +67,9 @@ pub struct Counterexample {
     pub right: String,
     /// An example for the pack, which fails as long as the rule is there; a rule about facts has none.
     pub example: Option<String>,
+    /// Something happened between the states that the rule speaks of.
+    #[serde(default)]
+    pub between_states: bool,
 }
 
 /// What compiled code gives at the values at which the evaluator was asked.

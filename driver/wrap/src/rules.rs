@@ -109,6 +109,13 @@ pub(super) fn content(program: &OsStr, cache: &Cache) -> Result<String> {
 }
 
 impl Rules {
+    /// The packs and costs, as options name them.
+    pub fn words(&self) -> String {
+        let packs = self.packs.iter().map(|pack| format!("--rules {}", pack.display()));
+        let profile = self.profile.iter().map(|profile| format!("--profile {profile}"));
+        packs.chain(profile).collect::<Vec<_>>().join(" ")
+    }
+
     fn roots(&self) -> Result<Vec<Root>> {
         self.packs.iter().map(|pack| packs::root(pack).map_err(|error| Refused(error.to_string()).into())).collect()
     }

@@ -119,8 +119,8 @@ impl Checker<'_> {
     fn lint_example(&mut self, rule: &WrittenRule) {
         let own: Vec<RuleId> = rule.rules.iter().map(|id| self.program.rule(*id).family).collect();
         let shown = |id: &RuleId| own.contains(&self.program.rule(*id).family);
-        let about_loops = |id: &RuleId| self.program.rule(*id).is_about_loops(&self.program.universe);
-        if self.program.examples.iter().any(|e| e.fires.iter().any(shown)) || rule.rules.iter().any(about_loops) {
+        let about_control = |id: &RuleId| self.program.rule(*id).is_about_control(&self.program.universe);
+        if self.program.examples.iter().any(|e| e.fires.iter().any(shown)) || rule.rules.iter().any(about_control) {
             return;
         }
         let name = self.program.rule(rule.rules[0]).name.clone();

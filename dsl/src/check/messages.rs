@@ -64,7 +64,10 @@ impl Elab<'_> {
                         format!("expected `{want}`, found `{found}`"),
                         format!("of type `{found}`"),
                     )
-                    .help("types never convert by themselves: change a declaration, or call what converts one into the other"),
+                    .help(match found.as_str() {
+                        "State" => "`after` takes all that follows it: put the call and its state in parentheses, `(f(x) after s) + y`",
+                        _ => "types never convert by themselves: change a declaration, or call what converts one into the other",
+                    }),
                     _ => {
                         let message = format!("expected `{want}`, found {}", quoted(&found));
                         let report = Diag::error("RW0301", arg.span, message, self.explain(clash));

@@ -198,9 +198,19 @@ impl<'a> Checker<'a> {
                         self.report(report.help(format!("did you mean `@{meant}`?")));
                         continue;
                     }
-                    let [Expr { kind: ExprKind::Str(name), .. }] = &attribute.args[..] else {
-                        self.unknown_attribute(attribute, "a function");
-                        continue;
+                    let name = match &attribute.args[..] {
+                        [Expr { kind: ExprKind::Str(name), .. }] => name,
+                        [Expr { kind: ExprKind::Path(name), .. }] => {
+                            let message = format!("`@{other}` takes a text: the name in another language");
+                            let report = Diag::error("RW0211", attribute.name.span, message, "without quotes");
+                            let at = if other == "llvm" { "@" } else { "" };
+                            self.report(report.help(format!("`@{other}(\"{at}{name}\")`")));
+                            continue;
+                        }
+                        _ => {
+                            self.unknown_attribute(attribute, "a function");
+                            continue;
+                        }
                     };
                     let names = &mut self.program.universe.ops.get_mut(op).names;
                     names.insert(other.to_string(), name.clone());

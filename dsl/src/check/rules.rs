@@ -159,6 +159,9 @@ impl<'a> Checker<'a> {
     ) -> Option<Rewriting> {
         let mut said = Vec::new();
         clauses(&rule.body, &mut said);
+        // Who says what a rule removes has forgotten that one word: what goes is no second mistake.
+        let removes = |clause: &&Clause| matches!(clause.kind, ClauseKind::Removes(_));
+        let is_plain = rule.is_unsafe.is_none() && !said.iter().any(removes);
         if which == 0 && rule.is_unsafe.is_none() {
             self.clauses_of_unsafe(&said);
         }
@@ -181,30 +184,32 @@ impl<'a> Checker<'a> {
         let vars = vars?;
         let relaxation = match rule.is_unsafe {
             Some(at) => self.relaxation(at, file, &shape, &said, (&left[0], &right)),
-            None => {
+            None if is_plain => {
                 self.check_effects(shape.left_at, shape.right_at, &left, &right);
                 if shape.both_ways {
                     self.check_effects_back(shape.left_at, shape.right_at, &left[0], &right);
                 }
                 None
             }
+            None => None,
         };
         self.check_requires(file, shape.right_at, &left, &right, &guards);
         Some(Rewriting { left, right, guards, tparams, vars, both_ways: shape.both_ways, relaxation })
     }
 
     pub(super) fn clauses_of_unsafe(&mut self, clauses: &[&Clause]) {
-        for clause in clauses {
-            let word = match &clause.kind {
-                ClauseKind::When(_) => continue,
-                ClauseKind::Removes(_) => "removes",
-                ClauseKind::Because(_) => "because",
-            };
-            self.report(
-                Diag::error("RW0407", clause.span, format!("`{word}` outside an unsafe rule"), "not allowed here")
-                    .help("a plain rule removes no effect, and needs no reason: leave it out"),
-            );
-        }
+        let removes = clauses.iter().find(|clause| matches!(clause.kind, ClauseKind::Removes(_)));
+        let because = clauses.iter().find(|clause| matches!(clause.kind, ClauseKind::Because(_)));
+        let (word, span, help) = match (removes, because) {
+            (Some(removes), _) => ("removes", removes.span, "write `unsafe rule`, or leave it out if nothing goes"),
+            (None, Some(because)) => {
+                ("because", because.span, "a plain rule removes no effect, and needs no reason: leave it out")
+            }
+            (None, None) => return,
+        };
+        self.report(
+            Diag::error("RW0407", span, format!("`{word}` outside an unsafe rule"), "not allowed here").help(help),
+        );
     }
 }
 

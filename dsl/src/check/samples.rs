@@ -2,8 +2,9 @@
 //! verification makes values of it, and what it looks at to tell two of them apart.
 //!
 //! A sample is an expression over two numbers: `size` is the same for all values that meet in one trial, so that shapes
-//! fit, and `seed` is another one for each. An observation is an expression over `it`; types below that say nothing are
-//! looked at in the same way.
+//! fit, and `seed` is another one for each. Further expressions change a value that was made: they are over `it` as well,
+//! and one that gives a value of the type gives what `it` is from then on. An observation is an expression over `it`;
+//! types below that say nothing are looked at in the same way.
 //!
 //! A rule that gives something up (`@approximate`) says with `@sample(fabs(x), ..)` at which values it is tried: each
 //! expression is over one variable, and stands for it. An equality has no such attribute: it is claimed at all values.
@@ -59,10 +60,17 @@ impl Checker<'_> {
         }
         let own = TypeExpr::App(ty, (0..decl.params.len() as u32).map(TypeExpr::Param).collect());
         match (attribute.name.node.as_str(), &attribute.args[..]) {
-            (SAMPLE, [expr]) => {
+            (SAMPLE, [make, changes @ ..]) => {
                 let Some(number) = self.number(file, at) else { return };
-                let term = self.tested(file, ty, expr, &[("size", &number), ("seed", &number)], Some(&own));
+                let term = self.tested(file, ty, make, &[("size", &number), ("seed", &number)], Some(&own));
                 self.program.samples.entry(ty).or_default().make = term;
+                let it = self.made(ty).unwrap_or(own);
+                for change in changes {
+                    let vars = [("size", &number), ("seed", &number), ("it", &it)];
+                    let term = self.tested(file, ty, change, &vars, None);
+                    self.changes_it(change, term.as_ref());
+                    self.program.samples.entry(ty).or_default().changes.extend(term);
+                }
             }
             (OBSERVE, exprs) if !exprs.is_empty() => {
                 let it = self.made(ty).unwrap_or(own);
@@ -72,14 +80,36 @@ impl Checker<'_> {
                 }
             }
             (SAMPLE, _) => self.report(
-                Diag::error("RW0211", at, "`@sample` takes one expression that makes a value", "not so")
-                    .help("as in `@sample(numbers(size, size, seed))`"),
+                Diag::error(
+                    "RW0211",
+                    at,
+                    "`@sample` takes an expression that makes a value, and calls that change it",
+                    "not so",
+                )
+                .help("as in `@sample(numbers(size, size, seed))`, `@sample(bag(size), add(it, seed))`"),
             ),
             _ => self.report(
                 Diag::error("RW0211", at, "`@observe` takes expressions over `it`", "of what?")
                     .help("as in `@observe(trace(it), determinant(it))`"),
             ),
         }
+    }
+
+    /// A further expression of a sample that changes nothing, or not the value, is a mistake.
+    fn changes_it(&mut self, expr: &Expr, term: Option<&Term>) {
+        const IT: u32 = 2;
+        let Some(term) = term else { return };
+        let ops = &self.program.universe.ops;
+        let writes = |part: &Term| matches!(part, Term::Call { op, .. } if !ops.get(*op).effects.writes.is_empty());
+        if term.variables().any(|n| n == IT) && term.subterms().any(writes) {
+            return;
+        }
+        self.report(
+            Diag::error("RW0211", expr.span, "this does not change `it`", "no function in it `writes(..)`").help(
+                "a sample is made by its first expression; further ones are calls that change it, as in \
+                 `@sample(bag(size), add(it, seed))`",
+            ),
+        );
     }
 
     /// At which values a rule is tried that says what it gives up.

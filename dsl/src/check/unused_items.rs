@@ -4,7 +4,7 @@
 
 use super::Checker;
 use super::report::Diag;
-use crate::program::{Conclusion, FactId, Guard, Program, Rule, VarKind};
+use crate::program::{Conclusion, FactId, Guard, Program, Rule, Sample, VarKind};
 use crate::syntax::ast::{Item, ItemKind, Name};
 use rewright_typeprop::ops::Cost;
 use rewright_typeprop::term::Literal;
@@ -73,7 +73,7 @@ impl Mentioned {
         let mut all = Mentioned::default();
         program.rules.iter().filter(|rule| !rule.law).for_each(|rule| all.rule(rule));
         program.requires.values().flatten().for_each(|guard| all.guard(guard));
-        program.samples.values().flat_map(|s| s.make.iter().chain(&s.observe)).for_each(|term| all.term(term));
+        program.samples.values().flat_map(Sample::terms).for_each(|term| all.term(term));
         for example in &program.examples {
             example.claim.terms().into_iter().for_each(|term| all.term(term));
             for ty in example.params.iter().flatten() {

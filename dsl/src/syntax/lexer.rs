@@ -250,6 +250,7 @@ impl<'s> Lexer<'s, '_> {
             (self.at, end),
             "not part of the language",
             Some(match shown.starts_with('#') {
+                true if self.text[end..].starts_with("include") => "a pack is imported by its name: `import std.core`",
                 true => "comments are written `// ..`, to the end of the line",
                 false => "names are ASCII letters, digits and `_`; other text belongs in strings and comments",
             }),

@@ -235,12 +235,27 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
         "*" | "&" if expects(Expected::CloseParen) && expects(Expected::Colon) == expects(Expected::Parameter) => {
             "a pointer of C has a type below `ptr`: `type Text <: ptr`"
         }
-        "<" | ":" if item_is(tokens, failure.at, "type") => "a type below another one is declared with `<:`",
+        "<" if item_is(tokens, failure.at, "type") => {
+            "type parameters are written `type List{T}`; a type below another one is declared with `<:`"
+        }
+        ":" if item_is(tokens, failure.at, "type") => "a type below another one is declared with `<:`",
+        "reads" | "writes" | "allocates" | "io" | "traps" | "diverges" if expects(Expected::Clause) => {
+            return Some(format!(
+                "effects are listed behind that word: `effects {text}{}`",
+                match text {
+                    "reads" | "writes" => "(memory)",
+                    "allocates" => "(heap)",
+                    _ => "",
+                }
+            ));
+        }
         "struct" | "class" | "typedef" | "enum" if expects(Expected::Item) => {
             "types have no fields here: `type T`, with functions over it"
         }
         "?" => "a choice between two values is a call, `select` in `std.core`",
-        "..." if expects(Expected::CloseParen) => "a list is written `xs...: i64`",
+        "..." if expects(Expected::CloseParen) => {
+            "a list is written `xs...: i64`; calls of a variadic function of C, as `printf`, are left as they are"
+        }
         "/" if item_is(tokens, failure.at, "import") => "packs have dots in their names: `import std.core`",
         "." if expects(Expected::CloseParen) || expects(Expected::Operator) => {
             "a float has digits on both sides of its point: `0.0`"
@@ -308,7 +323,11 @@ fn help(tokens: &[Token<'_>], failure: &Failure) -> Option<String> {
             return Some(format!("did you mean `{near}`?"));
         }
     }
-    let general = if previous == "when" || previous == "requires" {
+    let names_a_rule =
+        failure.at.checked_sub(2).and_then(|at| tokens.get(at)).is_some_and(|token| token.text == "rule");
+    let general = if names_a_rule && expects(Expected::OpenParen) {
+        "parameters stand in parentheses, or there are none: `rule name(x: i32): left => right`"
+    } else if previous == "when" || previous == "requires" {
         "conditions are expressions with commas between"
     } else if expects(Expected::Verdict) {
         "an example ends in `becomes e`, `equals e`, `differs e` or `stays`"

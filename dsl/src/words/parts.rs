@@ -190,7 +190,7 @@ pub(super) const ATTRIBUTES: &[Word] = &[
     word(
         "@link",
         "attribute of a function",
-        "The library and the symbol that a call of the function calls. The library is opened only if the user allows it: see SECURITY.md.",
+        "The library and the symbol that a call of the function calls; `\"signed\"` or `\"unsigned\"` behind them says what integers below 32 bits are in C. The library is opened only if the user allows it: see SECURITY.md.",
         "@link(\"libm.so.6\", \"hypot\")\nfn hypot(x: f64, y: f64) -> f64  pure  cost 90",
     ),
     word(
@@ -202,8 +202,8 @@ pub(super) const ATTRIBUTES: &[Word] = &[
     word(
         "@sample",
         "attribute of a type or rule",
-        "How `verify` makes values of a type: an expression over `size` and `seed`; on a rule, values of its parameters to try as well.",
-        "@sample(numbers(size, size, seed))\ntype Matrix",
+        "How `verify` makes values of a type: an expression over `size` and `seed`, and calls that change such a value (`it`), which it makes sometimes; on a rule, values of its parameters to try as well.",
+        "@sample(numbers(size, size, seed), set(it, seed))\ntype Matrix",
     ),
     word(
         "@observe",

@@ -23,6 +23,13 @@ matrix *matrix_gram(matrix *a) {
         }
     return m;
 }
+matrix *matrix_copy(matrix *a) {
+    matrix *m = matrix_make(a->n);
+    counted += 100000000;
+    m->symmetric = a->symmetric;
+    for (int i = 0; i < a->n * a->n; i++) m->at[i] = a->at[i];
+    return m;
+}
 double matrix_trace(matrix *a) {
     double t = 0;
     for (int i = 0; i < a->n; i++) t += a->at[i * a->n + i];

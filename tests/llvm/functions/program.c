@@ -4,7 +4,7 @@
 typedef struct matrix matrix;
 typedef struct list list;
 matrix *matrix_make(int n);
-matrix *matrix_gram(matrix *a);
+matrix *matrix_gram(matrix *a), *matrix_copy(matrix *a);
 double matrix_trace(matrix *a);
 void matrix_scale(matrix *a, double x);
 double cube(double x);
@@ -36,11 +36,14 @@ double kept(matrix *a) {
     report(cube(matrix_trace(both[0])));
     return matrix_trace(both[0]) + matrix_trace(both[1]);
 }
+// One function of C that packs declare at two types.
+double copied(matrix *a) { return matrix_trace(matrix_copy(a)) - matrix_trace(matrix_copy(matrix_gram(a))); }
 int narrow(int x) { return small((int16_t)x) + smaller(-1); }
 int main(void) {
     matrix *a = matrix_make(3);
     list *l = list_make();
-    printf("%g %g %g %g %g\n", repeated(a, 2), either(a, 0), either(a, 1), kept(a), scaled(a));
+    printf("%g %g %g %g %g ", repeated(a, 2), either(a, 0), either(a, 1), kept(a), copied(a));
+    printf("%g\n", scaled(a));
     printf("%d %d %d %d %d\n", place(l, 5), place(l, 6), narrow(-3), narrow(100000), calls());
     return 0;
 }

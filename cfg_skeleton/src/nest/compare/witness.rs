@@ -3,9 +3,9 @@
 use super::super::assumption::allowed;
 use super::super::difference::{Difference, Runs, executes, find};
 use super::super::sizes::{self, Bounds};
-use super::super::{Size, Var};
-use super::{Comparison, Shown};
-use crate::verdict::{Counterexample, Evidence};
+use super::super::{Line, Nest, Size, ValueId, Var};
+use super::{Asked, Comparison, Shown};
+use crate::verdict::{Counterexample, Evidence, Side, Statement};
 use rustc_hash::FxHashMap;
 
 /// Values of one size that show where versions differ.
@@ -86,9 +86,22 @@ impl Comparison<'_> {
     }
 
     pub(super) fn refuted(&mut self, difference: &Difference) -> Evidence {
-        let found = Counterexample { pattern: self.pattern(difference), ..difference.into() };
+        let mut found = Counterexample { pattern: self.pattern(difference), ..difference.into() };
+        found.statements.extend(self.computing());
         let holds_if = self.condition().map(|condition| condition.text());
         Evidence { refuted: Some(found), holds_if, ..Evidence::default() }
+    }
+
+    /// The statements that compute what makes the versions differ, where all their statements correspond.
+    fn computing(&self) -> Vec<Statement> {
+        let Err(Some(found)) = self.same(self.before, self.after, &mut Asked::trusting()) else { return vec![] };
+        let statement = |side, nest: &Nest, value: Option<ValueId>, other: Line| {
+            let line = nest.lines.get(&value?).copied().filter(|line| *line != other)?;
+            Some(Statement { side, line, iteration: vec![], text: None })
+        };
+        let (left, right) = found.values;
+        let first = statement(Side::First, self.before, left, found.lines.0);
+        first.into_iter().chain(statement(Side::Second, self.after, right, found.lines.1)).collect()
     }
 
     /// For which small values of one size there is a difference, where it is not all of them: that shows a factor that

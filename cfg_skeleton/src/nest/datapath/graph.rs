@@ -1,13 +1,18 @@
 //! The values of two programs as one graph: equal values have one number.
+//!
+//! Operands are numbered before what is made from them, and the numbers given last can be taken back.
 
 use super::super::affine::{Affine, Var};
-use super::super::eval::{Scalar, operate};
-use super::super::input::{initial, mix};
 use super::super::value::{Constant, Number, Operation, Pool, Value, ValueId, commutes, is_never_poison};
 use super::super::{ArrayId, Item, LoadId, Nest};
 use indexmap::IndexSet;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+
+mod samples;
+
+use samples::Sampled;
+pub(super) use samples::{Samples, any, compute, same, stands_for};
 
 /// A number of a graph. Operands have smaller ones.
 pub(super) type NodeId = u32;
@@ -31,95 +36,66 @@ pub(super) enum Node {
     Op(u32, SmallVec<[NodeId; 3]>),
 }
 
-/// An operation without its operands.
-#[derive(Clone, PartialEq, Eq, Hash, Debug)]
-pub(super) struct OpHead {
-    pub(super) name: String,
-    pub(super) flags: Vec<String>,
-    pub(super) from: String,
-    pub(super) ty: String,
-}
-
 /// How names of the second program are those of the first one.
 pub(crate) struct Renaming {
     pub(crate) vars: FxHashMap<Var, Affine>,
     pub(crate) loads: FxHashMap<LoadId, LoadId>,
 }
 
-/// Inputs on which values are computed to tell apart those that differ.
-const SAMPLES: usize = 16;
-
-/// A value on each input; `None` is poison.
-type Samples = [Option<u128>; SAMPLES];
-
 /// The values of two programs.
 pub(super) struct Graph<'a> {
     pool: &'a Pool,
     nodes: IndexSet<Node>,
-    heads: IndexSet<OpHead>,
+    /// Operations without their operands.
+    heads: IndexSet<Operation>,
     /// Whether the node is certainly no poison.
     defined: Vec<bool>,
-    samples: Vec<Samples>,
+    /// The value of a program that was numbered by it first.
+    origin: Vec<ValueId>,
+    /// The node that stands for it in what is made from it.
+    standing: Vec<NodeId>,
+    pub(super) sampled: Sampled,
     /// Types of what loads of the first program read, and whether that is certainly no poison.
     elements: FxHashMap<LoadId, (String, bool)>,
     arguments: Vec<String>,
     /// Whether variables are made of data.
     binds: bool,
-    left: FxHashMap<ValueId, NodeId>,
-    /// Nodes from here on are not of the first program.
-    own: usize,
     /// Operations of the first program that promise something, by what they are without.
-    with_flags: FxHashMap<(OpHead, SmallVec<[NodeId; 3]>), Vec<NodeId>>,
+    with_flags: FxHashMap<Node, Vec<NodeId>>,
 }
 
 impl<'a> Graph<'a> {
-    /// A graph of the values of the first program that these are made from.
-    pub(super) fn new(pool: &'a Pool, nest: &Nest, roots: impl Iterator<Item = ValueId>) -> Self {
+    /// Without any nodes yet; loads and arguments are those of the first program.
+    pub(super) fn new(pool: &'a Pool, first: &Nest) -> Self {
         let mut elements = FxHashMap::default();
-        let safe = made_defined(pool, nest);
-        collect_elements(nest, &nest.items, &safe, &mut elements);
-        let mut graph = Graph {
+        let safe = made_defined(pool, first);
+        collect_elements(first, &first.items, &safe, &mut elements);
+        Graph {
             pool,
             nodes: IndexSet::new(),
             heads: IndexSet::new(),
             defined: vec![],
-            samples: vec![],
+            origin: vec![],
+            standing: vec![],
+            sampled: Sampled::default(),
             elements,
-            arguments: nest.arguments.clone(),
-            binds: binds(&nest.items),
-            left: FxHashMap::default(),
-            own: 0,
+            arguments: first.arguments.clone(),
+            binds: binds(&first.items),
             with_flags: FxHashMap::default(),
-        };
-        let mut left: FxHashMap<ValueId, NodeId> = FxHashMap::default();
-        for value in reachable(pool, roots) {
-            let node = graph.node(value, true, &|id| left[&id], &Clone::clone, &Some);
-            let id = graph.insert(node);
-            left.insert(value, id);
         }
-        graph.left = left;
-        for id in 0..graph.nodes.len() as NodeId {
-            if let Node::Op(head, operands) = graph.get(id)
-                && !graph.head(*head).flags.is_empty()
-            {
-                let key = (OpHead { flags: vec![], ..graph.head(*head).clone() }, operands.clone());
-                graph.with_flags.entry(key).or_default().push(id);
-            }
-        }
-        graph.own = graph.nodes.len();
-        graph
     }
 
-    /// The number of a value of the first program.
-    pub(super) fn left(&self, value: ValueId) -> Option<NodeId> {
-        self.left.get(&value).copied()
+    /// How many nodes there are.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len()
     }
 
     pub(super) fn get(&self, id: NodeId) -> &Node {
         &self.nodes[id as usize]
     }
 
-    pub(super) fn head(&self, head: u32) -> &OpHead {
+    /// The operation of a node, without operands.
+    pub(super) fn head(&self, head: u32) -> &Operation {
         &self.heads[head as usize]
     }
 
@@ -127,16 +103,48 @@ impl<'a> Graph<'a> {
         self.defined[id as usize]
     }
 
-    /// Whether the first program has the node.
-    pub(super) fn is_own(&self, id: NodeId) -> bool {
-        (id as usize) < self.own
+    /// The first value of a program that the node is.
+    pub(super) fn origin(&self, id: NodeId) -> Option<ValueId> {
+        self.origin.get(id as usize).copied()
     }
 
-    /// Forgets the second program.
-    pub(super) fn reset(&mut self) {
-        self.nodes.truncate(self.own);
-        self.defined.truncate(self.own);
-        self.samples.truncate(self.own);
+    /// The node that stands for this one.
+    pub(super) fn standing(&self, id: NodeId) -> NodeId {
+        self.standing[id as usize]
+    }
+
+    /// From here on, an earlier node stands for this one.
+    pub(super) fn replace(&mut self, id: NodeId, by: NodeId) {
+        self.standing[id as usize] = by;
+    }
+
+    /// Forgets the nodes that were added last, but for so many.
+    pub(super) fn truncate(&mut self, length: usize) {
+        for id in (length..self.nodes.len()).rev() {
+            if let Some(without) = self.without_flags(id as NodeId)
+                && let Some(found) = self.with_flags.get_mut(&without)
+            {
+                found.retain(|other| *other != id as NodeId);
+            }
+        }
+        self.nodes.truncate(length);
+        self.defined.truncate(length);
+        self.origin.truncate(length);
+        self.standing.truncate(length);
+        self.sampled.truncate(length);
+    }
+
+    /// Numbers a value of the first program, whose operands have numbers.
+    pub(super) fn add_left(&mut self, value: ValueId, number: &FxHashMap<ValueId, NodeId>) -> NodeId {
+        let node = self.node(value, true, &|id| number[&id], &Clone::clone, &Some);
+        let known = self.nodes.len();
+        let id = self.insert(node, value);
+        if id as usize == known
+            && let Some(without) = self.without_flags(id)
+        {
+            self.with_flags.entry(without).or_default().push(id);
+        }
+        id
     }
 
     /// Numbers a value of the second program, whose operands have numbers.
@@ -149,24 +157,33 @@ impl<'a> Graph<'a> {
         let rename = |affine: &Affine| affine.replace(&|var| renaming.vars.get(&var).cloned());
         let load = |load| renaming.loads.get(&load).copied();
         let node = self.node(value, false, &|id| number[&id], &rename, &load);
-        if let Node::Op(head, operands) = &node
-            && self.nodes.get_index_of(&node).is_none_or(|id| id >= self.own)
-            && let Some(promising) = self.promising(*head, operands)
-        {
-            return promising;
-        }
-        self.insert(node)
+        self.promising(&node).unwrap_or_else(|| self.insert(node, value))
     }
 
     /// The same operation of the first program, which promises more.
-    fn promising(&self, head: u32, operands: &[NodeId]) -> Option<NodeId> {
-        let head = self.head(head);
-        let key = (OpHead { flags: vec![], ..head.clone() }, SmallVec::from_slice(operands));
-        let found = self.with_flags.get(&key)?.iter();
+    fn promising(&mut self, node: &Node) -> Option<NodeId> {
+        let Node::Op(head, operands) = node else { return None };
+        if self.with_flags.is_empty() || self.nodes.contains(node) {
+            return None;
+        }
+        let head = self.head(*head).clone();
+        let plain = Operation { flags: vec![], ..head.clone() };
+        let plain = Node::Op(self.heads.insert_full(plain).0 as u32, operands.clone());
+        let found = self.with_flags.get(&plain)?.iter();
         found.copied().find(|id| match self.get(*id) {
             Node::Op(other, _) => head.flags.iter().all(|flag| self.head(*other).flags.contains(flag)),
             _ => false,
         })
+    }
+
+    /// An operation that promises something, without promises.
+    fn without_flags(&mut self, id: NodeId) -> Option<Node> {
+        let Node::Op(head, operands) = self.get(id).clone() else { return None };
+        if self.head(head).flags.is_empty() {
+            return None;
+        }
+        let plain = Operation { flags: vec![], ..self.head(head).clone() };
+        Some(Node::Op(self.heads.insert_full(plain).0 as u32, operands))
     }
 
     fn node(
@@ -193,17 +210,20 @@ impl<'a> Graph<'a> {
                 if operands.len() == 2 && commutes(name) {
                     operands.sort_unstable();
                 }
-                let head = OpHead { name: name.clone(), flags: flags.clone(), from: from.clone(), ty: ty.clone() };
+                let (name, flags, from, ty) = (name.clone(), flags.clone(), from.clone(), ty.clone());
+                let head = Operation { name, flags, from, ty, operands: vec![] };
                 Node::Op(self.heads.insert_full(head).0 as u32, operands)
             }
         }
     }
 
-    fn insert(&mut self, node: Node) -> NodeId {
+    fn insert(&mut self, node: Node, value: ValueId) -> NodeId {
         let (id, new) = self.nodes.insert_full(node);
         if new {
             let defined = self.defines(id as NodeId);
             self.defined.push(defined);
+            self.origin.push(value);
+            self.standing.push(id as NodeId);
         }
         id as NodeId
     }
@@ -238,83 +258,6 @@ impl<'a> Graph<'a> {
             Node::Op(head, _) => Some(&self.head(*head).ty),
             Node::Result(..) | Node::Other(..) => None,
         }
-    }
-
-    /// Computes all nodes that have no samples yet.
-    pub(super) fn sample(&mut self) {
-        for id in self.samples.len()..self.nodes.len() {
-            let samples = std::array::from_fn(|n| self.sampled(id as NodeId, n));
-            self.samples.push(samples);
-        }
-    }
-
-    fn sampled(&self, id: NodeId, n: usize) -> Option<u128> {
-        let ty = self.type_of(id).unwrap_or_default();
-        let unknown = |salt: u64| {
-            let hash = mix(mix(salt) ^ n as u64);
-            Some(Scalar::named(ty).map_or(u128::from(hash), |scalar| initial(n as u64, 0, &[hash as i64], scalar)))
-        };
-        match self.get(id) {
-            Node::Constant(Constant { number: Number::Bits(bits), .. }) => Some(*bits),
-            Node::Op(head, operands) => {
-                let head_number = *head;
-                let OpHead { name, flags, from, ty } = self.head(head_number);
-                let values: Vec<Option<u128>> = operands.iter().map(|o| self.samples[*o as usize][n]).collect();
-                let op = Operation {
-                    name: name.clone(),
-                    flags: flags.clone(),
-                    from: from.clone(),
-                    ty: ty.clone(),
-                    operands: vec![],
-                };
-                use super::super::eval::Stop;
-                match operate(&op, &values) {
-                    Ok(value) => value,
-                    Err(Stop::Undefined(_)) => None,
-                    // A function of its operands.
-                    Err(Stop::Unknown(_)) => {
-                        let add = |hash, value: &Option<u128>| match value {
-                            Some(bits) => mix(hash ^ *bits as u64 ^ (bits >> 64) as u64),
-                            None => mix(hash ^ 1),
-                        };
-                        unknown(values.iter().fold(u64::from(head_number), add))
-                    }
-                }
-            }
-            _ => unknown(u64::from(id) << 20),
-        }
-    }
-
-    /// What nodes that are equal have in common; nodes that differ mostly do not.
-    pub(super) fn signature(&self, id: NodeId) -> u64 {
-        let scalar = self.type_of(id).and_then(Scalar::named);
-        self.samples[id as usize].iter().fold(7, |hash, value| {
-            let bits = value.map_or(3, |bits| scalar.map_or(bits, |scalar| scalar.canonical(bits)));
-            mix(hash ^ bits as u64 ^ (bits >> 64) as u64 ^ u64::from(value.is_none()) << 63)
-        })
-    }
-
-    /// Whether the samples allow that the second node stands for the first one.
-    pub(super) fn may_stand_for(&self, left: NodeId, right: NodeId) -> bool {
-        let scalar = self.type_of(left).and_then(Scalar::named);
-        let agrees = |(l, r): (&Option<u128>, &Option<u128>)| match (l, r) {
-            (None, _) => true,
-            (Some(_), None) => false,
-            (Some(l), Some(r)) => scalar.map_or(l == r, |scalar| scalar.same(*l, *r)),
-        };
-        self.type_of(left) == self.type_of(right)
-            && self.samples[left as usize].iter().zip(&self.samples[right as usize]).all(agrees)
-    }
-
-    /// The nodes of the first program by type and signature.
-    pub(super) fn by_signature(&self) -> FxHashMap<(String, u64), Vec<NodeId>> {
-        let mut found: FxHashMap<(String, u64), Vec<NodeId>> = FxHashMap::default();
-        for id in 0..self.own as NodeId {
-            if let Some(ty) = self.type_of(id) {
-                found.entry((ty.to_string(), self.signature(id))).or_default().push(id);
-            }
-        }
-        found
     }
 }
 

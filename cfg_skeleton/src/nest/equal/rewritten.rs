@@ -52,9 +52,11 @@ impl Proof<'_, '_> {
         let question = self.question(left, right, given);
         self.left_of_question = outer;
         let Some(question) = question else { return false };
-        let open = self.asked.open(std::slice::from_ref(&question));
+        let question = [question];
+        let open = self.asked.open(&question);
+        self.asked.used(&question);
         if !open.is_empty() {
-            let reason = self.asked.reason(&question);
+            let reason = self.asked.reason(&question[0]);
             if !reason.is_empty() {
                 self.failure = None;
                 self.fail(reason);

@@ -103,8 +103,7 @@ impl Placement<'_, '_> {
         };
         match &skeleton.statement(site).kind {
             StatementKind::Opaque { operands, .. } => operands.iter().map(|o| view.class_of(*o)).collect(),
-            StatementKind::Write { out, .. } => operands(*out),
-            StatementKind::Call { .. } => [executed(view, site)].into_iter().collect(),
+            StatementKind::Call { .. } | StatementKind::Write { .. } => [executed(view, site)].into_iter().collect(),
             StatementKind::Check { value: Some(value), .. } if fused => operands(*value),
             StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } => {
                 [view.class_of(*tested)].into_iter().collect()

@@ -16,11 +16,16 @@ impl Validator<'_> {
     pub(super) fn site_of(&self, class: ClassId) -> Option<SiteId> {
         let site = class.index().checked_sub(self.view.classes.len())?;
         let statement = self.skeleton.statements.get(site)?;
-        matches!(statement.kind, StatementKind::Call { .. }).then_some(SiteId(site as u32))
+        let chosen = matches!(statement.kind, StatementKind::Call { .. } | StatementKind::Write { .. });
+        chosen.then_some(SiteId(site as u32))
     }
 
     /// What is executed at a site is a node of its statement's class over its state, right before it.
     pub(super) fn misplaced(&self, site: SiteId, segment: SegmentId, def: Def) -> Option<Violation> {
+        if let StatementKind::Write { .. } = self.skeleton.statement(site).kind {
+            let written = segment == self.skeleton.segment_before(site) && self.written(site, def).is_some();
+            return (!written).then_some(Violation::NotAtSite(segment, site));
+        }
         let StatementKind::Call { node: original, site: token, .. } = &self.skeleton.statement(site).kind else {
             return Some(Violation::NotAtSite(segment, site));
         };

@@ -17,7 +17,7 @@ pub(super) enum Fact {
     /// The class is zero, or what it is the truth of.
     Zero(ClassId),
     /// So many bits can be accessed at an address and an offset.
-    Bits(ClassId, ClassId, u32),
+    Bits(ClassId, i64, u32),
     /// An operation without its state does not trap: the head, the type arguments, the operands.
     Runs(Head, Vec<Ty>, Vec<ClassId>),
 }
@@ -45,7 +45,7 @@ impl Validator<'_> {
     }
 
     /// The fact that executing a node proves.
-    fn runs(&self, node: &Node<ClassId>) -> Option<Fact> {
+    pub(super) fn runs(&self, node: &Node<ClassId>) -> Option<Fact> {
         let Head::Op(op) = node.head else { return None };
         let (operands, _) = self.split(node);
         let access = self.universe.ops.get(op).model.and_then(|model| model.memory());
@@ -53,7 +53,10 @@ impl Validator<'_> {
             let width = node.types.first().and_then(|ty| self.universe.types.scalar(*ty)).map(|s| s.bits());
             if let Some(bits) = access.bits.or(width) {
                 match (access.store, operands) {
-                    (true, [p, _, o]) | (false, [p, o]) => return Some(Fact::Bits(*p, *o, bits)),
+                    (true, [p, _, o]) | (false, [p, o]) => {
+                        let (base, offset) = self.address(*p, self.view.class(*o).constant?);
+                        return Some(Fact::Bits(base, offset, bits));
+                    }
                     _ => {}
                 }
             }
@@ -125,6 +128,7 @@ impl Validator<'_> {
         for ((at, class), def) in &self.selection.defs {
             if let Def::Node(id) = def
                 && let Some(node) = self.view.nodes.get(id.index())
+                && !self.is_written_at(*class)
                 && !self.allowed(node, *at, &free, &classes)
             {
                 unlicensed.push(Violation::Unlicensed(*at, *class));

@@ -121,17 +121,10 @@ impl Validator<'_> {
                     self.observe(before, now);
                 }
                 let class = self.class_of(*out);
-                let original = self.original(*out);
                 let Some(state) = now.get_mut(region.index()) else { return };
-                let same = |id: &crate::egraph::NodeId| {
-                    let node = self.view.node(*id);
-                    let (operands, taken) = self.split(node);
-                    node.head == original.head
-                        && node.types == original.types
-                        && operands == self.split(&original).0
-                        && taken == Some(*state)
-                };
-                if !self.view.class(class).nodes.iter().any(same) {
+                let chosen = self.selection.defs.get(&(before, self.executed_class(site)));
+                let node = chosen.and_then(|def| self.written(site, *def));
+                if node.and_then(|node| self.split(node).1) != Some(*state) {
                     self.found.push(Violation::WriteInOtherState(site));
                 }
                 *state = class;

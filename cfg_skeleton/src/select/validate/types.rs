@@ -5,7 +5,7 @@
 use super::{Validator, Violation};
 use crate::egraph::{ClassId, Head, InputId};
 use crate::select::Def;
-use crate::skeleton::{CheckKey, SegmentId, SkeletonArg, StatementKind};
+use crate::skeleton::{CheckKey, SegmentId, SkeletonArg, SkeletonEdge, StatementKind};
 use rewright_typeprop::Ty;
 
 impl Validator<'_> {
@@ -41,7 +41,44 @@ impl Validator<'_> {
                 found.push(Violation::ValueType(at, class));
             }
         }
+        found.extend(self.arguments());
         self.found.extend(found);
+    }
+
+    /// Does each argument have the type of the parameter that takes it?
+    fn arguments(&self) -> Vec<Violation> {
+        let mut found = vec![];
+        for block in self.flow.reachable() {
+            let at = self.skeleton.last_segment(block);
+            for edge in &self.skeleton.blocks[block.index()].edges {
+                for (input, param) in self.passed(edge) {
+                    let class = self.class_of(input);
+                    let wanted = self.skeleton.input.nodes[param.index()].ty(self.universe);
+                    if let (Some(wanted), Some(chosen)) = (wanted, self.chosen_type(class, at))
+                        && !self.universe.types.is_subtype(chosen, wanted)
+                    {
+                        found.push(Violation::ValueType(at, class));
+                    }
+                }
+            }
+        }
+        found
+    }
+
+    /// What an edge carries to parameters that are defined, with those.
+    fn passed(&self, edge: &SkeletonEdge) -> Vec<(InputId, InputId)> {
+        let target = &self.skeleton.blocks[edge.target.index()];
+        let mut taken = vec![];
+        for (index, (arg, param)) in edge.args.iter().zip(&target.params).enumerate() {
+            let def = Def::Param { block: edge.target, index: index as u32 };
+            let key = (SegmentId(target.first_segment), self.class_of(*param));
+            if let SkeletonArg::Node(input) = arg
+                && self.selection.defs.get(&key) == Some(&def)
+            {
+                taken.push((*input, *param));
+            }
+        }
+        taken
     }
 
     /// The type of what a use there takes; `None` where there is nothing to take, or no type.
@@ -82,14 +119,13 @@ impl Validator<'_> {
                     uses.extend(operands.iter().map(|input| (at, *input)));
                     continue;
                 }
-                StatementKind::Write { out, .. } => *out,
                 StatementKind::Check { value: Some(value), .. } if self.fused(site) => *value,
                 StatementKind::Check { key: CheckKey::Condition { tested, .. }, .. } => {
                     uses.push((at, *tested));
                     continue;
                 }
-                // What is executed at a site is a definition.
-                StatementKind::Check { .. } | StatementKind::Call { .. } => continue,
+                // What is executed at the site of a call or a write is a definition.
+                StatementKind::Check { .. } | StatementKind::Call { .. } | StatementKind::Write { .. } => continue,
             };
             let node = &self.skeleton.input.nodes[node.index()];
             let state = usize::from(matches!(node.head, Head::Op(op) if self.universe.ops.get(op).takes_state()));
@@ -99,16 +135,7 @@ impl Validator<'_> {
             let (at, data) = (self.skeleton.last_segment(block), &self.skeleton.blocks[block.index()]);
             uses.extend(data.operands.iter().map(|input| (at, *input)));
             for edge in &data.edges {
-                let target = &self.skeleton.blocks[edge.target.index()];
-                for (index, (arg, param)) in edge.args.iter().zip(&target.params).enumerate() {
-                    let def = Def::Param { block: edge.target, index: index as u32 };
-                    let key = (SegmentId(target.first_segment), self.class_of(*param));
-                    if let SkeletonArg::Node(input) = arg
-                        && self.selection.defs.get(&key) == Some(&def)
-                    {
-                        uses.push((at, *input));
-                    }
-                }
+                uses.extend(self.passed(edge).into_iter().map(|(input, _)| (at, input)));
             }
         }
         uses

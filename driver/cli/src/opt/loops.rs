@@ -1,12 +1,13 @@
-//! What `opt --remarks` and `why-not` say of loops: what was recognised, what was made of it, and why not more.
+//! What `opt --remarks` and `why-not` say of loops, and of checks that move: what was recognised, what was made of it, and
+//! why not more.
 
 use rewright_cfg_skeleton::select::cost::reported;
 use rewright_cfg_skeleton::variants::Change;
-use rewright_pipeline::optimiser::{LoopRemark, LoopTest, OptimisedFunction, VariantFate, VariantRemark};
+use rewright_pipeline::optimiser::{LoopRemark, LoopTest, MovedCheck, OptimisedFunction, VariantFate, VariantRemark};
 use serde_json::json;
 
-/// What is said of one function's loops, for people: what was inlined, a line for each variant that was tried, and one for
-/// each loop of what goes out.
+/// What is said of one function's loops, for people: what was inlined, a line for each check that is executed earlier, for
+/// each variant that was tried, and for each loop of what goes out.
 pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     let line = |(number, remark): (usize, &LoopRemark)| {
         let nested = if remark.depth > 1 { format!(" (depth {})", remark.depth) } else { String::new() };
@@ -14,7 +15,32 @@ pub(in super::super) fn lines(function: &OptimisedFunction) -> Vec<String> {
     };
     let inlined = (!function.inlined.is_empty()).then(|| format!("inlined: {}", function.inlined.join(", ")));
     let variants = function.variants.iter().map(variant);
-    inlined.into_iter().chain(variants).chain(function.loops.iter().enumerate().map(line)).collect()
+    let moved = function.moved.iter().map(moved);
+    let narrowed = (!function.narrowed.is_empty())
+        .then(|| format!("more specific types of parameters of blocks: {}", function.narrowed.join(", ")));
+    inlined
+        .into_iter()
+        .chain(narrowed)
+        .chain(moved)
+        .chain(variants)
+        .chain(function.loops.iter().enumerate().map(line))
+        .collect()
+}
+
+fn moved(check: &MovedCheck) -> String {
+    let what = check.operation.as_ref().map_or("a check".to_string(), |operation| format!("the check of {operation}"));
+    let from = match (check.places, check.out_of_loop) {
+        (1, _) => "ahead of the loop that it was in".to_string(),
+        (places, true) => format!("ahead of a loop, in place of {places} times in and behind it"),
+        (places, false) => format!("before a branch, in place of {places} times behind it"),
+    };
+    format!("{what} is executed once, {from}")
+}
+
+/// The same for programs.
+pub(in super::super) fn moved_json(moved: &[MovedCheck]) -> serde_json::Value {
+    let one = |check: &MovedCheck| json!({ "operation": check.operation, "places": check.places, "out_of_loop": check.out_of_loop });
+    moved.iter().map(one).collect()
 }
 
 fn variant(remark: &VariantRemark) -> String {

@@ -19,6 +19,8 @@ use std::collections::BTreeMap;
 
 /// What became of a file.
 pub(super) struct Made {
+    /// What came in, with the functions that are specialised.
+    pub(super) came_in: Vec<u8>,
     /// What goes out.
     pub(super) printed: String,
     /// The rules.
@@ -108,8 +110,11 @@ pub(super) fn report(args: &Args, file: &Made) {
                     entry["changed"] = told.changes.iter().map(changed).collect();
                     entry["loops"] = loops::json(&o.loops);
                     entry["inlined"] = json!(o.inlined);
+                    entry["moved"] = loops::moved_json(&o.moved);
+                    entry["narrowed"] = json!(o.narrowed);
                     entry["variants"] = loops::variants_json(&o.variants);
                     entry["relaxed"] = told.left_out.iter().map(relaxed).collect();
+                    entry["unwritten"] = json!(told.unwritten);
                 }
                 entry
             })
@@ -164,6 +169,7 @@ pub(super) fn report(args: &Args, file: &Made) {
             let changes = told.changes.iter().map(text::change);
             let loops = f.outcome.iter().flat_map(loops::lines);
             let lines = changes.chain(loops).chain(told.left_out.iter().map(text::left_out));
+            let lines = lines.chain(told.unwritten.iter().cloned());
             lines.for_each(|line| out::report(&format!("  {line}")));
         }
     }

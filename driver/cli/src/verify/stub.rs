@@ -31,11 +31,14 @@ pub(super) fn stub(program: &Program, rule: &Rule) -> Option<String> {
     let is_unknown = |decl: &TypeDeclId| universe.types.decl(*decl).model.is_none();
     let made = |decl: &TypeDeclId| program.samples.get(decl).is_some_and(|sample| sample.make.is_some());
     let seen = |decl: &TypeDeclId| program.samples.get(decl).is_some_and(|sample| !sample.observe.is_empty());
+    // What changes values is to meet changed ones.
+    let changes = ops.iter().any(|op| !universe.ops.get(*op).effects.writes.is_empty());
     let mut lines = vec![];
     for decl in types.iter().filter(|decl| is_unknown(decl) && !(made(decl) && seen(decl))) {
         let name = plain(&universe.types.decl(*decl).name).to_string();
         let small = name.to_lowercase();
-        lines.extend((!made(decl)).then(|| format!("@sample(make_{small}(size, seed))")));
+        let change = if changes { format!(", change_{small}(it, seed)") } else { String::new() };
+        lines.extend((!made(decl)).then(|| format!("@sample(make_{small}(size, seed){change})")));
         lines.extend((!seen(decl)).then(|| format!("@observe(see_{small}(it))")));
         lines.push(format!("type {name} .."));
     }

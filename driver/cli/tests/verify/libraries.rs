@@ -126,7 +126,8 @@ fn samples_are_checked() {
     for (line, why) in [
         ("@sample(seed)\ntype V", "expected `V`, found `i64`"),
         ("@sample(nothing(seed))\ntype V", "nothing"),
-        ("@sample(1, 2)\ntype V", "`@sample` takes one expression"),
+        ("@sample\ntype V", "`@sample` takes an expression that makes a value"),
+        ("@sample(made(size), size)\ntype V\nfn made(n: i64) -> V  pure", "this does not change `it`"),
         ("@observe\ntype V", "`@observe` takes expressions over `it`"),
         ("@sample(seed)\ntype V <: Int model bv32", "values of `V` are known"),
         (

@@ -50,6 +50,27 @@ fn a_build_with_spaces_and_parallel_commands() {
     assert_eq!(run(command, &place, &[], "").code, Some(137));
 }
 
+/// What `./configure` and CMake write down keeps the rules that it was made for, and says so where a build wants others.
+#[test]
+fn a_compiler_that_was_configured_keeps_its_rules() {
+    let (dir, own) = (sources(), tempfile::tempdir().unwrap());
+    let wrap = |options: &[&str], build: &str| {
+        let mut command = rewright(&own);
+        command.arg("wrap").args(options).args(["--", "sh", "-c", build]);
+        let ran = run(command, dir.path(), &[], "");
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        ran.stderr
+    };
+    wrap(&["--rules", "mine.rw"], "echo $CC >compiler");
+    let build = "$(cat compiler) -O2 -w -c sum.c -o sum.o && $(cat compiler) -O2 -w -c main.c -o main.o";
+    let said = wrap(&["--rules", "std"], build);
+    assert_eq!(said.matches("for `--rules std`, configure anew").count(), 1, "{said}");
+    // What changes no object is for the build to say.
+    let said = wrap(&["--rules", "mine.rw", "--remarks", "--keep", "ir"], build);
+    assert!(said.contains(": optimised") && !said.contains("configure anew"), "{said}");
+    assert!(fs::read_dir(dir.path().join("ir")).unwrap().count() >= 2);
+}
+
 /// `timeout` and services end one process, and nothing is to go on without it.
 #[test]
 fn a_build_ends_with_its_wrapper() {

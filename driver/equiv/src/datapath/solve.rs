@@ -27,6 +27,11 @@ impl Solving {
         Solving { command, solver: None, budget: Budget::new(steps) }
     }
 
+    /// Another one with the same budget.
+    pub(super) fn another(&self) -> Solving {
+        Solving { command: self.command.clone(), solver: None, budget: self.budget.clone() }
+    }
+
     /// The same within a few steps, which are not counted where they are enough.
     pub(super) fn ask_quickly(&mut self, question: &Question, operations: &Operations) -> Result<(), Unproved> {
         self.ask_within(question, operations, QUICK)

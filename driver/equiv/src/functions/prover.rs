@@ -1,12 +1,14 @@
 //! Asks the solver about two versions of a function.
 
-use super::terms::{Given, behaviour, differ};
-use super::{FunctionVersion, runs};
+use super::cuts::Cuts;
+use super::region::Region;
+use super::terms::{Given, alike, behaviour};
+use super::{FunctionVersion, induction, runs};
 use crate::Config;
 use crate::budget::{Budget, Exhausted};
 use crate::not_modelled::NotModelled;
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
-use rewright_smt::solver::{self, Answer, Solver, Unanswered};
+use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
 use rewright_smt::{Expr, Script};
 use std::io;
 use std::time::Duration;
@@ -23,7 +25,7 @@ pub struct Prover {
 
 /// Why nothing is decided.
 #[derive(Debug, thiserror::Error)]
-enum Undecided {
+pub(super) enum Undecided {
     #[error("solver: {0}")]
     NotModelled(#[from] NotModelled),
     #[error(transparent)]
@@ -82,19 +84,18 @@ impl Prover {
     }
 
     fn ask(&mut self, versions: [FunctionVersion<'_>; 2], config: &Config) -> Result<Decided, Undecided> {
-        let mut script = Script::new();
-        let s = &mut script;
-        let given = Given::new(s, versions[0])?;
-        let [before, after] = [behaviour(s, versions[0], &given)?, behaviour(s, versions[1], &given)?];
-        let claim = differ(s, &before, &after);
-        let proved = Decided::Proved { has_nan: before.has_nan || after.has_nan };
-        if claim == Expr::FALSE {
-            return Ok(proved);
-        }
-        let asserted = script.asserting(claim);
-        let wanted: Vec<&str> = asserted.declared.iter().map(String::as_str).collect();
-        self.budget.begin();
-        let limit = self.budget.limit()?;
+        let mut session = self.session(config)?;
+        let decided = match versions.into_iter().any(induction::has_loops) {
+            true => induction::decide(versions, &mut session)
+                .map(|induction::Proved { has_nan }| Decided::Proved { has_nan }),
+            false => without_loops(versions, &mut session),
+        };
+        session.solver.forget();
+        decided
+    }
+
+    /// Another function begins.
+    fn session(&mut self, config: &Config) -> Result<Session<'_>, Undecided> {
         let solver = match &mut self.solver {
             Some(solver) => solver,
             none => {
@@ -103,22 +104,65 @@ impl Prover {
                 none.insert(Solver::start(settings).map_err(start)?)
             }
         };
-        let answer = solver.ask_within(&asserted.text, &wanted, limit)?;
-        self.budget.charge(solver.spent());
-        solver.forget();
-        match answer {
-            Answer::Unsat => Ok(proved),
-            Answer::Sat(values) => {
-                let value = |argument: &Expr| {
-                    let at = wanted.iter().position(|name| *name == script.name(*argument))?;
-                    values.get(at).copied().flatten()
-                };
-                Ok(Decided::Differs(given.arguments.iter().map(|argument| value(argument).unwrap_or(0)).collect()))
-            }
-            Answer::Unknown(reason) => match self.budget.spent() {
-                Some(spent) if reason.is_too_hard() => Err(spent.into()),
-                _ => Err(Undecided::Unanswered(reason)),
-            },
+        self.budget.begin();
+        Ok(Session { solver, budget: &mut self.budget })
+    }
+}
+
+/// What may be asked about one function.
+pub(super) struct Session<'a> {
+    solver: &'a mut Solver,
+    budget: &'a mut Budget,
+}
+
+impl Session<'_> {
+    /// Asks within what is left, and within so many steps.
+    pub(super) fn ask(&mut self, text: &str, wanted: &[&str], most: u64) -> Result<Answer, Undecided> {
+        let limit = self.budget.limit()?;
+        let answer = self.solver.ask_within(text, wanted, Limit { steps: limit.steps.min(most), ..limit })?;
+        self.budget.charge(self.solver.spent());
+        Ok(answer)
+    }
+
+    /// Why there is no answer.
+    pub(super) fn unanswered(&self, reason: Unanswered) -> Undecided {
+        match self.budget.spent() {
+            Some(spent) if reason.is_too_hard() => spent.into(),
+            _ => Undecided::Unanswered(reason),
         }
+    }
+}
+
+/// Both versions as one question.
+fn without_loops(versions: [FunctionVersion<'_>; 2], session: &mut Session<'_>) -> Result<Decided, Undecided> {
+    let mut script = Script::new();
+    script.laws = true;
+    let s = &mut script;
+    let given = Given::new(s, versions[0])?;
+    let mut done = vec![];
+    for version in versions {
+        let cuts = Cuts::none(version);
+        done.push(behaviour(s, &cuts, &Region::new(&cuts, None)?, None, &given)?);
+    }
+    let [before, after] = [&done[0], &done[1]];
+    let same: Vec<Expr> = alike(s, before, after).into_iter().map(|(same, _)| same).collect();
+    let same = s.and(&same);
+    let claim = s.not(same);
+    let proved = Decided::Proved { has_nan: before.has_nan || after.has_nan };
+    if claim == Expr::FALSE {
+        return Ok(proved);
+    }
+    let asserted = script.asserting(claim);
+    let wanted: Vec<&str> = asserted.declared.iter().map(String::as_str).collect();
+    match session.ask(&asserted.text, &wanted, u64::MAX)? {
+        Answer::Unsat => Ok(proved),
+        Answer::Sat(values) => {
+            let value = |argument: &Expr| {
+                let at = wanted.iter().position(|name| *name == script.name(*argument))?;
+                values.get(at).copied().flatten()
+            };
+            Ok(Decided::Differs(given.arguments.iter().map(|argument| value(argument).unwrap_or(0)).collect()))
+        }
+        Answer::Unknown(reason) => Err(session.unanswered(reason)),
     }
 }

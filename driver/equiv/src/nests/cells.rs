@@ -19,6 +19,9 @@ use rewright_cfg_skeleton::nest::value::{Value, commutes};
 use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, LoadId, Pool, ValueId, Var};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// What a load reads, with what holds in each case.
+type Cases = Vec<(Term, Vec<Formula>)>;
+
 /// Goals until a certificate is given up.
 const MAX_GOALS: usize = 20_000;
 
@@ -331,7 +334,7 @@ impl<'a, 'n> Walk<'a, 'n> {
     }
 
     /// What a term that is a load reads, with what holds in each case; `None` where it is none.
-    fn read(&mut self, side: Side, term: &Term, given: &[Formula]) -> Checked<Option<Vec<(Term, Vec<Formula>)>>> {
+    fn read(&mut self, side: Side, term: &Term, given: &[Formula]) -> Checked<Option<Cases>> {
         let Term::Tree(value, at, point) = term else { return Ok(None) };
         let Value::Load(load) = self.cells.pool.get(*value) else { return Ok(None) };
         let program = self.program(side);

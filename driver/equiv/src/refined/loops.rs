@@ -243,6 +243,10 @@ impl Induction<'_> {
                 Err(reason) => return Ok(Err(reason)),
             };
             let is_set = |n: usize| values.get(n).copied().flatten() == Some(1);
+            // With fewer candidates more is possible, and this still is.
+            if question.breaks_a_claim(is_set) {
+                return Ok(Err(NotModelled::from(question.failure(is_set)).into()));
+            }
             let changed = self.learn(&question, is_set, undefined);
             if changed.is_empty() {
                 return Ok(Err(NotModelled::from(question.failure(is_set)).into()));

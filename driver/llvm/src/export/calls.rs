@@ -7,12 +7,10 @@
 use super::operations::width;
 use super::{ExportError, Exporter, metadata_text};
 use crate::body::{InMemory, Instruction, Operand, Role, Shape};
-use crate::module::{Definition, File};
-use crate::names::{InstructionForm, Names};
+use crate::module::Definition;
 use crate::types::Type;
 use rewright_cfg_skeleton::ir::{Inst, Value};
-use rewright_typeprop::{Op, OpId, Ty, TypeExpr, Universe};
-use std::collections::BTreeSet;
+use rewright_typeprop::{OpId, Ty, TypeExpr};
 
 /// Attributes that change how a value is passed.
 const EXTENSIONS: [&str; 2] = ["signext", "zeroext"];
@@ -81,7 +79,7 @@ impl<'a> Exporter<'a> {
         let declared = self.universe.ops.get(op);
         let declaration = self.file.declarations.get(function);
         let given = match declared.results.first() {
-            Some(result) => Some(self.passed(result, targs).ok_or(ExportError::Unwritable(op))?),
+            Some(result) => Some(self.passed(result, targs).ok_or_else(|| ExportError::Structure(function.into()))?),
             None => None,
         };
         // A structure goes to where the first argument says.
@@ -92,14 +90,18 @@ impl<'a> Exporter<'a> {
         let first = usize::from(given.is_some());
         let mut passed: Vec<Passed> = given.into_iter().collect();
         for param in &declared.params {
-            passed.push(self.passed(&param.ty, targs).ok_or(ExportError::Unwritable(op))?);
+            passed.push(self.passed(&param.ty, targs).ok_or_else(|| ExportError::Structure(function.into()))?);
         }
         let types = || passed.iter().map(|p| &p.ty);
         let narrow = types().chain([&result]).any(is_narrow);
         let attributes: Vec<String> =
             passed.iter().enumerate().map(|(i, p)| p.attribute(if i < first { "sret" } else { "byval" })).collect();
-        if declaration.map_or(narrow, |d| !takes(d, types(), &result) || !passes(d, &attributes)) {
-            return Err(ExportError::Undeclared(function.into()));
+        match declaration {
+            None if narrow => return Err(ExportError::Undeclared(function.into())),
+            Some(declared) if !takes(declared, types(), &result) || !passes(declared, &attributes) => {
+                return Err(ExportError::Otherwise(function.into()));
+            }
+            _ => {}
         }
         let mut args = vec![];
         for (i, Passed { ty, .. }) in passed.iter().enumerate() {
@@ -160,31 +162,6 @@ impl<'a> Exporter<'a> {
         self.line(&text, &metadata);
         Ok(())
     }
-}
-
-/// C functions of packs of which no call can be written in a file that has none: they take or give integers below 32
-/// bits, which only a declaration says how to pass, and the file does not declare them, or declares others of the name.
-/// Those on structures, and on types that calls decide, are left to who writes the call.
-pub fn uncallable(file: &File, names: &Names, universe: &Universe) -> BTreeSet<OpId> {
-    let ty = |expr: &TypeExpr| {
-        let ty = universe.types.find_instance(expr, &[])?;
-        names.llvm_type(ty, &universe.types)
-    };
-    let is_uncallable = |function: &str, op: &Op| {
-        let params: Option<Vec<&Type>> = op.params.iter().map(|param| ty(&param.ty)).collect();
-        let result = op.results.first().map_or(Some(&Type::Void), ty);
-        let Some((params, result)) = params.zip(result) else { return false };
-        match file.declarations.get(function) {
-            Some(declared) => !takes(declared, params.into_iter(), result),
-            None => params.into_iter().chain([result]).any(is_narrow),
-        }
-    };
-    let calls = universe.ops.iter().filter(|(id, _)| names.intrinsic_of(*id).is_none());
-    let uncallable = calls.filter(|(id, op)| match names.written(*id) {
-        Some((function, InstructionForm::Call)) => is_uncallable(function, op),
-        _ => false,
-    });
-    uncallable.map(|(id, _)| id).collect()
 }
 
 /// Does only a declaration say how a value of this type is passed?

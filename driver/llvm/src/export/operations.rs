@@ -14,7 +14,9 @@ impl Exporter<'_> {
         match &inst.kind {
             InstKind::Const(_) | InstKind::Check { .. } => return Ok(()),
             InstKind::Op { op, targs, access } => match (self.names.written(*op), access) {
-                (Some((_, InstructionForm::Call)), _) => self.call(inst, *op, targs)?,
+                (Some((_, InstructionForm::Call)), _) => {
+                    self.call(inst, *op, targs).map_err(|why| ExportError::Call { op: *op, why: Box::new(why) })?;
+                }
                 (_, Some(access)) => self.access(inst, *op, *access)?,
                 (_, None) => self.operation(inst, *op)?,
             },

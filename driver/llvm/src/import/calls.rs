@@ -67,6 +67,13 @@ impl<'a> Importer<'a, '_> {
             let wanted = types.find_instance(&ops.get(op).params[index].ty, &targs);
             *value = self.taken_for(block, place, *value, wanted);
         }
+        // Of functions under one name that give pointers to different things, this one says to which.
+        for (index, value) in results.iter().enumerate() {
+            let Universe { types, ops, .. } = &self.types.universe;
+            if let Some(declared) = types.find_instance(&ops.get(op).results[index], &targs) {
+                self.out.values[value.index()] = declared;
+            }
+        }
         let declared = &self.types.universe.ops.get(op).effects;
         let known = effects::of(self.file, instruction);
         if weight(declared) < weight_of(known) {

@@ -2,9 +2,12 @@
 
 use super::{ModuleError, ModuleOptimiser, ModuleOutcome};
 use rewright_cfg_skeleton::ir::BlockId;
+use rewright_cfg_skeleton::ir::parse::Request;
+use rewright_cfg_skeleton::ir::specialise::SpecialiseError;
 use rewright_dsl::program::Program;
 use rewright_pipeline::front::{FrontEnd, Heading, Imported, Optimised, ReadError, Statistics, Wanted};
 use rewright_pipeline::optimiser::{Optimiser, Options};
+use rewright_pipeline::source::Sides;
 use rewright_typeprop::Universe;
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -44,6 +47,16 @@ impl FrontEnd for ModuleOptimiser {
         heading.collect()
     }
 
+    fn specialise(&mut self, request: &Request) -> Result<String, SpecialiseError> {
+        let general = self.function(&request.function);
+        let general = general.ok_or_else(|| SpecialiseError::NoFunction(request.function.clone()))?;
+        let f = &self.module.functions[general];
+        let types: Vec<_> = f.block(f.entry()).params.iter().map(|param| f.ty(*param)).collect();
+        let arguments = request.arguments(&types, self.universe())?;
+        let added = self.add_specialised(general, &arguments, request.name.as_deref())?;
+        Ok(self.module.functions[added].name.clone())
+    }
+
     fn import(&self, wanted: Wanted<'_>) -> Imported {
         let functions = self.module.functions.iter().enumerate().filter(|(index, _)| wanted(*index));
         let functions: Vec<_> = functions.map(|(_, f)| f.clone()).collect();
@@ -72,6 +85,10 @@ impl Optimised for OptimisedModule<'_> {
 
     fn write(&self) -> String {
         self.outcome.print()
+    }
+
+    fn sides(&self, index: usize) -> Option<Sides> {
+        self.outcome.sides.get(index)?.clone()
     }
 
     fn write_compilable(&self) -> Result<String, Box<dyn Error + Send + Sync>> {

@@ -4,7 +4,9 @@
 //! A number may be used once in each function, so what is inlined has none, and no line.
 
 use super::ModuleOutcome;
+use super::sides::sides;
 use rewright_cfg_skeleton::ir::{Function, Module};
+use rewright_pipeline::optimiser::Fate;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Which numbers stand for which lines.
@@ -13,12 +15,15 @@ pub(super) struct Lines {
     lines: BTreeMap<(usize, u32), u32>,
     /// By function: numbers that are not the text's.
     given: Vec<BTreeSet<u32>>,
+    /// The functions with their numbers.
+    functions: Vec<Function>,
 }
 
 impl Lines {
     /// Numbers the instructions of a module that was read.
     pub(super) fn number(module: &mut Module) -> Lines {
-        let mut found = Lines { lines: BTreeMap::new(), given: vec![BTreeSet::new(); module.functions.len()] };
+        let given = vec![BTreeSet::new(); module.functions.len()];
+        let mut found = Lines { lines: BTreeMap::new(), given, functions: vec![] };
         for (index, (f, lines)) in module.functions.iter_mut().zip(&module.lines).enumerate() {
             let own: BTreeSet<u32> = f.insts.iter().filter_map(|inst| inst.origin).collect();
             let mut free = (0..).filter(|number| !own.contains(number));
@@ -32,11 +37,21 @@ impl Lines {
                 }
             }
         }
+        found.functions.clone_from(&module.functions);
         found
     }
 
-    /// Says which lines were changed or relaxed, and takes the numbers away.
-    pub(super) fn finish(&self, done: &mut ModuleOutcome) {
+    /// Says which lines were changed or relaxed, and takes the numbers away. `log`: puts the texts of changed functions
+    /// side by side.
+    pub(super) fn finish(&self, done: &mut ModuleOutcome, log: bool) {
+        let functions = self.functions.iter().zip(&done.module.functions).zip(&done.statistics.functions);
+        let universe = &done.universe;
+        done.sides = functions
+            .map(|((before, after), outcome)| {
+                let is_changed = outcome.as_ref().is_some_and(|outcome| outcome.fate == Fate::Optimised);
+                (log && is_changed).then(|| sides(before, after, universe))
+            })
+            .collect();
         for (index, given) in self.given.iter().enumerate() {
             let clear = |f: &mut Function| {
                 for inst in &mut f.insts {

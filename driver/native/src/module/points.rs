@@ -32,6 +32,7 @@ pub(super) fn optimise(
         universe: optimiser.universe().clone(),
         statistics: Statistics { functions: vec![None; optimiser.module.functions.len()], ..Statistics::default() },
         inlined: 0,
+        sides: vec![],
     };
     let graph = CallGraph::new(&optimiser.module);
     let mut work = Work { optimiser, options, graph, done };
@@ -41,7 +42,7 @@ pub(super) fn optimise(
             work.level(&chosen);
         }
     }
-    lines.finish(&mut work.done);
+    lines.finish(&mut work.done, options.log);
     work.done
 }
 
@@ -144,6 +145,8 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
     let failed = matches!(fate, Fate::Failed(_));
     let mut stops = before.stops.clone();
     stops.extend(after.stops.into_iter().filter(|stop| !before.stops.contains(stop)));
+    let moved = before.moved.iter().chain(&after.moved).cloned().collect();
+    let narrowed = before.narrowed.iter().chain(&after.narrowed).cloned().collect();
     OptimisedFunction {
         function: if failed { before.function.clone() } else { after.function },
         fate,
@@ -153,6 +156,8 @@ fn together(before: &OptimisedFunction, after: OptimisedFunction) -> OptimisedFu
         stops,
         rules,
         relaxed,
+        moved,
+        narrowed,
         // Inlining has come in between: these are of another function.
         originals: BTreeMap::new(),
         ..after

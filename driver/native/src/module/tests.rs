@@ -4,9 +4,11 @@ use super::*;
 use crate::jit::Jit;
 use crate::permission::Allowed;
 use cranelift_codegen::data_value::DataValue;
+use rewright_cfg_skeleton::ir::parse::Request;
 use rewright_dsl::diagnostic::Severity;
 use rewright_dsl::load::{Origin, Root};
 use rewright_packs as packs;
+use rewright_pipeline::front::FrontEnd;
 use rewright_typeprop::{Constant, Data, HostFns};
 
 const PACK: &str = r#"
@@ -235,4 +237,55 @@ fn what_nothing_implements_is_named() {
     let module = module("func %f(%x: i64) -> i64 {\n  %y = twice %x\n  return %y\n}\n");
     let error = module.compile(&unoptimised(&module)).err().unwrap();
     assert!(error.to_string().starts_with("%f calls `twice`, which cannot be executed"), "{error}");
+}
+
+#[test]
+fn parameters_are_bound_to_constants_and_constant_arrays() {
+    let text = "func %d(%x: Vector{f64}, %y: Vector{f64}) -> f64 {\n  %r = dot %x, %y\n  return %r\n}\n\
+                func %calls(%x: Vector{f64}) -> f64 {\n  %r = d %x, %x\n  return %r\n}\n";
+    let mut module = module(text);
+    let array = |values: &[f64]| Some(Constant::from(Data::of_f64(values)));
+    let both = module.specialise("d", &[array(&[1.0, 2.0]), array(&[3.0, 4.0])], Some("both")).unwrap();
+    let request = Request::read("d([0.5, 0.25], _)").unwrap();
+    assert_eq!(FrontEnd::specialise(&mut module, &request).as_deref(), Ok("%d_1"));
+    let outcome = module.optimise(&Options::default(), |_| true);
+    let printed = outcome.print();
+    assert_eq!(outcome.module.functions[both].name, "%both");
+    let cost = |index: usize| outcome.statistics.outcome(index).unwrap().cost_after;
+    assert!(cost(both) < cost(0) / 100, "{printed}");
+    // 11.0
+    assert!(printed.contains("const 0x4026000000000000"), "{printed}");
+    let open = &outcome.module.functions[both + 1];
+    assert_eq!(open.block(open.entry()).params.len(), 1, "{printed}");
+    // What goes out is a module as others are.
+    ModuleOptimiser::new(module.optimiser.program().clone(), &printed).map(|_| ()).unwrap();
+}
+
+#[test]
+fn what_cannot_be_specialised_is_said() {
+    let text = "func %f(%x: i32, %y: f64, %v: Vector{f64}) -> i32 {\n  return %x\n}\n\
+                func %g(%x: i32) -> i32 {\n  %y: f64 = const 1.5\n  %v: Vector{f64} = const [1.0]\n  \
+                %r = f %x, %y, %v\n  return %r\n}\n";
+    for (request, said) in [
+        ("h(1)", "there is no function h"),
+        ("f(1)", "%f takes 3 arguments, 1 given"),
+        ("f(_, _, _)", "no parameter of %f is given a constant"),
+        ("g = f(1, _, _)", "there is a function %g already"),
+        ("f = f(1, _, _)", "%f is called"),
+        ("f(3000000000, _, _)", "does not fit"),
+        ("f(_, 2, _)", "write its constant with a point"),
+        ("f(_, _, 7)", "a number is no constant"),
+        ("f(_, _, [[1.0], 2.0])", "holds elements or rows"),
+    ] {
+        let mut module = module(text);
+        let error = FrontEnd::specialise(&mut module, &Request::read(request).unwrap()).unwrap_err().to_string();
+        assert!(error.contains(said), "{request}: {error}");
+        assert_eq!(module.module.functions.len(), 2, "{request}");
+    }
+    // A function that nothing calls may give way.
+    let mut module = module(text);
+    assert_eq!(FrontEnd::specialise(&mut module, &Request::read("g = g(4)").unwrap()).as_deref(), Ok("%g"));
+    assert_eq!(module.module.functions.len(), 2);
+    let error = module.specialise("f", &[None, None, Some(Constant::Handle(3))], None).unwrap_err();
+    assert!(error.to_string().contains("parameter 3 is a `Vector{f64}`"), "{error}");
 }

@@ -2,14 +2,15 @@
 //! and for who asks why a rule is not chosen.
 
 use super::causes::Causes;
+use super::rebuilt::rebuilt;
 use super::{MAX_ROUNDS, Optimiser, Options};
 use rewright_cfg_skeleton::Saturated;
 use rewright_cfg_skeleton::egraph::{ClassId, EGraphView, Head, LeafId, NodeId, demand};
 use rewright_cfg_skeleton::ir::normalise::normalise;
 use rewright_cfg_skeleton::ir::{Cfg, Function};
 use rewright_cfg_skeleton::select::{self, Def, Selection, cost::node_costs};
+use rewright_cfg_skeleton::skeleton::Skeleton;
 use rewright_cfg_skeleton::skeleton::dot::Marks;
-use rewright_cfg_skeleton::skeleton::{Skeleton, changes};
 use rewright_engine::EngineError;
 use rewright_typeprop::Universe;
 use smallvec::SmallVec;
@@ -55,11 +56,11 @@ impl Optimiser {
             let view = self.saturate_one(&skeleton.input, &universe.types, options)?;
             let given = Saturated { function: &function, cfg: &cfg, universe, skeleton: &skeleton, view: &view };
             let changed = match round < MAX_ROUNDS && view.contradictions.is_empty() {
-                true => Some(changes::changes(given)).filter(|changes| !changes.is_empty()),
+                true => rebuilt(given, options),
                 false => None,
             };
-            if let Some(changed) = changed {
-                function = changes::apply(&function, &changed);
+            if let Some((changed, _)) = changed {
+                function = changed;
                 round += 1;
                 continue;
             }

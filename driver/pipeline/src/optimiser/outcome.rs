@@ -1,6 +1,6 @@
 //! What optimising gave: the function, what became of it and why, and the figures of its way.
 
-use super::{Changed, LoopRemark, Phases, VariantRemark};
+use super::{Changed, LoopRemark, MovedCheck, Phases, VariantRemark};
 use crate::source::SourcePlace;
 use rewright_cfg_skeleton::egraph::{Extent, Stop};
 use rewright_cfg_skeleton::ir::{Function, Value};
@@ -58,6 +58,10 @@ pub struct OptimisedFunction {
     pub loops: Vec<LoopRemark>,
     /// Variants of it that were tried, in order; `loops` are those of the last one that was taken.
     pub variants: Vec<VariantRemark>,
+    /// Checks that are executed earlier than they were, and less often.
+    pub moved: Vec<MovedCheck>,
+    /// Types of parameters of blocks that are more specific than they were.
+    pub narrowed: Vec<String>,
     /// Functions whose bodies have taken the place of calls before anything else was done, once for each call.
     pub inlined: Vec<String>,
     /// The values of what goes out that the original has, too, with those (where logging is on).
@@ -82,6 +86,8 @@ impl OptimisedFunction {
         self.cost_after = self.cost_before;
         self.relaxed.clear();
         self.changed.clear();
+        self.moved.clear();
+        self.narrowed.clear();
         self.loops.iter_mut().for_each(LoopRemark::take_back);
         self.variants.iter_mut().for_each(VariantRemark::take_back);
     }
@@ -115,13 +121,30 @@ pub struct FunctionOutcome {
     pub outcome: Option<OptimisedFunction>,
     /// What its front end calls the values that remarks speak of, and where they are in the source.
     pub names: ValueNames,
+    /// Operations that were chosen, and that its front end could not write.
+    pub unwritten: Vec<Unwritten>,
+}
+
+/// An operation that was chosen for a function and cannot be written there: it was chosen anew without.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Unwritten {
+    /// The operation's name in packs.
+    pub operation: String,
+    /// Why.
+    pub why: String,
 }
 
 impl FunctionOutcome {
     /// Of a function that went through the pipeline and whose values have no names.
     pub fn of(name: &str, outcome: OptimisedFunction) -> Self {
         let fate = outcome.fate.clone();
-        FunctionOutcome { name: name.to_string(), fate, outcome: Some(outcome), names: ValueNames::default() }
+        FunctionOutcome {
+            name: name.to_string(),
+            fate,
+            outcome: Some(outcome),
+            names: ValueNames::default(),
+            unwritten: vec![],
+        }
     }
 }
 

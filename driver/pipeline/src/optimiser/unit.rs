@@ -2,7 +2,7 @@
 //!
 //! **Invariant**: what [`Unit::finish`] gives out costs less than the original, or is the original.
 
-use super::{Accept, Changed, Fate, LoopRemark, OptimisedFunction, Options, Relaxed, VariantRemark};
+use super::{Accept, Changed, Fate, LoopRemark, MovedCheck, OptimisedFunction, Options, Relaxed, VariantRemark};
 use rewright_cfg_skeleton::egraph::{EGraphView, Stop};
 use rewright_cfg_skeleton::ir::layout::lay_out;
 use rewright_cfg_skeleton::ir::{self, BlockId, Cfg, Function, Value};
@@ -37,6 +37,8 @@ pub(super) struct Chosen {
     pub(super) originals: BTreeMap<Value, Value>,
     /// What it was selected for, where variants of that are tried.
     pub(super) built: Option<Function>,
+    /// The same, where more specific types are tried.
+    pub(super) narrowable: Option<Function>,
 }
 
 impl Chosen {
@@ -59,6 +61,10 @@ pub(super) struct Unit {
     rules: Vec<RuleId>,
     /// Variants that were tried.
     pub(super) variants: Vec<VariantRemark>,
+    /// Checks that are executed earlier.
+    pub(super) moved: Vec<MovedCheck>,
+    /// More specific types that parameters of blocks have.
+    pub(super) narrowed: Vec<String>,
 }
 
 impl Unit {
@@ -68,7 +74,18 @@ impl Unit {
             Some(error) => Progress::Done(Fate::PassedThrough(format!("not a valid function: {error}"))),
         };
         let blocks = function.blocks.len();
-        Unit { state, blocks, nodes: 0, classes: 0, rounds: 0, stops: vec![], rules: vec![], variants: vec![] }
+        Unit {
+            state,
+            blocks,
+            nodes: 0,
+            classes: 0,
+            rounds: 0,
+            stops: vec![],
+            rules: vec![],
+            variants: vec![],
+            moved: vec![],
+            narrowed: vec![],
+        }
     }
 
     /// One for which there is nothing to do.
@@ -98,7 +115,8 @@ impl Unit {
 
     /// Goes on as a variant of what is chosen. Its blocks are laid out anew.
     pub(super) fn take(&mut self, variant: Unit) {
-        let Unit { mut state, nodes, classes, rounds, stops, rules, .. } = variant;
+        let Unit { mut state, nodes, classes, rounds, stops, rules, moved, .. } = variant;
+        self.moved.extend(moved);
         if let Progress::Chosen(chosen) = &mut state {
             let cfg = Cfg::new(&chosen.function);
             lay_out(&mut chosen.function, &cfg);
@@ -146,6 +164,8 @@ impl Unit {
             changed: vec![],
             loops: vec![],
             variants: self.variants,
+            moved: vec![],
+            narrowed: vec![],
             inlined: vec![],
             originals: BTreeMap::new(),
         };
@@ -164,6 +184,7 @@ impl Unit {
                 if outcome.fate == Fate::Optimised || options.accept == Accept::Any {
                     let Chosen { function, relaxed, changed, originals, .. } = *chosen;
                     outcome = OptimisedFunction { function, cost_after, relaxed, changed, originals, ..outcome };
+                    (outcome.moved, outcome.narrowed) = (self.moved, self.narrowed);
                 } else {
                     outcome.loops.iter_mut().for_each(LoopRemark::take_back);
                     outcome.variants.iter_mut().for_each(VariantRemark::take_back);

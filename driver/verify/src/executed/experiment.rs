@@ -1,28 +1,46 @@
-//! The function that makes a rule's variables as its pack says, computes both sides and looks at them.
+//! The function that makes a rule's variables as its pack says, computes sides and looks at them.
 
 use super::conditions::{Condition, Context};
-use super::{Given, spelled};
+use super::inputs::{Given, Happening, Input, spelled};
+use super::plan::Plan;
+use super::timeline::{Timeline, writes_memory};
 use crate::case::Case;
 use crate::code::{Built, Code, Operand};
-use rewright_cfg_skeleton::ir::{Function, InstKind, Value};
-use rewright_dsl::program::{Conclusion, Program, VarKind};
+use rewright_cfg_skeleton::ir::{Function, Value};
+use rewright_dsl::program::{Conclusion, VarKind};
 use rewright_typeprop::types::{TypeData, TypeDeclId};
-use rewright_typeprop::{Model, Repr, Scalar, Term, Ty, TypeExpr, Universe};
-use smallvec::SmallVec;
+use rewright_typeprop::{Repr, Scalar, Term, Ty, Universe};
+use std::collections::BTreeSet;
 
 /// A rule's experiment, while it is written.
 pub(super) struct Experiment<'c, 'u> {
-    case: &'c Case<'c>,
-    code: Code<'u>,
+    pub(super) case: &'c Case<'c>,
+    pub(super) code: Code<'u>,
+    pub(super) plan: Plan,
     /// The address of the call's memory.
-    memory: Value,
+    pub(super) memory: Value,
+    /// The type of sizes and seeds.
+    pub(super) number: Ty,
+    /// The size of what is made.
+    pub(super) size: Value,
+    pub(super) targs: Vec<Ty>,
+    pub(super) inputs: Vec<Input>,
+    pub(super) vars: Vec<Option<Operand>>,
+    /// The rule's variables by name.
+    pub(super) given: Vec<(String, Given)>,
+    /// What values are made and changed by.
+    pub(super) tried: BTreeSet<String>,
+    /// The pack says of all types that it makes values of how they change.
+    pub(super) all_change: bool,
 }
 
 /// Which sides an experiment computes, and looks at.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sides {
-    /// The left one, then the right one.
+    /// The left one, then the right one, of the same variables: nothing changes them.
     Both,
+    /// The left one twice: is it the same?
+    LeftTwice,
     /// One alone.
     Left,
     /// One alone.
@@ -32,164 +50,220 @@ pub(super) enum Sides {
 /// What is seen of a side: what each observation is, and how to call it.
 pub(super) type Seen = Vec<(Scalar, String)>;
 
-/// The experiment as a function. Its results are what the conditions look at, then what is seen of its sides, in order.
-pub(super) struct ExperimentFunction {
-    pub(super) function: Function,
+/// What an experiment's function takes and gives. Its results are what the conditions look at, then what is seen of its sides, in order,
+/// then the words of [`Interface::named`], and those of [`Interface::kept`].
+pub(super) struct Interface {
     /// Does it call Rust functions of this program?
     pub(super) is_called_here: bool,
-    /// The rule's variables by name, in the order of arguments.
+    pub(super) inputs: Vec<Input>,
+    /// The rule's variables by name.
     pub(super) given: Vec<(String, Given)>,
     pub(super) conditions: Vec<Condition>,
     pub(super) seen: Seen,
+    /// Where the side gives a pointer or a handle that it may have been given: the names of those, whose words follow its
+    /// own and the memory's.
+    pub(super) named: Option<Vec<String>>,
+    /// Nothing but its word is to be seen of what the side gives.
+    pub(super) is_bare: bool,
+    /// What changes variables between states.
+    pub(super) between: Vec<Happening>,
+    /// Pairs of words at the end, equal unless such a change has moved a value.
+    pub(super) kept: usize,
+    /// The memory after it counts.
+    pub(super) leaves_memory: bool,
+    pub(super) tried: BTreeSet<String>,
+    pub(super) had_choices: bool,
+    /// There are several states, and nothing that could tell them apart.
+    pub(super) states_alike: bool,
+}
+
+/// What a side gives and leaves.
+struct Side {
+    values: Vec<Value>,
+    seen: Seen,
+    named: Option<(Vec<Value>, Vec<String>)>,
+    is_bare: bool,
+    between: Vec<Happening>,
+    kept: Vec<Value>,
 }
 
 impl<'c, 'u> Experiment<'c, 'u> {
-    pub(super) fn new(case: &'c Case<'c>, universe: &'u mut Universe) -> Self {
+    pub(super) fn new(case: &'c Case<'c>, universe: &'u mut Universe, plan: Plan) -> Built<Self> {
         let mut code = Code::new(universe, "%rule");
         // What runs a function on memory passes the memory's address first.
         let memory = code.parameter(Ty::ANY);
-        Experiment { case, code, memory }
-    }
-
-    fn program(&self) -> &'c Program {
-        self.case.program
-    }
-
-    pub(super) fn written(mut self, sides: Sides) -> Built<ExperimentFunction> {
-        let Conclusion::Equal(right) = &self.case.rule.right else { return Err("it concludes a fact".into()) };
-        let targs = self.type_arguments()?;
-        let number = self.code.universe.types.all().find(|ty| {
+        let number = code.universe.types.all().find(|ty| {
             // Any type of the machine's own words will do for sizes and seeds.
-            self.code.universe.types.repr(*ty) == Some(Repr::Scalar(Scalar::I64))
+            code.universe.types.repr(*ty) == Some(Repr::Scalar(Scalar::I64))
         });
         let number = number.ok_or("no type stands for 64 bits")?;
-        let size = self.code.parameter(number);
-        let (mut vars, mut given) = (vec![], vec![]);
-        for var in &self.case.rule.vars {
-            let (how, value) = match &var.kind {
-                VarKind::State => (Given::Nothing, None),
-                VarKind::Value { ty, .. } => {
-                    let ty = self.code.ty(ty, &targs)?;
-                    match self.code.universe.types.scalar(ty) {
-                        _ if self.code.universe.types.repr(ty) == Some(Repr::Pointer) => {
-                            let offset = self.code.parameter(number);
-                            (Given::Place, Some((self.place(offset, number, ty)?, ty)))
-                        }
-                        Some(scalar) => (Given::Scalar(scalar, None), Some((self.code.parameter(ty), ty))),
-                        None => {
-                            let make = self.sample(ty)?;
-                            let seed = self.code.parameter(number);
-                            let made = self.code.term(&make, &[], &[Some((size, number)), Some((seed, number))])?;
-                            if !self.code.universe.types.is_subtype(made.1, ty) {
-                                let shown = |ty| self.code.universe.types.display(ty);
-                                return Err(format!("`@sample` makes a `{}`, no `{}`", shown(made.1), shown(ty)).into());
-                            }
-                            (Given::Made(make), Some(made))
-                        }
-                    }
-                }
-            };
-            vars.push(value);
-            given.push((var.name.clone(), how));
+        let size = code.parameter(number);
+        let targs = case.types.clone();
+        if targs.len() != case.rule.tparams.len() {
+            return Err("no `@sample` says what its type parameters are".into());
         }
-        for (var, sample) in self.case.rule.approximate.iter().flat_map(|a| &a.samples) {
-            let value = self.code.term(sample, &targs, &vars)?;
-            let Given::Scalar(_, own) = &mut given[*var as usize].1 else {
-                return Err("its own `@sample` is of a value that a library makes".into());
-            };
-            *own = Some(sample.clone());
-            vars[*var as usize] = Some(value);
-        }
-        let mut results = vec![];
-        let mut conditions = vec![];
+        let (vars, given) = (vec![], vec![]);
+        let inputs = vec![Input::Size { any: false }];
+        let tried = BTreeSet::new();
+        let all_change = true;
+        Ok(Experiment { case, code, plan, memory, number, size, targs, inputs, vars, given, tried, all_change })
+    }
+
+    /// A further parameter.
+    pub(super) fn input(&mut self, input: Input, ty: Ty) -> (usize, Value) {
+        self.inputs.push(input);
+        (self.inputs.len() - 1, self.code.parameter(ty))
+    }
+
+    pub(super) fn written(mut self, sides: Sides) -> Built<(Function, Interface)> {
+        let Conclusion::Equal(right) = &self.case.rule.right else { return Err("it concludes a fact".into()) };
+        let left = &self.case.rule.left[0];
+        let timeline = Timeline::of(self.case.rule, &self.case.program.universe.ops, [left, right]);
+        self.make_variables()?;
+        let changes = self.changes_between(timeline.states());
+        let (mut results, mut conditions) = (vec![], vec![]);
         for guard in &self.case.rule.guards {
-            let context = Context { program: self.case.program, targs: &targs, vars: &vars };
+            let context = Context { program: self.case.program, targs: &self.targs, vars: &self.vars };
+            let is_later =
+                |n: u32| matches!(self.case.rule.vars[n as usize].kind, VarKind::State) && !timeline.is_first(n);
+            if guard.terms().into_iter().flat_map(Term::variables).any(is_later) {
+                return Err("a condition of it is about a state that is not the first".into());
+            }
             conditions.push(Condition::write(&mut self.code, context, guard, &mut results)?);
         }
-        let left = &self.case.rule.left[0];
         let sides: &[&Term] = match sides {
             Sides::Both => &[left, right],
+            Sides::LeftTwice => &[left, left],
             Sides::Left => &[left],
             Sides::Right => &[right],
         };
-        let mut seen: Option<Seen> = None;
+        let mut first: Option<Side> = None;
         for side in sides {
-            let value = self.code.term(side, &targs, &vars)?;
-            let (values, own) = self.observed(value)?;
-            if *seen.get_or_insert_with(|| own.clone()) != own {
-                return Err("its sides are not looked at in the same way".into());
+            let side = self.side(side, &timeline, &changes, sides.len() == 1)?;
+            results.extend(&side.values);
+            match &first {
+                None => first = Some(side),
+                Some(first) if first.seen == side.seen => {}
+                Some(_) => return Err("its sides are not looked at in the same way".into()),
             }
-            results.extend(values);
         }
-        let seen = seen.unwrap_or_default();
+        let side = first.ok_or("it has no side")?;
+        let named = side.named.map(|(words, names)| {
+            results.extend(words);
+            names
+        });
+        let kept = side.kept.len() / 2;
+        results.extend(side.kept);
         let is_called_here = self.code.is_called_here();
-        Ok(ExperimentFunction { function: self.code.returning(results), is_called_here, given, conditions, seen })
+        let interface = Interface {
+            is_called_here,
+            leaves_memory: sides.len() == 1 && leaves_memory(self.case),
+            states_alike: timeline.states() > 1 && changes.iter().all(Option::is_none),
+            inputs: self.inputs,
+            given: self.given,
+            conditions,
+            seen: side.seen,
+            named,
+            is_bare: side.is_bare,
+            between: side.between,
+            kept,
+            tried: self.tried,
+            had_choices: self.plan.had_choices,
+        };
+        Ok((self.code.returning(results), interface))
     }
 
-    /// So far into the call's memory.
-    fn place(&mut self, offset: Value, number: Ty, ty: Ty) -> Built<Value> {
-        let add = self.code.universe.ops.iter().find(|(_, op)| op.model == Some(Model::Add) && op.tparams.len() == 1);
-        let (op, _) = add.ok_or("no operation adds to an address")?;
-        let kind = InstKind::Op { op, targs: SmallVec::from_slice(&[number]), access: None };
-        Ok(self.code.push(kind, &[self.memory, offset], ty))
-    }
-
-    /// What stands for the rule's type parameters: the instance, or else what the variables' samples are.
-    fn type_arguments(&mut self) -> Built<Vec<Ty>> {
-        let rule = self.case.rule;
-        if self.case.types.len() == rule.tparams.len() {
-            return Ok(self.case.types.clone());
+    /// What changes which variable before each state but the first.
+    fn changes_between(&mut self, states: usize) -> Vec<Option<(usize, Term)>> {
+        let mut possible = vec![];
+        for (variable, (_, how)) in self.given.iter().enumerate() {
+            let Given::Made(make, ..) = how else { continue };
+            let samples = self.case.program.samples.values().filter(|sample| sample.make.as_ref() == Some(make));
+            possible.extend(samples.flat_map(|s| &s.changes).map(|change| (variable, change.clone())));
         }
-        let mut found: Vec<Option<Ty>> = vec![None; rule.tparams.len()];
-        for var in &rule.vars {
-            let VarKind::Value { ty: TypeExpr::App(decl, args), .. } = &var.kind else { continue };
-            let Some(Term::Call { op, targs, .. }) =
-                self.program().samples.get(decl).and_then(|sample| sample.make.as_ref())
-            else {
-                continue;
-            };
-            let targs = targs.iter().map(|ty| self.code.ty(ty, &[])).collect::<Built<Vec<Ty>>>()?;
-            let Some(result) = self.code.universe.ops.get(*op).results.first().cloned() else { continue };
-            let made = self.code.ty(&result, &targs)?;
-            let known = self.code.universe.types.ancestor(made, *decl).unwrap_or_default();
-            for (arg, known) in args.iter().zip(known) {
-                if let TypeExpr::Param(i) = arg {
-                    let slot = &mut found[*i as usize];
-                    *slot = slot.or(known);
+        (0..states)
+            .map(|state| self.plan.between(possible.len()).filter(|_| state > 0))
+            .map(|chosen| Some(possible[chosen?].clone()))
+            .collect()
+    }
+
+    /// Computes a side. `alone`: in a world of its own, its calls in the order of their states.
+    fn side(
+        &mut self,
+        term: &Term,
+        timeline: &Timeline<'_>,
+        changes: &[Option<(usize, Term)>],
+        alone: bool,
+    ) -> Built<Side> {
+        let (mut between, mut kept) = (vec![], vec![]);
+        if alone {
+            for (calls, change) in timeline.calls(term)?.into_iter().zip(changes) {
+                if let Some((variable, change)) = change {
+                    let it = self.vars[*variable].ok_or("a state is changed")?;
+                    let (seed, result) = self.change(change, it)?;
+                    kept.extend(result.filter(|(_, ty)| *ty == it.1).into_iter().flat_map(|(moved, _)| [it.0, moved]));
+                    between.push(Happening { variable: *variable, change: change.clone(), seed });
+                }
+                for call in calls {
+                    self.code.execute(call, &self.targs, &self.vars)?;
                 }
             }
         }
-        // One that ranges over the types below another one may be that one itself.
-        for (slot, param) in found.iter_mut().zip(&rule.tparams) {
-            if let (None, Some(bound)) = (*slot, &param.bound) {
-                *slot = self.code.ty(bound, &[]).ok();
+        let value = match term {
+            Term::Var(n) if matches!(self.case.rule.vars[*n as usize].kind, VarKind::State) => None,
+            term => self.code.value(term, &self.targs, &self.vars)?,
+        };
+        let (mut values, mut seen) = (vec![], vec![]);
+        let (mut named, mut is_bare) = (None, false);
+        if let Some((value, ty)) = value {
+            is_bare = alone && self.code.universe.types.repr(ty) == Some(Repr::Pointer);
+            if !is_bare {
+                (values, seen) = self.observed((value, ty), "")?;
+            }
+            named = (alone && self.is_word(ty)).then(|| self.names(value));
+        }
+        if alone && leaves_memory(self.case) {
+            for n in 0..self.given.len() {
+                let (Given::Made(..), Some(operand)) = (&self.given[n].1, self.vars[n]) else { continue };
+                let (value, what) = self.observed(operand, &self.given[n].0.clone())?;
+                values.extend(value);
+                seen.extend(what);
             }
         }
-        found.into_iter().collect::<Option<_>>().ok_or_else(|| "no `@sample` says what its type parameters are".into())
+        Ok(Side { values, seen, named, is_bare, between, kept })
     }
 
-    fn sample(&self, ty: Ty) -> Built<Term> {
-        let own = match self.code.universe.types.data(ty) {
-            TypeData::App(decl, _) => self.program().samples.get(decl).and_then(|sample| sample.make.clone()),
-            _ => None,
-        };
-        own.ok_or_else(|| format!("no `@sample` makes a `{}`", self.code.universe.types.display(ty)).into())
+    fn is_word(&self, ty: Ty) -> bool {
+        let types = &self.code.universe.types;
+        types.repr(ty) == Some(Repr::Pointer) || types.scalar(ty).is_none()
+    }
+
+    /// The words of a value, of the call's memory, and of the variables that it may be.
+    fn names(&self, value: Value) -> (Vec<Value>, Vec<String>) {
+        let words = self.vars.iter().zip(&self.given).filter_map(|(operand, (name, _))| {
+            let (value, ty) = (*operand)?;
+            self.is_word(ty).then(|| (value, name.clone()))
+        });
+        let (words, names): (Vec<Value>, Vec<String>) = words.unzip();
+        ([vec![value, self.memory], words].concat(), names)
     }
 
     /// What is seen of a value: of one without machine representation what its type says, or the nearest one above.
-    fn observed(&mut self, (value, ty): Operand) -> Built<(Vec<Value>, Seen)> {
+    /// `name`: of that variable, afterwards.
+    fn observed(&mut self, (value, ty): Operand, name: &str) -> Built<(Vec<Value>, Seen)> {
         if let Some(scalar) = self.code.universe.types.scalar(ty) {
             return Ok((vec![value], vec![(scalar, String::new())]));
         }
         let (decl, observations) = self.observations(ty)?;
         let targs = self.code.universe.types.ancestor(ty, decl).unwrap_or_default();
         let targs: Vec<Ty> = targs.into_iter().map(|ty| ty.unwrap_or(Ty::ANY)).collect();
+        let (it, when) = if name.is_empty() { ("it", "") } else { (name, "then ") };
         let (mut values, mut seen) = (vec![], vec![]);
         for observation in &observations {
             let (value, ty) = self.code.term(observation, &targs, &[Some((value, ty))])?;
             let scalar = self.code.universe.types.scalar(ty).ok_or("an observation is no machine value")?;
             values.push(value);
-            seen.push((scalar, format!("{} = ", spelled(self.code.universe, observation, &|_| "it".into()))));
+            seen.push((scalar, format!("{when}{} = ", spelled(self.code.universe, observation, &|_| it.into()))));
         }
         Ok((values, seen))
     }
@@ -206,4 +280,23 @@ impl<'c, 'u> Experiment<'c, 'u> {
         }
         Err(format!("no `@observe` says what is seen of a `{}`", self.code.universe.types.display(ty)).into())
     }
+}
+
+/// Does a rule change memory, or speak of several states of it? Then either of its sides needs a world of its own.
+pub(super) fn needs_worlds(case: &Case<'_>) -> bool {
+    let ops = &case.program.universe.ops;
+    let writes = |term: &Term| matches!(term, Term::Call { op, .. } if writes_memory(ops.get(*op)));
+    let states = Timeline::of(case.rule, ops, case.rule.left.iter().chain(case.rule.right.terms())).states();
+    states > 1 || case.rule.terms().flat_map(Term::subterms).any(writes)
+}
+
+/// Does the rule claim that its sides leave the same memory? Not of a value that is read, nor where it says that a change
+/// goes.
+fn leaves_memory(case: &Case<'_>) -> bool {
+    let ops = &case.program.universe.ops;
+    let writes = |term: &Term| matches!(term, Term::Call { op, .. } if writes_memory(ops.get(*op)));
+    let root = &case.rule.left[0];
+    let right: Vec<&Term> = case.rule.right.terms().iter().flat_map(Term::subterms).collect();
+    let goes = |term: &&Term| writes(term) && *term != root && !right.contains(term);
+    writes(root) && !(case.rule.relaxation.is_some() && root.subterms().any(|term| goes(&term)))
 }

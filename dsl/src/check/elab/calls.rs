@@ -80,6 +80,7 @@ impl Elab<'_> {
                 let help = match op.node.as_str() {
                     "and" => "`and` joins conditions; `&` of `std.core` the bits of values".into(),
                     "or" => "`or` joins conditions; `|` of `std.core` the bits of values".into(),
+                    "-" if arity == 1 => "call the operation of `std.core`: `ineg`, `fneg` for floats".into(),
                     symbol if let Some(ours) = operator_of_another_language(symbol) => {
                         format!("call the operation of `std.core`: {ours}")
                     }

@@ -211,6 +211,11 @@ impl LoopQuestion {
         Ok(Err(NotModelled::from("no question").into()))
     }
 
+    /// Does an answer break something that does not depend on which candidates there are?
+    pub(super) fn breaks_a_claim(&self, is_set: impl Fn(usize) -> bool) -> bool {
+        self.claims.iter().any(|(n, _)| is_set(*n))
+    }
+
     /// Why the step fails, if no candidate does.
     pub(super) fn failure(&self, is_set: impl Fn(usize) -> bool) -> String {
         let what = self.claims.iter().find(|(n, _)| is_set(*n)).map_or("something", |(_, what)| *what);

@@ -1,0 +1,346 @@
+//! Both programs are walked in order, and each value that is equal to an earlier one is replaced by that.
+//!
+//! What values are made from is replaced before they are, so two that are computed in other ways differ in a small
+//! part, however long the programs are. A value that is not made like an earlier one, and gives the same on all samples, is
+//! taken to be equal to it, and that is asked; what is made of it is walked as if the answer were yes, and many such
+//! questions are asked at once. At the first no, the walk goes back to that value, and asks a larger part, or another
+//! value. What comes before is known by then, so the walk never goes back further.
+//!
+//! **Invariant**: an answer is about nodes whatever programs read, so it holds however it was come by.
+
+use super::super::value::{Pool, ValueId, commutes};
+use super::super::{Line, Nest};
+use super::graph::{Graph, Node, NodeId, Renaming, reachable};
+use super::window::question;
+use super::{Asked, Question};
+use rustc_hash::FxHashMap;
+
+/// Two values that are to be equal, and the lines of the statements that want it.
+pub(super) type Root = (ValueId, ValueId, (Line, Line));
+
+/// By value of the second program: what it is to be equal to.
+type Wanted = FxHashMap<ValueId, Vec<(ValueId, (Line, Line))>>;
+
+/// Which values are not known to be equal: the lines of two statements, and what the oracle says, if it was asked.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Difference {
+    pub(crate) lines: (Line, Line),
+    pub(crate) reason: String,
+    /// The first values below that differ, or are not known not to.
+    pub(crate) values: (Option<ValueId>, Option<ValueId>),
+}
+
+impl Difference {
+    pub(super) fn of(lines: (Line, Line)) -> Difference {
+        Difference { lines, reason: String::new(), values: (None, None) }
+    }
+}
+
+/// Questions that are asked at once.
+const BATCH: usize = 2_000;
+
+/// Earlier values that are tried for one.
+const CANDIDATES: usize = 4;
+
+/// From so many answers that are no, and one for as many values, values are only compared where statements need it.
+const MAX_REFUSED: (usize, usize) = (400, 20);
+
+/// Where operands are not known to be equal, parts of no more operations may show that what is made of them is.
+const SMALL: usize = 8;
+
+/// A value of one of the programs.
+#[derive(Clone, Copy)]
+struct Step {
+    left: bool,
+    value: ValueId,
+}
+
+/// Why a node is not taken for another one.
+#[derive(Clone)]
+struct Refusal {
+    /// What was said when that was asked; nothing where no part is worth to be asked.
+    reason: Option<String>,
+    /// The first two nodes below, of which it is not known.
+    culprit: (NodeId, NodeId),
+}
+
+/// A question that is to be asked.
+struct Pending {
+    /// The step that needs it.
+    step: usize,
+    /// The second node is to stand for the first one.
+    pair: (NodeId, NodeId),
+    question: Question,
+    /// How large its part of the graph is.
+    size: usize,
+}
+
+/// Two nodes that are not known to be equal, and the statements that need it.
+struct Stop {
+    pair: (NodeId, NodeId),
+    lines: (Line, Line),
+}
+
+pub(super) struct Sweep<'a> {
+    graph: Graph<'a>,
+    renaming: &'a Renaming,
+    steps: Vec<Step>,
+    /// What statements want values of the second program to be.
+    roots: Wanted,
+    left: FxHashMap<ValueId, NodeId>,
+    right: FxHashMap<ValueId, NodeId>,
+    /// The node that the second program's value before was taken for.
+    last: NodeId,
+    /// How large the part must be that is asked next.
+    least: FxHashMap<(NodeId, NodeId), usize>,
+    /// What was said of the last part that was asked.
+    reasons: FxHashMap<(NodeId, NodeId), String>,
+    refused: FxHashMap<(NodeId, NodeId), Refusal>,
+    pending: Vec<Pending>,
+    /// How many nodes there were before each step since the first pending question.
+    marks: FxHashMap<usize, (usize, NodeId)>,
+}
+
+impl<'a> Sweep<'a> {
+    pub(super) fn new(pool: &'a Pool, first: &Nest, renaming: &'a Renaming, roots: Vec<Root>) -> Self {
+        let steps = |left: bool, values: Vec<ValueId>| values.into_iter().map(move |value| Step { left, value });
+        let mut all: Vec<Step> = steps(true, reachable(pool, roots.iter().map(|(l, ..)| *l))).collect();
+        all.extend(steps(false, reachable(pool, roots.iter().map(|(_, r, _)| *r))));
+        let mut wanted = Wanted::default();
+        for (l, r, lines) in roots {
+            let of = wanted.entry(r).or_default();
+            if of.iter().all(|(other, _)| *other != l) {
+                of.push((l, lines));
+            }
+        }
+        Sweep {
+            graph: Graph::new(pool, first),
+            renaming,
+            steps: all,
+            roots: wanted,
+            left: FxHashMap::default(),
+            right: FxHashMap::default(),
+            last: 0,
+            least: FxHashMap::default(),
+            reasons: FxHashMap::default(),
+            refused: FxHashMap::default(),
+            pending: vec![],
+            marks: FxHashMap::default(),
+        }
+    }
+
+    /// Whether all pairs are made in the same way.
+    pub(super) fn is_same(&mut self) -> bool {
+        for step in &self.steps {
+            if step.left {
+                let id = self.graph.add_left(step.value, &self.left);
+                self.left.insert(step.value, id);
+            } else {
+                let id = self.graph.add_right(step.value, self.renaming, &self.right);
+                self.right.insert(step.value, id);
+            }
+        }
+        let mut wanted = self.roots.iter().flat_map(|(r, of)| of.iter().map(move |(l, _)| (l, r)));
+        let same = wanted.all(|(l, r)| self.left.get(l) == self.right.get(r));
+        self.graph.truncate(0);
+        same
+    }
+
+    /// Whether a value of the first program is certainly no poison, as it was walked.
+    pub(super) fn is_defined(&self, value: ValueId) -> bool {
+        self.left.get(&value).is_some_and(|id| self.graph.is_defined(*id))
+    }
+
+    /// Shows that all pairs are equal.
+    pub(super) fn run(&mut self, asked: &mut Asked<'_>) -> Result<(), Difference> {
+        let mut next = 0;
+        loop {
+            let mut stop = None;
+            while next < self.steps.len() && self.pending.len() < BATCH && stop.is_none() {
+                stop = self.step(next).err();
+                next += 1;
+            }
+            if let Some(again) = self.ask(asked) {
+                next = again;
+                continue;
+            }
+            match stop {
+                Some(stop) => return Err(self.difference(&stop)),
+                None if next == self.steps.len() => return Ok(()),
+                None => {}
+            }
+        }
+    }
+
+    /// Asks what is to be asked; the step to go back to, where an answer is not yes.
+    fn ask(&mut self, asked: &mut Asked<'_>) -> Option<usize> {
+        let pending = std::mem::take(&mut self.pending);
+        let questions: Vec<Question> = pending.iter().map(|p| p.question.clone()).collect();
+        let refused = asked.open(&questions).first().copied();
+        asked.used(&questions[..refused.unwrap_or(questions.len())]);
+        let Some(refused) = refused else {
+            self.marks.clear();
+            return None;
+        };
+        let Pending { step, pair, size, ref question, .. } = pending[refused];
+        self.least.insert(pair, 2 * size + 1);
+        self.reasons.insert(pair, asked.reason(question));
+        let (length, last) = self.marks[&step];
+        self.graph.truncate(length);
+        // Numbers from here on will be those of other nodes.
+        self.refused.retain(|(a, b), _| (*a.max(b) as usize) < length);
+        self.last = last;
+        self.marks.clear();
+        Some(step)
+    }
+
+    fn step(&mut self, number: usize) -> Result<(), Stop> {
+        let Step { left, value } = self.steps[number];
+        let length = self.graph.len();
+        self.marks.insert(number, (length, self.last));
+        let id = match left {
+            true => self.graph.add_left(value, &self.left),
+            false => self.graph.add_right(value, self.renaming, &self.right),
+        };
+        self.graph.sample();
+        let is_new = self.graph.len() > length;
+        if is_new {
+            let found = matches!(self.graph.get(id), Node::Op(..)).then(|| self.equal(number, id)).flatten();
+            match found {
+                Some(other) => self.graph.replace(id, other),
+                None => self.graph.publish(id),
+            }
+        }
+        let node = self.graph.standing(id);
+        // Where the first program has computed this: a node that stands for it may be from long before.
+        let place = if is_new { node } else { id };
+        if left {
+            self.left.insert(value, node);
+            self.last = place;
+            return Ok(());
+        }
+        if matches!(self.graph.get(place), Node::Op(..)) {
+            self.last = place;
+        }
+        self.right.insert(value, node);
+        self.needed(number, value, node)
+    }
+
+    /// An earlier node that is taken for this one; what is to be asked for that is pending.
+    fn equal(&mut self, number: usize, id: NodeId) -> Option<NodeId> {
+        let Step { left, value } = self.steps[number];
+        let wanted = self.roots.get(&value).filter(|_| !left).into_iter().flatten();
+        let mut candidates: Vec<NodeId> = wanted.filter_map(|(l, _)| self.left.get(l).copied()).collect();
+        if self.refused.len() < MAX_REFUSED.0 + self.steps.len() / MAX_REFUSED.1 {
+            // Programs do the same in much the same order: what comes next is the first to be tried.
+            let alike = self.graph.alike(id);
+            let (earlier, later) = alike.split_at(alike.partition_point(|node| *node <= self.last));
+            candidates.extend(later.iter().take(CANDIDATES).chain(earlier.iter().rev().take(CANDIDATES)));
+        }
+        candidates.into_iter().find(|other| self.take(number, *other, id))
+    }
+
+    /// Takes an earlier node for a new one, if that may be.
+    fn take(&mut self, number: usize, other: NodeId, id: NodeId) -> bool {
+        // Of the first program both are to be poison at the same time.
+        let both = self.steps[number].left && !self.graph.is_defined(id);
+        let pairs = if self.steps[number].left { vec![(id, other), (other, id)] } else { vec![(other, id)] };
+        let pairs = &pairs[..if both || pairs.len() == 1 { pairs.len() } else { 1 }];
+        let length = self.pending.len();
+        for &pair in pairs {
+            if !self.graph.may_stand_for(pair.0, pair.1) || !self.want(number, pair) {
+                self.pending.truncate(length);
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Notes a question to be asked; `false` where there is none that may have the answer yes.
+    fn want(&mut self, step: usize, pair: (NodeId, NodeId)) -> bool {
+        if self.refused.contains_key(&pair) {
+            return false;
+        }
+        let least = self.least.get(&pair).copied().unwrap_or(0);
+        let refusal = self.below(pair);
+        let most = if refusal.is_some() { SMALL } else { usize::MAX };
+        let found = question(&self.graph, pair.0, pair.1, least..=most);
+        let Some((question, size)) = found else {
+            let reason = self.reasons.get(&pair).cloned();
+            let refusal = refusal.unwrap_or(Refusal { reason, culprit: pair });
+            self.refused.insert(pair, refusal);
+            return false;
+        };
+        self.pending.push(Pending { step, pair, question, size });
+        true
+    }
+
+    /// Why operands of two like operations, which would have to be equal, are not taken to be, where that was asked: many
+    /// that never were are alike by chance, and say nothing of what is made of them.
+    fn below(&self, (left, right): (NodeId, NodeId)) -> Option<Refusal> {
+        let (Node::Op(a, of_left), Node::Op(b, of_right)) = (self.graph.get(left), self.graph.get(right)) else {
+            return None;
+        };
+        if a != b || of_left.len() != of_right.len() {
+            return None;
+        }
+        let refused = |l: &NodeId, r: &NodeId| self.refused.get(&(*l, *r)).filter(|refusal| refusal.reason.is_some());
+        let straight = of_left.iter().zip(of_right);
+        let crossed = of_left.iter().zip(of_right.iter().rev());
+        let is_commuted = of_left.len() == 2 && commutes(&self.graph.head(*a).name);
+        let all = |pairs: &[(&NodeId, &NodeId)]| {
+            let open: Vec<_> = pairs.iter().filter(|(l, r)| l != r).collect();
+            let found = open.iter().map(|(l, r)| refused(l, r)).collect::<Option<Vec<_>>>()?;
+            found.first().map(|refusal| (*refusal).clone())
+        };
+        all(&straight.collect::<Vec<_>>())
+            .or_else(|| if is_commuted { all(&crossed.collect::<Vec<_>>()) } else { None })
+    }
+
+    /// Notes what statements need of a value of the second program.
+    fn needed(&mut self, number: usize, value: ValueId, node: NodeId) -> Result<(), Stop> {
+        for (l, lines) in self.roots.get(&value).cloned().unwrap_or_default() {
+            let left = self.left[&l];
+            if left == node {
+                continue;
+            }
+            let pair = (left, node);
+            if !self.graph.may_stand_for(left, node) || !self.want(number, pair) {
+                return Err(Stop { pair, lines });
+            }
+        }
+        Ok(())
+    }
+
+    /// What is said of two nodes that are not known to be equal.
+    fn difference(&self, stop: &Stop) -> Difference {
+        let refusal = self.refused.get(&stop.pair);
+        let (left, right) = refusal.map_or_else(|| self.first_difference(stop.pair), |refusal| refusal.culprit);
+        let reason = refusal.and_then(|refusal| refusal.reason.clone()).unwrap_or_default();
+        Difference { lines: stop.lines, reason, values: (self.graph.origin(left), self.graph.origin(right)) }
+    }
+
+    /// The nodes at which two values begin to differ on samples: all else that they are made from is the same.
+    fn first_difference(&self, mut pair: (NodeId, NodeId)) -> (NodeId, NodeId) {
+        let differs = |(l, r): &(NodeId, NodeId)| !self.graph.may_stand_for(*l, *r);
+        loop {
+            let (Node::Op(a, left), Node::Op(b, right)) = (self.graph.get(pair.0), self.graph.get(pair.1)) else {
+                return pair;
+            };
+            if a != b || left.len() != right.len() {
+                return pair;
+            }
+            let mut orders = vec![right.to_vec()];
+            if right.len() == 2 && commutes(&self.graph.head(*a).name) {
+                orders.push(vec![right[1], right[0]]);
+            }
+            let differing = orders.into_iter().map(|right| {
+                left.iter().copied().zip(right).filter(|pair| differs(pair)).collect::<Vec<(NodeId, NodeId)>>()
+            });
+            match differing.min_by_key(Vec::len).as_deref() {
+                Some([one]) => pair = *one,
+                _ => return pair,
+            }
+        }
+    }
+}

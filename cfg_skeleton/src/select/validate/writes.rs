@@ -1,0 +1,75 @@
+//! Does what is executed where a write stood write what it wrote, and trap where it did?
+
+use super::Validator;
+use crate::egraph::{ClassId, Head, Node};
+use crate::select::Def;
+use crate::skeleton::{SiteId, StatementKind};
+use rewright_typeprop::Model;
+
+impl Validator<'_> {
+    /// The node that a definition says is executed at a write's site, if it may be: it leaves the same state behind. In
+    /// which state it may be executed is asked elsewhere.
+    pub(super) fn written(&self, site: SiteId, def: Def) -> Option<&Node<ClassId>> {
+        let StatementKind::Write { out, trap, .. } = &self.skeleton.statement(site).kind else { return None };
+        let Def::Node(id) = def else { return None };
+        let node = self.view.nodes.get(id.index())?;
+        let (_, constants) = self.operands(node);
+        let fits = self.view.members(self.class_of(*out)).contains(&id)
+            && constants.iter().all(|c| self.view.class(*c).constant.is_some())
+            && self.writes_like(node, &self.original(*out), trap.is_some());
+        fits.then_some(node)
+    }
+
+    /// Is a class what is executed at the site of a write? It traps as its statement does.
+    pub(super) fn is_written_at(&self, class: ClassId) -> bool {
+        let site = self.site_of(class).map(|site| &self.skeleton.statement(site).kind);
+        matches!(site, Some(StatementKind::Write { .. }))
+    }
+
+    fn writes_like(&self, node: &Node<ClassId>, original: &Node<ClassId>, may_trap: bool) -> bool {
+        if node.head == original.head && node.types == original.types && self.split(node).0 == self.split(original).0 {
+            return true;
+        }
+        let (Head::Op(op), Head::Op(was)) = (node.head, original.head) else { return false };
+        let (op, was) = (self.universe.ops.get(op), self.universe.ops.get(was));
+        let (ours, theirs) = (&op.effects, &was.effects);
+        if !op.gives_state() || ours.writes != theirs.writes || ours.reads.iter().any(|r| !ours.writes.contains(r)) {
+            return false;
+        }
+        let is_access = |model: Option<Model>| model.and_then(|m| m.memory()).is_some();
+        match (is_access(op.model), is_access(was.model)) {
+            (true, true) => self.runs(node).is_some() && self.runs(node) == self.runs(original),
+            (false, false) => !may_trap && !ours.traps,
+            (true, false) | (false, true) => false,
+        }
+    }
+
+    /// An address with an offset, without the constants that are added to it on the way.
+    pub(super) fn address(&self, address: ClassId, offset: i64) -> (ClassId, i64) {
+        let mut passed: Vec<(ClassId, i64)> = vec![];
+        let mut at = (address, offset);
+        loop {
+            if let Some(n) = passed.iter().position(|(class, _)| *class == at.0) {
+                return passed[n..].iter().copied().min().unwrap_or(at);
+            }
+            passed.push(at);
+            let constant = |class: ClassId| self.view.class(class).constant;
+            let mut sums = vec![];
+            for id in &self.view.class(at.0).nodes {
+                let node = self.view.node(*id);
+                let Head::Op(op) = node.head else { continue };
+                let ([x, y], Some(Model::Add)) = (&node.children[..], self.universe.ops.get(op).model) else {
+                    continue;
+                };
+                match (constant(*x), constant(*y)) {
+                    (None, Some(n)) => sums.push((*x, n)),
+                    (Some(n), None) => sums.push((*y, n)),
+                    (None, None) | (Some(_), Some(_)) => {}
+                }
+            }
+            sums.sort_unstable();
+            let Some((base, added)) = sums.first() else { return at };
+            at = (*base, at.1.wrapping_add(*added));
+        }
+    }
+}

@@ -1,0 +1,49 @@
+//! What a saturated e-graph makes of the skeleton, so that the function is built again: what is decided, and checks that are
+//! executed earlier.
+
+use super::Options;
+use rewright_cfg_skeleton::Saturated;
+use rewright_cfg_skeleton::ir::{Function, InstKind};
+use rewright_cfg_skeleton::skeleton::narrow::is_narrowable;
+use rewright_cfg_skeleton::skeleton::{Hoist, apply, apply_hoists, changes, hoists};
+use rewright_typeprop::Universe;
+
+/// A check that is executed once, ahead of the places where it was.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct MovedCheck {
+    /// The operation that may trap; `None` where it is a check alone.
+    pub operation: Option<String>,
+    /// At how many places it was.
+    pub places: usize,
+    /// Was one of them in a loop that it is ahead of?
+    pub out_of_loop: bool,
+}
+
+impl MovedCheck {
+    fn of(hoist: &Hoist, function: &Function, universe: &Universe) -> MovedCheck {
+        let operation = match &function.inst(hoist.inst).kind {
+            InstKind::Op { op, .. } => Some(universe.ops.get(*op).name.clone()),
+            _ => None,
+        };
+        MovedCheck { operation, places: hoist.replaced.len(), out_of_loop: hoist.out_of_loop }
+    }
+}
+
+/// The function with what changes, and the checks that are moved; `None` where nothing does. Checks move when all else is
+/// done. For a back end whose own passes move what they know, they stay.
+pub(super) fn rebuilt(given: Saturated, options: &Options) -> Option<(Function, Vec<MovedCheck>)> {
+    let Saturated { function, universe, .. } = given;
+    let changes = changes(given);
+    if !changes.is_empty() {
+        return Some((apply(function, &changes), vec![]));
+    }
+    let hoists = if options.select.prefer_original { vec![] } else { hoists(given) };
+    let moved = hoists.iter().map(|hoist| MovedCheck::of(hoist, function, universe)).collect();
+    (!hoists.is_empty()).then(|| (apply_hoists(function, &hoists), moved))
+}
+
+/// The function, if its parameters may have more specific types.
+pub(super) fn narrowable(given: Saturated, options: &Options) -> Option<Function> {
+    let Saturated { function, universe, .. } = given;
+    (!options.select.prefer_original && is_narrowable(function, universe)).then(|| function.clone())
+}
