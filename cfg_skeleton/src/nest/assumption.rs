@@ -93,7 +93,7 @@ fn term(text: &str, sign: i128, sum: &mut Sum) -> Result<(), AssumptionError> {
     let name = |text: &str| {
         let bare = text.trim().trim_start_matches('%');
         let is_name = bare.starts_with(|c: char| c.is_alphabetic() || c == '_' || c == '$')
-            || (text.trim().starts_with('%') && !bare.is_empty());
+            || (text.trim().starts_with('%') && bare.starts_with(|c: char| !c.is_whitespace()));
         let of_name = |c: char| c.is_alphanumeric() || "_$.:() ,#".contains(c);
         (is_name && bare.chars().all(of_name)).then(|| bare.to_string())
     };
@@ -152,30 +152,44 @@ impl fmt::Display for Assumption {
     }
 }
 
+/// So far a size is moved until it has a remainder.
+const REMAINDERS: i128 = 4096;
+
 /// Sizes near those of a sample for which all constraints hold; `None` where none are found.
 pub(super) fn allowed(sample: &FxHashMap<Var, i128>, constraints: &[Constraint]) -> Option<FxHashMap<Var, i128>> {
     let mut sizes = sample.clone();
     // What moves one size may break another condition, so this is done several times.
     for round in 0..=constraints.len() {
         for constraint in constraints {
-            let missing = missing(constraint, &sizes)?;
+            let missing = missing_of(constraint, &sizes)?;
             if missing == 0 {
                 continue;
             }
             let factors = constraint.expr.vars().into_iter().map(|var| (constraint.expr.coefficient(var), var));
             let usable = |(factor, _): &(i128, Var)| *factor != 0 && (!constraint.equality || missing % factor == 0);
             let Some((factor, var)) = factors.filter(usable).min_by_key(|(factor, _)| factor.abs()) else { continue };
+            // A remainder: upwards, or bounds would be broken again.
+            if constraint.equality && constraint.expr.vars().iter().filter(|other| **other == var).count() > 1 {
+                let moved = |more: i128| {
+                    let mut moved = sizes.clone();
+                    moved.entry(var).and_modify(|size| *size += more);
+                    moved
+                };
+                let found = (1..REMAINDERS).map(moved).find(|sizes| missing_of(constraint, sizes) == Some(0));
+                sizes = found?;
+                continue;
+            }
             // Samples that differ are to differ still: beyond a bound there are many sizes.
             let spread = if round == 0 && !constraint.equality { sample.get(&var)?.abs() } else { 0 };
             let steps = (-(-missing).div_euclid(factor.abs()) + spread) * factor.signum();
             sizes.insert(var, sizes.get(&var)?.checked_add(steps)?);
         }
     }
-    constraints.iter().all(|constraint| missing(constraint, &sizes) == Some(0)).then_some(sizes)
+    constraints.iter().all(|constraint| missing_of(constraint, &sizes) == Some(0)).then_some(sizes)
 }
 
 /// By how much the left side of a constraint must grow for it to hold.
-fn missing(constraint: &Constraint, sizes: &FxHashMap<Var, i128>) -> Option<i128> {
+fn missing_of(constraint: &Constraint, sizes: &FxHashMap<Var, i128>) -> Option<i128> {
     let value = constraint.expr.eval(&|var| sizes.get(&var).copied())?;
     Some(if constraint.equality || value < 0 { -value } else { 0 })
 }

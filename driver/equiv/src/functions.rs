@@ -12,6 +12,7 @@ mod input;
 mod prover;
 mod region;
 mod runs;
+mod session;
 mod shape;
 mod terms;
 

@@ -1,8 +1,9 @@
 //! Where a version is cut: edges that each iteration of a loop takes once.
 
 use super::FunctionVersion;
-use super::terms::is_computed;
-use rewright_cfg_skeleton::ir::{BlockId, Cfg, EdgeId, InstId, InstKind, LoopId, Terminator, Value};
+use rewright_cfg_skeleton::ir::{
+    BlockId, Cfg, EdgeId, Inst, InstId, InstKind, LoopId, OpaqueEffects, Terminator, Value,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Instructions of an iteration that are looked at to see what it will compute.
@@ -176,6 +177,20 @@ impl<'a> Cuts<'a> {
         match function.inst(inst).results.as_slice() {
             [result] if is_value => Some((*result, function.inst(inst).args.as_slice())),
             _ => None,
+        }
+    }
+}
+
+/// Is an instruction a function of its operands, if it does not trap?
+pub(super) fn is_computed(version: FunctionVersion<'_>, inst: &Inst) -> bool {
+    match &inst.kind {
+        InstKind::Const(_) | InstKind::Check { .. } => true,
+        InstKind::Opaque { effects, .. } => *effects == OpaqueEffects::Pure,
+        InstKind::Op { op, access, .. } => {
+            let op = version.universe.ops.get(*op);
+            let has_meaning = op.model.is_some() || op.spec.is_some();
+            let is_pure = op.effects.is_pure() && op.checks.is_empty();
+            access.is_none() && (is_pure || has_meaning && op.effects.is_value() && !op.takes_state())
         }
     }
 }

@@ -16,7 +16,7 @@ mod question;
 
 use super::FunctionVersion;
 use super::cuts::{CutAt, Cuts};
-use super::prover::{Session, Undecided};
+use super::session::{Session, Undecided};
 use crate::not_modelled::NotModelled;
 use forms::forms;
 use invariant::Invariant;

@@ -2,15 +2,14 @@
 
 use super::cuts::Cuts;
 use super::region::Region;
+use super::session::{Session, Undecided};
 use super::terms::{Given, alike, behaviour};
 use super::{FunctionVersion, induction, runs};
 use crate::Config;
-use crate::budget::{Budget, Exhausted};
-use crate::not_modelled::NotModelled;
+use crate::budget::Budget;
 use rewright_cfg_skeleton::verdict::{Evidence, Tier};
-use rewright_smt::solver::{self, Answer, Limit, Solver, Unanswered};
+use rewright_smt::solver::{self, Answer, Solver};
 use rewright_smt::{Expr, Script};
-use std::io;
 use std::time::Duration;
 
 /// The solver's processor time for what is no question.
@@ -21,21 +20,6 @@ pub struct Prover {
     /// Started when it is first asked.
     solver: Option<Solver>,
     budget: Budget,
-}
-
-/// Why nothing is decided.
-#[derive(Debug, thiserror::Error)]
-pub(super) enum Undecided {
-    #[error("solver: {0}")]
-    NotModelled(#[from] NotModelled),
-    #[error(transparent)]
-    Budget(#[from] Exhausted),
-    #[error("cannot start the solver `{0}`: {1}")]
-    Start(String, io::Error),
-    #[error("solver: {0}")]
-    Solver(#[from] io::Error),
-    #[error("solver: {0}")]
-    Unanswered(Unanswered),
 }
 
 /// What the solver says.
@@ -90,7 +74,7 @@ impl Prover {
                 .map(|induction::Proved { has_nan }| Decided::Proved { has_nan }),
             false => without_loops(versions, &mut session),
         };
-        session.solver.forget();
+        session.end();
         decided
     }
 
@@ -104,32 +88,7 @@ impl Prover {
                 none.insert(Solver::start(settings).map_err(start)?)
             }
         };
-        self.budget.begin();
-        Ok(Session { solver, budget: &mut self.budget })
-    }
-}
-
-/// What may be asked about one function.
-pub(super) struct Session<'a> {
-    solver: &'a mut Solver,
-    budget: &'a mut Budget,
-}
-
-impl Session<'_> {
-    /// Asks within what is left, and within so many steps.
-    pub(super) fn ask(&mut self, text: &str, wanted: &[&str], most: u64) -> Result<Answer, Undecided> {
-        let limit = self.budget.limit()?;
-        let answer = self.solver.ask_within(text, wanted, Limit { steps: limit.steps.min(most), ..limit })?;
-        self.budget.charge(self.solver.spent());
-        Ok(answer)
-    }
-
-    /// Why there is no answer.
-    pub(super) fn unanswered(&self, reason: Unanswered) -> Undecided {
-        match self.budget.spent() {
-            Some(spent) if reason.is_too_hard() => spent.into(),
-            _ => Undecided::Unanswered(reason),
-        }
+        Ok(Session::new(solver, &mut self.budget))
     }
 }
 

@@ -1,7 +1,7 @@
 //! What a version may execute from its entry or from a cut up to the next cuts.
 
 use super::cuts::Cuts;
-use super::terms::Terms;
+use crate::not_modelled::NotModelled;
 use rewright_cfg_skeleton::ir::{BlockId, EdgeId, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -18,7 +18,7 @@ impl Region {
     ///
     /// # Errors
     /// There is a loop that no cut is in.
-    pub(super) fn new(cuts: &Cuts<'_>, from: Option<usize>) -> Terms<Region> {
+    pub(super) fn new(cuts: &Cuts<'_>, from: Option<usize>) -> Result<Region, NotModelled> {
         let function = cuts.version.function;
         let first = from.map_or(function.entry(), |cut| cuts.all[cut].first);
         let mut order = vec![];

@@ -14,7 +14,7 @@ use super::cuts::Cuts;
 use super::region::Region;
 use crate::not_modelled::NotModelled;
 use executor::Executor;
-use rewright_cfg_skeleton::ir::{Inst, Value};
+use rewright_cfg_skeleton::ir::Value;
 use rewright_smt::{self as smt, Expr, Script, Sort};
 use rewright_typeprop::Ty;
 use rewright_typeprop::model::Repr;
@@ -92,11 +92,6 @@ impl State {
     pub(super) fn value(&self, value: Value) -> Option<Symbolic> {
         self.values.get(&value).or_else(|| self.ahead.get(&value)).copied()
     }
-}
-
-/// Is an instruction a function of its operands, if it does not trap?
-pub(super) fn is_computed(version: FunctionVersion<'_>, inst: &Inst) -> bool {
-    executor::is_computed(version, inst)
 }
 
 impl Given {

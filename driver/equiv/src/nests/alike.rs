@@ -1,12 +1,17 @@
 //! Whether a statement of the second version does what one of the first does at a point, where both read the same.
 
 use super::claims::{Formula, Prover};
-use super::order::Match;
 use super::statements::{Action, Position, Statement, Statements};
 use super::{Checked, Rejected};
 use rewright_cfg_skeleton::nest::value::{Value, commutes};
 use rewright_cfg_skeleton::nest::{Affine, ArrayId, ArrayKind, LoadId, Pool, ValueId, Var};
 use std::collections::BTreeSet;
+
+/// A statement of the second version as one of the first.
+pub(super) struct Match {
+    pub(super) of: usize,
+    pub(super) at: Vec<Affine>,
+}
 
 /// What two statements have in common.
 #[derive(Clone, Default)]

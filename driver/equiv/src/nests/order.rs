@@ -6,7 +6,7 @@
 //! order, and so do calls and what they see. Then each instance reads what it reads in the first version, by induction
 //! over the second one's execution.
 
-use super::alike::{Alike, Found};
+use super::alike::{Alike, Found, Match};
 use super::claims::{Formula, Prover};
 use super::flow::read;
 use super::statements::{Action, Position, Statement, Statements};
@@ -32,12 +32,6 @@ enum Kind {
     Write(ArrayId),
     Event,
     Trap,
-}
-
-/// A statement of the second version as one of the first.
-pub(super) struct Match {
-    pub(super) of: usize,
-    pub(super) at: Vec<Affine>,
 }
 
 struct Order<'a> {

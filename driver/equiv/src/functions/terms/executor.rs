@@ -4,26 +4,10 @@ use super::{Arrival, Behaviour, Given, State, Symbolic, Terms, representation};
 use crate::functions::FunctionVersion;
 use crate::functions::cuts::{Cut, Cuts};
 use crate::functions::region::Region;
-use rewright_cfg_skeleton::ir::{
-    BlockId, Edge, EdgeArg, EdgeId, Inst, InstId, InstKind, OpaqueEffects, Terminator, Value,
-};
+use rewright_cfg_skeleton::ir::{BlockId, Edge, EdgeArg, EdgeId, InstId, Terminator, Value};
 use rewright_smt::{Expr, Script};
 use rewright_typeprop::model::Repr;
 use rustc_hash::FxHashMap;
-
-/// Is an instruction a function of its operands, if it does not trap?
-pub(super) fn is_computed(version: FunctionVersion<'_>, inst: &Inst) -> bool {
-    match &inst.kind {
-        InstKind::Const(_) | InstKind::Check { .. } => true,
-        InstKind::Opaque { effects, .. } => *effects == OpaqueEffects::Pure,
-        InstKind::Op { op, access, .. } => {
-            let op = version.universe.ops.get(*op);
-            let has_meaning = op.model.is_some() || op.spec.is_some();
-            let is_pure = op.effects.is_pure() && op.checks.is_empty();
-            access.is_none() && (is_pure || has_meaning && op.effects.is_value() && !op.takes_state())
-        }
-    }
-}
 
 pub(super) struct Executor<'s, 'a> {
     pub(super) s: &'s mut Script,
