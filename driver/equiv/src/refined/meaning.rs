@@ -244,8 +244,9 @@ impl Operation<'_> {
             let least = self.s.bits(a.width(), 1 << (a.width() - 1));
             let minus_one = self.s.bits(a.width(), u128::MAX);
             let (least, minus_one) = (self.s.equal(a, least), self.s.equal(b, minus_one));
-            let defined = self.s.not(x.poison);
-            undefined.push(self.s.and(&[least, minus_one, defined]));
+            // Poison may be any number, the least one too.
+            let least = self.s.or(&[least, x.poison]);
+            undefined.push(self.s.and(&[least, minus_one]));
         }
         let mut poison = vec![x.poison];
         if self.says("exact") {

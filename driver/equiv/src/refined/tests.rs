@@ -171,6 +171,15 @@ fn what_does_not_refine_has_an_answer_against_it() {
             "%t = fcmp ogt double %d, %e\n%r = zext i1 %t to i32\nret i32 %r",
             "%t = fcmp ugt double %d, %e\n%r = zext i1 %t to i32\nret i32 %r",
         ),
+        // The least number divided by -1 is undefined, and poison may be that.
+        (
+            "%v = add nsw i32 %x, %y\n%m = mul i32 %v, 0\n%r = udiv i32 %m, %n\nret i32 %r",
+            "%v = add nsw i32 %x, %y\n%m = mul i32 %v, 0\n%r = sdiv i32 %m, %n\nret i32 %r",
+        ),
+        (
+            "%v = add nsw i32 %x, %y\n%m = mul i32 %v, 0\n%r = urem i32 %m, %n\nret i32 %r",
+            "%v = add nsw i32 %x, %y\n%m = mul i32 %v, 0\n%r = srem i32 %m, %n\nret i32 %r",
+        ),
         ("ret i32 7", "ret i32 undef"),
         ("ret i32 7", "unreachable"),
     ] {
