@@ -187,6 +187,7 @@ fn by_order() -> Vec<Versions> {
 }
 
 /// Corrupts certificates, and checks those that say what is wrong.
+#[expect(clippy::print_stdout, reason = "with `--nocapture`, what was tried is of interest")]
 fn corrupt(all: &[Versions], is_kind: impl Fn(&Reason) -> bool) {
     let wanted: usize = std::env::var("REWRIGHT_CORRUPTED").ok().and_then(|n| n.parse().ok()).unwrap_or(20);
     let mut rng = rand_chacha::ChaCha8Rng::seed_from_u64(7);
