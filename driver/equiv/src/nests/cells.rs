@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 type Cases = Vec<(Term, Vec<Formula>)>;
 
 /// Goals until a certificate is given up.
-const MAX_GOALS: usize = 20_000;
+const MAX_GOALS: usize = 5_000;
 
 /// Loads that are followed one after another.
 const MAX_DEPTH: usize = 60;
@@ -80,13 +80,15 @@ pub(super) fn same<'a>(cells: Cells<'a, '_>, said: &'a certificate::Cells) -> Ch
         asking: 0,
     };
     walk.relations()?;
+    walk.loads()?;
+    walk.in_bounds()?;
     walk.outputs()?;
     walk.results()?;
-    walk.unused()?;
+    walk.unused();
     while let Some(pair) = walk.open.pop() {
         walk.relation(pair)?;
     }
-    walk.in_bounds()
+    Ok(())
 }
 
 struct Walk<'a, 'n> {
@@ -149,8 +151,8 @@ impl<'a, 'n> Walk<'a, 'n> {
         all.into_iter().try_for_each(|position| self.output(position))
     }
 
-    /// What is said and was not needed is shown, too: a certificate that says what is wrong is none.
-    fn unused(&mut self) -> Checked<()> {
+    /// What is said of loads is shown, needed or not: a certificate that says what is wrong is none.
+    fn loads(&mut self) -> Checked<()> {
         for (side, flow) in [(Side::Before, &self.said.before), (Side::After, &self.said.after)] {
             for (number, _) in &flow.loads {
                 let access = self.program(side).get(*number)?;
@@ -160,10 +162,14 @@ impl<'a, 'n> Walk<'a, 'n> {
                 self.pieces(side, load, access)?;
             }
         }
+        Ok(())
+    }
+
+    /// Relations that were not needed are to be shown, too.
+    fn unused(&mut self) {
         let unused: Vec<_> = self.relations.keys().filter(|pair| !self.used.contains(*pair)).copied().collect();
         self.used.extend(&unused);
         self.open.extend(unused);
-        Ok(())
     }
 
     fn output(&mut self, position: u32) -> Checked<()> {
