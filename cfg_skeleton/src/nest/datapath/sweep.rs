@@ -96,6 +96,8 @@ pub(super) struct Sweep<'a> {
     /// What was said of the last part that was asked.
     reasons: FxHashMap<(NodeId, NodeId), String>,
     refused: FxHashMap<(NodeId, NodeId), Refusal>,
+    /// How many answers were no.
+    noes: usize,
     pending: Vec<Pending>,
     /// How many nodes there were before each step since the first pending question.
     marks: FxHashMap<usize, (usize, NodeId)>,
@@ -124,6 +126,7 @@ impl<'a> Sweep<'a> {
             least: FxHashMap::default(),
             reasons: FxHashMap::default(),
             refused: FxHashMap::default(),
+            noes: 0,
             pending: vec![],
             marks: FxHashMap::default(),
         }
@@ -183,12 +186,16 @@ impl<'a> Sweep<'a> {
             return None;
         };
         let Pending { step, pair, size, ref question, .. } = pending[refused];
+        self.noes += 1;
         self.least.insert(pair, 2 * size + 1);
         self.reasons.insert(pair, asked.reason(question));
         let (length, last) = self.marks[&step];
         self.graph.truncate(length);
         // Numbers from here on will be those of other nodes.
-        self.refused.retain(|(a, b), _| (*a.max(b) as usize) < length);
+        let stays = |other: &(NodeId, NodeId)| *other == pair || (other.0.max(other.1) as usize) < length;
+        self.refused.retain(|other, _| stays(other));
+        self.least.retain(|other, _| stays(other));
+        self.reasons.retain(|other, _| stays(other));
         self.last = last;
         self.marks.clear();
         Some(step)
@@ -231,7 +238,7 @@ impl<'a> Sweep<'a> {
         let Step { left, value } = self.steps[number];
         let wanted = self.roots.get(&value).filter(|_| !left).into_iter().flatten();
         let mut candidates: Vec<NodeId> = wanted.filter_map(|(l, _)| self.left.get(l).copied()).collect();
-        if self.refused.len() < MAX_REFUSED.0 + self.steps.len() / MAX_REFUSED.1 {
+        if self.noes < MAX_REFUSED.0 + self.steps.len() / MAX_REFUSED.1 {
             // Programs do the same in much the same order: what comes next is the first to be tried.
             let alike = self.graph.alike(id);
             let (earlier, later) = alike.split_at(alike.partition_point(|node| *node <= self.last));
