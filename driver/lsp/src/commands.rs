@@ -115,6 +115,13 @@ fn finish(mut child: Child, stop: &Arc<AtomicBool>) -> Result<(ExitStatus, Strin
         }
         thread::sleep(POLL);
     };
+    // What it has started may still hold its output open.
+    while !(output.is_finished() && errors.is_finished()) {
+        if stop.load(Ordering::Relaxed) {
+            return Err(CommandError::Stopped);
+        }
+        thread::sleep(POLL);
+    }
     let text =
         |reader: thread::JoinHandle<Vec<u8>>| String::from_utf8_lossy(&reader.join().unwrap_or_default()).into_owned();
     Ok((status, text(output), text(errors)))

@@ -18,6 +18,8 @@ pub(crate) struct Client {
     child: Child,
     stdin: Option<ChildStdin>,
     messages: Receiver<Message>,
+    /// Answers that came while others were waited for.
+    answers: Vec<Response>,
     next: i32,
     /// What was said of documents, the latest.
     pub(crate) diagnostics: BTreeMap<String, Vec<Value>>,
@@ -83,6 +85,7 @@ impl Client {
             stdin: child.stdin.take(),
             child,
             messages,
+            answers: vec![],
             next: 0,
             diagnostics: BTreeMap::new(),
             shown: vec![],
@@ -138,15 +141,15 @@ impl Client {
         let begun = Instant::now();
         loop {
             let left = PATIENCE.saturating_sub(begun.elapsed());
-            match self.messages.recv_timeout(left).expect("an answer") {
-                Message::Response(Response { id: answered, result, error }) if answered == RequestId::from(id) => {
-                    return match error {
-                        Some(error) => Err((error.code, error.message)),
-                        None => Ok(result.unwrap_or(Value::Null)),
-                    };
-                }
-                other => self.keep(other),
+            if let Some(n) = self.answers.iter().position(|answer| answer.id == RequestId::from(id)) {
+                let Response { result, error, .. } = self.answers.remove(n);
+                return match error {
+                    Some(error) => Err((error.code, error.message)),
+                    None => Ok(result.unwrap_or(Value::Null)),
+                };
             }
+            let message = self.messages.recv_timeout(left).expect("an answer");
+            self.keep(message);
         }
     }
 
@@ -168,7 +171,8 @@ impl Client {
                 self.asked.push(asked.method);
                 self.send(Response::new_ok(asked.id, Value::Null).into());
             }
-            _ => {}
+            Message::Response(answer) => self.answers.push(answer),
+            Message::Notification(_) => {}
         }
     }
 

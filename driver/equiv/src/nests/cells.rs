@@ -1,6 +1,6 @@
 //! Whether two nests leave the same in each cell, for the reason that a certificate gives.
 //!
-//! Values are followed back in both versions: a load becomes what its writers store ([`flow`](super::flow)), operations
+//! Values are followed back in both versions: a load becomes what its writers store ([`flow`]), operations
 //! are compared operand by operand, and initial contents by their cells. Where contents that two stores have written
 //! meet, a relation may say that they are equal; what a relation says is shown in the same way, for all points of its
 //! second store. Contents that stores have written are older than the stores that read them, in both versions: relations

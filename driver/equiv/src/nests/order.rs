@@ -1,7 +1,7 @@
 //! Whether two nests execute the same instances of statements, in an order that makes no difference.
 //!
 //! A certificate says of which instance of the first version each instance of the second is one, and where the second
-//! one executes each instance of the first. Shown are: both do the same ([`alike`]) where what they read is the same; each
+//! one executes each instance of the first. Shown are: both do the same ([`super::alike`]) where what they read is the same; each
 //! instance of the first is executed, and only once; instances that touch one cell, one of them to write, keep their
 //! order, and so do calls and what they see. Then each instance reads what it reads in the first version, by induction
 //! over the second one's execution.
