@@ -9,7 +9,7 @@ use crate::code::{Built, Code, Operand};
 use rewright_cfg_skeleton::ir::{Function, Value};
 use rewright_dsl::program::{Conclusion, VarKind};
 use rewright_typeprop::types::{TypeData, TypeDeclId};
-use rewright_typeprop::{Repr, Scalar, Term, Ty, Universe};
+use rewright_typeprop::{Op, Repr, Scalar, Term, Ty, TypeExpr, Universe};
 use std::collections::BTreeSet;
 
 /// A rule's experiment, while it is written.
@@ -225,12 +225,36 @@ impl<'c, 'u> Experiment<'c, 'u> {
         if alone && leaves_memory(self.case) {
             for n in 0..self.given.len() {
                 let (Given::Made(..), Some(operand)) = (&self.given[n].1, self.vars[n]) else { continue };
+                if self.observations(operand.1).is_err() && !self.is_written(operand.1) {
+                    continue;
+                }
                 let (value, what) = self.observed(operand, &self.given[n].0.clone())?;
                 values.extend(value);
                 seen.extend(what);
             }
         }
         Ok(Side { values, seen, named, is_bare, between, kept })
+    }
+
+    /// May a function write to a value of this type?
+    fn is_written(&mut self, ty: Ty) -> bool {
+        let (mut own, mut at) = (vec![], Some(ty));
+        while let Some(here) = at {
+            if let TypeData::App(decl, _) = self.code.universe.types.data(here) {
+                own.push(*decl);
+            }
+            at = self.code.universe.types.supertype(here);
+        }
+        let takes = |op: &Op, ty: &TypeExpr| match ty {
+            TypeExpr::App(decl, _) => own.contains(decl),
+            TypeExpr::Param(n) => match &op.tparams[*n as usize].bound {
+                Some(TypeExpr::App(decl, _)) => own.contains(decl),
+                _ => true,
+            },
+            TypeExpr::Int(_) => false,
+        };
+        let mut writers = self.code.universe.ops.iter().map(|(_, op)| op).filter(|op| !op.effects.writes.is_empty());
+        writers.any(|op| op.params.iter().any(|param| takes(op, &param.ty)))
     }
 
     fn is_word(&self, ty: Ty) -> bool {

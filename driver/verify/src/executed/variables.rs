@@ -106,8 +106,15 @@ impl Experiment<'_, '_> {
         let mut all: Vec<(&TypeDeclId, &Sample)> = self.case.program.samples.iter().collect();
         all.sort_by_key(|(decl, _)| Some(**decl) != own);
         let mut found = vec![];
-        for (_, sample) in all {
-            let Some(make @ Term::Call { op, targs, .. }) = &sample.make else { continue };
+        for (decl, sample) in all {
+            let Some(make) = &sample.make else { continue };
+            let Term::Call { op, targs, .. } = make else {
+                // A constant is of the type that it is written at.
+                if Some(*decl) == own {
+                    found.push((make.clone(), sample.changes.clone()));
+                }
+                continue;
+            };
             let targs = targs.iter().map(|ty| self.code.ty(ty, &[])).collect::<Built<Vec<Ty>>>()?;
             let Some(result) = self.code.universe.ops.get(*op).results.first().cloned() else { continue };
             let made = self.code.ty(&result, &targs)?;
