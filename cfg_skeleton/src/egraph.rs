@@ -64,6 +64,17 @@ pub struct Node<C> {
     pub children: SmallVec<[C; 3]>,
 }
 
+impl<C: PartialEq> Node<C> {
+    /// The same operation on the same operands, maybe in another state. Of two nodes that take a state.
+    pub(crate) fn is_same_but_for_state(&self, other: &Node<C>) -> bool {
+        let operands = |node: &Node<C>| node.children.len().saturating_sub(1);
+        self.head == other.head
+            && self.types == other.types
+            && self.children.len() == other.children.len()
+            && self.children[..operands(self)] == other.children[..operands(other)]
+    }
+}
+
 impl<C> Node<C> {
     /// The type of what it computes; `None` for states, tuples and copies, and where nobody has interned the type.
     pub fn ty(&self, universe: &Universe) -> Option<Ty> {

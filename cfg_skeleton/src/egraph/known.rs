@@ -22,7 +22,7 @@ pub enum Computes {
     Model(Model),
     /// One of its operands: what arrives at a parameter.
     OneOf,
-    /// What the result of a function is known to be.
+    /// The known bits and bounds of a function's result.
     Within(Known),
     /// Anything: what comes from outside, or from an operation without a model.
     Anything,

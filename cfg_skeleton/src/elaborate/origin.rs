@@ -131,8 +131,8 @@ impl<'a> Originals<'a> {
         Node { head: node.head, types: node.types.clone(), children }
     }
 
-    /// What tells where an access goes: base and offset, as the meaning of memory operations has them; otherwise the
-    /// operation and all operands but the state.
+    /// The place of an access: base and offset for operations with a meaning in memory; otherwise the operation and all
+    /// operands but the state.
     fn address(&self, node: &Node<ClassId>) -> (Option<Head>, Vec<ClassId>, i64) {
         let operands = &node.children[..node.children.len().saturating_sub(1)];
         let memory = match node.head {

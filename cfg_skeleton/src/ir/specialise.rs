@@ -67,6 +67,18 @@ pub fn number(constant: &Constant, ty: Ty, universe: &Universe) -> Option<i64> {
     }
 }
 
+/// Are these arguments of a function with so many parameters, one of them a constant at least?
+///
+/// # Errors
+/// They are not.
+pub fn check_arguments(function: &str, expected: usize, arguments: &[Option<i64>]) -> Result<(), SpecialiseError> {
+    let (function, found) = (function.to_string(), arguments.len());
+    if found != expected {
+        return Err(SpecialiseError::Count { function, expected, found });
+    }
+    if arguments.iter().all(Option::is_none) { Err(SpecialiseError::Nothing(function)) } else { Ok(()) }
+}
+
 /// A copy of a function under a new name, with constants for those of its parameters that have one.
 ///
 /// # Errors
@@ -78,13 +90,7 @@ pub fn specialise(
     universe: &Universe,
 ) -> Result<Function, SpecialiseError> {
     let params = general.block(general.entry()).params.clone();
-    if params.len() != arguments.len() {
-        let (expected, found) = (params.len(), arguments.len());
-        return Err(SpecialiseError::Count { function: general.name.clone(), expected, found });
-    }
-    if arguments.iter().all(Option::is_none) {
-        return Err(SpecialiseError::Nothing(general.name.clone()));
-    }
+    check_arguments(&general.name, params.len(), arguments)?;
     let mut f = Function { name: name.into(), ..general.clone() };
     let entry = f.entry().index();
     f.blocks[entry].params.clear();

@@ -126,8 +126,8 @@ impl Assumption {
         self.sum.terms.iter().map(|(_, name, _)| name.as_str())
     }
 
-    /// What it says is not negative, or zero if so, over the variables of these sizes; `None` where there is no size of a
-    /// name.
+    /// An expression over the variables of these sizes, which is zero (`true`) or not negative; `None` where no size has a
+    /// name that it mentions.
     #[must_use]
     pub fn condition(&self, sizes: &[Size]) -> Option<(Affine, bool)> {
         self.constraint(sizes).map(|Constraint { expr, equality }| (expr, equality))
@@ -170,13 +170,11 @@ pub(super) fn allowed(sample: &FxHashMap<Var, i128>, constraints: &[Constraint])
             let Some((factor, var)) = factors.filter(usable).min_by_key(|(factor, _)| factor.abs()) else { continue };
             // A remainder: upwards, or bounds would be broken again.
             if constraint.equality && constraint.expr.vars().iter().filter(|other| **other == var).count() > 1 {
-                let moved = |more: i128| {
-                    let mut moved = sizes.clone();
-                    moved.entry(var).and_modify(|size| *size += more);
-                    moved
-                };
-                let found = (1..REMAINDERS).map(moved).find(|sizes| missing_of(constraint, sizes) == Some(0));
-                sizes = found?;
+                let start = *sizes.get(&var)?;
+                let others = |other| sizes.get(&other).copied();
+                let value = |size| constraint.expr.eval(&|other| if other == var { Some(size) } else { others(other) });
+                let size = (start..start.checked_add(REMAINDERS)?).find(|size| value(*size) == Some(0))?;
+                sizes.insert(var, size);
                 continue;
             }
             // Samples that differ are to differ still: beyond a bound there are many sizes.

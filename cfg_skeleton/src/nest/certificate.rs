@@ -32,7 +32,7 @@ pub struct Certificates {
 pub struct Certificate {
     /// Its name.
     pub function: String,
-    /// What holds of sizes, each as an [`Assumption`](super::Assumption) is written.
+    /// Conditions on sizes, each as an [`Assumption`](super::Assumption) is written.
     pub precondition: Vec<String>,
     /// Whether accesses of the first version are taken to be in bounds.
     pub in_bounds: bool,
@@ -74,7 +74,7 @@ pub struct Cells {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// What loads read, by their numbers; in terms of the variables of the loops around.
+    /// The sources of each load, by the load's number; in terms of the variables of the loops around.
     pub loads: Vec<(u32, Vec<Piece>)>,
     /// What the cells of arguments hold at the end, by the positions of the arguments; in terms of [`cell_var`].
     pub last: Vec<(u32, Vec<Piece>)>,

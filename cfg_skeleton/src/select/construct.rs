@@ -320,7 +320,7 @@ impl<'a> Choices<'a> {
         self.operands(node.head, &children).unwrap_or_default()
     }
 
-    fn view_node(&self, input: InputId) -> Node<ClassId> {
+    pub(super) fn view_node(&self, input: InputId) -> Node<ClassId> {
         let node = &self.given.skeleton.input.nodes[input.index()];
         let children = node.children.iter().map(|c| self.given.view.class_of(*c)).collect();
         Node { head: node.head, types: node.types.clone(), children }

@@ -21,7 +21,7 @@ use super::calls::RemovalGroups;
 use super::check_identity::{CheckIdentities, CheckIdentityId, Speculation};
 use super::segments::SegmentTree;
 use crate::Saturated;
-use crate::egraph::{ClassId, EGraphView, Head};
+use crate::egraph::{ClassId, EGraphView, Head, Node};
 use crate::ir::cfg::Cfg;
 use crate::ir::{BlockId, RegionId};
 use crate::skeleton::{CheckKey, SegmentId, SiteId, Skeleton, StatementKind};
@@ -405,19 +405,14 @@ impl Planner<'_> {
     /// Does the class after the write hold the same operation on the same operands in the planned state?
     fn executable(&self, site: SiteId, result: ClassId, planned: ClassId) -> bool {
         let StatementKind::Write { out, .. } = &self.skeleton.statement(site).kind else { return false };
-        let node = &self.skeleton.input.nodes[out.index()];
-        let Head::Op(op) = node.head else { return false };
-        if !self.universe.ops.get(op).takes_state() {
+        let own = &self.skeleton.input.nodes[out.index()];
+        if !matches!(own.head, Head::Op(op) if self.universe.ops.get(op).takes_state()) {
             return false;
         }
-        let operands = node.children.len().saturating_sub(1);
-        self.view.class(result).nodes.iter().map(|n| self.view.node(*n)).any(|n| {
-            n.head == node.head
-                && n.types == node.types
-                && n.children.len() == node.children.len()
-                && n.children.last() == Some(&planned)
-                && n.children[..operands].iter().zip(&node.children).all(|(a, b)| *a == self.view.class_of(*b))
-        })
+        let children = own.children.iter().map(|child| self.view.class_of(*child)).collect();
+        let own = Node { head: own.head, types: own.types.clone(), children };
+        let mut nodes = self.view.class(result).nodes.iter().map(|n| self.view.node(*n));
+        nodes.any(|n| n.children.last() == Some(&planned) && n.is_same_but_for_state(&own))
     }
 
     /// States anew what is known, now that it is decided which writes are executed.

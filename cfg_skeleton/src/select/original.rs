@@ -65,17 +65,11 @@ impl Originals {
 
 /// Is a node what the original executes at a site, whatever state it takes there?
 fn is_of_statement(choices: &Choices, site: SiteId, node: &Node<ClassId>) -> bool {
-    let (skeleton, view) = (choices.given.skeleton, choices.given.view);
-    let input = match skeleton.statement(site).kind {
+    let input = match choices.given.skeleton.statement(site).kind {
         StatementKind::Call { node, .. } | StatementKind::Write { out: node, .. } => node,
         StatementKind::Opaque { .. } | StatementKind::Check { .. } => return false,
     };
-    let own = &skeleton.input.nodes[input.index()];
-    let operands = own.children.len().saturating_sub(1);
-    own.head == node.head
-        && own.types == node.types
-        && own.children.len() == node.children.len()
-        && own.children[..operands].iter().zip(&node.children).all(|(a, b)| view.class_of(*a) == *b)
+    choices.view_node(input).is_same_but_for_state(node)
 }
 
 /// What instructions and terminators of the original are in the e-graph, and where they stand, in order of layout.

@@ -21,13 +21,7 @@ impl Choices<'_> {
         let before = skeleton.segment_before(site);
         let Some(state) = self.plan.live.get(region.index()).map(|row| row[before.index()]) else { return };
         let original = keys.in_view(skeleton, *out);
-        let is_original = |node: &Node<ClassId>| {
-            let operands = node.children.len().saturating_sub(1);
-            node.head == original.head
-                && node.types == original.types
-                && node.children.len() == original.children.len()
-                && node.children[..operands] == original.children[..operands]
-        };
+        let is_original = |node: &Node<ClassId>| node.is_same_but_for_state(&original);
         let members = || view.members(view.class_of(*out)).into_iter();
         let usable = |id: &NodeId| {
             let node = view.node(*id);

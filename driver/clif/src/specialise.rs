@@ -8,7 +8,7 @@ use super::read::{File, FileFunction};
 use cranelift_codegen::cursor::{Cursor, FuncCursor};
 use cranelift_codegen::ir::{ArgumentPurpose, BlockArg, Function, InstBuilder, Type, UserFuncName, Value};
 use rewright_cfg_skeleton::ir::parse::Request;
-use rewright_cfg_skeleton::ir::specialise::{SpecialiseError, name_for};
+use rewright_cfg_skeleton::ir::specialise::{SpecialiseError, check_arguments, name_for};
 use rewright_typeprop::{Scalar, Ty, Universe};
 
 /// Adds a function to a file, at its end; or in the place of the general one, if the request gives it that one's name.
@@ -60,13 +60,7 @@ fn calls(func: &Function, name: &str) -> bool {
 /// The copy.
 fn bound(general: &Function, name: &str, arguments: &[Option<i64>]) -> Result<Function, SpecialiseError> {
     let params = &general.signature.params;
-    if params.len() != arguments.len() {
-        let (expected, found) = (params.len(), arguments.len());
-        return Err(SpecialiseError::Count { function: general.name.to_string(), expected, found });
-    }
-    if arguments.iter().all(Option::is_none) {
-        return Err(SpecialiseError::Nothing(general.name.to_string()));
-    }
+    check_arguments(&general.name.to_string(), params.len(), arguments)?;
     let Some(entry) = general.layout.entry_block() else {
         return Err(SpecialiseError::Unsupported(format!("{} has no block", general.name)));
     };

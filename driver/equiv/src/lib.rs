@@ -21,6 +21,7 @@ mod annotations;
 mod budget;
 pub mod command;
 mod compiled;
+mod conversion;
 pub mod datapath;
 pub mod functions;
 mod headers;

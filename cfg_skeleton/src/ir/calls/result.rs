@@ -1,4 +1,4 @@
-//! What is known of an integer that a function returns.
+//! Known bits and bounds of an integer that a function returns.
 //!
 //! Each value is a class of its own ([`crate::egraph::known`]): what operations, and calls of functions of which this is
 //! known already, say of their results, and what arrives at parameters of blocks.
@@ -10,7 +10,7 @@ use rewright_typeprop::{Known, Universe};
 use smallvec::SmallVec;
 use std::collections::BTreeMap;
 
-/// What all results of a function are that has one, an integer; `None` where nothing is known.
+/// The join over all returns of a function with one integer result; `None` where nothing is known.
 pub(super) fn known(f: &Function, universe: &Universe) -> Option<Known> {
     let [ty] = f.results[..] else { return None };
     universe.types.scalar(ty).filter(|scalar| scalar.is_int())?;

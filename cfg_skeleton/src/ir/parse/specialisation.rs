@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// A function with constants for some of its parameters, as people ask for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Request {
-    /// What it is to be called.
+    /// The name of the new function.
     pub name: Option<String>,
     /// The general function.
     pub function: String,

@@ -64,6 +64,14 @@ struct Refusal {
     culprit: (NodeId, NodeId),
 }
 
+/// An answer of no.
+struct No {
+    /// How large the part must be that is asked next.
+    least: usize,
+    /// What was said.
+    reason: String,
+}
+
 /// A question that is to be asked.
 struct Pending {
     /// The step that needs it.
@@ -91,10 +99,8 @@ pub(super) struct Sweep<'a> {
     right: FxHashMap<ValueId, NodeId>,
     /// The node that the second program's value before was taken for.
     last: NodeId,
-    /// How large the part must be that is asked next.
-    least: FxHashMap<(NodeId, NodeId), usize>,
-    /// What was said of the last part that was asked.
-    reasons: FxHashMap<(NodeId, NodeId), String>,
+    /// Of pairs that were asked in vain: the last answer.
+    answers: FxHashMap<(NodeId, NodeId), No>,
     refused: FxHashMap<(NodeId, NodeId), Refusal>,
     /// How many answers were no.
     noes: usize,
@@ -123,8 +129,7 @@ impl<'a> Sweep<'a> {
             left: FxHashMap::default(),
             right: FxHashMap::default(),
             last: 0,
-            least: FxHashMap::default(),
-            reasons: FxHashMap::default(),
+            answers: FxHashMap::default(),
             refused: FxHashMap::default(),
             noes: 0,
             pending: vec![],
@@ -187,15 +192,13 @@ impl<'a> Sweep<'a> {
         };
         let Pending { step, pair, size, ref question, .. } = pending[refused];
         self.noes += 1;
-        self.least.insert(pair, 2 * size + 1);
-        self.reasons.insert(pair, asked.reason(question));
+        self.answers.insert(pair, No { least: 2 * size + 1, reason: asked.reason(question) });
         let (length, last) = self.marks[&step];
         self.graph.truncate(length);
         // Numbers from here on will be those of other nodes.
         let stays = |other: &(NodeId, NodeId)| *other == pair || (other.0.max(other.1) as usize) < length;
         self.refused.retain(|other, _| stays(other));
-        self.least.retain(|other, _| stays(other));
-        self.reasons.retain(|other, _| stays(other));
+        self.answers.retain(|other, _| stays(other));
         self.last = last;
         self.marks.clear();
         Some(step)
@@ -249,12 +252,16 @@ impl<'a> Sweep<'a> {
 
     /// Takes an earlier node for a new one, if that may be.
     fn take(&mut self, number: usize, other: NodeId, id: NodeId) -> bool {
+        let mut pairs = vec![];
+        if self.steps[number].left {
+            pairs.push((id, other));
+        }
         // Of the first program both are to be poison at the same time.
-        let both = self.steps[number].left && !self.graph.is_defined(id);
-        let pairs = if self.steps[number].left { vec![(id, other), (other, id)] } else { vec![(other, id)] };
-        let pairs = &pairs[..if both || pairs.len() == 1 { pairs.len() } else { 1 }];
+        if !self.steps[number].left || !self.graph.is_defined(id) {
+            pairs.push((other, id));
+        }
         let length = self.pending.len();
-        for &pair in pairs {
+        for pair in pairs {
             if !self.graph.may_stand_for(pair.0, pair.1) || !self.want(number, pair) {
                 self.pending.truncate(length);
                 return false;
@@ -268,12 +275,12 @@ impl<'a> Sweep<'a> {
         if self.refused.contains_key(&pair) {
             return false;
         }
-        let least = self.least.get(&pair).copied().unwrap_or(0);
+        let least = self.answers.get(&pair).map_or(0, |no| no.least);
         let refusal = self.below(pair);
         let most = if refusal.is_some() { SMALL } else { usize::MAX };
         let found = question(&self.graph, pair.0, pair.1, least..=most);
         let Some((question, size)) = found else {
-            let reason = self.reasons.get(&pair).cloned();
+            let reason = self.answers.get(&pair).map(|no| no.reason.clone());
             let refusal = refusal.unwrap_or(Refusal { reason, culprit: pair });
             self.refused.insert(pair, refusal);
             return false;

@@ -237,18 +237,12 @@ impl<'c, 'u> Experiment<'c, 'u> {
     }
 
     /// May a function write to a value of this type?
-    fn is_written(&mut self, ty: Ty) -> bool {
-        let (mut own, mut at) = (vec![], Some(ty));
-        while let Some(here) = at {
-            if let TypeData::App(decl, _) = self.code.universe.types.data(here) {
-                own.push(*decl);
-            }
-            at = self.code.universe.types.supertype(here);
-        }
+    fn is_written(&self, ty: Ty) -> bool {
+        let is_below = |decl: &TypeDeclId| self.code.universe.types.ancestor(ty, *decl).is_some();
         let takes = |op: &Op, ty: &TypeExpr| match ty {
-            TypeExpr::App(decl, _) => own.contains(decl),
+            TypeExpr::App(decl, _) => is_below(decl),
             TypeExpr::Param(n) => match &op.tparams[*n as usize].bound {
-                Some(TypeExpr::App(decl, _)) => own.contains(decl),
+                Some(TypeExpr::App(decl, _)) => is_below(decl),
                 _ => true,
             },
             TypeExpr::Int(_) => false,

@@ -1,5 +1,6 @@
 //! What may hold of the values of both versions at a pair of cuts: candidates.
 
+use crate::conversion::How;
 use crate::functions::FunctionVersion;
 use crate::functions::cuts::{Cut, Cuts};
 use crate::functions::terms::{State, Symbolic, representation};
@@ -16,26 +17,6 @@ const MOST_FACTS: usize = 96;
 
 /// Orders of integers.
 const ORDERS: [&str; 4] = ["bvsle", "bvslt", "bvule", "bvult"];
-
-/// How a value of the second version comes from one of the first one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum How {
-    Same,
-    SignExtended,
-    ZeroExtended,
-    Truncated,
-}
-
-impl How {
-    /// A value of so many bits that comes from another.
-    pub(super) fn made(self, s: &mut Script, from: Expr, width: u32) -> Expr {
-        match self {
-            How::Same => from,
-            How::SignExtended => s.sign_extend(from, width),
-            How::ZeroExtended | How::Truncated => s.resize(from, width),
-        }
-    }
-}
 
 /// Something that may hold.
 #[derive(Clone, PartialEq, Eq, Debug)]

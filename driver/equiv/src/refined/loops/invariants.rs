@@ -4,6 +4,7 @@ use super::super::super::modules::Version;
 use super::super::meaning::Value;
 use super::super::region::State;
 use super::CutVersion;
+use crate::conversion::How;
 use rewright_llvm::body::{Instruction, Operand, Shape};
 use rewright_llvm::types::Type;
 use rewright_smt::{Expr, Script};
@@ -14,23 +15,10 @@ pub(super) const MOST_CANDIDATES: usize = 5_000;
 /// Candidates about the operands of comparisons, for each version.
 const MOST_FACTS: usize = 64;
 
-/// How a value of the second version comes from one of the first one.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum How {
-    Same,
-    SignExtended,
-    ZeroExtended,
-    Truncated,
-}
-
 impl How {
     /// When a value of the second version is what comes from one of the first version.
     pub(super) fn holds(self, s: &mut Script, was: Value, is: Value) -> Expr {
-        let width = is.bits.width();
-        let made = match self {
-            How::SignExtended => s.sign_extend(was.bits, width),
-            How::Same | How::ZeroExtended | How::Truncated => s.resize(was.bits, width),
-        };
+        let made = self.made(s, was.bits, is.bits.width());
         let mut same = vec![s.equal(made, is.bits)];
         if let (Some(was), Some(is)) = (was.origin, is.origin) {
             same.push(s.equal(was, is));
