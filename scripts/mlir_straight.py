@@ -59,8 +59,8 @@ class Code:
         self.f.vars_at = {'x': self.pick(ty, last=self.shape in ('chain', 'once')), 'y': self.pick(ty), 'z': self.pick(ty),
                           'c': self.pick('i1'), 'd': self.pick('i1')}
         value = self.f.value(forms[self.column], out)
-        # A chain and a list of values used once go on through what statements do not compute.
-        if self.shape in ('chain', 'once') and out == ty:
+        # Values do not end in few: what is 0, or all bits, whatever it is made of tells nothing apart.
+        if self.shape != 'floats' and out == ty:
             value = self.f.op(f'arith.xori {value}, {self.f.vars_at["x"]} : {ty}')
         self.pools.setdefault(out, []).append(value)
         if wrong:
