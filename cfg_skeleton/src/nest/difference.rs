@@ -130,9 +130,10 @@ pub(crate) fn executes(pool: &Pool, nest: &Nest, sizes: &FxHashMap<Var, i128>, f
     let sizes = sizes.clone();
     let input = Input { sizes, seed: 1, indices, fuel, in_bounds: true, backwards: false, one: None };
     let state = run(nest, pool, &input, None, false);
-    let touched = nest.arrays.iter().zip(&state.memory);
-    !state.calls.is_empty()
-        || touched.filter(|(a, _)| matches!(a.kind, ArrayKind::Argument(_))).any(|(_, cells)| !cells.is_empty())
+    let touched = nest.arrays.iter().zip(state.memory.iter().zip(&state.extents));
+    let mut touched = touched.filter(|(array, _)| matches!(array.kind, ArrayKind::Argument(_)));
+    // What is only read has extents.
+    !state.calls.is_empty() || touched.any(|(_, (cells, extents))| !cells.is_empty() || extents.iter().any(|e| *e > 0))
 }
 
 /// Runs both nests on samples and gives the first difference.
