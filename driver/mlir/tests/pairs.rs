@@ -306,13 +306,3 @@ fn a_call_is_as_good_as_its_function() {
     let other = report(&file("1"), &file("2"));
     assert_eq!((other.counts.refuted, other.counts.unknown), (1, 1), "{other}");
 }
-
-#[test]
-fn seven_tiled_loops_are_proved() {
-    let file = |name: &str| {
-        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/mlir/deep/");
-        std::fs::read_to_string(format!("{path}conv.{name}.mlir")).unwrap()
-    };
-    let report = validate(&file("before"), &file("after"), &Options::default());
-    assert_eq!(report.counts.proved, 1, "{report}");
-}

@@ -47,8 +47,7 @@ const CANDIDATES: usize = 4;
 /// From so many answers that are no, and one for as many values, values are only compared where statements need it.
 const MAX_REFUSED: (usize, usize) = (400, 20);
 
-/// Where operands are not known to be equal, parts of no more operations may show that what is made of them is. Neither may
-/// larger ones show that values of the first program are equal, which no statement needs.
+/// Where operands are not known to be equal, parts of no more operations may show that what is made of them is.
 const SMALL: usize = 8;
 
 /// A value of one of the programs.
@@ -280,8 +279,7 @@ impl<'a> Sweep<'a> {
         }
         let first = self.answers.get(&pair).map_or(Part::default(), |no| no.next);
         let refusal = self.below(pair);
-        let is_small = refusal.is_some() || self.steps[step].left;
-        let most = if is_small { SMALL } else { usize::MAX };
+        let most = if refusal.is_some() { SMALL } else { usize::MAX };
         let Some((question, part)) = question(&self.graph, pair, first, most) else {
             let reason = self.answers.get(&pair).map(|no| no.reason.clone());
             let refusal = refusal.unwrap_or(Refusal { reason, culprit: pair });

@@ -7,7 +7,7 @@ use super::{Graph, Node, NodeId};
 use rustc_hash::FxHashMap;
 
 /// How many inputs.
-const SAMPLES: usize = 32;
+const SAMPLES: usize = 16;
 
 /// A value on each input; `None` is poison.
 pub(crate) type Samples = [Option<u128>; SAMPLES];
