@@ -9,7 +9,7 @@ change, and must be rejected. Of cells and orders: one of several cases left out
 cell left out or replaced by another instance (only one is the last); a statement taken for another instance, or the only instance
 left out. Of sequences: a step left out, put in twice or in another place; a number of copies, a size or a
 coefficient changed, so that polynomials have other values at small numbers (else the change is none, and is not counted);
-a precondition left out or weakened by one, where `validate` has a counterexample outside of it.
+a precondition left out or weakened, where a counterexample of `validate` is within what is left of it.
 """
 import collections, copy, csv, itertools, json, os, random, subprocess, sys, tempfile
 
@@ -70,14 +70,14 @@ def polynomials(step):
     return []
 
 
-def corrupted(certificate, rng, has_outside):
+def corrupted(certificate, rng, outside):
     """A certificate with one change, and what was changed; none if it is no change."""
     result = copy.deepcopy(certificate)
     side = rng.choice(['before', 'after'])
     steps = result[side]
     kind = rng.choice(['drop', 'twice', 'swap', 'coefficient', 'coefficient', 'number', 'precondition'])
     if kind == 'precondition':
-        if not result['precondition'] or not has_outside:
+        if not result['precondition'] or not outside:
             return None
         n = rng.randrange(len(result['precondition']))
         # A size that the counterexample does not need is none.
@@ -87,7 +87,10 @@ def corrupted(certificate, rng, has_outside):
             del result['precondition'][n]
         else:
             size, bound = result['precondition'][n].split(' >= ')
-            result['precondition'][n] = f'{size} >= {int(bound) - rng.randrange(1, 4)}'
+            bound = int(bound) - rng.randrange(1, 4)
+            if int(outside.get(size, bound)) < bound:  # The counterexample is still outside: it may be true.
+                return None
+            result['precondition'][n] = f'{size} >= {bound}'
         return kind, result
     if not steps:
         return None
@@ -191,7 +194,8 @@ def main():
             if check(files).returncode != 0:
                 failed.append((row['name'], check(files).stdout))
                 continue
-            outside = 'outside' in json.loads(done.stdout)['functions'][0] if done.stdout else False
+            said = json.loads(done.stdout)['functions'][0] if done.stdout else {}
+            outside = said.get('outside', {}).get('input', {}).get('sizes')
             reason = name_of(found['functions'][0]['reason'])
             reasons[reason] += 1
             genuine.append((reason, row['name'], files, found, outside))

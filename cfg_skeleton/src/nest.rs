@@ -15,6 +15,7 @@
 //! * `omega` decides whether integer constraints have a solution. All proofs end there; what proposes them (which
 //!   store writes what a load reads, which instances of two programs belong together) is not trusted.
 //! * `run` executes a nest on concrete sizes.
+//! * `parallel` shows that the order makes no difference in which iterations of parallel loops are executed.
 //! * [`certificate`] holds what a proof found, for who checks it.
 //! * [`datapath`] asks whether values that are computed in other ways are equal; nests do not know what operations mean.
 //!
@@ -40,6 +41,7 @@ mod normal;
 mod omega;
 mod order;
 pub mod overflow;
+mod parallel;
 mod predicate;
 mod run;
 mod same;
@@ -78,8 +80,21 @@ pub struct Nest {
     pub items: Vec<Item>,
     /// What is returned.
     pub results: Vec<ValueId>,
+    /// Which loops are parallel.
+    pub parallel: Vec<Parallel>,
     /// Where values are computed first, for messages.
     pub lines: FxHashMap<ValueId, Line>,
+}
+
+/// Loops whose iterations are executed in any order, or at the same time. A nest has one of the orders.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Parallel {
+    /// Their variables with names in the source, outermost first: an iteration is a value of each.
+    pub vars: Vec<(Var, String)>,
+    /// Arrays and cells that each iteration has of its own.
+    pub own: Vec<ArrayId>,
+    /// Where they are in the source.
+    pub line: Line,
 }
 
 /// A size and where it comes from.

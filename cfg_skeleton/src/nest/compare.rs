@@ -2,6 +2,7 @@
 
 mod certify;
 mod condition;
+mod orders;
 mod witness;
 
 use super::access::Program;
@@ -95,7 +96,7 @@ pub fn compare(
         // Of no sizes anything would hold.
         return Evidence::nothing(format!("no sizes were found for which {} holds", comparison.assumed.join(" and ")));
     }
-    comparison.without_overflow()
+    comparison.in_any_order()
 }
 
 struct Comparison<'a> {
@@ -198,7 +199,9 @@ impl<'a> Comparison<'a> {
         let shown = match self.overlapping() {
             Some(pair) => Err(((format!("{pair} may overlap, and accesses change their order"), (0, 0)), None)),
             // Where statements correspond, that is what there is to say of a long program.
-            None if differing.is_some() && self.before.items.len() > LONG => Err((("".into(), (0, 0)), None)),
+            None if differing.as_ref().is_some_and(|found| found.is_asked) && self.before.items.len() > LONG => {
+                Err((("".into(), (0, 0)), None))
+            }
             None => self
                 .by_values(&left, &right, &failing)
                 .or_else(|failure| self.by_order(&left, &right, &failing).map_err(|other| (failure, Some(other)))),
@@ -206,7 +209,9 @@ impl<'a> Comparison<'a> {
         let (reason, lines) = match (shown, differing) {
             (Ok(shown), _) => return self.confirmed(shown),
             // Statements correspond: what is said of their values says most.
-            (Err(_), Some(aligned::Difference { lines, reason, values })) => (reason + &self.at_values(values), lines),
+            (Err(_), Some(aligned::Difference { lines, reason, values, .. })) => {
+                (reason + &self.at_values(values), lines)
+            }
             // What keeps cells from being compared says less than why the order is not kept.
             (Err(((_, (0, 0)), Some(other))), None) => (other.reason, other.lines),
             (Err((failure, _)), None) => failure,
@@ -420,7 +425,7 @@ impl<'a> Comparison<'a> {
                 aliases.push((a, b));
             }
         }
-        Runs { fuel: self.options.fuel, seeds, in_bounds: self.options.in_bounds, aliases }
+        Runs { fuel: self.options.fuel, seeds, in_bounds: self.options.in_bounds, backwards: false, aliases }
     }
 }
 

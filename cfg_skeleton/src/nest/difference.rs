@@ -118,6 +118,8 @@ pub(crate) struct Runs {
     pub(crate) seeds: u64,
     /// Whether an access out of bounds is undefined behaviour.
     pub(crate) in_bounds: bool,
+    /// Whether the second nest executes iterations of parallel loops last first.
+    pub(crate) backwards: bool,
     /// Arguments that may be one array; they are tried as one, too.
     pub(crate) aliases: Vec<(u32, u32)>,
 }
@@ -125,11 +127,13 @@ pub(crate) struct Runs {
 /// Whether a run touches an array of the caller or makes a call.
 pub(crate) fn executes(pool: &Pool, nest: &Nest, sizes: &FxHashMap<Var, i128>, fuel: u64) -> bool {
     let indices = index_arguments(nest, pool);
-    let input = Input { sizes: sizes.clone(), seed: 1, indices, fuel, in_bounds: true, one: None };
+    let sizes = sizes.clone();
+    let input = Input { sizes, seed: 1, indices, fuel, in_bounds: true, backwards: false, one: None };
     let state = run(nest, pool, &input, None, false);
-    let touched = nest.arrays.iter().zip(&state.memory);
-    !state.calls.is_empty()
-        || touched.filter(|(a, _)| matches!(a.kind, ArrayKind::Argument(_))).any(|(_, cells)| !cells.is_empty())
+    let touched = nest.arrays.iter().zip(state.memory.iter().zip(&state.extents));
+    let mut touched = touched.filter(|(array, _)| matches!(array.kind, ArrayKind::Argument(_)));
+    // What is only read has extents.
+    !state.calls.is_empty() || touched.any(|(_, (cells, extents))| !cells.is_empty() || extents.iter().any(|e| *e > 0))
 }
 
 /// Runs both nests on samples and gives the first difference.
@@ -150,17 +154,19 @@ pub(crate) fn find(
         inputs.find_map(|(seed, one)| {
             let Runs { fuel, in_bounds, .. } = *runs;
             let seed = seed + number as u64 * 31;
-            let input = Input { sizes: sizes.clone(), seed, indices: indices.clone(), fuel, in_bounds, one };
-            difference(pool, before, after, &input)
+            let (sizes, indices) = (sizes.clone(), indices.clone());
+            let input = Input { sizes, seed, indices, fuel, in_bounds, backwards: false, one };
+            difference(pool, before, after, &input, runs.backwards)
         })
     })
 }
 
-fn difference(pool: &Pool, before: &Nest, after: &Nest, input: &Input) -> Option<Difference> {
+fn difference(pool: &Pool, before: &Nest, after: &Nest, input: &Input, backwards: bool) -> Option<Difference> {
     let left = run(before, pool, input, None, false);
     let End::Returned(expected) = &left.end else { return None };
     let extents = given_extents(before, after, &left);
-    let right = run(after, pool, input, Some(&extents), false);
+    let second = Input { backwards, ..input.clone() };
+    let right = run(after, pool, &second, Some(&extents), false);
     let what = match &right.end {
         End::Unknown(_) => return None,
         End::Undefined(line, why) => What::Undefined { line: *line, why: why.clone() },
@@ -177,15 +183,14 @@ fn difference(pool: &Pool, before: &Nest, after: &Nest, input: &Input) -> Option
     let scalars = before.arguments.iter().enumerate().filter_map(scalar).collect();
     let array = |position: u32| before.arrays.iter().find(|a| a.kind == ArrayKind::Argument(position));
     let one = input.one.and_then(|(a, b)| Some((array(a)?.name.clone(), array(b)?.name.clone())));
-    let statements = statements(pool, [before, after], input, &extents, &what);
+    let statements = statements(pool, [(before, input), (after, &second)], &extents, &what);
     Some(Difference { sizes, scalars, seed: input.seed, one, statements, what })
 }
 
 /// Which statements show the difference, and in which iterations of their loops.
 fn statements(
     pool: &Pool,
-    [before, after]: [&Nest; 2],
-    input: &Input,
+    [(before, input), (after, second)]: [(&Nest, &Input); 2],
     extents: &[Vec<i64>],
     what: &What,
 ) -> Vec<Statement> {
@@ -196,7 +201,7 @@ fn statements(
         What::Call { lines, .. } => (at(Side::First, lines[0], vec![]), at(Side::Second, lines[1], vec![])),
         What::Cell { array, cell, before: (_, m), after: (_, n) } => {
             let kind = before.arrays.iter().find(|a| a.name == *array).map(|a| a.kind);
-            let writer = |nest: &Nest, extents: Option<&[Vec<i64>]>| {
+            let writer = |nest: &Nest, input: &Input, extents: Option<&[Vec<i64>]>| {
                 let position = nest.arrays.iter().position(|a| Some(a.kind) == kind)?;
                 let state = run(nest, pool, input, extents, true);
                 match state.memory[position].get(cell.as_slice())?.writer {
@@ -204,8 +209,8 @@ fn statements(
                     Origins::Initial | Origins::Undefined => None,
                 }
             };
-            let first = at(Side::First, *m, writer(before, None).unwrap_or_default());
-            (first, at(Side::Second, *n, writer(after, Some(extents)).unwrap_or_default()))
+            let first = at(Side::First, *m, writer(before, input, None).unwrap_or_default());
+            (first, at(Side::Second, *n, writer(after, second, Some(extents)).unwrap_or_default()))
         }
     };
     first.into_iter().chain(second).collect()

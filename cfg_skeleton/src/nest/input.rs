@@ -22,6 +22,8 @@ pub(crate) struct Input {
     pub(crate) fuel: u64,
     /// Whether an access out of bounds is undefined behaviour; else there are cells for all numbers.
     pub(crate) in_bounds: bool,
+    /// Whether iterations of parallel loops are executed last first.
+    pub(crate) backwards: bool,
     /// Two arguments that are one array.
     pub(crate) one: Option<(u32, u32)>,
 }

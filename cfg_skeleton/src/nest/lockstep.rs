@@ -35,7 +35,8 @@ pub(crate) fn observe(
     (sizes, number): (&FxHashMap<Var, i128>, usize),
     points: &mut Points,
 ) {
-    let input = Input { sizes: sizes.clone(), seed: 7, indices: vec![], fuel: 200_000, in_bounds: true, one: None };
+    let sizes = sizes.clone();
+    let input = Input { sizes, seed: 7, indices: vec![], fuel: 200_000, in_bounds: true, backwards: false, one: None };
     let left = run(&before.nest, pool, &input, None, true);
     let right = run(&after.nest, pool, &input, None, true);
     // What a run that was cut short has written last is nothing to go by.

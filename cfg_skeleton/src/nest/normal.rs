@@ -1,6 +1,6 @@
 //! The normal form: a nest that executes the same sequence of accesses and events, in a form that many versions share.
 //!
-//! * Loops count from 0 in steps of 1 ([`Normaliser::count_from_zero`]); bounds that others imply are gone.
+//! * Loops count from 0 in steps of 1 ([`count_from_zero`]); bounds that others imply are gone.
 //! * Loops that never run are gone, and those that run once are their bodies.
 //! * `for step k { B(i) .. B(i + k - 1) }` becomes `for { B }` (`reroll`), `for 0..a { B } for a..b { B }` becomes
 //!   `for 0..b { B }` (`merge`), tiles of one loop become the loop (`untile`), and a loop over `N * M` that only looks
@@ -15,6 +15,8 @@ mod reroll;
 mod split;
 mod uncoalesce;
 mod untile;
+
+pub(super) use loops::count_from_zero;
 
 use super::affine::Affine;
 use super::certificate::Step;

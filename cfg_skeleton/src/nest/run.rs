@@ -9,7 +9,7 @@ use super::input::{Cell, Input, initial, mix};
 use super::trace::{Call, Operand, Seen};
 use super::value::{Number, Pool, Value, ValueId, loads_of};
 use super::{ArrayId, ArrayKind, Event, For, Item, Line, LoadId, Nest, Origin};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A store that was executed: which one, in the order of the nest, and its loop variables.
 pub(crate) type StoreInstance = u32;
@@ -100,6 +100,8 @@ struct Machine<'a> {
     given: Option<&'a [Vec<i64>]>,
     shapes: Vec<Vec<Option<i64>>>,
     vars: FxHashMap<Var, i128>,
+    /// Variables of loops whose last iterations are executed first.
+    backwards: FxHashSet<Var>,
     path: Vec<Var>,
     loads: FxHashMap<LoadId, Option<u128>>,
     origins: FxHashMap<LoadId, Origins>,
@@ -131,7 +133,9 @@ impl<'a> Machine<'a> {
             let extent = |e: &Option<Affine>| e.as_ref().and_then(|e| e.eval(&of)).map(|e| e as i64);
             array.shape.iter().map(extent).collect::<Vec<_>>()
         };
+        let parallel = nest.parallel.iter().filter(|_| input.backwards).flat_map(|loops| &loops.vars);
         Machine {
+            backwards: parallel.map(|(var, _)| *var).collect(),
             nest,
             pool,
             input,
@@ -261,13 +265,14 @@ impl<'a> Machine<'a> {
         let lower = all(&x.lower).ok_or_else(large)?.into_iter().max().ok_or_else(large)?;
         let upper = all(&x.upper).ok_or_else(large)?.into_iter().min().ok_or_else(large)?;
         self.path.push(x.var);
-        let mut value = lower;
-        while value < upper {
+        let count = (upper - lower + x.step - 1).div_euclid(x.step).max(0);
+        let is_backwards = self.backwards.contains(&x.var);
+        for n in 0..count {
+            let n = if is_backwards { count - 1 - n } else { n };
             self.fuel = self.fuel.saturating_sub(1);
-            self.vars.insert(x.var, value);
+            self.vars.insert(x.var, lower + n * x.step);
             self.iteration += 1;
             self.items(&x.body)?;
-            value += x.step;
         }
         self.path.pop();
         Ok(())

@@ -73,6 +73,10 @@ impl Checker {
         pool: &mut Pool,
         oracle: &mut dyn ValueOracle,
     ) -> Checked<()> {
+        if !after.parallel.is_empty() {
+            let what = "certificates do not say that iterations of parallel loops are independent";
+            return Err(Rejected::Step(what.into()));
+        }
         let context = context(certificate, before)?;
         let (left, right) = self.after_steps(certificate, (before, after), pool)?;
         match &certificate.reason {

@@ -57,6 +57,7 @@ pub(crate) fn import(
         arrays: vec![],
         items: vec![],
         results: vec![],
+        parallel: vec![],
         lines: FxHashMap::default(),
     };
     let mut importer =
@@ -207,11 +208,6 @@ impl Importer<'_> {
         Meaning::Index(Affine::var(var))
     }
 
-    fn text_of<'t>(&'t self, text: &'t str) -> &'t str {
-        let alias = self.module.aliases.iter().find(|(name, _)| name == text);
-        alias.map_or(text, |(_, text)| text.as_str())
-    }
-
     /// The values of an operation's map, applied to operands.
     fn mapped(
         &mut self,
@@ -222,7 +218,7 @@ impl Importer<'_> {
     ) -> Imported<Vec<Affine>> {
         let text = op.attribute(attribute).ok_or_else(|| op.unsupported(format!("`{attribute}` is missing")))?;
         let operands = self.affines(op, operands)?;
-        let text = self.text_of(text).to_string();
+        let text = self.module.text_of(text).to_string();
         let mut divide = |dividend: &Affine, divisor: &Affine| self.quotient(dividend, divisor, op.line, items);
         map::apply(&text, &operands, &mut divide).map_err(|what| op.unsupported(what))
     }
@@ -245,6 +241,7 @@ impl Importer<'_> {
         match op.name.as_str() {
             "affine.for" => self.affine_for(op, items),
             "scf.for" => self.scf_for(op, items),
+            "affine.parallel" | "scf.parallel" | "scf.forall" => self.parallel(op, items),
             "affine.if" => self.affine_if(op, items),
             "scf.if" => self.scf_if(op, items),
             "affine.load" | "memref.load" => self.load(op, items),

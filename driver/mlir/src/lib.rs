@@ -19,6 +19,7 @@ mod import;
 mod lex;
 mod lower;
 mod map;
+mod parallel;
 mod parse;
 mod report;
 mod syntax;

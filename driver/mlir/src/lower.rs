@@ -9,6 +9,7 @@ mod control;
 mod memory;
 
 use crate::map;
+use crate::parallel;
 use crate::syntax::{Function, Module, Op, Region, Unsupported};
 use rewright_cfg_skeleton::nest::Affine;
 use rewright_cfg_skeleton::nest::affine::{Atom, Var};
@@ -222,6 +223,11 @@ impl<'a> Lowering<'a> {
     fn op(&mut self, op: &Op) -> Lowered<()> {
         match op.name.as_str() {
             "affine.for" | "scf.for" => self.for_(op),
+            "affine.parallel" | "scf.parallel" | "scf.forall" => {
+                self.doubt(op, "iterations are executed in any order");
+                let loops = parallel::in_order(op, self.module)?;
+                self.op(&loops)
+            }
             "affine.if" | "scf.if" => self.if_(op),
             "scf.while" => self.while_(op),
             "cf.br" | "cf.cond_br" | "cf.switch" => self.branch(op),
@@ -274,15 +280,10 @@ impl<'a> Lowering<'a> {
         values.fold(first, |sofar, next| self.compute("i64", &format!("{name}{{i64}} {sofar}, {next}")))
     }
 
-    fn text_of(&self, text: &str) -> String {
-        let alias = self.module.aliases.iter().find(|(name, _)| name == text);
-        alias.map_or(text, |(_, text)| text.as_str()).to_string()
-    }
-
     /// The values of an operation's map.
     fn mapped(&mut self, op: &Op, attribute: &str, operands: &[String]) -> Lowered<Vec<String>> {
         let text = op.attribute(attribute).ok_or_else(|| op.unsupported(format!("`{attribute}` is missing")))?;
-        let text = self.text_of(text);
+        let text = self.module.text_of(text).to_string();
         let mut known = self.values(op, operands)?;
         let vars: Vec<Affine> = (0..known.len() as u32).map(|n| Affine::var(Var(n))).collect();
         let mut quotients = vec![];

@@ -5,6 +5,7 @@
 
 mod cursor;
 mod generic;
+mod parallel;
 mod pretty;
 
 use crate::lex::{Kind, tokens};

@@ -72,6 +72,12 @@ impl Module {
     pub(crate) fn line(&self, line: u32) -> Option<&str> {
         self.lines.get((line as usize).checked_sub(1)?).map(|text| text.trim())
     }
+
+    /// The text of a map or set that may be a name.
+    pub(crate) fn text_of<'t>(&'t self, text: &'t str) -> &'t str {
+        let alias = self.aliases.iter().find(|(name, _)| name == text);
+        alias.map_or(text, |(_, text)| text.as_str())
+    }
 }
 
 impl Op {

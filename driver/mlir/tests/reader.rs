@@ -147,3 +147,37 @@ fn long_chains_of_values_are_compared() {
     let report = validate(&chain("20000"), &chain("3"), &Options::default());
     assert_eq!(report.counts.refuted, 1, "{report}");
 }
+
+#[test]
+fn a_generic_module_follows_names_of_maps() {
+    let text = "#map = affine_map<(d0) -> (d0)>
+#set = affine_set<(d0)[s0] : (d0 - s0 >= 0)>
+\"builtin.module\"() ({
+  \"func.func\"() <{function_type = (memref<8xf32>, f32) -> (), sym_name = \"f\"}> ({
+  ^bb0(%a: memref<8xf32>, %x: f32):
+    %i = \"arith.constant\"() <{value = 3 : index}> : () -> index
+    \"affine.store\"(%x, %a, %i) <{map = #map}> : (f32, memref<8xf32>, index) -> ()
+    \"func.return\"() : () -> ()
+  }) : () -> ()
+}) : () -> ()
+";
+    let pretty = "func.func @f(%a: memref<8xf32>, %x: f32) {
+  affine.store %x, %a[3] : memref<8xf32>
+  return
+}
+";
+    let report = rewright_mlir::validate(pretty, text, &rewright_mlir::Options::default());
+    assert_eq!(report.counts.proved, 1, "{report}");
+}
+
+#[test]
+fn shifts_by_known_numbers_are_certain() {
+    let shift = |amount: &str| {
+        let text = format!(
+            "func.func @f(%x: i64, %y: i64) -> i64 {{\n%c = arith.constant 3 : i64
+             %z = arith.shrui %x, {amount} : i64\nreturn %z : i64\n}}\n"
+        );
+        rewright_mlir::own_text(&text).doubts.len()
+    };
+    assert_eq!((shift("%c"), shift("%y")), (0, 1));
+}

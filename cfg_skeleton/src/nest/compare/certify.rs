@@ -23,6 +23,9 @@ pub fn certificate(
     if options.index_bits.is_some() {
         return Err("certificates do not say that `index` does not overflow".into());
     }
+    if !after.parallel.is_empty() {
+        return Err("certificates do not say that iterations of parallel loops are independent".into());
+    }
     let mut comparison = Comparison::new((pool, names), (before, after), options, oracle);
     if let Some(pair) = comparison.overlapping() {
         return Err(format!("{pair} may overlap"));

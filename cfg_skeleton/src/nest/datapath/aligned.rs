@@ -30,7 +30,7 @@ pub(crate) fn equal(
     for pair in pairs {
         match by_operands(pool, pair) {
             Some(operands) => roots.extend(operands),
-            None => return Err(Difference::of(pair.lines)),
+            None => return Err(Difference::of(pair.lines, "two operations that may be undefined are not the same")),
         }
     }
     let mut sweep = Sweep::new(pool, left, renaming, roots);
@@ -38,14 +38,14 @@ pub(crate) fn equal(
         return Ok(());
     }
     if asked.is_none() {
-        return Err(Difference::of((0, 0)));
+        return Err(Difference::of((0, 0), String::new()));
     }
     sweep.run(asked)?;
     // An operand that is poison on the left may be any number on the right, and some are undefined to divide.
     for pair in pairs.iter().filter(|pair| pair.by_operands) {
         let operands = by_operands(pool, pair).unwrap_or_default();
         if !operands.iter().all(|(l, ..)| sweep.is_defined(*l)) {
-            return Err(Difference::of(pair.lines));
+            return Err(Difference::of(pair.lines, "an operand of what may be undefined may be poison"));
         }
     }
     Ok(())

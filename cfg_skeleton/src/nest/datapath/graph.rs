@@ -54,6 +54,8 @@ pub(super) struct Graph<'a> {
     origin: Vec<ValueId>,
     /// The node that stands for it in what is made from it.
     standing: Vec<NodeId>,
+    /// By node: those that it stands for and that are poison where it is, smallest first.
+    others: FxHashMap<NodeId, Vec<NodeId>>,
     pub(super) sampled: Sampled,
     /// Types of what loads of the first program read, and whether that is certainly no poison.
     elements: FxHashMap<LoadId, (String, bool)>,
@@ -77,6 +79,7 @@ impl<'a> Graph<'a> {
             defined: vec![],
             origin: vec![],
             standing: vec![],
+            others: FxHashMap::default(),
             sampled: Sampled::default(),
             elements,
             arguments: first.arguments.clone(),
@@ -113,9 +116,26 @@ impl<'a> Graph<'a> {
         self.standing[id as usize]
     }
 
-    /// From here on, an earlier node stands for this one.
-    pub(super) fn replace(&mut self, id: NodeId, by: NodeId) {
+    /// From here on, an earlier node stands for this one, the last; `alike` where both are poison at the same time.
+    pub(super) fn replace(&mut self, id: NodeId, by: NodeId, alike: bool) {
         self.standing[id as usize] = by;
+        // One that is made of the other says nothing of it.
+        let is_other = matches!(self.get(id), Node::Op(_, operands) if !operands.contains(&by));
+        if alike && is_other {
+            self.others.entry(by).or_default().push(id);
+        }
+    }
+
+    /// Whether there is more than one way to make the node.
+    pub(super) fn has_others(&self, id: NodeId) -> bool {
+        self.others.get(&id).is_some_and(|others| !others.is_empty())
+    }
+
+    /// The last node below a number that is always equal to this one.
+    pub(super) fn latest(&self, id: NodeId, below: NodeId) -> NodeId {
+        let others = self.others.get(&id).map_or(&[][..], Vec::as_slice);
+        let found = others.partition_point(|other| *other < below).checked_sub(1);
+        found.map_or(id, |n| others[n])
     }
 
     /// Forgets the nodes that were added last, but for so many.
@@ -125,6 +145,9 @@ impl<'a> Graph<'a> {
                 && let Some(found) = self.with_flags.get_mut(&without)
             {
                 found.retain(|other| *other != id as NodeId);
+            }
+            if let Some(others) = self.others.get_mut(&self.standing[id]) {
+                others.retain(|other| *other != id as NodeId);
             }
         }
         self.nodes.truncate(length);

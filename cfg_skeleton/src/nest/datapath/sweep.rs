@@ -11,7 +11,7 @@
 use super::super::value::{Pool, ValueId, commutes};
 use super::super::{Line, Nest};
 use super::graph::{Graph, Node, NodeId, Renaming, reachable};
-use super::window::question;
+use super::window::{MAX_OPERATIONS, Part, question};
 use super::{Asked, Question};
 use rustc_hash::FxHashMap;
 
@@ -21,18 +21,20 @@ pub(super) type Root = (ValueId, ValueId, (Line, Line));
 /// By value of the second program: what it is to be equal to.
 type Wanted = FxHashMap<ValueId, Vec<(ValueId, (Line, Line))>>;
 
-/// Which values are not known to be equal: the lines of two statements, and what the oracle says, if it was asked.
+/// Which values are not known to be equal: the lines of two statements, and why.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Difference {
     pub(crate) lines: (Line, Line),
     pub(crate) reason: String,
+    /// Whether the oracle was asked in vain.
+    pub(crate) is_asked: bool,
     /// The first values below that differ, or are not known not to.
     pub(crate) values: (Option<ValueId>, Option<ValueId>),
 }
 
 impl Difference {
-    pub(super) fn of(lines: (Line, Line)) -> Difference {
-        Difference { lines, reason: String::new(), values: (None, None) }
+    pub(super) fn of(lines: (Line, Line), reason: impl Into<String>) -> Difference {
+        Difference { lines, reason: reason.into(), is_asked: false, values: (None, None) }
     }
 }
 
@@ -66,8 +68,8 @@ struct Refusal {
 
 /// An answer of no.
 struct No {
-    /// How large the part must be that is asked next.
-    least: usize,
+    /// The part that is asked next.
+    next: Part,
     /// What was said.
     reason: String,
 }
@@ -79,8 +81,8 @@ struct Pending {
     /// The second node is to stand for the first one.
     pair: (NodeId, NodeId),
     question: Question,
-    /// How large its part of the graph is.
-    size: usize,
+    /// Its part of the graph.
+    part: Part,
 }
 
 /// Two nodes that are not known to be equal, and the statements that need it.
@@ -190,9 +192,9 @@ impl<'a> Sweep<'a> {
             self.marks.clear();
             return None;
         };
-        let Pending { step, pair, size, ref question, .. } = pending[refused];
+        let Pending { step, pair, part, ref question } = pending[refused];
         self.noes += 1;
-        self.answers.insert(pair, No { least: 2 * size + 1, reason: asked.reason(question) });
+        self.answers.insert(pair, No { next: part.larger(), reason: asked.reason(question) });
         let (length, last) = self.marks[&step];
         self.graph.truncate(length);
         // Numbers from here on will be those of other nodes.
@@ -217,7 +219,7 @@ impl<'a> Sweep<'a> {
         if is_new {
             let found = matches!(self.graph.get(id), Node::Op(..)).then(|| self.equal(number, id)).flatten();
             match found {
-                Some(other) => self.graph.replace(id, other),
+                Some(other) => self.graph.replace(id, other, left || self.graph.is_defined(other)),
                 None => self.graph.publish(id),
             }
         }
@@ -275,17 +277,16 @@ impl<'a> Sweep<'a> {
         if self.refused.contains_key(&pair) {
             return false;
         }
-        let least = self.answers.get(&pair).map_or(0, |no| no.least);
+        let first = self.answers.get(&pair).map_or(Part::default(), |no| no.next);
         let refusal = self.below(pair);
         let most = if refusal.is_some() { SMALL } else { usize::MAX };
-        let found = question(&self.graph, pair.0, pair.1, least..=most);
-        let Some((question, size)) = found else {
+        let Some((question, part)) = question(&self.graph, pair, first, most) else {
             let reason = self.answers.get(&pair).map(|no| no.reason.clone());
             let refusal = refusal.unwrap_or(Refusal { reason, culprit: pair });
             self.refused.insert(pair, refusal);
             return false;
         };
-        self.pending.push(Pending { step, pair, question, size });
+        self.pending.push(Pending { step, pair, question, part });
         true
     }
 
@@ -330,8 +331,14 @@ impl<'a> Sweep<'a> {
     fn difference(&self, stop: &Stop) -> Difference {
         let refusal = self.refused.get(&stop.pair);
         let (left, right) = refusal.map_or_else(|| self.first_difference(stop.pair), |refusal| refusal.culprit);
-        let reason = refusal.and_then(|refusal| refusal.reason.clone()).unwrap_or_default();
-        Difference { lines: stop.lines, reason, values: (self.graph.origin(left), self.graph.origin(right)) }
+        let said = refusal.and_then(|refusal| refusal.reason.clone());
+        let is_asked = said.is_some();
+        let reason = said.unwrap_or_else(|| match refusal {
+            Some(_) => format!("no {MAX_OPERATIONS} operations that they end in show that two values are equal"),
+            None => "two values differ, if what is read may be anything".to_string(),
+        });
+        let values = (self.graph.origin(left), self.graph.origin(right));
+        Difference { lines: stop.lines, reason, is_asked, values }
     }
 
     /// The nodes at which two values begin to differ on samples: all else that they are made from is the same.

@@ -3,17 +3,20 @@
 //! The part grows from the two nodes, largest number first, so that all that uses a node is seen before the node. Nodes
 //! that both need come last. After some steps the part is tried on random values of the cut: where it differs, the cut
 //! is too high, and nothing is asked. So questions are about as small as they can be.
+//!
+//! A node that stands for others is made in several ways. At first it is made as it was first; where that does not do, as
+//! what was computed last before it is used, which is what a statement is made from in the source.
 
 use super::super::input::mix;
 use super::super::value::{Constant, Number, commutes};
 use super::graph::{Graph, Node, NodeId, Samples, any, compute, same, stands_for};
 use super::{Question, Term, TermKind};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use std::ops::RangeInclusive;
 
 /// Questions have no more operations.
-const MAX_OPERATIONS: usize = 64;
+pub(super) const MAX_OPERATIONS: usize = 64;
 
 /// Up to so many operations each step is tried; then each time that there is a quarter more.
 const EACH: usize = 12;
@@ -24,79 +27,151 @@ const LEFT: u8 = 1;
 /// Needed by the second value.
 const RIGHT: u8 = 2;
 
+/// Which part of a graph is asked.
+#[derive(Clone, Copy, Default, Debug)]
+pub(super) struct Part {
+    /// Whether nodes are made as the last ones that they stand for.
+    latest: bool,
+    /// It has at least so many operations.
+    size: usize,
+}
+
+impl Part {
+    /// The next one that is worth to be asked.
+    pub(super) fn larger(self) -> Part {
+        Part { size: 2 * self.size + 1, ..self }
+    }
+}
+
+/// A node at which the graph is cut.
+struct Cut {
+    /// Who needs it.
+    needed: u8,
+    /// The operations of the part that use it have larger numbers.
+    below: NodeId,
+    /// How many operations are between it and a root, at least.
+    depth: usize,
+}
+
 /// A part of a graph.
 struct Window<'g, 'a> {
     graph: &'g Graph<'a>,
     roots: [NodeId; 2],
-    /// Operations that belong to it.
-    inner: BTreeSet<NodeId>,
-    /// The cut, and who needs it.
-    cut: BTreeMap<NodeId, u8>,
+    latest: bool,
+    /// Nodes that belong to it, and the operations that make them, which have larger numbers than those they use.
+    inner: BTreeMap<NodeId, NodeId>,
+    cut: BTreeMap<NodeId, Cut>,
+    /// Nodes of the cut that cannot be taken in.
+    closed: BTreeSet<NodeId>,
 }
 
-/// The smallest question with such a number of operations whose answer may be yes, and how many it has.
+/// The first question, from a part on and up to a size, whose answer may be yes, and its part.
 pub(super) fn question(
     graph: &Graph<'_>,
-    left: NodeId,
-    right: NodeId,
-    sizes: RangeInclusive<usize>,
-) -> Option<(Question, usize)> {
-    let most = MAX_OPERATIONS.min(*sizes.end());
-    let mut window =
-        Window { graph, roots: [left, right], inner: BTreeSet::new(), cut: BTreeMap::from([(left, LEFT)]) };
-    *window.cut.entry(right).or_default() |= RIGHT;
-    let mut tried = 0;
-    loop {
-        let grown = window.grow();
-        let size = window.inner.len();
-        let is_due = size <= EACH || size >= tried + tried / 4 || !grown;
-        if size >= *sizes.start() && is_due {
-            tried = size;
-            if window.may_hold() {
-                return Some((window.question(), size));
-            }
-        }
-        if !grown || size >= most {
-            return None;
-        }
+    roots: (NodeId, NodeId),
+    first: Part,
+    most: usize,
+) -> Option<(Question, Part)> {
+    let most = most.min(MAX_OPERATIONS);
+    let mut window = Window::new(graph, roots, first.latest);
+    let found = window.search(first.size, most);
+    if found.is_some() || first.latest || !window.has_others() {
+        return found;
     }
+    Window::new(graph, roots, true).search(0, most)
 }
 
-impl Window<'_, '_> {
+impl<'g, 'a> Window<'g, 'a> {
+    fn new(graph: &'g Graph<'a>, (left, right): (NodeId, NodeId), latest: bool) -> Self {
+        // The roots are made as they are.
+        let mut cut = BTreeMap::from([(left, Cut { needed: LEFT, below: left + 1, depth: 0 })]);
+        cut.entry(right).or_insert(Cut { needed: 0, below: right + 1, depth: 0 }).needed |= RIGHT;
+        Window { graph, roots: [left, right], latest, inner: BTreeMap::new(), cut, closed: BTreeSet::new() }
+    }
+
+    /// Grows until the question may have the answer yes.
+    fn search(&mut self, least: usize, most: usize) -> Option<(Question, Part)> {
+        let mut tried = 0;
+        loop {
+            let grown = self.grow();
+            let size = self.inner.len();
+            let is_due = size <= EACH || size >= tried + tried / 4 || !grown;
+            if size >= least && is_due {
+                tried = size;
+                if self.may_hold() {
+                    return Some((self.question(), Part { latest: self.latest, size }));
+                }
+            }
+            if !grown || size >= most {
+                return None;
+            }
+        }
+    }
+
+    /// Whether a node of it is made in several ways.
+    fn has_others(&self) -> bool {
+        self.inner.keys().chain(self.cut.keys()).any(|id| self.graph.has_others(*id))
+    }
+
+    /// The operation that would make a node of the cut.
+    fn maker(&self, id: NodeId, cut: &Cut) -> NodeId {
+        let is_op = matches!(self.graph.get(id), Node::Op(..));
+        if self.latest && is_op { self.graph.latest(id, cut.below) } else { id }
+    }
+
     /// Takes in the next operation; `false` where there is none.
     fn grow(&mut self) -> bool {
-        let is_op = |(id, _): &(&NodeId, &u8)| matches!(self.graph.get(**id), Node::Op(..));
-        let own = self.cut.iter().rev().filter(|(_, needed)| **needed != LEFT | RIGHT).find(is_op);
-        let Some((&id, &needed)) = own.or_else(|| self.cut.iter().rev().find(is_op)) else { return false };
-        self.cut.remove(&id);
-        self.take(id, needed);
+        let open = self.cut.iter().filter(|(id, _)| !self.closed.contains(id));
+        let ops = open.map(|(id, cut)| (self.maker(*id, cut), *id, cut));
+        let ops = ops.filter(|(maker, ..)| matches!(self.graph.get(*maker), Node::Op(..)));
+        // What both need comes last. Numbers say nothing of distances where there are several ways to make a node.
+        let next = ops.max_by_key(|(maker, _, cut)| {
+            let depth = if self.latest { cut.depth } else { 0 };
+            (cut.needed != LEFT | RIGHT, Reverse(depth), *maker)
+        });
+        let Some((maker, id, cut)) = next else { return false };
+        let (needed, depth) = (cut.needed, cut.depth + 1);
+        self.take(id, maker, needed, depth);
         true
     }
 
-    fn take(&mut self, id: NodeId, needed: u8) {
-        self.inner.insert(id);
-        let Node::Op(_, operands) = self.graph.get(id) else { return };
-        for operand in operands {
-            if self.inner.contains(operand) {
-                continue;
-            }
-            *self.cut.entry(*operand).or_default() |= needed;
+    fn take(&mut self, id: NodeId, maker: NodeId, needed: u8, depth: usize) {
+        let Node::Op(_, operands) = self.graph.get(maker) else { return };
+        // What is made of it is not what it is made of.
+        if operands.iter().any(|operand| self.inner.get(operand).is_some_and(|other| *other >= maker)) {
+            self.closed.insert(id);
+            return;
         }
+        self.cut.remove(&id);
+        self.inner.insert(id, maker);
+        for operand in operands {
+            if !self.inner.contains_key(operand) {
+                let cut = self.cut.entry(*operand).or_insert(Cut { needed, below: maker, depth });
+                cut.needed |= needed;
+                cut.below = cut.below.min(maker);
+                cut.depth = cut.depth.min(depth);
+            }
+        }
+    }
+
+    /// The operation that makes a node, where it belongs to the part.
+    fn made(&self, id: NodeId) -> &Node {
+        self.graph.get(self.inner.get(&id).copied().unwrap_or(id))
     }
 
     /// The nodes, operands first.
     fn nodes(&self) -> Vec<NodeId> {
-        let mut nodes: Vec<NodeId> = self.inner.iter().chain(self.cut.keys()).copied().collect();
-        nodes.sort_unstable();
-        nodes
+        let mut inner: Vec<(NodeId, NodeId)> = self.inner.iter().map(|(id, maker)| (*maker, *id)).collect();
+        inner.sort_unstable();
+        self.cut.keys().copied().chain(inner.into_iter().map(|(_, id)| id)).collect()
     }
 
     /// Whether the second value may stand for the first one on random values of the cut.
     fn may_hold(&self) -> bool {
         let mut values: FxHashMap<NodeId, Samples> = FxHashMap::default();
         for id in self.nodes() {
-            let samples = match self.graph.get(id) {
-                Node::Op(head, operands) if self.inner.contains(&id) => {
+            let samples = match self.made(id) {
+                Node::Op(head, operands) if self.inner.contains_key(&id) => {
                     let operands: Vec<&Samples> = operands.iter().map(|operand| &values[operand]).collect();
                     compute(self.graph.head(*head), &operands)
                 }
@@ -144,8 +219,8 @@ impl Window<'_, '_> {
 
     /// The operands of an operation of the part; those that may change places by their shapes.
     fn ordered(&self, id: NodeId, shapes: &FxHashMap<NodeId, u64>) -> Vec<NodeId> {
-        match self.graph.get(id) {
-            Node::Op(head, operands) if self.inner.contains(&id) => {
+        match self.made(id) {
+            Node::Op(head, operands) if self.inner.contains_key(&id) => {
                 let mut operands = operands.to_vec();
                 if operands.len() == 2 && commutes(&self.graph.head(*head).name) {
                     operands.sort_by_key(|operand| (shapes[operand], *operand));
@@ -162,8 +237,8 @@ impl Window<'_, '_> {
         let mut shapes: FxHashMap<NodeId, u64> = FxHashMap::default();
         for id in self.nodes() {
             let ty = text(5, self.graph.type_of(id).unwrap_or_default());
-            let shape = match self.graph.get(id) {
-                Node::Op(head, operands) if self.inner.contains(&id) => {
+            let shape = match self.made(id) {
+                Node::Op(head, operands) if self.inner.contains_key(&id) => {
                     let head = self.graph.head(*head);
                     let mut operands: Vec<u64> = operands.iter().map(|operand| shapes[operand]).collect();
                     if commutes(&head.name) {
@@ -183,9 +258,9 @@ impl Window<'_, '_> {
     }
 
     fn kind(&self, id: NodeId, operands: &[NodeId], number: &FxHashMap<NodeId, u32>) -> TermKind {
-        match self.graph.get(id) {
+        match self.made(id) {
             Node::Constant(constant) => TermKind::Constant(constant.number.clone()),
-            Node::Op(head, _) if self.inner.contains(&id) => {
+            Node::Op(head, _) if self.inner.contains_key(&id) => {
                 let head = self.graph.head(*head);
                 TermKind::Op {
                     name: head.name.clone(),

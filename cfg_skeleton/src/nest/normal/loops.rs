@@ -5,7 +5,7 @@ use super::super::certificate::{Polynomial, Step, polynomials};
 use super::super::constraint::Constraint;
 use super::super::predicate::Conjunction;
 use super::super::substitute::{Substitution, replaced};
-use super::super::{For, Item};
+use super::super::{For, Item, Pool};
 use super::{Normaliser, range};
 
 /// A polynomial divided by a constant, and what that is, rounded down.
@@ -14,9 +14,21 @@ pub(super) type Floor = (Polynomial, i64, i64);
 /// How often a loop may be taken apart and put together.
 const ROUNDS: usize = 16;
 
+/// `for i = l to u step s` becomes `for j = 0 to ceil((u - l) / s)`, and `i` becomes `l + s * j`, which is given, too.
+pub(in crate::nest) fn count_from_zero(pool: &mut Pool, x: &For) -> (For, Affine) {
+    let lower = match x.lower.as_slice() {
+        [lower] if x.step != 1 || lower.as_constant() != Some(0) => lower,
+        _ => return (x.clone(), Affine::var(x.var)),
+    };
+    let by = lower.plus(x.step, &Affine::var(x.var));
+    let upper = x.upper.iter().map(|u| u.plus(-1, lower).ceil_div(x.step)).collect();
+    let body = replaced(pool, &x.body, x.var, &by);
+    (For { lower: vec![Affine::default()], upper, step: 1, body, ..*x }, by)
+}
+
 impl Normaliser<'_> {
     pub(super) fn loop_(&mut self, x: &For, given: &mut Conjunction) -> Vec<Item> {
-        let mut x = self.count_from_zero(x);
+        let mut x = count_from_zero(self.pool, x).0;
         self.simplify_bounds(&mut x, given);
         if self.never_runs(&x, given) {
             self.steps.push(Step::Never);
@@ -51,18 +63,6 @@ impl Normaliser<'_> {
         }
         self.steps.push(Step::Keep);
         vec![Item::For(x)]
-    }
-
-    /// `for i = l to u step s` becomes `for j = 0 to ceil((u - l) / s)`, and `i` becomes `l + s * j`.
-    fn count_from_zero(&mut self, x: &For) -> For {
-        let [lower] = x.lower.as_slice() else { return x.clone() };
-        if x.step == 1 && lower.as_constant() == Some(0) {
-            return x.clone();
-        }
-        let by = lower.plus(x.step, &Affine::var(x.var));
-        let upper = x.upper.iter().map(|u| u.plus(-1, lower).ceil_div(x.step)).collect();
-        let body = replaced(self.pool, &x.body, x.var, &by);
-        For { lower: vec![Affine::default()], upper, step: 1, body, ..*x }
     }
 
     /// Drops bounds that others imply, and rounds what is known to lie between two multiples.

@@ -5,9 +5,10 @@
 
 use super::{Imported, Importer, Meaning};
 use crate::map::{self, Constraints};
+use crate::parallel;
 use crate::syntax::{Op, Region};
 use rewright_cfg_skeleton::nest::value::Value;
-use rewright_cfg_skeleton::nest::{Affine, Array, ArrayId, ArrayKind, For, If, Item, Store, ValueId};
+use rewright_cfg_skeleton::nest::{Affine, Array, ArrayId, ArrayKind, For, If, Item, Parallel, Store, ValueId};
 
 /// Bounds of a loop: lower ones, upper ones, step.
 struct Bounds {
@@ -49,6 +50,24 @@ impl Importer<'_> {
         };
         let step = step.ok_or_else(|| op.unsupported("the step is no constant"))?;
         self.loop_(op, Bounds { lower, upper, step }, 3, items)
+    }
+
+    /// Loops in one order, of which it is known that there are others.
+    pub(super) fn parallel(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
+        let loops = parallel::in_order(op, self.module)?;
+        let arrays = self.nest.arrays.len() as u32;
+        self.op(&loops, items)?;
+        let own = (arrays..self.nest.arrays.len() as u32).map(ArrayId).collect();
+        let mut vars = vec![];
+        let mut body = &*items;
+        for (name, _) in &self.region(op, 0)?.arguments {
+            // What bounds are made of comes first.
+            let Some(Item::For(x)) = body.last() else { return Err(op.unsupported("its loops are not nested")) };
+            vars.push((x.var, name.clone()));
+            body = &x.body;
+        }
+        self.nest.parallel.push(Parallel { vars, own, line: op.line });
+        Ok(())
     }
 
     fn loop_(&mut self, op: &Op, bounds: Bounds, first: usize, items: &mut Vec<Item>) -> Imported<()> {
@@ -144,7 +163,8 @@ impl Importer<'_> {
     pub(super) fn affine_if(&mut self, op: &Op, items: &mut Vec<Item>) -> Imported<()> {
         let text = op.attribute("condition").ok_or_else(|| op.unsupported("the condition is missing"))?;
         let operands = self.affines(op, &op.operands)?;
-        let constraints = map::constraints(self.text_of(text), &operands).map_err(|what| op.unsupported(what))?;
+        let constraints =
+            map::constraints(self.module.text_of(text), &operands).map_err(|what| op.unsupported(what))?;
         self.affine_branch(op, &constraints, items)
     }
 

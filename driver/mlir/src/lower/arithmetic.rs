@@ -63,8 +63,11 @@ impl Lowering<'_> {
             }
             ("floordivsi", [a, b]) if !is_bit => return Ok(self.rounded_quotient(own, (a, b), false)),
             ("ceildivsi", [a, b]) if !is_bit => return Ok(self.rounded_quotient(own, (a, b), true)),
-            ("shli" | "shrsi" | "shrui", [_, _]) if !is_bit => {
-                self.doubt(op, "a shift that may be by too much");
+            ("shli" | "shrsi" | "shrui", [_, amount]) if !is_bit => {
+                let width = own.trim_start_matches('i').parse().unwrap_or(0);
+                if !self.numbers.get(amount).is_some_and(|amount| (0..width).contains(amount)) {
+                    self.doubt(op, "a shift that may be by too much");
+                }
                 let own_name = [("shli", "ishl"), ("shrsi", "sshr"), ("shrui", "ushr")];
                 let own_name = own_name.iter().find(|(n, _)| *n == name).map_or("", |(_, own)| own);
                 Ok(format!("{own_name}{{{own}, {own}}} {joined}"))
@@ -185,6 +188,9 @@ impl Lowering<'_> {
             }
         };
         let value = self.compute(&own, &format!("const {number}"));
+        if let Ok(number) = number.parse() {
+            self.numbers.insert(value.clone(), number);
+        }
         let [name] = op.results.as_slice() else { return Err(op.unsupported("one result is expected")) };
         self.define(&name.clone(), Meaning::Value(value, ty));
         Ok(())

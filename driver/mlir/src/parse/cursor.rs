@@ -170,7 +170,8 @@ impl<'a> Cursor<'a> {
             if self.peek().line != line && self.ahead(1).text == "=" {
                 break;
             }
-            if matches!(self.peek().text, "module" | "func.func" | "builtin.module") {
+            let names = ["module", "func.func", "builtin.module", "\"builtin.module\"", "\"func.func\""];
+            if names.contains(&self.peek().text) {
                 break;
             }
         }

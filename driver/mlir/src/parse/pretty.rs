@@ -25,7 +25,12 @@ impl Cursor<'_> {
             ("affine", "load") | ("memref", "load") => self.load(op),
             ("affine", "store") | ("memref", "store") => self.store(op),
             ("affine", "apply" | "min" | "max") => self.apply(op),
-            ("affine" | "scf", "yield") | ("func", "return") => self.yielded(op),
+            ("affine" | "scf", "yield") | ("func", "return") | ("scf", "reduce.return") => self.yielded(op),
+            ("affine", "parallel") => self.affine_parallel(op, depth),
+            ("scf", "parallel") => self.scf_parallel(op, depth),
+            ("scf", "forall") => self.scf_forall(op, depth),
+            ("scf", "reduce") => self.reduce(op, depth),
+            ("scf", "forall.in_parallel") => self.body(op, Region::default(), depth),
             ("scf", "for") => self.scf_for(op, depth),
             ("scf", "if") => self.scf_if(op, depth),
             ("scf", "while") => self.scf_while(op, depth),
@@ -114,13 +119,35 @@ impl Cursor<'_> {
 
     /// `[%i + 1, symbol(%n)]` as the map and operands that the generic form has.
     fn subscripts(&mut self, op: &mut Op) -> Parsed<()> {
+        let mut names = vec![];
         self.expect("[")?;
-        let (mut text, mut names) = (String::new(), vec![]);
+        let expressions = self.expressions("]", &mut names)?;
+        op.attributes.push(("map".into(), map(&names, &expressions)));
+        op.operands.extend(names);
+        Ok(())
+    }
+
+    /// Expressions of a map up to what closes their list, over the dimensions that names have.
+    pub(super) fn expressions(&mut self, end: &str, names: &mut Vec<String>) -> Parsed<Vec<String>> {
+        let mut found = vec![];
+        while !self.accept(end) {
+            found.push(self.expression(names)?);
+            if !self.accept(",") {
+                self.expect(end)?;
+                break;
+            }
+        }
+        Ok(found)
+    }
+
+    /// One expression of a map.
+    pub(super) fn expression(&mut self, names: &mut Vec<String>) -> Parsed<String> {
+        let mut text = String::new();
         let mut depth = 0;
-        while depth > 0 || self.peek().text != "]" {
+        while depth > 0 || !matches!(self.peek().text, "," | ")" | "]") {
             let token = self.next();
             match (token.kind, token.text) {
-                (Kind::End, _) => return self.error("expected `]`"),
+                (Kind::End, _) => return self.error("an expression does not end"),
                 (Kind::Value, name) => {
                     let at = names.iter().position(|n| n == name).unwrap_or_else(|| {
                         names.push(name.to_string());
@@ -135,11 +162,7 @@ impl Cursor<'_> {
                 }
             }
         }
-        self.expect("]")?;
-        let dims: Vec<String> = (0..names.len()).map(|n| format!("d{n}")).collect();
-        op.attributes.push(("map".into(), format!("affine_map<({}) -> ({text})>", dims.join(", "))));
-        op.operands.extend(names);
-        Ok(())
+        Ok(text)
     }
 
     fn load(&mut self, mut op: Op) -> Parsed<Op> {
@@ -258,7 +281,7 @@ impl Cursor<'_> {
         Ok(())
     }
 
-    fn body(&mut self, mut op: Op, region: Region, depth: usize) -> Parsed<Op> {
+    pub(super) fn body(&mut self, mut op: Op, region: Region, depth: usize) -> Parsed<Op> {
         let Region { ops, more, .. } = self.region(depth)?;
         op.regions.push(Region { ops, more, ..region });
         op.attributes.extend(self.attributes()?);
@@ -413,4 +436,10 @@ impl Cursor<'_> {
         op.result_types = vec![if op.name.starts_with("arith.cmp") { "i1".into() } else { result }];
         Ok(op)
     }
+}
+
+/// The text of a map from as many dimensions as there are names.
+pub(super) fn map(names: &[String], expressions: &[String]) -> String {
+    let dims: Vec<String> = (0..names.len()).map(|n| format!("d{n}")).collect();
+    format!("affine_map<({}) -> ({})>", dims.join(", "), expressions.join(","))
 }

@@ -1,0 +1,187 @@
+//! Parallel loops as loops in one order: `affine.parallel`, `scf.parallel` and `scf.forall`.
+
+use crate::syntax::{Module, Op, Region, Unsupported};
+
+/// What ends the body of a parallel loop.
+const ENDS: [&str; 4] = ["affine.yield", "scf.yield", "scf.reduce", "scf.forall.in_parallel"];
+
+/// One of several loops: its operation without a body.
+type Head = Op;
+
+/// Nested loops that execute the iterations of a parallel loop in the order of their numbers.
+pub(crate) fn in_order(op: &Op, module: &Module) -> Result<Op, Unsupported> {
+    let region = match op.regions.as_slice() {
+        [region] if region.more.is_empty() => region,
+        _ => return Err(op.unsupported("a body of one block is expected")),
+    };
+    if !op.result_types.is_empty() {
+        return Err(op.unsupported("reductions are not understood, and tensors neither"));
+    }
+    let body = match region.ops.split_last() {
+        Some((last, rest)) if ENDS.contains(&last.name.as_str()) => {
+            if !last.operands.is_empty() || last.regions.iter().any(|region| !region.ops.is_empty()) {
+                return Err(last.unsupported("reductions are not understood, and tensors neither"));
+            }
+            rest.to_vec()
+        }
+        _ => region.ops.clone(),
+    };
+    let heads = match op.name.as_str() {
+        "affine.parallel" => of_affine(op, module)?,
+        "scf.parallel" => of_scf(op)?,
+        _ => of_forall(op)?,
+    };
+    if heads.len() != region.arguments.len() || heads.is_empty() {
+        return Err(op.unsupported("as many bounds and steps as variables are expected"));
+    }
+    let loops = heads.into_iter().zip(&region.arguments).rev();
+    let nested = loops.fold(body, |body, (head, variable)| {
+        let region = Region { arguments: vec![variable.clone()], ops: body, more: vec![] };
+        vec![Op { regions: vec![region], line: op.line, ..head }]
+    });
+    nested.into_iter().next().ok_or_else(|| op.unsupported("it has no loops"))
+}
+
+/// Each loop has some of the results of the maps of bounds.
+fn of_affine(op: &Op, module: &Module) -> Result<Vec<Head>, Unsupported> {
+    let [lower, upper] = ["lowerBounds", "upperBounds"].map(|name| Bounds::read(op, name, module));
+    let (lower, upper) = (lower?, upper?);
+    let steps = op.integers("steps");
+    if steps.len() != lower.maps.len()
+        || steps.len() != upper.maps.len()
+        || lower.operands + upper.operands != op.operands.len()
+    {
+        return Err(op.unsupported("as many bounds and steps as variables are expected"));
+    }
+    let sizes = format!("{}, {}, 0", lower.operands, upper.operands);
+    let head = |((lower, upper), step): ((String, String), &i128)| {
+        affine_for(op.operands.clone(), [lower, upper], *step, &sizes)
+    };
+    Ok(lower.maps.into_iter().zip(upper.maps).zip(&steps).map(head).collect())
+}
+
+fn affine_for(operands: Vec<String>, [lower, upper]: [String; 2], step: i128, sizes: &str) -> Head {
+    let attributes = vec![
+        ("lowerBoundMap".to_string(), lower),
+        ("upperBoundMap".to_string(), upper),
+        ("step".to_string(), step.to_string()),
+        ("operandSegmentSizes".to_string(), sizes.to_string()),
+    ];
+    Op { name: "affine.for".into(), operands, attributes, ..Op::default() }
+}
+
+/// Bounds of all loops.
+struct Bounds {
+    /// A map for each loop.
+    maps: Vec<String>,
+    /// How many operands they have.
+    operands: usize,
+}
+
+impl Bounds {
+    fn read(op: &Op, name: &str, module: &Module) -> Result<Bounds, Unsupported> {
+        let error = || op.unsupported(format!("the form of `{name}` is not understood"));
+        let text = module.text_of(op.attribute(&format!("{name}Map")).ok_or_else(error)?);
+        let (head, results) = text.split_once("->").ok_or_else(error)?;
+        let results = results.trim().strip_suffix('>').map(str::trim).ok_or_else(error)?;
+        let results = results.strip_prefix('(').and_then(|inner| inner.strip_suffix(')')).ok_or_else(error)?;
+        let results = split(results);
+        let loops = op.integers("steps").len();
+        // `dense<2> : tensor<3xi32>` is the same number three times.
+        let groups = op.attribute(&format!("{name}Groups")).ok_or_else(error)?;
+        let groups = groups.trim_start().strip_prefix("dense<").and_then(|g| g.split_once('>')).ok_or_else(error)?.0;
+        let is_list = groups.contains('[');
+        let numbers = groups.trim_matches(['[', ']']).split(',').map(|n| n.trim().parse().ok());
+        let mut groups: Vec<usize> = numbers.collect::<Option<_>>().ok_or_else(error)?;
+        if let ([one], false) = (groups.as_slice(), is_list) {
+            groups = vec![*one; loops];
+        }
+        if groups.iter().sum::<usize>() != results.len() {
+            return Err(error());
+        }
+        let mut rest = results.as_slice();
+        let mut maps = vec![];
+        for size in groups {
+            let (own, others) = rest.split_at(size);
+            maps.push(format!("{head}-> ({})>", own.join(",")));
+            rest = others;
+        }
+        let operands = head.chars().filter(|c| *c == '(' || *c == '[').count();
+        let named = head.split(['(', '[']).skip(1).take(operands);
+        let count = |list: &str| {
+            let list = list.split([')', ']']).next().unwrap_or_default().trim();
+            if list.is_empty() { 0 } else { list.split(',').count() }
+        };
+        Ok(Bounds { maps, operands: named.map(count).sum() })
+    }
+}
+
+/// The parts between commas outside of parentheses.
+fn split(text: &str) -> Vec<&str> {
+    let (mut parts, mut start, mut depth) = (vec![], 0, 0);
+    for (at, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&text[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+fn of_scf(op: &Op) -> Result<Vec<Head>, Unsupported> {
+    let sizes = op.integers("operandSegmentSizes");
+    let loops = sizes.first().and_then(|n| usize::try_from(*n).ok()).unwrap_or(0);
+    if sizes.len() != 4 || sizes[..3].iter().any(|n| *n != sizes[0]) || 3 * loops > op.operands.len() {
+        return Err(op.unsupported("as many bounds and steps as variables are expected"));
+    }
+    if op.operands.len() != 3 * loops {
+        return Err(op.unsupported("reductions are not understood, and tensors neither"));
+    }
+    let head = |n: usize| {
+        let operands = [n, n + loops, n + 2 * loops].map(|n| op.operands[n].clone()).to_vec();
+        Op { name: "scf.for".into(), operands, ..Op::default() }
+    };
+    Ok((0..loops).map(head).collect())
+}
+
+/// A bound is a number or an operand.
+fn of_forall(op: &Op) -> Result<Vec<Head>, Unsupported> {
+    let error = || op.unsupported("as many bounds and steps as variables are expected");
+    let mut operands = op.operands.iter();
+    let mut all = vec![];
+    for name in ["staticLowerBound", "staticUpperBound", "staticStep"] {
+        let mut bounds = vec![];
+        for number in op.integers(name) {
+            let is_operand = number == i128::from(i64::MIN);
+            bounds.push(if is_operand { Err(operands.next().ok_or_else(error)?) } else { Ok(number) });
+        }
+        all.push(bounds);
+    }
+    if operands.next().is_some() {
+        return Err(op.unsupported("reductions are not understood, and tensors neither"));
+    }
+    let [lower, upper, steps] = all.as_slice() else { return Err(error()) };
+    if lower.len() != upper.len() || lower.len() != steps.len() {
+        return Err(error());
+    }
+    let map = |bound: &Result<i128, &String>| match bound {
+        Ok(number) => (format!("affine_map<() -> ({number})>"), vec![]),
+        Err(name) => ("affine_map<(d0) -> (d0)>".to_string(), vec![(*name).clone()]),
+    };
+    let mut heads = vec![];
+    for ((lower, upper), step) in lower.iter().zip(upper).zip(steps) {
+        let Ok(step) = step else { return Err(op.unsupported("the step is no constant")) };
+        let ((low, mut operands), (high, more)) = (map(lower), map(upper));
+        let sizes = format!("{}, {}, 0", operands.len(), more.len());
+        operands.extend(more);
+        heads.push(affine_for(operands, [low, high], *step, &sizes));
+    }
+    Ok(heads)
+}
