@@ -6,6 +6,7 @@ use super::{out, packs, store};
 use anyhow::{Context, Result, anyhow};
 use rewright_files::cache::{Cache, Key, default_folder};
 use rewright_wrap::compile::{Done, Note, Tools, run as compile};
+use rewright_wrap::declared::unmatched;
 use rewright_wrap::fork_server::Started;
 use rewright_wrap::rules::Rules;
 use std::ffi::OsString;
@@ -219,9 +220,13 @@ pub(super) fn run(args: Args) -> Result<i32> {
     tools.rules.packs = packs::applied(&tools.rules.packs)?;
     let args: Vec<OsString> = rest.collect();
     tools.told = remarks || page.is_some() || reports.is_some();
-    let Done { code, notes, files, missed } = compile(&tools, &args, &out::bytes)?;
+    let Done { code, notes, files, missed, calls } = compile(&tools, &args, &out::bytes)?;
     say(&notes, named(STARTED).as_deref());
     say(other_rules(&tools.rules).as_slice(), named(STARTED).as_deref());
+    // In a build, another file may call them: `rewright wrap` says it at the end.
+    if named(STARTED).is_none() {
+        unmatched(&calls).iter().for_each(|text| out::note(&format!("rewright: {text}")));
+    }
     if remarks {
         files
             .iter()

@@ -24,7 +24,15 @@ impl<'a> Importer<'a, '_> {
         let first = self.names.functions(callee).first()?;
         let op = self.types.universe.ops.get(*first);
         let Some(declared) = self.file.declarations.get(callee) else {
-            return Some("this file does not declare it as a function".into());
+            return Some(match self.file.functions.iter().find(|function| function.name == callee) {
+                Some(own) if own.is_inline() => {
+                    "it is `inline` or `static` in C, so each file has its own: rules are about functions that are called \
+                     from outside"
+                        .into()
+                }
+                Some(_) => "it is defined in this file, in which rules do not speak of it".into(),
+                None => "this file does not declare it as a function".into(),
+            });
         };
         if declared.variadic {
             return Some("it takes any number of arguments here, which no declaration in a pack does".into());
